@@ -10,7 +10,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** `host:port` of the dev server all test files share. */
     temporalAddress: string;
-    /** The Temporal CLI, for tests that start a server of their own or act as operations do. */
+    /** The Temporal CLI, for tests that start their own server or act as operations do. */
     temporalBinary: string;
     /** The project's workflows, bundled once. */
     workflowBundlePath: string;

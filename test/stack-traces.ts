@@ -1,2 +1,2 @@
-// As long as anywhere: an option in vitest.config.ts shortens those of workflows, which have globals of their own.
+// As long as anywhere: an option in vitest.config.ts shortens those of workflows, which have their own globals.
 Error.stackTraceLimit = 10;

@@ -28,9 +28,9 @@ export type Method = 'GET' | 'POST' | 'DELETE' | 'PUT' | 'PATCH' | 'OPTIONS' | '
 export interface ApiRig {
   readonly api: Api;
   readonly store: Store;
-  /** What was logged, line by line. */
+  /** The log, line by line. */
   readonly log: readonly Record<string, unknown>[];
-  /** `body`: an object is sent as JSON, a text as it is. */
+  /** `body`: an object is sent as JSON, text unchanged. */
   ask(method: Method, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -80,13 +80,13 @@ const noMaas = (): MachineContext => {
   throw new MaasConfigurationError(['MAAS is not configured: set maas.url']);
 };
 
-/** A real store in a folder of its own; Temporal's address answers nothing, MAAS is not configured. */
+/** A real store in its own folder; nothing listens at Temporal's address, MAAS is not configured. */
 export async function apiAlone(options: Partial<ApiOptions> = {}): Promise<ApiRig> {
   const folder = await mkdtemp(join(tmpdir(), 'sitewright-api-'));
   const store = await openStore(join(folder, 'store.db'));
   await store.migrate();
   const address = '127.0.0.1:1';
-  // No one answers, and retrying would only cost the tests time.
+  // Nothing answers, and retrying would only cost the tests time.
   const connection = lazyConnection(address, 1);
   const temporal = { client: new Client({ connection }), connection, namespace: 'default', taskQueue: 'none', address };
   const close = async () => {

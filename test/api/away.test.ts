@@ -221,7 +221,7 @@ describe('without a worker', () => {
     ['POST', 'nodes/stl1r01s02/retry'],
   ] as const;
 
-  // At the same time, as several people would who wonder why nothing goes on.
+  // Concurrently, as several people would who wonder why nothing happens.
   it('requests that need a worker are refused with the command that starts one, however many there are', async () => {
     const asked = [...parts, ...parts];
     const answers = await Promise.all(asked.map(([method, part]) => api.ask(method, `/api/v1/runs/${run}/${part}`)));

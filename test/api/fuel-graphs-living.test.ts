@@ -11,7 +11,7 @@ let system: LivingCluster;
 let env: Environment;
 
 beforeAll(async () => {
-  // Workflow ids contain cluster ids: a namespace of its own keeps the runs of other suites from colliding.
+  // Workflow ids contain cluster ids: a separate namespace keeps the runs of other suites from colliding.
   rig = await temporalRig({ namespace: 'own' });
 });
 beforeEach(async () => {

@@ -5,7 +5,7 @@ import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import type { ApiRig } from './api-rig.ts';
 import { type Environment, environment, myTask, recorded } from './fuel-graphs-rig.ts';
 
-/* What a run's workflow refuses when it opens the run, as the API answers it. */
+/* Refusals of a run's workflow when it opens the run, as the API answers them. */
 
 let rig: TemporalRig;
 let system: LivingCluster;
@@ -109,7 +109,7 @@ describe('executing graphs', () => {
     expect(wrong.body.message).toContain("Role 'controller' in conflict with role 'compute'.");
     expect(wrong.body.message).toContain("Role 'compute' restrictions mismatch: no HA");
     expect(wrong.body.message).toContain(`Nodes "${(await store.nodes.get(controller)).name}" are offline.`);
-    // Of another graph neither nodes that are away nor limits are a matter.
+    // For another graph, neither offline nodes nor limits matter.
     expect(codes(await execute({ graphs: [{ type: 'custom' }] }))).toEqual([
       'check.role-conflict',
       'check.role-restricted',

@@ -81,6 +81,6 @@ export async function environment(store: Store, name = 'env'): Promise<Environme
   return { release: release.id, plugin: plugin.id, cluster: cluster.id, nodes: [controller.id, compute.id] };
 }
 
-/** What an error says, and where, in one line each. */
+/** The messages and places of an error, in one line each. */
 export const findings = (answer: Awaited<ReturnType<ApiRig['ask']>>): string[] =>
   (answer.body.errors ?? []).map((one: { path?: string; message: string }) => `${one.path ?? ''}: ${one.message}`);

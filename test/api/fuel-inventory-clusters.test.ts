@@ -20,7 +20,7 @@ const created = (name: string, release_id = release) => ({
 it('without any release a cluster is refused, with the next step', async () => {
   expect(await rig.refused('POST', '/clusters/', created('first', 1))).toMatchObject({
     status: 409,
-    // fuel2 prints the message only: it must say what to do.
+    // fuel2 prints the message only: it must name the next step.
     message: expect.stringContaining('sitewright package install'),
   });
   release = await rig.made('/releases/', newton);
@@ -340,7 +340,7 @@ describe('facts', () => {
     expect((await rig.fuel('GET', `${path()}?split=1`)).body).toEqual(facts);
     expect((await rig.fuel('GET', path())).body).toEqual([{ uid: `${node}`, extra: 1, debug: true }]);
     expect((await rig.fuel('GET', `/clusters/${id}`)).body.is_customized).toBe(true);
-    // Defaults stay what is worked out.
+    // Defaults remain the computed values.
     expect((await rig.fuel('GET', `${path()}defaults/?split=1`)).body.at(-1).debug).toBe(false);
     expect((await rig.fuel('DELETE', path())).status).toBe(204);
     expect((await rig.fuel('GET', path())).body).toEqual([]);

@@ -25,7 +25,7 @@ export function recorded(method: Method, url: string, status: number): Exchange 
 
 const compute = recorded('GET', '/releases/1/roles/compute/', 200).response;
 
-/** A release small enough to read, with what the inventory looks at. */
+/** A release small enough to read, with everything that the inventory uses. */
 export const newton = {
   name: 'Newton on Ubuntu',
   version: 'newton-10.0',

@@ -23,7 +23,7 @@ const session = JSON.parse(
   readFileSync(new URL('../data/fuel/rest-transcript.json', import.meta.url), 'utf8'),
 ) as readonly Exchange[];
 
-/** Entries that need a run: it is started, or its transaction is looked at. The rest of 140 to 191 is replayed. */
+/** Entries that need a run: it is started, or its transaction is read. The rest of 140 to 191 is replayed. */
 const OF_RUNS = new Set([
   ...[140, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 154, 155, 156, 159, 160, 161, 163],
   ...[165, 167, 173, 175, 177, 191],
@@ -60,7 +60,7 @@ const DIFFERS: Readonly<Record<number, readonly [status: number, why: string]>> 
   136: [400, 'the reference breaks on a node that is not a number'],
 };
 
-/** Refused alike, where the reference prints its JSON schema; ours say what is wrong, where, and what to do. */
+/** Refused alike, where the reference prints its JSON schema; ours report the problem, its place and the next step. */
 const IN_OUR_WORDS = new Set([
   ...[30, 31, 32, 33, 37, 38, 39, 40, 41, 42, 44, 46, 47, 48, 49, 50, 51, 56, 61, 66, 87, 88],
   ...[115, 116, 117, 130, 131, 132, 133, 137, 138, 139, 185, 186, 192],
@@ -77,7 +77,7 @@ beforeAll(async () => {
   await setUp();
   for (const [at, one] of session.entries()) {
     answers.push(one.method === undefined || OF_RUNS.has(at) ? undefined : await replay(one));
-    // Accepted here and refused there: taken away, so that what follows finds the same.
+    // Accepted here and refused there: removed, so that later entries find the same state.
     if (at === 43 || at === 45) await send('DELETE', one.url!);
   }
 });
@@ -91,7 +91,7 @@ const send = (method: Method, url: string, body?: unknown) =>
 
 const replay = ({ method, url, request, request_raw }: Exchange) => send(method!, url!, request_raw ?? request);
 
-/** What the store held when the session began, judging by its answers. */
+/** The store's content when the session began, judging by its answers. */
 async function setUp(): Promise<void> {
   const { store } = rig;
   const [ofRelease, , ofPlugin] = session[0]!.response as { tasks: object[] }[];

@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-/** Statuses that any route may answer with, whatever it does: what came may not even be a request to it. */
+/** Statuses that any route may answer with, whatever it does: the bytes may not even be a request to it. */
 const ANYWHERE = [400, 404, 405, 413, 415];
 
 it('any request to any route gets an answer that its description allows, and never an internal error', async () => {

@@ -45,7 +45,7 @@ async function describeApi(tokens = false): Promise<Description> {
   return body as Description;
 }
 
-/** Answers for people and for other programs, beside JSON or instead of it. */
+/** Answers for people and for other programs, in addition to JSON or instead of it. */
 const TEXTS = ['text/plain', 'text/csv', 'text/vnd.graphviz', 'application/gzip', 'image/svg+xml', 'text/event-stream'];
 
 // UPDATE_GOLDEN=1 npx vitest run test/api/openapi.test.ts
@@ -105,7 +105,7 @@ it.each([false, true])('every route declares its required role (tokens: %s)', as
       const need = (API as RouteMap)[at]?.access;
       const isOpen = need === 'anyone';
       expect(security, name).toEqual(isOpen ? [] : [{ bearer: [] }, { authToken: [] }, ...(tokens ? [] : [{}])]);
-      // Anyone may try to sign in, or send what is signed.
+      // Anyone may try to sign in, or send signed requests.
       const takesSecret = isOpen && /\/(?:session(?:\/exchange)?|webhook)$/.test(path) && method === 'post';
       expect(Object.keys(responses).includes('401'), name).toBe(!isOpen || takesSecret);
       expect(components.responses, name).toHaveProperty(responses['403']!.$ref!.replace('#/components/responses/', ''));

@@ -673,7 +673,7 @@ describe('plugins in a cluster', () => {
       parameters: { src: 'package:metrics==1.0.0/scripts', dst: '/etc/fuel/plugins/metrics-1.0/' },
     });
 
-    // What the order names is what agents are given.
+    // The order names the version that agents receive.
     const none = { read: async (path: string) => Promise.reject(new Error(path)) };
     const sources = withPackageSources(none, rig.store.packages);
     const { src = '', digest } = scripts.parameters;
@@ -725,7 +725,7 @@ describe('plugins in a cluster', () => {
   });
 });
 
-/** What was downloaded can be uploaded unchanged. */
+/** Downloads can be uploaded unchanged. */
 async function acceptsItsOwnSettings(cluster: number): Promise<void> {
   for (const part of ['attributes', 'network_configuration/neutron']) {
     const at = `/api/v1/clusters/${cluster}/${part}`;
@@ -810,7 +810,7 @@ it('the example release: roles on six nodes, the database on a node of its own b
   };
   expect(await placed()).toEqual({ primary: [one], other: [two, three], keystone: [one, two, three] });
 
-  // Away from the controllers, in the query form of the specification; onto a node of its own, in the plain form.
+  // Moved from the controllers, in the query form of the specification; onto a separate node, in the plain form.
   const taken = await rig.ask('DELETE', `/api/v1/tags/?node_id=${one},${two},${three}&tags=['database']`);
   expect(taken.status, JSON.stringify(taken.body)).toBe(204);
   const checks = await rig.ask('GET', `/api/v1/clusters/${cluster}/checks`);

@@ -51,7 +51,7 @@ function readBlock(block: string): { first: string; headers: Record<string, stri
   return { first, headers: Object.fromEntries(headers), body: body === '' ? undefined : body };
 }
 
-/** Where the answer differs from what is documented; `…` stands for anything. Null when it does not. */
+/** Where the answer differs from the documentation; `…` matches anything. Null if it does not. */
 function difference(wanted: unknown, found: unknown, at = ''): string | null {
   if (wanted === '…') return null;
   if (Array.isArray(wanted)) {
@@ -112,7 +112,7 @@ it('every example of docs/rest.md gets the documented answer', async ({ onTestFa
       return difference(named(wanted), answer, name);
     };
     let answer = await ask();
-    // A run goes on by itself: what is read of it comes to be as described.
+    // A run continues by itself: its reads eventually match the description.
     while (example.method === 'GET' && answer.status === example.status) {
       waitedFor = differs(answer);
       if (waitedFor === null) break;

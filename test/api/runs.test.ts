@@ -15,7 +15,7 @@ let site: LivingSite;
 let api: ApiRig;
 
 beforeAll(async () => {
-  // Workflow ids contain the site's name: a namespace of its own keeps the runs of other suites from colliding.
+  // Workflow ids contain the site's name: a separate namespace keeps the runs of other suites from colliding.
   rig = await temporalRig({ namespace: 'own' });
 });
 afterEach(async () => {
@@ -101,7 +101,7 @@ it('a deployment is started, watched, and read after its end', async () => {
   const { body: revision } = await api.ask('GET', '/api/v1/sites/stl1/revisions/last-good');
   expect(revision).toMatchObject({ number: 1, last_good: true });
 
-  // At once: the workflow of the first may be closing still.
+  // Immediately: the workflow of the first may still be closing.
   const again = await start({ kind: 'deploy_site' });
   expect(again).toMatchObject({ status: 202 });
   expect(await finished(again.body.id)).toMatchObject({ outcome: 'success' });
@@ -144,7 +144,7 @@ it('a run is paused, resumed, and one of its nodes retried; another run is refus
   const { body: run } = await start({ kind: 'deploy_site' });
   const path = `/api/v1/runs/${run.id}`;
   await until(`${path}/status`, (body) => body.current?.call === 'deploy' && body.current.running.length === 3);
-  // A pause that came before would hold what was not asked of a machine yet.
+  // An earlier pause would hold requests that no machine has received yet.
   while (Object.keys(await site.entered(MachineStatus.Deploying)).length !== 3) await lookAgain();
 
   expect(await api.ask('DELETE', path.replace(/runs.*/, `sites/${run.site}`))).toMatchObject({
@@ -241,7 +241,7 @@ it('a run terminated in Temporal is shown as ended', async () => {
   const { body: run } = await start({ kind: 'deploy_site' });
   await until(`/api/v1/runs/${run.id}/status`, (body) => body.current !== null);
   await rig.client.workflow.getHandle('deploy_site:stl1', run.id).terminate('by the test');
-  // A list says so, too: no one has looked at the run by itself.
+  // A list shows it, too: nobody has read the run itself.
   const open = await api.ask('GET', '/api/v1/runs?open=true');
   expect(open.body.items).toEqual([]);
   const all = await api.ask('GET', '/api/v1/runs?site=stl1');
@@ -500,7 +500,7 @@ it('a site follows a branch: runs take its documents from there, started by hand
     message: 'Add the site',
   });
 
-  // What is deployed already is left alone.
+  // Nodes that are already deployed are left alone.
   const push = (payload: object, headers: Record<string, string>, site = 'stl1') =>
     api.ask('POST', `/api/v1/sites/${site}/source/webhook`, JSON.stringify(payload), {
       'content-type': 'application/json',
@@ -542,7 +542,7 @@ it('a site follows a branch: runs take its documents from there, started by hand
   await api.ask('POST', `/api/v1/runs/${proposed}/approve`, { by: 'eva' });
   expect(await finished(proposed)).toMatchObject({ outcome: 'success', revision: 3 });
 
-  // What has errors is not stored.
+  // Documents with errors are not stored.
   const broken = await repository.commit([{ name: 'stl1/nodes.yaml', text: 'schema: [\n' }]);
   const third = await phases((await start({ kind: 'update_site', fetch: true })).body.id);
   expect(third.report).toMatchObject({
@@ -669,7 +669,7 @@ it('a run waits for approval, and its notices reach receivers that fail and reco
   const { items: entries } = (await api.ask('GET', '/api/v1/audit?action=run.approve')).body;
   expect(entries[0]).toMatchObject({ actor: 'otto', reason: 'checked' });
 
-  // What became of them, without addresses; a receiver that is gone held up nothing.
+  // Their deliveries, without addresses; an unreachable receiver delayed nothing.
   const { items: deliveries } = await until('/api/v1/notices/deliveries', ({ items }) =>
     items.some((one: { receiver: string }) => one.receiver === 'gone'),
   );
@@ -694,7 +694,7 @@ it('a run waits for approval, and its notices reach receivers that fail and reco
   expect(all).not.toContain('very-secret-path');
   expect(all).not.toContain(secret);
 
-  // A second one is expected to take about as long, as long as no one is asked for.
+  // A second one is expected to take about as long, as long as it waits for nobody.
   const again = (await start({ kind: 'deploy_site', hold_before: ['workers'], started_by: 'nina' })).body.id;
   await until(`/api/v1/runs/${again}/status`, (body) => body.awaiting_approval !== undefined);
   expect((await api.ask('GET', `/api/v1/runs/${again}/status`)).body).not.toHaveProperty('expected');
@@ -740,7 +740,7 @@ it('a terminated run sends its notice once, when it is next listed or the next r
     }),
   ]);
 
-  // No one looks, but Temporal's own command line starts another one.
+  // Nobody reads it, but Temporal's own command line starts another one.
   const unseen = await terminated();
   const next = await rig.client.workflow.start('test_site', {
     ...{ taskQueue: site.worker.taskQueue, workflowId: 'test_site:stl1', args: [{ site: 'stl1' }] },

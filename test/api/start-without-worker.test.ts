@@ -99,7 +99,7 @@ it('runs are accepted without a worker, listed as waiting, and opened or refused
     { name: 'deploy', status: 'ready', run: graph.body.run },
     { graph_type: 'custom', status: 'ready' },
   ]);
-  // Its caller has its answer already: the list of runs tells why it did not start.
+  // Its caller already has an answer: the list of runs shows why it did not start.
   const refused = await lookUntil(
     () => run(site.body.id),
     ({ outcome }) => outcome !== null,

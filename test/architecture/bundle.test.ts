@@ -73,7 +73,7 @@ function modulesOf(code: string): string[] {
   );
 }
 
-/** What the SDK brings itself. */
+/** Modules that the SDK brings itself. */
 const SDK_PACKAGES = ['@temporalio/common', '@temporalio/workflow', 'nexus-rpc', 'ms', 'long'];
 
 function mayBeInside(module: string): boolean {

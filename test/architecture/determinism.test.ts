@@ -10,7 +10,7 @@ const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 
 /** Fence 2 of the determinism line; `npm run typecheck` runs it over the real folders. */
 it('nondeterministic code does not compile under tsconfig.deterministic.json', async () => {
-  // Inside the project, so that packages are found; gone afterwards.
+  // Inside the project, so that packages are found; deleted afterwards.
   const folder = await mkdtemp(join(root, 'node_modules/.cache/determinism-'));
   try {
     const names = ['process', 'Buffer', 'fetch', 'setTimeout', 'console', 'document', 'require'];

@@ -16,9 +16,9 @@ import { PATIENCE } from '../rig/temporal.ts';
 import { recordingTerminal } from '../unit/cli/recording-terminal.ts';
 
 /*
- * What docs/operating.md says of backup, restore and upgrade, done: a run is under way when everything is stopped and
- * copied; its folder is lost; what was copied is brought back elsewhere, with a worker of another build, and the run
- * runs to completion. MAAS has gone on meanwhile.
+ * Backup, restore and upgrade as in docs/operating.md: a run is in progress when everything is stopped and
+ * copied; its folder is lost; the copy is restored elsewhere, with a worker of another build, and the run
+ * runs to completion. MAAS has continued meanwhile.
  */
 const documents = fileURLToPath(new URL('../../examples/stl1', import.meta.url));
 const site = 'stl1';
@@ -89,7 +89,7 @@ async function deploys(): Promise<Record<string, number>> {
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'sitewright-backup-'));
   const machines = exampleHosts.map((hostname) => ({ hostname, status: 0, power_type: 'ipmi' }));
-  // Nothing is ever deployed until the test says so.
+  // No machine finishes deploying until the test allows it.
   simulator = await simulateMaas({ port: 0, seed: { machines }, auto: { commission_ms: 20, deploy_ms: 3_600_000 } });
 });
 afterAll(async () => {
@@ -130,6 +130,6 @@ it('an open run continues from a backup, in a new folder, with a newer worker', 
   const report = JSON.parse(await sitewright('run', 'report', run.id, '-f', 'json'));
   expect(report.baremetal.nodes_by_state.success).toHaveLength(exampleHosts.length);
   expect(await deploys()).toEqual(Object.fromEntries(exampleHosts.map((host) => [host, 1])));
-  // And what comes after it.
+  // And the steps after it.
   expect(await sitewright('site', 'update', site, '--wait')).toMatch(/success/);
 });

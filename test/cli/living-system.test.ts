@@ -251,7 +251,7 @@ describe('a site', () => {
         `^~ stl1r01s02, deployed .* UTC with revision 1\n {2}tag by-hand: none -> set\n${site}, 6 nodes: 5 as deployed, 1 changed, 0 missing\n$`,
       ),
     );
-    // What the site's own runs change is none: a redeployment records the machine as it is then.
+    // Changes by the site's own runs do not count: a redeployment records the machine as it is then.
     await sitewright('site', 'redeploy', site, 'stl1r01s02', '--yes', '--wait');
     expect((await sitewright('site', 'drift', site)).code).toBe(0);
   });

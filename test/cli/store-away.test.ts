@@ -22,7 +22,7 @@ const documents = fileURLToPath(new URL('../../examples/stl1', import.meta.url))
 const site = 'store-away';
 const unavailable = await whyNoPostgres();
 
-/** A process of ours, and what it says. */
+/** A process of ours, and its output. */
 class Program {
   readonly #child: ChildProcess;
   readonly #lines: string[] = [];
@@ -167,7 +167,7 @@ describe.skipIf(unavailable !== undefined)('while PostgreSQL is unreachable', ()
     expect(runs.filter((run) => run.site === site)).toMatchObject([{ id, site, outcome: null }]);
     await done('run', 'pause', site, '--reason', 'rack power');
     expect(await done('run', 'status', site)).toMatch(/paused/);
-    // Its machine is gone: no connection breaks, and no answer comes.
+    // Its machine has vanished: no connection breaks, and no answer arrives.
     toStore.restore();
     toStore.mute();
     await done('run', 'resume', id);

@@ -12,11 +12,11 @@ import { repeatCalls } from '../../src/platform/temporal/closed-channel.ts';
 import { retentionDays } from '../../src/platform/temporal/retention.ts';
 import { cli } from '../unit/cli/recording-terminal.ts';
 
-/** `sitewright up` as a process tree of its own: compiled, since five processes would translate the sources each. */
+/** `sitewright up` as a separate process tree: compiled, since five processes would translate the sources each. */
 const bin = fileURLToPath(new URL('../../bin/sitewright', import.meta.url));
 const build = fileURLToPath(new URL('../../scripts/build.ts', import.meta.url));
 
-// What runs shall be the code as it stands.
+// The processes must run the current code.
 beforeAll(() => void execFileSync(process.execPath, [build], { stdio: 'inherit' }), 240_000);
 
 let folder = '';
@@ -55,7 +55,7 @@ class Tree {
     return this.#lines.join('\n');
   }
 
-  /** The first group of the pattern in what was said; its last occurrence. Waits until it is said `times` times. */
+  /** The first group of the pattern in the output; its last occurrence. Waits until it has occurred `times` times. */
   async said(pattern: RegExp, times = 1): Promise<string> {
     const look = (): RegExpExecArray | undefined => {
       const matches = this.#lines.map((line) => pattern.exec(line)).filter((match) => match !== null);

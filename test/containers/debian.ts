@@ -126,7 +126,7 @@ async function prepare(): Promise<void> {
   await pack('debs-next', '--version', NEXT);
   await packNode();
   const args = ['--detach', '--name', container, '--hostname', 'one', '--network', 'none', '--systemd', 'always'];
-  // For mounts of services' own, and to look at them.
+  // For mounts of the services, and to inspect them.
   await quiet('podman', ['run', ...args, '--cap-add', 'NET_ADMIN,NET_RAW,SYS_ADMIN,SYS_BOOT,SYS_PTRACE', IMAGE]);
   for (const [from, to] of [
     ['debs', '/srv/'],

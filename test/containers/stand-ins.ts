@@ -50,7 +50,7 @@ export async function makeStandIns(
     if (!(await exists(DEBIAN))) {
       say('stand-in of Debian: debootstrap');
       await run('debootstrap', ['--variant=minbase', '--include=ca-certificates', 'bookworm', join(work, 'debian')]);
-      // The certificates of this machine: a registry behind a proxy is trusted in there as it is here.
+      // The certificates of this machine: a registry behind a proxy is trusted there as it is here.
       await cp('/etc/ssl/certs/ca-certificates.crt', join(work, 'debian/etc/ssl/certs/ca-certificates.crt'));
       await run('tar', ['--create', '--file', join(work, 'debian.tar'), '--directory', join(work, 'debian'), '.']);
       await podman(
@@ -86,7 +86,7 @@ const entrypoint =
   (context) =>
     cp(join(here, name), join(context, name));
 
-/** What goes into the stand-in of a service's image, beside its Dockerfile. */
+/** Files for the stand-in of a service's image, in addition to its Dockerfile. */
 const KINDS: Readonly<Record<string, { readonly file: string; readonly fill: Fill }>> = {
   node: { file: 'node', fill: nodeFiles },
   postgresql: { file: 'postgres', fill: entrypoint('postgres-entrypoint') },

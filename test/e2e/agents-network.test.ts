@@ -7,7 +7,7 @@ import { AgentSite, askedAgain } from '../rig/agent-site.ts';
 const missing = networkMissing();
 if (missing !== undefined) console.warn(`skipped: agents behind bad networks, because ${missing}`);
 
-/** Seconds of real outages to try beside the shortest that the server notices, e.g. `5,60,600`. */
+/** Seconds of real outages to try in addition to the shortest that the server notices, e.g. `5,60,600`. */
 const outages = (process.env.SITEWRIGHT_TEST_OUTAGES ?? '').split(',').filter(Boolean).map(Number);
 
 describe.skipIf(missing !== undefined).concurrent('an agent behind a bad network', () => {
@@ -21,7 +21,7 @@ describe.skipIf(missing !== undefined).concurrent('an agent behind a bad network
     for (const network of networks) await network.close();
   });
 
-  /** A node in a network of its own, in the middle of a task. */
+  /** A node in a separate network, in the middle of a task. */
   async function inMidTask(node: string, heartbeatMs = 1_000) {
     const network = await AgentNetwork.open(site.temporal.address);
     networks.push(network);
@@ -62,7 +62,7 @@ describe.skipIf(missing !== undefined).concurrent('an agent behind a bad network
       const node = `down-${seconds}`;
       const { network, gate, run } = await inMidTask(node);
       network.link('down');
-      // The task has a limit of its own (120 s), which the node keeps without anybody.
+      // The task has its own limit (120 s), which the node enforces alone.
       await delay(Math.min(seconds, 60) * 1_000);
       if (seconds > 60) gate.open();
       await delay(Math.max(0, seconds - 60) * 1_000);

@@ -13,7 +13,7 @@ import { type Answer, type AttackedSystem, attackedSystem, CANARY, curl } from '
 
 /*
  * The threat model of docs/security.md, played against a running installation with programs of the system: curl, openssl,
- * tar, a raw socket. What is on the other side of Temporal is in secure-agents.test.ts.
+ * tar, a raw socket. Attacks from the other side of Temporal are in secure-agents.test.ts.
  */
 
 let system: AttackedSystem;
@@ -45,7 +45,7 @@ async function statuses(
   return stdout.trim().split('\n').map(Number);
 }
 
-/** All that an answer or a file of the installation holds, but for what is meant to have secrets. */
+/** Everything in an answer or a file of the installation, except the files that are meant to have secrets. */
 function filesBelow(top: string, meant: readonly string[]): string[] {
   return readdirSync(top, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -246,7 +246,7 @@ describe('without a token', () => {
     const waits = await enrol('guess', 'x');
     expect(waits.status).toBe(429);
     expect(waits.head).toMatch(/^retry-after: \d+/im);
-    // No one else does.
+    // Nobody else does.
     const other = await curl(`${system.gateway}/v1/enrol`, ...json({ token: 'guess', request: 'x' }));
     expect(other.status).toBe(403);
   });
@@ -347,7 +347,7 @@ describe('a viewer', () => {
       Object.keys(methods).map((method) => ({
         method: method.toUpperCase(),
         path,
-        // Of no one: what is let in changes nothing.
+        // Without an owner: accepted requests change nothing.
         url: `${system.api}${path.replaceAll(/\{[^}]+\}/g, '987654')}`,
       })),
     );
@@ -553,7 +553,7 @@ describe('the author of a package', () => {
 
 describe('a node', () => {
   const folderOf = (node: string) => system.at(`node-${node}`);
-  /** With what a thief copied from the node. */
+  /** With the files that a thief copied from the node. */
   const asNode = (node: string) => {
     const credentials = JSON.parse(readFileSync(join(folderOf(node), 'credentials.json'), 'utf8')) as {
       key: string;
@@ -599,7 +599,7 @@ describe('a node', () => {
       places: expect.stringMatching(/^ignored .* is refused: .* is under none of /),
       reads: expect.stringMatching(/^ignored .*host-file: EACCES$/),
     });
-    // What its own policy forbids, and what is not below a folder for sources.
+    // Tasks that its own policy forbids, and files outside the folders for sources.
     expect(existsSync(system.at('forbidden'))).toBe(false);
     expect(existsSync(system.at('allowed/stolen'))).toBe(false);
   });
@@ -654,7 +654,7 @@ describe('a node', () => {
       ),
     );
     expect(shown[0]!.output).toContain('hello');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
     for (const { output } of shown) expect(output).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
     const paths = ['', '/status', '/report', '/tree', '/logs', `/logs/prints@${first}`, '/tasks'];
     const answers = await Promise.all(paths.map((path) => ask(mallory, 'GET', `/runs/${run}${path}`)));

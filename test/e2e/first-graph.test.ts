@@ -13,14 +13,14 @@ import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 /*
  * A newcomer's first hour on a fresh system, by the commands of the pages: README, "Run task graphs"; docs/scaling.md, which
- * goes on from it; a site of one's own, docs/documents.md; a graph of one's own, docs/graphs.md.
+ * continues from it; a site of one's own, docs/documents.md; a graph of one's own, docs/graphs.md.
  */
 const root = fileURLToPath(new URL('../../', import.meta.url));
 let rig: TemporalRig;
 let folder: string;
 let env: NodeJS.ProcessEnv;
 let system: ChildProcess | undefined;
-/** Started with a process group of its own, so that the agents it leaves behind can be ended with it. */
+/** Started in a separate process group, so that the agents it leaves behind can be ended with it. */
 const shells: ChildProcess[] = [];
 
 beforeAll(async () => {
@@ -56,7 +56,7 @@ afterAll(async () => {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** Runs a block as it is copied from the page, until its first failure. What it leaves in the background goes on. */
+/** Runs a block as it is copied from the page, until its first failure. Its background processes keep running. */
 async function shell(block: string): Promise<string> {
   const child = spawn('bash', ['-ec', block], { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   shells.push(child);
@@ -97,14 +97,14 @@ it('a user’s own graph runs on this machine in one command, as in docs/graphs.
   const { name, text } = newcomer.ownGraph;
   writeFileSync(join(folder, name), text);
   expect(await shell(newcomer.runOwnGraph)).toMatch(/2 of 2 tasks done[\s\S]*: success/);
-  // Again, with what is there, and its own tags.
+  // Again, with the existing objects, and its own tags.
   writeFileSync(join(folder, name), text.replace('[web]', '[web, primary-db, api]'));
   expect(await shell(newcomer.runOwnGraph)).toMatch(/: success/);
 });
 
 it('the release written by `init release` runs unchanged, as in docs/graphs.md', async () => {
   const said = await shell(newcomer.ownRelease);
-  // What the command prints as next is what the page says.
+  // The command's next steps are those of the page.
   const [, next] = /^next:\n((?: {2}.*\n)+)/m.exec(said) ?? [];
   const commandsOf = (text: string) =>
     text.split('\n').flatMap((line) => /sitewright ([^>#]*[^>#\s])/.exec(line)?.[1] ?? []);

@@ -55,7 +55,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
   };
   /** The same, of a command that can print JSON. */
   const asJson = async (...args: readonly string[]) => JSON.parse(await fuel2(...args, '-f', 'json'));
-  /** Runs a command that must be refused, and gives what it said. */
+  /** Runs a command that must be refused, and returns its message. */
   const refused = async (...args: readonly string[]): Promise<string> => {
     const { code, out, err }: FuelAnswer = await fuel.run(...args);
     expect(code, `fuel2 ${args.join(' ')} printed: ${out}`).not.toBe(0);
@@ -401,7 +401,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await fuel2('openstack-config', 'list', '-e', '1')).toMatch(/\b1 \| True +\| cluster/);
     await fuel2('openstack-config', 'download', '1', '--file', file('again.yaml'));
     expect(readFileSync(file('again.yaml'), 'utf8')).toContain('nova_config');
-    // The client's own code fails on every answer, as with Fuel; what refuses the request is said before.
+    // The client's own code fails on every answer, as with Fuel; it prints the reason for the refusal first.
     expect(await refused('openstack-config', 'execute', '-e', '1')).toContain(
       'refreshed by its OpenStack configuration',
     );

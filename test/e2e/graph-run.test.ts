@@ -12,7 +12,7 @@ import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 /*
  * docs/running-graphs.md as its reader goes through it: a whole system (`sitewright up`) on a Temporal server, six agents
- * and each command in processes of their own, 204 real tasks as a rehearsal, a pause, a killed agent, a retry, a service
+ * and each command in separate processes, 204 real tasks as a rehearsal, a pause, a killed agent, a retry, a service
  * moved to another node.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -24,10 +24,10 @@ const steps = [...page.matchAll(/```console\n([\s\S]*?)```/g)].flatMap(([, block
     .map((one) => ({ command: one.slice(0, one.indexOf('\n')), prints: one.slice(one.indexOf('\n') + 1) })),
 );
 
-/** Commands that only look: the page shows what they say once it is so. */
+/** Commands that only read: the page shows their final output. */
 const LOOKS = /^sitewright (run (status|report|logs)|history)\b|^tail /;
 const PATIENCE_MS = 120_000;
-/** A look is a process, which would take its time from the run that is looked at. */
+/** A read is a process, which would take its time from the run under test. */
 const BETWEEN_LOOKS_MS = 500;
 
 let rig: TemporalRig;
@@ -75,7 +75,7 @@ function end(pid: number): void {
   }
 }
 
-/** As a shell runs it; what it printed on both streams. What it leaves in the background goes on. */
+/** As a shell runs it; returns the output of both streams. Its background processes keep running. */
 async function shell(command: string): Promise<string> {
   const child = spawn('bash', ['-c', `exec 2>&1; ${command}`], {
     cwd: folder,
@@ -87,12 +87,12 @@ async function shell(command: string): Promise<string> {
     said += text;
   });
   await new Promise((done) => child.once('exit', done));
-  // What is on its way in the pipe comes before the next turn.
+  // Output already in the pipe arrives before the next turn.
   await new Promise((done) => setImmediate(done));
   return said;
 }
 
-/** `…` stands for anything. */
+/** `…` matches anything. */
 const asPattern = (prints: string): RegExp =>
   new RegExp(
     `^${plain(prints)

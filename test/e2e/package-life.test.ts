@@ -14,8 +14,8 @@ import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 /*
  * The life of a release package on the machines of a site, by the commands that a user types: made, built, installed, deployed,
- * a machine removed and another added, all removed. The packages are the output of `package create`, as it is, and the
- * example of the specification. Agents run on this machine; MAAS is the simulator, whose effects say what happened to machines.
+ * a machine removed and another added, all removed. The packages are the unchanged output of `package create`, and the
+ * example of the specification. Agents run on this machine; MAAS is the simulator, whose effects show the fate of machines.
  */
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Agents put the scripts of packages where they belong on nodes. */
@@ -72,7 +72,7 @@ afterAll(async () => {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** Runs commands until the first failure, and returns what they print. What they leave in the background goes on. */
+/** Runs commands until the first failure, and returns their output. Their background processes keep running. */
 async function shell(block: string): Promise<string> {
   const child = spawn('bash', ['-ec', block], { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   shells.push(child);
@@ -256,7 +256,7 @@ function exampleRelease(): void {
     ['controller', 'compute'].map((name) => [name, { name, description: name, tags: [name] }]),
   );
   const files: Record<string, string> = {
-    // What the example leaves out, and the example, verbatim.
+    // Files that the example omits, and the example, verbatim.
     'metadata.yaml': `title: Example\nlicenses: [Apache License Version 2.0]\nauthors: [Somebody]\nhomepage: https://example.org\ngroups: []\ndescription: An example\n${readFileSync(new URL('../data/specification/release-metadata.yaml', import.meta.url), 'utf8')}`,
     '_base.yaml': '{}',
     'metadata/networks.yaml': '{}',

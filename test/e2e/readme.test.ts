@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 
 /*
- * What a newcomer does who has only the README: a demo that stays up, a run that is paused and goes on, a failure that
+ * A newcomer who has only the README: a demo that stays up, a run that is paused and continues, a failure that
  * is repaired. The commands are those of the README, in its order. (.ci/demo runs `npm run demo` itself.)
  */
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -18,7 +18,7 @@ let demo: ChildProcess;
 let said = '';
 let api = '';
 
-/** As a shell has it that stands in the project's folder. */
+/** As in a shell in the project's folder. */
 async function shell(line: string): Promise<string> {
   const env = { ...process.env, SITEWRIGHT_API: api, USER: 'ann', NO_COLOR: '1' };
   return (await promisify(execFile)('bash', ['-c', line], { cwd: root, env, timeout: 120_000 })).stdout;

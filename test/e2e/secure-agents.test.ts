@@ -102,7 +102,7 @@ beforeAll(async () => {
   [gateway, worker, api] = await Promise.all([
     startGateway(settings, log),
     startOrchestrator(settings, log),
-    // The gateway stands alone here.
+    // The gateway runs alone here.
     startApi({ ...settings, gateway: { ...settings.gateway, host: undefined } } as Settings, log, {
       patience: PATIENCE,
     }),
@@ -277,7 +277,7 @@ it('a run over gateway, signed orders and encrypted payloads leaves the secret w
   // Each order was signed once.
   expect(await alarms()).toEqual([]);
 
-  // All that can be asked for.
+  // Every possible request.
   const { items } = await ask('GET', '/runs');
   for (const { id: one } of items)
     for (const part of ['', '/status', '/report', '/tree'])
@@ -292,7 +292,7 @@ it('a run over gateway, signed orders and encrypted payloads leaves the secret w
   const known = await histories();
   expect(known.decoded).toContain(REASON);
   expect(known.raw).not.toContain(REASON);
-  // As docs/operating.md says.
+  // As in docs/operating.md.
   mkdirSync(at('backup'));
   const database = new DatabaseSync(at('store.db'), { readOnly: true });
   await backup(database, at('backup/store.db'));
@@ -311,7 +311,7 @@ it('a run over gateway, signed orders and encrypted payloads leaves the secret w
     for (const [name, text] of Object.entries({ ...known, answers: answers.join('\n'), logs: logLines.join('\n') }))
       expect(text.includes(form), name).toBe(false);
   }
-  // The tests look in the right place: what is not secret is found there.
+  // The tests search the right place: values that are not secret are found there.
   expect(files.filter((path) => readFileSync(path).includes('in the middle')).length).toBeGreaterThan(0);
 });
 
@@ -382,7 +382,7 @@ it('the credential of the namespace alone commands no agent, and its use raises 
     expect(await order(first, { run: '999', tasks: ['forged'] })).toMatchObject(refused);
     expect(await order(first, { tasks: ['last'] })).toMatchObject(refused);
     expect(await order(second, { generation: 2 })).toMatchObject(refused);
-    // What has run is reported again, not run again.
+    // Finished tasks are reported again, not run again.
     expect(await order(second, {})).toMatchObject({ outcome: 'success' });
     expect(await order(second, { generation: 3 })).toMatchObject(refused);
     // The same while a run is open.
@@ -436,7 +436,7 @@ it('a node with a revoked certificate gets no more orders; a redeployed one does
 it('a task that only Temporal cancels continues; a task that an operator cancels ends, and names the operator', async () => {
   const first = String(env.nodes[0]);
   const logs = new TaskLogs({ folder: settings.task_logs.folder });
-  /** A run whose first task waits; answers what the graph is called by agents, and how the run is asked for. */
+  /** A run whose first task waits; returns the name of the graph for agents, and the request for the run. */
   const held = async () => {
     const before = counted(first, 'first');
     writeFileSync(at('hold'), '');
@@ -484,7 +484,7 @@ it('an agent is drained by an operator, once, and not with the credential of the
     });
     await agents.get(second)!.done;
     await enrol(second, `node-${second}-upgraded`);
-    // The order was for the process that has gone.
+    // The order was for the process that has ended.
     await expect(asked('again')).rejects.toThrow();
   });
   expect(new Set(Object.values(await statuses(await run())))).toEqual(new Set(['ready']));

@@ -50,7 +50,7 @@ describe.skipIf(missing !== undefined)('a node without an agent, where no cgroup
       .map((path) => Number(path.split('/')[2]));
   const folderOf = ({ task }: Execution) => join(at('state'), 'nodes/n1/ssh/7', task, '1');
 
-  /** A daemon of a daemon, each in a session of its own, without anything of its environment, whose parents are gone. */
+  /** A daemon of a daemon, each in a separate session, without its environment, whose parents have ended. */
   const hidden = (stray: string) =>
     `env -i setsid sh -c 'env -i setsid sh -c "sleep ${stray} & exec sleep ${stray}" & exit' & wait $!`;
 

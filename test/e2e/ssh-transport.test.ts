@@ -145,7 +145,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
       expect(readFileSync(join(folder, `${file}.unreadable`), 'utf8')).toBe(damage);
       expect(running(stray)).toEqual([]);
       expect(readFileSync(counter, 'utf8')).toBe('x\n');
-      // The next task of the node goes on.
+      // The next task of the node runs.
       expect(await carried(shell('true'))).toMatchObject({ outcome: 'success' });
     },
   );
@@ -428,7 +428,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     expect(await run(1)).toMatchObject({ outcome: 'success', changed: true });
     expect(readFileSync(at('repository/big')).equals(big)).toBe(true);
     expect([...readFileSync(at("repository/it's odd\n"))]).toEqual([0, 255, 10]);
-    // What came before the interruption was not sent again.
+    // Output from before the interruption was not sent again.
     expect(sent).toEqual(['big', "it's odd\n", 'small']);
     files.small = Buffer.from('2');
     writeFileSync(at("repository/it's odd\n"), 'someone changed it');

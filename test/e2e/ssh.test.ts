@@ -97,7 +97,7 @@ describe.skipIf(missing !== undefined)('over a real sshd', () => {
     expect(statSync(ticket).mode & 0o777).toBe(0o600);
     const unit = readFileSync(join(root, 'etc/systemd/system/sitewright-agent.service'), 'utf8');
     expect(unit).toContain('KillMode=process');
-    // Another token for a machine that is enrolled: it stays as it is.
+    // Another token for an enrolled machine: it is not changed.
     rmSync(ticket);
     writeFileSync(join(root, 'etc/sitewright/credentials.json'), '{}');
     const next = { ticket: { ...installation.ticket, token: 'swt_2' } };

@@ -48,7 +48,7 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     const variables = { ...readEnvFile('deploy/demo.env'), SITEWRIGHT_MAAS_POLL_MIN_SECONDS: '0.2' };
     const compose = readComposeFile(variables);
     const database = { ...compose.services.postgresql!.environment };
-    // What runs shall be the code as it stands.
+    // The processes must run the current code.
     await run(process.execPath, [path('scripts/build.ts')]);
     postgres = await startPostgres();
     // The image makes its user the owner of everything.
@@ -104,14 +104,14 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     expect(deployed).toMatchObject({ outcome: 'success_with_failures', site: 'stl1' });
     expect(await system.sitewright('run', 'report', 'stl1')).toMatch(/Failed nodes \(1\)\n {2}stl1r01s06 {2}failed/);
 
-    // As operations do: with nothing of ours. What is listed is behind what is so.
+    // As operations do: with none of our tools. Temporal's list lags behind the runs.
     const query = `SiteName = 'stl1' and RunPhase = 'success_with_failures' and FailedNodes = 1`;
     const list = ['workflow', 'list', '--address', temporal.address, '--query', query, '-o', 'json'];
     await expect
       .poll(async () => JSON.parse((await run(inject('temporalBinary'), list)).stdout))
       .toMatchObject([{ type: { name: 'deploy_site' }, execution: { workflowId: 'deploy_site:stl1' } }]);
 
-    // Repaired, as the report says: only the failed machine is touched.
+    // Repaired, as the report recommends: only the failed machine is touched.
     const again = JSON.parse(await system.sitewright('site', 'deploy', 'stl1', '--yes', '--wait', '-f', 'json'));
     expect(again).toMatchObject({ outcome: 'success' });
   });

@@ -227,13 +227,13 @@ it('a renewed certificate is used everywhere without a restart, before the old o
   const old = new X509Certificate(readFileSync(at('west.pem'))).fingerprint256;
   const before = proxy.count(old);
   const renewed = certify('west');
-  // API, worker, the agents of its host and the agent of the node look at their files by themselves.
+  // API, worker, the agents of its host and the agent of the node notice changed files by themselves.
   await expect.poll(() => proxy.count(renewed), { interval: 200 }).toBeGreaterThanOrEqual(before);
   proxy.revoke(old);
   await run(west);
   expect(said('west')).toBe('west\n'.repeat(2));
   expect(proxy.count(old)).toBe(0);
-  // The other one goes on with its own.
+  // The other one continues with its own.
   await run(east);
   expect(said('east')).toBe('east\n'.repeat(2));
 });

@@ -68,7 +68,7 @@ const strategy = {
 
 const plans = planGroups(strategy, nodes);
 
-/** Works the groups off; `failing` says why a node fails in a call. Ends before the call `until`, if given. */
+/** Processes the groups; `failing` returns why a node fails in a call. Ends before the call `until`, if given. */
 function work(
   failing: Readonly<Record<string, string>>,
   until?: { readonly group: string; readonly call: string },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { settingDefinitions } from '../../src/platform/settings/settings.ts';
 
-/** Names, defaults and what is secret are promises to operators: a change must show up here as a changed line. */
+/** Names, defaults and secrecy of settings are promises to operators: a change must show up here as a changed line. */
 it('settings are the recorded ones', async () => {
   const lines = settingDefinitions.map(({ path, variable, schema, description, defaultValue, example, ...facts }) => {
     const said = Object.entries(facts)

@@ -1,5 +1,5 @@
 /**
- * A transition system: states are plain data, actions are all that may happen in a state. A smaller model than the code, whose
+ * A transition system: states are plain data, actions are all possible events in a state. A smaller model than the code, whose
  * states can all be visited.
  */
 export interface Model<State> {

@@ -72,7 +72,7 @@ function after({ state, hashes, fingerprints }: Named, { change, answer }: Call)
   return answer === undefined ? named(then) : undefined;
 }
 
-/** The state after all calls in an order that explains their answers and ends as it is wanted; undefined if none does. */
+/** The state after all calls in an order that explains their answers and ends as wanted; undefined if none does. */
 function explained(from: Named, calls: readonly Call[], isWanted: (named: Named) => boolean): Named | undefined {
   if (calls.length === 0) return isWanted(from) ? from : undefined;
   for (const call of calls) {
@@ -201,7 +201,7 @@ describeStore('Identities changed at the same time', (backend) => {
           );
         named = next;
       }
-      // Who kept what has ended gets nothing for it, whoever holds it.
+      // Credentials of an ended identity give access to nothing, whoever holds them.
       for (const [place, by] of named.fingerprints.entries()) {
         const { node, isValid } = named.state.certificates[place]!;
         if (isValid) continue;

@@ -32,7 +32,7 @@ export interface Certificate {
   readonly renews: number | null;
 }
 
-/** A renewal whose certificate the gateway has looked at, and whose answer it has not stored. */
+/** A renewal whose certificate the gateway has checked, and whose answer it has not stored. */
 export interface Renewal {
   readonly by: number;
 }
@@ -43,7 +43,7 @@ export interface State {
   readonly underWay: readonly Renewal[];
   /** How often each node's identity has ended: revoked, or its machine released. */
   readonly epochs: Readonly<Record<Node, number>>;
-  /** Someone came with a token of an identity that has ended. */
+  /** Someone presented a token of an ended identity. */
   readonly alarms: number;
   /** Such attempts. */
   readonly comebacks: number;
@@ -90,7 +90,7 @@ const hasEnded = ({ tokens, certificates, epochs }: State, token: number): boole
 const isNewest = ({ certificates }: State, node: Node, at: number | null): boolean =>
   certificates.every((one, place) => one.node !== node || one.isValid === (place === at));
 
-/** Why a token gives no certificate; `used` and `revoked` as the store says. */
+/** Why a token gives no certificate; `used` and `revoked` as in the store. */
 export type Refusal = 'unknown' | 'used' | 'revoked';
 
 export function enrol(

@@ -226,7 +226,7 @@ it('nodes retried in parallel with calls of groups never run twice at a time, an
           return true;
         };
         for (let draw = draws.pop(); draw !== undefined; draw = draws.pop()) step(...draw);
-        // What is under way ends; nothing else is retried.
+        // Running work ends; nothing else is retried.
         for (let left = 0; left < 200; left += 1) {
           for (const node of [...waiting, ...retried]) settle(node, true);
           if (!step(0, true) && call === null) break;

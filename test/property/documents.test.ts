@@ -20,7 +20,7 @@ const real = readdirSync(folder)
   // Comments are most of some files; changes there would change nothing.
   .map(({ name, text }) => ({ name, text: text.replace(/^ *#.*\n/gm, '') }));
 
-/** What has to hold of every answer, whatever the text. */
+/** Properties of every answer, whatever the text. */
 function checkAnswer(files: readonly SourceFile[]): void {
   const { site, diagnostics } = loadSite(files);
   const lines = new Map(files.map(({ name, text }) => [name, text.split(/\r\n|\r|\n/)]));

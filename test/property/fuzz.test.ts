@@ -14,7 +14,7 @@ it.each(TARGETS)('$name quickly accepts or refuses any input', (target) => {
 
 it('the fuzzer finds slow and crashing inputs, and coverage reaches code that blind mutation does not', () => {
   const wanted = 'fuzzing';
-  // A lock that opens letter by letter: each is a block of its own.
+  // A lock that opens letter by letter: each is a separate block.
   const lock = (text: string): void => {
     if (text[0] !== wanted[0]) return;
     if (text[1] !== wanted[1]) return;

@@ -98,7 +98,7 @@ const broken = fc
     for (const [path, wrong] of changes) {
       const parent = path.slice(0, -1).reduce((at: Json, key) => at?.[key], value);
       if (typeof parent !== 'object' || parent === null) continue;
-      // Gone with an earlier change.
+      // Removed by an earlier change.
       if (Array.isArray(parent) && Number(path.at(-1)) >= parent.length) continue;
       if (wrong === undefined && Array.isArray(parent)) parent.splice(Number(path.at(-1)), 1);
       else if (wrong === undefined) delete parent[path.at(-1)!];

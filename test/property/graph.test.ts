@@ -53,7 +53,7 @@ const expression = fc.letrec<{ all: string }>((tie) => ({
   ),
 })).all;
 
-/** The value, or the class of what went wrong: where it is said is another matter. */
+/** The value, or the class of the error: its place is tested elsewhere. */
 function outcome(work: () => unknown): unknown {
   try {
     return work();

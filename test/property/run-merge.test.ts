@@ -57,7 +57,7 @@ const applyRun = (stored: Row<'run'> | undefined, write: RunWrite) =>
 const applyNode = (stored: Row<'runNode'> | undefined, write: RunNodeWrite) =>
   mergedRow('runNode', stored, givenColumns('runNode', new InputCheck(), write, { runId: 'r' }));
 
-/** Writes in their order, each followed by repeats of any that came before: what retried activities do. */
+/** Writes in their order, each followed by repeats of any earlier ones, as from retried activities. */
 const withRepeats = <T>(write: fc.Arbitrary<T>) =>
   fc.array(fc.tuple(write, fc.array(fc.nat(), { maxLength: 3 })), { minLength: 1, maxLength: 8 }).map((steps) => {
     const plain = steps.map(([fields], index) => ({ ...fields, sequence: index + 1 }));

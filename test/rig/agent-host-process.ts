@@ -67,6 +67,6 @@ export class AgentHost {
   }
 }
 
-/** The most memory a living process had at once. */
+/** The peak memory of a living process. */
 export const peakRssBytes = (pid: number): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;

@@ -1,4 +1,4 @@
-// Node agents as a process of its own, for tests that kill it; `argv[2]` is the order as JSON.
+// Node agents as a separate process, for tests that kill it; `argv[2]` is the order as JSON.
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { startAgents } from '../../worker/parts/agent.ts';
 import { installRuntime } from '../../worker/parts/runtime.ts';

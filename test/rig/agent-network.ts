@@ -17,7 +17,7 @@ export function networkMissing(): string | undefined {
   return status === 0 ? undefined : `no network namespace can be made: ${stderr.toString().trim()}`;
 }
 
-/** What a cable does with packets. */
+/** The effect of a cable on packets. */
 export interface Weather {
   /** Share of packets that are lost, 0 to 1, in both directions. */
   readonly loss?: number;
@@ -99,7 +99,7 @@ export class AgentNetwork {
     execFileSync(enter, [...rest, 'ip', 'link', 'set', this.#device, state]);
   }
 
-  /** Ends all connections on this side. With a cut cable the agents do not hear of it: theirs stay half open. */
+  /** Ends all connections on this side. With a cut cable the agents do not learn of it: theirs stay half open. */
   hangUp(): void {
     this.#proxy.cut();
     this.#proxy.restore();

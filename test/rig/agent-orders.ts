@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ControlJudge, Execution, OrderSource } from '../../src/agent/index.ts';
 import { TaskLogs } from '../../src/agent/logs/task-logs.ts';
 
-/** First the count, then what the test has written for the task. */
+/** First the count, then the test's script for the task. */
 const script = (folder: string, task: string, node: string): string => {
   const count = `echo ${task} >> ${join(folder, 'counts', node)}`;
   if (task === 'short-limit') return `${count}\nsleep 60`;
@@ -12,8 +12,8 @@ const script = (folder: string, task: string, node: string): string => {
 };
 
 /**
- * Orders for tests: every task is a shell script that first adds its name to its node's count file; what it does then
- * stands in `scripts/<task>.sh` of the folder, if anything. `short-limit` overruns its limit of a second. Logs go to `logs` of the folder.
+ * Orders for tests: every task is a shell script that first adds its name to its node's count file, then runs
+ * `scripts/<task>.sh` of the folder, if it exists. `short-limit` overruns its limit of a second. Logs go to `logs` of the folder.
  */
 export function countedOrders(folder: string, more: Partial<OrderSource> = {}): OrderSource {
   mkdirSync(join(folder, 'counts'), { recursive: true });
@@ -41,7 +41,7 @@ export const obeysTemporal: ControlJudge = {
   drained: async () => ({ reason: 'an upgrade' }),
 };
 
-/** What was really run on a node, in order. */
+/** The tasks that really ran on a node, in order. */
 export function counted(folder: string, node: string): string[] {
   const file = join(folder, 'counts', node);
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').filter(Boolean) : [];

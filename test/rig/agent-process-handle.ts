@@ -8,7 +8,7 @@ import { builtProgram } from './program.ts';
 
 type Line = { readonly kind: string } & Readonly<Record<string, unknown>>;
 
-/** An agent in its own process, and what it has said so far. */
+/** An agent in its own process, and its output so far. */
 export class AgentProcess {
   readonly child: ChildProcess;
   readonly lines: Line[] = [];

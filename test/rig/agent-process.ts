@@ -1,4 +1,4 @@
-// An agent as a process of its own, for tests that kill it: ensures the execution, follows it, prints events as JSON lines.
+// An agent as a separate process, for tests that kill it: ensures the execution, follows it, prints events as JSON lines.
 import { readFileSync } from 'node:fs';
 import type { Execution } from '../../src/agent/execution.ts';
 import { NodeAgent, type NodeAgentOptions } from '../../src/agent/node-agent.ts';

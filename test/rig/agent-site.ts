@@ -113,7 +113,7 @@ export class AgentSite {
     return agents;
   }
 
-  /** Agents in a process of their own, which a test may kill. What is left of them ends with the site. */
+  /** Agents in a separate process, which a test may kill. Their remains end with the site. */
   async host(
     nodes: readonly string[],
     more: Partial<AgentHostOrder> = {},
@@ -135,7 +135,7 @@ export class AgentSite {
     return started;
   }
 
-  /** What a task does after it was counted; default: it says so. */
+  /** The script of a task after it was counted; default: it prints a line. */
   script(task: string, text: string): void {
     mkdirSync(join(this.folder, 'scripts'), { recursive: true });
     writeFileSync(join(this.folder, 'scripts', `${task}.sh`), text);
@@ -167,7 +167,7 @@ export class AgentSite {
     });
   }
 
-  /** What a node's control queue answers. */
+  /** The answer of a node's control queue. */
   async control(verb: 'ping' | 'drain', queue: string, node: string): Promise<unknown> {
     return await this.temporal.client.workflow.execute('askControl', {
       taskQueue: this.temporal.taskQueue,
@@ -189,7 +189,7 @@ export class AgentSite {
   }
 }
 
-/** Until the server has noticed that a follower is gone and asks for another. */
+/** Until the server has noticed that a follower has died and asks for another. */
 export const askedAgain = async (run: WorkflowHandle): Promise<void> =>
   eventually(async () => {
     const { raw } = await run.describe();

@@ -13,7 +13,7 @@ import { scratchFolder } from '../../src/agent/settle.ts';
 import { unlessUnreadable } from '../../src/platform/files/durable-file.ts';
 import { supervisorProgram } from './program.ts';
 
-/** One folder for everything an agent of a test has; `tidy` takes it away. */
+/** One folder for everything an agent of a test has; `tidy` deletes it. */
 export class AgentRig {
   readonly folder = mkdtempSync(join(tmpdir(), 'sitewright-agent-'));
   readonly stateDir = join(this.folder, 'state');
@@ -54,7 +54,7 @@ export class AgentRig {
     return await agent.result(execution);
   }
 
-  /** Ends whatever a failed test left running, by the numbers in its own journals, and takes all folders away. */
+  /** Ends all processes that a failed test left running, by the numbers in its own journals, and deletes all folders. */
   tidy(): void {
     const below = (folder: string) => (existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []);
     // The library's own folder, and those of a process that serves sites.
@@ -87,12 +87,12 @@ export async function printed(
   return Buffer.concat(parts);
 }
 
-/** All files below a folder with their content, for a look at everything that was written. */
+/** All files below a folder with their content, to search everything that was written. */
 export function contentsBelow(folder: string): Map<string, Buffer> {
   const found = new Map<string, Buffer>();
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
-    // A supervisor that is just ending takes its last temporary file away.
+    // A supervisor that is just ending deletes its last temporary file.
     if (entry.isFile() && existsSync(path)) found.set(path, readFileSync(path));
   }
   return found;

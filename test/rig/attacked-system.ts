@@ -40,7 +40,7 @@ export interface AttackedSystem {
   readonly pids: Readonly<Record<'api' | 'gateway' | 'worker', number>>;
   /** The first token, as its command prints it. */
   readonly admin: string;
-  /** What a process has written so far. */
+  /** The output of a process so far. */
   log(name: string): string;
   /** Starts another process of ours; it ends with the system. */
   start(name: string, args: readonly string[], env?: NodeJS.ProcessEnv): ChildProcess;

@@ -1,4 +1,4 @@
-// The worker of the test workflow as a process of its own, for tests that kill it.
+// The worker of the test workflow as a separate process, for tests that kill it.
 import { NativeConnection, Worker } from '@temporalio/worker';
 
 const { address, taskQueue, codePath } = JSON.parse(process.argv[2]!) as Record<string, string>;

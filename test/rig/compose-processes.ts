@@ -37,14 +37,14 @@ export class ComposeProcesses {
     return new ComposeProcesses(compose, folder, all);
   }
 
-  /** What a port inside the containers is here. */
+  /** The local port for a port inside the containers. */
   port(inside: string): string {
     const here = this.#ports.get(inside);
     if (here === undefined) throw new Error(`no service listens on ${inside}`);
     return here;
   }
 
-  /** A text of the file as it is here: without containers, all hosts are this one. */
+  /** A text of the file, adapted: without containers, all hosts are this one. */
   #here(text: string): string {
     const hosts = Object.keys(this.#compose.services).join('|');
     return text
@@ -65,7 +65,7 @@ export class ComposeProcesses {
     };
   }
 
-  /** Starts a service and resolves once its health check says so. */
+  /** Starts a service and resolves once its health check passes. */
   async start(name: string): Promise<void> {
     const service = this.#service(name);
     await mkdir(join(this.#folder, 'var', 'maas'), { recursive: true });
@@ -88,7 +88,7 @@ export class ComposeProcesses {
       const verdict = await this.health(name);
       if (verdict === 'healthy') return;
       if (child.exitCode === null && performance.now() < deadline) {
-        // A check is a process, which would take its time from what is starting.
+        // A check is a process, which would take its time from the starting service.
         await delay(250);
         continue;
       }
@@ -96,7 +96,7 @@ export class ComposeProcesses {
     }
   }
 
-  /** `healthy`, or what its health check says. */
+  /** `healthy`, or the output of its health check. */
   async health(name: string): Promise<string> {
     const service = this.#service(name);
     const [, program, ...words] = service.healthcheck!.test.map((word) => this.#here(word));
@@ -111,7 +111,7 @@ export class ComposeProcesses {
     return readFile(join(this.#folder, `${name}.log`), 'utf8');
   }
 
-  /** `docker compose exec api sitewright …`: the command line beside the API, with the API's environment. */
+  /** `docker compose exec api sitewright …`: the command line next to the API, with the API's environment. */
   async sitewright(...args: readonly string[]): Promise<string> {
     const token = this.#token === undefined ? {} : { SITEWRIGHT_TOKEN: this.#token };
     const env = { ...this.#environment(this.#service('api')), USER: 'ann', ...token };

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
 /**
- * A place in a task where it stands until the test lets it go on: a FIFO that the task reads one line from
+ * A place in a task where it waits until the test lets it continue: a FIFO that the task reads one line from
  * (`read < PATH`).
  */
 export class Gate {
@@ -15,7 +15,7 @@ export class Gate {
     spawnSync('mkfifo', [path]);
   }
 
-  /** Returns when the task has come to the gate and gone through. */
+  /** Returns when the task has reached the gate and passed it. */
   async open(): Promise<void> {
     const fifo = await open(this.path, 'w');
     await fifo.write('go\n');

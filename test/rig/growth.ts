@@ -2,7 +2,7 @@
 const FACTOR = 16;
 
 /**
- * How work grows with its input: 1 when in proportion, `FACTOR` when with its square. Time says so only between two sizes
+ * How work grows with its input: 1 when in proportion, `FACTOR` when with its square. Time shows it only between two sizes
  * of the same input in the same process, never by itself: each is the shortest of several turns, of processor time.
  *
  * @param input makes an input of this size

@@ -22,13 +22,13 @@ export interface Manifest {
 
 const tools = execFileSync('bash', [join(root, '.ci/kubernetes-tools'), '--folder'], { encoding: 'utf8' }).trim();
 
-/** Whether `.ci/kubernetes-tools` has built what is needed. */
+/** Whether `.ci/kubernetes-tools` has built the tools. */
 export const hasHelm = existsSync(tools);
 
 /** The versions of Kubernetes whose schemas there are. */
 export const kubernetesVersions: readonly string[] = hasHelm ? readdirSync(join(tools, 'schemas')) : [];
 
-/** @throws Error with what helm says on standard error */
+/** @throws Error with helm's standard error */
 export async function helm(...args: readonly string[]): Promise<string> {
   const home = mkdtempSync(join(tmpdir(), 'sitewright-helm-'));
   const folders = { HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home };
@@ -103,7 +103,7 @@ export async function objections(text: string, kubernetes: string): Promise<read
   }
 }
 
-/** What the level *restricted* of the Pod Security Standards has against the pods, by Kubernetes' own evaluator. */
+/** The objections of the level *restricted* of the Pod Security Standards to the pods, by Kubernetes' own evaluator. */
 export async function insecurities(text: string): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'sitewright-manifests-'));
   try {

@@ -10,7 +10,7 @@ const folder = new URL('../replay/histories/', import.meta.url);
 /** Stack traces carry paths, identities the host: neither belongs into a file others read. */
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What a person would see in the Web UI without a word on what it is for: activities, timers, children. */
+/** Steps that the Web UI would show without a summary: activities, timers, children. */
 function withoutSummary({ events }: temporal.api.history.v1.IHistory): string[] {
   return (events ?? []).flatMap((event) => {
     const what =
@@ -43,7 +43,7 @@ export async function recordHistory(
   return history;
 }
 
-/** Replays the histories of runs with the code as it is. */
+/** Replays the histories of runs with the current code. */
 export async function expectReplay(
   histories: readonly { readonly workflowId: string; readonly history: temporal.api.history.v1.IHistory }[],
 ): Promise<void> {

@@ -20,7 +20,7 @@ for (const [name, definition] of Object.entries(definitions)) {
 const REFERENCE = /"#\/definitions\/([^"]+)"/g;
 
 /**
- * What a definition refers to, directly and through others, and itself.
+ * A definition and all that it refers to, directly and through others.
  *
  * @param {string} start
  */

@@ -24,7 +24,7 @@ export interface LivingCluster extends ApiRig {
   readonly worker: RunningWorker;
   /** Writes a copy of the store's database, as a backup does. */
   backUp(file: string): void;
-  /** Serves queues of nodes with tasks that do what `task` says; by default they end well at once. */
+  /** Serves queues of nodes with tasks that follow `task`; by default they succeed immediately. */
   serveNodes(site: string, nodes: readonly string[], task?: (request: RunTask) => Promise<TaskEnd>): Promise<void>;
 }
 

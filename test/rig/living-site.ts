@@ -21,7 +21,7 @@ export interface LivingSite {
   /** Lists the receivers of notices; empty at first. Absent: there are none. */
   readonly receiversFile: string | undefined;
   readonly worker: RunningWorker;
-  /** What the worker has logged. */
+  /** The worker's log. */
   readonly log: readonly { readonly fields: Readonly<Record<string, unknown>>; readonly message: string }[];
   /** Stores documents as the next revision. */
   commit(files: readonly { name: string; text: string }[]): Promise<number>;

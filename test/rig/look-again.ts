@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Between two looks at what goes on by itself: looks without a pause take the processor from what they look at. */
+/** Between two checks of something that changes by itself: checks without a pause take its processor time. */
 export const lookAgain = (): Promise<void> => delay(20);
 
-/** Looks until it sees what is awaited. */
+/** Checks until it sees the awaited state. */
 export async function lookUntil<T>(look: () => Promise<T>, isSeen: (seen: T) => boolean): Promise<T> {
   for (;;) {
     const seen = await look();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 
 const TMPFS = 0x01021994;
 
-/** Much more than the databases of eight test files at once. */
+/** Much more than the databases of eight concurrent test files. */
 const ROOM = 2 * 1024 ** 3;
 
 /**

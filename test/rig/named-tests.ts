@@ -24,7 +24,7 @@ export function namedTests(path: string): readonly NamedTest[] {
   return found;
 }
 
-/** Whether it is `it` or `describe`, or one of what they make: `it.each(…)`, `describe.skipIf(…)`. */
+/** Whether it is `it` or `describe`, or derived from them: `it.each(…)`, `describe.skipIf(…)`. */
 function makesTests(callee: ts.Expression): boolean {
   if (ts.isIdentifier(callee)) return callee.text === 'it' || callee.text === 'describe';
   if (ts.isPropertyAccessExpression(callee) || ts.isCallExpression(callee)) return makesTests(callee.expression);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** What a newcomer does in the first hour, as the pages say it: blocks of commands that are copied. */
+/** The first hour of a newcomer, as on the pages: blocks of commands that are copied. */
 const page = (name: string): string => readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), 'utf8');
 const sectionOf = (name: string, heading: string): string =>
   page(name).split(`\n## ${heading}\n`)[1]?.split(/^## /m)[0] ?? '';

@@ -16,7 +16,7 @@ export interface NoticeReceiver {
   readonly received: readonly ReceivedNotice[];
   /** Statuses of its next answers; afterwards 204. */
   readonly answers: number[];
-  /** Resolves once it has got so many. */
+  /** Resolves once it has received this number. */
   count(notices: number): Promise<void>;
   /** Ends all connections and listens no longer. */
   close(): Promise<void>;

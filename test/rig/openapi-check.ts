@@ -16,7 +16,7 @@ interface Document {
 
 const PLACES = 'openapi';
 
-/** Holds each answer of an API to what its description says of it: status, type and, for JSON, the body. */
+/** Compares each answer of an API with its description: status, type and, for JSON, the body. */
 export function openapiCheck(): (answer: AnswerSeen) => void {
   let document: Document | undefined;
   const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -33,7 +33,7 @@ export function openapiCheck(): (answer: AnswerSeen) => void {
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
     const name = `${method} ${path} ${status}`;
     const responses = document.paths[path]?.[verb]?.responses;
-    // Unexpected ones (500) and those of the transport (408, 431 …) stand for no route.
+    // Unexpected ones (500) and those of the transport (408, 431 …) belong to no route.
     const said = responses?.[status];
     if (said === undefined) {
       if (status >= 500 || [400, 405, 408, 413, 415, 431].includes(status)) return;

@@ -30,7 +30,7 @@ export const both =
  *
  * @param entry text of the module, with imports from the root: `export * from './src/…'`
  */
-// biome-ignore lint/suspicious/noExplicitAny: what is planted has no type here
+// biome-ignore lint/suspicious/noExplicitAny: the planted value has no type here
 export async function withPlanted(plant: Plant, entry: string): Promise<Record<string, any>> {
   const packages = dirname(dirname(createRequire(import.meta.url).resolve('esbuild/package.json')));
   const folder = join(packages, '.cache/sitewright/planted');
@@ -52,7 +52,7 @@ export async function withPlanted(plant: Plant, entry: string): Promise<Record<s
     format: 'esm',
     target: 'node24',
     logLevel: 'error',
-    // Files beside a module are found from where it is bundled.
+    // Files next to a module are found from where it is bundled.
     define: { 'import.meta.url': JSON.stringify(pathToFileURL(join(root, 'src/cli/commands/planted.ts')).href) },
     plugins: [
       ownPackages,

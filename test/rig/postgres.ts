@@ -78,7 +78,7 @@ export class PostgresServer {
   }
 }
 
-/** Why no server can be started here, fit to show beside skipped tests; undefined when one can. */
+/** Why no server can be started here, to show with skipped tests; undefined when one can. */
 export async function whyNoPostgres(): Promise<string | undefined> {
   if ((await findBinaries()) === undefined) {
     return 'PostgreSQL tests skipped: no server binaries (initdb, postgres). Debian: apt-get install -y postgresql';
@@ -172,7 +172,7 @@ async function startCluster(
   return new PostgresServer(server, folder, port, password);
 }
 
-/** Resolves when the server says it takes connections; rejects with its own words when it ends instead. */
+/** Resolves when the server reports that it accepts connections; rejects with its own words when it ends instead. */
 function ready(server: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let log = '';

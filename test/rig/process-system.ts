@@ -17,7 +17,7 @@ const BIN = fileURLToPath(new URL('../../bin/sitewright', import.meta.url));
 
 export type Target = 'worker' | 'api' | 'maas' | 'gateway' | 'temporal' | `agent-${string}`;
 
-/** The parts of an installation as processes of their own, to be killed. */
+/** The parts of an installation as separate processes, to be killed. */
 export interface ProcessSystem {
   readonly apiUrl: string;
   readonly temporalAddress: string;
@@ -30,19 +30,19 @@ export interface ProcessSystem {
   kill(target: Target): Promise<void>;
   /** @param waits until it answers */
   restart(target: Target, waits?: boolean): Promise<void>;
-  /** A moment of a run that the test picked: the run goes on meanwhile. */
+  /** A moment of a run that the test picked: the run continues meanwhile. */
   after(ms: number): Promise<void>;
   /** Times each host really entered a status. */
   entered(status: number): Promise<Record<string, number>>;
-  /** Kills all that writes to the store or Temporal's database, copies both and the gateway's folder, starts all again. */
+  /** Kills all writers to the store or Temporal's database, copies both and the gateway's folder, starts all again. */
   backUp(): Promise<Backup>;
-  /** What a process has logged, for a failing test. */
+  /** The log of a process, for a failing test. */
   log(target: Target): Promise<string>;
   stop(): Promise<void>;
 }
 
 export interface Backup {
-  /** Puts the copies back; agents and MAAS go on as they are. */
+  /** Restores the copies; agents and MAAS continue in their current state. */
   restore(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export interface SystemOptions {
 const WRITERS: readonly Target[] = ['worker', 'api', 'gateway', 'temporal'];
 
 export async function processSystem(options: SystemOptions): Promise<ProcessSystem> {
-  // What is killed shall be the code as it stands; a tenth of a second when nothing changed.
+  // The killed processes must run the current code; a tenth of a second when nothing changed.
   await promisify(execFile)(process.execPath, [BUILD]);
   const folder = await mkdtemp(join(tmpdir(), 'sitewright-processes-'));
   const at = (name: string) => join(folder, name);

@@ -9,7 +9,7 @@ export const builtProgram = (source: string): readonly [string, string] => [
 
 export const supervisorProgram = (): readonly [string, string] => builtProgram('src/agent/supervisor-main.ts');
 
-/** The same from its source, module by module: for tests of what is loaded when. */
+/** The same from its source, module by module: for tests of the order in which modules load. */
 export const sourceProgram = (source: string): readonly [string, ...string[]] => [
   process.execPath,
   fileURLToPath(new URL(`../../${source}`, import.meta.url)),

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Starts `sitewright up` beside a Temporal server of the test. */
+/** Starts `sitewright up` together with a Temporal server of the test. */
 export const spawnUp = (
   command: string,
   cwd: string,
@@ -9,7 +9,7 @@ export const spawnUp = (
   options: readonly string[] = [],
 ): ChildProcess => spawn(command, ['up', '--no-temporal', ...options], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
 
-/** Resolves when everything runs; rejects with what was printed when the process ends before. */
+/** Resolves when everything runs; rejects with the output when the process ends before. */
 export const isUp = (system: ChildProcess): Promise<void> =>
   new Promise((up, failed) => {
     let said = '';

@@ -3,8 +3,8 @@ import type { SchedulerPlan } from '../../src/core/scheduler/index.ts';
 import type { TaskEvent } from './scripted-graph.ts';
 
 /**
- * Holds what was seen on the nodes to the plan, knowing nothing of the scheduler: whatever a task needs had ended
- * before it began, a node never did two things at once, and no attempt ran twice.
+ * Compares the observations on the nodes with the plan, knowing nothing of the scheduler: all requirements of a task had ended
+ * before it began, a node never ran two tasks at a time, and no attempt ran twice.
  */
 export function expectLegal(plan: SchedulerPlan, events: readonly TaskEvent[]): void {
   const keyOf = ({ task, node }: TaskEvent): string => `${task}@${node}`;

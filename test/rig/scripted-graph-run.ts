@@ -21,7 +21,7 @@ export async function graphWithAgents(
     ...options,
     queueOf: () => taskQueue,
     controlOf: () => taskQueue,
-    // What is held for long must not be taken for dead.
+    // A call that is held for long must not count as dead.
     agentHeartbeatSeconds: 600,
     timeoutSeconds: 600,
   });

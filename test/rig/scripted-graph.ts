@@ -16,14 +16,14 @@ import { countCrossings, splitForExecution } from '../../src/core/graph-run/inde
 import { compilePlan, partition, type SchedulerPlan, taskKey } from '../../src/core/scheduler/index.ts';
 import { PATIENT_HEARTBEAT_SECONDS, untilCancelled } from './scripted-site.ts';
 
-/** A task that has started on its node and waits for the test to say how it ends. */
+/** A task that has started on its node and waits for the test to end it. */
 export interface HeldTask {
   readonly request: RunTask;
   finish(end?: TaskEnd): void;
   throwError(error: Error): void;
 }
 
-/** What was seen on a node, in order. */
+/** The observations on a node, in order. */
 export interface TaskEvent {
   readonly what: 'start' | 'end';
   readonly task: string;
@@ -50,11 +50,11 @@ export interface ScriptedGraphOptions {
 }
 
 /**
- * The store and the node agents of a run of graphs, whose strings the test holds. Tasks succeed at once
- * unless `hold` says that they wait for the test.
+ * The store and the node agents of a run of graphs, controlled by the test. Tasks succeed immediately
+ * unless `hold` makes them wait for the test.
  */
 export interface ScriptedGraph {
-  /** All that a run needs, on one queue. */
+  /** Everything that a run needs, on one queue. */
   activities(
     taskQueue: string,
   ): GraphActivities & NodeTaskActivities & { ping(request: { node: string }): Promise<AgentFacts> };
@@ -76,11 +76,11 @@ export interface ScriptedGraph {
   readonly knows: Map<string, readonly string[]>;
   /** Boot id by node; `boot-NODE` where it is not named. */
   readonly boots: Map<string, string>;
-  /** What the orchestrator's own agent does when it is to cycle a node's power. */
+  /** The behaviour of the orchestrator's own agent when it is to cycle a node's power. */
   powerCycle: (request: RunTask) => TaskEnd;
   readonly overrides: Partial<GraphActivities>;
   heldTask(task: string): Promise<HeldTask>;
-  /** Resolves when `ready` holds; looked at after each thing that happens. */
+  /** Resolves when `ready` holds; checked after each event. */
   until(ready: () => boolean): Promise<void>;
   /** The newest row by `task@node`, as a store would keep them. */
   rows(graph?: number): Map<string, TaskRow>;

@@ -14,12 +14,12 @@ import { type DeploymentStrategy, planGroups, type SiteNode } from '../../src/co
 import { assembleReport, groupToWire, type NodeRecord, type SitePlan } from '../../src/core/site-run/index.ts';
 
 /**
- * A limit of heartbeats for activities whose calls a test counts. Temporal tries an activity again whose worker stands still for
- * longer than its limit, and a machine with much else to do stands still for five seconds.
+ * A limit of heartbeats for activities whose calls a test counts. Temporal retries an activity whose worker stalls for
+ * longer than its limit, and a busy machine stalls for five seconds.
  */
 export const PATIENT_HEARTBEAT_SECONDS = 60;
 
-/** A node's call that has started and waits for the test to say how it ends. */
+/** A node's call that has started and waits for the test to end it. */
 export interface HeldCall {
   readonly verb: string;
   readonly node: string;
@@ -30,8 +30,8 @@ export interface HeldCall {
 }
 
 /**
- * Activities whose strings the test holds: a site's store and MAAS in one. Node calls succeed at once
- * unless `hold` says that they wait for the test.
+ * Activities controlled by the test: a site's store and MAAS in one. Node calls succeed immediately
+ * unless `hold` makes them wait for the test.
  */
 export interface ScriptedSite {
   readonly activities: SiteActivities;
@@ -53,7 +53,7 @@ export interface ScriptedSite {
   overrides: Partial<SiteActivities>;
 }
 
-/** Heartbeats until the activity is cancelled; what a well-behaved activity that hangs looks like. */
+/** Heartbeats until the activity is cancelled, like a well-behaved activity that hangs. */
 export async function untilCancelled(): Promise<never> {
   const context = Context.current();
   const beat = setInterval(() => context.heartbeat(), 200);

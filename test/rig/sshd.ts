@@ -20,7 +20,7 @@ const WITHOUT_GROUPS = [
 export const sshdMissing = (): string | undefined =>
   !existsSync(SSHD) ? 'openssh-server is not installed' : userInfo().uid !== 0 ? 'this is not root' : undefined;
 
-/** A real sshd on loopback with keys of its own. */
+/** A real sshd on loopback with its own keys. */
 export class SshdRig {
   readonly folder = mkdtempSync(join(tmpdir(), 'sitewright-ssh-'));
   readonly target: SshTarget;

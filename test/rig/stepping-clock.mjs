@@ -1,5 +1,5 @@
 // Preloaded into a process (`node --import`): its wall clock is wrong by as many milliseconds as the file named by
-// SITEWRIGHT_TEST_CLOCK says at the moment. Timers, as the kernel's monotonic clock, are not touched.
+// SITEWRIGHT_TEST_CLOCK contains at the moment. Timers, as the kernel's monotonic clock, are not touched.
 import { readFileSync } from 'node:fs';
 
 const file = process.env.SITEWRIGHT_TEST_CLOCK ?? '';

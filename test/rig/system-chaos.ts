@@ -26,7 +26,7 @@ export interface SystemChaosPlan {
 
 export interface SystemChaosResult {
   readonly kills: number;
-  /** By what was killed: `agent` stands for all of them. */
+  /** By the kind of killed process: `agent` covers all agents. */
   readonly killed: Readonly<Record<string, number>>;
   /** Times MAAS could not be reached. */
   readonly cuts: number;
@@ -48,7 +48,7 @@ const SITE = 'stl1';
 const TASKS = ['t1', 't2', 't3', 't4'];
 /** A run takes seconds; with a kill every other second on a busy machine, minutes. */
 const RUN_LIMIT_MS = 1_200_000;
-/** Then a pair of runs is left alone: many runs say more than long ones. */
+/** Then a pair of runs is left alone: many runs show more than long ones. */
 const MAX_KILLS_OF_A_PAIR = 40;
 
 /** A run in flight, for resets and to know whether a backup still fits. */
@@ -177,7 +177,7 @@ class Chaos {
     await both;
   }
 
-  /** One to four at once; what was killed may be killed again while it starts. */
+  /** One to four together; a killed process may be killed again while it starts. */
   async #kill(): Promise<void> {
     const left = [...this.#system.targets];
     const chosen: Target[] = [];

@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A cable between a program and a server that a test can cut: open connections go silent or die, new ones fail. */
+/** A cable between a program and a server that a test can cut: open connections stall or die, new ones fail. */
 export class TcpProxy {
   readonly address: string;
   readonly #server: Server;

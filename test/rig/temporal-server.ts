@@ -26,13 +26,13 @@ export interface TemporalServer {
   readonly address: string;
   /** The process that started it and ends with it. */
   readonly pid: number;
-  /** What it has logged, for a failing test. */
+  /** Its log, for a failing test. */
   log(): Promise<string>;
   stop(): Promise<void>;
 }
 
 /**
- * Why no server can be started here, fit to show beside skipped tests; undefined when one can. Builds it where
+ * Why no server can be started here, to show with skipped tests; undefined when one can. Builds it where
  * `SITEWRIGHT_BUILD_TEMPORAL_SERVER` is 1: about ten minutes, once.
  */
 export async function whyNoTemporalServer(): Promise<string | undefined> {
@@ -51,9 +51,9 @@ export interface ServerDatabases {
 
 /**
  * Makes the databases `temporal` and `temporal_visibility` and brings their schema, starts the server on them with the
- * configuration that Temporal's own image has, and makes the namespace `default`: what the image `auto-setup` does.
+ * configuration that Temporal's own image has, and creates the namespace `default`, as the image `auto-setup` does.
  *
- * @param environment what the container is given; the addresses here come on top
+ * @param environment environment of the container; the addresses here are added to it
  * @param dynamicConfig file; default: that of the compose project
  */
 export async function startTemporalServer(
@@ -85,7 +85,7 @@ export async function startTemporalServer(
   const child = spawn(process.execPath, [WATCHDOG, '5000', ...program, 'start'], {
     cwd: own,
     env,
-    // Through its end of this pipe the watchdog notices that we are gone, for whatever reason.
+    // Through its end of this pipe the watchdog notices that we have ended, for whatever reason.
     stdio: ['pipe', 'ignore', log.fd],
   });
   await log.close();

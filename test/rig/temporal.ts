@@ -21,7 +21,7 @@ export interface TemporalRig {
   readonly connection: Connection;
   /** A unique name; default task queue of `runWorker`. */
   readonly taskQueue: string;
-  /** A unique workflow id, with a part that says what it is for. */
+  /** A unique workflow id, with a part that names its purpose. */
   workflowId(purpose: string): string;
   /**
    * Starts a worker of the project's workflows (or of `workflowBundle`) and resolves once it is made.
@@ -79,7 +79,7 @@ export async function temporalRig(
         namespace,
         taskQueue,
         ...(own ? {} : { workflowBundle: { codePath } }),
-        // One isolate per worker, in this thread: to start one of its own costs as much as a whole test does. Workers as
+        // One isolate per worker, in this thread: starting a separate thread costs as much as a whole test. Workers as
         // they are deployed, with their thread and its detection of deadlocks, run in the suites api, cli and e2e.
         reuseV8Context: true,
         debugMode: true,

@@ -14,7 +14,7 @@ const DOWNLOAD_LIMIT_MS = 10 * 60_000;
 export type TimeSkippingServer =
   /** `path` is a program for `TestWorkflowEnvironment.createTimeSkipping({server: {executable: {type: 'existing-path', path}}})`. */
   | { readonly status: 'found'; readonly path: string }
-  /** `reason` says what is missing and what to do; tests skip with it. */
+  /** `reason` is the problem and the next step; tests skip with it. */
   | { readonly status: 'missing'; readonly reason: string };
 
 /**

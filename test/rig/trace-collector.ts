@@ -39,7 +39,7 @@ interface Received {
   };
 }
 
-/** A collector of traces that keeps what it is sent. */
+/** A collector of traces that keeps everything it receives. */
 export interface TraceCollector {
   readonly endpoint: string;
   readonly received: readonly Received[];
@@ -52,7 +52,7 @@ export interface TraceCollector {
  * Starts it.
  *
  * @param isReal processes send to a real OpenTelemetry Collector, where one is built (`bash .ci/otel-collector`), which passes on
- *   what it understood; with `SITEWRIGHT_OTEL_COLLECTOR=required` there must be one
+ *   the spans that it understood; with `SITEWRIGHT_OTEL_COLLECTOR=required` there must be one
  */
 export async function traceCollector(isReal = false): Promise<TraceCollector> {
   const received: Received[] = [];

@@ -44,7 +44,7 @@ describePage('the page of an API with tokens', () => {
   it('the page asks for a token, reports a wrong one, and shows the requested view for a valid one', async () => {
     const page = await at('/clusters');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    // Nothing but the question: no list that failed, no button that cannot work.
+    // Only the question: no failed list, no button that cannot work.
     expect(await page.getByRole('alert').count()).toBe(0);
     await page.getByText('sitewright token create').waitFor();
     await page.getByLabel('Token').fill('swt_nobody_knows_this_one');
@@ -118,7 +118,7 @@ describePage('the page of an API with tokens', () => {
     await page.goto(`${origin}/clusters`);
     await create.click();
     const dialog = page.getByRole('dialog');
-    // Who acts is not asked where the token says so.
+    // The page does not ask for a name if the token has one.
     expect(await dialog.getByLabel('Your name').count()).toBe(0);
     await dialog.getByLabel('Name', { exact: true }).fill('lab');
     await dialog.getByRole('button', { name: 'Create a cluster' }).click();

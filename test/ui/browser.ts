@@ -11,7 +11,7 @@ const executable = [
   '/usr/bin/google-chrome',
 ].find((path) => path !== undefined && existsSync(path));
 
-/** Tests of the web page in a real browser; skipped, and said so, where there is none. */
+/** Tests of the web page in a real browser; skipped with a reason where there is none. */
 export const describePage = executable === undefined ? describe.skip : describe;
 if (executable === undefined) {
   console.warn(
@@ -51,7 +51,7 @@ export async function patientPage(context: BrowserContext): Promise<Page> {
   return page;
 }
 
-/** The text of what has the focus. */
+/** The text of the focused element. */
 export const focused = (page: Page): Promise<string> =>
   page.evaluate<string>('document.activeElement.textContent.trim()');
 
@@ -67,7 +67,7 @@ export async function openPage(browser: Browser, url: string, options: PageOptio
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error.stack ?? error)));
   page.on('console', (message) => {
-    // What the API refuses is shown by the page; the browser only repeats the status.
+    // The page shows refusals by the API; the browser only repeats the status.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complaints.push(message.text());
   });

@@ -13,7 +13,7 @@ const api = '/api/v1';
 const chain = (...names: string[]) =>
   names.map((id, at) => ({ id, type: 'shell', role: ['compute'], requires: at === 0 ? [] : [names[at - 1]!] }));
 
-/** One system with a site, a cluster of 200 nodes and some runs, which these tests only look at. */
+/** One system with a site, a cluster of 200 nodes and some runs, which these tests only read. */
 describePage('looking at runs', () => {
   let browser: Browser;
   let rig: ApiRig;
@@ -180,7 +180,7 @@ describePage('looking at runs', () => {
     await expect.poll(() => page.locator('g.node').count()).toBe(24);
     await page.getByRole('button', { name: 'Expand all' }).click();
     await expect.poll(() => page.locator('g.node').count()).toBe(100);
-    // A hundred boxes, however many instances they stand for.
+    // A hundred boxes, however many instances they represent.
     expect(await page.locator('.map *').count()).toBeLessThan(1_500);
     await page.getByRole('button', { name: 'Zoom out' }).click();
     await page.getByLabel('Find a task').fill('task-42');
@@ -220,7 +220,7 @@ describePage('looking at runs', () => {
     await page.locator('main').filter({ hasNotText: 'Loading …' }).waitFor();
   }
 
-  /** What axe-core finds serious or critical on the page as it stands. */
+  /** Serious and critical findings of axe-core on the current page. */
   async function seriousOn(page: Page, only?: string): Promise<readonly string[]> {
     await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
     const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(

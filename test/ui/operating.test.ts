@@ -80,7 +80,7 @@ describePage('operating from the page alone', () => {
       .getByLabel(/^Archive/)
       .setInputFiles({ name: 'x.tar.gz', mimeType: '', buffer: Buffer.from('no archive') });
     await dialog.getByRole('button', { name: 'Install a package' }).click();
-    // What is wrong with it is said, and nothing came of it.
+    // Its problems are shown, and nothing was installed.
     await dialog.getByRole('alert').waitFor();
     await dialog.getByLabel(/^Archive/).setInputFiles(await archive());
     await dialog.getByRole('button', { name: 'Install a package' }).click();

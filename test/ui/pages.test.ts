@@ -98,12 +98,12 @@ describePage('pages over a store', () => {
     const row = page.getByRole('row', { name: /swift/ });
     await row.waitFor();
     await row.getByRole('button', { name: 'Assign', exact: true }).click();
-    // Nothing chosen is nothing done, and said.
+    // Without a selection nothing happens, and the dialog says why.
     await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
     await dialog.getByText('no selection').waitFor();
     await dialog.getByLabel('prod-1').check();
     await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
-    // Dialogs stand in the row that opened them, and name its nodes, too.
+    // Dialogs are in the row that opened them, and name its nodes, too.
     const assigned = row.getByTitle('from user');
     await assigned.getByText('prod-1').waitFor();
     await row.getByRole('button', { name: 'Unassign' }).click();
@@ -229,21 +229,21 @@ describePage('pages over a store', () => {
     await page.getByRole('heading', { name: /deploy dc1/ }).waitFor();
     await page.getByText('at least 90 % of the nodes: 99 %').waitFor();
     const first = page.getByRole('region', { name: 'Nodes', exact: true }).getByRole('row').nth(1);
-    // What a machine says is text, whatever it looks like.
+    // Text from a machine is shown as text, whatever it looks like.
     await first.getByText('power is off: <i>bmc</i> does not answer').waitFor();
     await first.getByText('Look at its BMC.').waitFor();
     await page.getByRole('button', { name: 'compute', exact: true }).click();
     await page.waitForURL(/group=compute/);
     await page.getByText('21 nodes', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Show all' }).click();
-    // Another look at it is a step back away.
+    // Another view of it is one step back in the history.
     await page.getByRole('link', { name: 'Timeline' }).click();
     await page.waitForURL(/view=timeline/);
     await page.locator('.timeline .span').nth(23).waitFor();
     await page.locator('.timeline .tick').nth(3).waitFor();
     await page.goBack();
     await first.waitFor();
-    // Nothing of it can be steered any more.
+    // It can no longer be controlled.
     expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
   });
 
@@ -339,7 +339,7 @@ describePage('pages over a store', () => {
     // It started eleven minutes ago, but how long it has run is not known.
     await row.getByText('11 min ago').waitFor();
     expect(await lasting()).toBe(before);
-    // The banner says it once, not every list again.
+    // The banner reports it once; the lists do not repeat it.
     await page.getByText('The API does not answer.').waitFor({ state: 'detached' });
     await page.unroute('**/api/**');
     await page.clock.runFor(60_000);
@@ -426,7 +426,7 @@ describePage('pages over a store', () => {
     await page.route('**/api/**', (route) => route.abort());
     rig.api.server.closeAllConnections();
     await page.getByText('The API has not answered since').waitFor();
-    // What was there stays.
+    // The earlier content stays.
     await page.getByText('No sites yet').waitFor();
     await rig.ask('POST', `${api}/sites`, { name: 'dc9' });
     await page.unroute('**/api/**');

@@ -106,7 +106,7 @@ describePage('the page of a run of graphs', () => {
   const serve = (task: (request: RunTask) => Promise<TaskEnd>) =>
     system.serveNodes(`cluster-${env.cluster}`, env.nodes.map(String), task);
 
-  /** A task that ends when the test says how. */
+  /** A task that the test ends. */
   function gates() {
     const waiting = new Map<string, (end: TaskEnd) => void>();
     endAll = () => {
@@ -141,7 +141,7 @@ describePage('the page of a run of graphs', () => {
   /** One of the views of the run: tasks, graph, timeline. */
   const look = (page: Page, view: string) =>
     page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: view }).click();
-  /** Page, lists and command line say the same of a run that failures hold. */
+  /** Page, lists and command line agree about a run that failures hold. */
   async function agreesOnHeldRun(page: Page, run: string) {
     const sitewright = async (...args: string[]) => {
       const terminal = recordingTerminal({ env: { SITEWRIGHT_API: `http://127.0.0.1:${system.port}` }, cwd: folder });
@@ -213,7 +213,7 @@ describePage('the page of a run of graphs', () => {
     await page.getByRole('row', { name: /compute-agent/ }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Show all' }).click();
     await agreesOnHeldRun(page, run);
-    // What a node says is text, whatever it looks like.
+    // Text from a node is shown as text, whatever it looks like.
     await page.getByText('exit code 2: <b>disk full</b>').first().waitFor();
     await screenshot(page, 'page-run-failed');
     expect(await page.locator('td.wide b').count()).toBe(0);
@@ -247,7 +247,7 @@ describePage('the page of a run of graphs', () => {
     const filter = page.getByLabel('Task', { exact: true });
     await filter.pressSequentially('compute');
     await page.waitForURL(/task=compute/);
-    // One goes on writing where one was.
+    // Typing continues where it was.
     expect(await page.evaluate('document.activeElement.type')).toBe('search');
     await page
       .getByRole('row', { name: /compute-agent/ })
@@ -330,7 +330,7 @@ describePage('the page of a run of graphs', () => {
     writeFileSync(go, '');
     await expect.poll(() => output.textContent()).toBe('try\ngone <b>wrong</b>\n');
     await log.getByText('Ended: failed').waitFor();
-    // The log of the run goes on by itself, and is searched by its address.
+    // The log of the run follows by itself, and its address contains the search.
     await line('gone <b>wrong</b>').waitFor();
     await line('ended: failed').waitFor();
     expect(await line('ended: ok').count()).toBe(0);
@@ -342,7 +342,7 @@ describePage('the page of a run of graphs', () => {
     await whole.getByRole('region', { name: 'Log of migrate on prod-1' }).waitFor();
 
     await act(page, 'Retry', 'once more');
-    // The log goes on with the new try by itself; the one that failed is still there.
+    // The log continues with the new try by itself; the failed one is still there.
     await expect.poll(() => output.textContent()).toBe('try\nbetter\n');
     await log.getByText('Ended: success').waitFor();
     await whole.getByLabel('Search the log').fill('');

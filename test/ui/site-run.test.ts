@@ -26,7 +26,7 @@ describePage('the page of a run on a site', () => {
       // One is someone else's.
       ...(at === 5 ? { status: MachineStatus.Deployed, owner: 'bob' } : { status: MachineStatus.New }),
     }));
-    // Machines come up when the test says so.
+    // The test decides when machines come up.
     site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 }, notices: true });
     api = await apiOfSite(rig, site);
     receiver = await noticeReceiver();
@@ -63,7 +63,7 @@ describePage('the page of a run on a site', () => {
     await page.waitForURL(/\/runs\//);
     const run = page.url().split('/runs/')[1]!;
 
-    // Its groups are a tree, and what it waits for is named.
+    // Its groups are a tree, and it names the nodes it waits for.
     await page.getByText(/Now: deploy of group .*: 3 nodes\s+running/).waitFor();
     await page.getByRole('group', { name: 'Deployment groups' }).getByRole('button').first().waitFor();
     await page.getByRole('link', { name: 'Show in Temporal' }).waitFor();

@@ -1,7 +1,7 @@
 import type { Store } from '../../src/store/index.ts';
 import type { Environment } from '../api/fuel-graphs-rig.ts';
 
-/** How a task of a stored run ended, by its name; `success` where nothing is said. */
+/** The outcome of a task of a stored run, by its name; `success` by default. */
 export type Endings = Readonly<Record<string, 'success' | 'failed' | 'skipped'>>;
 
 export interface StoredRun {
@@ -18,7 +18,7 @@ export interface StoredRun {
   readonly outcome?: string | null;
 }
 
-/** A run of graphs as the store keeps it: its tasks one after the other, on all nodes at once. */
+/** A run of graphs in the store: its tasks one after the other, on all nodes in parallel. */
 export async function storeGraphRun(store: Store, env: Environment, run: StoredRun): Promise<void> {
   const { id, tasks, nodes, startedAt, type = 'default', seconds = 10, endings = {}, outcome = 'success' } = run;
   const workflowId = `execute_graph:${env.cluster}:${id}`;
@@ -46,7 +46,7 @@ export async function storeGraphRun(store: Store, env: Environment, run: StoredR
   );
   for (let from = 0; from < rows.length; from += 1000)
     await store.taskHistory.record(graph, rows.slice(from, from + 1000));
-  // One that goes on would be asked of Temporal.
+  // Temporal would be asked about an open one.
   await store.transactions.update(graph, { status: 'ready', planHash: null });
   await store.transactions.endRun(parent.id, { status: 'ready' });
   const failed = Object.values(endings).includes('failed');

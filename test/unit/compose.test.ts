@@ -39,7 +39,7 @@ describe('docker-compose.yml', () => {
     const validate = ajv.compile(schema);
     validate(compose);
     expect(validate.errors ?? []).toEqual([]);
-    // The schema is in force: it refuses what is not Compose.
+    // The schema is in force: it refuses anything but Compose.
     expect(validate({ ...compose, servises: {} })).toBe(false);
     expect(validate({ services: { api: { healthcheck: { tests: [] } } } })).toBe(false);
   });
@@ -82,7 +82,7 @@ describe('docker-compose.yml', () => {
     for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
       expect(compose.services[other]?.healthcheck).toBeDefined();
       expect(condition).toBe('service_healthy');
-      // What always runs must not wait for what a profile may leave out.
+      // Services that always run must not wait for those that a profile may leave out.
       if (service.profiles === undefined) expect(compose.services[other]?.profiles).toBeUndefined();
     }
   });
@@ -124,7 +124,7 @@ describe('docker-compose.yml', () => {
 
   it.each(ours)('%s may not gain privileges', (_name, service) => {
     expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
-    // What it writes is in a volume, in a folder that the image gives to its user.
+    // Its output is in a volume, in a folder that the image gives to its user.
     const folders = read('deploy/Dockerfile')
       .match(/mkdir -p ([^\\]+)/)?.[1]
       ?.trim()
@@ -182,7 +182,7 @@ describe('deploy/Dockerfile', () => {
         expect(existsSync(new URL(path, root)), path).toBe(true);
         expect(isInContext(path), path).toBe(true);
       }
-    // Of what the image has, all but what its build makes.
+    // The content of the image, except the files that its build makes.
     for (const [, path = ''] of last.matchAll(/\/app\/([\w.-]+)/g))
       if (!['dist', 'node_modules'].includes(path)) expect(isInContext(path), path).toBe(true);
   });

@@ -35,7 +35,7 @@ const { panels } = JSON.parse(readFileSync(at('deploy/grafana/sitewright.json'),
 };
 const shown = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
 
-/** What the SDK exports only when it happens, so that no healthy worker shows it. */
+/** Metrics that the SDK exports only when the event happens, so that no healthy worker shows them. */
 const ON_FAILURE = ['temporal_workflow_task_execution_failed_total'];
 
 describe('the alert rules', () => {

@@ -33,7 +33,7 @@ export async function previousBuild(root: string, asked?: string): Promise<Previ
   const folder = join(cacheFolder(), 'builds', commit);
   const build = { commit, name, folder };
   if (existsSync(folder)) {
-    // The clone that it was built from may be gone.
+    // The clone that it was built from may have been deleted.
     if ((await lstat(join(folder, 'node_modules'))).isSymbolicLink()) await linkPackages(root, folder);
     return build;
   }

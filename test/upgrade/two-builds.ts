@@ -22,7 +22,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const { values } = parseArgs({ options: { from: { type: 'string' } } });
 const startedAt = performance.now();
 const LIMIT_MS = 180_000;
-/** Ends what it runs when this process ends, however that happens. */
+/** Ends its processes when this process ends, however that happens. */
 const WATCHDOG = join(root, 'src/platform/processes/run-with-parent.ts');
 
 const say = (line: string): void =>
@@ -74,7 +74,7 @@ type Build = 'old' | 'new';
 const folderOf = { old: old.folder, new: root } as const;
 const processes = new Map<string, { readonly stop: () => Promise<void> }>();
 
-/** Starts a process of a build; its name says which. */
+/** Starts a process of a build; its name identifies which. */
 function start(build: Build, name: string, ...args: string[]): void {
   const log = openSync(at(`${build}-${name}.log`), 'a');
   const command = [WATCHDOG, '5000', process.execPath, join(folderOf[build], 'bin/sitewright'), ...args];
@@ -115,7 +115,7 @@ async function shown(...args: string[]): Promise<string> {
 const control = (path: string, body: object = {}): Promise<Response> =>
   fetch(`${maas.controlUrl}/${path}`, { method: 'POST', body: JSON.stringify(body) });
 
-/** Machines that deploy, and wait for `control` to say that they are done. */
+/** Machines that deploy, and wait for `control` to finish them. */
 async function deploying(): Promise<string[]> {
   const rows = await sitewright('new', 'node', 'status', 'stl1', '-f', 'csv', '-c', 'node', '-c', 'status');
   return rows.split('\r\n').flatMap((row) => (row.endsWith(',Deploying') ? [row.split(',')[0] ?? ''] : []));

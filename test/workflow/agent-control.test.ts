@@ -68,7 +68,7 @@ it('an agent exits when it is stopped, also while a task runs that Temporal has 
   await eventually(() => control.asked > 0);
   await agents.stop();
   gate.open();
-  // The server does not retry what it has cancelled; the task itself ran to completion.
+  // The server does not retry a cancelled activity; the task itself ran to completion.
   await run.result();
   const again = await site.agents(['going'], { control });
   const followed = await site.start({ nodes: site.queues(['going']), tasks: ['left'] });

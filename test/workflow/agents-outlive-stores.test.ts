@@ -139,7 +139,7 @@ const transactionOf = async (id: number) => {
   return { status: one.status, graphs: graphs.map((graph) => graph.id) };
 };
 
-/** What a run recorded of its task `a`. */
+/** A run's record of its task `a`. */
 async function messageOf(id: number): Promise<string | null | undefined> {
   const { graphs } = await system.store.transactions.getRun(id);
   return (await system.store.taskHistory.list(graphs[0]!.id, { tasks: ['a'] }))[0]?.message;
@@ -174,7 +174,7 @@ describe('a task that its node has not started when operators act', () => {
   const lastFailure = async (run: WorkflowHandle): Promise<string | null | undefined> =>
     (await run.describe()).raw.pendingActivities?.[0]?.lastFailure?.message;
 
-  /** A run whose first task is with its node, which then goes away without having started it. */
+  /** A run whose first task is with its node, which then disappears without having started it. */
   async function taken(): Promise<{ readonly id: number; readonly run: WorkflowHandle }> {
     await open();
     ordersAreAway = true;
@@ -254,7 +254,7 @@ describe('after a reset, long before the next heartbeat of the attempt that it m
     );
     const attempt = async () =>
       (await again.describe()).raw.pendingActivities?.find(({ activityType }) => activityType?.name === 'run_task');
-    // What comes before is for a run that has not ordered anything.
+    // The earlier part is for a run that has not ordered anything.
     await eventually(async () => (await attempt()) !== undefined);
     const isFollowed = async (): Promise<boolean> => (await attempt())?.lastStartedTime != null;
     return { id: body.id as number, gate, again, isFollowed };

@@ -112,7 +112,7 @@ describe.each(BY_HAND)('the end of a run, completed by hand with %s', (result) =
     const { failure } = await run.ended();
     const message = expect.stringContaining('the result of close_run is not an answer');
     expect(causeOf(failure)).toMatchObject({ type: 'StepFailed', message });
-    // The activity itself writes the report and gives the claim back: it has run, after what a person typed.
+    // The activity itself writes the report and releases the claim: it has run, after the result that a person typed.
     expect(site.closed).toMatchObject([{ outcome: 'failed', report: { failure: { kind: 'step-failed', message } } }]);
   });
 

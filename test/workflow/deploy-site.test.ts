@@ -246,7 +246,7 @@ describe('operators', () => {
           (error: WorkflowUpdateFailedError) => error.cause?.message,
         );
       expect(await refusal({ before: 'bb' })).toContain("Did you mean 'b'");
-      // What was approved in advance does not wait; a pause holds both.
+      // Groups approved in advance do not wait; a pause holds both.
       await run.handle.signal('approve', { before: 'c', by: 'otto' });
       await run.handle.signal('pause');
       await run.handle.executeUpdate('approve', { args: [{ by: 'eve', reason: 'looked at it' }] });
@@ -431,7 +431,7 @@ describe('time limits', () => {
     const asleep = new Promise<void>((resolve) => {
       wakeUp = resolve;
     });
-    // No heartbeat and deaf to its cancellation: what is left of an activity whose process died.
+    // No heartbeat and deaf to its cancellation: the remains of an activity whose process died.
     site.overrides.deploy_node = async () => {
       await asleep;
       return { ok: true };
@@ -542,7 +542,7 @@ describe('notices of a run', () => {
     };
     Object.assign(site.activities, notices);
     const run = await start(site, 'deploy_site', [{ site: 'dc1', started_by: 'nina', title: 'Rack 7' }]);
-    // Both attempts are under way when the worker stops. What the server gives to a worker at that moment is lost with it, and
+    // Both attempts are running when the worker stops. Work that the server gives to a worker at that moment is lost with it, and
     // missed after a minute only.
     await lookUntil(
       async () => tried.length,

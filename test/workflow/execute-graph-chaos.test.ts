@@ -16,11 +16,11 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-/** More when somebody looks for trouble; CHAOS_SEED repeats what was found. */
+/** More when somebody looks for trouble; CHAOS_SEED repeats a finding. */
 const RUNS = Number(process.env.CHAOS_RUNS ?? 2);
 const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e9));
 
-/** So many things happen to a run before it is left in peace. */
+/** This many disturbances happen to a run before it is left in peace. */
 const BLOWS = 20;
 
 /** Chains on some nodes with edges between them, tries left or not, errors that are forgiven or not. */
@@ -48,7 +48,7 @@ function randomPlan(pick: (below: number) => number): SchedulerPlan {
   };
 }
 
-/** What has started on a node and not ended. */
+/** Tasks that have started on a node and not ended. */
 function runningOf({ events }: ScriptedGraph): string[] {
   const open = new Set<string>();
   for (const { what, task, node } of events) {
@@ -81,11 +81,11 @@ async function livesThrough(seed: number): Promise<void> {
     workflowId: rig.workflowId('execute_graph'),
     args: [{ cluster: 1, hold_on_failure: true }],
   });
-  /** A query to a worker that has just been stopped is lost, and one that came at the wrong moment refused. */
+  /** A query to a worker that has just been stopped is lost, and one at the wrong moment is refused. */
   const status = async (): Promise<GraphRunStatus> => {
     for (;;) {
       const answer = await handle.query<GraphRunStatus>('status').catch((error: unknown) => {
-        // No worker can go on with the run, however often it is asked.
+        // No worker can continue the run, however often it is asked.
         if (String(error).includes('TMPRL1100')) throw error;
         return null;
       });
@@ -159,12 +159,12 @@ async function livesThrough(seed: number): Promise<void> {
 }
 
 it('nothing is lost and nothing done twice, whatever happens to workers, tasks and operators', async () => {
-  // A test that takes too long says nothing else.
+  // A test that takes too long reports nothing else.
   onTestFailed(() => console.error(`CHAOS_SEED=${SEED}`));
   const seeds = fc.sample(fc.nat(), { numRuns: RUNS, seed: SEED });
   // They mostly wait for the server, so they do it together.
   const ends = await Promise.allSettled(seeds.map((seed) => livesThrough(seed)));
   const broken = ends.flatMap((end, at) => (end.status === 'rejected' ? [{ seed: seeds[at], why: end.reason }] : []));
   if (broken.length > 0) throw new Error(`CHAOS_SEED=${SEED}, of it ${broken[0]!.seed}`, { cause: broken[0]!.why });
-  // What is given to a worker as it stops is tried again after a minute, and each life has several such moments.
+  // Work that is given to a worker as it stops is retried after a minute, and each life has several such moments.
 }, 400_000);

@@ -20,7 +20,7 @@ afterAll(() => rig.close());
 
 const keyOf = (task: number): string => `t${String(task).padStart(2, '0')}`;
 
-/** So many tasks on one node, one after the other. */
+/** This many tasks on one node, one after the other. */
 const chain = (tasks: number, more: Partial<SchedulerPlan> = {}): SchedulerPlan => ({
   nodes: [{ id: 'n1', kind: 'node' }],
   tasks: Array.from({ length: tasks }, (_, task) => ({ id: keyOf(task), node: 'n1', type: 'shell' })),

@@ -115,7 +115,7 @@ it.each([
   const child = rig.client.workflow.getHandle(workflow_id, run_id);
   await (action === 'stop' ? child.signal('stop') : child[action]());
   if (action === 'stop') held.finish();
-  // It has ended: what is sent to it on the way is lost, and harms no one.
+  // It has ended: messages still on their way to it are lost, and harm nothing.
   await handle.signal('pause');
   await handle.signal('resume');
   const cause = causeOf(await handle.result().catch((caught: Error) => caught));

@@ -412,7 +412,7 @@ describe('agents', () => {
       sent.push(`${task} ${generation}`);
       if (sent.length > 1) return ok;
       if (how === 'does not answer') await control.stop();
-      // Without a heartbeat: what is left of an agent that was killed.
+      // Without a heartbeat: the remains of an agent that was killed.
       return await Context.current().cancelled;
     };
     const agent = await rig.runWorker({
@@ -521,7 +521,7 @@ it('split into parts, random plans end as they do unsplit', async () => {
     };
     const inParts = runAs({ partOf: (id) => Number(id.slice(1)) % Math.min(parts, nodes) });
     const [whole, split] = await Promise.all([runAs({}), inParts]);
-    // What a failure takes along on its own node depends on what had run by then; all else must be equal.
+    // The losses of a failure on its own node depend on the tasks that had run by then; all else must be equal.
     if (fails.length === 0) expect(split.rows).toEqual(whole.rows);
     expect(split.nodes).toEqual(whole.nodes);
   };

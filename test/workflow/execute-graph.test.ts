@@ -97,7 +97,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
       plan: 'default',
     });
     const rows = graph.rows();
-    // What is skipped as planned has the rows of the plan.
+    // Tasks skipped as planned have the rows of the plan.
     expect(rows.size).toBe(6);
     expect(rows.get('nova@3')).toMatchObject({ status: 'success', attempt: 1, end: ok });
     expect(rows.get('nova@3')!.started_at! <= rows.get('nova@3')!.ended_at!).toBe(true);

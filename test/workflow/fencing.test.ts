@@ -175,7 +175,7 @@ describe('a reset of the other kinds in flight', () => {
     expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
   });
 
-  // Before `open_run` is what the Web UI offers as "first workflow task".
+  // The Web UI offers the point before `open_run` as "first workflow task".
   it.each(['open_run', 'verify_site', 'release_node', 'deploy_node'])(
     'lets redeploy_nodes before %s continue, and releases no machine twice',
     async (activity) => {

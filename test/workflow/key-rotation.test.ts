@@ -106,7 +106,7 @@ it('keys are rotated while runs start and end: none fails, all stays readable, a
   load.catch((error: unknown) => {
     broken = error;
   });
-  /** So many more runs have begun. */
+  /** This many more runs have begun. */
   const more = async (count: number): Promise<void> => {
     for (const from = runs.length; runs.length < from + count; await delay(20)) if (broken !== undefined) throw broken;
   };

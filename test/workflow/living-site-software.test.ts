@@ -46,7 +46,7 @@ const library = [
 
 const [control, ...computes] = exampleHosts as [string, ...string[]];
 
-/** The example site on a simulated MAAS, a cluster of its machines, and agents that do what `ends` says. */
+/** The example site on a simulated MAAS, a cluster of its machines, and agents that follow `ends`. */
 async function siteWithCluster() {
   const machines = exampleHosts.map((hostname) => ({ hostname, status: MachineStatus.New, power_type: 'ipmi' }));
   const site = await livingSite(rig, { seed: { machines } });
@@ -211,7 +211,7 @@ it('the API answers as described about a run of a site with a cluster, while it 
   const started = await api.ask('POST', `/api/v1/sites/${site.name}/runs`, { kind: 'deploy_site' });
   expect(started.status, JSON.stringify(started.body)).toBe(202);
   const { id, workflow_id } = started.body;
-  // An answer that is not as the OpenAPI says is a failure of the API.
+  // An answer that the OpenAPI description does not allow is a failure of the API.
   const read = async (part: string) => {
     const { status, body } = await api.ask('GET', `/api/v1/runs/${id}${part}`);
     expect(status, `${part}: ${JSON.stringify(body)}`).toBe(200);

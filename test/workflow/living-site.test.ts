@@ -157,7 +157,7 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     const third = await run('redeploy_nodes', { nodes: ['n1'] });
     expect(third.error).toBeNull();
     expect((await machineOf('n1')).interfaces[0]!.links[0]!.ipAddress).toBe('10.76.0.77');
-    // What does not fit is said while the machine still has its disks.
+    // Misfits are reported while the machine still has its disks.
     await site.commit(documents('10.76.0.77', '10.76.0.0/24', '999t'));
     const refused = await run('redeploy_nodes', { nodes: ['n1'] });
     expect(refused.report.reason).toMatch(

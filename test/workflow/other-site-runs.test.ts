@@ -203,7 +203,7 @@ describe('test_site', () => {
     };
     const started = await run(site, 'test_site', { site: 'dc1' });
     await inside;
-    // What the worker reports meanwhile.
+    // The worker's reports meanwhile.
     const since = '2026-11-22T11:42:07.000Z';
     const details = async () => JSON.stringify((await started.handle.query('__temporal_workflow_metadata')) as object);
     await started.handle.signal('maas_silence', { since });
@@ -239,7 +239,7 @@ describe('big sites run their calls in child workflows', () => {
     expect(status.current).toMatchObject({ group: 'big', call: 'prepare' });
     await started.handle.signal('pause');
     await started.handle.signal('resume');
-    // The child passes on what the worker reports.
+    // The child passes on the worker's reports.
     const { workflowId, firstExecutionRunId } = started.handle;
     const since = '2026-11-22T11:42:07.000Z';
     const childOfFirst = rig.client.workflow.getHandle(`${workflowId}/${firstExecutionRunId}/prepare:big:1.1`);
@@ -298,7 +298,7 @@ describe('big sites run their calls in child workflows', () => {
     expect(reasonOf('n514')).toContain(`${slice(3)} was stopped`);
     const good = [...recorded.values()].filter(({ state }) => state === 'success').map(({ name }) => name);
     expect(new Set(good)).toEqual(new Set(running.filter(inThird)));
-    // What a terminated child may have left under way in MAAS is aborted by its parent.
+    // Work that a terminated child may have left in MAAS is aborted by its parent.
     const left = running.filter((name) => !inThird(name));
     expect(left.filter((name) => !site.aborted.includes(name))).toEqual([]);
     expect(site.aborted).toEqual(expect.arrayContaining(['n0', 'n171']));
@@ -472,7 +472,7 @@ describe('retry_node', () => {
     await started.handle.executeUpdate('resume', { args: [{}] });
     const again = await site.heldCall('deploy', 'n2');
     expect((await started.status()).counts.failed).toBe(0);
-    // Pages show nodes as they are recorded.
+    // Pages show nodes in their recorded state.
     const recorded = () =>
       site.records
         .toSorted((one, other) => one.sequence - other.sequence)

@@ -201,7 +201,7 @@ describe('a MAAS that takes connections and does not answer', () => {
     const since = Date.now();
     await (action === 'cancel' ? handle.cancel() : handle.signal('stop', { by: 'nina' }));
     const report = await reportOf(handle);
-    // Ten seconds where the machine has nothing else to do. What waited for an answer of MAAS would take an hour.
+    // Ten seconds on an idle machine. Waiting for an answer of MAAS would take an hour.
     expect(Date.now() - since).toBeLessThan(60_000);
     return report;
   }

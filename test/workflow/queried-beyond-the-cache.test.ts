@@ -19,7 +19,7 @@ async function eventsOf(workflowId: string) {
   return events!;
 }
 
-/** Tasks that say they began before the task that they need had ended: workflow time that was not the time of the history. */
+/** Tasks that report a start before the end of the task that they need: workflow time that was not the time of the history. */
 function beganEarly(events: Events): string[] {
   const activities = new Map<string, string>();
   const ended = new Map<string, number>();

@@ -16,7 +16,7 @@ afterAll(() => rig.close());
 const QUERIES = 8;
 
 /**
- * A worker that stops takes along what it has just been given: a workflow task that has started, and is tried again when its
+ * A worker that stops loses the work it has just been given: a workflow task that has started, and is retried when its
  * time is over. A query that had waited all the while then comes to the next worker with a history that has the lost task in it.
  */
 it('a run continues as recorded when a query is answered next to a lost workflow task', async () => {

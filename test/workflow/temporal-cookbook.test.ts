@@ -11,7 +11,7 @@ import { failed, scriptedGraph } from '../rig/scripted-graph.ts';
 import { failure, group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
-/* docs/temporal-cookbook.md: every command, in its order, against a server. MAAS and agents do what the page needs. */
+/* docs/temporal-cookbook.md: every command, in its order, against a server. MAAS and agents are driven as the page needs. */
 const page = readFileSync(new URL('../../docs/temporal-cookbook.md', import.meta.url), 'utf8');
 const commands = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap(([, block]) => block!.trim().split('\n'));
 
@@ -66,7 +66,7 @@ async function run(line: string): Promise<string> {
   return stdout;
 }
 
-/** A server does one batch of a namespace at a time, and says in no other way that the last one has ended. */
+/** A server does one batch of a namespace at a time, and has no other way to show that the last one has ended. */
 async function perform(line: string): Promise<void> {
   for (;;) {
     try {
@@ -189,7 +189,7 @@ it('encrypted inputs are shown by the codec endpoint to those with a token, and 
   const line = `${show.replace(/--workflow-id \S+/, `--workflow-id ${options.workflowId}`)} --output json`;
   expect(await run(`${line} ${auth}`)).toContain(shown);
   expect(tokens.at(-1)).toBe('Bearer swt_nina');
-  // Temporal's command repeats what the endpoint refuses.
+  // Temporal's command repeats the endpoint's refusal.
   await expect(run(`${line} --command-timeout 10s`)).rejects.toThrow('deadline exceeded');
   expect(tokens.at(-1)).toBeUndefined();
   expect(await run(line.replace(/--codec-endpoint \S+/, ''))).not.toContain(shown);

@@ -9,7 +9,7 @@ import { bundleTestWorkflows } from '../rig/workflow-bundle.ts';
 
 /**
  * The real limits of real configurations, hours long, on a server that skips time. It speaks an old API
- * level (no updates, no search attributes), so only time is looked at here.
+ * level (no updates, no search attributes), so only time is tested here.
  */
 if (whyNoTimeSkipping !== undefined) console.warn(`skipped: hours-long time limits: ${whyNoTimeSkipping}`);
 
@@ -68,7 +68,7 @@ describe.skipIf(whyNoTimeSkipping !== undefined)('hours-long time limits', () =>
 
   const strategy = { groups: [group('a', ['n1', 'n2']), group('b', ['n3'])] };
 
-  /** MAAS is away for one node's deploy until the test brings it back. A call that hangs would hold the server's clock. */
+  /** MAAS is unreachable for one node's deploy until the test brings it back. A call that hangs would hold the server's clock. */
   const away = (site: ScriptedSite, node: string) => {
     const state = { back: false, tries: 0 };
     site.overrides.deploy_node = async (request) => {

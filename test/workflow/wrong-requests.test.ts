@@ -5,7 +5,7 @@ import { group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
 import { causeOf, reaches, startRun } from '../rig/site-workflow.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
-/* What happens to what a run does not understand: types, signals, updates, queries and payloads with mistakes in them. */
+/* Input that a run does not understand: types, signals, updates, queries and payloads with mistakes in them. */
 let rig: TemporalRig;
 beforeAll(async () => {
   rig = await temporalRig();

@@ -9,7 +9,7 @@ import { serializedTasks } from '../../../src/graph/result.ts';
 const read = (path: string): unknown => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
 const data = '../../data/fuel';
 
-// People compare digests of one version with those of another: what goes into them must not change by accident.
+// People compare digests of different versions: the digested content must not change by accident.
 it.each(['aio', 'six'])('the digest of the recorded cluster %s is unchanged', (name) => {
   const input = readPlanInput({ tasks: read(`${data}/tasks.raw.json`), cluster: read(`${data}/cluster.${name}.json`) });
   const planned = input.ok ? planGraph(input.input) : input;

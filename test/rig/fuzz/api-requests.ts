@@ -76,7 +76,7 @@ const isEndless = (operation: object): boolean => {
 /** Names that exist, so that requests get past the first look-up, among those that do not. */
 const known = fc.constantFrom('dc1', 'run1', 'latest', '1', 'node01', 'default', 'web', 'baremetal-node.schema.json');
 
-/** What a parameter of this name may well be. */
+/** Plausible values of a parameter of this name. */
 const LIKELY: Readonly<Record<string, readonly string[]>> = {
   site: ['dc1'],
   run: ['run1'],
@@ -114,7 +114,7 @@ export const text = fc.oneof(known, nasty, fc.string({ unit: 'binary', maxLength
 
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** Any JSON, half of the time; else something near to what the schema asks for. */
+/** Any JSON, half of the time; else something close to the schema. */
 function near(schemas: Schemas, schema: Schema, depth = 0): fc.Arbitrary<unknown> {
   const anything = fc.oneof(text, fc.jsonValue({ maxDepth: 3 }));
   return fc.oneof({ weight: 1, arbitrary: anything }, { weight: 15, arbitrary: fitting(schemas, schema, depth) });
@@ -148,7 +148,7 @@ function fitting(schemas: Schemas, schema: Schema, depth: number): fc.Arbitrary<
   return text;
 }
 
-/** Once in so many times. */
+/** True once in the given number of times. */
 const rarely = <T, U>(times: number, arbitrary: fc.Arbitrary<T>, otherwise: U): fc.Arbitrary<T | U> =>
   fc.oneof({ weight: times - 1, arbitrary: fc.constant(otherwise) }, { weight: 1, arbitrary });
 

@@ -17,7 +17,7 @@ type Part = readonly [from: number, to: number];
 export type Ran = ReadonlyMap<string, readonly Part[]>;
 
 /**
- * Which parts of the code ran, as V8 counts them: what guides the mutation of inputs. No library of npm gives that here:
+ * Which parts of the code ran, as V8 counts them: they guide the mutation of inputs. No library of npm provides that here:
  * the native part of jazzer.js 4 needs a newer C library than Debian 12 has.
  */
 export class Coverage {
@@ -76,7 +76,7 @@ export class Coverage {
     this.#session.disconnect();
   }
 
-  /** The session of a thread with itself answers at once. */
+  /** The session of a thread with itself answers synchronously. */
   #post(method: string, params: object = {}): unknown {
     let answer: unknown;
     this.#session.post(method, params, (error, result) => {

@@ -34,7 +34,7 @@ export interface GuidedResult {
 
 export interface GuidedOptions {
   readonly random: () => number;
-  /** Whether to go on after so many inputs. */
+  /** Whether to continue after this number of inputs. */
   readonly more: (inputs: number) => boolean;
   /** Without it, inputs are mutated blindly, which takes less time for each. */
   readonly guided: boolean;

@@ -1,7 +1,7 @@
 type Random = () => number;
 const pick = <T>(list: readonly T[], random: Random): T => list[Math.floor(random() * list.length)]!;
 
-/** What has broken readers of text before, whatever the language. */
+/** Texts that have broken readers before, whatever the language. */
 const NASTY = [
   '\0',
   '\ufeff',
@@ -23,7 +23,7 @@ const NASTY = [
   '%',
 ];
 
-/** What is harmless once and was not thousands of times: to expressions that try each place again. */
+/** Texts that are harmless once and were not thousands of times: to expressions that retry each place. */
 const RUNS = [
   ' ',
   '\n',
@@ -91,7 +91,7 @@ const VALUES: readonly (() => unknown)[] = [
   () => 'x'.repeat(3_000),
   () => ' '.repeat(7_900),
   () => 'a:'.repeat(2_000),
-  // Of attempts that no one made.
+  // Of attempts that nobody made.
   () => 2,
   () => 1_000_000,
   () => '__proto__',
@@ -107,7 +107,7 @@ const VALUES: readonly (() => unknown)[] = [
   () => JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`),
 ];
 
-/** A value of JSON changed in one or two places: removed, replaced, renamed, doubled, wrapped. The input stays as it is. */
+/** A value of JSON changed in one or two places: removed, replaced, renamed, doubled, wrapped. The input is not changed. */
 export function mutateJson(value: unknown, random: Random): unknown {
   const result: unknown = random() < 0.5 ? once(value, random) : once(once(value, random), random);
   return result;

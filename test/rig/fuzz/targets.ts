@@ -217,14 +217,14 @@ const wireTarget: FuzzTarget = {
   name: 'gateway',
   seeds: kept('gateway'),
   json: true,
-  // Its shapes are data: what runs is the library that checks by them.
+  // Its shapes are data: the library that checks by them runs.
   code: '/node_modules/zod/',
   run(text) {
     const message: unknown = JSON.parse(text);
     for (const schema of Object.values(wire)) {
       if (typeof schema !== 'object') continue;
       const { success, data } = schema.safeParse(message);
-      // What is taken stays what it is when it is taken again, on the next hop.
+      // Accepted input stays the same when it is accepted again, on the next hop.
       if (success && !schema.safeParse(JSON.parse(JSON.stringify(data))).success) throw new Error('not taken twice');
     }
   },

@@ -64,7 +64,7 @@ beforeEach(async () => {
     maas: () => ({ client: requestsOf(() => (askedMaas += 1)) }) as never,
     hold: async () => ({ paused: null, stopping: false }),
     end: async () => null,
-    // Temporal says that the run which has the claims is open.
+    // Temporal reports the run that holds the claims as open.
     execution: async (_workflow, run) => (run === others.runId ? { runId: run, isOpen: true, children: [] } : null),
     searchAttributes: async () => [],
     planner: plannerHere(),

@@ -33,7 +33,7 @@ async function mortalWorld() {
   return { world, life, again };
 }
 
-/** One complete run; returns what is in the store then. */
+/** One complete run; returns the content of the store afterwards. */
 async function wholeRun(diesAt: number) {
   const { world, life, again } = await mortalWorld();
   life.diesAt = diesAt;

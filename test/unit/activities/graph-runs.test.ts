@@ -124,7 +124,7 @@ describe('planning a graph', () => {
     expect((await world.store.nodes.get(world.nodes[1]!)).roleTags).toEqual({ compute: stored });
   });
 
-  /** Ways to the order of a task of a new run; Temporal says whether the run is open. */
+  /** Ways to the order of a task of a new run; Temporal reports whether the run is open. */
   const orders = async () => {
     const world = await twoNodes();
     const started = await world.start();

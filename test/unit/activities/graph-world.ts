@@ -43,7 +43,7 @@ export interface WorldOptions {
   readonly nodes: readonly (readonly string[])[];
   readonly site?: string;
   readonly waits?: { readonly heartbeat_seconds: number; readonly offline_wait_seconds: number };
-  /** Hears of every call of the activities on the store before it is made; what it throws is the process's death. */
+  /** Receives every call of the activities on the store before it is made; if it throws, the process dies. */
   readonly onCall?: (call: string) => void;
   /** Default: plans are made in the test's own thread. */
   readonly planner?: Planner;

@@ -20,7 +20,7 @@ const process = (): SilenceReports =>
     },
   });
 
-/** A try of an activity that ends when the test says so. */
+/** A try of an activity that the test ends. */
 function begin(
   reports: SilenceReports,
   { before, isOver = false }: { readonly before: string | null | undefined; readonly isOver?: boolean } = {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { syncTags } from '../../../activities/site-tags.ts';
 import type { ResolvedNode } from '../../../src/documents/index.ts';
 
-/** Sets tags of one node that had others before; what happened at MAAS, in order. */
+/** Sets tags of one node that had others before; returns the requests to MAAS, in order. */
 async function set(
   tags: readonly string[],
   acting: () => void,

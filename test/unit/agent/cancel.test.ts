@@ -14,7 +14,7 @@ afterAll(() => rig.tidy());
 let gates = 0;
 const gate = () => new Gate(rig.path(`gate-${(gates += 1)}`));
 
-/** A task that counts its runs, starts a process that detaches itself, says `here` and waits at the gate. */
+/** A task that counts its runs, starts a process that detaches itself, prints `here` and waits at the gate. */
 function countedTask(stand: Gate, more: Partial<Execution> = {}): { task: Execution; runs: () => string } {
   const counter = rig.path(`counter-${gates}`);
   const cmd = `echo run >> ${counter}; setsid sleep 1000 & echo here; read -r line < ${stand.path}; kill $!; echo there`;
@@ -81,7 +81,7 @@ describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
       const { task, runs } = countedTask(stand);
       await agent.ensure(task);
       await stand.open();
-      // From "the task has just gone on" to "it may have ended": the moment moves with each round.
+      // From "the task has just continued" to "it may have ended": the moment moves with each round.
       for (let turn = 0; turn < 2 * round; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       agent.cancel(task, 'now');
       expect(['success', 'cancelled']).toContain(await oneOutcome(task));

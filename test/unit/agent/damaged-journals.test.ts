@@ -10,7 +10,7 @@ import { AgentProcess } from '../../rig/agent-process-handle.ts';
 import { eventually } from '../../rig/agent-site.ts';
 import { Gate } from '../../rig/gate.ts';
 
-/** Whatever a disk or a person does to a file of a journal, the agent goes on, and nothing runs twice. */
+/** Whatever a disk or a person does to a file of a journal, the agent continues, and nothing runs twice. */
 const rig = new AgentRig();
 const agent = rig.agent();
 afterAll(() => rig.tidy());

@@ -11,7 +11,7 @@ afterAll(() => rig.tidy());
 
 const away = async () => Promise.reject(new Error('the gateway is away'));
 
-/** Carries out an execution as the order of a plan; what it ended with, and the alarms. */
+/** Carries out an execution as the order of a plan; returns its outcome and the alarms. */
 async function carryOut(
   execution: Execution,
   plan: string,

@@ -13,7 +13,7 @@ afterAll(() => rig.tidy());
 const missing = existsSync('/usr/bin/perl') ? undefined : 'perl is not installed';
 if (missing !== undefined) console.warn(`skipped: orphans without cgroups, because ${missing}`);
 
-/** Two daemons, in a session of their own, without anything of their environment, whose parents are gone. */
+/** Two daemons, in a separate session, without their environment, whose parents have ended. */
 const hidden = (stray: string) =>
   `env -i setsid sh -c 'env -i setsid sh -c "sleep ${stray} & exec sleep ${stray}" & exit' & wait $!`;
 /** Sleepers of a task: the number they sleep for is unique. */

@@ -22,7 +22,7 @@ afterAll(() => rig.tidy());
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const src = 'package:metrics==1.0.0/scripts';
 
-/** A package as a source that counts what is read, and fails on request. */
+/** A package as a source that counts reads, and fails on request. */
 class Package {
   readonly reads: string[] = [];
   files: Record<string, string>;
@@ -141,7 +141,7 @@ describe('the files of a package on a node', () => {
       for (let n = 0; n < extra; n++) writeFileSync(join(dst, `extra${n}`), '');
       const pack = new Package({ a: 'a' });
       const running = rig.run(pack.agent, pack.task(dst));
-      // What is deleted was listed before: now the folders, which come among the rest, are swapped.
+      // Deleted entries were listed before: now the folders, which come among the rest, are swapped.
       while (extras(dst) === extra) await setImmediate();
       for (let n = 0; n < folders; n++) {
         try {

@@ -127,7 +127,7 @@ describe.skipIf(!hasPuppet)('#14 real puppet', () => {
   });
 
   it('reports failed resources, even if there are changes; each retry is an attempt', async () => {
-    // One says no, one takes longer than its own limit, and what needs them is left out.
+    // One fails, one takes longer than its own limit, and the tasks that need them are left out.
     const failing = `exec { '/bin/false': } exec { '/bin/sleep 1000': timeout => 0.2 }`;
     const [dependent, both] = [rig.path('dependent'), rig.path('both')];
     const text = `${failing} file { '${dependent}': content => 'x', require => Exec['/bin/false'] }`;
@@ -184,7 +184,7 @@ describe.skipIf(!hasPuppet)('#14 real puppet', () => {
   });
 
   it.each([
-    // By itself it says exit code 1, and its summary counts no failure.
+    // By itself it ends with exit code 1, and its summary counts no failure.
     ['SIGTERM', { kind: 'exit', exitCode: 1 }],
     ['SIGKILL', { kind: 'signal', signal: 'SIGKILL' }],
   ] as const)(

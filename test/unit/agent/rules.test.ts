@@ -24,7 +24,7 @@ const rig = new AgentRig();
 const agent = rig.agent();
 afterAll(() => rig.tidy());
 
-/** Every entry below a folder: name, kind, mode, owner, times and the hash of what it holds. */
+/** Every entry below a folder: name, kind, mode, owner, times and the hash of its content. */
 const treeOf = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .map((entry) => {
@@ -146,7 +146,7 @@ describe('#17 names and injected text', () => {
       });
     const trapped = rig.agent({ taskPath: `${trap}:/usr/bin:/bin` });
     const texts = [';id', '$(id)', '`id`', '\nid\n', '|id', '&& id', '-e id', '--', "'id'", '*'];
-    /** What each field that takes a path or a name makes of it: run as it is, or refused; never a program of its own. */
+    /** The effect of each text in every field that takes a path or a name: run unchanged, or refused; never a separate program. */
     const fields: Record<string, (text: string) => readonly [string, Record<string, unknown>]> = {
       manifest: (text) => ['puppet', { puppet_manifest: `/${text}`, cwd: '/tmp', retries: 0 }],
       modules: (text) => ['puppet', { puppet_manifest: '/m', puppet_modules: `/${text}`, retries: 0 }],
@@ -157,7 +157,7 @@ describe('#17 names and injected text', () => {
     };
     const outcomes: Record<string, number> = {};
     let tried = 0;
-    // Those that differ in what a shell would make of them, in every field; and in the ids, each beside another.
+    // Texts that a shell would treat differently, in every field; and in the ids, each next to another.
     const kinds = [';id', '$(id)', '\nid\n', 'id\0id', `$(id)${'x'.repeat(4096)}`];
     for (const field of Object.values(fields))
       for (const [at, text] of kinds.entries()) {

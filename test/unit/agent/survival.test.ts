@@ -20,7 +20,7 @@ afterAll(() => rig.tidy());
 let gates = 0;
 const gate = () => new Gate(rig.path(`gate-${(gates += 1)}`));
 
-/** A task that counts its runs, says `here`, waits at the gate and says `there`. */
+/** A task that counts its runs, prints `here`, waits at the gate and prints `there`. */
 function countedTask(stand: Gate, more: Partial<Execution> = {}): { task: Execution; runs: () => string } {
   const counter = rig.path(`counter-${gates}`);
   const cmd = `echo run >> ${counter}; echo here; read -r line < ${stand.path}; echo there; echo err >&2`;
@@ -147,7 +147,7 @@ for (const means of ['cgroup', 'process-walk'] as const) {
   }
 
   describe.skipIf(!possible)(`a tree of processes, held by ${means}`, () => {
-    /** Five processes in five sessions, all deaf to TERM; the script says `here` when all are. */
+    /** Five processes in five sessions, all deaf to TERM; the script prints `here` when all are. */
     const tree = (stand: Gate) =>
       `ready=${stand.path}.ready; [ -p "$ready" ] || mkfifo "$ready"; exec 3<>"$ready"
        for n in 1 2 3 4; do

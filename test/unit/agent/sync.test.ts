@@ -182,7 +182,7 @@ exit "\${PIPESTATUS[0]}"`,
     const task = rig.task('sync', { src: `elsewhere:${moving}/`, dst, retries: 3 });
     await held.ensure(task);
     await appears(halfway);
-    // What is just being sent, in its place, and what comes last.
+    // The file being sent, in its place, and the last one.
     writeFileSync(`${moving}/a`, randomBytes(2_000_000), { flag: 'r+' });
     unlinkSync(`${moving}/z`);
     await gate.open();
@@ -208,7 +208,7 @@ exit "\${PIPESTATUS[0]}"`,
       const src = `root@127.0.0.1:${source}/`;
       const task = (retries = 0) => rig.task('sync', { src, dst: rig.path('by-ssh'), retries });
       const stranger = withSsh('stranger', `exec /usr/bin/ssh ${known} -i ${sshd.at('stranger')} "$@"`);
-      // Which of the two rsync says depends on whether it sees the end of ssh or of the stream first.
+      // Which of the two rsync reports depends on whether it sees the end of ssh or of the stream first.
       const refused = await rig.run(stranger, task());
       expect(refused).toMatchObject({ outcome: 'failed', changed: false });
       expect([12, 255]).toContain(refused.exitCode);

@@ -4,7 +4,7 @@ import { Pictures } from '../../../src/api/page/pictures.ts';
 
 const SVG = new TextEncoder().encode('<svg/>');
 
-/** Draws when the test says so. */
+/** Draws when the test tells it to. */
 function heldDrawer() {
   const asked: { dot: string; signal?: AbortSignal; resolve(svg: Uint8Array): void; reject(error: Error): void }[] = [];
   const drawer: Drawer = {

@@ -40,7 +40,7 @@ function looks() {
 
 const seen = (frame: Frame, ended = false): Seen => ({ frame, ended });
 
-/** Events read already, and not yet asked for: several may come at once. */
+/** Events already read but not yet requested: several may arrive together. */
 const read = new WeakMap<Readable, string[]>();
 
 /** The next event of a stream; null at its end. */

@@ -32,7 +32,7 @@ const attempt = (work: () => unknown): void => {
   try {
     work();
   } catch {
-    // A hostile text may be refused; that it is soon is what is asked here.
+    // A hostile text may be refused; the test asks only that it is refused soon.
   }
 };
 
@@ -63,7 +63,7 @@ describe('a regular expression over foreign text', () => {
     expect(found.map(({ text }) => text)).toEqual(['/b+$/', 'new RegExp(`c`)', 'RegExp(d, "g")']);
   });
 
-  // What a search for bad texts did not find is no proof: each also meets runs of what it is made of.
+  // A fruitless search for bad texts is no proof: each expression also meets runs of its own characters.
   it.each(tried)('takes time in proportion to repetitions of its characters: %s', (text) => {
     const [, source = '', flags = ''] = /^\/(.*)\/([a-z]*)$/s.exec(text)!;
     const expression = new RegExp(source, flags);

@@ -118,7 +118,7 @@ describe('the terminal of an operator', () => {
       expect(said.out).toContain('pwned');
       expect(`${said.out}${said.err}`).not.toMatch(ESCAPES);
     }
-    // A file gets what the task wrote; messages are ours.
+    // A file receives the task's output; messages are ours.
     const piped = await cli(['run', 'logs', '7', 't@n'], { env });
     expect(piped.out).toBe(output);
     expect(piped.err).not.toMatch(ESCAPES);

@@ -21,7 +21,7 @@ it('facts of many nodes are sent in portions within the limit of the API, and no
   const portions = portionsOf(facts) as unknown[][];
   expect(portions.flat()).toEqual(facts);
   expect(portions.length).toBe(4);
-  // One entry is never divided, and what is not a list is sent as it is.
+  // One entry is never divided, and anything but a list is sent unchanged.
   expect(portionsOf([Array.from({ length: 300_000 }, () => 0), { uid: 1 }])).toHaveLength(2);
   expect([portionsOf({ a: 1 }), portionsOf([])]).toEqual([[{ a: 1 }], [[]]]);
 });

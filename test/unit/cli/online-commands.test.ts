@@ -266,7 +266,7 @@ describe('starting a run', () => {
 });
 
 describe('following a run', () => {
-  /** Answers of `status`, one a look; the last stays. `null`: the API is away. */
+  /** Answers of `status`, one per request; the last stays. `null`: the API is unreachable. */
   const script = (looks: readonly (object | null)[], outcome: string) => {
     let look = 0;
     return ({ at }: StubRequest): StubAnswer => {

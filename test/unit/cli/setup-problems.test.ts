@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/exit-codes.ts';
 import { cli } from './recording-terminal.ts';
 
-// What an operator gave a process and can correct is never reported as a defect, and said before the process waits for others.
+// Mistakes of an operator are never reported as a defect, and are reported before the process waits for others.
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-setup-'));
 const at = (name: string): string => join(folder, name);

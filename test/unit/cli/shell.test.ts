@@ -83,7 +83,7 @@ describe('as a process of its own', () => {
 });
 
 describe('completion', () => {
-  /** What bash offers after these words. Names are asked for of a stub that says which ones it was asked for. */
+  /** Bash's completions after these words. A stub provides names and records which ones it was asked for. */
   const offeredBy = (script: string, ...words: string[]): string[] => {
     const text = `sitewright() { echo "$*" | tr ' ' '-'; }
 ${script}

@@ -5,7 +5,7 @@ import { parseSiteRunInput } from '../../../src/core/site-run/index.ts';
 
 const good = { title: 'Racks 1–4', description: '# Why\n\nMore room.', labels: { team: 'storage', 'a/b.c-d_e': '' } };
 
-/** What either kind of run says of the same words. */
+/** The problems of either kind of run with the same words. */
 function problemsOf(said: object): readonly (readonly string[])[] {
   const answers = [
     parseSiteRunInput('deploy_site', [{ site: 'dc1', ...said }]),

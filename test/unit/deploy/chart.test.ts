@@ -37,7 +37,7 @@ describe('the Helm chart', () => {
   it('sets only variables of settings, and all that values cannot set, except secrets', () => {
     const named = templates.flatMap((text) => [...text.matchAll(/\bSITEWRIGHT_[A-Z_]+\b/g)].map(([name]) => name));
     const known = new Map(settingDefinitions.map(({ path, variable }) => [path, variable]));
-    // The beginning of what is computed, and an example in a comment.
+    // The prefix of computed names, and an example in a comment.
     const set = new Set(named.filter((name) => !['SITEWRIGHT_', 'SITEWRIGHT_TOKEN'].includes(name)));
     expect([...set].filter((name) => ![...known.values()].includes(name))).toEqual([]);
     expect([...SET_BY_CHART].filter((path) => !known.has(path))).toEqual([]);
@@ -101,7 +101,7 @@ describe.skipIf(!hasHelm)('the Helm chart, by helm and Kubernetes’ schemas', (
   it.each(valuesFiles)('the pods of %s meet the level restricted of the Pod Security Standards', async (name) => {
     const text = await renderedText(join(VALUES, name));
     expect(await insecurities(text)).toEqual([]);
-    // It would say so.
+    // It would report it.
     expect(await insecurities(text.replaceAll('drop: [ALL]', 'drop: [NET_RAW]'))).toHaveLength(
       podsOf(loadAll(text) as Manifest[]).length,
     );

@@ -85,7 +85,7 @@ describe('the Debian packages', () => {
       execFileSync('sh', ['-n', path]);
       const named = readFileSync(path, 'utf8').match(/\bsitewright[\w-]*\.(?:service|target)(?![\w.])/g) ?? [];
       expect(named.filter((each) => !units.includes(each))).toEqual([]);
-      // A script that goes on after a failed command leaves half of its work undone.
+      // A script that continues after a failed command leaves half of its work undone.
       expect(readFileSync(path, 'utf8')).toMatch(/^#!\/bin\/sh\nset -e\n/);
     }
   });

@@ -34,7 +34,7 @@ const plan = (
   success_criteria,
 });
 
-/** Runs calls to the end; `fail` says which `call:node` fail. */
+/** Runs calls to the end; `fail` lists the `call:node` that fail. */
 function run(state: BaremetalState, fail: readonly string[] = [], calls: string[] = []): BaremetalState {
   let current = state;
   for (;;) {

@@ -18,7 +18,7 @@ const vectors = readdirSync(folder)
   .filter((name) => name.endsWith('.json'))
   .map((name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Vector);
 
-/** What the simulator command does: shape first (documents), then meaning (core). */
+/** The steps of the simulator command: shape first (documents), then meaning (core). */
 function simulate(input: SimulationInput) {
   if (input.strategy === null) return simulateStrategy(input);
   const parsed = parseStrategyData(input.strategy);

@@ -35,20 +35,20 @@ interface Found {
   readonly line: string;
 }
 
-/** Lines of shell blocks (joined where they go on), and code in running text that is a command line. */
+/** Lines of shell blocks (joined where they continue), and code in running text that is a command line. */
 function commandLines(page: string): string[] {
   const text = read(page);
   const fenced = [...text.matchAll(/^```(?:sh|console|bash)[^\n]*\n([\s\S]*?)^```/gm)].flatMap(([, block]) => {
     const lines = block!.replaceAll('\\\n', ' ').split('\n');
     const prompted = lines.filter((line) => line.startsWith('$ '));
-    // With prompts, what has none is output.
+    // In blocks with prompts, lines without one are output.
     return prompted.length > 0 ? prompted.map((line) => line.slice(2)) : lines;
   });
   const inline = [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, code]) => code!);
   return [...fenced, ...inline.filter((code) => /^(?:(?:bin\/)?sitewright|temporal|npm run) \S/.test(code))];
 }
 
-/** As a shell splits it; what comes after a comment, a pipe or a redirection is left to others. */
+/** As a shell splits it; text after a comment, a pipe or a redirection is left to others. */
 function words(line: string): string[] {
   const all = [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word);
   const end = all.findIndex((word) => /^(?:#|\\?\||>|<|&&|;)/.test(word));
@@ -140,7 +140,7 @@ it('docs/operating.md describes every field of the input of execute_graph', () =
   const refusal = parseGraphRunInput([{ nothing: 1 }]);
   const known = /known: ([^)]+)/.exec(refusal.ok ? '' : refusal.problems.join())?.[1]?.split(', ') ?? [];
   expect(known).toContain('hold_on_failure');
-  // Only the API may read what it writes into it.
+  // Only the API may read its files there.
   const page = read('docs/operating.md');
   expect(known.filter((field) => field !== 'transaction' && !page.includes(`\`${field}\``))).toEqual([]);
 });
@@ -185,7 +185,7 @@ function anchorsOf(file: string): string[] {
 
 const program = await createProgram(recordingTerminal());
 
-/** Why a command line of ours would not be understood; placeholders (`SITE`, `…`) stand for anything. */
+/** Why a command line of ours would not be understood; placeholders (`SITE`, `…`) match anything. */
 function problemOf(args: readonly string[]): string | undefined {
   let command: Command = program;
   const known: Command[] = [program];

@@ -8,7 +8,7 @@ const root = new URL('../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const page = read('docs/troubleshooting.md');
 
-/** The rows of the table below a heading: what their first cells name. */
+/** The rows of the table below a heading: the names in their first cells. */
 function namedUnder(heading: string): Set<string> {
   const section = page.split(/^## /m).find((one) => one.startsWith(heading)) ?? '';
   const cells = [...section.matchAll(/^\| ([^|]+) \|/gm)].map(([, cell]) => cell!);

@@ -13,7 +13,7 @@ import {
 
 const page = readFileSync(new URL('../../../docs/documents.md', import.meta.url), 'utf8');
 
-/** Code blocks of the page, each with the remark that stands above it. */
+/** Code blocks of the page, each with the remark above it. */
 const blocks = [...page.matchAll(/(?:<!-- ([^>]*) -->\n)?```(\w+)\n([\s\S]*?)```/g)].map(
   ([, remark, language, text]) => ({
     remark: remark ?? '',

@@ -112,7 +112,7 @@ describe('places', () => {
     [['data', 'ref', 'deep'], 'value', 9, 40, 'here'],
     [['data', 'merged', 'deep'], 'value', 9, 40, 'here'],
     [['data', 'block'], 'value', 14, 5, 'first line'],
-    // What is missing has the place of what it is missing in.
+    // A missing field has the place of its parent.
     [['data', 'list', 1, 'missing'], 'value', 7, 7, 'name: 😀 two'],
     [['data', 'missing', 'more'], 'value', 3, 1, 'data'],
     [['missing'], 'value', 2, 1, 'schema: x'],

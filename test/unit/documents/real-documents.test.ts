@@ -91,7 +91,7 @@ describe('nodes of real sites', () => {
     const resolved = JSON.parse(read(`${stem}.resolved.json`).text) as Resolved[];
     const nodes = read(`${stem}.yaml`);
     const { site: bare } = loadSite([nodes, read('config-treasuremap-airskiff.yaml')]);
-    // The profiles are not part of the data: rebuilt from what the nodes of each have in common.
+    // The profiles are not part of the data: rebuilt from the common values of their nodes.
     const used = [...nodes.text.matchAll(/^ {2}host_profile: (\S+)/gm)].map(([, name]) => name!);
     const profiles = new Map(
       used.map((name, index) => {

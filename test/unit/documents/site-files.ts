@@ -1,6 +1,6 @@
 import { loadSite, type SourceFile } from '../../../src/documents/index.ts';
 
-/** Documents for tests: only what a case is about has to be written. */
+/** Documents for tests: a case only writes the part it is about. */
 export const CONFIGURATION = configuration('{armada: {manifest: full-site}}');
 
 export function configuration(data: string, name = 'deployment-configuration'): string {
@@ -22,7 +22,7 @@ export function document(schema: string, name: string, data: string): string {
 export const files = (...texts: string[]): SourceFile[] =>
   texts.map((text, index) => ({ name: `${index + 1}.yaml`, text }));
 
-/** What is found, as `severity code file:line:column text`. */
+/** The findings, as `severity code file:line:column text`. */
 export function findings(...texts: string[]): string[] {
   return loadSite(files(...texts)).diagnostics.map(
     ({ severity, code, file, line, column, text }) =>

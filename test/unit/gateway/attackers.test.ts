@@ -6,7 +6,7 @@ import { newKeyPair, privateKeyPem } from '../../../src/gateway/identity/index.t
 import { enrolNode, GatewayConnection, GatewayRefused } from '../../../src/gateway/index.ts';
 import { GatewayRig } from './gateway-rig.ts';
 
-// What an attacker does with what they kept, or with nothing at all: each request is written by hand, as no client of ours
+// Attacks with stolen credentials, or with none: each request is written by hand, as no client of ours
 // would send it.
 
 let rig: GatewayRig;
@@ -32,7 +32,7 @@ interface Identity {
   readonly certificate: string;
 }
 
-/** Sends bytes over TLS and answers with the first line and the body of what comes back. */
+/** Sends bytes over TLS and returns the first line and the body of the answer. */
 async function raw(body: string, path = '/v1/enrol', identity?: Identity): Promise<{ status: number; body: string }> {
   const { port } = new URL(rig.url);
   const socket = await new Promise<TLSSocket>((resolve, reject) => {
@@ -67,7 +67,7 @@ function someRequest(): { readonly key: string; readonly request: string } {
 
 describe('without a token', () => {
   it('a request for a certificate is not even read', async () => {
-    // The expression that looked for the end was cubic: 7,900 blanks had not ended after six minutes.
+    // The search for the end was cubic: 7,900 blanks had not ended after six minutes.
     const blanks = `-----BEGIN CERTIFICATE REQUEST-----${' '.repeat(7_900)}`;
     const answer = await raw(enrolment('swt_guess', blanks));
     expect(answer).toMatchObject({ status: 403 });

@@ -27,11 +27,11 @@ export class GatewayRig {
   /** Content of sources in packages. */
   readonly packageFiles = new Map<string, string>();
   readonly drains = new Map<string, ControlOrder & { readonly id: string }>();
-  /** Whether the run has started what is asked for. */
+  /** Whether the run has started the requested task. */
   hasStarted: () => Promise<boolean> = async () => true;
-  /** Runs once the gateway has looked at a caller's certificate, before it does what was asked. */
+  /** Runs once the gateway has checked a caller's certificate, before it acts on the request. */
   afterLookUp: () => Promise<unknown> = async () => undefined;
-  /** What the gate of runs says. */
+  /** The answer of the gate of runs. */
   mayStart: () => Promise<void> = async () => undefined;
   shipped: { key: ExecutionKey; chunk: LogChunk }[] = [];
   logLines: string[] = [];
@@ -148,7 +148,7 @@ export class GatewayRig {
     return client;
   }
 
-  /** Puts a task into the plan of an open run; answers what the queue would say of it. */
+  /** Puts a task into the plan of an open run; returns the queue's entry for it. */
   plan(execution: Execution, more: Partial<PlannedTask> = {}): OrderKey {
     const { generation, ...rest } = execution;
     const { run, task, node, type, mode = 'apply' } = execution;

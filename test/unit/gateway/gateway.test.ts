@@ -112,7 +112,7 @@ describe('enrolment', () => {
     expect(node.credentials.certificate).not.toBe(certificate);
     expect(node.credentials.order_keys[0]?.id).toBe(id);
     expect(await codeOf(node.fetch(rig.plan(shell())))).toBe('ok');
-    // Too long away: only a new token helps.
+    // Offline for too long: only a new token helps.
     rig.now = new Date(rig.now.getTime() + 40 * day);
     expect(await codeOf(node.renewWhenDue())).toBe('expired');
   });

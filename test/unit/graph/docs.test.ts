@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'graphs-'));
 let rig: FuelRig;
 let api = '';
 
-/** Runs `sitewright graph …` in this process, against an API with a cluster that has no graph yet; what it printed on both streams, with its exit status if not 0. */
+/** Runs `sitewright graph …` in this process, against an API with a cluster that has no graph yet; returns the output of both streams, with the exit status if not 0. */
 async function run(line: string): Promise<string> {
   let said = '';
   const take = (text: unknown): boolean => {

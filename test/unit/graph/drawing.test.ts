@@ -25,7 +25,7 @@ const session = [
 const entries = recorded('rest-transcript.json') as Json[];
 const drawn = (query: string): string =>
   entries.find(({ url }) => url === `/clusters/1/deploy_tasks/graph.gv${query}`)!.response;
-/** A drawing as what it says: the order of lines is the drawer's. */
+/** The content of a drawing: the order of lines is the drawer's. */
 const lines = (text: string): string[] => text.split('\n').sort();
 
 describe('drawing for Graphviz', () => {

@@ -10,7 +10,7 @@ export const recorded = (file: string): unknown => JSON.parse(readFileSync(new U
 // biome-ignore lint/suspicious/noExplicitAny: recorded JSON is read as it comes
 export type Json = Record<string, any>;
 
-/** What is to be planned, as one would read it from a file. Throws with the problems when it is refused. */
+/** The input of a plan, as read from a file. Throws with the problems if it is refused. */
 export function inputOf(value: unknown): PlanInput {
   const read = readPlanInput(value);
   if (!read.ok) throw new Error(JSON.stringify(read.problems, null, 1));

@@ -148,7 +148,7 @@ it('a run is warned of nodes without an agent, with the command that starts them
   expect(await missingAgents(deps, 1, [1])).toEqual([]);
   const [many] = await missingAgents(deps, 2);
   expect(many!.message).toContain('41 of 41 nodes: c, x0, x1 and 38 more');
-  // Another answer says that Temporal is away.
+  // Another answer means that Temporal is unreachable.
   goAway(true);
   expect(await missingAgents(deps, 1)).toEqual([]);
 });

@@ -8,7 +8,7 @@ const never = (): Promise<never> => new Promise(() => {});
 beforeEach(() => void vi.useFakeTimers({ now: NOW }));
 afterEach(() => void vi.useRealTimers());
 
-/** A system that is well but for what is given: when workers polled last, in seconds before now; how MAAS answers. */
+/** A healthy system except for the given parts: when workers polled last, in seconds before now; how MAAS answers. */
 function health(
   polled: readonly number[],
   version: () => Promise<{ version: string }> = async () => ({ version: '3.6' }),
@@ -37,7 +37,7 @@ it.each([
   [[], false, 'no worker polls task queue q'],
   [[30], true, '1 worker polls task queue q'],
   [[30, 61], true, '2 workers poll task queue q'],
-  // Temporal goes on naming a worker that was killed.
+  // Temporal keeps listing a worker that was killed.
   [[30, 200], true, '1 worker polls task queue q'],
   [[200, 250], false, 'no worker polls task queue q any more; the last poll was 200 s ago'],
 ])('workers that polled %j seconds ago', async (polled, ok, message) => {

@@ -9,7 +9,7 @@ const run = { id: 'r', workflowId: 'execute_graph:1:1' } as RunSummary;
 const having = (done: number) => ({ cluster: 1, done }) as unknown as AnyRunStatus;
 const execution: FoundExecution = { runId: 'x', isOpen: true, children: [], activities: [], events: 40, inTurn: false };
 
-/** A run that answers when the test says so. Each event of `requests` is an operator's request. */
+/** A run that answers when the test tells it to. Each event of `requests` is an operator's request. */
 function busyRun(requests: readonly number[] = []) {
   const waiting: ((status: AnyRunStatus | Error) => void)[] = [];
   const looked: FoundExecution[] = [];
@@ -34,7 +34,7 @@ function busyRun(requests: readonly number[] = []) {
     turns,
     read,
     answer: (said: AnyRunStatus | Error) => waiting.shift()?.(said),
-    /** It was asked once, and answered at once. */
+    /** It was asked once, and answered immediately. */
     async said(status: AnyRunStatus) {
       const asked = statuses.of(run, { execution });
       waiting.shift()?.(status);

@@ -4,7 +4,7 @@ import type { OpsDependencies } from '../../../src/ops/index.ts';
 import { scheduleOperations } from '../../../src/ops/schedules.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 
-// The server keeps what it is given; the inputs that runs start with are what matters here.
+// The server keeps its input; the inputs that runs start with matter here.
 
 let store: Store;
 beforeAll(async () => {

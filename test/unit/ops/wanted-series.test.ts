@@ -29,7 +29,7 @@ describe('the wanted Ubuntu series', () => {
     await store.sites.addRevision('dc1', { files: [{ name: 'a.yaml', text: node('n1', 'noble') }] });
     expect([...(await wantedSeries({ store, distroSeries: 'jammy' }))].sort()).toEqual(['jammy', 'noble']);
     await store.close();
-    // Images can be compared with the settings also while the store is away.
+    // Images can be compared with the settings while the store is unreachable, too.
     expect(await wantedSeries({ store, distroSeries: 'jammy' })).toEqual(['jammy']);
   });
 });

@@ -93,7 +93,7 @@ describe('building', () => {
   });
 });
 
-/** A hand-made archive of members; checksums are right unless a member says otherwise. */
+/** A hand-made archive of members; checksums are right unless a member sets another. */
 function archive(
   members: readonly { path: string; content?: string; header?: (block: Uint8Array) => void }[],
   sums = true,

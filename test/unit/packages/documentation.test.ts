@@ -8,7 +8,7 @@ import { cli } from '../cli/recording-terminal.ts';
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
 const page = readFileSync(join(REPOSITORY, 'docs/packages.md'), 'utf8');
 
-/** What the page does, in its order: files it has the reader write, and commands with what they print. */
+/** The steps of the page, in its order: files it has the reader write, and commands with their output. */
 type Step = { kind: 'write'; path: string; content: string } | { kind: 'run'; command: string; prints: string };
 
 function steps(): Step[] {
@@ -51,7 +51,7 @@ describe('docs/packages.md', () => {
       }
       commands += 1;
       const { out, err, status } = await sitewright(step.command.split(' '));
-      // `…` stands for what differs from build to build.
+      // `…` replaces text that differs from build to build.
       const expected = new RegExp(`^${step.prints.split('…').map(literally).join('[0-9a-f]+')}$`);
       expect(out + err, step.command).toMatch(expected);
       expect(status, step.command).toBe(step.prints.includes(': invalid\n') ? 1 : 0);

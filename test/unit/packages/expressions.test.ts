@@ -18,7 +18,7 @@ const base = { id: 't', type: 'shell', version: '2.1.0', tags: ['x'], parameters
 const yaql = (expression: string) => ({ yaql_exp: expression });
 const relation = { name: 'first', role: 'self', policy: 'all' };
 
-/** Every field of a task but `id`, and what it contains: each can be an expression. */
+/** Every field of a task but `id`, and its content: each can be an expression. */
 const FIELDS: readonly (readonly [string, Json])[] = [
   ['type', { type: yaql('shell') }],
   ['version', { version: yaql("'2.1.0'") }],

@@ -5,7 +5,7 @@ import { type PackageTree, packageTree } from '../../../src/packages/index.ts';
 
 const ROOT = fileURLToPath(new URL('../../data/plugins/', import.meta.url));
 
-/** A recorded package: its files, what the tools of its time made of it, and the reading that rules. */
+/** A recorded package: its files, the output of the tools of its time, and the reading that rules. */
 export interface Vector {
   readonly id: string;
   readonly base?: string;

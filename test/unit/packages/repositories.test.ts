@@ -50,7 +50,7 @@ function makeDeb(name: string): void {
   execFileSync('dpkg-deb', ['--build', '--root-owner-group', source, join(folder, 'repo')]);
 }
 
-/** What a plan does on a node for the repository of the package: where its files go, and the script that configures it. */
+/** A plan's work on a node for the repository of the package: where its files go, and the script that configures it. */
 function onNode(): { readonly dst: string; readonly script: string } {
   const sources = {
     release: {},
@@ -92,7 +92,7 @@ describe.skipIf(!has('dpkg-scanpackages'))('the repository of a package', () => 
 
   it.skipIf(!isolated('apt-get'))('is configured on a node, where apt installs from it', () => {
     const { dst, script } = onNode();
-    // In a namespace of its own: nothing of this machine's apt is changed.
+    // In a separate namespace: nothing of this machine's apt is changed.
     const inside = `set -e
 mkdir -p /var/lib/sitewright
 for at in /etc/apt/sources.list.d /var/lib/apt/lists /var/lib/sitewright; do mount -t tmpfs tmpfs $at; done
@@ -147,7 +147,7 @@ describe.skipIf(!has('createrepo_c') || !has('rpmbuild'))('a repository of RPM p
 
   it.skipIf(!isolated('dnf'))('is configured on a node, where yum installs from it', () => {
     const { dst, script } = onNode();
-    // In a namespace of its own, with a copy of /etc: nothing of this machine is changed.
+    // In a separate namespace, with a copy of /etc: nothing of this machine is changed.
     const inside = `set -e
 cp -a /etc ${root}/etc && mount --bind ${root}/etc /etc
 mkdir -p /etc/yum.repos.d /var/lib/sitewright && mount -t tmpfs tmpfs /var/lib/sitewright

@@ -5,7 +5,7 @@ export type CertainEnd = 'success' | 'failed' | 'ignored' | 'skipped' | 'blocked
 
 /**
  * How tasks must end whatever the order in which they run, for plans that nothing can stop (no node is critical, every
- * tolerance is out of reach, no stop): what is left out depends on timing. Found by going round until nothing more
+ * tolerance is out of reach, no stop); ends that depend on timing are left out. Found by iterating until nothing more
  * is known; knows nothing of the scheduler.
  */
 export function certainEnds(plan: Simulation): Map<string, CertainEnd> {
@@ -18,8 +18,8 @@ export function certainEnds(plan: Simulation): Map<string, CertainEnd> {
   const isLost = (key: string): boolean => ends.get(key) === 'failed' || ends.get(key) === 'blocked';
   /**
    * Whether `later` cannot run before `first` has ended, by edges alone. A sync point does not mind a task that was lost,
-   * and a task may be lost (its node is offline, say) while others that it waits for still run: an edge into a sync point
-   * keeps the order only if what it comes from surely runs.
+   * and a task may be lost (its node is offline, for example) while others that it waits for still run: an edge into a sync point
+   * keeps the order only if its source surely runs.
    */
   const isBehind = (first: string, later: string): boolean => {
     const holds = (from: string, to: string): boolean =>
@@ -28,7 +28,7 @@ export function certainEnds(plan: Simulation): Map<string, CertainEnd> {
     for (const at of seen) for (const to of model.successors.get(at)!) if (holds(at, to)) seen.add(to);
     return seen.has(later);
   };
-  /** By itself: neither what it needs nor its node takes it along. */
+  /** By itself: neither its requirements nor its node take it along. */
   const ownEnd = (key: string): CertainEnd => {
     if (!model.tasks.get(key)!.work) return 'skipped';
     if (!Object.hasOwn(plan.outcomes ?? {}, key)) return 'success';

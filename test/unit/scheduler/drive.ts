@@ -83,7 +83,7 @@ class Tape {
   }
 }
 
-/** Drives one scheduler with random timing. Throws when it stands still before its end. */
+/** Drives one scheduler with random timing. Throws when it stalls before its end. */
 export function driveWhole(plan: Simulation, seed: number, disturb: Disturbances = {}): Driven {
   const compiled = compilePlan(plan, plan.offline);
   if (!compiled.ok) throw new Error(`refused: ${compiled.refusal.reason}`);
@@ -92,7 +92,7 @@ export function driveWhole(plan: Simulation, seed: number, disturb: Disturbances
   const tape = new Tape();
   const options = { instantNoWork: disturb.instant ?? false };
   let s = createScheduler(graph, options);
-  // Never restarted: shows that a restored scheduler says the same, word for word.
+  // Never restarted: shows that a restored scheduler produces the same output, word for word.
   const shadow = createScheduler(graph, options);
   let result: string | undefined;
   let wakeAt: number | undefined;

@@ -1,6 +1,6 @@
 import type { Simulation, SimulationResult, TraceEntry } from '../../../src/core/scheduler/simulate.ts';
 
-/** What a drive saw: every start and end in order, the statuses at the end, and the result. */
+/** The observations of a drive: every start and end in order, the statuses at the end, and the result. */
 export interface Observed {
   /** Of a failed run: why. */
   readonly result: string;
@@ -11,7 +11,7 @@ export interface Observed {
   readonly trace: readonly (Pick<TraceEntry, 'task' | 'outcome'> & { readonly event: 'start' | 'end' | 'stop' })[];
 }
 
-/** What was seen of a simulated run. The user's stop has its place in it: right behind the end that it waited for. */
+/** The observations of a simulated run. The user's stop has its place in it: right behind the end that it waited for. */
 export function observed(plan: Simulation, run: SimulationResult): Observed {
   const trace: Observed['trace'][number][] = [];
   let ended = 0;
@@ -29,7 +29,7 @@ export function observed(plan: Simulation, run: SimulationResult): Observed {
 }
 
 export interface Leeway {
-  /** A split run hears of limits, failures and stops of other parts a message later. */
+  /** A split run learns of limits, failures and stops of other parts a message later. */
   readonly split?: boolean;
 }
 
@@ -254,7 +254,7 @@ export class Model {
     });
   }
 
-  /** What surely is lost when the task fails: what needs it, and what its node has not started. */
+  /** Tasks that are surely lost when the task fails: those that need it, and those that its node has not started. */
   lostBy(key: string, started: ReadonlySet<string>): Set<string> {
     const lost = new Set<string>();
     const open = [key, ...this.onNode(this.tasks.get(key)!.node).filter((t) => !started.has(t))];

@@ -127,7 +127,7 @@ export function randomInputs(shape: InputShape = {}): fc.Arbitrary<RawInput> {
         fault_tolerance: shape.unstoppable ? 100 : fault_tolerance,
       }));
       const fault_tolerance_groups = shape.unstoppable || draw.open ? [...named, everyone] : named;
-      // Most often one that may be away, so that runs are not all refused.
+      // Most often one that may be offline, so that not all runs are refused.
       const isTolerated = (id: string): boolean => fault_tolerance_groups.some(({ node_ids }) => node_ids.includes(id));
       const offline = draw.offline
         .flatMap((n) => ids[n] ?? [])

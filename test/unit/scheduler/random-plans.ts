@@ -7,7 +7,7 @@ export interface PlanShape {
   readonly stop?: boolean;
   readonly offline?: boolean;
   readonly retries?: boolean;
-  /** Every node's tasks in one chain, so that what a failure takes along does not depend on timing. */
+  /** Every node's tasks in one chain, so that the losses of a failure do not depend on timing. */
   readonly chained?: boolean;
 }
 

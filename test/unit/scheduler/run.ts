@@ -6,7 +6,7 @@ import type {
 } from '../../../src/core/scheduler/index.ts';
 import { apply, compilePlan, createScheduler, taskReports } from '../../../src/core/scheduler/index.ts';
 
-/** A scheduler in a test's hands: the test ends tasks, and reads what the scheduler said. */
+/** A scheduler in a test's hands: the test ends tasks, and reads the scheduler's output. */
 export function run(plan: SchedulerPlan, options: SchedulerOptions = {}) {
   const compiled = compilePlan(plan);
   if (!compiled.ok) throw new Error(`refused: ${JSON.stringify(compiled.refusal)}`);
@@ -55,7 +55,7 @@ function line(command: SchedulerCommand): string {
   }
 }
 
-/** Nodes n1, n2 …, tasks `a@n1` and so on; all nodes tolerate failures unless said otherwise. */
+/** Nodes n1, n2 …, tasks `a@n1` and so on; all nodes tolerate failures unless given otherwise. */
 export function planOf(tasks: string[], edges: string[] = [], more: Partial<SchedulerPlan> = {}): SchedulerPlan {
   const nodes = [...new Set(tasks.map((key) => key.split('@')[1]!))];
   return {

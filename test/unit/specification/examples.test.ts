@@ -8,7 +8,7 @@ import { checkPackage, packageInstallation, packageTree } from '../../../src/pac
 import { cluster, type Json, resultOf, running } from '../graph/recorded.ts';
 import { spec } from './spec.ts';
 
-/* The examples of the specification, as they stand there (test/data/specification). */
+/* The examples of the specification, verbatim (test/data/specification). */
 
 describe('computable task fields', () => {
   const condition = spec('condition.yaql').trim();
@@ -145,7 +145,7 @@ describe('deployment groups', () => {
     if ('rejected' in result) throw new Error(String(result.rejected));
     const shown = [...spec('compute-nodes-2-fails.txt').matchAll(/^\| (prepare|deploy) (\S+) +<(\w+)>$/gm)];
     expect(shown).toHaveLength(10);
-    // Independent groups may run in any order; what each does is the same.
+    // Independent groups may run in any order; the effects of each are the same.
     const calls = result.calls.map(({ group, step }) => `${step} ${group}`);
     expect([...calls].sort()).toEqual(shown.map(([, step, group]) => `${step} ${group}`).sort());
     const failed = Object.entries(result.groups).flatMap(([group, state]) => (/FAIL/i.test(state) ? [group] : []));

@@ -15,7 +15,7 @@ export interface TestBackend {
   /** The address of an unused database, with the schema in it by default. */
   newUrl(content?: 'schema' | 'empty'): Promise<string>;
   open(url: string, options?: OpenStoreOptions): Promise<Store>;
-  /** A store on a database of its own. */
+  /** A store on a separate database. */
   fresh(): Promise<Store>;
   /** Runs SQL past the store. */
   sql(url: string, text: string): Promise<readonly Record<string, unknown>[]>;

@@ -77,7 +77,7 @@ describeStore('NodeIdentityStore', (backend) => {
     expect(await nodeIdentities.findCertificate('x')).toBeNull();
     expect(await nodeIdentities.renew('b', certificate('e'))).toBe(false);
     expect(await nodeIdentities.enrol(enrolment('k', 'f'))).toBe('revoked');
-    // The new installation comes with a token that no one has used, and ends what it replaces.
+    // The new installation has an unused token, and ends the identity it replaces.
     await nodeIdentities.addToken({ ...token, hash: 'h4' });
     expect(await nodeIdentities.enrol(enrolment('l', 'g', at, 'h3'))).toBeUndefined();
     expect(await nodeIdentities.enrol(enrolment('m', 'h', at, 'h4'))).toBe('revoked');

@@ -15,7 +15,7 @@ const next = (breaking: boolean, up?: Migration['up']): Migration => ({
   up: up ?? (async (db, { text }) => db.schema.createTable('next_release').addColumn('a', text).execute()),
 });
 
-/** From source: in a bundle, what is loaded only when needed would be loaded at once. */
+/** From source: in a bundle, modules that load lazily would load immediately. */
 const OPEN_WITHOUT = sourceProgram('test/unit/store/processes/open-without.ts');
 
 const latest = migrations.length;
@@ -140,7 +140,7 @@ describeStore('Opening a store', (backend) => {
     const failure = await failureOf(backend.open(url, { knownMigrations: [...migrations, half] }));
     expect(failure.kind).toBe('defect');
     expect(await (await backend.open(url)).status()).toMatchObject({ schemaVersion: latest });
-    // The table is gone too, or this could not make it.
+    // The table has vanished too, or this could not make it.
     const whole = next(false, async (db, { text }) => db.schema.createTable('half').addColumn('a', text).execute());
     await backend.open(url, { knownMigrations: [...migrations, whole] });
   });
@@ -182,7 +182,7 @@ describeStore('Opening a store', (backend) => {
     expect(runs).toBe(1);
   });
 
-  /** Returns once the second starter stands before the first one's lock. */
+  /** Returns once the second starter waits for the first one's lock. */
   const waiting = async (url: string): Promise<void> => {
     // SQLite does not show who waits; its second starter tries at its first turn, and then repeatedly.
     for (let turns = 0; turns < 5; turns++) await turn();

@@ -9,7 +9,7 @@ it('numbers migrations by their place, and names each once', () => {
   expect(new Set(migrations.map(({ name }) => name)).size).toBe(migrations.length);
 });
 
-// Drift: a released migration must not change. After adding one, look at the difference and update with `-u`.
+// Drift: a released migration must not change. After adding one, check the difference and update with `-u`.
 describeStore('The schema', (backend) => {
   it('is the recorded schema', async () => {
     const url = await backend.newUrl('empty');
@@ -33,7 +33,7 @@ describeStore('The schema', (backend) => {
     expect(declared.sort()).toEqual(rows.map((row) => Object.values(row).join(' ')).sort());
   });
 
-  // Two releases run beside each other during an upgrade: the earlier one reads and writes the schema of the later.
+  // Two releases run side by side during an upgrade: the earlier one reads and writes the schema of the later.
   it('is only extended by migrations that are not breaking', async () => {
     const url = await backend.newUrl('empty');
     let before: Shape | undefined;

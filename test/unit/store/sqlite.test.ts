@@ -49,7 +49,7 @@ describe('The store on a SQLite file', () => {
     const waiting = store.sites.create({ name: 'dc1' }).finally(() => {
       done = true;
     });
-    // Readers do not wait, and our own thread goes on.
+    // Readers do not wait, and our own thread continues.
     for (let turns = 0; turns < 5; turns++) {
       expect(await store.sites.list()).toEqual([]);
       await turn();
@@ -95,7 +95,7 @@ describe('The store on a SQLite file', () => {
     const store = await openStore(file);
     await store.sites.create({ name: 'dc1' });
     await store.close();
-    // SQLite's own limit of pages stands for the disk; it belongs to a connection, so the error is made on one.
+    // SQLite's own limit of pages plays the full disk; it belongs to a connection, so the error is made on one.
     const raw = new DatabaseSync(file);
     raw.exec(`pragma max_page_count = ${raw.prepare('pragma page_count').get()!.page_count}`);
     let thrown: unknown;

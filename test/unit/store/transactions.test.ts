@@ -117,7 +117,7 @@ describeStore('TransactionStore', (backend) => {
     await store.transactions.hide(run.id);
     await store.transactions.hide(run.id);
     expect(await store.transactions.list({ hidden: true })).toHaveLength(2);
-    // What was signed for its graphs goes with it: an id that comes again must not meet it.
+    // Signatures for its graphs are deleted with it: a reused id must not meet them.
     const at = new Date().toISOString();
     const [own, other] = [String(graph.id), '999999'].map((name) => ({
       run: name,

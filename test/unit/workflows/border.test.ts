@@ -63,7 +63,7 @@ describe('the border of workflows', () => {
     expectTypeOf(() => startChildOf('deploy_site', graph));
     // @ts-expect-error a part takes no such signal
     expectTypeOf((child: Child<'run_graph_part'>) => child.signal('pause'));
-    // @ts-expect-error not what the parent takes
+    // @ts-expect-error not a type that the parent takes
     expectTypeOf(() => signalParent('from_part', { part: 1 }));
   });
 

@@ -6,7 +6,7 @@ import { LOADED_AHEAD } from '../../../workflows/protocol.ts';
 
 type Activation = ActivateInput['activation'];
 
-/** What a workflow is given, in order; true for what reaches it, else why not. */
+/** The input of a workflow, in order; true for items that reach it, else why not. */
 function given(activations: readonly Activation[]): (true | string)[] {
   const { activate } = refuseQueriesAhead();
   return activations.map((activation) => {

@@ -60,7 +60,7 @@ it.each(['erase_node', 'move_to_bootstrap'])(
     expect(ended).toEqual([]);
     expect(await run(type, endIdentity)).toMatchObject({ outcome: 'success' });
     expect(ended).toEqual([['dc1', 'n001', 'release', MachineStatus.Deployed]]);
-    // It has no owner any more: there is nothing to end.
+    // It no longer has an owner: there is nothing to end.
     expect(await run(type, endIdentity)).toMatchObject({ outcome: 'success', changed: false });
     expect(ended).toHaveLength(1);
   },

@@ -13,7 +13,7 @@ import { type RunningGateway, startGateway } from '../../../../worker/gateway.ts
 import { type CliAnswer, cli } from '../../cli/recording-terminal.ts';
 
 /*
- * docs/security.md: its commands do what the page says. Those that need other machines are run elsewhere: `agent run`
+ * docs/security.md: its commands work as described. Those that need other machines are run elsewhere: `agent run`
  * in test/e2e/agent-run-over-ssh, `agent install` in test/e2e/ssh, `agent serve`, `agent drain` and `run cancel` in
  * test/e2e/secure-agents (the functions behind them).
  */

@@ -109,7 +109,7 @@ describe('tickets', () => {
     const text = (await nodeUserData(wanted, store, undefined)('dc1', 'n1', 'w'))!;
     const { gateway } = JSON.parse(read(text).write_files[0]!.content) as typeof ticket;
     expect(gateway).toBe('https://gw.example:8443');
-    // What a repeated deploy hands out is what the machine has already.
+    // A repeated deploy hands out the data that the machine already has.
     expect(await nodeUserData(wanted, store, undefined)('dc1', 'n1', 'w')).toBe(text);
     await store.close();
   });

@@ -9,7 +9,7 @@ import { budgetOf, type RouteMap } from '../../../../src/core/contracts/route.ts
 import { tokenOperations } from '../../../../src/ops/tokens.ts';
 import { type ApiRig, apiAlone } from '../../../api/api-rig.ts';
 
-// Each request is begun by hand and left there, as an attacker does who means to keep others waiting.
+// Each request is begun by hand and left open, as by an attacker who means to keep others waiting.
 
 let rig: ApiRig;
 let port = 0;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const socket of sockets) socket.destroy();
   sockets.clear();
-  // The API has seen that they are gone.
+  // The API has seen that they have disconnected.
   await expect.poll(async () => (await ask(bystander)).status).toBe(200);
 });
 afterAll(() => rig.close());
@@ -61,7 +61,7 @@ describe('a budget', () => {
     const routes = API as RouteMap;
     for (const [at, route] of Object.entries(routes)) {
       expect(BUDGETS, at).toHaveProperty(budgetOf(route));
-      // Whoever may only read has no long work without a kind of its own.
+      // Viewers have no long work without a kind of its own.
       if (/\.svg$/.test(at)) expect([at, budgetOf(route)]).toEqual([at, 'drawing']);
       if (/check\/?$|revisions$/.test(at) && at.startsWith('POST'))
         expect([at, budgetOf(route)]).toEqual([at, 'reading']);
@@ -126,7 +126,7 @@ describe('turns', () => {
     expect(served).toEqual(['m0']);
     for (let at = 0; at < 5; at++) {
       ends[at]!();
-      // Ending it again gives no one else a turn.
+      // Ending it again gives nobody else a turn.
       ends[at]!();
       await later();
       await later();
@@ -140,7 +140,7 @@ describe('turns', () => {
       const { token } = await tokenOperations(slow.store).create({ name: 'mallory', role: 'viewer' }, 'test');
       await slow.api.listen({ host: '127.0.0.1', port: 0 });
       const url = `http://127.0.0.1:${(slow.api.server.address() as { port: number }).port}`;
-      // No one answers there: each of these waits for Temporal.
+      // Nothing answers there: each of these waits for Temporal.
       const waiting = Array.from({ length: 20 }, () =>
         fetch(`${url}/api/v1/workers`, { headers: { authorization: `Bearer ${token}` } }).catch(() => undefined),
       );

@@ -41,7 +41,7 @@ describe('without tokens', () => {
     const { status, body } = await rig.ask('GET', '/api/v1/sites', undefined, { host });
     expect({ status, code: body.code }).toEqual({ status: 403, code: 'forbidden' });
     expect(body.hint).toContain('access.tokens');
-    // Nor what is beside the API: the page could be read, and its address used.
+    // Nor the files next to the API: the page could be read, and its address used.
     expect((await rig.ask('GET', '/', undefined, { host })).status).toBe(403);
   });
 

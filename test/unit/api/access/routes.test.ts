@@ -48,7 +48,7 @@ async function allRoutes(): Promise<Route[]> {
   );
 }
 
-/** An event stream would go on: its refusal is looked at, not its answer. */
+/** An event stream would continue: the test checks its refusal, not its answer. */
 const goesOn = (path: string): boolean => path.endsWith('/events');
 
 describe('every route', () => {
@@ -214,7 +214,7 @@ describe('a caller', () => {
       upload.flushHeaders();
       await once(upload, 'continue');
       upload.write('{');
-      // What is not read fills the buffers of both sides, and the rest waits.
+      // Unread data fills the buffers of both sides, and the rest waits.
       const download = connect(Number(new URL(url).port), '127.0.0.1');
       download.write(
         `GET /api/v1/packages/${large.id}/archive HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`,
@@ -289,7 +289,7 @@ describe('a caller', () => {
     expect(rig.log.length).toBeGreaterThan(before + 5);
     expect(JSON.stringify(rig.log)).not.toContain(canary.slice(-43));
     const shown = answers.filter((answer) => JSON.stringify(answer.body).includes(canary.slice(-43)));
-    // What a caller writes into a path is shown to that caller alone.
+    // Text that a caller writes into a path is shown to that caller alone.
     expect(shown.map(({ body }) => body.instance ?? body)).toEqual([`/api/v1/runs/${canary}`]);
   });
 });

@@ -296,7 +296,7 @@ describe('an API with a provider', () => {
     const file = join(home, '.config/sitewright/sessions.json');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await cli(['site', 'list'], { env })).code).toBe(0);
-    // The token goes to the address from which it came, and to no other.
+    // The token goes to the address that issued it, and to no other.
     const received: (string | undefined)[] = [];
     const other = createServer((request, response) => {
       received.push(request.headers.authorization);

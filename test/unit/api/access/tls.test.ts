@@ -179,7 +179,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       const reached = /unimplemented/i;
       const refused = /connect/i;
       const intruder = { cert_file: at('intruder.pem'), key_file: at('intruder.key') };
-      // All at once: what is refused is tried again until the probe's limit.
+      // All together: refused connections are retried until the probe's limit.
       await Promise.all(
         (
           [

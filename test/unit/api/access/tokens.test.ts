@@ -31,7 +31,7 @@ describe('a token', () => {
     expect(matches(two.token, one.hash)).toBe(false);
     expect(matches(`${one.token}x`, one.hash)).toBe(false);
     expect(matches(one.token, null)).toBe(false);
-    // What a comparison with nothing could be mistaken for.
+    // Values that a comparison with nothing could be mistaken for.
     expect(matches(one.token, '')).toBe(false);
     expect(matches(one.token, '0'.repeat(64))).toBe(false);
     expect(hashOf(one.token)).toBe(one.hash);
@@ -174,7 +174,7 @@ describeStore('The use cases of tokens', (backend) => {
     expect((await store.audit.list()).items).toEqual([]);
     await tokens.create({ name: 'a', role: 'viewer' }, 'x');
     expect(await failureOf(tokens.create({ name: 'a', role: 'admin' }, 'x'))).toMatchObject({ kind: 'conflict' });
-    // What was not made is not in the audit trail either.
+    // Tokens that were not created are not in the audit trail either.
     expect((await store.audit.list()).items).toHaveLength(1);
   });
 });

@@ -6,7 +6,7 @@ import {
   taskCapacity,
 } from '../../../../src/core/graph-run/index.ts';
 
-/** What a task that ends alone costs, its share of the records included, and what one more attempt does. */
+/** The cost of a task that ends alone, its share of the records included, and of one more attempt. */
 const ALONE = 7.5;
 const ATTEMPT = 11;
 
@@ -28,9 +28,9 @@ it("operators' requests are accepted as long as the remaining work still fits", 
   expect(hasCapacityForRequest(9_000, 0)).toBe(true);
   expect(hasCapacityForRequest(9_900, 0)).toBe(false);
   expect(hasCapacityForRequest(9_000, 200)).toBe(false);
-  // A full part hears a hundred of them before its first task has ended.
+  // A full part receives a hundred of them before its first task has ended.
   expect(hasCapacityForRequest(50 + 100 * 9, TASKS_IN_ONE_WORKFLOW)).toBe(true);
-  // Where no retry fits any more, skipping a task still does.
+  // Where no more retries fit, skipping a task still does.
   const last = 10_000 - 300 - 7.5 * 100;
   expect([hasCapacityForRetry(last, 100), hasCapacityForRequest(last, 100)]).toEqual([false, true]);
 });
@@ -44,7 +44,7 @@ it('graphs that a run drives itself stay under 10,000 events together', () => {
         events += tasks * ALONE;
       } else {
         inChildren++;
-        // What a child of its own costs the parent.
+        // The cost of a child for the parent.
         events += 150;
       }
     });

@@ -107,7 +107,7 @@ describe('an authority from an earlier build', () => {
   mkdirSync(old);
   writeFileSync(join(old, 'authority.pem'), readFileSync(stored('authority.pem')), { mode: 0o600 });
 
-  /** All that a certificate says, without what differs from one to the next. */
+  /** The content of a certificate, without the fields that differ from one to the next. */
   const said = (pem: string) =>
     execFileSync('openssl', ['x509', '-noout', '-text', '-certopt', 'no_serial,no_pubkey,no_sigdump'], {
       input: pem,

@@ -159,7 +159,7 @@ describe('fetching', () => {
     await repository.git('checkout', '--quiet', '-b', 'big');
     await repository.commit([{ name: 'noise.bin', text: randomBytes(400_000) }]);
     await expect(fetched({ branch: 'big' })).rejects.toThrow(/larger than 200000 bytes/);
-    // Small as it is sent, big as it is read.
+    // Small when sent, big when read.
     await repository.git('checkout', '--quiet', '-b', 'bomb', 'main');
     await repository.commit([{ name: 'bomb.yaml', text: 'a'.repeat(300_000) }]);
     await expect(fetched({ branch: 'bomb' })).rejects.toThrow(/YAML files have more than 200000 bytes/);

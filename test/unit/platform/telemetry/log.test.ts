@@ -78,7 +78,7 @@ it('data that is not secret is logged unchanged', () => {
     path: 'https://example.org/a:b@c',
     bearer: 'a bearer of news',
   });
-  // What the caller holds is the caller's.
+  // The caller's objects stay the caller's.
   expect(given.nested.password).toBe(CANARY);
   const loop: Record<string, unknown> = {};
   loop.self = loop;

@@ -246,7 +246,7 @@ describe('a worker', () => {
     expect(await sampleOf(metrics, `${tasks}_count{type="puppet",outcome="failed"}`)).toBe(1);
     expect(await sampleOf(metrics, `${tasks}_count{type="unknown",outcome="success"}`)).toBe(1);
     expect(reads).toEqual(['netconfig@1', 'lost@1']);
-    // What was not recorded was not done as far as anybody knows.
+    // Work that was not recorded was not done as far as anybody knows.
     const away = () => Promise.reject(new Error('away'));
     await expect(run(metrics, 'record_tasks', 1, { graph: 2, rows }, away)).rejects.toThrow('away');
     expect(await sampleOf(metrics, `${tasks}_count{type="puppet",outcome="success"}`)).toBe(2);

@@ -259,7 +259,7 @@ describe('the dev server', { timeout: 180_000 }, () => {
   });
 });
 
-/** Resolves when the process is gone; the test's own time limit is the deadline. */
+/** Resolves when the process has ended; the test's own time limit is the deadline. */
 async function gone(pid: number): Promise<void> {
   while (isAlive(pid)) await new Promise((done) => setImmediate(done));
 }

@@ -4,7 +4,7 @@ import { holdLookup } from '../../../../src/platform/temporal/run-hold.ts';
 
 const FREE = { paused: null, stopping: false };
 
-/** A server whose worker answers at once. */
+/** A server whose worker answers immediately. */
 function server() {
   const questions: string[] = [];
   const getHandle = (workflowId: string) => ({

@@ -1,6 +1,6 @@
 import { serveThread } from '../../../../src/platform/threads/serve-thread.ts';
 
-/** A program that does what it is asked for. */
+/** A program that fulfils every request. */
 export type Deed = { echo: unknown } | { throw: string } | { exit: number } | 'hang' | 'hoard' | 'answer a function';
 
 class OwnError extends Error {

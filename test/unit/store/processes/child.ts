@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** A script in a process of its own, which speaks JSON, one value a line. */
+/** A script in a separate process, which speaks JSON, one value a line. */
 export class Child {
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
@@ -21,7 +21,7 @@ export class Child {
     return JSON.parse(value) as T;
   }
 
-  /** Lets a child that has written its first value, and so is loaded, go on. */
+  /** Lets a child that has written its first value, and so is loaded, continue. */
   go(): void {
     this.#process.stdin!.write('go\n');
   }

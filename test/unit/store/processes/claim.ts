@@ -1,4 +1,4 @@
-// Claims each site named, in turn, and says which it got.
+// Claims each given site, in turn, and prints which it got.
 import { openStore } from '../../../../src/store/index.ts';
 import { readyToGo, say } from './speak.ts';
 

@@ -1,4 +1,4 @@
-// Opens the store named where one package cannot be loaded, and says how that went.
+// Opens the given store where one package cannot be loaded, and prints the result.
 import { registerHooks } from 'node:module';
 import { say } from './speak.ts';
 

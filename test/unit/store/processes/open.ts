@@ -1,4 +1,4 @@
-// Opens the store named, which migrates it, and says what it found or why it failed.
+// Opens the given store, which migrates it, and prints its findings or why it failed.
 import { openStore, StoreError } from '../../../../src/store/index.ts';
 import { readyToGo, say } from './speak.ts';
 

@@ -1,4 +1,4 @@
-// Commits revisions and nodes (more than fit one statement) without end, and says each number once answered.
+// Commits revisions and nodes (more than fit one statement) without end, and prints each number once answered.
 import { openStore } from '../../../../src/store/index.ts';
 import { readyToGo, say } from './speak.ts';
 
