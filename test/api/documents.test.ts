@@ -144,7 +144,7 @@ describe('nodes and groups of a revision', () => {
   const select = (selectors: unknown, ref = 'latest') =>
     rig.ask('POST', `/api/v1/sites/stl1/revisions/${ref}/select`, { selectors });
 
-  it('selectors name nodes: intersection inside, union across, none for all', async () => {
+  it('selectors match nodes: all criteria of one, any of several, every node without one', async () => {
     expect((await select([])).body).toEqual({ revision: 1, nodes: exampleHosts });
     expect((await select([{}])).body.nodes).toEqual(exampleHosts);
     expect((await select([{ node_names: ['stl1r01s05'] }, { node_names: ['stl1r01s02'] }])).body.nodes).toEqual([
@@ -196,7 +196,7 @@ it('JSON Schemas of documents can be listed and read', async () => {
   expect(missing).toMatchObject({ status: 404, body: { hint: "Did you mean 'baremetal-node.schema.json'?" } });
 });
 
-it('the audit trail has who did what; it is read in pages and by filter', async () => {
+it('the audit trail records who did what; it is read in pages and by filter', async () => {
   for (let i = 0; i < 3; i++)
     await rig.store.audit.append({ actor: 'eva', action: 'test.act', target: `thing/${i}`, details: { i } });
   const first = await rig.ask('GET', '/api/v1/audit?actor=eva&limit=2');

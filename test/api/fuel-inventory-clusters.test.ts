@@ -17,7 +17,7 @@ const created = (name: string, release_id = release) => ({
   net_segment_type: 'vlan',
 });
 
-it('without any release a cluster is refused, with the next step', async () => {
+it('a cluster is refused while there is no release, with the next step', async () => {
   expect(await rig.refused('POST', '/clusters/', created('first', 1))).toMatchObject({
     status: 409,
     // fuel2 prints the message only: it must name the next step.
@@ -169,7 +169,7 @@ describe('settings', () => {
     expect((await rig.fuel('PUT', `/clusters/${id}/attributes/defaults`, {})).body.editable.mine).toBeUndefined();
   });
 
-  it('with invalid values are refused with all of them, and nothing is stored', async () => {
+  it('with invalid values are refused, all of them named, and nothing is stored', async () => {
     const before = await read();
     const bad = {
       editable: {
@@ -347,7 +347,7 @@ describe('facts', () => {
     expect((await rig.fuel('GET', `/clusters/${id}`)).body.is_customized).toBe(false);
   });
 
-  it('of some nodes can be replaced, and those of others stay', async () => {
+  it('of some nodes can be replaced without changing those of others', async () => {
     await rig.fuel('PUT', path(), [
       { uid: `${node}`, extra: 1, old: true },
       { uid: 'master', a: 1 },

@@ -136,7 +136,7 @@ const gzip = { 'content-type': 'application/gzip' };
 const install = (archive: Buffer, query = '') => rig.ask('POST', `/api/v1/packages${query}`, archive as never, gzip);
 
 describe('packages', () => {
-  it('without any release only clusters are refused, with the next step', async () => {
+  it('clusters, and nothing else, are refused while there is no release, with the next step', async () => {
     const refused = await rig.ask('POST', '/api/v1/clusters', { name: 'c', release_id: 1 });
     expect(refused.status).toBe(409);
     expect(refused.body.message).toMatch(/^There are no releases available\./);
@@ -219,7 +219,7 @@ describe('packages', () => {
     expect((await rig.ask('GET', '/api/v1/plugins')).body).toHaveLength(1);
   });
 
-  it('a failure half-way leaves the old state', async () => {
+  it('a failure halfway leaves the old state', async () => {
     const before = await rig.ask('GET', '/api/v1/packages');
     const roles = await rig.ask('GET', `/api/v1/releases/${before.body[0].releases[0].id}/roles`);
     const { id: cluster } = (
@@ -289,7 +289,7 @@ describe('packages', () => {
     expect(refused.body.errors[0].code).toBe(code);
   });
 
-  it('only so many archives of limited size are transferred at a time; further ones get 503 and can be retried', async () => {
+  it('archives have limits of size and of concurrent transfers; further ones get 503 and can be retried', async () => {
     const limited = await apiAlone({ archives: { maxBytes: 100, atOnce: 1 } });
     const url = `${await limited.api.listen({ port: 0, host: '127.0.0.1' })}/api/v1/packages`;
     const post = (body: Buffer) => fetch(url, { method: 'POST', headers: gzip, body: new Uint8Array(body) });
@@ -551,7 +551,7 @@ it('disks and interfaces of a machine of MAAS cannot be set in the inventory, wh
   }
 });
 
-it('the base release is installed once, and only where nothing else is', async () => {
+it('the base release is installed once, and only in an empty system', async () => {
   const home = await mkdtemp(join(scratch, 'fresh-'));
   const operations = async (file: string) => {
     const store = await openStore(join(home, file));

@@ -236,7 +236,7 @@ it('a cancelled run aborts its running work', async () => {
   expect(last.get('stl1r01s02')).toBe(MachineStatus.Allocated);
 });
 
-it('a run terminated in Temporal is shown as ended', async () => {
+it('a run that was terminated in Temporal is shown as ended', async () => {
   await living({ deploy_ms: HOUR });
   const { body: run } = await start({ kind: 'deploy_site' });
   await until(`/api/v1/runs/${run.id}/status`, (body) => body.current !== null);

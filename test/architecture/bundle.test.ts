@@ -33,7 +33,7 @@ describe('the workflow bundle', () => {
     expect(bundle.bytes).toBeLessThan(SIZE_BUDGET);
   });
 
-  it('holds no module but the project’s deterministic folders and the SDK', () => {
+  it('contains only modules of the project’s deterministic folders and of the SDK', () => {
     expect(modulesOf(code).filter((path) => !mayBeInside(path))).toEqual([]);
     // The rule above would hold for a list that could not be read, too.
     expect(modulesOf(code)).toEqual(expect.arrayContaining(['workflows/deploy-site.ts']));

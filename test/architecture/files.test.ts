@@ -30,7 +30,7 @@ describe('our files', () => {
     expect(files.filter((path) => !/^\.?[a-z0-9]+(-[a-z0-9]+)*$/.test(named(path)))).toEqual([]);
   });
 
-  it('are read by Node.js as they are, types and all', () => {
+  it('run in Node.js unchanged, types included', () => {
     const refused = files.flatMap((path) => {
       try {
         stripTypeScriptTypes(readFileSync(root + path, 'utf8'));
@@ -42,7 +42,7 @@ describe('our files', () => {
     expect(refused).toEqual([]);
   });
 
-  it('hold no path of the machine they were written on', () => {
+  it('contain no path of the machine they were written on', () => {
     const homes = new RegExp(['/work', '/main|/ro', 'ot/|/ho', 'me/[a-z]+/'].join(''));
     expect(files.filter((path) => homes.test(readFileSync(root + path, 'utf8')))).toEqual([]);
   });

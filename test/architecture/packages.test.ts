@@ -18,7 +18,7 @@ const manifest = read('package.json') as Manifest;
  * JSON fails with "type must be a Type": so ours is pinned to the SDK's version, and there is one.
  */
 describe('protobufjs', () => {
-  it('is the very copy the SDK uses', () => {
+  it('is the same copy that the SDK uses', () => {
     const lock = read('package-lock.json') as { packages: Record<string, { version?: string }> };
     // gRPC's loader of .proto files has a copy of its own, which never sees the SDK's types.
     const copies = Object.keys(lock.packages).filter((path) => /(^|\/)node_modules\/protobufjs$/.test(path));

@@ -115,7 +115,7 @@ beforeAll(async () => {
 afterAll(() => system?.stop());
 
 describe('without a token', () => {
-  it('each route asks for one, but those that say how to get one; and nothing makes it fail', async () => {
+  it('every route requires one, except those that tell how to get one, and no request makes the API fail', async () => {
     const { paths } = read(await curl(`${system.api}/openapi.json`, ...as(mallory)));
     const urls = Object.entries(paths as Record<string, object>).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => ({
@@ -141,7 +141,7 @@ describe('without a token', () => {
       expect([400, 401, 404]).toContain((await curl(`${system.api}${path}`)).status);
   });
 
-  it('bytes that are no request, and long addresses, are refused, and fill no log', async () => {
+  it('bytes that are not a request, and long addresses, are refused, and fill no log', async () => {
     const { port } = new URL(system.api);
     const before = system.log('api').length;
     const texts = [
@@ -170,7 +170,7 @@ describe('without a token', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(4_000);
   });
 
-  it('no token is guessed from one that is nearly right, nor found where tokens are kept', async () => {
+  it('no token can be guessed from a nearly right one, nor found where tokens are stored', async () => {
     const others = [0, 10, 30, 40, 60].map((at) => {
       const index = Math.min(at + 4, mallory.length - 1);
       return `${mallory.slice(0, index)}${mallory[index] === 'A' ? 'B' : 'A'}${mallory.slice(index + 1)}`;
@@ -187,7 +187,7 @@ describe('without a token', () => {
     }
   });
 
-  it('a token that was revoked or has expired ends what is under way with it', async () => {
+  it('a token that expires or is revoked ends the streams and transfers that use it', async () => {
     const soon = new Date(Date.now() + 1_500).toISOString();
     const [lost, brief] = await Promise.all([
       ask(system.admin, 'POST', '/tokens', { name: 'lost', role: 'viewer' }),
@@ -203,7 +203,7 @@ describe('without a token', () => {
     for (const made of [lost, brief]) expect((await ask(read(made).token, 'GET', '/me')).status).toBe(401);
   });
 
-  it('an API without tokens is for this machine and its own pages, and has a limit for each address', async () => {
+  it('an API without tokens serves only this machine and its own pages, with a limit for each address', async () => {
     const port = await freePort();
     const plain = `http://127.0.0.1:${port}/api/v1`;
     const env = {
@@ -233,7 +233,7 @@ describe('without a token', () => {
     }
   });
 
-  it('the gateway reads nothing without a token or certificate, and who tries tokens waits', async () => {
+  it('the gateway reads nothing without a token or certificate, and slows down callers who try tokens', async () => {
     const enrol = (token: string, request: string) =>
       curl(`${system.gateway}/v1/enrol`, ...json({ token, request }), '--interface', '127.0.0.3');
     const begun = performance.now();
@@ -251,7 +251,7 @@ describe('without a token', () => {
     expect(other.status).toBe(403);
   });
 
-  it('refusals come at a pace, and no one else feels it', async () => {
+  it('refused callers are slowed down, and nobody else is', async () => {
     const guesses = Array.from({ length: 500 }, () => ({ method: 'GET', url: `${system.api}/api/v1/sites` }));
     const flood = ['--parallel', '--parallel-max', '200', '--interface', '127.0.0.4', '-k', '-s', '--no-keepalive'];
     const outputs = guesses.flatMap(({ url }) => ['-o', '/dev/null', url]);
@@ -328,7 +328,7 @@ describe('who signs in', () => {
     expect((await curl(`${system.api}/api/v1/me`, ...cookies)).status).toBe(401);
   });
 
-  it('speaks to the API over TLS that curl believes with its authority alone, and to none older than 1.2', async () => {
+  it('reaches the API only over TLS 1.2 or newer, which curl trusts by its authority alone', async () => {
     expect((await curl(`${system.api}/health/live`, '--cacert', system.at('api.pem'))).status).toBe(200);
     expect((await curl(`${system.api}/health/live`, '--cacert', '/dev/null')).status).toBe(0);
     for (const [address, old] of [
@@ -341,7 +341,7 @@ describe('who signs in', () => {
 });
 
 describe('a viewer', () => {
-  it('reads all but tokens and changes nothing; an operator does no admin’s work', async () => {
+  it('reads everything but tokens and changes nothing; an operator does no admin’s work', async () => {
     const { paths } = read(await curl(`${system.api}/openapi.json`, ...as(mallory)));
     const urls = Object.entries(paths as Record<string, object>).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => ({
@@ -380,7 +380,7 @@ describe('a viewer', () => {
     for (const [method, path, body] of admins) expect((await ask(nina, method, path, body)).status, path).toBe(403);
   });
 
-  it('stops no one with documents, graphs, pictures or bodies that never come, and fills no memory', async () => {
+  it('delays nobody with documents, graphs, pictures or bodies that never arrive, and fills no memory', async () => {
     const { port } = new URL(system.api);
     const memory = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${system.pids.api}/status`, 'utf8'))![1]);
     const before = memory();
@@ -453,7 +453,7 @@ describe('an operator', () => {
     expect(new Set(actors)).toEqual(new Set(['nina']));
   });
 
-  it('has no worker ask a host, or send it a secret, that the settings do not name', async () => {
+  it('makes no worker contact a host, or send it a secret, that the settings do not name', async () => {
     let asked = 0;
     const host = createServer((socket) => {
       asked += 1;

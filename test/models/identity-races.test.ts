@@ -131,7 +131,7 @@ describeStore('Identities changed at the same time', (backend) => {
     }
   };
 
-  it('end as if one came after the other, whatever their order', { timeout: 60_000 + SEEDS * 2_000 }, async () => {
+  it('end as if one followed the other, whatever their order', { timeout: 60_000 + SEEDS * 2_000 }, async () => {
     const url = await backend.newUrl();
     if (backend.dialect === 'postgres') {
       // Time for others between any two steps of a change.

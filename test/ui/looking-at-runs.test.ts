@@ -83,7 +83,7 @@ describePage('looking at runs', () => {
     await page.getByRole('link', { name: 'database in run 3: 2 failed' }).waitFor();
   });
 
-  it('the cluster shows tasks by run, and a node what each run did to it', async () => {
+  it('a cluster shows its tasks by run, and a node shows the effect of each run on it', async () => {
     const page = await at(`/clusters/${env.cluster}?view=runs`);
     const grid = page.getByRole('region', { name: 'Tasks by run' });
     await grid.getByRole('link', { name: 'database in run 3: 2 failed' }).waitFor();

@@ -54,7 +54,7 @@ describePage('operating from the page alone', () => {
     return (await writePackageArchive(read, name, version, folder)).path;
   }
 
-  it('an empty system shows the next step on every page', async () => {
+  it('every page of an empty system shows the next step', async () => {
     for (const [path, next] of [
       ['sites', 'sitewright site create NAME'],
       ['runs', 'Deploy a'],

@@ -158,7 +158,7 @@ async function livesThrough(seed: number): Promise<void> {
   await agents.stop();
 }
 
-it('nothing is lost and nothing done twice, whatever happens to workers, tasks and operators', async () => {
+it('no task is lost or done twice, whatever happens to workers, tasks and operators', async () => {
   // A test that takes too long reports nothing else.
   onTestFailed(() => console.error(`CHAOS_SEED=${SEED}`));
   const seeds = fc.sample(fc.nat(), { numRuns: RUNS, seed: SEED });

@@ -480,7 +480,7 @@ it('a run continues with another worker after the first has died', async () => {
   await second.stop();
 });
 
-it('split into parts, random plans end as they do unsplit', async () => {
+it('random plans split into parts end as they do unsplit', async () => {
   const plans = fc.sample(
     fc.record({
       nodes: fc.integer({ min: 2, max: 5 }),

@@ -35,7 +35,7 @@ async function keysIn(handle: WorkflowHandle): Promise<string[]> {
   return [...new Set(readEncryptionKeys(keysOf('worker')).keys.keys())].filter((id) => bytes.includes(id));
 }
 
-it('keys are rotated while runs start and end: none fails, all stays readable, and the former key can go afterwards', async () => {
+it('keys are rotated while runs start and end: no run fails, all data stays readable, and the former key can be deleted afterwards', async () => {
   for (const machine of MACHINES) mkdirSync(join(folder, machine), { mode: 0o700 });
   const copied = (): void => {
     for (const machine of MACHINES.slice(1)) copyFileSync(keysOf('worker'), keysOf(machine));

@@ -240,7 +240,7 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     });
   });
 
-  it('one run per site at a time; a terminated run does not hold the site', async () => {
+  it('a site has one run at a time, and a terminated run does not hold it', async () => {
     site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 } });
     await site.commit(await exampleDocuments());
     const start = (type: string) =>

@@ -176,7 +176,7 @@ it('every command of the cookbook works as documented', { timeout: 300_000 }, as
   expect(described.status.name).toBe('TERMINATED');
 });
 
-it('encrypted inputs are shown by the codec endpoint to those with a token, and to no one else', async () => {
+it('the codec endpoint shows encrypted inputs to callers with a token, and to nobody else', async () => {
   needsToken = true;
   const show = commands.find((line) => line.includes('--codec-endpoint'))!;
   const auth = /`(--codec-auth [^`]+)`/.exec(page)![1]!;

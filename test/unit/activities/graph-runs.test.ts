@@ -41,7 +41,7 @@ describe('opening a run', () => {
     expect((await world.store.clusters.brief(world.cluster)).status).toBe('new');
   });
 
-  it('is refused for a cluster there is not, and for one that another run has', async () => {
+  it('is refused for an unknown cluster, and for one that another run has', async () => {
     const world = await twoNodes();
     expect((await world.refused({ cluster: 999 })).kind).toBe('cluster-not-found');
     await world.start();

@@ -96,7 +96,7 @@ describe('the outage of MAAS', () => {
     expect(sent).toEqual([at(0), null]);
   });
 
-  it('ends when nothing asks any more because the step was cancelled', async () => {
+  it('ends when its last step was cancelled, so that nothing asks MAAS', async () => {
     const reports = process();
     const step = begin(reports, { before: null, isOver: true });
     falls(0);
@@ -131,7 +131,7 @@ describe('the outage of MAAS', () => {
     expect(sent).toEqual([null]);
   });
 
-  it('is reported further by the process that makes the next attempt', async () => {
+  it('continues to be reported by the process that makes the next attempt', async () => {
     const reports = process();
     falls(0);
     await begin(reports).fail();

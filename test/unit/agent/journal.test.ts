@@ -69,7 +69,7 @@ describe('work that the journal records as done', () => {
     expect(runs('continued')).toBe(2);
   });
 
-  it('and still runs makes a retry wait for it, and is reached by a cancellation', async () => {
+  it('if it still runs, makes a retry wait for it, and can be cancelled', async () => {
     const gate = new Gate(rig.path('running'));
     const task = rig.task('shell', { cmd: `read -r line < ${gate.path}`, retries: 0 });
     await agent.ensure(task);

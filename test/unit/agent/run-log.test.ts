@@ -55,7 +55,7 @@ describe('the log of a run', () => {
     expect(said()).toEqual(['a stdout one', 'a stdout two', 'a ended success']);
   });
 
-  it('is read in pages from its end to its start, and continues from where it was read', () => {
+  it('is read in pages from its end to its start, and then continues from the last line read', () => {
     const lines = Array.from({ length: 2_500 }, (_, at) => `line ${at}`);
     let offset = 0;
     for (const line of lines) {
@@ -88,7 +88,7 @@ describe('the log of a run', () => {
     expect(page({ after: last.later }, runs).items.map(({ text }) => text)).toEqual(['third']);
   });
 
-  it('is searched in any case, by task, node and stream', () => {
+  it('is searched by text regardless of case, by task, node and stream', () => {
     print('a', 0, 'Disk is FULL\n');
     print('b', 0, 'full\nempty\n', 'stderr');
     expect(said({ search: 'full' })).toEqual(['a stdout Disk is FULL', 'b stderr full']);

@@ -93,7 +93,7 @@ it('the end of a task stays under 2 KB and its message under 300 characters, wha
   expect(() => encodeURIComponent(end.message!)).not.toThrow();
 });
 
-it("puppet's counts come along, its lists do not", () => {
+it("the end has puppet's counts, not its lists", () => {
   const summary = { resources: { total: 10, failed: 0 }, changedResources: ['File[/a]'], noopPending: 0 };
   expect(taskEnd({ kind: 'ended', result: result({ summary }) }).summary).toEqual({
     'resources.total': 10,

@@ -60,7 +60,7 @@ describe('a drawer', () => {
     expect((await picture).match(/class="node"/g)).toHaveLength(40);
   });
 
-  it('aborts a graph that takes too long, or that no one waits for, and draws the next', async () => {
+  it('aborts a graph that takes too long, or that nobody waits for, and draws the next', async () => {
     const own = drawer(2_000);
     await svgOf(own, 'digraph { a }');
     await expect(svgOf(own, dense(4_000))).rejects.toMatchObject({ problem: { code: 'invalid' } });

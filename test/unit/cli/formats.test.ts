@@ -100,9 +100,9 @@ it('control characters are made visible', () => {
   expect(formatTable([{ a: '\u001b[2Jx\u202ey' }], ['a'])).toBe('A\n\uFFFD[2Jx\uFFFDy\n');
 });
 
-it('an empty table is its heading', () => expect(formatTable([], ['a_b', 'c'])).toBe('A B  C\n'));
+it('an empty table shows only its heading', () => expect(formatTable([], ['a_b', 'c'])).toBe('A B  C\n'));
 
-it('csv quotes what needs it', () => {
+it('csv quotes only the cells that need it', () => {
   expect(formatCsv(rows, columns)).toBe(
     'name,count,tags,note\r\na,5,x y,\r\nlong name,12,,"says ""hi"", twice\nor so"\r\n',
   );
@@ -118,7 +118,7 @@ describe('output', () => {
     expect(JSON.parse(await print('json'))).toEqual(rows);
     expect(load(await print('yaml'))).toEqual(rows);
   });
-  it('columns choose, in their order, for every format', async () => {
+  it('columns select fields, in their order, in every format', async () => {
     expect(await print('table', ['count', 'name'])).toBe('COUNT  NAME\n    5  a\n   12  long name\n');
     expect(await print('csv', ['count'])).toBe('count\r\n5\r\n12\r\n');
     expect(JSON.parse(await print('json', ['count']))).toEqual([{ count: 5 }, { count: 12 }]);

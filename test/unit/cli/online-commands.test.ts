@@ -227,7 +227,7 @@ describe('starting a run', () => {
     });
   });
 
-  it('says that a run waits for a worker', async () => {
+  it('reports that the run waits for a worker', async () => {
     const waiting = runRecord({ phase: 'waiting', revision: null });
     const { code, out } = await against(() => [202, waiting], ['site', 'deploy', 'dc1']);
     expect(code).toBe(0);
@@ -314,7 +314,7 @@ describe('following a run', () => {
     expect(result.code).toBe(code);
   });
 
-  it('prints each change once, and a sign of life in between', async () => {
+  it('prints each change once, and its progress in between', async () => {
     const failing = { failed: [{ node: 'a', group: 'g', reason: 'no boot' }] };
     const groups = (state: string) => [{ name: 'g', critical: true, state, reason: 'too few' }];
     const looks = [
@@ -385,7 +385,7 @@ describe('following a run', () => {
     expect(out).toContain(`deploy_site of dc1: failed\n  reason:   ${failure}\n  see why:  sitewright run report`);
   });
 
-  it('prints what answers again after an outage of workers', async () => {
+  it('reports that the run answers again after an outage of workers', async () => {
     const looks = [runStatus(), { code: 'worker-unavailable' }, ended('success')];
     const { out } = await against(script(looks, 'success'), ['run', 'watch', RUN_ID]);
     expect(out).toMatch(/no worker answered for the run; still trying\n\S+ {2}the run answers again\n/);
@@ -589,7 +589,7 @@ describe('schedule', () => {
     expect(err).toContain(said);
   });
 
-  it('list shows what each starts, and when next', async () => {
+  it('list shows the runs that each starts, and the next time', async () => {
     const paused = { ...schedule, name: 'held', site: null, cluster: 4, paused: true };
     const { out } = await against(() => [200, { items: [schedule, paused] }], ['schedule', 'list', '-f', 'csv']);
     expect(out.trim().split(/\r?\n/)).toEqual([

@@ -109,7 +109,7 @@ describe('the state of a cluster', () => {
     expect(running(planned(plain(nodes, { placesByTags: true }), [task]))).toEqual(['a@8']);
   });
 
-  it('keeps uploaded facts of a node, until its tags are moved by hand', () => {
+  it('keeps uploaded facts of a node until its tags are changed manually', () => {
     const deploymentInfo = { common: {}, nodes: { '8': { uid: '8' }, '9': { uid: '9' } } };
     const nodes = [node(8, ['compute'], { tags: ['compute'] }), node(9, ['compute'], { tags: ['mysql:1'] })];
     const found = state(plain(nodes, { placesByTags: true, deploymentInfo }));

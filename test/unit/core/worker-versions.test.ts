@@ -13,7 +13,7 @@ const unserved = { isServed: false };
 const fresh = { wasCurrent: false };
 const nothing = { takeOver: false, adopt: [], waiting: [] };
 
-describe('which build of the workers new runs go to', () => {
+describe('the build of the workers for new runs', () => {
   it('is the first one', () => {
     expect(stepsOf(build('1', fresh), null, [build(null, unserved)])).toMatchObject({ takeOver: true });
     expect(stepsOf(build('1', fresh), null, [build(null, unserved)], true)).toMatchObject({ takeOver: true });
@@ -35,7 +35,7 @@ describe('which build of the workers new runs go to', () => {
     expect(stepsOf(build('1'), '2', [build('2', unserved)])).toEqual({ takeOver: true, adopt: [], waiting: ['2'] });
   });
 
-  it('is none if workers have no versions any more', () => {
+  it('is none once workers have no versions', () => {
     expect(stepsOf(without, '2', [build('2')])).toEqual(nothing);
     const left = [build('2', unserved), build('1', unserved)];
     expect(stepsOf(without, '2', left)).toEqual({ takeOver: true, adopt: ['2', '1'], waiting: [] });

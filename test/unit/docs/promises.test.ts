@@ -45,16 +45,16 @@ function problemsOf(sentence: string): readonly string[] {
 describe('a sentence that links to tests', () => {
   const own = '../test/unit/docs/promises.test.ts';
 
-  it('is held by those that exist under their full names', () => {
+  it('is proven if they exist under their full names', () => {
     expect(
-      problemsOf(`[a sentence that links to tests > is held by those that exist under their full names](${own})`),
+      problemsOf(`[a sentence that links to tests > is proven if they exist under their full names](${own})`),
     ).toEqual([]);
     expect(problemsOf(`[a sentence that links to tests](${own})`)).toEqual([]);
   });
 
-  it('is wrong without one, with the last part of a name, and with a file that is gone', () => {
+  it('is not proven without a test, with only the last part of a name, or with a missing file', () => {
     expect(problemsOf('Tasks run.')).toEqual(['no test holds: Tasks run.']);
-    expect(problemsOf(`[is held by those that exist under their full names](${own})`)).toHaveLength(1);
+    expect(problemsOf(`[is proven if they exist under their full names](${own})`)).toHaveLength(1);
     expect(problemsOf('[runs](../test/unit/gone.test.ts)')).toEqual(['test/unit/gone.test.ts does not exist']);
   });
 });

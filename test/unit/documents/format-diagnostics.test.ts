@@ -83,7 +83,7 @@ describe('one diagnostic', () => {
   });
 });
 
-it('counts', () => {
+it('counts of errors and warnings have the right plural', () => {
   const of = (severity: Diagnostic['severity']): Diagnostic => ({ severity, code: 'a.b', message: '' });
   expect(formatCounts([of('error'), of('error'), of('warning'), of('info')])).toBe('2 errors, 1 warning, 1 remark');
   expect(formatDiagnostics([], [])).toBe('');

@@ -5,7 +5,7 @@ import { failureOf } from './failures.ts';
 describeStore('AuditStore', (backend) => {
   const entry = { actor: 'ann', action: 'run.pause', target: 'site/dc1' };
 
-  it('keeps audit entries with who did what, when and why', async () => {
+  it('keeps audit entries with actor, action, time and reason', async () => {
     const { audit } = await backend.fresh();
     const given = { ...entry, at: '2026-01-01T01:00:00+01:00', reason: "Wärme; '--", details: { a: ['\0'] } };
     const stored = await audit.append(given);

@@ -121,7 +121,7 @@ describeStore('Opening a store', (backend) => {
     expect(await fresh.status()).toMatchObject({ schemaVersion: latest + 1 });
   });
 
-  it('can require the schema, or ignore it and migrate by hand', async () => {
+  it('can require the schema, or ignore it and be migrated manually', async () => {
     const url = await backend.newUrl('empty');
     const failure = await failureOf(backend.open(url, { migrations: 'require' }));
     expect(failure).toMatchObject({ kind: 'schema-behind', found: 0, known: latest });

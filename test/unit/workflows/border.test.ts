@@ -67,7 +67,7 @@ describe('the border of workflows', () => {
     expectTypeOf(() => signalParent('from_part', { part: 1 }));
   });
 
-  it('is what workflows and activities are', () => {
+  it('declares exactly the existing workflows and activities', () => {
     expectTypeOf<Exclude<SiteRunAction | GraphRunAction, 'stop' | 'cancel'>>().toEqualTypeOf<OperatorUpdate>();
     type Implemented = { readonly [W in WorkflowType]: (...args: never[]) => Promise<WorkflowContracts[W]['result']> };
     expectTypeOf<typeof workflows>().toExtend<Implemented>();

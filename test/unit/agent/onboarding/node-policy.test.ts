@@ -24,7 +24,7 @@ const task = (type: string, parameters: Record<string, unknown>, more: Partial<E
 });
 
 describe('a policy file', () => {
-  it('is YAML or JSON; nothing at all is the default', () => {
+  it('is YAML or JSON; an empty one is the default', () => {
     expect(policy('')).toEqual(DEFAULT_POLICY);
     expect(policy('# only a comment\n')).toEqual(DEFAULT_POLICY);
     expect(policy('shell: deny\nmax_timeout: 60\n')).toEqual({ shell: 'deny', max_timeout: 60 });

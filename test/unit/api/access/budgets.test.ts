@@ -134,7 +134,7 @@ describe('turns', () => {
     expect(served).toEqual(['m0', 'm1', 'b0', 't0', 'm2', 'b1']);
   });
 
-  it('end by themselves where a handler waits, and when its caller is gone', async () => {
+  it('end by themselves where a handler waits, and when its caller disconnects', async () => {
     const slow = await apiAlone({ tokens: true });
     try {
       const { token } = await tokenOperations(slow.store).create({ name: 'mallory', role: 'viewer' }, 'test');
@@ -153,8 +153,8 @@ describe('turns', () => {
   });
 });
 
-describe('who is refused', () => {
-  it('is answered without a pause so often, then at a pace, and no more than so many wait', () => {
+describe('a caller that is refused', () => {
+  it('is answered immediately a number of times, then after a pause, and only a limited number wait', () => {
     const paces = new Paces();
     for (let at = 0; at <= REFUSALS.atOnce; at++) expect(paces.wait('at 192.0.2.1', 0)).toBe(0);
     const waits = Array.from({ length: REFUSALS.waiting + 5 }, () => paces.wait('at 192.0.2.1', 0));
@@ -166,7 +166,7 @@ describe('who is refused', () => {
     expect(paces.wait('at 192.0.2.1', 60_000)).toBe(0);
   });
 
-  it('again and again waits or is cut off, and no one else is', async () => {
+  it('repeatedly waits or is disconnected, and nobody else is', async () => {
     const url = `http://127.0.0.1:${port}/api/v1/sites`;
     // A busy machine takes seconds for them, in which as many are forgiven.
     const count = REFUSALS.atOnce + REFUSALS.waiting + 400;

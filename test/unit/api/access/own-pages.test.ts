@@ -104,7 +104,7 @@ describe('without tokens', () => {
   });
 });
 
-it('with tokens only the token decides, which no foreign page has', async () => {
+it('with tokens, access depends on the token alone, which no foreign page has', async () => {
   const rig = await apiAlone({ tokens: true });
   const headers = { host: 'sitewright.example', origin: 'https://ops.example' };
   expect((await rig.ask('POST', '/api/v1/sites', NEW_SITE, headers)).status).toBe(401);

@@ -82,7 +82,7 @@ describe('every route', () => {
     }
   });
 
-  it('lets in authorized callers and no one else', async () => {
+  it('admits authorized callers and nobody else', async () => {
     const callers: readonly [Role | undefined, Record<string, string>][] = [
       [undefined, {}],
       [undefined, bearer('nonsense')],
@@ -151,7 +151,7 @@ describe('every route', () => {
 });
 
 describe('a caller', () => {
-  it('is refused before anything of the body is read', async () => {
+  it('is refused before any of the body is read', async () => {
     const { status } = await rig.ask('POST', '/api/v1/sites', '{ this is not JSON', {
       'content-type': 'application/json',
     });

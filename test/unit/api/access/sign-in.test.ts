@@ -240,7 +240,7 @@ describe('an API with a provider', () => {
     );
   });
 
-  it('redirects no one to another site', async () => {
+  it('redirects nobody to another site', async () => {
     for (const to of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)', '/a b', ''])
       expect((await rig.ask('GET', `/auth/login?return_to=${encodeURIComponent(to)}`)).status, to).toBe(400);
     for (const query of ['port=80', 'port=8080', `port=8080&challenge=${'a'.repeat(43)}&state=a%20b`, 'port=x'])

@@ -66,7 +66,7 @@ describe('the codec', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('finds a key that was added after its start, and goes on writing with its own', async () => {
+  it('finds a key that was added after its start, and keeps writing with its own', async () => {
     const file = join(folder, 'rotated');
     const former = addEncryptionKey(file);
     const running = codecOf(file);
