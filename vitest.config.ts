@@ -9,6 +9,17 @@ import LongestFirst from './test/longest-first.ts';
  */
 const FILES_AT_ONCE = 8;
 
+const ON_TEMPORAL = {
+  // One dev server and one workflow bundle for all.
+  globalSetup: ['test/global-setup.ts'],
+  // A task that the server gives to a worker at the moment at which it stops is lost, and tried again after a minute:
+  // their limit is above that.
+  testTimeout: 300_000,
+  hookTimeout: 240_000,
+  // A shared machine has bad moments. `.ci/run` lists each test that needed it.
+  retry: process.env.CI ? 1 : 0,
+};
+
 export default defineConfig({
   test: {
     // Each process loads the modules once, not once for each file. Files must not change what others see, so they restore
@@ -41,21 +52,9 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
-      {
-        extends: true,
-        test: {
-          name: 'system',
-          include: ['test/{workflow,api,cli,ui,e2e}/**/*.test.ts'],
-          // One dev server and one workflow bundle for all.
-          globalSetup: ['test/global-setup.ts'],
-          // A task that the server gives to a worker at the moment at which it stops is lost, and tried again after a minute:
-          // their limit is above that.
-          testTimeout: 300_000,
-          hookTimeout: 240_000,
-          // A shared machine has bad moments. `.ci/run` lists each test that needed it.
-          retry: process.env.CI ? 1 : 0,
-        },
-      },
+      { extends: true, test: { ...ON_TEMPORAL, name: 'system', include: ['test/{workflow,api,cli,ui}/**/*.test.ts'] } },
+      // Whole systems with their processes, machines, kills and hours of users: `npm run test:journeys`.
+      { extends: true, test: { ...ON_TEMPORAL, name: 'journeys', include: ['test/e2e/**/*.test.ts'] } },
     ],
   },
 });

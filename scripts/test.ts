@@ -1,6 +1,7 @@
 // `npm test`: installs what the tests need, then runs them. Arguments are passed to vitest:
 //   npm test -- test/unit/platform/settings    only these tests
 //   npm test -- test/workflow/                 one suite
+//   npm run test:journeys                      whole systems, which take longest
 //   npm run test:quick                         tests nearest to the changes: scripts/quick-tests.mjs
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -20,13 +21,19 @@ try {
   if (found.status === 'missing') throw new SetupError(explainMissing(found));
   // Processes that the tests start must find the same binary.
   const env = { ...process.env, TEMPORAL_CLI: found.path };
-  const [first, ...others] = process.argv.slice(2);
-  const args = first === '--quick' ? [...quickTests(root, say), ...others] : process.argv.slice(2);
-  process.exitCode = await runVitest(args, env);
+  process.exitCode = await runVitest(argumentsOf(process.argv.slice(2)), env);
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
   say(error.message);
   process.exitCode = 1;
+}
+
+/** Without files or a project: all but the journeys. */
+function argumentsOf(given: readonly string[]): readonly string[] {
+  const [first, ...others] = given;
+  if (first === '--quick') return [...quickTests(root, say), ...others];
+  const isChoice = given.some((one) => !one.startsWith('-') || one.startsWith('--project'));
+  return isChoice ? given : ['--project=unit', '--project=system', ...given];
 }
 
 function runVitest(given: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 /** Fence 2 of the determinism line; `npm run typecheck` runs it over the real folders. */
 it('nondeterministic code does not compile under tsconfig.deterministic.json', async () => {
   // Inside the project, so that packages are found; deleted afterwards.
+  await mkdir(join(root, 'node_modules/.cache'), { recursive: true });
   const folder = await mkdtemp(join(root, 'node_modules/.cache/determinism-'));
   try {
     const names = ['process', 'Buffer', 'fetch', 'setTimeout', 'console', 'document', 'require'];

@@ -1,10 +1,8 @@
 import type { ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure, WorkflowUpdateFailedError } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TreeNode } from '../../src/core/graph-run/index.ts';
 import type { SchedulerPlan } from '../../src/core/scheduler/index.ts';
-import { expectNoMoreWork } from '../rig/amounts-of-work.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { failed, ok, scriptedGraph } from '../rig/scripted-graph.ts';
 import { expectLegal } from '../rig/scripted-graph-checks.ts';
@@ -159,40 +157,4 @@ it.each([
   for (const id of ['', ...(Object.keys(split).length > 0 ? ['/11.1', '/11.2'] : [])]) {
     for (const events of await historiesOf(run.handle.workflowId + id)) expect(events).toBeLessThan(400);
   }
-});
-
-it('a graph of twenty nodes in two parts leaves no more history than recorded', async () => {
-  const nodes = Array.from({ length: 20 }, (_, at) => `n${at}`);
-  const names = Array.from({ length: 10 }, (_, at) => keyOf(at));
-  const plan: SchedulerPlan = {
-    nodes: nodes.map((id) => ({ id, kind: 'node' })),
-    tasks: nodes.flatMap((node) => names.map((id) => ({ id, node, type: 'shell' }))),
-    edges: nodes.flatMap((node) => names.slice(1).map((id, at) => [`${names[at]}@${node}`, `${id}@${node}`] as const)),
-    // Half-way all nodes wait for each other.
-    joins: [{ before: nodes.map((node) => `${keyOf(4)}@${node}`), after: nodes.map((node) => `${keyOf(5)}@${node}`) }],
-  };
-  const graph = scriptedGraph({ plans: { default: plan }, partOf: (id) => Number(id.slice(1)) % 2 });
-  const run = await startGraphRun(rig, graph);
-  expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
-  const counts = { tasks: 0, 'bytes of tasks': 0, children: 0 };
-  const count = async (workflowId: string): Promise<void> => {
-    const { events } = await rig.client.workflow.getHandle(workflowId).fetchHistory();
-    const tasks = new Set<string>();
-    for (const event of events!) {
-      const child = event.childWorkflowExecutionStartedEventAttributes?.workflowExecution?.workflowId;
-      if (child) {
-        counts.children++;
-        await count(child);
-      }
-      if (event.activityTaskScheduledEventAttributes?.activityType?.name === 'run_task')
-        tasks.add(String(event.eventId));
-      const task = event.activityTaskCompletedEventAttributes?.scheduledEventId ?? event.eventId;
-      // What else is in a history depends on how the server and the worker take turns.
-      if (tasks.has(String(task)))
-        counts['bytes of tasks'] += temporal.api.history.v1.HistoryEvent.encode(event).finish().length;
-    }
-    counts.tasks += tasks.size;
-  };
-  await count(run.handle.workflowId);
-  expectNoMoreWork('graph run', counts);
 });
