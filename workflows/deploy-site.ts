@@ -3,7 +3,7 @@ import { deployGroups } from './site-phases.ts';
 import { runSite } from './site-run.ts';
 import { runSoftware } from './site-software.ts';
 
-/** Deploys a site: verifies and prepares it, deploys group after group, then runs the software phase (docs/design.md#the-way-of-the-data). */
+/** Deploys a site: verifies and prepares it, deploys group after group, then runs the software phase (docs/design.md#data-flow). */
 export async function deploy_site(...args: unknown[]): Promise<SiteRunResult> {
   return runSite('deploy_site', args, async (run) => {
     const plan = await deployGroups(run);

@@ -33,7 +33,7 @@ type Opened = Extract<OpenGraphRunAnswer, { ok: true }>;
 /** People read the details: a shorter interval only costs. */
 const SHOW_MS = 1_000;
 
-/** Executes task graphs of a cluster in sequence. Plans each graph right before it runs (docs/design.md#the-way-of-the-data). */
+/** Executes task graphs of a cluster in sequence. Plans each graph right before it runs (docs/design.md#data-flow). */
 export async function execute_graph(...args: unknown[]): Promise<GraphRunResult> {
   const progress: GraphRunProgress = {
     ...startProgress(parseGraphRunInput(args)),
