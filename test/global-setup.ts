@@ -23,7 +23,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const folder = await mkdtemp(join(tmpdir(), 'sitewright-test-'));
   // Go's collector of garbage takes a seventh of a server's time. All servers of the tests inherit this.
   process.env.GOGC ??= '400';
-  // With one thread for its goroutines, an eighth goes that would be spent on waking others: eight files keep both cores busy.
+  // With one thread for its goroutines, it saves the eighth that it spends on waking others: eight files keep both cores busy.
   process.env.GOMAXPROCS ??= '1';
   // In memory: tests come and go with it, and nothing waits for a disk.
   const server = await startDevServer({ binary: found.path, logFile: join(folder, 'temporal.log'), uiPort: 'none' });

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Those that wait most come first, and those that are not named, the short ones, last: no processor is idle at the end. */
+/** Those that wait most come first, and unlisted ones, which are short, last: no processor is idle at the end. */
 const FIRST = ['e2e', 'ui', 'workflow', 'cli', 'api', 'replay'].reverse();
 
 /**
- * Seconds of the files that take longest, about: of processor time, and in e2e as they pass, because there most of them are
+ * Approximate seconds of the longest files: of processor time, and in e2e of elapsed time, because most of it is
  * spent waiting.
  */
 const durations: ReadonlyMap<string, number> = new Map(

@@ -6,14 +6,14 @@ import { endPostgresIn } from './rig/postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** For what test files of a process share, and no file can end: removed after the last. */
+    /** For things that test files of a process share, and no file can end: removed after the last. */
     unitFolder: string;
   }
 }
 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(memoryFolder(), 'sitewright-unit-'));
-  // The database server runs as another user than root.
+  // The database server runs as a user other than root.
   await chmod(folder, 0o711);
   project.provide('unitFolder', folder);
   return async () => {

@@ -17,14 +17,14 @@ import { PATIENCE, type TemporalRig } from '../rig/temporal.ts';
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed where it is JSON. */
+  /** Parsed if it is JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   readonly body: any;
 }
 
 export type Method = 'GET' | 'POST' | 'DELETE' | 'PUT' | 'PATCH' | 'OPTIONS' | 'HEAD';
 
-/** An API in this process, whose answers are held to their schemas. */
+/** An API in this process, whose answers are checked against their schemas. */
 export interface ApiRig {
   readonly api: Api;
   readonly store: Store;
@@ -99,7 +99,7 @@ export async function apiAlone(options: Partial<ApiOptions> = {}): Promise<ApiRi
 
 /**
  * The API of a living site: everything is there. Closing it leaves the site.
- * @param patience with Temporal; 1: as the product has it, for tests whose worker does not answer
+ * @param patience with Temporal; 1: the product's own, for tests whose worker does not answer
  */
 export function apiOfSite(rig: TemporalRig, site: LivingSite, patience = PATIENCE): Promise<ApiRig> {
   const machines = openMachines({

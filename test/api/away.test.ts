@@ -200,7 +200,7 @@ describe('without a worker', () => {
     run = (await api.ask('POST', '/api/v1/sites/stl1/runs', { kind: 'deploy_site' })).body.id;
     while ((await api.ask('GET', `/api/v1/runs/${run}/status`)).body.current?.running.length !== 3) await lookAgain();
     await site.worker.stop();
-    // One that has no answer of the run to fall back on.
+    // One without an earlier answer of the run to fall back on.
     await api.close();
     api = await apiOfSite(rig, site, 1);
   });

@@ -163,7 +163,7 @@ it('a failed run is continued', async () => {
   await graph(TASKS);
   const { id, run } = (await execute({})).body;
   expect(await ended(id)).toMatchObject({ status: 'error', message: expect.stringContaining('second') });
-  // One word for a task, whoever is asked.
+  // One word for a task, whichever route is asked.
   const tasks = (await system.ask('GET', `${api}/transactions/${id}/tasks`)).body as {
     task_name: string;
     status: string;
@@ -281,7 +281,7 @@ it('a run whose workflow was terminated does not keep its cluster', async () => 
     status: 'error',
     message: 'gone',
   });
-  // By force also a run under way goes, workflow and all.
+  // With force, even a run in progress is deleted, workflow included.
   expect(await system.ask('DELETE', `${api}/transactions/${again.body.id}?force=1`)).toMatchObject({ status: 204 });
   const described = await rig.client.workflow.getHandle(again.body.workflow_id).describe();
   expect(described.status.name).toBe('TERMINATED');

@@ -23,7 +23,7 @@ const api = '/api/v1';
 const ask: ApiRig['ask'] = (...given) => rig.ask(...given);
 const execute = (body: object) => ask('POST', `${api}/graphs/execute/`, { cluster: env.cluster, ...body });
 
-/** A run as `execute` writes it, with one graph planned: two tasks on a node, one on none. */
+/** A run as `execute` writes it, with one planned graph: two tasks on a node, one on none. */
 async function runningRun(): Promise<RunTransactions> {
   const { transactions, taskHistory } = rig.store;
   const created = await transactions.createRun({

@@ -39,7 +39,7 @@ it('a release is created, shown, listed, changed and deleted; paths may end with
     status: 200,
     body: { state: 'unavailable', is_deployable: false, roles: shown.body.roles, modes: ['ha_compact'] },
   });
-  // What GET answers may be sent back.
+  // The answer of GET may be sent back.
   expect(
     (await rig.fuel('PUT', `/releases/${id}/`, { ...shown.body, is_deployable: false, state: 'unavailable' })).status,
   ).toBe(200);
@@ -183,7 +183,7 @@ describe('roles', () => {
     const changed = { ...swift, meta: { ...swift.meta, weight: 5 } };
     expect((await rig.fuel('PUT', `/releases/${release}/roles/swift/`, changed)).body).toEqual(changed);
     expect((await rig.fuel('GET', `/releases/${release}/roles/swift/`)).body).toEqual(changed);
-    // What GET answers may be sent back, also of a role without volumes.
+    // The answer of GET may be sent back, also of a role without volumes.
     const bare = (await rig.fuel('GET', `/releases/${release}/roles/cinder/`)).body;
     expect(bare.volumes_roles_mapping).toEqual([]);
     expect((await rig.fuel('PUT', `/releases/${release}/roles/cinder/`, bare)).body).toEqual(bare);

@@ -94,9 +94,9 @@ export const newton = {
 };
 
 export interface FuelRig extends ApiRig {
-  /** As `ask`, below `/api/v1`, by the way Fuel's client writes headers. */
+  /** Like `ask`, below `/api/v1`, with headers as Fuel's client writes them. */
   fuel(method: Method, path: string, body?: unknown): Promise<Answer>;
-  /** The same, refused: the answer's body, held to what every problem has. */
+  /** The same, refused: the answer's body, checked for the members of every problem. */
   refused(
     method: Method,
     path: string,

@@ -29,7 +29,7 @@ const OF_RUNS = new Set([
   ...[165, 167, 173, 175, 177, 191],
 ]);
 
-/** Where we answer otherwise on purpose: our status, and why. */
+/** Where we answer differently on purpose: our status, and why. */
 const DIFFERS: Readonly<Record<number, readonly [status: number, why: string]>> = {
   9: [201, 'a graph is created (docs/design.md#graphs)'],
   12: [200, 'the reference answers with JSON inside a text'],
@@ -120,8 +120,8 @@ async function setUp(): Promise<void> {
 }
 
 /**
- * Without what may differ: ids of graphs (some are refused here), our warnings and further keys, and the order of what
- * has none: tags, tasks of a plan, lines of a drawing.
+ * Without the parts that may differ: ids of graphs (some are refused here), our warnings and further keys, and the order of
+ * unordered lists: tags, tasks of a plan, lines of a drawing.
  */
 function comparable(value: unknown): unknown {
   if (typeof value === 'string') return value.split('\n').sort();

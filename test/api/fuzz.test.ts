@@ -68,7 +68,7 @@ it('any request to any route gets an answer that its description allows, and nev
       if (answer.status === 400) expect(answer.body.hint ?? answer.body.errors, answer.body.detail).toBeTruthy();
     });
   const numRuns = Number(process.env.FUZZ_RUNS ?? 3_000);
-  // What others look for is deleted at the end only.
+  // Objects that other requests look for are deleted only at the end.
   await fc.assert(holds(operations.filter(({ method }) => method !== 'DELETE')), { numRuns });
   await fc.assert(holds(operations.filter(({ method }) => method === 'DELETE')), { numRuns: numRuns / 3 });
   await fc.assert(holds(operations), { numRuns: numRuns / 3 });

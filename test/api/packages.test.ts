@@ -767,7 +767,7 @@ it('the example release: roles on six nodes, the database on a node of its own b
     number,
     number,
   ];
-  // What tasks read of networks and hardware comes from the recorded cluster; the new node is like a compute.
+  // Data of networks and hardware that tasks read comes from the recorded cluster; the new node is like a compute.
   const { deployment_info: facts } = JSON.parse(
     await readFile(new URL('../data/fuel/cluster.six.json', import.meta.url), 'utf8'),
   ) as { deployment_info: { common: object; nodes: Record<string, object> } };

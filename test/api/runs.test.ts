@@ -443,7 +443,7 @@ describe('schedules', () => {
       ['DELETE', path],
     ] as const)
       expect((await api.ask(method, at)).status).toBe(404);
-    // Of the namespace, but not of ours.
+    // In the namespace, but not one of ours.
     await rig.client.schedule.create({
       scheduleId: 'foreign',
       spec: { intervals: [{ every: '1 day' }] },

@@ -72,7 +72,7 @@ it('runs are accepted without a worker, listed as waiting, and opened or refused
   const site = await ask('POST', `${api}/sites/dc1/runs`, { kind: 'deploy_site', started_by: 'nina' });
   expect(site).toMatchObject({ status: 202, body: { phase: 'waiting', outcome: null, site: 'dc1' } });
 
-  // A namespace may have runs of others.
+  // A namespace may have other people's runs.
   await rig.client.workflow.start('test_site', {
     ...{ taskQueue: rig.workflowId('others'), workflowId: 'test_site:elsewhere', args: [{ site: 'elsewhere' }] },
   });

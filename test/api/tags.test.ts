@@ -403,7 +403,7 @@ describe('extensions', () => {
     const changes = `/api/v1/clusters/${cluster}/tag_changes`;
     const pending = await rig.ask('GET', changes);
     expect(pending.body).toMatchObject([{ given: ['mysql', 'mysql:1'] }, { given: ['mysql', 'mysql:2'] }]);
-    // What tasks would see of the nodes is the same everywhere.
+    // The data of the nodes for tasks is the same everywhere.
     const facts = await rig.ask('GET', `/api/v1/clusters/${cluster}/orchestrator/deployment/defaults/?split=1`);
     expect(facts.body.find(({ uid }: { uid: string }) => uid === `${nodes[1]}`).tags).toContain('mysql:2');
     expect((await rig.ask('POST', changes)).body).toEqual(pending.body);
@@ -418,7 +418,7 @@ describe('extensions', () => {
   });
 
   it('can assign the instances of the specification, also of unknown tags', async () => {
-    // docs/design.md#spec-3 verbatim, but for the ids.
+    // docs/design.md#spec-3 verbatim, except for the ids.
     const answer = load(
       ['- node_id: 1', '  node_roles: [controller]', '  tags: [cluster:2, mysql:1]', '- node_id: 2']
         .concat(['  node_roles: [controller]', '  tags: [cluster:1, mysql:2]'])

@@ -27,7 +27,7 @@ it('no six lines of logic are repeated', () => {
   const files = execFileSync('git', ['ls-files', ...folders], { cwd: root, encoding: 'utf8' })
     .trim()
     .split('\n')
-    // A migration never changes after its release: it shares nothing with what does.
+    // A migration never changes after its release: it shares nothing with code that does.
     .filter((file) => !file.startsWith('src/store/migrations/'));
   const places = new Map<string, string[]>();
   for (const file of files) {
@@ -41,7 +41,7 @@ it('no six lines of logic are repeated', () => {
   const repeated = [...places.values()].filter((where) => where.length > 1).map((where) => where.join(' and '));
   expect(places.size).toBeGreaterThan(20_000);
   expect(repeated).toEqual([
-    // Which states MAAS leaves by itself: cases of two tables.
+    // States that MAAS leaves by itself: cases of two tables.
     expect.stringMatching(
       /^packages\/maas\/src\/deploy-machine\.ts:\d+ and packages\/maas\/src\/prepare-machine\.ts:\d+$/,
     ),

@@ -69,7 +69,7 @@ if (missing.length > 0) {
 const folder = await mkdtemp(join(tmpdir(), 'sitewright-compose-'));
 const project = `sitewright-${process.pid}`;
 const { program, modules } = await podmanCompose();
-// An own loopback address: this machine's Temporal and API keep theirs.
+// A separate loopback address: this machine's Temporal and API keep theirs.
 const env = { ...(await podmanEnvironment(folder)), PYTHONPATH: modules, HOST_ADDRESS: '127.0.0.77' };
 const { services } = readComposeFile(readEnvFile('deploy/demo.env'));
 const ours = services.api?.image ?? '';
@@ -184,7 +184,7 @@ async function life(): Promise<void> {
 
   await makeNext();
   await deployDisturbed(/group/i, async () => {
-    // Of the container's first process, as a crash: after \`podman kill\` an engine starts nothing again.
+    // Of the container's first process, like a crash: after \`podman kill\` an engine does not restart anything.
     const pid = (await quiet('podman', ['inspect', '--format', '{{.State.Pid}}', container('worker')])).trim();
     await shown('kill', ['-9', pid]);
     await healthy(['worker']);

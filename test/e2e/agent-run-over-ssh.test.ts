@@ -23,7 +23,7 @@ if (missing !== undefined) console.warn(`skipped: a graph over ssh, because ${mi
 const BUILD = fileURLToPath(new URL('../../scripts/build.ts', import.meta.url));
 const BIN = fileURLToPath(new URL('../../bin/sitewright', import.meta.url));
 
-/** `sitewright agent run --ssh` as an operator starts it: graphs of a cluster on machines that have nothing of ours. */
+/** `sitewright agent run --ssh` as an operator starts it: graphs of a cluster on machines without our software. */
 describe.skipIf(missing !== undefined)('a graph on machines without agents', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sitewright-over-ssh-'));
   const at = (name: string) => join(folder, name);

@@ -19,7 +19,7 @@ import { supervisorProgram } from '../rig/program.ts';
 import { beforeFirst, resetRun } from '../rig/reset-run.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
-/** Journals of agents stay, whatever happens to the store: restored from a backup, or made again. */
+/** Journals of agents stay, whatever happens to the store: restored from a backup, or created anew. */
 const api = '/api/v1';
 let rig: TemporalRig;
 let files: AgentRig;
@@ -121,7 +121,7 @@ it('after a restore of an older backup the next run executes its tasks, and uses
   await open(backup);
   const again = await run();
   expect([again, ran()]).toEqual([lost, 9]);
-  // Its log is its own, though both runs have the number.
+  // It has a separate log, though both runs have the number.
   const { body } = await system.ask('GET', `${api}/runs/${again}/logs/a@${env.nodes[0]}`);
   expect(String(body).match(/done by/g)).toHaveLength(1);
 });

@@ -18,7 +18,7 @@ import { type Answer, type AttackedSystem, attackedSystem, CANARY, curl } from '
 
 let system: AttackedSystem;
 let [mallory, nina, otto] = ['', '', ''];
-/** Of the run that is held, and then under way: its id, and its name in orders. */
+/** The run that is held, and later running: its id, and its name in orders. */
 let [run, name] = ['', ''];
 let [first, second] = ['', ''];
 
@@ -29,7 +29,7 @@ const ask = (token: string, method: string, path: string, body?: unknown): Promi
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 const read = ({ body }: Answer): any => JSON.parse(body);
 
-/** Asks for many addresses by one program; answers with the statuses. */
+/** Requests many addresses with one program; returns the statuses. */
 async function statuses(
   requests: readonly { readonly method: string; readonly url: string }[],
   header = 'Accept: */*',
@@ -516,7 +516,7 @@ describe('the author of a package', () => {
     };
     const answers = await Promise.all(
       Object.entries(attacks).map(async ([kind, work]) => {
-        // Four at a time are taken.
+        // Four at a time are accepted.
         for (;;) {
           const { status, body } = await install(work);
           if (status !== 503) return { kind, status, body };

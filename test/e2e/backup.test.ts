@@ -28,7 +28,7 @@ let simulator: Simulator;
 let env: NodeJS.ProcessEnv = {};
 let running: { temporal: DevServer; api: RunningApi; worker: Orchestrator } | undefined;
 
-/** All processes over one folder that has all there is to keep. */
+/** All processes over one folder that has all data worth keeping. */
 async function start(folder: string, bundle: string): Promise<void> {
   const temporal = await startDevServer({
     binary: inject('temporalBinary'),

@@ -23,7 +23,7 @@ const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e9));
 /** This many disturbances happen to a run before it is left in peace. */
 const BLOWS = 20;
 
-/** Chains on some nodes with edges between them, tries left or not, errors that are forgiven or not. */
+/** Chains on some nodes with edges between them, with or without retries and tolerated errors. */
 function randomPlan(pick: (below: number) => number): SchedulerPlan {
   const ids = Array.from({ length: 2 + pick(3) }, (_, n) => `n${n}`);
   const tasks = ids.flatMap((node) =>
@@ -93,7 +93,7 @@ async function livesThrough(seed: number): Promise<void> {
       await lookAgain();
     }
   };
-  /** Refused or too late: as operators are, when things move on. */
+  /** Refused or too late, as happens to operators. */
   const ask = (name: string, payload: object) =>
     handle.executeUpdate(name, { args: [payload] }).then(
       () => true,
@@ -135,7 +135,7 @@ async function livesThrough(seed: number): Promise<void> {
   expect([...rows.keys()].sort()).toEqual(working.map(({ id, node }) => `${id}@${node}`).sort());
   for (const [key, { status: end, attempt }] of rows) {
     expect(['success', 'skipped', 'ignored'], key).toContain(end);
-    // Every attempt that was counted was made, and no other.
+    // Every counted attempt was made, and no other.
     expect(
       graph.began.filter((one) => one === key),
       key,

@@ -14,7 +14,7 @@ import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 /*
  * fuel2 of python-fuelclient 10.0.0, as published, against a living system. It has no commands for tags;
- * what people call `fuel2 tag` never was in a published client.
+ * so-called `fuel2 tag` commands never were in a published client.
  */
 const found = await findFuelClient();
 if (!found.ok) console.log(`skipped: the tests of the published fuel2 client, because ${found.reason}`);
@@ -32,7 +32,7 @@ const TASKS = [
 ];
 const ROLE = (name: string) => ({ name, description: `A ${name}.`, has_primary: name === 'controller' });
 
-/** What commands succeeded here or were refused, to be held against the page about them. */
+/** Commands that succeeded here or were refused, to compare with the page about them. */
 const ran = { succeeded: new Set<string>(), refused: new Map<string, string>() };
 let published: Awaited<ReturnType<FuelClient['commands']>>;
 

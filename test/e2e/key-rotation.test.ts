@@ -128,7 +128,7 @@ it('keys are rotated while runs start and end: no run fails, all data stays read
   const said = await Promise.all(ends);
   expect(said).toEqual(runs.map((id) => `${id} success`));
 
-  // All of them by one who has the newest file, and what began after the last restart with the newest key alone.
+  // The holder of the newest file reads all of them, and the newest key alone reads those after the last restart.
   const { current, keys } = readEncryptionKeys(keysOf('worker'));
   expect(keys.size).toBe(ROTATIONS + 1);
   const used = new Set<string>();

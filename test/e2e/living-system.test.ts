@@ -36,7 +36,7 @@ let env: NodeJS.ProcessEnv = {};
 
 async function sitewright(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const terminal = recordingTerminal({ env: { ...env, SITEWRIGHT_API: api.url, USER: 'ann' }, cwd: folder });
-  // Following a run looks often, and leaves the processor to the run.
+  // Following a run reads often, and leaves the processor to the run.
   terminal.onSleep = () => new Promise((done) => setTimeout(done, 100));
   const code = await runCli(args, terminal);
   return { code, ...terminal.said };

@@ -13,7 +13,7 @@ let folder: string;
 let unpacked: string;
 let files: readonly string[];
 
-/** What somebody gets who installs the package, laid out as npm would. */
+/** The files that a user of the package gets, laid out as npm would. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sitewright-pack-'));
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: root });

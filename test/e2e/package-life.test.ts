@@ -88,7 +88,7 @@ async function shell(block: string): Promise<string> {
 
 const json = async (command: string) => JSON.parse(await shell(`sitewright ${command} -f json 2>/dev/null`));
 
-/** What MAAS was made to do since the last call: `host: status -> status`. */
+/** The changes of machines in MAAS since the last call: `host: status -> status`. */
 let seen = 0;
 async function effects(): Promise<readonly Effect[]> {
   const answer = (await (await fetch(`${maas}/_control/effects`)).json()) as { effects?: Effect[] } | Effect[];
@@ -103,7 +103,7 @@ async function changed(): Promise<Record<string, number | null>> {
   return Object.fromEntries((await effects()).map(({ hostname, to }) => [hostname, to]));
 }
 
-/** The tasks of the last run that ran, by node. */
+/** The tasks that ran in the last run, by node. */
 async function ran(run: number): Promise<readonly string[]> {
   const rows: { task_name: string; node_id: string; status: string }[] = await json(`history show ${run}`);
   return rows.filter(({ status }) => status === 'success').map((row) => `${row.task_name}@${row.node_id}`);
@@ -158,7 +158,7 @@ async function life(name: string, version: string, tasks: { provision: string; e
   expect(again).toEqual(expect.arrayContaining(on(tasks.everywhere, 'worker02')));
   expect(await changed()).toEqual({});
 
-  // A graph of deletion reaches no machine that stays, however it is asked for.
+  // A graph of deletion reaches no machine that stays, however it is requested.
   for (const nodes of ['', '--node control01 worker01']) {
     await shell(`sitewright graph execute --env ${cluster} --type deletion ${nodes} --wait || true`);
     expect(await changed()).toEqual({});

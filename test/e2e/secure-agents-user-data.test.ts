@@ -76,7 +76,7 @@ interface Given {
   readonly whole: string;
 }
 
-/** What MAAS was given for each machine, in the order of the requests. */
+/** The user data of each machine in MAAS, in the order of the requests. */
 async function given(): Promise<Given[]> {
   const found: Given[] = [];
   for (const { body, method } of await site.requests()) {
@@ -114,7 +114,7 @@ it('each deployed node gets its own single-use ticket in its user data, which is
         (error: Error) => error.message,
       ),
     );
-    // Somebody else who read it comes too late.
+    // A thief who read it comes too late.
     await expect(enrolNode(join(folder, `thief-${number}`), ticket)).rejects.toThrow(/was used before|was revoked/);
   }
   expect(new Set(enrolled.filter((name) => exampleHosts.includes(name)))).toEqual(new Set(exampleHosts));

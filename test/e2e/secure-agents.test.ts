@@ -34,9 +34,9 @@ import { type Span, type TraceCollector, traceCollector } from '../rig/trace-col
 import { bundleTestWorkflows } from '../rig/workflow-bundle.ts';
 import { type CountedTasks, countedTasks } from '../rig/workflows/counted-tasks.ts';
 
-/** Found nowhere but in the secret's own file and where the task puts it. */
+/** Found only in the secret's own file and where the task puts it. */
 const CANARY = `canary-${process.pid}-7f3e9b1c5d`;
-/** What only a holder of the encryption key may read in a history. */
+/** Text that only a holder of the encryption key may read in a history. */
 const REASON = `reason-${process.pid}-a41c`;
 
 const metricsPage = new URL('../../docs/metrics.md', import.meta.url);
@@ -55,7 +55,7 @@ let env: Environment;
 let site = '';
 /** Of the first run. */
 let transaction = 0;
-/** Of the last run, which may be under way. */
+/** Of the last run, which may be open. */
 let latest = 0;
 let client: Client;
 let connection: Connection;
@@ -345,7 +345,7 @@ function traceTree(spans: ReturnType<TraceCollector['spans']>, top: Span & { rea
   return lines(top, 0);
 }
 
-/** A worker of somebody's own, who has the namespace's credential and the key of payloads. */
+/** An attacker's own worker, with the namespace's credential and the key of payloads. */
 async function intruderOn(taskQueue: string): Promise<Worker> {
   const { codePath } = await bundleTestWorkflows('test/rig/workflows/counted-tasks.ts');
   return Worker.create({
@@ -378,7 +378,7 @@ it('the credential of the namespace alone commands no agent, and its use raises 
   };
   const refused = { outcome: 'refused' };
   await intruder.runUntil(async () => {
-    // A task that is in no plan; another node's; a true one again, further, or as another plan has it.
+    // A task that is in no plan; another node's; a real one again, a later attempt, or as in another plan.
     expect(await order(first, { run: '999', tasks: ['forged'] })).toMatchObject(refused);
     expect(await order(first, { tasks: ['last'] })).toMatchObject(refused);
     expect(await order(second, { generation: 2 })).toMatchObject(refused);
@@ -392,7 +392,7 @@ it('the credential of the namespace alone commands no agent, and its use raises 
     const open = { run: (await graphOf(latest)).name };
     expect(await order(second, { ...open, plan: 'other' })).toMatchObject(refused);
     expect(await order(second, { ...open, type: 'puppet' })).toMatchObject(refused);
-    // A task under half of its run's name, by which no journal knows it; one whose turn has not come.
+    // A task under half of its run's name, which no journal knows; one whose turn has not come.
     const half = open.run.split('.')[0]!;
     expect(await order(second, { ...open, run: half })).toMatchObject(refused);
     const early = client.workflow.start(countedTasks, {

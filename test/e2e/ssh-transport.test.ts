@@ -132,7 +132,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
       if (file === 'exit') await end(node(), wanted);
       else {
         await eventually(() => existsSync(counter));
-        // Its runner dies without a word.
+        // Its runner dies silently.
         process.kill(Number(readFileSync(join(folder, 'claim'), 'utf8').split(' ')[0]), 'SIGKILL');
       }
       writeFileSync(join(folder, file), damage);
@@ -214,7 +214,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
       result: { outcome: 'cancelled', killed: { cause: 'cancel', signal: 'SIGKILL', survivors: 0 }, changed: null },
     });
     expect(running(stray).filter((path) => readFileSync(path, 'utf8').startsWith('sleep'))).toEqual([]);
-    // One that is cancelled before it began never begins.
+    // One that is cancelled before its start never starts.
     const never = shell(`touch ${at('never')}`);
     await host.cancel(never, 'no');
     expect(await carried(never, host)).toMatchObject({ outcome: 'cancelled', changed: false });
@@ -481,7 +481,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
       'needs an agent',
     );
     expect(await refusal(execution('shell', {}))).toContain('cmd');
-    // The node's own policy wins over the orchestrator's.
+    // The node's own policy takes precedence over the orchestrator's.
     writeFileSync(at('policy.yaml'), 'shell: deny\n');
     expect(await refusal(shell('true'))).toContain('forbids scripts');
     writeFileSync(at('policy.yaml'), 'shell: [');

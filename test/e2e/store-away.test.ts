@@ -78,7 +78,7 @@ describe.skipIf(unavailable !== undefined)('while PostgreSQL is unreachable', ()
     const code = await runCli(args, terminal);
     return { code, ...terminal.said };
   };
-  /** What may be asked again: on a loaded machine, a worker may take longer to answer than the API waits. */
+  /** Requests that may be repeated: on a loaded machine, a worker may take longer to answer than the API waits. */
   const done = async (...args: string[]): Promise<string> => {
     for (;;) {
       const { code, out, err } = await cli(...args);
@@ -187,7 +187,7 @@ describe.skipIf(unavailable !== undefined)('while PostgreSQL is unreachable', ()
       if (outcome !== null) break;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    // Nothing of what operators did is missing in the audit trail.
+    // No operator action is missing in the audit trail.
     const store = await openStore(directUrl);
     const wanted = ['run.pause', 'run.resume', 'run.cancel'];
     for (;;) {

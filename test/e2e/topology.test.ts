@@ -63,7 +63,7 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
       folder,
     );
     const frontEnd = Number(temporal.address.split(':')[1]);
-    // The model's machines are quick for people; a test need not watch them.
+    // The model's machines are slow enough for people to watch; a test need not watch them.
     const pace = (text: string) => text.replace(/("(?:commission|deploy|release)_ms": )\d+/g, '$1100');
     const simulator = compose.services['maas-simulator']!;
     const services = {

@@ -25,7 +25,7 @@ import { type TlsProxy, tlsProxy } from '../rig/tls-proxy.ts';
 import { recordingTerminal } from '../unit/cli/recording-terminal.ts';
 
 /*
- * Two installations share a namespace of a server that wants client certificates, as one that others run does. They have
+ * Two installations share a namespace of a server that requires client certificates, like one run by others. They have
  * the same sites, clusters, nodes and numbers of runs; only the setting `temporal.prefix` differs.
  */
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-two-'));

@@ -4,9 +4,9 @@
  */
 export interface Model<State> {
   readonly initial: State;
-  /** Every action that may happen, by its name, with the state after it. */
+  /** Every possible action, by its name, with the state after it. */
   next(state: State): Iterable<readonly [action: string, state: State]>;
-  /** What must hold in every state, by its sentence. */
+  /** Properties that hold in every state, by their sentences. */
   readonly properties: Readonly<Record<string, (state: State) => boolean>>;
 }
 

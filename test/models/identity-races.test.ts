@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/index.ts';
 import { describeStore } from '../unit/store/backends.ts';
 import { enrol, HOLDERS, type Holder, NODES, type Node, renew, revoke, type State } from './identity.ts';
 
-// Changes of identities at the same time, through several connections. Whatever they answered, and whoever is accepted
+// Concurrent changes of identities, through several connections. All answers, and all callers that are accepted
 // afterwards, must be explained by the same changes made one after the other, in an order in which none precedes one that had
 // ended before it began: of that, the model keeps its properties in every state.
 //
@@ -49,7 +49,7 @@ const NOTHING: Named = {
 };
 const none = new Set<never>();
 
-/** The state after a change that answers this; undefined if it would answer otherwise. */
+/** The state after a change that answers this; undefined if it would answer differently. */
 function after({ state, hashes, fingerprints }: Named, { change, answer }: Call): Named | undefined {
   if (change.kind === 'token') {
     const token = { node: change.node, usedBy: null, certificate: null, isSpent: false };

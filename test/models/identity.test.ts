@@ -22,7 +22,7 @@ describe('the model of identities', () => {
   });
 });
 
-// What the model says of states is worth as much as it is like the store. The same calls, as an attacker may make them in any
+// The model's findings are worth as much as its likeness to the store. The same calls, as an attacker may make them in any
 // order, are made of both.
 describe('the store behaves like the model', () => {
   let folder = '';

@@ -1,13 +1,13 @@
 // The identities of two nodes as a model whose states can all be visited: enrolment, renewal in two steps, revocation and
-// replacement, and an attacker who keeps whatever machines ever had. `npm run model:identity` visits them and
+// replacement, and an attacker who keeps everything that machines ever had. `npm run model:identity` visits them and
 // shows that each known defect, put back, breaks a property. The rules are those of
-// src/store/queries/node-identity-store.ts; test/models/identity.test.ts holds one against the other.
+// src/store/queries/node-identity-store.ts; test/models/identity.test.ts compares the two.
 import { fileURLToPath } from 'node:url';
 import { explore, type Model } from './explore.ts';
 
 export const NODES = ['n1', 'n2'] as const;
 export type Node = (typeof NODES)[number];
-/** The machines that are n1 one after the other, the machine of n2, and the attacker. */
+/** The successive machines of n1, the machine of n2, and the attacker. */
 export const HOLDERS = ['first', 'second', 'other', 'attacker'] as const;
 export type Holder = (typeof HOLDERS)[number];
 
@@ -72,7 +72,7 @@ const INITIAL: State = {
   comebacks: 0,
 };
 
-/** Who may have what: machines know their own token and certificates, the attacker everything. */
+/** The holders of credentials: machines know their own token and certificates, the attacker everything. */
 const MACHINE_OF: Readonly<Record<Node, readonly Holder[]>> = {
   n1: ['first', 'second', 'attacker'],
   n2: ['other', 'attacker'],

@@ -179,7 +179,7 @@ it('nodes retried in parallel with calls of groups never run twice at a time, an
           state = finishNode(state, node, retrying?.call ?? call!.call, done(ok), 0);
           if (retrying === undefined) return void waiting.delete(node);
           if (mayDeployRetried(state, node)) {
-            // No group deploys before its machines are prepared as its criteria want.
+            // No group deploys before its prepared machines meet its criteria.
             expect(call?.call === 'prepare' && call.group === retrying.group).toBe(false);
             const judged = state.groups[retrying.group]!.verdicts.findLast((one) => one.call === 'prepare');
             expect(judged?.verdicts.every(({ met }) => met)).toBe(true);

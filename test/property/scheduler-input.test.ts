@@ -7,7 +7,7 @@ import { certainEnds } from '../unit/scheduler/certain-ends.ts';
 import { Model, observed, violations } from '../unit/scheduler/invariants.ts';
 import { type RawInput, randomInputs } from '../unit/scheduler/random-inputs.ts';
 
-/** How many cases; many more when somebody looks for trouble (SIMULATED_CASES=20000). */
+/** Number of cases; many more to look for trouble (SIMULATED_CASES=20000). */
 const numRuns = Number(process.env.SIMULATED_CASES ?? 250);
 const PATIENCE_MS = Math.max(60_000, numRuns * 50);
 

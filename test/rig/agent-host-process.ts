@@ -19,7 +19,7 @@ export interface AgentHostOrder {
 /**
  * Starts a process that hosts agents; resolves when it polls.
  *
- * @param inside put before its command, e.g. to enter a network namespace; must become it (exec), so that it is killed
+ * @param inside prefix of its command, e.g. to enter a network namespace; must exec it, so that it is killed
  */
 export async function startAgentHost(
   order: Omit<AgentHostOrder, 'supervisor'>,

@@ -6,7 +6,7 @@ import { TcpProxy } from './tcp-proxy.ts';
 
 const LINK = fileURLToPath(new URL('lossy-link.pl', import.meta.url));
 
-/** Why there can be no network of a test's own here; undefined where there can. */
+/** Why a test cannot have its own network here; undefined if it can. */
 export function networkMissing(): string | undefined {
   if (process.platform !== 'linux') return 'this is not Linux';
   if (process.getuid?.() !== 0) return 'this is not root';
@@ -30,13 +30,13 @@ export interface Weather {
 let networks = 0;
 
 /**
- * A network namespace for agents, joined to this machine by a cable whose weather a test makes: packets are lost and
+ * A network namespace for agents, joined to this machine by a cable with simulated faults: packets are lost and
  * delayed one by one, below TCP, as netem would (which many kernels do not have).
  */
 export class AgentNetwork {
   /** Where programs inside reach the target. */
   readonly address: string;
-  /** Put before a command, it runs inside. */
+  /** As a prefix of a command, it runs the command inside. */
   readonly inside: readonly string[];
   readonly #holder: ChildProcess;
   readonly #link: ChildProcess;
@@ -86,7 +86,7 @@ export class AgentNetwork {
     return new AgentNetwork(holder, link, said, proxy, far);
   }
 
-  /** Resolves when it is so. */
+  /** Resolves when the condition holds. */
   async weather({ loss = 0, delayMs = 0, cut }: Weather): Promise<void> {
     const open = (direction: 'to-agents' | 'from-agents') => (cut === direction || cut === 'both' ? 0 : 1);
     this.#link.stdin!.write(`weather ${loss} ${delayMs} ${open('to-agents')} ${open('from-agents')}\n`);

@@ -34,7 +34,7 @@ export class AgentProcess {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  /** The first line that fits, now or later. */
+  /** The first matching line, now or later. */
   async said(fits: (line: Line) => boolean): Promise<Line> {
     for (;;) {
       const line = this.lines.find(fits);
@@ -44,7 +44,7 @@ export class AgentProcess {
     }
   }
 
-  /** SIGKILL, and its end waited for. */
+  /** Sends SIGKILL, and waits for its end. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');
     while (!this.#isOver) await new Promise<void>((resolve) => this.#waiting.push(resolve));

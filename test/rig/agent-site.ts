@@ -90,7 +90,7 @@ export class AgentSite {
     options: {
       readonly orders?: OrderSource;
       readonly verify?: OrderVerifier;
-      /** Default: whatever Temporal asks for was ordered. */
+      /** Default: everything that Temporal requests was ordered. */
       readonly control?: ControlJudge;
       readonly version?: string;
       readonly logPatienceMs?: number;
@@ -196,7 +196,7 @@ export const askedAgain = async (run: WorkflowHandle): Promise<void> =>
     return raw.pendingActivities?.some(({ attempt }) => (attempt ?? 0) > 1) === true;
   });
 
-/** Polls until something outside is so: files and processes send no events. */
+/** Polls until an external condition holds: files and processes send no events. */
 export async function eventually(fits: () => boolean | Promise<boolean>, limitMs = 120_000): Promise<void> {
   const end = performance.now() + limitMs;
   while (!(await fits())) {

@@ -14,7 +14,7 @@ import { type TemporalRig, temporalRig } from './temporal.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const BIN = join(root, 'bin/sitewright');
 
-/** Found nowhere but in the secret's own file and on the node that may have it. */
+/** Found only in the secret's own file and on the node that may have it. */
 export const CANARY = `canary-${process.pid}-b81d55e0`;
 
 export interface Answer {
@@ -49,7 +49,7 @@ export interface AttackedSystem {
   stop(): Promise<void>;
 }
 
-/** `curl`, which believes any certificate unless it is given an authority. */
+/** `curl`, which accepts any certificate unless it is given an authority. */
 export async function curl(url: string, ...args: readonly string[]): Promise<Answer> {
   const known = args.includes('--cacert') ? [] : ['-k'];
   const all = ['-s', '-i', '--max-time', '60', '--http1.1', '--path-as-is', ...known, ...args, url];

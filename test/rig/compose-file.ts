@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { load, YAML11_SCHEMA } from 'js-yaml';
 
-/** What of a service is used here; the schema of the specification holds the rest. */
+/** The fields of a service that are used here; the schema of the specification has the rest. */
 export interface ComposeService {
   readonly image?: string;
   readonly build?: { readonly context: string; readonly dockerfile: string };
@@ -25,13 +25,13 @@ export interface ComposeFile {
 
 const root = new URL('../../', import.meta.url);
 
-/** Our docker-compose.yml as Compose takes it: merged, and with `variables` put in. */
+/** Our docker-compose.yml as Compose reads it: merged, with `variables` substituted. */
 export function readComposeFile(variables: Readonly<Record<string, string>> = {}): ComposeFile {
   const file = load(readFileSync(new URL('docker-compose.yml', root), 'utf8'), { schema: YAML11_SCHEMA });
   return interpolated(file, variables) as ComposeFile;
 }
 
-/** The variables of a file as `--env-file` takes it. */
+/** The variables of a file as `--env-file` reads it. */
 export const readEnvFile = (path: string): Record<string, string> =>
   parseEnv(readFileSync(new URL(path, root), 'utf8')) as Record<string, string>;
 

@@ -123,7 +123,7 @@ export class ComposeProcesses {
     }
   }
 
-  /** Makes the first token, and shows it from now on. */
+  /** Creates the first token, and sends it from now on. */
   async signIn(): Promise<string> {
     this.#token = (await this.sitewright('token', 'bootstrap')).trim();
     return this.#token;

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 /** The client as people have it: from the Python package index, not changed by us. */
 const VERSION = '10.0.0';
 
-/** PyYAML 6 wants a Loader where the client, which is older, names none. */
+/** PyYAML 6 requires a Loader where the client, which is older, names none. */
 const SITE_CUSTOMIZE = `import yaml
 _load = yaml.load
 yaml.load = lambda stream, Loader=yaml.SafeLoader: _load(stream, Loader)
@@ -37,7 +37,7 @@ export interface FuelClient {
 
 export type FoundFuelClient =
   | { readonly ok: true; readonly python: string }
-  /** Why the tests of it are skipped, for a person. */
+  /** Why its tests are skipped, as text for people. */
   | { readonly ok: false; readonly reason: string };
 
 /** The client in a virtual environment under the cache folder; installed by the first who asks. */

@@ -9,7 +9,7 @@ export interface GitRepository {
   readonly folder: string;
   readonly url: string;
   git(...args: readonly string[]): Promise<string>;
-  /** Writes files and commits all there is. Returns the id of the commit. */
+  /** Writes files and commits everything. Returns the id of the commit. */
   commit(
     files: readonly { readonly name: string; readonly text: string | Buffer }[],
     message?: string,

@@ -10,7 +10,7 @@ const FACTOR = 16;
  */
 export function growthOf<T>(work: (input: T) => unknown, input: (size: number) => T, small = 2_000): number {
   const [few, many] = [input(small), input(small * FACTOR)];
-  // What compiles and allocates for the first time is not growth.
+  // The first compilation and allocation are not growth.
   turnOf(work, few, 3);
   let turns = 1;
   while (turns < 4096 && turnOf(work, few, turns) < 2_000) turns *= 2;

@@ -25,7 +25,7 @@ const tools = execFileSync('bash', [join(root, '.ci/kubernetes-tools'), '--folde
 /** Whether `.ci/kubernetes-tools` has built the tools. */
 export const hasHelm = existsSync(tools);
 
-/** The versions of Kubernetes whose schemas there are. */
+/** The versions of Kubernetes with available schemas. */
 export const kubernetesVersions: readonly string[] = hasHelm ? readdirSync(join(tools, 'schemas')) : [];
 
 /** @throws Error with helm's standard error */
@@ -81,7 +81,7 @@ async function render(values: string | object, kubernetes: string): Promise<stri
   }
 }
 
-/** What kubeconform objects to in objects, by Kubernetes' own schemas; none if they are right. */
+/** The objections of kubeconform to objects, by Kubernetes' own schemas; none if they are right. */
 export async function objections(text: string, kubernetes: string): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'sitewright-manifests-'));
   try {

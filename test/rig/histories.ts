@@ -7,7 +7,7 @@ import { Worker } from '@temporalio/worker';
 import { expect, inject } from 'vitest';
 
 const folder = new URL('../replay/histories/', import.meta.url);
-/** Stack traces carry paths, identities the host: neither belongs into a file others read. */
+/** Stack traces carry paths, identities the host: neither belongs in a file for others. */
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Steps that the Web UI would show without a summary: activities, timers, children. */

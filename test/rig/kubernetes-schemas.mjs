@@ -1,4 +1,4 @@
-// Makes the schemas that kubeconform reads of Kubernetes' OpenAPI: node kubernetes-schemas.mjs SWAGGER FOLDER
+// Makes the schemas for kubeconform from Kubernetes' OpenAPI: node kubernetes-schemas.mjs SWAGGER FOLDER
 // A file for each kind. They are strict: a field that Kubernetes does not know, and would drop, is an error.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -42,7 +42,7 @@ export async function exampleDocuments(): Promise<{ name: string; text: string }
   return Promise.all(names.map(async (name) => ({ name, text: quick(await readFile(new URL(name, folder), 'utf8')) })));
 }
 
-/** The example site's hosts, as they come to MAAS. */
+/** The example site's hosts, as they are in MAAS. */
 export const exampleHosts = ['stl1r01s02', 'stl1r01s03', 'stl1r01s04', 'stl1r01s05', 'stl1r01s06', 'stl1r01s07'];
 
 export async function livingSite(
@@ -53,7 +53,7 @@ export async function livingSite(
     readonly distroSeries?: string;
     /** Default: an administrator's. */
     readonly apiKey?: string;
-    /** Runs send notices, and another person than who started them must approve them. */
+    /** Runs send notices, and a person other than the starter must approve them. */
     readonly notices?: boolean;
     /** After how long the silence of MAAS is reported to the run; default: not at all. */
     readonly silenceAfterMs?: number;

@@ -10,7 +10,7 @@ export interface ReceivedNotice {
   readonly body: NoticeBody;
 }
 
-/** A program that takes notices over HTTP, with the answers that a test gives. */
+/** A program that receives notices over HTTP, with the answers that a test gives. */
 export interface NoticeReceiver {
   readonly url: string;
   readonly received: readonly ReceivedNotice[];

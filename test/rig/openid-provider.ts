@@ -74,7 +74,7 @@ interface Cookie {
   readonly value: string;
 }
 
-/** As much of a browser as signing in needs: cookies by host, redirects, forms. */
+/** The parts of a browser that signing in needs: cookies by host, redirects, forms. */
 export class SmallBrowser {
   readonly #cookies = new Map<string, Cookie>();
   /** Each `set-cookie` it received. */
@@ -88,7 +88,7 @@ export class SmallBrowser {
     this.#cookies.clear();
   }
 
-  /** Asks once, without following. */
+  /** Sends one request, without following redirects. */
   async ask(url: string | URL, init: RequestInit = {}): Promise<Response> {
     const { host, pathname } = new URL(url);
     const cookie = [...this.#cookies.values()]

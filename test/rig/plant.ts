@@ -7,10 +7,10 @@ import { ownPackages } from '../../scripts/own-packages.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** By file, from the root: a new file's text, or what changes in one that is there. */
+/** By file, from the root: a new file's text, or the changes in an existing one. */
 export type Plant = Readonly<Record<string, string | ((text: string) => string)>>;
 
-/** Inserts a text behind a place that the file has once. */
+/** Inserts a text after a place that occurs once in the file. */
 export const behind =
   (place: string | RegExp, inserted: string) =>
   (text: string): string => {
@@ -36,7 +36,7 @@ export async function withPlanted(plant: Plant, entry: string): Promise<Record<s
   const folder = join(packages, '.cache/sitewright/planted');
   mkdirSync(folder, { recursive: true });
   const outfile = join(folder, `${process.pid}-${Object.keys(plant)[0]!.replaceAll('/', '-')}.mjs`);
-  // Types alone are in no bundle: their files are changed all the same.
+  // Types alone are in no bundle: their files are changed anyway.
   const contents = new Map(
     Object.entries(plant).map(([file, planted]) => [
       file,

@@ -21,7 +21,7 @@ export type Target = 'worker' | 'api' | 'maas' | 'gateway' | 'temporal' | `agent
 export interface ProcessSystem {
   readonly apiUrl: string;
   readonly temporalAddress: string;
-  /** What can be killed. */
+  /** The processes that can be killed. */
   readonly targets: readonly Target[];
   /** Between the other processes and the simulator. */
   readonly maasCable: TcpProxy;
@@ -57,7 +57,7 @@ export interface SystemOptions {
   readonly nodes: (store: Store) => Promise<{ readonly site: string; readonly nodes: readonly string[] }>;
 }
 
-/** What writes to the store or to Temporal's database. */
+/** The writers to the store or to Temporal's database. */
 const WRITERS: readonly Target[] = ['worker', 'api', 'gateway', 'temporal'];
 
 export async function processSystem(options: SystemOptions): Promise<ProcessSystem> {
@@ -156,7 +156,7 @@ export async function processSystem(options: SystemOptions): Promise<ProcessSyst
     child.kill('SIGKILL');
     await gone;
   };
-  /** Asks until the process answers: there is no other sign that it is up. */
+  /** Polls until the process answers: there is no other sign that it is up. */
   const answers = async (target: Target, url: string): Promise<void> => {
     for (;;) {
       const child = processes.get(target)!;

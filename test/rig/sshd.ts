@@ -16,7 +16,7 @@ const WITHOUT_GROUPS = [
   'mount -t tmpfs none /sys/fs/cgroup && exec "$0" "$@"',
 ] as const;
 
-/** Why there can be no sshd here; undefined where there can. */
+/** Why there can be no sshd here; undefined if there can. */
 export const sshdMissing = (): string | undefined =>
   !existsSync(SSHD) ? 'openssh-server is not installed' : userInfo().uid !== 0 ? 'this is not root' : undefined;
 

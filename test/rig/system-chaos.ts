@@ -39,7 +39,7 @@ export interface SystemChaosResult {
   readonly lost: readonly string[];
   readonly doubled: readonly string[];
   readonly withoutReport: readonly string[];
-  /** Runs with another outcome than success. */
+  /** Runs with an outcome other than success. */
   readonly notOk: readonly string[];
   readonly seconds: number;
 }
@@ -248,7 +248,7 @@ class Chaos {
     if (times > 1) this.#found.doubled.push(`${what}: ${times} times`);
   }
 
-  /** Starts a run, by whatever answers are lost, and waits for its report. */
+  /** Starts a run, whichever answers are lost, and waits for its report. */
   async #follow(lane: 'site' | 'graph', path: string, body: object, mark: string): Promise<void> {
     const limit = performance.now() + RUN_LIMIT_MS;
     const until = async <T>(work: () => Promise<T | undefined>): Promise<T | undefined> => {

@@ -42,7 +42,7 @@ export async function whyNoTemporalServer(): Promise<string | undefined> {
   return `Tests on Temporal with PostgreSQL skipped: Temporal's server ${VERSION} is not built. 'bash .ci/temporal-server' does it, once; it needs Go.`;
 }
 
-/** Where the server's databases are, and as whom it comes to them. */
+/** The place of the server's databases, and the user for them. */
 export interface ServerDatabases {
   readonly port: number;
   readonly user: string;
@@ -50,7 +50,7 @@ export interface ServerDatabases {
 }
 
 /**
- * Makes the databases `temporal` and `temporal_visibility` and brings their schema, starts the server on them with the
+ * Creates the databases `temporal` and `temporal_visibility` with their schema, starts the server on them with the
  * configuration that Temporal's own image has, and creates the namespace `default`, as the image `auto-setup` does.
  *
  * @param environment environment of the container; the addresses here are added to it

@@ -86,7 +86,7 @@ export async function temporalRig(
         maxCachedWorkflows: 50,
         // As the product's worker: a cancellation is noticed with a heartbeat.
         maxHeartbeatThrottleInterval: '1 second' as const,
-        // An activity that a failed test left behind holds up no other test.
+        // An activity that a failed test left behind delays no other test.
         shutdownForceTime: '30 seconds' as const,
         ...workerOptions,
       };

@@ -5,7 +5,7 @@ import { findTimeSkippingServer } from './time-skipping-server.ts';
 /** Downloaded the first time on a machine. */
 const server = await findTimeSkippingServer();
 
-/** Why no time can be skipped here; undefined where it can. */
+/** Why no time can be skipped here; undefined if it can. */
 export const whyNoTimeSkipping = server.status === 'missing' ? server.reason : undefined;
 
 /** The SDK gives the server five seconds, which is little for Java on a busy machine. */

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 
-/** TLS in front of a server that speaks none. It lets in only who shows one of the certificates that it accepts. */
+/** TLS in front of a server without it. It admits only clients with one of the certificates that it accepts. */
 export interface TlsProxy {
   readonly address: string;
   /** Open connections that were made with a certificate of this fingerprint. */

@@ -55,7 +55,7 @@ describePage('the page of an API with tokens', () => {
     await page.getByRole('link', { name: 'prod' }).waitFor();
     await page.getByText('nina-operator').waitFor();
 
-    // It is kept for other pages, where no script finds it.
+    // It is kept for other pages, out of reach of scripts.
     const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');
     expect(kept).not.toContain('swt_');
     const [cookie] = await page.context().cookies();

@@ -25,7 +25,7 @@ export interface PageOptions {
   readonly dark?: boolean;
 }
 
-/** A page of a browser with everything the browser complained about. */
+/** A page of a browser with all complaints of the browser. */
 export interface OpenPage {
   readonly page: Page;
   /** Errors of the console, breaches of the policy, and exceptions; must stay empty. */
@@ -33,7 +33,7 @@ export interface OpenPage {
   close(): Promise<void>;
 }
 
-/** Closes pages, with nothing that a browser complained about. */
+/** Closes pages, and expects no complaints of the browser. */
 export async function closePages(opened: OpenPage[]): Promise<void> {
   const all = opened.splice(0);
   await Promise.all(all.map((one) => one.close()));
@@ -44,7 +44,7 @@ export async function closePages(opened: OpenPage[]): Promise<void> {
 export const launch = (): Promise<Browser> =>
   chromium.launch({ executablePath: executable!, args: ['--no-sandbox', '--disable-gpu'] });
 
-/** A page for a machine with much else to do: a step that is awaited longer never comes. */
+/** A page for a busy machine: a step that takes longer than this never comes. */
 export async function patientPage(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
   page.setDefaultTimeout(60_000);

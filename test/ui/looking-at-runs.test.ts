@@ -121,7 +121,7 @@ describePage('looking at runs', () => {
     const page = await at('/runs/second');
     await page.getByRole('button', { name: 'Run again' }).click();
     const dialog = page.getByRole('dialog');
-    // As it was: its nodes are chosen, and it did not hold.
+    // As before: its nodes are selected, and it did not hold.
     await expect.poll(() => dialog.getByLabel('prod-1').isChecked()).toBe(true);
     expect(await dialog.getByRole('checkbox', { name: /Hold on failure/ }).isChecked()).toBe(false);
     const asked = page.waitForRequest(/graphs\/execute/);
@@ -171,7 +171,7 @@ describePage('looking at runs', () => {
     await page.locator('g.node[data-group]').nth(4).waitFor();
     expect(await page.locator('g.node').count()).toBe(5);
     const network = page.locator('g.node[data-group="network"]');
-    // Its colour is that of the worst of its tasks.
+    // Its colour is that of its worst task.
     expect(await network.getAttribute('aria-label')).toBe('network: 20 tasks, 100 failed, 1900 success');
     expect(await network.getAttribute('class')).toContain('is-failed');
     await network.press('Enter');

@@ -111,7 +111,7 @@ describePage('operating from the page alone', () => {
     await page.getByText('Add nodes to the cluster').click();
     await page.getByRole('button', { name: 'Assign', exact: true }).click();
     await page.getByRole('alert').getByText('No nodes selected').waitFor();
-    // Of many, those that are looked for.
+    // In a long list, only the matching ones.
     await page.getByLabel('Find in Nodes').fill('node-1');
     await page.getByLabel('node-2').waitFor({ state: 'hidden' });
     await page.getByLabel('node-1', { exact: true }).check();

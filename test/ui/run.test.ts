@@ -50,7 +50,7 @@ const TASKS = [
   shell('verify', { role: ['/.*/'], requires: ['packages'], 'cross-depends': [{ name: 'compute-agent' }] }),
 ];
 
-/** The end of a task whose agent heartbeats all the while. */
+/** The end of a task whose agent sends heartbeats throughout. */
 async function heartbeating(end: Promise<TaskEnd>): Promise<TaskEnd> {
   const beat = setInterval(heartbeat, 1_000);
   return end.finally(() => clearInterval(beat));
@@ -207,7 +207,7 @@ describePage('the page of a run of graphs', () => {
     // The same picture, in other colours.
     await drawn(page, 'database', 'failed');
     await drawn(page, 'compute-agent', 'blocked');
-    // A task that is chosen in it is shown among the tasks.
+    // A task that is selected in it is shown among the tasks.
     await page.locator('g.node[data-task="database"]').press('Enter');
     await page.waitForURL(/task=database/);
     await page.getByRole('row', { name: /compute-agent/ }).waitFor({ state: 'detached' });

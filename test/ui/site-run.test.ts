@@ -71,7 +71,7 @@ describePage('the page of a run on a site', () => {
     await page.getByText(/Paused since .* by eva: power work in row 3/).waitFor();
     const { body } = await api.ask('GET', `/api/v1/runs/${run}/status`);
     expect(body.paused).toMatchObject({ by: 'eva', reason: 'power work in row 3' });
-    // A machine fails. Of a run that is under way it can be tried again.
+    // A machine fails. It can be retried while the run is open.
     await site.control('stl1r01s03/failed', {});
     for (const host of ['stl1r01s02', 'stl1r01s04']) await site.control(`${host}/deployed`, {});
     const row = page.getByRole('region', { name: 'Nodes', exact: true }).getByRole('row', { name: /stl1r01s03/ });

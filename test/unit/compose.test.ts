@@ -20,7 +20,7 @@ const ours = services.filter(([, { build }]) => build !== undefined);
 /** The services that run the simulator, or because of it. */
 const demo = ['agents', 'maas-simulator'];
 
-/** Whether a build of the image finds the path: it, or a folder that it is in, is let in by .dockerignore. */
+/** Whether a build of the image finds the path: .dockerignore admits it or a folder that contains it. */
 function isInContext(path: string): boolean {
   return read('.dockerignore')
     .split('\n')

@@ -196,7 +196,7 @@ it('an agent that was killed returns its attempt when it starts again, long befo
   expect(Object.values(await run.result()).map(({ outcome }) => outcome)).toEqual(['success', 'success']);
   expect(site.counted('dead')).toEqual(['orphaned', 'more']);
   expect(await site.logged('orphaned', 'dead')).toBe('before\nafter\n');
-  // The attempt that it took note of last has ended: another start returns nothing.
+  // The attempt that it last noted has ended: another start returns nothing.
   await next.kill();
   await site.host(['dead']);
   const later = await site.start({ run: 'r2', nodes: site.queues(['dead']), tasks: ['last'], ...slow });

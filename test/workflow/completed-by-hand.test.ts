@@ -6,7 +6,7 @@ import { causeOf, startRun } from '../rig/site-workflow.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { temporalCli } from '../rig/temporal-cli.ts';
 
-/* Steps that an operator ends with Temporal's own command line, with whatever comes to mind as a result. */
+/* Steps that an operator ends with Temporal's own command line, with arbitrary results. */
 let rig: TemporalRig;
 beforeAll(async () => {
   rig = await temporalRig();
@@ -32,7 +32,7 @@ const strategy = {
   groups: [group('all', ['n1'], { critical: true, success_criteria: { percent_successful_nodes: 100 } })],
 };
 
-/** Id of the activity of a type that is under way. */
+/** Id of the running activity of a type. */
 async function openActivity({ handle }: { handle: { workflowId: string } }, type: string): Promise<string> {
   for (;;) {
     const { raw } = await rig.client.workflow.getHandle(handle.workflowId).describe();

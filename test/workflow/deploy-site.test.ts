@@ -424,7 +424,7 @@ describe('time limits', () => {
     const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
     site.plan = {
       ...site.plan,
-      // The time is up first and the missing heartbeat is noticed after that.
+      // The time limit passes first, and the missing heartbeat is noticed after that.
       pace: { ...site.plan.pace, heartbeat_seconds: 3, deploy: { interval: 1, timeout: 1 } },
     };
     let wakeUp = (): void => undefined;
@@ -437,7 +437,7 @@ describe('time limits', () => {
       return { ok: true };
     };
     const run = await start(site);
-    // Also when the workflow forgets to abort: else the deaf activity would hold the worker for ever.
+    // Also when the workflow forgets to abort: otherwise the deaf activity would hold the worker forever.
     const { result } = await run.handle.result().finally(wakeUp).then(run.ended);
     expect(result).toMatchObject({ outcome: 'success_with_failures' });
     expect(site.aborted).toEqual(['n1']);
@@ -543,12 +543,12 @@ describe('notices of a run', () => {
     Object.assign(site.activities, notices);
     const run = await start(site, 'deploy_site', [{ site: 'dc1', started_by: 'nina', title: 'Rack 7' }]);
     // Both attempts are running when the worker stops. Work that the server gives to a worker at that moment is lost with it, and
-    // missed after a minute only.
+    // noticed as missing only after a minute.
     await lookUntil(
       async () => tried.length,
       (attempts) => attempts === 2,
     );
-    // The run ends as it would, whatever becomes of the notice.
+    // The run ends as it would, whatever happens to the notice.
     const { failure: error } = await run.ended();
     expect(causeOf(error).type).toBe('CriticalGroupFailed');
     expect(site.closed[0]!.outcome).toBe('failed');

@@ -27,11 +27,11 @@ const stayed: TaskEnd = {
   summary: { bootIdBefore: 'boot-n1' },
 };
 
-/** The run's restart, whose node ends it so, and whose power is cycled so. */
+/** The run's restart, with these ends of the node's own restart and of the power cycle. */
 async function restarted(end: TaskEnd, power?: (graph: ScriptedGraph) => TaskEnd, mode?: 'noop_run') {
   const graph = scriptedGraph({
     plans: { default: { ...plan, ...(mode === undefined ? {} : { mode }) } },
-    // No time to wait for another boot id: the first look decides.
+    // No time to wait for another boot id: the first check decides.
     timeoutSeconds: 0,
   });
   graph.ends.set('restart@n1', [end]);

@@ -32,7 +32,7 @@ const twoTasks: SchedulerPlan = {
   edges: [['a@n1', 'b@n1']],
 };
 
-/** A run on a site of one node, whose site has a cluster. */
+/** A run on a site of one node, with a cluster. */
 async function start(
   kind: 'deploy_site' | 'update_site' = 'deploy_site',
   { runWorker }: TemporalRig = rig,

@@ -465,7 +465,7 @@ it('a run continues with another worker after the first has died', async () => {
   });
   await graph.heldTask('a@n2');
   await graph.until(() => graph.events.some(({ task, what }) => task === 'b' && what === 'end'));
-  // In one process the nearest thing to a kill that leaves no poller behind: its activity is cut off and asked for again.
+  // In one process the nearest thing to a kill that leaves no poller behind: its activity is cut off and requested again.
   await first.stop();
   graph.hold.clear();
   const second = await rig.runWorker({ taskQueue, activities });
@@ -498,7 +498,7 @@ it('random plans split into parts end as they do unsplit', async () => {
       ids.map((id) => ({ id: `t${t}`, node: id, type: 'shell' })),
     ).flat();
     const keys = tasks.map((task) => `${task.id}@${task.node}`);
-    // Always from an earlier task to a later one: never a circle.
+    // Always from an earlier task to a later one: never a cycle.
     const edges = links
       .map(([a, b]) => [a % keys.length, b % keys.length] as const)
       .filter(([a, b]) => a < b)

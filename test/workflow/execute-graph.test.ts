@@ -302,7 +302,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     graph.hold.add('net@1');
     const run = await startGraphRun(rig, graph, [{ cluster: 1, hold_on_failure: true }]);
     const first = await graph.heldTask('net@1');
-    // net@3 fails its critical node, so that db@1 is not even tried until it is good again.
+    // net@3 fails its critical node, so that db@1 is not tried until the node has recovered.
     const failing = await run.reaches((status) => status.counts.failed === 1);
     expect(failing.graphs[0]!.state).toBe('running');
     first.finish();

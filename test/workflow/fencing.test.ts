@@ -257,7 +257,7 @@ describe('a reset of a run that was terminated, after another one had its site',
     await deploying(3);
     await first.terminate('tests');
     const next = await start('deploy_site');
-    // It takes the site over, then closes the row of the one before it.
+    // It takes the site over, then closes the row of the previous run.
     await until(async () => (await site.store.runs.get(first.firstExecutionRunId)).outcome === 'terminated');
     const refused = async (why: string) => {
       const row = await site.store.runs.get(first.firstExecutionRunId);

@@ -34,7 +34,7 @@ async function run(
     (thrown: Error) => thrown,
   );
   const runId = handle.firstExecutionRunId;
-  // A run that was refused never was: it has no row and no report.
+  // A refused run never existed: it has no row and no report.
   const report = await site.store.runs.getReport(runId).catch(() => null);
   return { report: report as unknown as RunReport, error, runId };
 }
@@ -144,7 +144,7 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     expect(now.common.network_metadata).toMatchObject({
       nodes: { n1: { network_roles: { management: '10.76.0.66', 'mgmt/vip': '10.76.0.66' } } },
     });
-    // What users give wins.
+    // Values from users take precedence.
     const given = { common: {}, nodes: { [member.id]: { network_scheme: { roles: { management: 'br-mgmt' } } } } };
     await site.store.clusters.update(cluster.id, { deploymentInfo: given });
     const after = clusterStates(await readClusterSources(site.store, cluster.id), { states: {}, tasks: [] }).now;

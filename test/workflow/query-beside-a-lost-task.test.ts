@@ -17,7 +17,7 @@ const QUERIES = 8;
 
 /**
  * A worker that stops loses the work it has just been given: a workflow task that has started, and is retried when its
- * time is over. A query that had waited all the while then comes to the next worker with a history that has the lost task in it.
+ * time is over. A query that had waited until then reaches the next worker with a history that contains the lost task.
  */
 it('a run continues as recorded when a query is answered next to a lost workflow task', async () => {
   const { graph, agents, activities } = await graphWithAgents(rig, {
@@ -64,7 +64,7 @@ it('a run continues as recorded when a query is answered next to a lost workflow
     );
   expect((await take()).query).toBeTruthy();
   first.finish();
-  // The queries that are taken on the way are lost, too.
+  // The queries that the worker takes on the way are lost, too.
   while ((await take()).query);
 
   const after = await work();

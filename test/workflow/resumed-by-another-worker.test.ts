@@ -13,7 +13,7 @@ afterAll(() => rig.close());
 
 /**
  * A worker that has not had a run reads its history from the start. Its core takes workflow tasks that ordered nothing together with the
- * update that follows them, and a later replay takes them apart: both must come to the same.
+ * update that follows them, and a later replay separates them: both must give the same result.
  */
 async function pausedEndedResumed(last: typeof ok, situation: string): Promise<void> {
   const ids = ['n0', 'n1'];

@@ -103,7 +103,7 @@ const isUnderWay = (id: string) => async () => {
 };
 let deploying: Awaited<ReturnType<ReturnType<typeof isUnderWay>>> | undefined;
 
-/** What must be so before a command, by its beginning after `temporal `. */
+/** The precondition of a command, by its beginning after `temporal `. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   'workflow start --type deploy_site': () => underWay('dc1'),
   'workflow start --type update_site': async () => {

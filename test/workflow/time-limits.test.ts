@@ -37,7 +37,7 @@ describe.skipIf(whyNoTimeSkipping !== undefined)('hours-long time limits', () =>
   });
 
   async function run(site: ScriptedSite, meanwhile: (handle: Awaited<ReturnType<typeof start>>) => Promise<void>) {
-    // A leap of the clock must not look like a worker that died.
+    // A leap of the clock must not look like a dead worker.
     site.plan = { ...site.plan, pace: { ...site.plan.pace, heartbeat_seconds: 100_000 } };
     site.overrides.open_run = async () => openedSite();
     const taskQueue = `limits-${(runs += 1)}`;

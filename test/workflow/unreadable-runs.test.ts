@@ -55,7 +55,7 @@ it('a run whose memo this process cannot decode is listed and looked up like any
   await expect(callTemporal({ address, connection, namespace }, look)).rejects.toMatchObject({
     problem: { code: 'undecodable', message: expect.stringContaining('encrypted with the key one, which is not in') },
   });
-  // Neither does one that ended keep others from being closed.
+  // Nor does an ended one keep others from being closed.
   await clients.one.workflow.getHandle('execute_graph:one').terminate('by hand');
   expect(await findEnd(clients.other, 'execute_graph:one', ids.get('one')!)).toMatchObject({ outcome: 'terminated' });
 });

@@ -9,7 +9,7 @@ import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { bundleTestWorkflows } from '../rig/workflow-bundle.ts';
 
 /*
- * Versions of workers where the server has none, or not for us. With them: test/e2e/living-system.test.ts, and
+ * Versions of workers on a server without them, or without permission for us. With them: test/e2e/living-system.test.ts, and
  * `npm run upgrade:test`.
  */
 let rig: TemporalRig;

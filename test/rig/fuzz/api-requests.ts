@@ -152,7 +152,7 @@ function fitting(schemas: Schemas, schema: Schema, depth: number): fc.Arbitrary<
 const rarely = <T, U>(times: number, arbitrary: fc.Arbitrary<T>, otherwise: U): fc.Arbitrary<T | U> =>
   fc.oneof({ weight: times - 1, arbitrary: fc.constant(otherwise) }, { weight: 1, arbitrary });
 
-/** Some of the fields; those that must be, nearly always. */
+/** Some of the fields; required ones nearly always. */
 function partly(fields: Readonly<Record<string, fc.Arbitrary<unknown>>>, needed: readonly string[]) {
   const requiredKeys = needed.filter((key) => Object.hasOwn(fields, key));
   return fc.oneof(

@@ -33,7 +33,7 @@ export class Coverage {
     this.#post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
   }
 
-  /** What ran since the last look. */
+  /** The code that ran since the last call. */
   take(): Ran {
     const { result } = this.#post('Profiler.takePreciseCoverage') as { readonly result: readonly ScriptCoverage[] };
     const ran = new Map<string, readonly Part[]>();

@@ -12,7 +12,7 @@ export interface FuzzTarget {
   readonly words?: readonly string[];
   /** Scripts whose coverage guides: part of their path. */
   readonly code: string;
-  /** Takes one input. Throws for what must not happen; it does not throw for an input that it refuses. */
+  /** Takes one input. Throws for forbidden results; it does not throw for an input that it refuses. */
   run(input: string): void;
 }
 
@@ -25,7 +25,7 @@ export interface Finding {
 export interface GuidedResult {
   readonly inputs: number;
   readonly findings: readonly Finding[];
-  /** Inputs that ran code that no earlier one did. */
+  /** Inputs that ran new code. */
   readonly discovered: readonly string[];
   readonly slowestMs: number;
   /** Functions of the target that ran; 0 without guidance. */
@@ -38,13 +38,13 @@ export interface GuidedOptions {
   readonly more: (inputs: number) => boolean;
   /** Without it, inputs are mutated blindly, which takes less time for each. */
   readonly guided: boolean;
-  /** Called with each input before it runs: to know what an endless one was. */
+  /** Called with each input before it runs: to identify an endless one. */
   readonly before?: (input: string) => void;
 }
 
-/** An input that takes longer than this, of the processor, would hold up others. */
+/** An input that takes more processor time than this would delay others. */
 const SLOW_MS = 1_000;
-/** Looking at the coverage takes as long as several inputs. */
+/** Reading the coverage takes as long as several inputs. */
 const BATCH = 16;
 const MAX_FINDINGS = 20;
 

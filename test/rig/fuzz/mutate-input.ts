@@ -72,7 +72,7 @@ export function mutateText(text: string, others: readonly string[], words: reado
   return result;
 }
 
-/** The same with some lines indented otherwise. */
+/** The same with different indentation of some lines. */
 const badlyIndented = (text: string, random: Random): string =>
   text
     .split('\n')

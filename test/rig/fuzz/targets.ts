@@ -181,7 +181,7 @@ const dateTarget: FuzzTarget = {
   },
 };
 
-/** What users and other workflows can send to a run. */
+/** Messages from users and other workflows to a run. */
 const temporalTarget: FuzzTarget = {
   name: 'temporal',
   seeds: kept('temporal'),
@@ -212,7 +212,7 @@ const temporalTarget: FuzzTarget = {
   },
 };
 
-/** What nodes send to the gateway, and the gateway to nodes. */
+/** Messages from nodes to the gateway, and from the gateway to nodes. */
 const wireTarget: FuzzTarget = {
   name: 'gateway',
   seeds: kept('gateway'),

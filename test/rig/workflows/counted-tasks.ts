@@ -16,7 +16,7 @@ import type {
 
 export const cancelTasks = defineSignal('cancel_tasks');
 
-/** What `nodes` are to do: each runs its tasks in sequence, all nodes run in parallel. */
+/** The work of `nodes`: each runs its tasks in sequence, all nodes run in parallel. */
 export interface CountedTasks {
   readonly run: string;
   readonly nodes: readonly { readonly node: string; readonly queue: string }[];

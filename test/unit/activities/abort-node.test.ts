@@ -14,7 +14,7 @@ const request: NodeCall = {
 };
 const claim = { workflowId: 'w1', runId: 'r1', executionId: 'r1', generation: 1, claimedAt: '' };
 
-/** Aborts on a MAAS of which only this is known. */
+/** Aborts on a MAAS with only the given answers. */
 const abort = (silentSince: number, username: (signal: AbortSignal) => Promise<string>): Promise<AbortAnswer> =>
   abortOn({ silentSince, username });
 

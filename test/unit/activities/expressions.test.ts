@@ -12,7 +12,7 @@ const scheme = (via: string) => ({
   endpoints: { 'br-ex': { IP: ['10.0.0.2/24'], routes: [{ net: '10.1.0.0/16', via }] } },
 });
 
-/** A controller and two computes that a run has deployed, and what expressions give now on a node, or on none. */
+/** A controller and two computes that a run has deployed, and the values of expressions now on a node, or on none. */
 async function deployed() {
   const world = await graphWorld({ nodes: [['controller'], ['compute'], ['compute']] });
   const { store, cluster, nodes } = world;

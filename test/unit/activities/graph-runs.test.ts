@@ -219,7 +219,7 @@ describe('planning a graph', () => {
     const world = await twoNodes();
     const started = await world.start();
     const request = { transaction: started.transaction, graph: started.graphs[0]!.transaction, room: 2_500 };
-    // Four tasks, and two nodes to be asked.
+    // Four tasks, and two nodes to ping.
     const plan = planOf(await world.plan_graph({ ...request, room: 5 }));
     expect(plan).toMatchObject({ tasks: 4, parts: [{ tasks: 4, nodes: 2 }], coordination: { chunks: 1 } });
     const part = await loadWhole<ExecutablePart>(world, plan.hash, 0, plan.parts[0]!.chunks);
@@ -347,7 +347,7 @@ describe('a complete run', () => {
         row('b', two, 'blocked', { attempt: 0, root_cause: `a@${two}` }),
       ],
     });
-    // A batch that comes late changes nothing.
+    // A late batch changes nothing.
     await world.record_tasks({ ...of, sequence: 1, rows: [row('a', two, 'running')] });
     await world.close_graph({
       transaction: started.transaction,

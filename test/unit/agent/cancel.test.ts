@@ -22,7 +22,7 @@ function countedTask(stand: Gate, more: Partial<Execution> = {}): { task: Execut
   return { task, runs: () => readFileSync(counter, 'utf8') };
 }
 
-/** One outcome, the same for every caller at any time, and no process left of it. */
+/** One outcome, the same for every caller at any time, and no process left. */
 async function oneOutcome(task: Execution): Promise<string> {
   const [result, again] = await Promise.all([agent.result(task), rig.agent().result(task)]);
   expect(again).toEqual(result);

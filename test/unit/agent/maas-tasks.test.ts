@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => machine.close());
 
-/** What MAAS was asked to do with the machine, in order. */
+/** The requests to MAAS for the machine, in order. */
 async function asked(): Promise<string[]> {
   const requests = (await (await fetch(`${machine.simulator.controlUrl}/requests`)).json()) as {
     method: string;

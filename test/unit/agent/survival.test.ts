@@ -27,7 +27,7 @@ function countedTask(stand: Gate, more: Partial<Execution> = {}): { task: Execut
   return { task: rig.task('shell', { cmd, retries: 0 }, more), runs: () => readFileSync(counter, 'utf8') };
 }
 
-/** Everything in the process table with this name, zombies included. */
+/** All entries of the process table with this name, zombies included. */
 const processesNamed = (name: string) =>
   readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))

@@ -122,7 +122,7 @@ describe.skipIf(!hasRsync)('#25 real rsync', () => {
       'rsync',
       ['--daemon', '--no-detach', `--config=${config}`, `--port=${port}`, '--address=127.0.0.1'],
       {
-        // With a socket as standard input it would believe that inetd has started it.
+        // With a socket as standard input it would assume that inetd has started it.
         stdio: 'ignore',
       },
     );

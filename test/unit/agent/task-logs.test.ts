@@ -25,7 +25,7 @@ const ended = (stdout: number): TaskResult =>
     output: { stdout: { bytes: stdout }, stderr: { bytes: 0 } },
   }) as TaskResult;
 
-/** Parts with their bytes copied, as they must be. */
+/** Parts with copied bytes, as they must be. */
 async function all(parts: AsyncIterable<LogPart>): Promise<LogPart[]> {
   const found: LogPart[] = [];
   for await (const part of parts)

@@ -51,7 +51,7 @@ describe('a drawer', () => {
     });
     let turns = 0;
     while (!drawn) {
-      // Not all the time: the thread gives way to this one.
+      // Not all the time: the thread yields to this one.
       await delay(1);
       turns++;
     }

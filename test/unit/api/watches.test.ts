@@ -18,7 +18,7 @@ it('entries named like properties of JavaScript objects are ordinary entries', (
   expect(changesSince(sent, { a: {} })).toEqual({ a: { constructor: null, toString: null } });
 });
 
-/** Looks that the test answers, one at a time. */
+/** Polls that the test answers, one at a time. */
 function looks() {
   const asked: ((seen: Seen | Error) => void)[] = [];
   const waiting: (() => void)[] = [];

@@ -77,7 +77,7 @@ describe('a regular expression over foreign text', () => {
   });
 });
 
-// The expressions that were not linear, and those that are put together, by who meets the text of others first.
+// The expressions that were not linear, and composed ones, by the first reader of foreign text.
 const WAYS: readonly (readonly [string, (text: string) => unknown, (n: number) => string])[] = [
   ['slashes within a path', (text) => withoutEnd(text, '/'), (n) => `${'/'.repeat(n)}x`],
   ['blanks in the summary of puppet', readPuppetSummary, (n) => `a:\n  b: ${' '.repeat(n)}\u2028x`],

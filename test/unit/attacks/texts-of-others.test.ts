@@ -19,7 +19,7 @@ import { growthOf, MUCH_GROWTH } from '../../rig/growth.ts';
 import { cli } from '../cli/recording-terminal.ts';
 import { stubApi } from '../cli/stub-api.ts';
 
-// What others write, on its way into a terminal, a log, a table, a command or a page.
+// Foreign text, on its way into a terminal, a log, a table, a command or a page.
 
 const CLEAR = '\u001b[2J\u001b]0;pwned\u0007\u009b31m';
 

@@ -58,7 +58,7 @@ describe('docs/cli.md', () => {
 });
 
 describe('-f', () => {
-  /** Why a command has none, or another. */
+  /** Why a command has no section, or another. */
   const SERVES = 'runs until it is ended, and prints nothing that is data';
   const LINES = 'prints one line of JSON for each line of input';
   const OTHERS = new Map([

@@ -17,7 +17,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Runs a command in the folder against an API that answers so. */
+/** Runs a command in the folder against an API with this answer. */
 async function against(
   answer: (request: StubRequest) => StubAnswer,
   args: readonly string[],

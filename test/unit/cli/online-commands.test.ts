@@ -21,7 +21,7 @@ afterEach(async () => {
   api = undefined;
 });
 
-/** Runs a command against an API that answers so. */
+/** Runs a command against an API with this answer. */
 async function against(
   answer: (request: StubRequest) => StubAnswer,
   args: readonly string[],
@@ -148,7 +148,7 @@ describe('a run is found', () => {
   const runs = [
     runRecord(),
     runRecord({ id: '0199aabb-0000-7000-8000-000000000002', site: 'dc2', workflow_id: 'nightly' }),
-    // Someone gave a run of dc1 the id that a run of dc3 would have, and dc3 has a run with the usual id of none.
+    // Someone gave a run of dc1 the id that a run of dc3 would have, and no run of dc3 has its usual id.
     runRecord({ id: '0199cc00-0000-7000-8000-000000000003', site: 'dc1', workflow_id: 'deploy_site:dc3' }),
     runRecord({ id: '0199dd00-0000-7000-8000-000000000004', site: 'dc3', workflow_id: 'weekly-2026-01-01T00:00:00Z' }),
     runRecord({ id: '0199ee00-0000-7000-8000-000000000005', site: 'dc4', workflow_id: 'dc2' }),

@@ -18,7 +18,7 @@ export interface TerminalOptions {
   readonly columns?: number;
   /** The answers to questions; absent: not interactive. */
   readonly answer?: string;
-  /** What another program sends on standard input. */
+  /** The standard input from another program. */
   readonly piped?: string;
 }
 

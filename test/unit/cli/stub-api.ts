@@ -9,7 +9,7 @@ export interface StubRequest {
   readonly user: string | undefined;
 }
 
-/** What to answer: a status and a body; `null` closes the connection without an answer. */
+/** The answer: a status and a body; `null` closes the connection without an answer. */
 export type StubAnswer = readonly [status: number, body: unknown] | null;
 
 export interface StubApi {
@@ -18,7 +18,7 @@ export interface StubApi {
   close(): Promise<void>;
 }
 
-/** An API of which the test holds every answer. */
+/** An API whose answers the test controls. */
 export async function stubApi(answer: (request: StubRequest) => StubAnswer): Promise<StubApi> {
   const requests: StubRequest[] = [];
   const serve = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -18,7 +18,7 @@ const unit = (name: string): readonly string[] =>
     .filter((line) => line !== '' && !line.startsWith('#'));
 const debian = (...path: readonly string[]): string => join(deploy, 'debian', ...path);
 
-/** What each service of the server must have. `npm run debian` shows that systemd understands and applies it. */
+/** Required lines of each service of the server. `npm run debian` shows that systemd understands and applies them. */
 const HARDENED = [
   'CapabilityBoundingSet=',
   'NoNewPrivileges=yes',

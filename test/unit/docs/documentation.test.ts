@@ -9,8 +9,8 @@ import { readComposeFile } from '../../rig/compose-file.ts';
 import { recordingTerminal } from '../cli/recording-terminal.ts';
 
 /*
- * Every page for users: each command in it exists, with its options; each link leads somewhere. That the examples also
- * do what they say is proven beside what they are about (the pages on graphs, agents, YAQL, packages, tags, REST; the
+ * Every page for users: each command in it exists, with its options; each link leads somewhere. The tests of each subject
+ * run the examples (the pages on graphs, agents, YAQL, packages, tags, REST; the
  * README by .ci/demo and test/e2e/topology.test.ts).
  */
 const root = new URL('../../../', import.meta.url);

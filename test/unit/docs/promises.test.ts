@@ -35,7 +35,7 @@ function linkedTests(sentence: string): readonly { name: string; problem?: strin
   });
 }
 
-/** Why the tests do not hold a sentence. */
+/** Why the tests do not prove a sentence. */
 function problemsOf(sentence: string): readonly string[] {
   const tests = linkedTests(sentence);
   if (tests.length === 0) return [`no test holds: ${sentence}`];

@@ -15,7 +15,7 @@ function namedUnder(heading: string): Set<string> {
   return new Set(cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!)));
 }
 
-/** Variants of a discriminated union, from its source: types leave nothing behind to ask. */
+/** Variants of a discriminated union, from its source: types do not exist at run time. */
 const kindsIn = (path: string, pattern = /readonly kind: '([a-z-]+)'/g): string[] => [
   ...new Set([...read(path).matchAll(pattern)].map(([, kind]) => kind!)),
 ];

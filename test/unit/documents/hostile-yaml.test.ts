@@ -40,7 +40,7 @@ describe('reading a hostile text takes time in proportion to its length', () => 
   });
 });
 
-// Every such line has the parser read the text again, as some lines of Fuel's real files do: so often, and no oftener.
+// Every such line makes the parser read the text again, like some lines of Fuel's real files: so often, and no oftener.
 it('badly indented lines are read again within a budget for the whole file', () => {
   const lines = `k:\n  j: [\n${`a,${' '.repeat(20)}\n`.repeat(400)}]\n`;
   const budget = rereadingOf(lines);

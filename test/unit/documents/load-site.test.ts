@@ -109,7 +109,7 @@ describe('the frame of documents', () => {
       'warning document.layering 4.yaml:5:24 parentSelector',
       'warning document.abstract 5.yaml:6:34 true',
     ]);
-    // Replaced as a whole, or with a parent that is not here (rendered documents): nothing is lost.
+    // Replaced as a whole, or with a parent that does not exist here (rendered documents): nothing is lost.
     expect(site(merge.replace('merge', 'replace'))).toEqual(['warning document.abstract 5.yaml:6:34 true']);
     expect(site(merge.replace('hosttype: base', 'hosttype: other'))).toEqual([
       'warning document.abstract 5.yaml:6:34 true',

@@ -18,7 +18,7 @@ describe('values', () => {
     expect(documents.map(({ empty }) => empty)).toEqual([true, false, false]);
   });
 
-  // What PyYAML 6.0.3 makes of the same text.
+  // PyYAML 6.0.3's result for the same text.
   it.each([
     [
       'several sources: the first wins, own keys over all',

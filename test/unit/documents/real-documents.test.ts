@@ -20,7 +20,7 @@ const REASONS: Record<string, RegExp> = {
   'no: percent 190': /percent_successful_nodes must be at most 100, not 190/,
 };
 
-/** The least that makes a site of one document of the table. */
+/** The minimum that makes a site of one document of the table. */
 function siteWith(name: string) {
   const configuration = {
     name: 'configuration.yaml',

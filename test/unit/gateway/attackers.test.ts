@@ -79,7 +79,7 @@ describe('without a token', () => {
     const codes = new Set<number>();
     for (let i = 0; i < 40; i++) codes.add((await raw(enrolment(`swt_guess${i}`, 'x'))).status);
     expect([...codes].sort()).toEqual([403, 429]);
-    // A node that has its certificate is not who tries.
+    // A node with its certificate does not count as guessing.
     rig.now = new Date(rig.now.getTime() + 61_000);
     const node = await rig.node('dc1', 'n1');
     for (let i = 0; i < 40; i++) await raw(enrolment(`swt_again${i}`, 'x'));

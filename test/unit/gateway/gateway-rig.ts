@@ -19,7 +19,7 @@ import {
 import { directorySecrets } from '../../../src/platform/secrets/directory-secrets.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 
-/** A gateway on a real TLS port over a real store, whose plan, runs and clock the test holds. */
+/** A gateway on a real TLS port over a real store, whose plan, runs and clock the test controls. */
 export class GatewayRig {
   readonly folder = mkdtempSync(join(tmpdir(), 'sitewright-gateway-'));
   readonly tasks = new Map<string, PlannedTask>();
@@ -88,7 +88,7 @@ export class GatewayRig {
     return this;
   }
 
-  /** Forgets what an earlier test left; a restart would take longer. */
+  /** Forgets the state of an earlier test; a restart would take longer. */
   async begin(): Promise<void> {
     this.run = `r${++this.#tests}`;
     this.tasks.clear();
@@ -124,7 +124,7 @@ export class GatewayRig {
     return join(this.folder, name);
   }
 
-  /** A folder that is not there yet. */
+  /** A folder that does not exist yet. */
   nodeFolder(): string {
     return join(this.folder, 'nodes', `${++this.#folders}`);
   }
@@ -165,7 +165,7 @@ export class GatewayRig {
     return { run, task, node, generation, plan: planned.plan, type, mode };
   }
 
-  /** Whose alarms, and of which kind, this test raised; sorted, because those of one moment have no order. */
+  /** The alarms that this test raised, by node and kind; sorted, because simultaneous ones have no order. */
   async alarms(): Promise<string[]> {
     const found = (await this.#alarms()).filter(({ id }) => !this.#alarmsBefore.includes(id));
     return found

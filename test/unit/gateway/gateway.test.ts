@@ -470,7 +470,7 @@ describe('cancelling and draining', () => {
     expect(await node.cancelled(key)).toBeUndefined();
     expect(await rig.alarms()).toEqual(['dc1/n1 expired']);
     rig.nodesAheadMs = 0;
-    // A new key is learnt on the way.
+    // It learns a new key on the way.
     rig.orderKeys.rotate();
     expect(await node.cancelled(key)).toEqual({ reason: 'wrong release' });
     const { credentials } = node;

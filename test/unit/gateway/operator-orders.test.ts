@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 
 let clusters = 0;
-/** A run of one graph; the graph's own transaction is how agents know it. */
+/** A run of one graph; agents know it by the graph's own transaction. */
 async function runOf(id: string, workflowId: (cluster: number) => string): Promise<string> {
   const release = await store.releases.create({
     name: `r${++clusters}`,

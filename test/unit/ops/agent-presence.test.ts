@@ -7,7 +7,7 @@ import { apiAlone } from '../../api/api-rig.ts';
 const MINUTE = 60_000;
 const START = Date.parse('2026-05-01T12:00:00Z');
 
-/** A clock and a Temporal that the test holds: when each queue was polled last, in milliseconds before now. */
+/** A clock and a Temporal that the test controls: when each queue was polled last, in milliseconds before now. */
 function world(polled: Readonly<Record<string, number | undefined>>) {
   let now = START;
   let away = false;

@@ -4,7 +4,7 @@ import { callTemporal, requestOfTemporal } from '../../../src/ops/temporal-calls
 const grpc = (code: number, details: string): Error =>
   Object.assign(new Error(details), { code, details, metadata: {} });
 
-/** A server that answers, or not, when it is asked whether it is there. */
+/** A server that answers health checks, or not. */
 const server = (isThere: boolean) =>
   ({
     address: '127.0.0.1:7233',

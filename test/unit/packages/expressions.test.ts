@@ -96,7 +96,7 @@ function errorsInPackage(task: Json, version: string, where: 'graph' | 'deployme
   ];
   if (where !== 'graph') files.push(['deployment_tasks.yaml', JSON.stringify(tasks)]);
   const { errors, warnings } = checkPackage(packageTree('p', files));
-  // Fuel took packages before 5.0.0 without parsing their expressions.
+  // Fuel accepted packages before 5.0.0 without parsing their expressions.
   const unparsed = version === '5.0.0' ? [] : warnings.filter(({ code }) => code === 'package.bad-yaql');
   return [...errors, ...unparsed].map(({ code, path, message, severity }) => ({ code, path, message, severity }));
 }

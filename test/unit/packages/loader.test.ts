@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkPackage, type PackageReport, packageTree } from '../../../src/packages/index.ts';
 
-/** A release package of the fewest words, with more under the record and more files. */
+/** A minimal release package, with additions to the record and more files. */
 function check(record: string, files: Record<string, string> = {}, folders: string[] = []): PackageReport {
   const metadata = `name: p
 title: p

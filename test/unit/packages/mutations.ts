@@ -227,7 +227,7 @@ function mutateFiles(files: Map<string, string | Uint8Array>, next: Random): voi
 function pickData(files: Contents, next: Random): string | undefined {
   const paths = [...files.keys()].filter(isData);
   if (paths.length === 0) return undefined;
-  // metadata.yaml decides most: change it as often as all other files together.
+  // metadata.yaml matters most: change it as often as all other files together.
   const metadata = paths.find((path) => path.startsWith('metadata.'));
   return metadata !== undefined && next() < 0.5 ? metadata : pick(paths, next);
 }

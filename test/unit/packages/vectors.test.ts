@@ -62,7 +62,7 @@ describe('contents to be stored', () => {
       const recorded = vector.oracle.nailgun;
       if (!recorded?.stored_keys) continue;
       const contents = packageContents(checkPackage(treeOf(vector)))!;
-      // The recorder read one file more, of a later format.
+      // The recorder read one more file, of a later format.
       const keys = recorded.stored_keys.filter((key) => key !== 'tags_metadata');
       expect([vector.id, Object.keys(contents.plugin).sort()]).toEqual([vector.id, keys]);
       const extensions = recorded.extension_releases!.map(({ os, ...rest }) => ({

@@ -48,7 +48,7 @@ describe.each(Object.entries(SERVERS))('%s', (section, [start, more]) => {
     const env: Record<string, string> = { SITEWRIGHT_STORE_URL: `sqlite:${join(folder, 'store.db')}`, ...more };
     env[`SITEWRIGHT_${section}_HOST`] = host;
     env[`SITEWRIGHT_${section}_PORT`] = port;
-    // What decrypts beyond this machine wants tokens.
+    // A decrypting endpoint beyond this machine requires tokens.
     const authorize = section === 'CODEC' && host !== '127.0.0.1';
     const loaded = loadSettings({ cwd: folder, env });
     if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));

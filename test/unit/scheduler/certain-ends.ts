@@ -17,7 +17,7 @@ export function certainEnds(plan: Simulation): Map<string, CertainEnd> {
   };
   const isLost = (key: string): boolean => ends.get(key) === 'failed' || ends.get(key) === 'blocked';
   /**
-   * Whether `later` cannot run before `first` has ended, by edges alone. A sync point does not mind a task that was lost,
+   * Whether `later` cannot run before `first` has ended, by edges alone. A sync point ignores lost tasks,
    * and a task may be lost (its node is offline, for example) while others that it waits for still run: an edge into a sync point
    * keeps the order only if its source surely runs.
    */

@@ -244,7 +244,7 @@ export class Model {
     return sum;
   }
 
-  /** Tasks of the same node, not started, that come first in the choice. */
+  /** Unstarted tasks of the same node with precedence in the choice. */
   betterThan(key: string, started: ReadonlySet<string>): string[] {
     const { node, place } = this.tasks.get(key)!;
     return this.onNode(node).filter((other) => {

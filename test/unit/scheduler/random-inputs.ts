@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** One line of input for `graph simulate`, as anybody might write it: everything optional, nothing checked. */
+/** One line of input for `graph simulate`, as anybody might write it: all fields optional, nothing checked. */
 export type RawInput = Readonly<Record<string, unknown>>;
 
 const oneIn = (n: number): fc.Arbitrary<boolean> => fc.nat(n - 1).map((draw) => draw === 0);

@@ -66,7 +66,7 @@ it.runIf(process.platform === 'linux')(
       return execFileSync(join(typed, 'sitewright'), ['a', 'b c'], { env, encoding: 'utf8', stdio: 'pipe' });
     };
     expect(call(`[ -e ${folder}/came ] && echo "$# $2" && exit; touch ${folder}/came; exit 5`)).toBe('2 b c\n');
-    // The API died when it had created it.
+    // The API died after it had created it.
     expect(call(`[ -e ${folder}/made ] && exit 4; touch ${folder}/made; exit 5`)).toBe('');
     expect(() => call('echo no >&2; exit 4')).toThrow(expect.objectContaining({ status: 4, stderr: 'no\n' }));
   },

@@ -39,7 +39,7 @@ describeStore('ApiTokenStore', (backend) => {
     expect(await apiTokens.revoke(first!.id, 'nina', at)).toMatchObject({ revokedAt: at, revokedBy: 'nina' });
     await apiTokens.add({ ...token, id: 'next' });
     expect((await apiTokens.list()).map(({ name }) => name)).toEqual(['ci', 'ci']);
-    // Not twice, and none that never was.
+    // Not twice, and none that never existed.
     expect(await failureOf(apiTokens.revoke(first!.id, 'nina', at))).toMatchObject({ kind: 'not-found' });
     expect(await failureOf(apiTokens.revoke('nosuch', 'nina', at))).toMatchObject({ kind: 'not-found' });
     // An id is never given twice, whatever the name.

@@ -21,7 +21,7 @@ export async function withNodes(store: Store, count: number, name = 'one') {
   return { release, cluster, nodes };
 }
 
-/** A run of the cluster with one graph; answers with the graph's transaction. */
+/** A run of the cluster with one graph; returns the graph's transaction. */
 export async function withRun(store: Store, clusterId: number) {
   const { run, graphs } = await store.transactions.createRun({ clusterId, graphs: [{ graphType: 'default' }] });
   return { run, graph: graphs[0]! };

@@ -61,7 +61,7 @@ const sites = async (): Promise<number> => {
   }
 };
 
-/** The index is none: it is made of the log. */
+/** The index does not count: it is rebuilt from the log. */
 const contents = (): Record<string, string> =>
   Object.fromEntries(
     readdirSync(folder)
@@ -84,7 +84,7 @@ const PAGE = 4096;
 const FRAME = 24 + PAGE;
 const half = (path: string): number => Math.floor(readFileSync(path).length / 2);
 
-/** Each with the sites that are there once its step, as the error gives it, was done. */
+/** Each with the sites that remain once the error's step was followed. */
 const damages: Record<string, { readonly damage: () => void; readonly left: number }> = {
   'the file is empty': { damage: () => truncateSync(file, 0), left: 80 },
   'the file is empty, and its log gone': {

@@ -34,7 +34,7 @@ describeStore('NodeIdentityStore', (backend) => {
     expect(await nodeIdentities.enrol(enrolment(winner, 'second'))).toBeUndefined();
     expect(await nodeIdentities.findCertificate(`of ${winner}`)).toMatchObject({ revokedAt: at, reason: 'again' });
     expect(await nodeIdentities.findCertificate('second')).toMatchObject({ revokedAt: null });
-    // A late copy of the token that comes with the node's own key is late all the same.
+    // A late copy of the token with the node's own key is late all the same.
     expect(await nodeIdentities.enrol(enrolment(winner, 'late', later))).toBe('expired');
     expect(await nodeIdentities.enrol(enrolment('thief', 'theirs', later))).toBe('used');
     expect(await nodeIdentities.findCertificate('theirs')).toBeNull();
@@ -46,7 +46,7 @@ describeStore('NodeIdentityStore', (backend) => {
     expect(await nodeIdentities.findToken('h1')).toBeNull();
     await nodeIdentities.addToken(token);
     expect(await nodeIdentities.enrol(enrolment('k', 'a', token.expiresAt))).toBe('expired');
-    // Asked for again by a deploy that is repeated: the first one stays.
+    // Requested again by a repeated deploy: the first one stays.
     await nodeIdentities.addToken({ ...token, node: 'n2', expiresAt: '2027-01-01T00:00:00Z' });
     expect(await nodeIdentities.enrol(enrolment('k', 'a', at, 'h1', 'n2'))).toBe('unknown');
     expect(await nodeIdentities.enrol(enrolment('k', 'a'))).toBeUndefined();

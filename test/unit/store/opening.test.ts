@@ -64,7 +64,7 @@ describeStore('Opening a store', (backend) => {
         }),
       ],
     });
-    // One that ran on, and one that starts again.
+    // One that kept running, and one that starts again.
     const again = await backend.open(url);
     expect(await again.status()).toMatchObject({ schemaVersion: latest + 1, knownVersion: latest, pending: [] });
     expect(await again.migrate()).toEqual([]);
@@ -85,7 +85,7 @@ describeStore('Opening a store', (backend) => {
     const failure = await failureOf(backend.open(url));
     expect(failure).toMatchObject({ kind: 'schema-too-new', found: latest + 1, known: latest });
     expect(failure.hint).toMatch(/update this program/i);
-    // Also when asked by hand, and for looking only.
+    // Also when requested manually, and when only reading.
     const blind = await backend.open(url, { migrations: 'ignore' });
     expect(await failureOf(blind.migrate())).toMatchObject({ kind: 'schema-too-new' });
     expect(await failureOf(backend.open(url, { readOnly: true }))).toMatchObject({ kind: 'schema-too-new' });

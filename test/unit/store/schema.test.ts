@@ -85,7 +85,7 @@ describeStore('The schema', (backend) => {
   });
 });
 
-/** What an earlier release needs of a schema: tables with their columns, and which values may repeat. */
+/** The needs of an earlier release: tables with their columns, and which values may repeat. */
 interface Shape {
   /** By `table.column`: its type, and whether a row needs a value for it. */
   readonly columns: ReadonlyMap<string, string>;
@@ -101,7 +101,7 @@ async function shapeOf({ dialect, sql }: TestBackend, url: string): Promise<Shap
   };
 }
 
-/** What an earlier release would read or write in vain. */
+/** Columns and tables that an earlier release would read or write in vain. */
 function brokenBy(before: Shape, after: Shape): string[] {
   const tables = new Set([...before.columns.keys()].map(tableOf));
   const changed = [...before.columns].filter(([place, kind]) => after.columns.get(place) !== kind);

@@ -32,7 +32,7 @@ const open = {
 describe('the border of workflows', () => {
   it('calls activities by their names, with their requests, for their answers', () => {
     expectTypeOf(() => callActivity('open_run', open, options)).returns.resolves.toEqualTypeOf<OpenRunAnswer>();
-    // @ts-expect-error there is no such activity
+    // @ts-expect-error no such activity
     expectTypeOf(() => callActivity('open_runs', open, options));
     // @ts-expect-error the site is missing
     expectTypeOf(() => callActivity('open_run', { ...open, site: undefined }, options));
@@ -61,7 +61,7 @@ describe('the border of workflows', () => {
     >();
     // @ts-expect-error the input of another workflow
     expectTypeOf(() => startChildOf('deploy_site', graph));
-    // @ts-expect-error a part takes no such signal
+    // @ts-expect-error a part accepts no such signal
     expectTypeOf((child: Child<'run_graph_part'>) => child.signal('pause'));
     // @ts-expect-error not a type that the parent takes
     expectTypeOf(() => signalParent('from_part', { part: 1 }));
@@ -98,15 +98,15 @@ describe('the border of use cases', () => {
     expectTypeOf((run: Run) => run.update('retry_node', { node: 'n1', by: 'nina' })).returns.resolves.toEqualTypeOf<
       RunStatus | GraphRunStatus
     >();
-    // @ts-expect-error there is no such query
+    // @ts-expect-error no such query
     expectTypeOf((run: Run) => run.query('state'));
-    // @ts-expect-error there is no such update
+    // @ts-expect-error no such update
     expectTypeOf((run: Run) => run.update('retry', { node: 'n1' }));
-    // @ts-expect-error a task where a node is wanted
+    // @ts-expect-error a task instead of a node
     expectTypeOf((run: Run) => run.update('retry_node', { task: 'a@n1' }));
-    // @ts-expect-error there is no such signal
+    // @ts-expect-error no such signal
     expectTypeOf((run: Run) => run.signal('halt', {}));
-    // @ts-expect-error a reason is a text
+    // @ts-expect-error a reason is text
     expectTypeOf((run: Run) => run.signal('stop', { reason: 1 }));
   });
 });

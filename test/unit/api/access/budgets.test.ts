@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 afterAll(() => rig.close());
 
-/** Begins to send documents to be checked: the head, and the first byte of the body. */
+/** Begins to send documents for a check: the head, and the first byte of the body. */
 function begin(token: string, size: number): { readonly answered: Promise<number> } {
   const socket = connect(port, '127.0.0.1');
   sockets.add(socket);
@@ -93,7 +93,7 @@ describe('a budget', () => {
 
   it('of concurrent requests keeps one caller from delaying others, and frees a slot with each answer', async () => {
     const { atOnce } = BUDGETS.reading;
-    // One too many: whichever comes last is refused, and then all others are under way.
+    // One too many: the last one is refused, and then all others are in progress.
     const answers = Array.from({ length: atOnce + 1 }, () => begin(attacker, 100).answered);
     expect(await Promise.race(answers)).toBe(429);
     expect(await check(attacker)).toMatchObject({
@@ -103,7 +103,7 @@ describe('a budget', () => {
     // Another kind of work, and another caller.
     expect((await ask(attacker)).status).toBe(200);
     expect((await check(bystander)).status).toBe(200);
-    // One of two at least is under way.
+    // At least one of two is in progress.
     for (const socket of [...sockets].slice(0, 2)) socket.destroy();
     await expect.poll(async () => (await check(attacker)).status).toBe(200);
   });
@@ -162,7 +162,7 @@ describe('a caller that is refused', () => {
     expect(waits.slice(0, 3)).toEqual([apart, 2 * apart, 3 * apart]);
     expect(waits.filter((one) => one === undefined)).toHaveLength(5);
     expect(paces.wait('at 192.0.2.2', 0)).toBe(0);
-    // What time has passed is forgiven.
+    // Passed time is forgiven.
     expect(paces.wait('at 192.0.2.1', 60_000)).toBe(0);
   });
 

@@ -153,7 +153,7 @@ describe('an API with a provider', () => {
     const kept = browser.received.filter((line) => line.startsWith('sitewright='));
     expect(kept).toHaveLength(1);
     expect(kept[0]).toMatch(/^sitewright=swt_[^;]+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=3600$/);
-    // Of the sign-in itself nothing stays.
+    // Nothing of the sign-in itself stays.
     expect(browser.cookie('sitewright-sign-in')).toBeUndefined();
     expect(await (await me()).json()).toEqual({ name: 'nina@sitewright.example', role: 'operator', tokens: true });
     const { items } = await rig.store.audit.list();
@@ -187,7 +187,7 @@ describe('an API with a provider', () => {
       expect((await create(headers, 'dc1')).status, JSON.stringify(headers)).toBe(403);
     expect((await create(own, 'dc1')).status).toBe(201);
     expect((await create({ origin: pageUrl }, 'dc2')).status).toBe(201);
-    // Signing in with a token, and out, is of the page as well.
+    // Signing in with a token, and out, belongs to the page as well.
     const token = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"token":"x"}' };
     expect((await browser.ask(`${pageUrl}/api/v1/session`, token)).status).toBe(403);
     expect((await browser.ask(`${pageUrl}/api/v1/session`, { method: 'DELETE' })).status).toBe(403);
@@ -224,7 +224,7 @@ describe('an API with a provider', () => {
     expect((await inTo('/runs', 'eva')).href).toBe(`${pageUrl}/?sign_in=no-role`);
     expect(browser.cookie('sitewright')).toBeUndefined();
     const at = async (url: string) => (await browser.ask(url)).headers.get('location');
-    // Without the cookie of the sign-in, with a code of others, with a state of others, or refused by the provider.
+    // Without the cookie of the sign-in, with someone else's code or state, or refused by the provider.
     expect(await at(`${pageUrl}/auth/callback?code=x&state=y`)).toBe('/?sign_in=expired');
     const begin = async () => {
       browser.forget();
@@ -307,7 +307,7 @@ describe('an API with a provider', () => {
     await cli(['--api', otherUrl, 'site', 'list'], { env });
     other.close();
     expect(received).toEqual([undefined]);
-    // What others may read is not used.
+    // A file that others may read is not used.
     await chmod(file, 0o644);
     expect((await cli(['site', 'list'], { env })).err).toContain('chmod 600');
     await chmod(file, 0o600);

@@ -65,7 +65,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       readonly authorization: string | undefined;
     }
 
-    /** A server of gRPC that lets in only who has a certificate of our authority, and knows no method. */
+    /** A server of gRPC that admits only clients with a certificate of our authority, and knows no method. */
     async function server(name: string) {
       const seen: Seen[] = [];
       const sessions = new Set<ServerHttp2Session>();
@@ -109,7 +109,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       expect(seen.length).toBeGreaterThan(0);
       expect(seen).toContainEqual(wanted);
       seen.length = 0;
-      // Workers insist on a server that knows the method: this one has seen who asks.
+      // Workers insist on a server that knows the method: this one has seen the caller.
       await NativeConnection.connect(options).then(
         (native) => native.close(),
         () => undefined,
@@ -175,7 +175,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
         const probe = await probeServer({ address, tls }, { namespace: 'default', limitMs: 10_000 });
         return 'problem' in probe ? probe.problem : probe.status;
       };
-      // The method is not there, so somebody was reached.
+      // The method does not exist, so the server was reached.
       const reached = /unimplemented/i;
       const refused = /connect/i;
       const intruder = { cert_file: at('intruder.pem'), key_file: at('intruder.key') };

@@ -48,7 +48,7 @@ afterEach(async () => {
 
 const thread = (helpers = HELPERS) => opened(openPlanningThread(helpers));
 
-/** For plans that leave their thread as it was: one takes longer to start than to plan. */
+/** For plans that leave their thread unchanged: one takes longer to start than to plan. */
 let unharmed: ReturnType<typeof openPlanningThread> | undefined;
 const sameThread = () => (unharmed ??= openPlanningThread(HELPERS));
 afterAll(() => unharmed?.close());
@@ -145,7 +145,7 @@ it('the expressions of a plan share a budget, and the error names task, field an
       type: 'shell',
       version: '2.1.0',
       roles: '/.*/',
-      // Just what one expression may cost, each time.
+      // Exactly the budget of one expression, each time.
       condition: { yaql_exp: `${texts(140)} > ${at}` },
       parameters: { cmd: 'true', timeout: 5 },
     })),

@@ -85,7 +85,7 @@ describe('the codec', () => {
     const [own] = await running.encode([payload(2)]);
     expect(keyOf(own!)).toBe(former);
 
-    // The former key leaves the file.
+    // The former key is removed from the file.
     writeFileSync(file, `${whole.split('\n')[0]}\n`);
     expect(converter.fromPayload((await running.decode([own!]))[0]!)).toBe(2);
     await expect(codecOf(file).decode([own!])).rejects.toThrow(`the key ${former}, which is not in the key file`);
@@ -182,7 +182,7 @@ describe('the codec endpoint', () => {
     expect((await decode({ authorization: 'Bearer bad' })).statusCode).toBe(403);
     expect((await decode({ authorization: 'Bearer good' })).statusCode).toBe(200);
     expect(asked).toEqual(['decode', 'decode', 'decode']);
-    // A browser asks this without credentials.
+    // A browser sends this request without credentials.
     const preflight = await guarded.inject({ method: 'OPTIONS', url: '/codec/decode', headers: { origin } });
     expect(preflight.statusCode).toBe(204);
   });

@@ -25,7 +25,7 @@ it.skipIf(!isFile)('a core dump of a process that holds secrets has none of them
       rmSync(folder, { recursive: true });
     }
   };
-  // The canary sings where nothing protects it.
+  // Without protection, the dump contains the canary.
   expect(dumpOf('open').includes('canary-of-the-core')).toBe(true);
   expect(dumpOf('private').includes('canary-of-the-core')).toBe(false);
 });

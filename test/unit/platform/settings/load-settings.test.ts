@@ -102,7 +102,7 @@ describe('loadSettings', () => {
 
   it('reaches every setting by its variable and by its path', () => {
     for (const { path, variable, isNumber, choices, secret, ownSecret, with: beside } of settingDefinitions) {
-      // A certificate is nothing without its key, whose file must be there.
+      // A certificate is useless without its key, whose file must exist.
       if (ownSecret !== undefined || beside !== undefined) continue;
       const sample: Record<string, string> = {
         'temporal.address': 'x:9',

@@ -39,7 +39,7 @@ it('secrets are kept out of every line, wherever they are', () => {
     }
     expect(lines.length).toBe(keys.length * 8);
     expect(lines.filter((line) => line.includes(CANARY))).toEqual([]);
-    // Lines for people leave out all of an error but its message.
+    // Lines for people omit all of an error but its message.
     if (format === 'json') expect(lines.every((line) => line.includes('[redacted]'))).toBe(true);
   }
 });

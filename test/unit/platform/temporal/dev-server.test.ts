@@ -187,7 +187,7 @@ describe('the dev server', { timeout: 180_000 }, () => {
     await expect(start({ binary: silent, startLimitMs: 300 })).rejects.toThrow('did not answer in time');
   });
 
-  /** Lets another process start a server, and kills that process. Answers with the server's id. */
+  /** Lets another process start a server, and kills that process. Returns the server's id. */
   const orphan = async (databaseFile?: string): Promise<number> => {
     const module = new URL('../../../../src/platform/temporal/dev-server.ts', import.meta.url).href;
     const options = { binary, logFile: join(folder, 'orphan.log'), uiPort: 'none', databaseFile };

@@ -26,7 +26,7 @@ export class Child {
     this.#process.stdin!.write('go\n');
   }
 
-  /** What no process can catch. Resolves once it is dead. */
+  /** SIGKILL, which no process can catch. Resolves once it is dead. */
   async kill9(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const ended = once(this.#process, 'exit');
