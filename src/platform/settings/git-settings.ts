@@ -10,7 +10,7 @@ export const gitSettings = z.strictObject({
     .string()
     .default('')
     .describe(
-      'Hosts, separated by commas, whose repositories sites may follow: `git.example.org`, or `*.example.org` for all below it. Workers ask no other host, and send no credential elsewhere.',
+      'Hosts, separated by commas, whose repositories sites may follow: `git.example.org`, or `*.example.org` for all below it. Workers contact no other host, and send no credential elsewhere.',
     ),
   timeout_seconds: z
     .number()

@@ -21,5 +21,5 @@ export const noticeSettings = z.strictObject({
     .min(0.01)
     .max(720)
     .default(24)
-    .describe('Hours after which a notice that a receiver does not take is given up.'),
+    .describe('Hours after which an undelivered notice is given up.'),
 });

@@ -27,13 +27,13 @@ environment.
 ${exampleFile(settingDefinitions)}
 \`\`\`
 
-| setting | variable | default | what it is |
+| setting | variable | default | description |
 | --- | --- | --- | --- |
 ${rows.join('\n')}
 
 These variables are not settings:
 
-| variable | what it is |
+| variable | description |
 | --- | --- |
 ${others.join('\n')}
 `;

@@ -99,7 +99,7 @@ export const settingsSchema = z.strictObject({
         'How long a run of graphs waits for an agent that does not answer before its node counts as offline and its task as failed.',
       ),
     distro_series: text.optional().describe('Ubuntu release to deploy (`noble`). None: the default of MAAS.'),
-    user_data_file: filePath.optional().describe('cloud-init user data for every deployed node. None: none.'),
+    user_data_file: filePath.optional().describe('cloud-init user data for every deployed node. None: no user data.'),
   }),
   yaql: z.strictObject({
     helpers: filePath
@@ -149,7 +149,7 @@ export const settingsSchema = z.strictObject({
       .enum(['off', 'on'])
       .default('off')
       .describe(
-        'Whether a run that waits for approval needs another person than who started it. Names are proven only with `access.tokens`.',
+        'Whether a run that waits for approval needs approval by a person other than the one who started it. Names are proven only with `access.tokens`.',
       ),
     openid: z.strictObject({
       issuer: safeUrl
