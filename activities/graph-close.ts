@@ -1,6 +1,7 @@
 import type { NodeChange as NodeTransition } from '../src/clusters/node-transitions.ts';
 import type { StoredReference } from '../src/clusters/planning/index.ts';
 import type { RunResult } from '../src/core/scheduler/index.ts';
+import { causeText, type RootCause } from '../src/core/task-on-node.ts';
 import type { NodeChange, NodeRecord, Store, TransactionRecord } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
@@ -82,10 +83,17 @@ async function failures(store: Store, graph: number): Promise<Map<string, string
     if (status === 'failed')
       found.set(node, `Task ${task} failed on node ${node}${message === null ? '' : `: ${message}`}`);
     else if (!found.has(node))
-      found.set(node, `Task ${task} was not run on node ${node} because ${rootCause ?? 'another'} failed`);
+      found.set(
+        node,
+        `Task ${task} was not run on node ${node} because ${rootCause === null ? 'another failed' : whyOf(rootCause)}`,
+      );
   }
   return found;
 }
+
+/** A failed task, or the agent of a node, as the end of the sentence above. */
+const whyOf = (cause: RootCause): string =>
+  cause.task === null ? `node ${cause.node} was unreachable` : `${causeText(cause)} failed`;
 
 /** A node that becomes ready gets its pending roles and loses its earlier failure. */
 function nodeChange(row: NodeRecord, transition: NodeTransition, failure: string | undefined): NodeChange {

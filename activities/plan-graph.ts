@@ -4,7 +4,8 @@ import { readClusterSources, readGraphLayers } from '../src/clusters/read-source
 import type { ClusterSources } from '../src/clusters/sources.ts';
 import { nodesBehindRoles } from '../src/clusters/tags/role-tag-changes.ts';
 import type { GraphRequest, GraphRunInput, PlanReference } from '../src/core/graph-run/index.ts';
-import { type EarlierTask, taskKey } from '../src/core/scheduler/index.ts';
+import type { EarlierTask } from '../src/core/scheduler/index.ts';
+import { taskKey } from '../src/core/task-on-node.ts';
 import type { GraphProblem } from '../src/graph/index.ts';
 import { applyRoleTags, type RunTransactions, type Store, type TransactionRecord } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';

@@ -1,6 +1,5 @@
 /** Runs of a graph in which only tasks take time: how long they take by the order of the tasks alone. */
 
-import { keyOf } from '../src/core/scheduler/graph.ts';
 import type { SchedulerCommand, SchedulerEvent, SchedulerGraph } from '../src/core/scheduler/index.ts';
 import { apply, createScheduler } from '../src/core/scheduler/index.ts';
 import { PriorityQueue } from '../src/core/scheduler/priority-queue.ts';
@@ -94,7 +93,7 @@ export function makespanOfLoop(graph: SchedulerGraph, durations: readonly number
 }
 
 interface Running {
-  readonly task: string;
+  readonly task: number;
   readonly node: string;
   readonly attempt: number;
   /** When it ends, in seconds. */
@@ -103,12 +102,11 @@ interface Running {
 
 /** The tasks that commands start now. */
 function startsOf(graph: SchedulerGraph, durations: readonly number[]) {
-  const taskOf = new Map(graph.nameOf.map((_name, task) => [keyOf(graph, task), task]));
   return (commands: readonly SchedulerCommand[], now: number): Running[] =>
     commands.flatMap((command) => {
       if (command.type !== 'start') return [];
-      const { task, node, attempt } = command;
-      return [{ task, node, attempt, end: now + durations[taskOf.get(task)!]! }];
+      const { task, attempt } = command;
+      return [{ task, node: graph.nodes[graph.nodeOf[task]!]!, attempt, end: now + durations[task]! }];
     });
 }
 

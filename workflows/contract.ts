@@ -29,6 +29,7 @@ import type {
   SiteRunKind,
   TreeNode,
 } from '../src/core/site-run/index.ts';
+import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import type { SliceProgress, SliceResult, SliceStatus } from './call-slices.ts';
 import type { DrainAgent, DrainedAgent } from './drain-agent.ts';
 import type { FromPartSignal, ToPartSignal } from './graph-signals.ts';
@@ -227,7 +228,4 @@ export interface RetryNodeRequest extends OperatorNote {
   readonly node: string;
 }
 
-export interface TaskRequest extends OperatorNote {
-  /** `task@node`. */
-  readonly task: string;
-}
+export interface TaskRequest extends OperatorNote, TaskOnNode {}

@@ -11,6 +11,7 @@ import {
   treeOfPart,
 } from '../src/core/graph-run/index.ts';
 import { awaitingApproval, type GraphEnd, type Rejection } from '../src/core/scheduler/index.ts';
+import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import type { Control } from './control.ts';
 import { createPartDriver, loadPart } from './graph-part.ts';
 import { createPartsDriver } from './graph-parts.ts';
@@ -24,8 +25,8 @@ export type TaskUpdate = 'retry_task' | 'skip_task';
 export interface GraphDrive {
   onSignal(signal: FromPartSignal): void;
   /** Why this workflow must reject the request, or null. Called before the update is accepted. */
-  objection(request: TaskUpdate, task: string): Rejection | null;
-  ask(request: TaskUpdate, task: string): Promise<Rejection | null>;
+  objection(request: TaskUpdate, about: TaskOnNode): Rejection | null;
+  ask(request: TaskUpdate, about: TaskOnNode): Promise<Rejection | null>;
   /** Whether every history has space for another request in addition to the remaining work. */
   hasCapacity(): boolean;
   /** Resolves when every part has applied the operators' requests about the whole run. */
@@ -83,9 +84,9 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
   graph.trees = () => [treeOfPart(driver.scheduler)];
   return {
     onSignal: () => undefined,
-    objection: (type, task) => driver.objection({ type, task }),
-    async ask(type, task) {
-      driver.push({ type, task });
+    objection: (type, { task, node }) => driver.objection({ type, task, node }),
+    async ask(type, { task, node }) {
+      driver.push({ type, task, node });
       return null;
     },
     hasCapacity: () => driver.hasCapacityForRequest(),

@@ -6,6 +6,7 @@ import type { GraphRunStatus } from '../src/core/graph-run/index.ts';
 import { allOf, settledOf } from '../src/core/graph-run/task-counts.ts';
 import { MAX } from '../src/core/run/description.ts';
 import { type ReadRequest, readRequest } from '../src/core/run/index.ts';
+import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import { signalParent } from './border.ts';
 import { createCourier } from './graph-signals.ts';
 
@@ -56,6 +57,7 @@ function newsOf({ phase, outcome, done, total, counts, failing_nodes, running, s
 }
 
 const names = listOf(lineOf(2 * MAX.name));
+const tasks = listOf(objectOf<TaskOnNode>({ task: lineOf(MAX.name), node: lineOf(MAX.name) }, ['task', 'node']));
 const graphNews = objectOf<GraphRunNews>(
   {
     phase: lineOf(MAX.name),
@@ -66,7 +68,7 @@ const graphNews = objectOf<GraphRunNews>(
       'must be numbers of tasks by status',
     ),
     failing_nodes: limit,
-    running: names,
+    running: tasks,
     silent: names,
   },
   ['phase', 'done', 'total', 'counts', 'failing_nodes', 'running', 'silent'],

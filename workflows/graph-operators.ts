@@ -1,5 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow';
-import { objectOf, valueThat } from '../src/core/data/shape.ts';
+import { lineOf, objectOf } from '../src/core/data/shape.ts';
 import {
   describeRejection,
   type GraphRunProgress,
@@ -8,7 +8,7 @@ import {
   statusOfGraphRun,
   treeOfRun,
 } from '../src/core/graph-run/index.ts';
-import { noteFields } from '../src/core/run/description.ts';
+import { MAX, noteFields } from '../src/core/run/description.ts';
 import { isoTime, readRequest } from '../src/core/run/index.ts';
 import { approvalHandlers } from './approval.ts';
 import { handle } from './border.ts';
@@ -22,12 +22,10 @@ import type { Run } from './run-frame.ts';
 export const taskRequest = objectOf<TaskRequest>(
   {
     ...noteFields,
-    task: valueThat(
-      (value) => typeof value === 'string' && /^.+@.+$/s.test(value),
-      'must be a task and its node: "task@node"',
-    ),
+    task: lineOf(MAX.name),
+    node: lineOf(MAX.name),
   },
-  ['task'],
+  ['task', 'node'],
 );
 
 /** State of a running `execute_graph`. */
@@ -50,10 +48,9 @@ export function handleGraphOperators(run: GraphRun): void {
   const taskUpdate = (action: TaskUpdate, description: string) => ({
     description,
     read: (payload: unknown) => readRequest(taskRequest, payload),
-    validate: ({ task }: TaskRequest) => validate(run, action, task),
+    validate: (request: TaskRequest) => validate(run, action, request),
     async handle(request: TaskRequest) {
-      const { task } = request;
-      const rejection = await run.drive!.ask(action, task);
+      const rejection = await run.drive!.ask(action, request);
       if (rejection !== null) throw refused(describeRejection(rejection));
       progress.operator.push({ action, at: isoTime(Date.now()), ...request });
       run.show();
@@ -73,11 +70,11 @@ export function handleGraphOperators(run: GraphRun): void {
       ...approvals.updates,
       retry_task: taskUpdate(
         'retry_task',
-        'Retries a failed task and the tasks that failed because of it: {"task": "task@node", "reason": "..."}',
+        'Retries a failed task and the tasks that failed because of it: {"task": "NAME", "node": "NODE", "reason": "..."}',
       ),
       skip_task: taskUpdate(
         'skip_task',
-        'Skips a task that has not started, or ignores the failure of one that failed: {"task": "task@node"}',
+        'Skips a task that has not started, or ignores the failure of one that failed: {"task": "NAME", "node": "NODE"}',
       ),
     },
     queries: {
@@ -101,7 +98,7 @@ export function handleGraphOperators(run: GraphRun): void {
 
 const refused = (message: string) => failure('TaskRequestRefused', message);
 
-function validate(run: GraphRun, name: TaskUpdate, task: string): void {
+function validate(run: GraphRun, name: TaskUpdate, request: TaskRequest): void {
   if (run.drive === null) {
     throw refused(
       run.progress.outcome === undefined
@@ -110,7 +107,7 @@ function validate(run: GraphRun, name: TaskUpdate, task: string): void {
     );
   }
   validateCapacity(run, name);
-  const rejection = run.drive.objection(name, task);
+  const rejection = run.drive.objection(name, request);
   if (rejection !== null) throw refused(describeRejection(rejection));
 }
 

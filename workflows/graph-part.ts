@@ -21,6 +21,7 @@ import {
   createScheduler,
   endIn,
   type GraphEnd,
+  pairOf,
   type Rejection,
   rejectionOf,
   restoreScheduler,
@@ -160,7 +161,7 @@ export function createPartDriver(
     return scheduler.exhausted;
   }
 
-  function ended(task: string, attempt: number, end: TaskEnd): void {
+  function ended(task: number, attempt: number, end: TaskEnd): void {
     running--;
     const outcome = outcomeOf(end);
     const full = outcome === 'failed' && !isFinal(end) && wouldRetry(scheduler, task) && isExhausted();
@@ -170,9 +171,10 @@ export function createPartDriver(
     control.wake();
   }
 
-  function start({ task, node, attempt }: Extract<SchedulerCommand, { type: 'start' }>): void {
+  function start({ task, attempt }: Extract<SchedulerCommand, { type: 'start' }>): void {
     running++;
-    agents.run(task, node, attempt, {
+    const { node } = pairOf(part.graph, task);
+    agents.run(task, attempt, {
       silent: (is) => ledger.silent(node, is),
       isStopping,
       ended: (end) => ended(task, attempt, end),

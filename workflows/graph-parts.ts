@@ -12,6 +12,7 @@ import {
   type Rejection,
   type ToPart,
 } from '../src/core/scheduler/index.ts';
+import { isSameTask, type TaskOnNode } from '../src/core/task-on-node.ts';
 import { counted } from '../src/core/text/text.ts';
 import { startChildOf } from './border.ts';
 import type { Control } from './control.ts';
@@ -40,7 +41,7 @@ interface PartsDriver {
   statuses(): readonly PartStatus[];
   workflowIds(): readonly string[];
   /** Passes an operator's request to the part that owns the task. Resolves with its rejection, or null. */
-  ask(this: void, request: TaskUpdate, task: string): Promise<Rejection | null>;
+  ask(this: void, request: TaskUpdate, about: TaskOnNode): Promise<Rejection | null>;
   /** Resolves when every part has processed the operators' requests about the whole run so far. */
   acknowledged(): Promise<void>;
   /** Nodes that did not answer before the graph started. */
@@ -70,13 +71,19 @@ interface Child {
   courier: Courier | null;
   /** Number of the last message that paused, resumed or stopped the child. */
   steered: number;
-  readonly requests: { readonly seq: number; readonly task: string; answer(rejection: Rejection | null): void }[];
+  readonly requests: (Request & { readonly seq: number })[];
+}
+
+/** Of an operator, about a task. */
+interface Request {
+  readonly about: TaskOnNode;
+  answer(rejection: Rejection | null): void;
 }
 
 export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () => void): PartsDriver {
   const inbox: CoordinatorEvent[] = [];
   const waiting: { after: readonly number[] | null; resolve(): void }[] = [];
-  const asked: { readonly task: string; answer(rejection: Rejection | null): void }[] = [];
+  const asked: Request[] = [];
   const children = plan.parts.map(
     (planned, part): Child => ({
       id: `${workflowInfo().workflowId}/${plan.input.graph}.${part + 1}`,
@@ -176,7 +183,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
           const { retry = [], skip = [], pause, stop, approve, seq } = command.message;
           if ((pause ?? stop ?? approve) !== undefined) child.steered = seq;
           for (const task of [...retry, ...skip]) {
-            const at = asked.findIndex((request) => request.task === task);
+            const at = asked.findIndex(({ about }) => isSameTask(about, task));
             if (at >= 0) child.requests.push({ ...asked.splice(at, 1)[0]!, seq });
           }
           child.outgoing.push(command.message);
@@ -185,11 +192,11 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
         }
         case 'rejected': {
           const { rejection } = command;
-          const of = 'task' in rejection ? rejection.task : null;
-          const own = asked.findIndex((request) => of === null || request.task === of);
+          const of = 'task' in rejection ? rejection : null;
+          const own = asked.findIndex(({ about }) => of === null || isSameTask(about, of));
           if (own >= 0) asked.splice(own, 1)[0]!.answer(rejection);
           for (const child of children) {
-            const at = child.requests.findIndex((request) => request.task === of);
+            const at = child.requests.findIndex(({ about }) => of !== null && isSameTask(about, of));
             if (at >= 0) child.requests.splice(at, 1)[0]!.answer(rejection);
           }
           return;
@@ -261,10 +268,10 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     },
     statuses: () => children.map((child) => child.status),
     workflowIds: () => children.map((child) => child.id),
-    ask(request, task) {
+    ask(request, { task, node }) {
       return new Promise((answer) => {
-        asked.push({ task, answer });
-        inbox.push({ type: request, task });
+        asked.push({ about: { task, node }, answer });
+        inbox.push({ type: request, task, node });
         control.wake();
       });
     },

@@ -4,6 +4,7 @@
  * any module may import this file.
  */
 
+import { taskKey } from '../src/core/task-on-node.ts';
 import { GRAPH_RUN_ACTIONS, SITE_RUN_ACTIONS } from '../src/core/words.ts';
 import type { ActivityName, QueryName, SignalName, UpdateName, WorkflowType } from './contract.ts';
 
@@ -134,9 +135,9 @@ export const nodeQueue = (site: string, node: string): string => `node.${site}.$
 /** Queue on which a node's agent answers even while a task runs. */
 export const controlQueue = (queue: string): string => `${queue}.ctl`;
 
-/** Id of a task's activity: `task@node`, from the second attempt on with `:attempt` (docs/design.md#the-temporal-surface). */
+/** Id of a task's activity, for people: `task@node`, from the second attempt on with `:attempt` (docs/design.md#the-temporal-surface). */
 export const taskActivityId = (task: string, node: string, attempt: number): string =>
-  `${task}@${node}${attempt > 1 ? `:${attempt}` : ''}`;
+  `${taskKey(task, node)}${attempt > 1 ? `:${attempt}` : ''}`;
 
 /** Id of a node's activity: `prepare:<group>:<node>` (docs/design.md#the-temporal-surface). */
 export const nodeActivityId = (verb: string, group: string, node: string): string => `${verb}:${group}:${node}`;

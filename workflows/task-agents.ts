@@ -1,6 +1,7 @@
 import { ActivityFailure, CancelledFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
 import type { AgentFacts, AttemptKey, RunTask } from '../activities/graph-contract.ts';
 import { type ExecutablePart, graphRunName, type TaskEnd } from '../src/core/graph-run/index.ts';
+import { pairOf } from '../src/core/scheduler/index.ts';
 import { goesToMaster } from '../src/core/task-types/off-agent.ts';
 import { callActivity, callActivityThen } from './border.ts';
 import { stepError } from './failures.ts';
@@ -29,8 +30,8 @@ export interface Agents {
   ask(answered: () => void): Promise<string[]>;
   /** Nodes that `ask` still waits for. */
   unanswered(this: void): readonly string[];
-  /** Runs one attempt on its node. Waits while the node is offline. */
-  run(task: string, node: string, attempt: number, listener: AttemptListener): void;
+  /** Runs one attempt on its node. Waits while the node is offline. @param task its number in the graph */
+  run(task: number, attempt: number, listener: AttemptListener): void;
   /** Cancels all attempts on their nodes immediately, in addition to the cancellation that reaches them with a heartbeat. */
   cancelAll(): void;
 }
@@ -56,13 +57,9 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   const runName = graphRunName(run.graph, run.execution);
   const facts = new Map<string, AgentFacts>();
   const indexOf = new Map(graph.nodes.map((id, at) => [id, at]));
-  const taskOf = new Map<string, number>();
   const asked = new Set<string>();
   /** Attempts that their nodes have, or are about to take. */
   const open = new Map<RunTask, Attempt>();
-  graph.nameOf.forEach((name, task) => {
-    taskOf.set(`${graph.nodeOf[task]}/${graph.names[name]}`, task);
-  });
 
   const controlOf = (node: number): string | null => part.controls[node] ?? null;
 
@@ -220,10 +217,9 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
         });
       }
     },
-    run(key, id, attempt, listener) {
-      const node = indexOf.get(id)!;
-      const name = key.slice(0, key.length - id.length - 1);
-      const task = taskOf.get(`${node}/${name}`)!;
+    run(task, attempt, listener) {
+      const node = graph.nodeOf[task]!;
+      const { task: name, node: id } = pairOf(graph, task);
       const type = part.types[part.typeOf[task]!]!;
       const isForMaster = goesToMaster(type);
       const queue = isForMaster ? part.master : part.queues[node];

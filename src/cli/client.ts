@@ -2,6 +2,7 @@ import { createParser } from 'eventsource-parser';
 import type { Api } from '../core/contracts/api.ts';
 import type { ProblemBody } from '../core/contracts/index.ts';
 import type { AnswerOf, AskOf, EventOf } from '../core/contracts/route.ts';
+import type { TaskOnNode } from '../core/task-on-node.ts';
 import { withoutEnd } from '../core/text/text.ts';
 import { EXIT, exitCodeOfStatus } from './exit-codes.ts';
 import { CliError, type CliProblem, usageError } from './problem.ts';
@@ -111,9 +112,9 @@ export class ApiClient {
       this.call(`POST /runs/:run/${verb}`, { params: { run }, body }),
     retry: (run: string, node: string, body: OperatorNote) =>
       this.call('POST /runs/:run/nodes/:node/retry', { params: { run, node }, body }),
-    /** Retry or skip a task (`task@node`) of a run of graphs. */
-    task: (run: string, task: string, verb: 'retry' | 'skip', body: OperatorNote) =>
-      this.call(`POST /runs/:run/tasks/:task/${verb}`, { params: { run, task }, body }),
+    /** Retry or skip a task of a run of graphs. */
+    task: (run: string, { task, node }: TaskOnNode, verb: 'retry' | 'skip', body: OperatorNote) =>
+      this.call(`POST /runs/:run/nodes/:node/tasks/:task/${verb}`, { params: { run, node, task }, body }),
   };
 
   readonly maas = { check: () => this.call('GET /maas/check') };

@@ -1,4 +1,5 @@
 import { stateWord } from '../core/state-word.ts';
+import { taskText } from '../core/task-on-node.ts';
 import { printable } from '../core/text/control-characters.ts';
 import type { Answer } from './client.ts';
 import { findRun } from './find-run.ts';
@@ -52,5 +53,5 @@ function lineText({ at, task, node, attempt, stream, text }: Line, color: boolea
   const again = attempt > 1 ? ` (attempt ${attempt})` : '';
   const shown = stream === 'stderr' ? paint.bad(printable(text)) : printable(text);
   const said = stream === 'ended' ? paint.dim(`ended: ${printable(stateWord(text))}`) : shown;
-  return `${at.slice(11, 23)}Z  ${printable(`${task}@${node}`)}${again}  ${said}\n`;
+  return `${at.slice(11, 23)}Z  ${printable(taskText({ task, node }))}${again}  ${said}\n`;
 }

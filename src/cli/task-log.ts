@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Api } from '../core/contracts/api.ts';
 import type { EventOf } from '../core/contracts/route.ts';
+import type { TaskOnNode } from '../core/task-on-node.ts';
 import { printable, printableLines } from '../core/text/control-characters.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError } from './problem.ts';
 import type { Session } from './session.ts';
 
-const LOG = 'GET /runs/:run/logs/:task';
+const LOG = 'GET /runs/:run/nodes/:node/tasks/:task/log';
 type LogEvent = EventOf<Api[typeof LOG]>;
 
 const AGAIN_AFTER_MS = 1_000;
@@ -18,7 +19,7 @@ const AGAIN_AFTER_MS = 1_000;
 export async function printTaskLog(
   session: Session,
   run: string,
-  task: string,
+  { task, node }: TaskOnNode,
   { follow, stderr, attempt }: { readonly follow?: boolean; readonly stderr?: boolean; readonly attempt?: number },
 ): Promise<number> {
   const { terminal } = session;
@@ -29,7 +30,7 @@ export async function printTaskLog(
   while (!interrupted.aborted) {
     try {
       const query = { stream: stderr ? 'stderr' : 'stdout', offset, follow, attempt };
-      for await (const event of client.events(LOG, { params: { run, task }, query }, interrupted)) {
+      for await (const event of client.events(LOG, { params: { run, node, task }, query }, interrupted)) {
         hasStarted = true;
         offset = event.id;
         const code = printEvent(session, event);

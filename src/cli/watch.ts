@@ -1,4 +1,5 @@
 import type { GraphRunStatus, RunDetail, RunStatus } from '../core/contracts/index.ts';
+import { taskText } from '../core/task-on-node.ts';
 import { printable } from '../core/text/control-characters.ts';
 import { counted } from '../core/text/text.ts';
 import type { ApiClient } from './client.ts';
@@ -78,7 +79,7 @@ const isApiAway = ({ problem }: CliError): boolean => problem.code === 'api-unre
 function heartbeat(status: RunStatus | GraphRunStatus, elapsedMs: number): string {
   const held = status.paused ? 'still paused' : status.awaiting_approval ? 'waiting for approval' : 'still running';
   if (isGraphRun(status)) {
-    const doing = status.running.length === 0 ? '' : `, now ${someOf(status.running)}`;
+    const doing = status.running.length === 0 ? '' : `, now ${someOf(status.running.map(taskText))}`;
     return `… ${held} after ${formatDuration(elapsedMs)}: ${status.done} of ${counted(status.total, 'task')}${doing}`;
   }
   const doing = status.current ? `, ${currentText(status.current)}` : '';

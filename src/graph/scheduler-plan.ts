@@ -1,6 +1,6 @@
 import { isMapping } from '../core/data/plain-value.ts';
 import type { PlanLimits, SchedulerPlan } from '../core/scheduler/index.ts';
-import { taskKey } from '../core/scheduler/index.ts';
+import { taskKey } from '../core/task-on-node.ts';
 import { truthy } from './fields/truth.ts';
 import { type PlanOrder, planOrder } from './linking/order.ts';
 import type { Plan } from './plan.ts';

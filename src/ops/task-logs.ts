@@ -5,16 +5,15 @@ import { readClusterSources } from '../clusters/read-sources.ts';
 import { type ClusterNode, uidOf } from '../clusters/sources.ts';
 import type { RunLogPage } from '../core/contracts/run.ts';
 import { graphRunName } from '../core/graph-run/index.ts';
+import { type TaskOnNode, taskText } from '../core/task-on-node.ts';
 import { type RunTransactions, type Store, StoreError, type TransactionRecord } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { problem } from './problem.ts';
 import { runLogPage } from './run-log.ts';
 
-interface TaskLogRequest {
+interface TaskLogRequest extends TaskOnNode {
   /** A transaction of a graph run or of one of its graphs, or the workflow id of the run. */
   readonly run: string;
-  /** `task@node`. */
-  readonly task: string;
   readonly stream: OutputStream;
   /** Default: the newest one that has started. */
   readonly attempt?: number;
@@ -46,22 +45,19 @@ export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'st
     /** @throws `not-found` for an unknown run, task or attempt, and for one that has not started, unless `follow` */
     async open({
       run,
-      task: reference,
+      task,
+      node,
       stream,
       attempt,
       offset,
       follow,
       stop,
     }: TaskLogRequest): Promise<{ readonly attempt: number; readonly parts: AsyncGenerator<LogPart> }> {
-      const at = reference.lastIndexOf('@');
-      if (at < 1 || at === reference.length - 1)
-        throw problem('invalid', `'${reference.slice(0, 200)}' is not a task on a node`, { hint: 'Write TASK@NODE.' });
-      const [task, node] = [reference.slice(0, at), reference.slice(at + 1)];
       const graphs = await graphsOf(store, run);
-      if (taskLogs === undefined) throw nothing(graphs.run, reference);
+      if (taskLogs === undefined) throw nothing(graphs.run, { task, node });
       const found = await findLog(store, taskLogs, graphs, task, node, attempt);
-      if (found === undefined) throw unknownTask(run, reference);
-      if (!found.hasStarted && (follow !== true || isEnded(graphs.run))) throw nothing(graphs.run, reference);
+      if (found === undefined) throw unknownTask(run, { task, node });
+      if (!found.hasStarted && (follow !== true || isEnded(graphs.run))) throw nothing(graphs.run, { task, node });
       return {
         attempt: found.key.generation,
         parts: taskLogs.read(found.key, stream, {
@@ -142,18 +138,18 @@ async function agentNames(store: Store, graph: TransactionRecord | undefined, no
   return [...new Set([name, node])];
 }
 
-const unknownTask = (run: string, task: string) =>
-  problem('not-found', `run ${run} has no task ${task}, or no such attempt of it`, {
+const unknownTask = (run: string, of: TaskOnNode) =>
+  problem('not-found', `run ${run} has no task ${taskText(of)}, or no such attempt of it`, {
     hint: `'sitewright history show ${run}' lists its tasks with their nodes.`,
   });
 
 const isEnded = ({ status }: TransactionRecord): boolean => status === 'ready' || status === 'error';
 
-const nothing = (run: TransactionRecord, task: string) =>
+const nothing = (run: TransactionRecord, of: TaskOnNode) =>
   isEnded(run)
-    ? problem('not-found', `${task} of run ${run.id} has no output, and the run has ended`, {
+    ? problem('not-found', `${taskText(of)} of run ${run.id} has no output, and the run has ended`, {
         hint: `'sitewright history show ${run.id}' shows its result.`,
       })
-    : problem('not-found', `${task} of run ${run.id} has not printed anything yet`, {
+    : problem('not-found', `${taskText(of)} of run ${run.id} has not printed anything yet`, {
         hint: 'Use follow to wait for it.',
       });

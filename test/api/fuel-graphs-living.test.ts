@@ -146,11 +146,49 @@ it('a failed task keeps a held run open until it is retried; another run is refu
     },
   });
   expect(await system.ask('DELETE', `${api}/transactions/${id}`)).toMatchObject({ status: 400 });
-  expect(await system.ask('POST', `${api}/runs/${run}/tasks/nothing@1/retry`, {})).toMatchObject({ status: 409 });
+  expect(await system.ask('POST', `${api}/runs/${run}/nodes/1/tasks/nothing/retry`, {})).toMatchObject({ status: 409 });
   broken = false;
-  const retried = await system.ask('POST', `${api}/runs/${run}/tasks/first@${env.nodes[0]}/retry`, { by: 'nina' });
+  const retried = await system.ask('POST', `${api}/runs/${run}/nodes/${env.nodes[0]}/tasks/first/retry`, {
+    by: 'nina',
+  });
   expect(retried).toMatchObject({ status: 200, body: { cluster: env.cluster } });
   expect(await ended(id)).toMatchObject({ status: 'ready' });
+});
+
+it('a task with an @ in its name is named apart from its node by every route', async () => {
+  let broken = true;
+  await serve(async ({ task }) =>
+    broken && task === 'a@b' ? { outcome: 'failed', message: 'exit code 2' } : { outcome: 'success' },
+  );
+  const [first] = TASKS;
+  await graph([
+    { ...first, id: 'a@b' },
+    { ...first, id: 'c@d', requires: ['a@b'] },
+  ]);
+  const { id, run } = (await execute({ hold_on_failure: true })).body;
+  const node = String(env.nodes[0]);
+  const [failed, blocked] = [
+    { task: 'a@b', node },
+    { task: 'c@d', node },
+  ];
+  expect((await until(`${api}/runs/${run}/status`, ({ failed }) => failed.length > 0)).failed).toMatchObject([failed]);
+  const get = async (path: string) => (await system.ask('GET', `${api}/${path}`)).body;
+  await until(`${api}/runs/${run}/tasks`, ({ items }) => items[1]?.status === 'blocked');
+  expect((await get(`runs/${run}/tasks`)).items).toMatchObject([failed, { ...blocked, root_cause: failed }]);
+  expect(await get(`transactions/${id}/tasks`)).toMatchObject([
+    { task_name: 'a@b', node_id: node, status: 'failed' },
+    { task_name: 'c@d', node_id: node, status: 'blocked', root_cause: failed },
+  ]);
+  // Fuel's words are texts.
+  expect((await get(`transactions/${id}/deployment_history/`))[1]).toMatchObject({ root_cause: `a@b@${node}` });
+  const place = ({ task, node }: typeof failed) => `runs/${run}/nodes/${node}/tasks/${encodeURIComponent(task)}`;
+  expect((await get(`${place(failed)}/log`)).message).toContain(`a@b@${node}`);
+  broken = false;
+  const note = { by: 'nina' };
+  expect(await system.ask('POST', `${api}/${place(blocked)}/retry`, note)).toMatchObject({ status: 409 });
+  expect(await system.ask('POST', `${api}/${place(failed)}/retry`, note)).toMatchObject({ status: 200 });
+  expect(await ended(id)).toMatchObject({ status: 'ready' });
+  expect((await get(`runs/${run}/report`)).operator).toMatchObject([{ action: 'retry_task', ...failed, ...note }]);
 });
 
 it('a failed run is continued', async () => {

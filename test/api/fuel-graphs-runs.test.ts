@@ -253,10 +253,10 @@ describe('the history of a transaction', () => {
     const tasks = (query = '', of = id) => ask('GET', `${api}/transactions/${of}/tasks${query}`);
     const statuses = ({ body }: { body: readonly { status: string }[] }) => body.map(({ status }) => status);
     const write = { node: '1', task: 'rel-only', attempt: 1, sequence: 1 };
-    await rig.store.taskHistory.record(id, [{ ...write, status: 'blocked', rootCause: 'other@2' }]);
+    await rig.store.taskHistory.record(id, [{ ...write, status: 'blocked', rootCause: { task: 'other', node: '2' } }]);
     expect(statuses(await tasks())).toEqual(['waiting', 'blocked', 'skipped']);
     expect((await tasks('?statuses=failed,blocked&nodes=1&tasks_names=my-task,rel-only')).body).toMatchObject([
-      { task_name: 'rel-only', node_id: '1', role: ['/.*/'], root_cause: 'other@2' },
+      { task_name: 'rel-only', node_id: '1', role: ['/.*/'], root_cause: { task: 'other', node: '2' } },
     ]);
     expect((await tasks('?include_summary=1')).body[0].summary).toEqual({});
     await rig.store.transactions.update(id, { status: 'error' });

@@ -161,8 +161,8 @@ describe.skipIf(missing !== undefined)('a graph on machines without agents', () 
     });
     expect(readFileSync(at('count'), 'utf8')).toBe('x\n');
     expect([readFileSync(at('placed'), 'utf8'), statSync(at('placed')).mode & 0o777]).toEqual(['by ssh\n', 0o640]);
-    expect(await ask('GET', `/runs/${id}/logs/held@${first}`)).toContain('before\nafter\n');
-    expect(await ask('GET', `/runs/${id}/logs/says@${second}`)).toContain('by ssh\n');
+    expect(await ask('GET', `/runs/${id}/nodes/${first}/tasks/held/log`)).toContain('before\nafter\n');
+    expect(await ask('GET', `/runs/${id}/nodes/${second}/tasks/says/log`)).toContain('by ssh\n');
   });
 
   it('is cancelled by an operator, and nothing of it keeps running on the node', async () => {

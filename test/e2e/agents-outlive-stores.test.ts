@@ -122,7 +122,7 @@ it('after a restore of an older backup the next run executes its tasks, and uses
   const again = await run();
   expect([again, ran()]).toEqual([lost, 9]);
   // It has a separate log, though both runs have the number.
-  const { body } = await system.ask('GET', `${api}/runs/${again}/logs/a@${env.nodes[0]}`);
+  const { body } = await system.ask('GET', `${api}/runs/${again}/nodes/${env.nodes[0]}/tasks/a/log`);
   expect(String(body).match(/done by/g)).toHaveLength(1);
 });
 

@@ -656,7 +656,7 @@ describe('a node', () => {
     expect(shown[0]!.output).toContain('hello');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
     for (const { output } of shown) expect(output).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
-    const paths = ['', '/status', '/report', '/tree', '/logs', `/logs/prints@${first}`, '/tasks'];
+    const paths = ['', '/status', '/report', '/tree', '/logs', `/nodes/${first}/tasks/prints/log`, '/tasks'];
     const answers = await Promise.all(paths.map((path) => ask(mallory, 'GET', `/runs/${run}${path}`)));
     const metrics = await curl(`${system.api}/metrics`, ...as(mallory));
     expect(metrics.status).toBe(200);

@@ -114,7 +114,7 @@ async function livesThrough(seed: number): Promise<void> {
       await ask(now.paused === null ? 'pause' : 'resume', { by: 'nina' });
     } else if (!isPeace && dice === 2) {
       const { id, node } = plan.tasks[pick(plan.tasks.length)]!;
-      if (await ask('skip_task', { task: `${id}@${node}` })) accepted++;
+      if (await ask('skip_task', { task: id, node })) accepted++;
     } else if (task !== undefined) {
       const end = !isPeace && pick(3) === 0 ? failed() : ok;
       (await graph.heldTask(task)).finish(end);
@@ -122,7 +122,7 @@ async function livesThrough(seed: number): Promise<void> {
       await ask('resume', {});
     } else if (now.graphs[0]?.state === 'held' && now.failed.length > 0) {
       const lost = now.failed[pick(now.failed.length)]!;
-      if (await ask(pick(3) === 0 ? 'skip_task' : 'retry_task', { task: `${lost.task}@${lost.node}` })) accepted++;
+      if (await ask(pick(3) === 0 ? 'skip_task' : 'retry_task', { task: lost.task, node: lost.node })) accepted++;
     }
   }
   const result = await handle.result();

@@ -282,9 +282,9 @@ it('a run over gateway, signed orders and encrypted payloads leaves the secret w
   for (const { id: one } of items)
     for (const part of ['', '/status', '/report', '/tree'])
       await ask('GET', `/runs/${one}${part}`).catch(() => undefined);
-  const log = await ask('GET', `/runs/${id}/logs/first@${first}`);
+  const log = await ask('GET', `/runs/${id}/nodes/${first}/tasks/first/log`);
   expect(log).toContain('in the middle: [secret]!');
-  const errors = await ask('GET', `/runs/${id}/logs/first@${first}?stream=stderr`).catch(() => '');
+  const errors = await ask('GET', `/runs/${id}/nodes/${first}/tasks/first/log?stream=stderr`).catch(() => '');
   answers.push(JSON.stringify(errors));
   for (const path of ['', '/plan', '/deployment_info', '/settings', '/deployment_history/'])
     await ask('GET', `/transactions/${id}${path}`).catch(() => undefined);

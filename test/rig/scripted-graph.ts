@@ -13,7 +13,8 @@ import type {
   TaskRow,
 } from '../../activities/graph-contract.ts';
 import { countCrossings, splitForExecution } from '../../src/core/graph-run/index.ts';
-import { compilePlan, partition, type SchedulerPlan, taskKey } from '../../src/core/scheduler/index.ts';
+import { compilePlan, partition, type SchedulerPlan } from '../../src/core/scheduler/index.ts';
+import { taskKey } from '../../src/core/task-on-node.ts';
 import { PATIENT_HEARTBEAT_SECONDS, untilCancelled } from './scripted-site.ts';
 
 /** A task that has started on its node and waits for the test to end it. */

@@ -204,7 +204,7 @@ describePage('looking at runs', () => {
   function allPages(): readonly string[] {
     const cluster = `/clusters/${env.cluster}`;
     const lists = ['sites', 'runs', 'schedules', 'notices', 'nodes', 'clusters', 'graphs', 'packages', 'tags', 'audit'];
-    const log = `?log=${encodeURIComponent(`database@${env.nodes[0]}`)}`;
+    const log = `?log=database&log_node=${env.nodes[0]}`;
     return [
       ...lists.map((one) => `/${one}`),
       ...['', '?view=graph', '?view=timeline&critical=1', '?view=log', log].map((view) => `/runs/second${view}`),

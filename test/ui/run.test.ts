@@ -288,7 +288,7 @@ describePage('the page of a run of graphs', () => {
   it('the output of a real task is shown live, and each attempt has its own log', async () => {
     const [started, go] = [join(folder, 'started'), join(folder, 'go')];
     const cmd = `echo try; echo warned >&2; if [ -e ${started} ]; then echo better; exit 0; fi; touch ${started}; until [ -e ${go} ]; do sleep 0.05; done; echo 'gone <b>wrong</b>'; exit 3`;
-    const tasks = [shell('migrate', { role: ['controller'], parameters: { cmd, timeout: 600, retries: 0 } })];
+    const tasks = [shell('migrate@v2', { role: ['controller'], parameters: { cmd, timeout: 600, retries: 0 } })];
     await system.ask('PUT', `${api}/clusters/${env.cluster}/deployment_graphs/custom`, { tasks });
     const secrets = environmentSecrets();
     const orders = storeOrders({
@@ -314,15 +314,15 @@ describePage('the page of a run of graphs', () => {
     );
     const page = await at('/clusters');
     const id = await start(page);
-    await page.getByRole('link', { name: 'migrate' }).click();
-    const log = page.getByRole('region', { name: 'Log of migrate on prod-1' });
+    await page.getByRole('link', { name: 'migrate@v2' }).click();
+    const log = page.getByRole('region', { name: 'Log of migrate@v2 on prod-1' });
     const output = log.getByLabel('Output', { exact: true });
     await expect.poll(() => output.textContent()).toBe('try\n');
     expect(existsSync(started)).toBe(true);
     const whole = await at(`/runs/${id}?view=log`);
     const line = (text: string | RegExp) =>
       whole.getByRole('list', { name: 'Log of the run' }).getByRole('listitem').filter({ hasText: text });
-    await line(/^\s*\d\d:\d\d:\d\d\.\d{3}\s*migrate on prod-1\s*try$/).waitFor();
+    await line(/^\s*\d\d:\d\d:\d\d\.\d{3}\s*migrate@v2 on prod-1\s*try$/).waitFor();
     await line('warned').waitFor();
     await log.getByLabel('Stream').selectOption('stderr');
     await expect.poll(() => output.textContent()).toBe('warned\n');
@@ -338,8 +338,8 @@ describePage('the page of a run of graphs', () => {
     await whole.waitForURL(/find=WRONG/);
     await line('try').waitFor({ state: 'detached' });
     await expect.poll(() => line('').count()).toBe(1);
-    await line('wrong').getByRole('link', { name: 'migrate on prod-1' }).click();
-    await whole.getByRole('region', { name: 'Log of migrate on prod-1' }).waitFor();
+    await line('wrong').getByRole('link', { name: 'migrate@v2 on prod-1' }).click();
+    await whole.getByRole('region', { name: 'Log of migrate@v2 on prod-1' }).waitFor();
 
     await act(page, 'Retry', 'once more');
     // The log continues with the new try by itself; the failed one is still there.
@@ -353,7 +353,7 @@ describePage('the page of a run of graphs', () => {
       page.waitForEvent('download'),
       log.getByRole('link', { name: 'Download' }).click(),
     ]);
-    expect(file.suggestedFilename()).toMatch(/^migrate@\d+\.stdout\.log$/);
+    expect(file.suggestedFilename()).toMatch(/^migrate@v2@\d+\.stdout\.log$/);
     await log.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('heading', { level: 1 }).getByText('success').waitFor();
   });

@@ -89,11 +89,11 @@ it('operators reach a part that has continued, and cancelling ends it', async ()
   held.finish();
   await run.reaches((status) => status.counts.running === 0);
   expect(graph.began).toHaveLength(46);
-  await run.update('skip_task', { task: 't46@n1' });
+  await run.update('skip_task', { task: 't46', node: 'n1' });
   await run.update('resume');
   const failing = await run.reaches((status) => status.graphs[0]!.state === 'held');
   expect(failing.failed).toEqual([{ task: 't48', node: 'n1', attempts: 1, reason: 'no link (exit code 1)' }]);
-  await run.update('retry_task', { task: 't48@n1' });
+  await run.update('retry_task', { task: 't48', node: 'n1' });
   await graph.heldTask('t52@n1');
   const [node] = await rig.client.workflow.getHandle(part).query<readonly TreeNode[]>('tree');
   expect(node).toMatchObject({ name: 'n1', detail: '51 of 55 tasks' });

@@ -77,7 +77,7 @@ it('the status of a site names the run of its software with its progress; search
     () => handle.query<RunStatus>('status'),
     ({ software }) => software?.phase === 'default: running',
   );
-  expect(status.software).toMatchObject({ workflow_id: id, done: 0, total: 1, running: ['a@n1'] });
+  expect(status.software).toMatchObject({ workflow_id: id, done: 0, total: 1, running: [{ task: 'a', node: 'n1' }] });
   const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
   expect(currentDetails).toContain(`Software: \`${id}\` · **default: running** · 0 of 1 task`);
   const tree = await handle.query<TreeNode>('tree');

@@ -300,7 +300,7 @@ describe('agents', () => {
       const run = await startGraphRun(rig, graph);
       expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
       expect(graph.began).toEqual(['a@n1', 'b@n1']);
-      expect(graph.rows().get('a@n2')).toMatchObject({ status: 'blocked', root_cause: 'offline:n2' });
+      expect(graph.rows().get('a@n2')).toMatchObject({ status: 'blocked', root_cause: { task: null, node: 'n2' } });
       expect(graph.closedGraphs[0]!.nodes).toEqual({ n1: 'success', n2: 'failed' });
     });
 

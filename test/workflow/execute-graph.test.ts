@@ -154,7 +154,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     expect(report.graphs[0]!.failed_nodes[0]).toMatchObject({
       node: '1',
       failed_tasks: ['db'],
-      root_causes: ['db@1'],
+      root_causes: [{ task: 'db', node: '1' }],
     });
     await recordHistory(run.handle, name('failed'));
   });
@@ -170,7 +170,11 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
       failed: [{ task: 'net', node: '1', reason: 'exit 1 (exit code 1)' }],
     });
     expect([...graph.began].sort()).toEqual(['net@1', 'net@2', 'net@3']);
-    expect(graph.rows().get('nova@3')).toMatchObject({ status: 'blocked', root_cause: 'net@1', attempt: 0 });
+    expect(graph.rows().get('nova@3')).toMatchObject({
+      status: 'blocked',
+      root_cause: { task: 'net', node: '1' },
+      attempt: 0,
+    });
     const counts = { success: 2, failed: 1, blocked: 3, skipped: 2 };
     expect(result).toMatchObject({ graphs: [{ counts }] });
     expect(graph.closedGraphs[0]!.nodes).toEqual({ 1: 'failed', 2: 'failed', 3: 'failed', null: 'success' });
@@ -254,7 +258,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     for (const [at, task] of tasks.entries()) task.finish(at === 0 ? failed() : ok);
     await run.reaches(({ counts }) => counts.failed === 1 && counts.success === 2 && counts.running === 0);
     graph.hold.clear();
-    expect(await run.update('retry_task', { task: 'net@1' })).toMatchObject({ paused: { by: 'nina' } });
+    expect(await run.update('retry_task', { task: 'net', node: '1' })).toMatchObject({ paused: { by: 'nina' } });
     expect(graph.began).toHaveLength(3);
     await run.update('resume', { by: 'nina' });
     expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
@@ -308,14 +312,18 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     first.finish();
     const held = await run.reaches((status) => status.graphs[0]!.state === 'held');
     expect(held.failed).toEqual([{ task: 'net', node: '3', attempts: 1, reason: 'no link (exit code 1)' }]);
-    expect(await refusal(run.update('retry_task', { task: 'nova@3' }))).toMatch(/only a failed task can be retried/);
-    expect(await refusal(run.update('retry_task', { task: 'nothing@3' }))).toMatch(/there is no task nothing@3/);
+    expect(await refusal(run.update('retry_task', { task: 'nova', node: '3' }))).toMatch(
+      /only a failed task can be retried/,
+    );
+    expect(await refusal(run.update('retry_task', { task: 'nothing', node: '3' }))).toMatch(
+      /there is no task nothing@3/,
+    );
     expect(await refusal(run.update('skip_task', { nope: 1 }))).toMatch(/missing field 'task'/);
-    await run.update('retry_task', { task: 'net@3', by: 'nina', reason: 'cable in' });
+    await run.update('retry_task', { task: 'net', node: '3', by: 'nina', reason: 'cable in' });
     await run.reaches(
       (status) => status.failed.some(({ task }) => task === 'db') && status.graphs[0]!.state === 'held',
     );
-    const answer = await run.update('skip_task', { task: 'db@1' });
+    const answer = await run.update('skip_task', { task: 'db', node: '1' });
     expect(answer.counts.failed).toBeLessThanOrEqual(1);
     expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
     expect(
@@ -324,9 +332,9 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     expect(graph.began).toContain('nova@3');
     expect(graph.rows().get('db@1')).toMatchObject({ status: 'skipped', end: { message: 'full disk' } });
     const { operator } = graph.closed[0]!.report as GraphRunReport;
-    expect(operator.map(({ action, task }) => [action, task])).toEqual([
-      ['retry_task', 'net@3'],
-      ['skip_task', 'db@1'],
+    expect(operator.map(({ action, task, node }) => [action, task, node])).toEqual([
+      ['retry_task', 'net', '3'],
+      ['skip_task', 'db', '1'],
     ]);
     await recordHistory(run.handle, name('held'));
   });
@@ -388,7 +396,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     };
     const run = await startGraphRun(rig, noticing, [{ cluster: 1, hold_on_failure: true }]);
     await run.reaches((status) => status.graphs[0]?.state === 'held');
-    await run.update('retry_task', { task: 'net@3' });
+    await run.update('retry_task', { task: 'net', node: '3' });
     while (noticed.length < 2) await lookAgain();
     await run.handle.signal('stop');
     while (noticed.length < 3) await lookAgain();
@@ -414,8 +422,8 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     graph.hold.add('net@3');
     const run = await startGraphRun(rig, graph);
     const task = await graph.heldTask('net@3');
-    await run.update('skip_task', { task: 'nova@3' });
-    expect(await refusal(run.update('skip_task', { task: 'net@3' }))).toMatch(/is running/);
+    await run.update('skip_task', { task: 'nova', node: '3' });
+    expect(await refusal(run.update('skip_task', { task: 'net', node: '3' }))).toMatch(/is running/);
     task.finish();
     expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
     expect(graph.began).not.toContain('nova@3');

@@ -50,7 +50,7 @@ async function pausedEndedResumed(last: typeof ok, situation: string): Promise<v
   const after = await work();
   await handle.executeUpdate('resume', { args: [{}] });
   // Its failure holds the rest.
-  if (last !== ok) await handle.executeUpdate('skip_task', { args: [{ task: 't0@n0' }] });
+  if (last !== ok) await handle.executeUpdate('skip_task', { args: [{ task: 't0', node: 'n0' }] });
   for (const task of ['t1@n0', 't1@n1']) (await graph.heldTask(task)).finish();
   await expect(handle.result()).resolves.toMatchObject({ outcome: 'success' });
   await after.stop();

@@ -63,7 +63,7 @@ export const serveRuns: RouteGroup = async (app, { operations: { runs, sites, ta
     'GET /runs/:run/plan': async ({ params }) => ({ plan: await runs.plan(params.run) }),
     'GET /runs/:run/nodes': async ({ params }) => ({ items: await runs.nodes(params.run) }),
     'GET /runs/:run/logs': ({ params, query }) => taskLogs.ofRun(params.run, given(query)),
-    'GET /runs/:run/logs/:task': taskLog(taskLogs),
+    'GET /runs/:run/nodes/:node/tasks/:task/log': taskLog(taskLogs),
     'POST /runs/:run/pause': (request) => runs.update(request.params.run, 'pause', operatorOf(request)),
     'POST /runs/:run/resume': (request) => runs.update(request.params.run, 'resume', operatorOf(request)),
     async 'POST /runs/:run/stop'(request) {
@@ -78,16 +78,21 @@ export const serveRuns: RouteGroup = async (app, { operations: { runs, sites, ta
     'POST /runs/:run/reject': (request) => runs.update(request.params.run, 'reject', approvalOf(request)),
     'POST /runs/:run/nodes/:node/retry': (request) =>
       runs.update(request.params.run, 'retry_node', { node: request.params.node, ...operatorOf(request) }),
-    'POST /runs/:run/tasks/:task/retry': (request) =>
-      runs.update(request.params.run, 'retry_task', { task: request.params.task, ...operatorOf(request) }),
-    'POST /runs/:run/tasks/:task/skip': (request) =>
-      runs.update(request.params.run, 'skip_task', { task: request.params.task, ...operatorOf(request) }),
+    'POST /runs/:run/nodes/:node/tasks/:task/retry': (request) =>
+      runs.update(request.params.run, 'retry_task', onTask(request)),
+    'POST /runs/:run/nodes/:node/tasks/:task/skip': (request) =>
+      runs.update(request.params.run, 'skip_task', onTask(request)),
   });
 };
 
 function operatorOf(request: Asked<(typeof runRoutes)['POST /runs/:run/pause']>) {
   const { by, reason } = request.body;
   return given({ by: actorOf(request, by), reason });
+}
+
+function onTask(request: Asked<(typeof runRoutes)['POST /runs/:run/nodes/:node/tasks/:task/retry']>) {
+  const { task, node } = request.params;
+  return { task, node, ...operatorOf(request) };
 }
 
 const approvalOf = (request: Asked<(typeof runRoutes)['POST /runs/:run/approve']>) =>

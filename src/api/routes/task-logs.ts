@@ -12,7 +12,7 @@ const EVENTS = 'text/event-stream';
 /** Output of a task: as it was written, or as events with offsets, gaps and the end. */
 export const taskLog =
   (taskLogs: Operations['taskLogs']) =>
-  async (request: Asked<(typeof runRoutes)['GET /runs/:run/logs/:task']>, reply: FastifyReply) => {
+  async (request: Asked<(typeof runRoutes)['GET /runs/:run/nodes/:node/tasks/:task/log']>, reply: FastifyReply) => {
     const { follow, stream = 'stdout', ...rest } = request.query;
     const stop = new AbortController();
     request.raw.socket.once('close', () => stop.abort());

@@ -1,4 +1,5 @@
 import { stateWord } from '../../core/state-word.ts';
+import { causeText } from '../../core/task-on-node.ts';
 import { TASK_STATUSES } from '../../core/words.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
@@ -93,4 +94,8 @@ interface ShowFlags extends OutputFlags {
   readonly summary?: boolean;
 }
 
-const inWords = (row: Answer<'GET /transactions/:id/tasks'>[number]) => ({ ...row, status: stateWord(row.status) });
+const inWords = ({ root_cause, ...row }: Answer<'GET /transactions/:id/tasks'>[number]) => ({
+  ...row,
+  status: stateWord(row.status),
+  ...(root_cause === undefined ? {} : { root_cause: causeText(root_cause) }),
+});

@@ -1,5 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { CliCommand } from '../command.ts';
+import { findRun } from '../find-run.ts';
+import { findTask } from '../find-task.ts';
 import type { OutputFlags } from '../formats/output.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
@@ -37,6 +39,8 @@ export function registerRunLogs(run: CliCommand, session: Session): void {
       if (flags.search !== undefined || flags.limit !== undefined || flags.format !== 'table')
         throw usageError('--search, --limit and --format are for the log of a whole run', 'Omit TASK@NODE.');
       const { printTaskLog } = await import('../task-log.ts');
-      process.exitCode = await printTaskLog(session, reference, task, flags);
+      const client = await session.client();
+      const asked = await findTask(client, () => findRun(client, reference), task);
+      process.exitCode = await printTaskLog(session, reference, asked, flags);
     });
 }

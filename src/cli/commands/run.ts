@@ -5,6 +5,7 @@ import type { OperatorNote } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { findRun } from '../find-run.ts';
+import { findTask } from '../find-task.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
 import { type Session, userOf } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
@@ -254,7 +255,12 @@ export function registerRun(program: CliCommand, session: Session): void {
       .action(async (reference: string, task: string, flags: ActFlags) => {
         const client = await session.client();
         const run = await findRun(client, reference);
-        const status = await client.runs.task(run.id, task, verb, noteOf(session, flags));
+        const status = await client.runs.task(
+          run.id,
+          await findTask(client, async () => run, task),
+          verb,
+          noteOf(session, flags),
+        );
         await printOne(terminal, flags, status, `task ${task} of run ${run.id} ${done}\n`);
       });
   }

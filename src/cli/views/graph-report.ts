@@ -1,4 +1,5 @@
 import type { GraphRunReport } from '../../core/contracts/index.ts';
+import { causeText, taskText } from '../../core/task-on-node.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted } from '../../core/text/text.ts';
 import { formatSpan } from './duration.ts';
@@ -12,13 +13,16 @@ export function graphReportText(report: GraphRunReport, color = false): string {
   return sectionsText([
     headOf(report, paint),
     ...report.graphs.map((graph) => graphOf(graph, paint)),
-    operatorSection(report.operator, ({ task }) => task, paint),
+    operatorSection(report.operator, subjectOf, paint),
     warningSection(report.warnings, paint),
     report.cut === undefined
       ? []
       : [`${report.cut.failed_omitted} more failures: sitewright history show ${report.transaction}`],
   ]);
 }
+
+const subjectOf = ({ task, node }: GraphRunReport['operator'][number]): string | undefined =>
+  task === undefined || node === undefined ? undefined : taskText({ task, node });
 
 function headOf(report: GraphRunReport, paint: Paint): string[] {
   const mode = report.mode === 'apply' ? '' : ` (${report.mode.replace('_', ' ')})`;
@@ -42,7 +46,7 @@ function graphOf(graph: GraphRunReport['graphs'][number], paint: Paint): string[
     const lost =
       lost_tasks === 0
         ? ''
-        : `${own === '' ? '' : ';'} ${counted(lost_tasks, 'task')} did not run because of ${someOf(root_causes)}`;
+        : `${own === '' ? '' : ';'} ${counted(lost_tasks, 'task')} did not run because of ${someOf(root_causes.map(causeText))}`;
     lines.push(`  node ${printable(node)}:${own}${lost}`);
   }
   return lines;

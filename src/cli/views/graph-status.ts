@@ -2,6 +2,7 @@ import type { GraphRunStatus } from '../../core/contracts/index.ts';
 import type { SomeCounts } from '../../core/graph-run/task-counts.ts';
 import { describeSilence } from '../../core/run/index.ts';
 import { stateWord } from '../../core/state-word.ts';
+import { taskText } from '../../core/task-on-node.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted } from '../../core/text/text.ts';
 import { TASK_STATUSES } from '../../core/words.ts';
@@ -25,7 +26,7 @@ export function graphStatusText(status: GraphRunStatus, color = false, now?: num
   lines.push(...asOfLines(status, now), ...expectedLines(status, now));
   lines.push(...awaitingLines(status, status.transaction ?? 'RUN', paint));
   if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));
-  if (status.running.length > 0) lines.push(`now: ${someOf(status.running)}`);
+  if (status.running.length > 0) lines.push(`now: ${someOf(status.running.map(taskText))}`);
   if (status.silent.length > 0) lines.push(`${paint.bad('no answer')} from the agents of ${someOf(status.silent)}`);
   for (const failed of status.failed) lines.push(failedTaskText(failed, paint));
   const unlisted = (status.counts.failed ?? 0) - status.failed.length;
@@ -58,9 +59,10 @@ export function graphChanges(status: GraphRunStatus, last: GraphRunStatus | unde
     lines.push(`${paint.busy('stopping')}: running tasks finish, nothing new starts`);
   lines.push(...awaitingChanges(status, last, status.transaction ?? 'RUN', paint));
   lines.push(...silenceChanges(status, last, paint));
-  const known = new Set(last?.failed.map(({ task, node, attempts }) => `${task}@${node} ${attempts}`));
+  const known = new Set(last?.failed.map(({ task, node, attempts }) => JSON.stringify([task, node, attempts])));
   for (const failed of status.failed)
-    if (!known.has(`${failed.task}@${failed.node} ${failed.attempts}`)) lines.push(failedTaskText(failed, paint));
+    if (!known.has(JSON.stringify([failed.task, failed.node, failed.attempts])))
+      lines.push(failedTaskText(failed, paint));
   for (const node of status.silent)
     if (!last?.silent.includes(node)) lines.push(`${paint.bad('no answer')} from the agent of ${printable(node)}`);
   const states = new Map(last?.graphs.map(({ transaction, state }) => [transaction, state]));
@@ -83,17 +85,14 @@ export const countsText = (counts: SomeCounts): string =>
     .map((status) => `${counts[status]} ${stateWord(status)}`)
     .join(', ') || 'none yet';
 
-export const failedTaskText = (
-  { task, node, attempts, reason }: GraphRunStatus['failed'][number],
-  paint: Paint,
-): string => {
+export const failedTaskText = ({ attempts, reason, ...of }: GraphRunStatus['failed'][number], paint: Paint): string => {
   const tries = attempts > 1 ? ` after ${attempts} attempts` : '';
-  return `${paint.bad('failed')} ${printable(task)}@${printable(node)}${tries}: ${printable(reason)}`;
+  return `${paint.bad('failed')} ${printable(taskText(of))}${tries}: ${printable(reason)}`;
 };
 
 /** The commands for a run that is held open by failed tasks, ready to be copied. */
 function nextOfHeld({ transaction, failed: [first] }: GraphRunStatus): string[] {
-  const task = first === undefined ? 'TASK@NODE' : printable(`${first.task}@${first.node}`);
+  const task = first === undefined ? 'TASK@NODE' : printable(taskText(first));
   return [
     ...['retry-task', 'skip-task'].map((verb) => `  sitewright run ${verb} ${transaction} ${task}`),
     `  sitewright run stop ${transaction}`,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { controlQueue, nodeQueue, prefixed } from '../../../workflows/protocol.ts';
 import { type ExecutablePart, type PlanReference, splitForExecution } from '../../core/graph-run/index.ts';
 import type { SchedulerGraph } from '../../core/scheduler/index.ts';
+import { taskKey } from '../../core/task-on-node.ts';
 import { goesToMaster } from '../../core/task-types/index.ts';
 import { MASTER } from '../../graph/index.ts';
 import type { PlanOrder } from '../../store/index.ts';
@@ -45,7 +46,7 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
     const { node: agent, site } = agents[node]!;
     const judgement = judge.judge(instance, whole.nodes[node]!, agent);
     for (const problem of judgement.problems) {
-      const text = `${instance.id}@${whole.nodes[node]!} ${problem}`;
+      const text = `${taskKey(instance.id, whole.nodes[node]!)} ${problem}`;
       if (worked.length < MAX_WARNINGS) worked.push(text);
     }
     orders.push({ node: agent, task: instance.id, order: taskOrder(plan, instance, judgement, site) });

@@ -1,6 +1,6 @@
 import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
 import type { PlanReference } from '../../core/graph-run/index.ts';
-import { taskKey } from '../../core/scheduler/index.ts';
+import { taskKey } from '../../core/task-on-node.ts';
 import { explainPlan } from '../../graph/index.ts';
 import type { PlannedTaskRow, PlanOrder } from '../../store/index.ts';
 import { nodeTransitions } from '../node-transitions.ts';

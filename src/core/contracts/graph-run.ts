@@ -9,7 +9,7 @@ import {
   TASK_STATUSES,
 } from '../words.ts';
 import { holdReports, runStanding } from './approval.ts';
-import { timestamp } from './primitives.ts';
+import { rootCause, taskOnNode, timestamp } from './primitives.ts';
 import { failureOf, type Wire } from './wire.ts';
 
 /** Number of tasks by state; those that may start immediately count as waiting. */
@@ -36,7 +36,7 @@ const failedNode = z.strictObject({
   node: z.string(),
   failed_tasks: texts.describe('Its own failed tasks, at most ten.'),
   lost_tasks: z.int().describe('Tasks that did not run because of another failure.'),
-  root_causes: texts.describe('`task@node`, or `offline:NODE`; at most eight.'),
+  root_causes: z.array(rootCause).describe('At most eight.'),
 });
 
 const operatorAction = z.strictObject({
@@ -44,8 +44,8 @@ const operatorAction = z.strictObject({
   at: timestamp,
   by: z.string().optional(),
   reason: z.string().optional(),
-  /** `task@node`. */
   task: z.string().optional(),
+  node: z.string().optional().describe('The node of `task`.'),
   before: z.string().optional(),
 });
 
@@ -89,7 +89,7 @@ export const graphRunStatusSchema = z
     counts: taskCounts,
     failed: z.array(failedTask).describe('At most twenty; the report lists more.'),
     failing_nodes: graphStatus.shape.failing_nodes,
-    running: texts.describe('`task@node`; at most twenty.'),
+    running: z.array(taskOnNode).describe('At most twenty.'),
     silent: texts.describe('Nodes whose agents are unreachable, at most twenty.'),
     graphs: z.array(graphStatus),
     warnings: texts.describe('Warnings for the operator, as in the report; the newest twenty.'),

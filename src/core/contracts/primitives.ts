@@ -81,9 +81,17 @@ export const runParams = z.strictObject({
 
 export const runNodeParams = runParams.extend({ node: z.string().min(1).max(1000).describe('Name of the node.') });
 
-export const runTaskParams = runParams.extend({
-  task: z.string().min(1).max(2000).describe('The task and its node: `task@node`.'),
+export const runTaskParams = runNodeParams.extend({
+  node: z.string().min(1).max(1000).describe('The node of the task: its id, as in the history of the run.'),
+  task: z.string().min(1).max(1000).describe('Name of the task.'),
 });
+
+/** A task on a node: names of both may contain any character. */
+export const taskOnNode = z.strictObject({ task: z.string(), node: z.string() });
+
+export const rootCause = z
+  .strictObject({ task: z.string().nullable(), node: z.string() })
+  .describe('The failed task; `task` is null if the agent of the node was unreachable.');
 
 export const pageQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(1000).optional().describe('Maximum number of items. Default: 50.'),

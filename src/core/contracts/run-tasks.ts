@@ -3,7 +3,7 @@ import { GRAPH_STATES, TASK_STATUSES } from '../words.ts';
 import { drawQuery, graphType } from './fuel/graphs.ts';
 import { commaList, idParams } from './fuel/parts.ts';
 import { someTaskCounts, taskCounts, taskStatusList } from './graph-run.ts';
-import { pageOf, pageQuery, runParams, timestamp } from './primitives.ts';
+import { pageOf, pageQuery, rootCause, runParams, timestamp } from './primitives.ts';
 import { media, tagged } from './route.ts';
 import { anyStatusSchema, runSchema } from './run.ts';
 import { siteSchema } from './site.ts';
@@ -50,7 +50,7 @@ const runTaskSchema = z
     attempts: z.int(),
     time_start: timestamp.nullable(),
     time_end: timestamp.nullable(),
-    root_cause: z.string().nullable().describe('`task@node` or `offline:NODE`: the failure that blocked it.'),
+    root_cause: rootCause.nullable().describe('The failure that blocked it; null if none did.'),
     message: z.string().nullable(),
   })
   .meta({ id: 'RunTask', description: 'Status of a task of a graph run on a node.' });

@@ -270,14 +270,14 @@ export const runRoutes = tagged('runs', {
     query: runLogQuery,
     answers: { 200: runLogPage },
   },
-  'GET /runs/:run/logs/:task': {
+  'GET /runs/:run/nodes/:node/tasks/:task/log': {
     id: 'getTaskLog',
     access: 'viewer',
     summary: 'Read the output of a task on its node, optionally live',
     description:
       'The raw output; a line marks the number of dropped bytes. With `Accept: text/event-stream` events instead: `output` (`{offset, text}`), `gap` (`{offset, to}`), `ended` (`{outcome, message}`); the id of an event is the offset at which to resume.',
-    params: runParams.extend({
-      task: z.string().min(3).max(2000).describe('`TASK@NODE`, as in the history of the run.'),
+    params: runTaskParams.extend({
+      node: runTaskParams.shape.node.describe('The node of the task: its id, name or host name.'),
     }),
     query: taskLogQuery,
     events: taskLogEvent,
@@ -324,14 +324,14 @@ export const runRoutes = tagged('runs', {
     params: runNodeParams,
     answers: steered,
   },
-  'POST /runs/:run/tasks/:task/retry': {
+  'POST /runs/:run/nodes/:node/tasks/:task/retry': {
     ...steer,
     id: 'retryTask',
     summary: 'Retry a failed task of a graph run',
     params: runTaskParams,
     answers: steered,
   },
-  'POST /runs/:run/tasks/:task/skip': {
+  'POST /runs/:run/nodes/:node/tasks/:task/skip': {
     ...steer,
     id: 'skipTask',
     summary: 'Skip a task of a graph run',

@@ -1,5 +1,6 @@
 import type { FailedTask } from '../contracts/graph-run.ts';
-import { keyOf, type Scheduler, type SchedulerCommand, type SchedulerGraph, taskReports } from '../scheduler/index.ts';
+import { pairOf, type Scheduler, type SchedulerCommand, type SchedulerGraph, taskReports } from '../scheduler/index.ts';
+import type { TaskOnNode } from '../task-on-node.ts';
 import { utf8Length } from '../text/text.ts';
 import type { TaskStatus } from '../words.ts';
 import type { PartStatus } from './part-status.ts';
@@ -13,13 +14,13 @@ const REASON_LENGTH = 300;
 
 /**
  * The state of the tasks of one part, collected from the scheduler's commands: history rows to write, counts, and why
- * tasks failed. Owned by one driver and changed in place. The cost of a call does not depend on the size of the part.
+ * tasks failed. Owned by one driver and changed in place. Tasks are numbers of the part's graph. The cost of a call does not depend on the size of the part.
  */
 export interface Ledger {
   /** Records a scheduler command; `now` in milliseconds. Ignores commands that are not about a task. */
   note(command: SchedulerCommand, now: number): void;
   /** Records how a task's newest attempt ended. Call it before the scheduler receives the event. */
-  ended(task: string, end: TaskEnd): void;
+  ended(task: number, end: TaskEnd): void;
   /** Records whether a task waits for a node whose agent does not answer. */
   silent(node: string, is: boolean): void;
   /** Number of rows that wait to be written. */
@@ -35,68 +36,59 @@ export interface Ledger {
   failed(most: number): FailedTask[];
 }
 
-/** By `task@node`: the newest rows of tasks that failed, run, or wait for a retry. */
-export type KeptRows = readonly (readonly [string, TaskRow])[];
+/** By number of the task in the part: the newest rows of tasks that failed, run, or wait for a retry. */
+export type KeptRows = readonly (readonly [number, TaskRow])[];
 
 /** Restores the ledger of a continued part from the saved rows and the scheduler. */
 export function restoreLedger(scheduler: Scheduler, kept: KeptRows): Ledger {
-  const { graph } = scheduler;
-  const rows = new Map<string, TaskRow>();
-  taskReports(scheduler).forEach(({ task: key, status, attempts, cause }, task) => {
+  const rows = new Map<number, TaskRow>();
+  taskReports(scheduler).forEach(({ task, node, status, attempts, cause }, at) => {
     if (attempts === 0 && status === 'waiting') return;
-    rows.set(key, {
-      task: graph.names[graph.nameOf[task]!]!,
-      node: graph.nodes[graph.nodeOf[task]!]!,
+    rows.set(at, {
+      task,
+      node,
       status,
       attempt: attempts,
       ...(cause === undefined ? {} : { root_cause: cause }),
     });
   });
-  for (const [key, row] of kept) rows.set(key, row);
-  return createLedger(graph, rows);
+  for (const [at, row] of kept) rows.set(at, row);
+  return createLedger(scheduler.graph, rows);
 }
 
 /**
  * Tasks without work are skipped from the start, and have the rows of the plan.
  *
- * @param known rows that are already written, by `task@node`
+ * @param known rows that are already written, by number of the task
  */
-export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<string, TaskRow> = new Map()): Ledger {
-  const skipped = new Set<string>();
-  graph.noWork.forEach((none, task) => {
-    if (none === 1) skipped.add(keyOf(graph, task));
-  });
-  const counts: Record<TaskStatus, number> = {
-    ...NO_TASKS,
-    waiting: graph.nameOf.length - skipped.size,
-    skipped: skipped.size,
-  };
-  const isFailing = (row: TaskRow): boolean =>
-    row.status === 'failed' || (row.status === 'blocked' && row.root_cause === `offline:${row.node}`);
-  const nodes = new Set(graph.nodes);
-  /** By `task@node`: its newest row. */
-  const rows = new Map<string, TaskRow>();
-  /** By attempt and `task@node`, in order of their first change. */
-  const unwritten = new Map<string, TaskRow>();
+export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<number, TaskRow> = new Map()): Ledger {
+  const tasks = graph.nameOf.length;
+  const skipped = graph.noWork.reduce((sum, none) => sum + none, 0);
+  const counts: Record<TaskStatus, number> = { ...NO_TASKS, waiting: tasks - skipped, skipped };
+  const isFailing = (row: TaskRow): boolean => row.status === 'failed' || isOfflineItself(row);
+  /** By task: its newest row. */
+  const rows = new Map<number, TaskRow>();
+  /** By attempt and task, in order of their first change. */
+  const unwritten = new Map<number, TaskRow>();
   /** By node: tasks that make it a failing one. */
   const failing = new Map<string, number>();
-  const failed = new Set<string>();
-  const running = new Set<string>();
+  const failed = new Set<number>();
+  const running = new Set<number>();
   const silent = new Map<string, number>();
 
-  function put(key: string, row: TaskRow): void {
-    if (skipped.has(key)) return;
-    const old = rows.get(key);
+  function put(at: number, row: TaskRow): void {
+    if (graph.noWork[at] === 1) return;
+    const old = rows.get(at);
     counts[old?.status ?? 'waiting']--;
     counts[row.status]++;
     addTo(failing, row.node, Number(isFailing(row)) - Number(old !== undefined && isFailing(old)));
-    member(failed, key, row.status === 'failed');
-    member(running, key, row.status === 'running');
-    rows.set(key, row);
-    unwritten.set(`${row.attempt} ${key}`, row);
+    member(failed, at, row.status === 'failed');
+    member(running, at, row.status === 'running');
+    rows.set(at, row);
+    unwritten.set(row.attempt * tasks + at, row);
   }
 
-  for (const [key, row] of known) put(key, row);
+  for (const [at, row] of known) put(at, row);
   unwritten.clear();
 
   return {
@@ -105,32 +97,32 @@ export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<string, T
       if (command.type !== 'start' && command.type !== 'retrying' && command.type !== 'settled') {
         if (command.type !== 'reopened') return;
       }
-      const key = command.task;
-      const before = rows.get(key) ?? { ...splitKey(key, nodes), status: 'waiting' as const, attempt: 0 };
+      const number = command.task;
+      const before = rows.get(number) ?? { ...pairOf(graph, number), status: 'waiting' as const, attempt: 0 };
       const { task, node, attempt } = before;
       const at = new Date(now).toISOString();
       switch (command.type) {
         case 'start':
-          put(key, { task, node, status: 'running', attempt: command.attempt, started_at: at });
+          put(number, { task, node, status: 'running', attempt: command.attempt, started_at: at });
           return;
         case 'retrying':
-          put(key, { ...before, status: 'retrying', ended_at: at });
+          put(number, { ...before, status: 'retrying', ended_at: at });
           return;
         case 'settled': {
           const cause = command.cause === undefined ? {} : { root_cause: command.cause };
-          put(key, { ...before, ...cause, status: command.status, ended_at: before.ended_at ?? at });
+          put(number, { ...before, ...cause, status: command.status, ended_at: before.ended_at ?? at });
           return;
         }
         case 'reopened':
-          put(key, { task, node, status: 'waiting', attempt });
+          put(number, { task, node, status: 'waiting', attempt });
           return;
       }
     },
-    ended(key, end) {
-      const row = rows.get(key);
+    ended(task, end) {
+      const row = rows.get(task);
       if (row === undefined) return;
       const message = end.message?.slice(0, REASON_LENGTH);
-      rows.set(key, { ...row, end: message === undefined ? end : { ...end, message } });
+      rows.set(task, { ...row, end: message === undefined ? end : { ...end, message } });
     },
     silent(node, is) {
       addTo(silent, node, is ? 1 : -1);
@@ -141,18 +133,18 @@ export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<string, T
     takeRows() {
       const taken: TaskRow[] = [];
       let bytes = 0;
-      for (const [attempt, row] of unwritten) {
+      for (const [key, row] of unwritten) {
         bytes += utf8Length(JSON.stringify(row)) + 1;
         if (taken.length > 0 && (bytes > RECORD_BYTES || taken.length === ROWS_A_RECORD)) break;
         taken.push(row);
-        unwritten.delete(attempt);
+        unwritten.delete(key);
       }
       return taken;
     },
     status() {
       return {
         counts: { ...counts },
-        running: first(running, 10),
+        running: first(running, 10).map((task): TaskOnNode => pairOf(graph, task)),
         failed: this.failed(20),
         failing_nodes: failing.size,
         silent: first(silent.keys(), 10),
@@ -160,8 +152,8 @@ export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<string, T
     },
     keep: () => [...rows].filter(([, { status }]) => KEPT.has(status)),
     failed(most) {
-      return first(failed, most).map((key) => {
-        const { task, node, attempt, end } = rows.get(key)!;
+      return first(failed, most).map((at) => {
+        const { task, node, attempt, end } = rows.get(at)!;
         return { task, node, attempts: attempt, reason: reasonOf(end) };
       });
     },
@@ -189,13 +181,9 @@ const words: Readonly<Record<TaskEnd['outcome'], string>> = {
   lost: 'its outcome is unknown',
 };
 
-/** Task names and node ids may contain '@': splits where the rest is a known node. */
-function splitKey(key: string, nodes: ReadonlySet<string>): { task: string; node: string } {
-  for (let at = key.indexOf('@'); at >= 0; at = key.indexOf('@', at + 1)) {
-    if (nodes.has(key.slice(at + 1))) return { task: key.slice(0, at), node: key.slice(at + 1) };
-  }
-  return { task: key, node: '' };
-}
+/** Blocked by its own node, whose agent did not answer; not by a failure elsewhere. */
+const isOfflineItself = ({ status, root_cause, node }: TaskRow): boolean =>
+  status === 'blocked' && root_cause?.task === null && root_cause.node === node;
 
 function addTo(map: Map<string, number>, key: string, change: number): void {
   if (change === 0) return;
@@ -204,9 +192,9 @@ function addTo(map: Map<string, number>, key: string, change: number): void {
   else map.delete(key);
 }
 
-function member(set: Set<string>, key: string, is: boolean): void {
-  if (is) set.add(key);
-  else set.delete(key);
+function member(set: Set<number>, task: number, is: boolean): void {
+  if (is) set.add(task);
+  else set.delete(task);
 }
 
 function first<T>(items: Iterable<T>, most: number): T[] {

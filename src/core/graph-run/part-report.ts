@@ -1,6 +1,7 @@
 import type { FailedNode, FailedTask } from '../contracts/graph-run.ts';
 import type { NodeStatus, Scheduler } from '../scheduler/index.ts';
 import { nodeStatus, rootCauses, shownReports } from '../scheduler/index.ts';
+import { isSameTask, type RootCause } from '../task-on-node.ts';
 import type { Ledger } from './ledger.ts';
 import type { TaskCounts } from './task-counts.ts';
 
@@ -21,21 +22,20 @@ export function reportPart(scheduler: Scheduler, ledger: Ledger): PartReport {
     graph.nodes.map((id, n) => [id, nodeStatus(scheduler, n) ?? 'not_reached'] as const),
   );
   const causes = rootCauses(scheduler);
-  const failed = new Map<string, { failed_tasks: string[]; lost_tasks: number; root_causes: Set<string> }>();
-  shownReports(scheduler).forEach(({ task: key, status }, task) => {
+  const failed = new Map<string, { failed_tasks: string[]; lost_tasks: number; root_causes: RootCause[] }>();
+  shownReports(scheduler).forEach(({ task, node: id, status }, at) => {
     if (status !== 'failed' && status !== 'blocked') return;
-    const id = graph.nodes[graph.nodeOf[task]!]!;
     let node = failed.get(id);
-    if (node === undefined) failed.set(id, (node = { failed_tasks: [], lost_tasks: 0, root_causes: new Set() }));
+    if (node === undefined) failed.set(id, (node = { failed_tasks: [], lost_tasks: 0, root_causes: [] }));
     if (status === 'failed') {
-      if (node.failed_tasks.length < 10) node.failed_tasks.push(graph.names[graph.nameOf[task]!]!);
-      if (node.root_causes.size < 8) node.root_causes.add(key);
+      if (node.failed_tasks.length < 10) node.failed_tasks.push(task);
+      addCause(node.root_causes, { task, node: id });
       return;
     }
     node.lost_tasks++;
-    for (const cause of causes.get(key) ?? []) if (node.root_causes.size < 8) node.root_causes.add(cause);
+    for (const cause of causes.get(at) ?? []) addCause(node.root_causes, cause);
   });
-  const failed_nodes = [...failed].map(([node, found]) => ({ node, ...found, root_causes: [...found.root_causes] }));
+  const failed_nodes = [...failed].map(([node, found]) => ({ node, ...found }));
   return {
     counts: ledger.status().counts,
     nodes,
@@ -45,6 +45,11 @@ export function reportPart(scheduler: Scheduler, ledger: Ledger): PartReport {
       .sort((a, b) => Number(b.failed_tasks.length > 0) - Number(a.failed_tasks.length > 0))
       .slice(0, 100),
   };
+}
+
+/** At most eight, each once. */
+function addCause(causes: RootCause[], cause: RootCause): void {
+  if (causes.length < 8 && !causes.some((known) => isSameTask(known, cause))) causes.push(cause);
 }
 
 /** Merges the reports of all parts. */

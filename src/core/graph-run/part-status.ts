@@ -1,11 +1,12 @@
 import type { FailedTask } from '../contracts/graph-run.ts';
+import type { TaskOnNode } from '../task-on-node.ts';
 import type { TaskCounts } from './task-counts.ts';
 
 /** The state of one part of a graph, in a few hundred bytes. A child reports it to its parent from time to time. */
 export interface PartStatus {
   readonly counts: TaskCounts;
-  /** `task@node`, at most ten. */
-  readonly running: readonly string[];
+  /** At most ten. */
+  readonly running: readonly TaskOnNode[];
   /** At most twenty; `counts.failed` is the total. */
   readonly failed: readonly FailedTask[];
   /** Nodes on which a task failed, or whose agents did not answer; not those that only lost tasks to others. */

@@ -1,4 +1,5 @@
 import type { Words } from '../outcomes.ts';
+import type { RootCause } from '../task-on-node.ts';
 import type { TaskStatus } from '../words.ts';
 
 /**
@@ -69,7 +70,7 @@ export interface TaskRow {
   readonly attempt: number;
   readonly started_at?: string;
   readonly ended_at?: string;
-  /** Of `blocked`: `task@node` or `offline:<node>`. */
-  readonly root_cause?: string;
+  /** Of `blocked`. */
+  readonly root_cause?: RootCause;
   readonly end?: TaskEnd;
 }

@@ -3,6 +3,7 @@ import { standingOf } from '../run/index.ts';
 import type { Scheduler } from '../scheduler/index.ts';
 import { shownReports } from '../scheduler/index.ts';
 import { stateWord } from '../state-word.ts';
+import { causeText } from '../task-on-node.ts';
 import { counted } from '../text/text.ts';
 import { DONE_STATUSES } from '../words.ts';
 import type { GraphRunProgress } from './progress.ts';
@@ -32,12 +33,13 @@ export function treeOfPart(scheduler: Scheduler): TreeNode[] {
     if (status !== 'skipped') total[node]!++;
     if (DONE.has(status)) done[node]!++;
     if (status === 'waiting' || status === 'running' || status === 'retrying') open[node]!++;
-    if (status === 'failed' || cause === `offline:${graph.nodes[node]}`) failed[node] = true;
+    if (status === 'failed' || (cause?.task === null && cause.node === graph.nodes[node])) failed[node] = true;
     const isNotable = status === 'running' || status === 'retrying' || status === 'failed';
     if ((!all && !isNotable) || shown >= TASKS_SHOWN) return;
     shown++;
     const detail =
-      cause ?? (status === 'not_reached' ? stateWord(status) : attempts > 1 ? `attempt ${attempts}` : undefined);
+      (cause && causeText(cause)) ??
+      (status === 'not_reached' ? stateWord(status) : attempts > 1 ? `attempt ${attempts}` : undefined);
     tasks[node]!.push({
       name: graph.names[graph.nameOf[task]!]!,
       kind: 'task',

@@ -1,5 +1,5 @@
 import type { Rejection, SchedulerCommand, SchedulerEvent } from './events.ts';
-import { keyOf, taskCount } from './graph.ts';
+import { pairOf, taskCount } from './graph.ts';
 import { takeInOrder } from './message-order.ts';
 import { approve, retryRejection, retryTask, skipRejection, skipTask } from './operator.ts';
 import { flushOutbox, receiveBatch } from './part-exchange.ts';
@@ -50,18 +50,18 @@ export function rejectionOf(s: Scheduler, event: SchedulerEvent): Rejection | un
   if (s.finished) return { reason: 'finished' };
   if (event.type === 'visit')
     return s.nodeIndex.has(event.node) ? undefined : { reason: 'unknown_node', node: event.node };
-  if (!('task' in event)) return undefined;
   switch (event.type) {
     case 'ended': {
-      const task = s.taskIndex.get(event.task);
-      if (task === undefined) return { reason: 'unknown_task', task: event.task };
-      if (s.status[task] === code.running && s.attempts[task] === event.attempt) return undefined;
-      return { reason: 'not_running', task: event.task, attempt: event.attempt };
+      const { task, attempt } = event;
+      if (s.status[task] === code.running && s.attempts[task] === attempt) return undefined;
+      return { reason: 'not_running', ...pairOf(s.graph, task), attempt };
     }
     case 'retry_task':
-      return retryRejection(s, event.task);
+      return retryRejection(s, event);
     case 'skip_task':
-      return skipRejection(s, event.task);
+      return skipRejection(s, event);
+    default:
+      return undefined;
   }
 }
 
@@ -78,8 +78,8 @@ function applyEvent(s: Scheduler, event: SchedulerEvent): void {
       return;
     }
     case 'ended':
-      if (event.outcome === 'not_reached') withdraw(s, s.taskIndex.get(event.task)!);
-      else end(s, s.taskIndex.get(event.task)!, event.outcome === 'success', event.final);
+      if (event.outcome === 'not_reached') withdraw(s, event.task);
+      else end(s, event.task, event.outcome === 'success', event.final);
       return;
     case 'pause':
       s.paused = true;
@@ -94,10 +94,10 @@ function applyEvent(s: Scheduler, event: SchedulerEvent): void {
       approve(s, event.name);
       return;
     case 'retry_task':
-      retryTask(s, event.task);
+      retryTask(s, event);
       return;
     case 'skip_task':
-      skipTask(s, event.task);
+      skipTask(s, event);
       return;
     case 'received': {
       for (const message of takeInOrder(s.outbox!.inbox, event.message)) {
@@ -135,11 +135,11 @@ function end(s: Scheduler, task: number, succeeded: boolean, final = false): voi
     settle(s, task, code.success);
   } else {
     const policy = s.retryOf.get(task);
-    if (policy !== undefined && !final && hasAttemptsLeft(s, task)) {
+    if (policy !== undefined && !final && wouldRetry(s, task)) {
       setStatus(s, task, code.retrying);
       const due = s.now + policy.interval;
       s.due.set(task, due);
-      s.commands.push({ type: 'retrying', task: keyOf(s.graph, task), attempt: s.attempts[task]!, due });
+      s.commands.push({ type: 'retrying', task, attempt: s.attempts[task]!, due });
     } else {
       settle(s, task, failure(s, task));
     }
@@ -158,17 +158,11 @@ function withdraw(s: Scheduler, task: number): void {
   release(s, task);
 }
 
-/** Whether the task's retry policy allows another attempt now. */
-function hasAttemptsLeft(s: Scheduler, task: number): boolean {
+/** Whether the task would be retried if its running attempt failed now. */
+export function wouldRetry(s: Scheduler, task: number): boolean {
   const policy = s.retryOf.get(task);
   const tried = s.attempts[task]! - s.forgivenAttempts[task]!;
   return policy !== undefined && tried <= policy.count && !isStopping(s);
-}
-
-/** Whether the task would be retried if its running attempt failed now. */
-export function wouldRetry(s: Scheduler, key: string): boolean {
-  const task = s.taskIndex.get(key);
-  return task !== undefined && hasAttemptsLeft(s, task);
 }
 
 const failure = (s: Scheduler, task: number): number => (s.graph.forgiven[task] === 1 ? code.ignored : code.failed);

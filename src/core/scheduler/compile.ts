@@ -1,8 +1,8 @@
+import { taskKey } from '../task-on-node.ts';
 import { hasWork } from '../task-types/off-agent.ts';
 import type { SchedulerGraph } from './graph.ts';
 import { normaliseLinks } from './joins.ts';
 import type { Refusal, SchedulerPlan } from './plan.ts';
-import { taskKey } from './plan.ts';
 import { limitsByName } from './strategy.ts';
 import { keptBySubgraphs } from './subgraph.ts';
 import { topologicalOrder } from './topology.ts';

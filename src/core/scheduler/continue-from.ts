@@ -1,6 +1,6 @@
+import { taskKey } from '../task-on-node.ts';
 import type { TaskStatus } from '../words.ts';
 import type { SchedulerPlan } from './plan.ts';
-import { taskKey } from './plan.ts';
 
 /** How a task of an earlier run ended, from `taskReports` or its history row. */
 export interface EarlierTask {

@@ -1,7 +1,8 @@
+import { isSameTask, type RootCause, type TaskOnNode } from '../task-on-node.ts';
 import type { Rejection } from './events.ts';
 import type { MessageOrder } from './message-order.ts';
 import { messageOrder, takeInOrder } from './message-order.ts';
-import type { FromPart, ToPart } from './part-messages.ts';
+import type { Change, FromPart, ToPart } from './part-messages.ts';
 import { failedBit, finishedBit } from './part-messages.ts';
 import type { Coordination } from './partition.ts';
 import type { Permits } from './permits.ts';
@@ -16,8 +17,7 @@ export type CoordinatorEvent =
   | { readonly type: 'resume' }
   | { readonly type: 'stop' }
   | { readonly type: 'approve'; readonly name: string }
-  | { readonly type: 'retry_task'; readonly task: string }
-  | { readonly type: 'skip_task'; readonly task: string };
+  | ({ readonly type: 'retry_task' | 'skip_task' } & TaskOnNode);
 
 export type CoordinatorCommand =
   /** Signal the child, which passes the message to its scheduler. In order, at most one per child and call. */
@@ -59,18 +59,18 @@ interface CoordinatedJoin {
   readonly givers: readonly number[];
   readonly takers: readonly number[];
   /** By giver: bits and cause. */
-  readonly received: { bits: number; cause: string }[];
+  readonly received: { bits: number; cause: RootCause | null }[];
   bits: number;
-  cause: string;
+  cause: RootCause | null;
 }
 
 /** A message under construction. */
 type Draft = { -readonly [K in Exclude<keyof ToPart, Listed | 'seq'>]?: Exclude<ToPart[K], undefined> } & {
-  tasks?: [number, number, string][];
-  joins?: [number, number, string][];
+  tasks?: Change[];
+  joins?: Change[];
   grants?: [number, number][];
-  retry?: string[];
-  skip?: string[];
+  retry?: TaskOnNode[];
+  skip?: TaskOnNode[];
   approve?: string[];
 };
 type Listed = 'tasks' | 'joins' | 'grants' | 'retry' | 'skip' | 'approve';
@@ -85,7 +85,7 @@ export function createCoordinator(plan: Coordination): Coordinator {
     joins: new Map(
       plan.joins.map(([join, givers, takers]) => [
         join,
-        { givers, takers, received: givers.map(() => ({ bits: 0, cause: '' })), bits: 0, cause: '' },
+        { givers, takers, received: givers.map(() => ({ bits: 0, cause: null })), bits: 0, cause: null },
       ]),
     ),
     nodeIndex: new Map(plan.nodes.map((id, node) => [id, node])),
@@ -147,10 +147,10 @@ function apply(c: Coordinator, event: CoordinatorEvent, commands: CoordinatorCom
       });
       break;
     case 'retry_task':
-      (draftFor(c, ownerOf(c, event.task)!).retry ??= []).push(event.task);
+      (draftFor(c, ownerOf(c, event)!).retry ??= []).push({ task: event.task, node: event.node });
       break;
     case 'skip_task':
-      (draftFor(c, ownerOf(c, event.task)!).skip ??= []).push(event.task);
+      (draftFor(c, ownerOf(c, event)!).skip ??= []).push({ task: event.task, node: event.node });
       break;
     default:
       event satisfies never;
@@ -187,18 +187,15 @@ function rejectionOf(c: Coordinator, event: CoordinatorEvent): Rejection | undef
   if (event.type === 'begin') return c.started ? { reason: 'already_started' } : undefined;
   if (!c.started) return { reason: 'not_started' };
   if (c.closing) return { reason: 'finished' };
-  if ('task' in event && ownerOf(c, event.task) === undefined) return { reason: 'unknown_task', task: event.task };
+  if ('task' in event && ownerOf(c, event) === undefined)
+    return { reason: 'unknown_task', task: event.task, node: event.node };
   return undefined;
 }
 
-const ownerOf = (c: Coordinator, key: string): number | undefined => {
-  // Task names and node ids may contain '@': splits where the rest is a known node.
-  for (let at = key.indexOf('@'); at >= 0; at = key.indexOf('@', at + 1)) {
-    const node = c.nodeIndex.get(key.slice(at + 1));
-    if (node !== undefined) return c.plan.partOf[node];
-  }
-  return undefined;
-};
+function ownerOf(c: Coordinator, { node }: TaskOnNode): number | undefined {
+  const at = c.nodeIndex.get(node);
+  return at === undefined ? undefined : c.plan.partOf[at];
+}
 
 function begin(c: Coordinator, offline: readonly string[]): void {
   c.started = true;
@@ -237,14 +234,17 @@ function updateJoin(c: Coordinator, number: number, join: CoordinatedJoin): void
   const failed = join.received.find((received) => (received.bits & failedBit) !== 0);
   const finished = join.received.every((received) => (received.bits & finishedBit) !== 0);
   const bits = (finished ? finishedBit : 0) | (failed === undefined ? 0 : failedBit);
-  const cause = failed?.cause ?? '';
-  if (bits === join.bits && cause === join.cause) return;
+  const cause = failed?.cause ?? null;
+  if (bits === join.bits && isSameCause(cause, join.cause)) return;
   join.bits = bits;
   join.cause = cause;
   for (const taker of join.takers) {
     (draftFor(c, taker).joins ??= []).push([number, bits, cause]);
   }
 }
+
+const isSameCause = (a: RootCause | null, b: RootCause | null): boolean =>
+  a === null || b === null ? a === b : isSameTask(a, b);
 
 function announceStop(c: Coordinator, commands: CoordinatorCommand[]): void {
   const why = c.stopped ? 'user' : c.tolerance.verdict;

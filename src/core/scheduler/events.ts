@@ -1,11 +1,12 @@
+import type { RootCause, TaskOnNode } from '../task-on-node.ts';
 import type { FromPart, ToPart } from './part-messages.ts';
 import type { SettledStatus } from './status.ts';
 import type { GraphEnd } from './tolerance.ts';
 
 /**
  * Events from the driver to the scheduler. The scheduler has no clock: `now` (milliseconds of any steady epoch,
- * `Date.now()` inside a workflow) is the only time it knows, and is needed only where a retry may be due. Names of
- * tasks and nodes are those of the plan. The type names are part of stored snapshots.
+ * `Date.now()` inside a workflow) is the only time it knows, and is needed only where a retry may be due. A `task` is
+ * the number of a task in the graph; operators name a task and its node. The type names are part of stored snapshots.
  */
 export type SchedulerEvent =
   /** First event. `offline`: nodes that did not answer before the run. */
@@ -13,7 +14,7 @@ export type SchedulerEvent =
   /** Answer to a `start` command, with its attempt. A second answer to the same attempt is rejected. */
   | {
       readonly type: 'ended';
-      readonly task: string;
+      readonly task: number;
       readonly attempt: number;
       /** `not_reached`: nothing was done, as the run is being stopped. The task waits again, and the attempt does not count. */
       readonly outcome: 'success' | 'failed' | 'not_reached';
@@ -31,9 +32,9 @@ export type SchedulerEvent =
   /** The operator lets the tasks of this name start, which `holdBefore` keeps waiting; also before `begin`. */
   | { readonly type: 'approve'; readonly name: string }
   /** The operator retries a failed task. Tasks that were lost with it wait again. */
-  | { readonly type: 'retry_task'; readonly task: string }
+  | ({ readonly type: 'retry_task' } & TaskOnNode)
   /** The operator skips a task that has not run, or ignores the failure of one that failed. */
-  | { readonly type: 'skip_task'; readonly task: string }
+  | ({ readonly type: 'skip_task' } & TaskOnNode)
   /** Only with the option `visits`: starts the best task of a free node. */
   | { readonly type: 'visit'; readonly node: string }
   /** Only in a part: a message from the coordinator. */
@@ -45,26 +46,20 @@ export type SchedulerCommand =
    * Run the task on its node and answer with `ended`. Attempts of a task count from 1 over the whole run, including
    * operator retries. `work: false` (only without `instantNoWork`): nothing to run, answer immediately with `success`.
    */
-  | {
-      readonly type: 'start';
-      readonly task: string;
-      readonly node: string;
-      readonly attempt: number;
-      readonly work: boolean;
-    }
+  | { readonly type: 'start'; readonly task: number; readonly attempt: number; readonly work: boolean }
   /** The attempt failed and is retried at `due`. Until then the task keeps its node and its slots. */
-  | { readonly type: 'retrying'; readonly task: string; readonly attempt: number; readonly due: number }
+  | { readonly type: 'retrying'; readonly task: number; readonly attempt: number; readonly due: number }
   /** Send `tick` at this time (the earliest due retry). Replaces an earlier `wake`. */
   | { readonly type: 'wake'; readonly at: number }
-  /** The task reached a final status. `cause` (`task@node` or `offline:<node>`) explains a `blocked`. */
+  /** The task reached a final status. `cause` explains a `blocked`. */
   | {
       readonly type: 'settled';
-      readonly task: string;
+      readonly task: number;
       readonly status: SettledStatus;
-      readonly cause?: string;
+      readonly cause?: RootCause;
     }
   /** The task waits again after `retry_task` or `skip_task`. */
-  | { readonly type: 'reopened'; readonly task: string }
+  | { readonly type: 'reopened'; readonly task: number }
   /** The run is stopping, or (after an operator's retry) no longer is. */
   | { readonly type: 'stopping'; readonly why: 'user' | 'critical' | 'tolerance' | 'none' }
   /** The run has finished. For a part, the coordinator has the result. */
@@ -76,11 +71,11 @@ export type SchedulerCommand =
 
 /** Why an event was rejected. A new reason is a new variant. */
 export type Rejection =
-  | { readonly reason: 'unknown_task'; readonly task: string }
+  | ({ readonly reason: 'unknown_task' } & TaskOnNode)
   | { readonly reason: 'unknown_node'; readonly node: string }
-  | { readonly reason: 'not_running'; readonly task: string; readonly attempt: number }
-  | { readonly reason: 'not_failed'; readonly task: string; readonly status: string }
-  | { readonly reason: 'not_skippable'; readonly task: string; readonly status: string; readonly cause?: string }
+  | ({ readonly reason: 'not_running'; readonly attempt: number } & TaskOnNode)
+  | ({ readonly reason: 'not_failed'; readonly status: string } & TaskOnNode)
+  | ({ readonly reason: 'not_skippable'; readonly status: string; readonly cause?: RootCause } & TaskOnNode)
   /** A message of a coordinator for a scheduler of a whole run. */
   | { readonly reason: 'not_a_part' }
   | { readonly reason: 'not_started' }

@@ -1,3 +1,4 @@
+import { type TaskOnNode, taskText } from '../task-on-node.ts';
 import type { GraphRunMode } from '../words.ts';
 
 /**
@@ -61,5 +62,9 @@ interface GraphPart {
 }
 
 export const taskCount = (graph: SchedulerGraph): number => graph.nameOf.length;
-export const keyOf = (graph: SchedulerGraph, task: number): string =>
-  `${graph.names[graph.nameOf[task]!]}@${graph.nodes[graph.nodeOf[task]!]}`;
+export const pairOf = (graph: SchedulerGraph, task: number): TaskOnNode => ({
+  task: graph.names[graph.nameOf[task]!]!,
+  node: graph.nodes[graph.nodeOf[task]!]!,
+});
+/** The task as a plan refers to it. */
+export const keyOf = (graph: SchedulerGraph, task: number): string => taskText(pairOf(graph, task));

@@ -15,7 +15,7 @@
  *   for (const event of inbox.splice(0)) {
  *     for (const command of apply(scheduler, event)) {
  *       switch (command.type) {
- *         case 'start':      // run the activity on command.node's queue, then push
+ *         case 'start':      // run the activity of graph task command.task, then push
  *                            // { type: 'ended', task, attempt, outcome, now: Date.now() }
  *         case 'wake':       // (re)set the one timer, then push { type: 'tick', now: Date.now() }
  *         case 'settled':    // history row; also 'retrying' and 'reopened'
@@ -45,13 +45,12 @@ export type { CoordinatorCommand, CoordinatorEvent } from './coordinator.ts';
 export { coordinate, createCoordinator, isQuiet } from './coordinator.ts';
 export type { Rejection, SchedulerCommand, SchedulerEvent } from './events.ts';
 export type { SchedulerGraph } from './graph.ts';
-export { keyOf } from './graph.ts';
+export { keyOf, pairOf } from './graph.ts';
 export { awaitingApproval } from './operator.ts';
 export type { FromPart, ToPart } from './part-messages.ts';
 export type { Coordination, SplitRun } from './partition.ts';
 export { partition } from './partition.ts';
 export type { PlanLimits, Refusal, SchedulerPlan, Subgraph } from './plan.ts';
-export { taskKey } from './plan.ts';
 export { nodeStatus, progress, rootCauses, shownReports, taskReports } from './report.ts';
 export { workLeft } from './rest.ts';
 export type { SchedulerSnapshot } from './snapshot.ts';

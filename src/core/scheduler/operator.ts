@@ -1,8 +1,9 @@
 /** Operator actions on single tasks of a running graph. */
+import type { TaskOnNode } from '../task-on-node.ts';
 import type { Rejection } from './events.ts';
 import { awaitsApproval, setStatus } from './propagation.ts';
 import { release } from './slots.ts';
-import { isStopping, type Scheduler } from './state.ts';
+import { isStopping, type Scheduler, taskAt } from './state.ts';
 import { code, statusOf } from './status.ts';
 
 /** Lets the tasks of a name start that were held until an operator approves. */
@@ -19,31 +20,31 @@ export const awaitingApproval = (s: Scheduler): string[] =>
     : [...s.held].flatMap(([name, tasks]) => (tasks.some((task) => awaitsApproval(s, task)) ? [name] : []));
 
 /** Why the task cannot be retried now. Only failed tasks can, unless the run is stopped or exhausted. */
-export function retryRejection(s: Scheduler, key: string): Rejection | undefined {
-  const task = s.taskIndex.get(key);
-  if (task === undefined) return { reason: 'unknown_task', task: key };
+export function retryRejection(s: Scheduler, { task: name, node }: TaskOnNode): Rejection | undefined {
+  const task = taskAt(s, name, node);
+  if (task === undefined) return { reason: 'unknown_task', task: name, node };
   if (s.stopped) return { reason: 'stopped' };
   if (s.exhausted) return { reason: 'exhausted' };
   const c = s.status[task]!;
-  return c === code.failed ? undefined : { reason: 'not_failed', task: key, status: statusOf(c) };
+  return c === code.failed ? undefined : { reason: 'not_failed', task: name, node, status: statusOf(c) };
 }
 
 /** Why the task cannot be skipped now: it runs, has succeeded, or depends on a failed task (its cause). */
-export function skipRejection(s: Scheduler, key: string): Rejection | undefined {
-  const task = s.taskIndex.get(key);
-  if (task === undefined) return { reason: 'unknown_task', task: key };
+export function skipRejection(s: Scheduler, { task: name, node }: TaskOnNode): Rejection | undefined {
+  const task = taskAt(s, name, node);
+  if (task === undefined) return { reason: 'unknown_task', task: name, node };
   const c = s.status[task]!;
   if (c === code.failed || c === code.waiting || c === code.ready || c === code.retrying) return undefined;
   const cause = c === code.blocked ? { cause: s.causes[s.cause[task]!]! } : {};
-  return { reason: 'not_skippable', task: key, status: statusOf(c), ...cause };
+  return { reason: 'not_skippable', task: name, node, status: statusOf(c), ...cause };
 }
 
 /**
  * Reopens a failed task with all attempts of its policy, its node, and tasks that were lost only because of it. A sync
  * point that opened meanwhile stays open.
  */
-export function retryTask(s: Scheduler, key: string): void {
-  const task = s.taskIndex.get(key)!;
+export function retryTask(s: Scheduler, asked: TaskOnNode): void {
+  const task = taskAt(s, asked.task, asked.node)!;
   s.reopening = true;
   s.forgivenAttempts[task] = s.attempts[task]!;
   setStatus(s, task, code.waiting);
@@ -54,8 +55,8 @@ export function retryTask(s: Scheduler, key: string): void {
  * Skips a task. One that has not started keeps its place in the order: its successors still wait for its predecessors.
  * A failed one counts as skipped, and tasks that were lost with it are reopened.
  */
-export function skipTask(s: Scheduler, key: string): void {
-  const task = s.taskIndex.get(key)!;
+export function skipTask(s: Scheduler, asked: TaskOnNode): void {
+  const task = taskAt(s, asked.task, asked.node)!;
   const c = s.status[task]!;
   s.noWork[task] = 1;
   if (c === code.failed) {

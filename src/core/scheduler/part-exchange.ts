@@ -21,22 +21,27 @@ export function receiveBatch(s: Scheduler, message: ToPart): { readonly offline:
   if (message.pause !== undefined || message.stop !== undefined) markAllClasses(s, outbox);
   for (const [task, bits, cause] of message.tasks ?? []) {
     s.reopening ||= bits === 0;
-    setBits(s, outbox.externals.get(task)!, bits, (bits & failedBit) === 0 ? -1 : causeNumber(s, cause));
+    setBits(
+      s,
+      outbox.externals.get(task)!,
+      bits,
+      (bits & failedBit) === 0 || cause === null ? -1 : causeNumber(s, cause),
+    );
   }
   for (const [join, bits, cause] of message.joins ?? []) {
     const vertex = taskCount(graph) + outbox.globalJoins.get(join)!;
     s.reopening ||= (s.bits[vertex]! & ~bits) !== 0;
-    setBits(s, vertex, bits, (bits & failedBit) === 0 ? -1 : causeNumber(s, cause));
+    setBits(s, vertex, bits, (bits & failedBit) === 0 || cause === null ? -1 : causeNumber(s, cause));
   }
   for (const name of message.approve ?? []) approve(s, name);
-  for (const key of message.retry ?? []) {
-    const rejection = retryRejection(s, key);
-    if (rejection === undefined) retryTask(s, key);
+  for (const asked of message.retry ?? []) {
+    const rejection = retryRejection(s, asked);
+    if (rejection === undefined) retryTask(s, asked);
     else outbox.rejected.push(rejection);
   }
-  for (const key of message.skip ?? []) {
-    const rejection = skipRejection(s, key);
-    if (rejection === undefined) skipTask(s, key);
+  for (const asked of message.skip ?? []) {
+    const rejection = skipRejection(s, asked);
+    if (rejection === undefined) skipTask(s, asked);
     else outbox.rejected.push(rejection);
   }
   for (const [whole, count] of message.grants ?? []) {
@@ -67,15 +72,15 @@ export function flushOutbox(s: Scheduler): void {
   const part = graph.part;
   if (outbox === undefined || part === undefined || !s.started) return;
   const firstTask = taskCount(graph);
-  const causeText = (cause: number): string => (cause < 0 ? '' : s.causes[cause]!);
-  const tasks = ascending(outbox.tasks).map((t) => [part.tasks[t]!, s.bits[t]!, causeText(s.cause[t]!)] as const);
+  const named = (cause: number) => (cause < 0 ? null : s.causes[cause]!);
+  const tasks = ascending(outbox.tasks).map((t) => [part.tasks[t]!, s.bits[t]!, named(s.cause[t]!)] as const);
   const joins = ascending(outbox.joins).flatMap((j) => {
     const bits = joinBits(s, j);
-    const cause = causeText(causeBefore(s, firstTask + j));
+    const cause = causeBefore(s, firstTask + j);
     const changed = bits !== outbox.joinSent[j] || cause !== outbox.joinCause[j];
     outbox.joinSent[j] = bits;
     outbox.joinCause[j] = cause;
-    return changed ? [[part.joins[j]!, bits, cause] as const] : [];
+    return changed ? [[part.joins[j]!, bits, named(cause)] as const] : [];
   });
   const failing = [...outbox.nodes].sort(([a], [b]) => a - b).map(([n, on]) => [part.nodes[n]!, on] as const);
   const demand: [number, number][] = [];

@@ -87,5 +87,3 @@ export type Refusal =
   | { readonly reason: 'cycle'; readonly path: readonly string[] }
   | { readonly reason: 'bad_subgraph'; readonly entries: readonly string[] }
   | { readonly reason: 'bad_reference'; readonly problems: readonly string[] };
-
-export const taskKey = (name: string, node: string): string => `${name}@${node}`;

@@ -2,7 +2,7 @@
  * Propagates the change of one task to others: counts of unfinished and failed predecessors, joins, and the tasks of a
  * failed node. Everything is counted, so that a run visits each edge once.
  */
-import { keyOf, taskCount } from './graph.ts';
+import { pairOf, taskCount } from './graph.ts';
 import { failedBit, finishedBit } from './part-messages.ts';
 import { addCandidate, enqueue } from './ready.ts';
 import type { Scheduler } from './state.ts';
@@ -17,7 +17,7 @@ export function setStatus(s: Scheduler, task: number, next: number, cause = -1):
   const node = s.graph.nodeOf[task]!;
   s.running += holds(next) - holds(before);
   s.unsettled += Number(isFinal(before)) - Number(isFinal(next));
-  const why = next === code.failed ? causeNumber(s, keyOf(s.graph, task)) : cause;
+  const why = next === code.failed ? causeNumber(s, pairOf(s.graph, task)) : cause;
   changeLosses(s, node, Number(isFailed(next)) - Number(isFailed(before)));
   if (next === code.failed || before === code.failed) {
     s.failedOn[node]! += next === code.failed ? 1 : -1;
@@ -33,15 +33,14 @@ const holds = (c: number): number => Number(c === code.running || c === code.ret
 /** Emits that a task settled or was reopened. */
 export function announceStatus(s: Scheduler, task: number, before: number): void {
   const next = s.status[task]!;
-  const key = keyOf(s.graph, task);
   if (!isFinal(next)) {
-    if (isFinal(before)) s.commands.push({ type: 'reopened', task: key });
+    if (isFinal(before)) s.commands.push({ type: 'reopened', task });
     return;
   }
   const status = statusOf(next) as SettledStatus;
   s.commands.push({
     type: 'settled',
-    task: key,
+    task,
     status,
     ...(next === code.blocked ? { cause: s.causes[s.cause[task]!]! } : {}),
   });
@@ -135,7 +134,7 @@ export const awaitsApproval = (s: Scheduler, task: number): boolean =>
 /** Why a task that has not started is lost, or -1. */
 function lostBy(s: Scheduler, task: number): number {
   const node = s.graph.nodeOf[task]!;
-  if (s.offline[node] === 1) return causeNumber(s, `offline:${s.graph.nodes[node]}`);
+  if (s.offline[node] === 1) return causeNumber(s, { task: null, node: s.graph.nodes[node]! });
   if (s.failedOn[node]! > 0) return s.nodeCause[node]!;
   if (s.graph.sync[node] === 0 && s.failedBefore[task]! > 0) return causeBefore(s, task);
   return -1;

@@ -1,3 +1,4 @@
+import { causeText } from '../task-on-node.ts';
 import { apply } from './apply.ts';
 import { compilePlan } from './compile.ts';
 import type { SchedulerCommand, SchedulerEvent } from './events.ts';
@@ -56,10 +57,10 @@ export function simulate(simulation: Simulation): SimulationResult {
   const { graph, weights } = compiled;
   const s = createScheduler(graph, { visits: true, instantNoWork: false });
   const trace: TraceEntry[] = [];
-  const running = new Map<string, { readonly task: string; readonly attempt: number; readonly work: boolean }>();
+  const running = new Map<number, { readonly task: number; readonly attempt: number; readonly work: boolean }>();
   /** Tasks that have started and not settled. Tasks that settle without a start are not in the trace. */
-  const unended = new Set<string>();
-  const furtherAttempts = new Map(graph.retries.map(([task, count]) => [keyOf(graph, task), count]));
+  const unended = new Set<number>();
+  const furtherAttempts = new Map(graph.retries.map(([task, count]) => [task, count]));
   let end: GraphEnd | undefined;
   let pass = 0;
   let ended = 0;
@@ -72,13 +73,13 @@ export function simulate(simulation: Simulation): SimulationResult {
       case 'start':
         if (command.attempt === 1) {
           unended.add(command.task);
-          trace.push({ t: pass, event: 'start', task: command.task });
+          trace.push({ t: pass, event: 'start', task: keyOf(graph, command.task) });
         }
-        running.set(command.node, command);
+        running.set(graph.nodeOf[command.task]!, command);
         return;
       case 'settled':
         if (unended.delete(command.task))
-          trace.push({ t: pass, event: 'end', task: command.task, outcome: command.status });
+          trace.push({ t: pass, event: 'end', task: keyOf(graph, command.task), outcome: command.status });
         return;
       case 'wake':
         now = command.at;
@@ -100,11 +101,11 @@ export function simulate(simulation: Simulation): SimulationResult {
   if (simulation.stop_after === 0) drive({ type: 'stop' });
   while (end === undefined) {
     pass++;
-    for (const node of graph.nodes) {
-      const task = running.get(node);
+    for (const [at, node] of graph.nodes.entries()) {
+      const task = running.get(at);
       if (task !== undefined) {
-        running.delete(node);
-        const fails = task.work && Object.hasOwn(simulation.outcomes ?? {}, task.task);
+        running.delete(at);
+        const fails = task.work && Object.hasOwn(simulation.outcomes ?? {}, keyOf(graph, task.task));
         if (!fails || task.attempt > (furtherAttempts.get(task.task) ?? 0)) ended++;
         if (ended === simulation.stop_after) drive({ type: 'stop' });
         drive({ type: 'ended', task: task.task, attempt: task.attempt, outcome: fails ? 'failed' : 'success', now });
@@ -118,9 +119,9 @@ export function simulate(simulation: Simulation): SimulationResult {
   return {
     id,
     ...end,
-    tasks: Object.fromEntries(taskReports(s).map((report) => [report.task, report.status])),
+    tasks: Object.fromEntries(taskReports(s).map(({ status }, task) => [keyOf(graph, task), status])),
     nodes: Object.fromEntries(graph.nodes.map((node, n) => [node, nodeStatus(s, n)!])),
-    root_causes: Object.fromEntries(causes),
+    root_causes: Object.fromEntries([...causes].map(([task, all]) => [keyOf(graph, task), all.map(causeText)])),
     weights: Object.fromEntries(weights.map((weight, task) => [keyOf(graph, task), weight.toString()])),
     trace,
   };

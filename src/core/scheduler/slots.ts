@@ -3,7 +3,7 @@
  * the limits per name and per run. A node that finds a name full waits for that name and is woken by a released slot,
  * so that no event visits all nodes.
  */
-import { keyOf, taskCount } from './graph.ts';
+import { taskCount } from './graph.ts';
 import { setStatus } from './propagation.ts';
 import { addCandidate, enqueue } from './ready.ts';
 import type { Scheduler } from './state.ts';
@@ -101,9 +101,7 @@ export function startAttempt(s: Scheduler, task: number): void {
     s.instant.push(task);
     return;
   }
-  const { graph } = s;
-  const node = graph.nodes[graph.nodeOf[task]!]!;
-  s.commands.push({ type: 'start', task: keyOf(graph, task), node, attempt: s.attempts[task]!, work });
+  s.commands.push({ type: 'start', task, attempt: s.attempts[task]!, work });
 }
 
 /** Releases a task's node and slots. */

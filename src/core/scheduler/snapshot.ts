@@ -1,3 +1,4 @@
+import type { RootCause } from '../task-on-node.ts';
 import type { SchedulerGraph } from './graph.ts';
 import { taskCount } from './graph.ts';
 import { earlyMessages } from './message-order.ts';
@@ -20,7 +21,7 @@ export interface SchedulerSnapshot {
   readonly due: readonly (readonly [number, number])[];
   /** Tasks that an operator skipped. */
   readonly skipped: readonly number[];
-  readonly causes: readonly string[];
+  readonly causes: readonly RootCause[];
   /** `[vertex, cause]`. */
   readonly causeOf: readonly (readonly [number, number])[];
   readonly offline: readonly number[];
@@ -44,7 +45,8 @@ export interface SchedulerSnapshot {
     /** Bits of shared joins and external tasks as the coordinator sent them, by vertex. */
     readonly bits: readonly (readonly [number, number])[];
     readonly joinSent: readonly number[];
-    readonly joinCause: readonly string[];
+    /** By join: index into `causes`, or -1. */
+    readonly joinCause: readonly number[];
     readonly demand: readonly number[];
     readonly permits: readonly number[];
   };
@@ -107,7 +109,7 @@ export function restoreScheduler(
 ): Scheduler {
   const s = createScheduler(graph, options);
   for (const name of snapshot.approved ?? []) s.held.delete(name);
-  for (const text of snapshot.causes) causeNumber(s, text);
+  for (const cause of snapshot.causes) causeNumber(s, cause);
   const causeOf = new Map(snapshot.causeOf);
   for (const [vertex, bits] of snapshot.part?.bits ?? []) setBits(s, vertex, bits, causeOf.get(vertex) ?? -1);
   for (let task = 0; task < s.status.length; task++) {
@@ -170,9 +172,7 @@ function restoreOutbox(
   outbox.quiet = part.quiet;
   outbox.closed = part.closed;
   outbox.joinSent.set(part.joinSent);
-  part.joinCause.forEach((cause, j) => {
-    outbox.joinCause[j] = cause;
-  });
+  outbox.joinCause.set(part.joinCause);
   outbox.demand.set(part.demand);
   s.slots.permits.set(part.permits);
   for (let cls = 0; cls < part.permits.length; cls++) outbox.dirtyClasses.add(cls);

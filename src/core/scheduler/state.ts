@@ -1,7 +1,8 @@
+import type { RootCause } from '../task-on-node.ts';
 import { DueTimes } from './due-times.ts';
 import type { Rejection, SchedulerCommand } from './events.ts';
 import type { SchedulerGraph } from './graph.ts';
-import { keyOf, taskCount } from './graph.ts';
+import { taskCount } from './graph.ts';
 import type { MessageOrder } from './message-order.ts';
 import { messageOrder } from './message-order.ts';
 import type { ToPart } from './part-messages.ts';
@@ -31,7 +32,6 @@ export interface Scheduler {
   readonly options: Required<SchedulerOptions>;
   readonly predecessors: readonly (readonly number[])[];
   readonly tasksOfNode: readonly (readonly number[])[];
-  readonly taskIndex: ReadonlyMap<string, number>;
   readonly nodeIndex: ReadonlyMap<string, number>;
 
   /** By task: a `code`. */
@@ -47,8 +47,9 @@ export interface Scheduler {
   readonly bits: Uint8Array;
   /** By vertex: why it counts as failed (index into `causes`), or -1. */
   readonly cause: Int32Array;
-  readonly causes: string[];
-  readonly causeIndex: Map<string, number>;
+  readonly causes: RootCause[];
+  /** By node and task (null: it is offline): its index in `causes`. */
+  readonly causeIndex: Map<string, Map<string | null, number>>;
   /** By task: number of unfinished and of failed predecessors. */
   readonly unfinished: Int32Array;
   readonly failedBefore: Int32Array;
@@ -139,7 +140,7 @@ export interface Outbox {
   closed: boolean;
   /** By join: the last sent count. */
   readonly joinSent: Uint8Array;
-  readonly joinCause: string[];
+  readonly joinCause: Int32Array;
 }
 
 /** A scheduler before its first event. `graph` comes from `compilePlan` or `partition`. */
@@ -148,11 +149,9 @@ export function createScheduler(graph: SchedulerGraph, options: SchedulerOptions
   const vertices = graph.successors.length;
   const predecessors = reversed(graph.successors);
   const tasksOfNode: number[][] = graph.nodes.map(() => []);
-  const taskIndex = new Map<string, number>();
   const held = new Map<string, number[]>((options.holdBefore ?? []).map((name) => [name, []]));
   for (let t = 0; t < tasks; t++) {
     tasksOfNode[graph.nodeOf[t]!]!.push(t);
-    taskIndex.set(keyOf(graph, t), t);
     held.get(graph.names[graph.nameOf[t]!]!)?.push(t);
   }
   const s: Scheduler = {
@@ -165,7 +164,6 @@ export function createScheduler(graph: SchedulerGraph, options: SchedulerOptions
     },
     predecessors,
     tasksOfNode,
-    taskIndex,
     nodeIndex: new Map(graph.nodes.map((id, n) => [id, n])),
     status: new Uint8Array(tasks).fill(code.waiting),
     attempts: new Int32Array(tasks),
@@ -262,19 +260,27 @@ function createOutbox(graph: SchedulerGraph): Outbox | undefined {
     acknowledged: 0,
     closed: false,
     joinSent: new Uint8Array(graph.joins),
-    joinCause: new Array<string>(graph.joins).fill(''),
+    joinCause: new Int32Array(graph.joins).fill(-1),
   };
 }
 
 /** The number of a cause; adds new ones. */
-export function causeNumber(s: Scheduler, text: string): number {
-  let at = s.causeIndex.get(text);
+export function causeNumber(s: Scheduler, { task, node }: RootCause): number {
+  let ofNode = s.causeIndex.get(node);
+  if (ofNode === undefined) s.causeIndex.set(node, (ofNode = new Map()));
+  let at = ofNode.get(task);
   if (at === undefined) {
     at = s.causes.length;
-    s.causes.push(text);
-    s.causeIndex.set(text, at);
+    s.causes.push({ task, node });
+    ofNode.set(task, at);
   }
   return at;
+}
+
+/** The number of a task that an operator names. Linear in the tasks of its node. */
+export function taskAt({ graph, nodeIndex, tasksOfNode }: Scheduler, name: string, node: string): number | undefined {
+  const at = nodeIndex.get(node);
+  return at === undefined ? undefined : tasksOfNode[at]!.find((task) => graph.names[graph.nameOf[task]!] === name);
 }
 
 /** Whether nothing new may start. */

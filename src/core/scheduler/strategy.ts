@@ -1,5 +1,5 @@
+import { taskKey } from '../task-on-node.ts';
 import type { SchedulerPlan, TaskStrategy } from './plan.ts';
-import { taskKey } from './plan.ts';
 
 /**
  * Limit of running tasks by name, 0 = no limit, and the tasks whose amount is negative. Reads tasks node by node like the

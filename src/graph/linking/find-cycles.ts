@@ -1,5 +1,6 @@
 import { DirectedGraph } from 'graphology';
 import { printPath } from '../../core/data/plain-value.ts';
+import { taskKey } from '../../core/task-on-node.ts';
 import type { Plan } from '../plan.ts';
 import type { GraphProblem } from '../problem.ts';
 import { cyclesIn, firstCycles, verticesOnCycles } from './graph-cycles.ts';
@@ -70,7 +71,7 @@ export function cycleProblems(plan: Plan, cycles: readonly Cycle[]): GraphProble
   return cycles.map(({ members }) => {
     const names = members.map((at) => {
       const { id, node } = plan.instances[at]!;
-      return `${id}@${plan.nodes[node]!}`;
+      return taskKey(id, plan.nodes[node]!);
     });
     const { at } = plan.tasks[plan.instances[members[0]!]!.task]!.merged;
     return {

@@ -1,4 +1,5 @@
 import type { NodeExplanation, PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
+import { taskKey } from '../../core/task-on-node.ts';
 import { counted } from '../../core/text/text.ts';
 import { planOrder } from '../linking/order.ts';
 import type { Plan } from '../plan.ts';
@@ -75,7 +76,7 @@ function section(lines: string[], title: string, entries: readonly string[]): vo
 /** A plan for Graphviz: a box for each node, a point for each "all of these before all of those". */
 export function planDot(plan: Plan): string {
   const { edges, joins } = planOrder(plan);
-  const key = (at: number): string => dotId(`${plan.instances[at]!.id}@${plan.nodes[plan.instances[at]!.node]!}`);
+  const key = (at: number): string => dotId(taskKey(plan.instances[at]!.id, plan.nodes[plan.instances[at]!.node]!));
   const boxes = plan.nodes.flatMap((node, number) => {
     const tasks = plan.byNode[number]!;
     if (tasks.length === 0) return [];

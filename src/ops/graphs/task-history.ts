@@ -1,5 +1,6 @@
 import { isMapping } from '../../core/data/plain-value.ts';
 import { endedStatus } from '../../core/graph-run/task-counts.ts';
+import type { RootCause } from '../../core/task-on-node.ts';
 import { type Fields, type GraphTask, normaliseTask, presentTask } from '../../graph/index.ts';
 import type { Store, TaskHistoryRow, TaskHistoryStatus, TransactionRecord } from '../../store/index.ts';
 import { hasEnded } from './run-tasks.ts';
@@ -12,6 +13,7 @@ export interface HistoryRecord<Word extends string = TaskHistoryStatus> {
   readonly status: Word;
   readonly time_start: string | null;
   readonly time_end: string | null;
+  readonly root_cause?: RootCause;
   readonly [field: string]: unknown;
 }
 

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Transaction } from 'kysely';
+import { taskKey } from '../../core/task-on-node.ts';
 import { notFound } from '../failure.ts';
 import { fromJson, InputCheck, storable } from '../input.ts';
 import type { Json } from '../page.ts';
@@ -114,7 +115,7 @@ export class PlanStore {
     );
     const found = row && (await unpackBlock(row.orders)).find(([name]) => name === storable(task));
     if (found === undefined) {
-      throw notFound('order', `${task}@${node}`, `Plan ${hash} has no such task for this node, or is not stored.`);
+      throw notFound('order', taskKey(task, node), `Plan ${hash} has no such task for this node, or is not stored.`);
     }
     return found[1];
   }
@@ -182,7 +183,7 @@ function sortedOrders(check: InputCheck, orders: NewPlan['orders']): Map<string,
       byNode.set(name, ofNode);
     }
     const id = check.key(`${path}.task`, task);
-    if (ofNode.has(id)) check.refuse(path, `There are two orders for ${id}@${name}.`, 'Keep one of them.');
+    if (ofNode.has(id)) check.refuse(path, `There are two orders for ${taskKey(id, name)}.`, 'Keep one of them.');
     ofNode.set(id, check.json(`${path}.order`, order));
   }
   const byBytes = ([one]: OrderText, [other]: OrderText) => Buffer.compare(Buffer.from(one), Buffer.from(other));

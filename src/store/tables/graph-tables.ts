@@ -1,3 +1,4 @@
+import type { RootCause } from '../../core/task-on-node.ts';
 import type { GraphRunMode, TaskStatus } from '../../core/words.ts';
 import type { Json, JsonFields, JsonObject } from '../page.ts';
 import { anyJson, bytes, choice, count, flag, json, key, reference, serial, text, time } from './column.ts';
@@ -99,8 +100,8 @@ export const graphTables = {
     sequence: count(),
     timeStart: time().nullable(),
     timeEnd: time().nullable(),
-    /** Of `blocked`: `task@node`, or `offline:<node>`. */
-    rootCause: text().nullable(),
+    /** Of `blocked`: one value, so that a later cause replaces it as a whole. */
+    rootCause: json<RootCause>().nullable(),
     message: text().nullable(),
     summary: anyJson(),
     custom: anyJson(),

@@ -2,13 +2,13 @@
 
 /**
  * The chain of tasks that each waited for the one before it, up to the one that ended last. `rows`: `{task, node, from,
- * to}` of ended tasks; `edges`: `[from, to, cross]` between names of tasks, `cross` between nodes. Keys `TASK@NODE`, in
- * order, with the wait before each in milliseconds.
+ * to}` of ended tasks; `edges`: `[from, to, cross]` between names of tasks, `cross` between nodes. The rows in order,
+ * with the wait before each in milliseconds.
  */
 export function criticalPath(rows, edges) {
   const ended = rows
     .filter(({ from, to }) => from && to)
-    .map((row) => ({ ...row, begin: Date.parse(row.from), end: Date.parse(row.to) }));
+    .map((row) => ({ ...row, row, begin: Date.parse(row.from), end: Date.parse(row.to) }));
   const before = new Map();
   for (const [from, to, cross] of edges) before.set(to, [...(before.get(to) ?? []), { from, cross }]);
   const byTask = new Map();
@@ -24,8 +24,7 @@ export function criticalPath(rows, edges) {
     );
     const cause = latest(earlier);
     path.unshift({
-      key: `${one.task}@${node}`,
-      row: one,
+      row: one.row,
       wait: cause === undefined ? 0 : Math.max(0, begin - cause.end),
     });
     one = cause;

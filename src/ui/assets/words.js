@@ -77,12 +77,8 @@ export function worst(counts) {
   return 'skipped';
 }
 
-/** Where a task is, in words: `TASK on NODE`, as `TASK@NODE` names it. */
-export function placeOf(key, names = {}) {
-  const at = key.lastIndexOf('@');
-  const [task, node] = [key.slice(0, at), key.slice(at + 1)];
-  return { task, node, text: node === 'null' ? task : `${task} on ${names[node] ?? node}` };
-}
+/** Where a task is, in words: `TASK on NODE`. */
+export const placeOf = ({ task, node }, names = {}) => (node === 'null' ? task : `${task} on ${names[node] ?? node}`);
 
 /** Why a node failed; the warnings of one that did not. */
 export const reasonOf = (node) => node.reason ?? (node.warnings ?? []).join('; ');

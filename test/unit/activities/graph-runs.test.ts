@@ -344,7 +344,7 @@ describe('a complete run', () => {
         row('a', one, 'success'),
         row('b', one, 'success'),
         row('a', two, 'failed', { end: { outcome: 'failed', message: 'exit code 1', exit_code: 1 } }),
-        row('b', two, 'blocked', { attempt: 0, root_cause: `a@${two}` }),
+        row('b', two, 'blocked', { attempt: 0, root_cause: { task: 'a', node: String(two) } }),
       ],
     });
     // A late batch changes nothing.
@@ -442,9 +442,9 @@ describe('a complete run', () => {
       sequence: 1,
       rows: [
         row('a', one, 'failed'),
-        row('b', one, 'blocked', { attempt: 0, root_cause: `a@${one}` }),
+        row('b', one, 'blocked', { attempt: 0, root_cause: { task: 'a', node: String(one) } }),
         row('a', two, 'failed'),
-        row('b', two, 'blocked', { attempt: 0, root_cause: `a@${two}` }),
+        row('b', two, 'blocked', { attempt: 0, root_cause: { task: 'a', node: String(two) } }),
       ],
     });
     await world.close_graph({ transaction: started.transaction, graph, result: 'failed', nodes: {} });
@@ -466,7 +466,7 @@ describe('a complete run', () => {
         row('a', one, 'success'),
         row('b', one, 'success'),
         row('a', two, 'failed'),
-        row('b', two, 'blocked', { attempt: 0, root_cause: `a@${two}` }),
+        row('b', two, 'blocked', { attempt: 0, root_cause: { task: 'a', node: String(two) } }),
       ],
     });
     const closing = {

@@ -72,22 +72,38 @@ const end = (generation: number, bytes: number) =>
       output: { stdout: { bytes }, stderr: { bytes: 0 } },
     } as unknown as TaskResult,
   });
-const get = async (task: string, query = '', accept = 'text/plain', of: number | string = run) =>
-  api.inject({ url: `/api/v1/runs/${of}/logs/${encodeURIComponent(task)}${query}`, headers: { accept } });
+const get = async (task: string, query = '', accept = 'text/plain', of: number | string = run, node = '3') => {
+  const place = `nodes/${encodeURIComponent(node)}/tasks/${encodeURIComponent(task)}/log`;
+  return api.inject({ url: `/api/v1/runs/${of}/${place}${query}`, headers: { accept } });
+};
 
 it('the newest attempt is read by the run, its graph or the id in lists of runs, and earlier ones by number', async () => {
   put(1, 0, 'first try\n');
   put(2, 0, 'second try\n');
   for (const name of [run, graph, 'run-of-c']) {
-    const answer = await get('db@3', '', 'text/plain', name);
+    const answer = await get('db', '', 'text/plain', name);
     expect([answer.statusCode, answer.headers['x-sitewright-attempt'], answer.body]).toEqual([
       200,
       '2',
       'second try\n',
     ]);
   }
-  expect((await get('db@3', '?attempt=1')).body).toBe('first try\n');
-  expect((await get('db@3', '?offset=7')).body).toBe('try\n');
+  expect((await get('db', '?attempt=1')).body).toBe('first try\n');
+  expect((await get('db', '?offset=7')).body).toBe('try\n');
+});
+
+it('the log of a task is found by the names of task and node, whatever characters they contain', async () => {
+  for (const [task, node, text] of [
+    ['a@b', 'c@d', 'of a@b\n'],
+    ['a', 'b@c@d', 'of a\n'],
+    ['a/b', 'ü ?', 'of a slash\n'],
+  ] as const) {
+    const bytes = Buffer.from(text);
+    logs.append({ ...key(1, task), node }, { kind: 'output', stream: 'stdout', offset: 0, bytes });
+    expect((await get(task, '', 'text/plain', run, node)).body).toBe(text);
+  }
+  const missing = await get('a@b', '', 'text/plain', run, 'c');
+  expect(missing.json()).toMatchObject({ message: expect.stringContaining('has no task a@b@c') });
 });
 
 it('events give offsets, gaps and the end; a character split between pieces arrives whole', async () => {
@@ -96,7 +112,7 @@ it('events give offsets, gaps and the end; a character split between pieces arri
   put(3, 1, tail);
   put(3, 100, 'z');
   end(3, 101);
-  const { body, headers } = await get('db@3', '?follow=true', 'text/event-stream');
+  const { body, headers } = await get('db', '?follow=true', 'text/event-stream');
   expect(headers['content-type']).toContain('text/event-stream');
   const events = body
     .trim()
@@ -114,28 +130,30 @@ it('events give offsets, gaps and the end; a character split between pieces arri
 });
 
 it('missing output is answered with a message', async () => {
-  for (const [task, status] of [
-    ['later@3', 404],
-    ['nothing@3', 404],
-    ['db@4', 404],
-    ['db', 400],
-    ['@33', 400],
-    ['db@3?attempt=9', 404],
+  for (const [task, node, query, status] of [
+    ['later', '3', '', 404],
+    ['nothing', '3', '', 404],
+    ['db', '4', '', 404],
+    ['', '3', '', 400],
+    ['db', '', '', 400],
+    ['db', '3', '?attempt=9', 404],
   ] as const)
-    expect([
+    expect([task, node, query, (await get(task, query, 'text/plain', run, node)).statusCode]).toEqual([
       task,
-      (await get(task.split('?')[0]!, task.includes('?') ? `?${task.split('?')[1]}` : '')).statusCode,
-    ]).toEqual([task, status]);
-  expect((await get('db@3', '', 'text/plain', 'no-such-run')).statusCode).toBe(404);
-  expect((await get('db@3', '', 'text/plain', 999)).statusCode).toBe(404);
+      node,
+      query,
+      status,
+    ]);
+  expect((await get('db', '', 'text/plain', 'no-such-run')).statusCode).toBe(404);
+  expect((await get('db', '', 'text/plain', 999)).statusCode).toBe(404);
 });
 
 it('a task without output is awaited only while its run is open', async () => {
-  const hint = async () => (await get('later@3')).json<{ hint: string }>().hint;
+  const hint = async () => (await get('later')).json<{ hint: string }>().hint;
   expect(await hint()).toContain('follow');
   await store.transactions.endRun(run, { status: 'error', message: 'stopped', childMessage: 'Aborted' });
   expect(await hint()).toBe(`'sitewright history show ${run}' shows its result.`);
-  expect((await get('later@3', '?follow=true')).statusCode).toBe(404);
+  expect((await get('later', '?follow=true')).statusCode).toBe(404);
 });
 
 it('a browser that requests a missing log gets the page, which reports it; a program gets an error', async () => {

@@ -108,7 +108,7 @@ describe('the terminal of an operator', () => {
     ].join('');
     const line = { at: '2026-01-01T00:00:00.000Z', task: 't', node: 'n', attempt: 1, stream: 'stdout', text: CLEAR };
     const lines = { items: [line, { ...line, stream: 'ended' }], earlier: null, later: 'x' };
-    const api = await stubApi(({ at }) => [200, at.startsWith('/runs/7/logs/') ? stream : lines]);
+    const api = await stubApi(({ at }) => [200, at.startsWith('/runs/7/nodes/n/tasks/t/log') ? stream : lines]);
     const env = { SITEWRIGHT_API: api.url };
     for (const args of [
       ['run', 'logs', '7', 't@n'],

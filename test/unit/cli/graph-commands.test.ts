@@ -344,7 +344,7 @@ describe('runs of graphs', () => {
     counts: { waiting: 4, running: 1, success: 2, failed: 1, blocked: 1 },
     failed: [{ task: 'a', node: '2', attempts: 3, reason: 'exit code 4' }],
     failing_nodes: 1,
-    running: ['b@1'],
+    running: [{ task: 'b', node: '1' }],
     silent: ['3'],
     warnings: [],
     graphs: [
@@ -362,12 +362,20 @@ describe('runs of graphs', () => {
       },
     ],
   };
+  /** Tasks and nodes of the run. */
+  const known: { tasks: object; nodes: Record<string, object>; names: object } = {
+    tasks: { 'a@b': {}, a: {}, deploy: {}, 'deploy@2': {} },
+    nodes: { '2': {}, 'c@d': {} },
+    names: { '2': 'web@lab' },
+  };
   const answer = ({ at }: StubRequest): StubAnswer => {
     if (at.startsWith('/transactions/13')) return [200, { id: 13, cluster: 1, parent_id: 12, run: null }];
     if (at.startsWith('/transactions/12')) return [200, { id: 12, cluster: 1, parent_id: null, run: 'run-12' }];
     if (at === '/runs/run-12') return [200, runRecord({ kind: 'execute_graph' })];
     if (at.startsWith('/runs?number=13')) return [200, { items: [], next: null }];
     if (at.startsWith('/runs?')) return [200, { items: [runRecord({ kind: 'execute_graph' })], next: null }];
+    if (at.endsWith('/counts'))
+      return [200, { graphs: [{ tasks: known.tasks, nodes: known.nodes }], node_names: known.names }];
     return [200, status];
   };
 
@@ -393,12 +401,40 @@ describe('runs of graphs', () => {
     );
   });
 
+  it.each([
+    ['a@b@c@d', 'c%40d', 'a%40b'],
+    ['a@2', '2', 'a'],
+    ['a@b@2', '2', 'a%40b'],
+    ['deploy@web@lab', 'web%40lab', 'deploy'],
+    ['deploy@host@name', 'host%40name', 'deploy'],
+  ])('read %s as the task and node that the run has', async (typed, node, task) => {
+    const { code, out, requests } = await against(answer, ['run', 'skip-task', '13', typed]);
+    expect([code, out]).toEqual([0, expect.stringContaining(`task ${typed} of run`)]);
+    expect(requests.at(-1)!.at).toBe(`/runs/${runRecord().id}/nodes/${node}/tasks/${task}/skip`);
+  });
+
+  it.each([
+    ['x@y@z', 3, 'has no task x@y@z'],
+    [
+      'deploy@2@web@lab',
+      2,
+      "means 2 tasks of run 0199aaaa-0000-7000-8000-000000000001: 'deploy' on '2@web@lab', 'deploy@2' on 'web@lab'",
+    ],
+    ['deploy', 2, "'deploy' is not a task on a node"],
+    ['@2', 2, "'@2' is not a task on a node"],
+  ])('refuse %s', async (typed, exit, message) => {
+    known.nodes = { ...known.nodes, '2@web@lab': {} };
+    const { code, err, requests } = await against(answer, ['run', 'retry-task', '13', typed]);
+    expect([code, err]).toEqual([exit, expect.stringContaining(message)]);
+    expect(requests.filter(({ method }) => method === 'POST')).toEqual([]);
+  });
+
   it('retry tasks, or continue without them', async () => {
     const args = ['run', 'retry-task', 'execute_graph:1:12', 'a@2', '--reason', 'fixed'];
     const { code, out, requests } = await against(answer, args);
     expect([code, out]).toEqual([0, expect.stringContaining('task a@2 of run')]);
     expect(requests.at(-1)).toMatchObject({ method: 'POST', body: { reason: 'fixed' } });
-    expect(requests.at(-1)!.at).toMatch(/\/tasks\/a%402\/retry$/);
+    expect(requests.at(-1)!.at).toMatch(/\/nodes\/2\/tasks\/a\/retry$/);
   });
 });
 

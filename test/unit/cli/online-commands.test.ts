@@ -620,7 +620,7 @@ it('history show has the words of run status, and asks for them', async () => {
   const row = { node_id: '1', time_start: null, time_end: null };
   const rows = [
     { ...row, task_name: 'first', status: 'failed', message: 'exit code 2' },
-    { ...row, task_name: 'second', status: 'blocked', root_cause: 'first@1' },
+    { ...row, task_name: 'second', status: 'blocked', root_cause: { task: 'first', node: '1' } },
     { ...row, task_name: 'third', status: 'not_reached' },
   ];
   const columns = ['-c', 'task_name', '-c', 'status', '-c', 'root_cause'];

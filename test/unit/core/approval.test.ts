@@ -7,6 +7,7 @@ import {
   awaitingApproval,
   compilePlan,
   createScheduler,
+  keyOf,
   restoreScheduler,
   takeSnapshot,
 } from '../../../src/core/scheduler/index.ts';
@@ -141,15 +142,16 @@ describe('a scheduler', () => {
   if (!compiled.ok) throw new Error('refused');
   const { graph } = compiled;
   const options = { holdBefore: ['gate', 'db'] };
+  const numberOf = (key: string): number => graph.nameOf.findIndex((_, task) => keyOf(graph, task) === key);
 
   it('holds tasks of a name on all nodes, also those without work, and lets others continue', () => {
     let s = createScheduler(graph, options);
     const started: string[] = [];
     const send = (...events: Parameters<typeof apply>[1][]): void => {
       const answer = apply(s, ...events);
-      for (const command of answer) if (command.type === 'start') started.push(command.task);
+      for (const command of answer) if (command.type === 'start') started.push(keyOf(graph, command.task));
     };
-    const end = (task: string) => send({ type: 'ended', task, attempt: 1, outcome: 'success' });
+    const end = (key: string) => send({ type: 'ended', task: numberOf(key), attempt: 1, outcome: 'success' });
     send({ type: 'begin' });
     expect(awaitingApproval(s)).toEqual([]);
     end('net@1');
@@ -175,11 +177,11 @@ describe('a scheduler', () => {
   it('waits for nothing after a stop, nor for a blocked task', () => {
     const s = createScheduler(graph, options);
     apply(s, { type: 'approve', name: 'gate' }, { type: 'begin' });
-    apply(s, { type: 'ended', task: 'net@1', attempt: 1, outcome: 'failed' });
-    apply(s, { type: 'ended', task: 'net@2', attempt: 1, outcome: 'failed' });
+    apply(s, { type: 'ended', task: numberOf('net@1'), attempt: 1, outcome: 'failed' });
+    apply(s, { type: 'ended', task: numberOf('net@2'), attempt: 1, outcome: 'failed' });
     expect(awaitingApproval(s)).toEqual([]);
     const other = createScheduler(graph, options);
-    apply(other, { type: 'begin' }, { type: 'ended', task: 'net@1', attempt: 1, outcome: 'success' });
+    apply(other, { type: 'begin' }, { type: 'ended', task: numberOf('net@1'), attempt: 1, outcome: 'success' });
     expect(awaitingApproval(other)).toEqual(['gate']);
     apply(other, { type: 'stop' });
     expect(awaitingApproval(other)).toEqual([]);

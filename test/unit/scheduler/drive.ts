@@ -1,6 +1,7 @@
 import type {
   CoordinatorCommand,
   CoordinatorEvent,
+  Scheduler,
   SchedulerCommand,
   SchedulerEvent,
   ToPart,
@@ -11,7 +12,9 @@ import {
   coordinate,
   createCoordinator,
   createScheduler,
+  keyOf,
   nodeStatus,
+  pairOf,
   partition,
   restoreScheduler,
   rootCauses,
@@ -19,6 +22,7 @@ import {
   taskReports,
 } from '../../../src/core/scheduler/index.ts';
 import type { Simulation } from '../../../src/core/scheduler/simulate.ts';
+import { causeText, taskText } from '../../../src/core/task-on-node.ts';
 import type { Observed } from './invariants.ts';
 
 /** A small seeded generator, so that fast-check replays and shrinks a drive by its seed. */
@@ -49,9 +53,12 @@ export interface Driven extends Observed {
   readonly maxByName: ReadonlyMap<string, number>;
 }
 
-type Running = { task: string; node: string; attempt: number };
+type Running = { key: string; task: number; node: string; attempt: number };
 
 const roundTrip = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+const causesIn = (s: Scheduler): [string, readonly string[]][] =>
+  [...rootCauses(s)].map(([task, causes]) => [keyOf(s.graph, task), causes.map(causeText)]);
 
 class Tape {
   readonly trace: Observed['trace'][number][] = [];
@@ -62,23 +69,24 @@ class Tape {
   retrying = new Set<string>();
   readonly #open = new Set<string>();
 
-  take(command: SchedulerCommand): void {
+  take({ graph }: Scheduler, command: SchedulerCommand): void {
+    const key = 'task' in command ? keyOf(graph, command.task) : '';
     if (command.type === 'start') {
-      const { task, node, attempt } = command;
-      this.starts.push(`${task}#${attempt}`);
-      this.retrying.delete(task);
-      this.running.push({ task, node, attempt });
-      if (!this.#open.has(task)) this.trace.push({ event: 'start', task });
-      this.#open.add(task);
+      const { task, attempt } = command;
+      this.starts.push(`${key}#${attempt}`);
+      this.retrying.delete(key);
+      this.running.push({ key, ...pairOf(graph, task), task, attempt });
+      if (!this.#open.has(key)) this.trace.push({ event: 'start', task: key });
+      this.#open.add(key);
       this.maxBusy = Math.max(this.maxBusy, this.#open.size);
-      const name = task.split('@')[0]!;
+      const name = key.split('@')[0]!;
       const now = [...this.#open].filter((other) => other.startsWith(`${name}@`)).length;
       this.maxByName.set(name, Math.max(now, this.maxByName.get(name) ?? 0));
     } else if (command.type === 'retrying') {
-      this.retrying.add(command.task);
-    } else if (command.type === 'settled' && this.#open.delete(command.task)) {
-      this.retrying.delete(command.task);
-      this.trace.push({ event: 'end', task: command.task, outcome: command.status });
+      this.retrying.add(key);
+    } else if (command.type === 'settled' && this.#open.delete(key)) {
+      this.retrying.delete(key);
+      this.trace.push({ event: 'end', task: key, outcome: command.status });
     }
   }
 }
@@ -108,7 +116,7 @@ export function driveWhole(plan: Simulation, seed: number, disturb: Disturbances
       throw new Error(`restored: ${JSON.stringify(commands)}\nunbroken: ${JSON.stringify(unbroken)}`);
     }
     for (const command of commands) {
-      tape.take(command);
+      tape.take(s, command);
       if (command.type === 'wake') wakeAt = command.at;
       if (command.type === 'finish') result = command.why ?? command.result;
     }
@@ -125,11 +133,11 @@ export function driveWhole(plan: Simulation, seed: number, disturb: Disturbances
       tape.trace.push({ event: 'stop', task: '' });
     } else if (disturb.operator && dice < 6) {
       const task = plan.tasks[pick(plan.tasks.length)];
-      if (task !== undefined) send({ type: dice < 4 ? 'retry_task' : 'skip_task', task: `${task.id}@${task.node}` });
+      if (task !== undefined) send({ type: dice < 4 ? 'retry_task' : 'skip_task', task: task.id, node: task.node });
     } else if (tape.running.length > 0) {
       const [ended] = tape.running.splice(pick(tape.running.length), 1) as [Running];
       now += pick(7);
-      const outcome = plan.outcomes?.[ended.task] === undefined ? 'success' : 'failed';
+      const outcome = plan.outcomes?.[ended.key] === undefined ? 'success' : 'failed';
       const event: SchedulerEvent = { type: 'ended', task: ended.task, attempt: ended.attempt, outcome, now };
       send(event);
       // A second answer, as after a lost acknowledgement, must change nothing.
@@ -147,9 +155,9 @@ export function driveWhole(plan: Simulation, seed: number, disturb: Disturbances
   return {
     result,
     events,
-    tasks: Object.fromEntries(taskReports(s).map((report) => [report.task, report.status])),
+    tasks: Object.fromEntries(taskReports(s).map((report) => [taskText(report), report.status])),
     nodes: Object.fromEntries(graph.nodes.map((node, n) => [node, nodeStatus(s, n)!])),
-    rootCauses: Object.fromEntries(rootCauses(s)),
+    rootCauses: Object.fromEntries(causesIn(s)),
     ...tape,
   };
 }
@@ -183,7 +191,7 @@ export function driveSplit(
     }
     events++;
     for (const command of apply(parts[part]!, event)) {
-      tape.take(command);
+      tape.take(parts[part]!, command);
       if (command.type === 'send') up[part]!.push(roundTrip(command.message));
       if (command.type === 'wake') wakeAt[part] = command.at;
       if (command.type === 'finish') finishedParts++;
@@ -218,7 +226,7 @@ export function driveSplit(
     if (disturb.operator && dice < 8) {
       const task = plan.tasks[pick(plan.tasks.length)];
       if (task !== undefined)
-        sendCoordinator({ type: dice < 5 ? 'retry_task' : 'skip_task', task: `${task.id}@${task.node}` });
+        sendCoordinator({ type: dice < 5 ? 'retry_task' : 'skip_task', task: task.id, node: task.node });
     }
     const moves: (() => void)[] = [];
     down.forEach((queue, part) => {
@@ -230,7 +238,7 @@ export function driveSplit(
       moves.push(() => {
         tape.running.splice(at, 1);
         now += pick(7);
-        const outcome = plan.outcomes?.[running.task] === undefined ? 'success' : 'failed';
+        const outcome = plan.outcomes?.[running.key] === undefined ? 'success' : 'failed';
         sendPart(ownerOf(running.node), { type: 'ended', task: running.task, attempt: running.attempt, outcome, now });
       });
     });
@@ -252,11 +260,11 @@ export function driveSplit(
   return {
     result,
     events,
-    tasks: Object.fromEntries(reports.map((report) => [report.task, report.status])),
+    tasks: Object.fromEntries(reports.map((report) => [taskText(report), report.status])),
     nodes: Object.fromEntries(
       parts.flatMap((part, p) => graphs[p]!.nodes.map((node, n) => [node, nodeStatus(part, n)!] as const)),
     ),
-    rootCauses: Object.fromEntries(parts.flatMap((part) => [...rootCauses(part)])),
+    rootCauses: Object.fromEntries(parts.flatMap(causesIn)),
     ...tape,
   };
 }

@@ -12,11 +12,13 @@ import {
   coordinate,
   createCoordinator,
   createScheduler,
+  keyOf,
   partition,
   taskReports,
 } from '../../../src/core/scheduler/index.ts';
+import { taskText } from '../../../src/core/task-on-node.ts';
 import { blocksOfNodes } from '../../rig/blocks-of-nodes.ts';
-import { planOf } from './run.ts';
+import { numberIn, pair, planOf } from './run.ts';
 
 /** One part a node; the test delivers each message itself. */
 function split(plan: SchedulerPlan) {
@@ -40,7 +42,7 @@ function split(plan: SchedulerPlan) {
     const started: string[] = [];
     for (const command of apply(schedulers[part]!, ...events)) {
       if (command.type === 'send') up.push(command.message);
-      if (command.type === 'start') started.push(command.task);
+      if (command.type === 'start') started.push(keyOf(schedulers[part]!.graph, command.task));
       if (command.type === 'rejected') started.push(command.rejection.reason);
     }
     return started;
@@ -60,8 +62,8 @@ function split(plan: SchedulerPlan) {
       return started;
     },
     end: (part: number, task: string, outcome: 'success' | 'failed', attempt = 1) =>
-      send(part, { type: 'ended', task, attempt, outcome }),
-    statuses: () => Object.fromEntries(schedulers.flatMap((s) => taskReports(s)).map((r) => [r.task, r.status])),
+      send(part, { type: 'ended', task: numberIn(schedulers[part]!, task), attempt, outcome }),
+    statuses: () => Object.fromEntries(schedulers.flatMap((s) => taskReports(s)).map((r) => [taskText(r), r.status])),
     result: () => result,
   };
 }
@@ -90,7 +92,7 @@ describe('a run in parts', () => {
     run.end(0, 'a@n1', 'failed');
     run.settle();
     expect(run.statuses()['b@n2']).toBe('blocked');
-    run.ask({ type: 'retry_task', task: 'a@n1' });
+    run.ask({ type: 'retry_task', ...pair('a@n1') });
     expect(run.settle()).toEqual(['a@n1']);
     expect(run.statuses()['b@n2']).toBe('waiting');
     run.end(0, 'a@n1', 'success', 2);
@@ -105,8 +107,8 @@ describe('a run in parts', () => {
     const run = split(planOf(['a@n1', 'b@n2'], ['a@n1 > b@n2']));
     run.ask({ type: 'begin' });
     run.settle();
-    expect(run.ask({ type: 'retry_task', task: 'x@n9' })).toEqual(['unknown_task']);
-    expect(run.ask({ type: 'retry_task', task: 'b@n2' })).toEqual([]);
+    expect(run.ask({ type: 'retry_task', ...pair('x@n9') })).toEqual(['unknown_task']);
+    expect(run.ask({ type: 'retry_task', ...pair('b@n2') })).toEqual([]);
     run.goDown();
     expect(run.goUp()).toEqual(['not_failed']);
     expect(run.send(0, { type: 'pause' })).toEqual(['ask_the_coordinator']);
@@ -118,7 +120,7 @@ describe('a run in parts', () => {
     run.settle();
     run.ask({ type: 'pause' });
     for (const [part, task] of ['a@n1', 'b@n2'].entries()) {
-      run.send(part, { type: 'ended', task, attempt: 1, outcome: 'success' });
+      run.end(part, task, 'success');
     }
     run.settle();
     expect(run.result()).toBeUndefined();

@@ -9,7 +9,8 @@ import {
   taskReports,
   wouldRetry,
 } from '../../../src/core/scheduler/index.ts';
-import { planOf, run } from './run.ts';
+import { taskText } from '../../../src/core/task-on-node.ts';
+import { pair, planOf, run } from './run.ts';
 
 describe('attempts', () => {
   const policy = { count: 2, interval: 100 };
@@ -31,24 +32,22 @@ describe('attempts', () => {
   it('do not follow one that is final', () => {
     const r = run(retried);
     r.begin();
-    expect(wouldRetry(r.scheduler, 'a@n1')).toBe(true);
-    expect(wouldRetry(r.scheduler, 'b@n1')).toBe(false);
-    expect(r.send({ type: 'ended', task: 'a@n1', attempt: 1, outcome: 'failed', final: true, now: 10 })).toEqual([
-      'a@n1 failed',
-      'b@n1 blocked by a@n1',
-      'finish: success',
-    ]);
+    expect(wouldRetry(r.scheduler, r.numberOf('a@n1'))).toBe(true);
+    expect(wouldRetry(r.scheduler, r.numberOf('b@n1'))).toBe(false);
+    expect(
+      r.send({ type: 'ended', task: r.numberOf('a@n1'), attempt: 1, outcome: 'failed', final: true, now: 10 }),
+    ).toEqual(['a@n1 failed', 'b@n1 blocked by a@n1', 'finish: success']);
   });
 
   it('are not given by operators to an exhausted run', () => {
     const r = run(retried, { hold: true });
     r.begin();
-    r.send({ type: 'ended', task: 'a@n1', attempt: 1, outcome: 'failed', final: true, now: 10 });
+    r.send({ type: 'ended', task: r.numberOf('a@n1'), attempt: 1, outcome: 'failed', final: true, now: 10 });
     r.scheduler.exhausted = true;
-    expect(rejectionOf(r.scheduler, { type: 'retry_task', task: 'a@n1' })).toEqual({ reason: 'exhausted' });
-    expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual(['rejected: exhausted']);
+    expect(rejectionOf(r.scheduler, { type: 'retry_task', ...pair('a@n1') })).toEqual({ reason: 'exhausted' });
+    expect(r.send({ type: 'retry_task', ...pair('a@n1') })).toEqual(['rejected: exhausted']);
     r.scheduler.exhausted = false;
-    expect(r.send({ type: 'retry_task', task: 'a@n1' })).toContain('start a@n1 #2');
+    expect(r.send({ type: 'retry_task', ...pair('a@n1') })).toContain('start a@n1 #2');
   });
 
   it('are held by a pause and continue with the resume', () => {
@@ -94,7 +93,7 @@ describe('attempts', () => {
     r.begin();
     r.fail('a@n1', 0);
     r.send({ type: 'tick', now: 100 });
-    const late = { type: 'ended', task: 'a@n1', attempt: 1, outcome: 'success' } as const;
+    const late = { type: 'ended', task: r.numberOf('a@n1'), attempt: 1, outcome: 'success' } as const;
     expect(r.send(late)).toEqual(['rejected: not_running']);
     expect(r.statuses()['a@n1']).toBe('running');
   });
@@ -139,7 +138,7 @@ describe('pause and stop', () => {
     r.begin();
     r.send({ type: 'pause' });
     r.fail('a@n1');
-    r.send({ type: 'retry_task', task: 'a@n1' });
+    r.send({ type: 'retry_task', ...pair('a@n1') });
     expect(r.send({ type: 'resume' })).toEqual(['start a@n1 #2']);
     expect(r.succeed('a@n1').at(-1)).toBe('finish: success');
   });
@@ -161,7 +160,7 @@ describe('an operator', () => {
     const r = run(plan);
     r.begin();
     expect(r.fail('a@n1')).toEqual(['a@n1 failed', 'x@n1 blocked by a@n1', 'b@n2 blocked by a@n1']);
-    expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual([
+    expect(r.send({ type: 'retry_task', ...pair('a@n1') })).toEqual([
       'a@n1 reopened',
       'x@n1 reopened',
       'b@n2 reopened',
@@ -177,7 +176,11 @@ describe('an operator', () => {
     const r = run({ ...planOf(['a@n1', 'b@n2', 'c@n2'], ['b@n2 > c@n2']), fault_tolerance_groups: [] });
     r.begin();
     expect(r.fail('a@n1')).toEqual(['a@n1 failed', 'stopping: critical']);
-    expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual(['a@n1 reopened', 'stopping: none', 'start a@n1 #2']);
+    expect(r.send({ type: 'retry_task', ...pair('a@n1') })).toEqual([
+      'a@n1 reopened',
+      'stopping: none',
+      'start a@n1 #2',
+    ]);
     r.succeed('a@n1');
     expect(r.succeed('b@n2')).toEqual(['b@n2 success', 'start c@n2']);
     expect(r.succeed('c@n2')).toEqual(['c@n2 success', 'finish: success']);
@@ -188,20 +191,20 @@ describe('an operator', () => {
     r.begin();
     r.fail('a@n1');
     r.fail('b@n2');
-    expect(rootCauses(r.scheduler)).toEqual(new Map([['c@n3', ['a@n1', 'b@n2']]]));
-    expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual([
+    expect(rootCauses(r.scheduler)).toEqual(new Map([[r.numberOf('c@n3'), [pair('a@n1'), pair('b@n2')]]]));
+    expect(r.send({ type: 'retry_task', ...pair('a@n1') })).toEqual([
       'a@n1 reopened',
       'c@n3 blocked by b@n2',
       'start a@n1 #2',
     ]);
-    expect(rootCauses(r.scheduler)).toEqual(new Map([['c@n3', ['b@n2']]]));
+    expect(rootCauses(r.scheduler)).toEqual(new Map([[r.numberOf('c@n3'), [pair('b@n2')]]]));
   });
 
   it('skips a failed task, and its dependents continue', () => {
     const r = run(plan);
     r.begin();
     r.fail('a@n1');
-    expect(r.send({ type: 'skip_task', task: 'a@n1' })).toEqual([
+    expect(r.send({ type: 'skip_task', ...pair('a@n1') })).toEqual([
       'a@n1 skipped',
       'x@n1 reopened',
       'b@n2 reopened',
@@ -213,24 +216,24 @@ describe('an operator', () => {
   it('skips a waiting task, which keeps its place in the order', () => {
     const r = run(planOf(['a@n1', 'b@n1', 'c@n1'], ['a@n1 > b@n1', 'b@n1 > c@n1']));
     r.begin();
-    expect(r.send({ type: 'skip_task', task: 'b@n1' })).toEqual([]);
+    expect(r.send({ type: 'skip_task', ...pair('b@n1') })).toEqual([]);
     expect(r.succeed('a@n1')).toEqual(['a@n1 success', 'b@n1 skipped', 'start c@n1']);
   });
 
   it('gets the reason for a refusal', () => {
     const r = run(plan);
-    expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual(['rejected: not_started']);
+    expect(r.send({ type: 'retry_task', ...pair('a@n1') })).toEqual(['rejected: not_started']);
     r.begin();
-    const ask = (type: 'retry_task' | 'skip_task', task: string) => rejectionOf(r.scheduler, { type, task });
-    expect(ask('retry_task', 'nope@n1')).toEqual({ reason: 'unknown_task', task: 'nope@n1' });
-    expect(ask('retry_task', 'a@n1')).toEqual({ reason: 'not_failed', task: 'a@n1', status: 'running' });
-    expect(ask('skip_task', 'a@n1')).toEqual({ reason: 'not_skippable', task: 'a@n1', status: 'running' });
+    const ask = (type: 'retry_task' | 'skip_task', key: string) => rejectionOf(r.scheduler, { type, ...pair(key) });
+    expect(ask('retry_task', 'nope@n1')).toEqual({ reason: 'unknown_task', ...pair('nope@n1') });
+    expect(ask('retry_task', 'a@n1')).toEqual({ reason: 'not_failed', ...pair('a@n1'), status: 'running' });
+    expect(ask('skip_task', 'a@n1')).toEqual({ reason: 'not_skippable', ...pair('a@n1'), status: 'running' });
     r.fail('a@n1');
     expect(ask('skip_task', 'b@n2')).toEqual({
       reason: 'not_skippable',
-      task: 'b@n2',
+      ...pair('b@n2'),
       status: 'blocked',
-      cause: 'a@n1',
+      cause: pair('a@n1'),
     });
     expect(ask('skip_task', 'a@n1')).toBeUndefined();
     r.send({ type: 'stop' });
@@ -272,7 +275,7 @@ describe('continuing from an earlier run', () => {
     first.fail('b@n1');
     first.succeed('x@n2');
     first.succeed('y@n3');
-    const earlier = Object.fromEntries(taskReports(first.scheduler).map((report) => [report.task, report]));
+    const earlier = Object.fromEntries(taskReports(first.scheduler).map((report) => [taskText(report), report]));
     const next = continueFrom(plan, earlier);
     expect(next.only).toEqual(['b@n1', 'c@n1']);
     const second = run(next);

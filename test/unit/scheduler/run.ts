@@ -1,49 +1,72 @@
 import type {
+  Scheduler,
   SchedulerCommand,
   SchedulerEvent,
   SchedulerOptions,
   SchedulerPlan,
 } from '../../../src/core/scheduler/index.ts';
-import { apply, compilePlan, createScheduler, taskReports } from '../../../src/core/scheduler/index.ts';
+import { apply, compilePlan, createScheduler, keyOf, taskReports } from '../../../src/core/scheduler/index.ts';
+import { causeText, type TaskOnNode, taskText } from '../../../src/core/task-on-node.ts';
 
 /** A scheduler in a test's hands: the test ends tasks, and reads the scheduler's output. */
 export function run(plan: SchedulerPlan, options: SchedulerOptions = {}) {
   const compiled = compilePlan(plan);
   if (!compiled.ok) throw new Error(`refused: ${JSON.stringify(compiled.refusal)}`);
   const scheduler = createScheduler(compiled.graph, options);
-  const attempts = new Map<string, number>();
+  const attempts = new Map<number, number>();
   const log = (commands: readonly SchedulerCommand[]): string[] => {
     for (const command of commands) if (command.type === 'start') attempts.set(command.task, command.attempt);
-    return commands.map(line);
+    return commands.map((command) => line(scheduler, command));
   };
+  const numberOf = (key: string): number => numberIn(scheduler, key);
   const send = (...events: SchedulerEvent[]): string[] => log(apply(scheduler, ...events));
-  const end = (outcome: 'success' | 'failed' | 'not_reached') => (task: string, now?: number) =>
-    send({ type: 'ended', task, attempt: attempts.get(task) ?? 0, outcome, ...(now === undefined ? {} : { now }) });
+  const end = (outcome: 'success' | 'failed' | 'not_reached') => (key: string, now?: number) => {
+    const task = numberOf(key);
+    return send({
+      type: 'ended',
+      task,
+      attempt: attempts.get(task) ?? 0,
+      outcome,
+      ...(now === undefined ? {} : { now }),
+    });
+  };
   return {
     scheduler,
+    numberOf,
     send,
     begin: () => send({ type: 'begin', now: 0 }),
     succeed: end('success'),
     fail: end('failed'),
     withdraw: end('not_reached'),
-    statuses: () => Object.fromEntries(taskReports(scheduler).map((report) => [report.task, report.status])),
+    statuses: () => Object.fromEntries(taskReports(scheduler).map((report) => [taskText(report), report.status])),
   };
 }
 
-function line(command: SchedulerCommand): string {
+/** The number of a task of the plan, written as the plan refers to it. */
+export const numberIn = ({ graph }: Scheduler, key: string): number =>
+  graph.nameOf.findIndex((_, task) => keyOf(graph, task) === key);
+
+/** `a@n1` of a test. */
+export function pair(key: string): TaskOnNode {
+  const [task, node] = key.split('@') as [string, string];
+  return { task, node };
+}
+
+function line({ graph }: Scheduler, command: SchedulerCommand): string {
+  const named = 'task' in command ? keyOf(graph, command.task) : '';
   switch (command.type) {
     case 'start':
-      return `start ${command.task}${command.attempt > 1 ? ` #${command.attempt}` : ''}`;
+      return `start ${named}${command.attempt > 1 ? ` #${command.attempt}` : ''}`;
     case 'settled': {
-      const cause = command.cause === undefined ? '' : ` by ${command.cause}`;
-      return `${command.task} ${command.status}${cause}`;
+      const cause = command.cause === undefined ? '' : ` by ${causeText(command.cause)}`;
+      return `${named} ${command.status}${cause}`;
     }
     case 'retrying':
-      return `${command.task} again at ${command.due}`;
+      return `${named} again at ${command.due}`;
     case 'wake':
       return `wake at ${command.at}`;
     case 'reopened':
-      return `${command.task} reopened`;
+      return `${named} reopened`;
     case 'stopping':
       return `stopping: ${command.why}`;
     case 'finish':

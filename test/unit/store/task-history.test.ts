@@ -75,9 +75,13 @@ describeStore('TaskHistoryStore', (backend) => {
     await history.record(graph, [{ ...end, sequence: 9 }]);
     expect(await row()).toMatchObject(second);
     await history.record(graph, [
-      { node: 'new', task: 'n', status: 'blocked', attempt: 0, sequence: 1, rootCause: 'a@2' },
+      { node: 'new', task: 'n', status: 'blocked', attempt: 0, sequence: 1, rootCause: { task: 'a', node: '2' } },
     ]);
-    expect((await history.list(graph)).at(-1)).toMatchObject({ node: 'new', status: 'blocked', rootCause: 'a@2' });
+    expect((await history.list(graph)).at(-1)).toMatchObject({
+      node: 'new',
+      status: 'blocked',
+      rootCause: { task: 'a', node: '2' },
+    });
   });
 
   it('gives the same result in any batches, with any repetitions', async () => {

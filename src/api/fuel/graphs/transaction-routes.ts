@@ -1,5 +1,6 @@
 import { transactionRoutes } from '../../../core/contracts/fuel/deployments.ts';
 import type { PartOf } from '../../../core/contracts/route.ts';
+import { causeText } from '../../../core/task-on-node.ts';
 import type { TaskStatus } from '../../../core/words.ts';
 import type { HistoryRecord } from '../../../ops/index.ts';
 import type { SnapshotKind } from '../../../store/index.ts';
@@ -65,10 +66,13 @@ export const serveTransactions: RouteGroup = async (app, { operations: { transac
       if (!accept.includes('application/json') && accept.includes('text/csv')) {
         return readyText(reply, 'text/csv; charset=utf-8', csv(records));
       }
-      return readyText(reply, JSON_TYPE, JSON.stringify(records));
+      return readyText(reply, JSON_TYPE, JSON.stringify(records.map(withCauseText)));
     },
   });
 };
+
+const withCauseText = ({ root_cause, ...record }: HistoryRecord<FuelTaskStatus>) =>
+  root_cause === undefined ? record : { ...record, root_cause: causeText(root_cause) };
 
 const taskFilterOf = (query: PartOf<Routes['GET /transactions/:id/tasks'], 'query'>) => ({
   nodes: listIn(query.nodes),

@@ -3,7 +3,7 @@ import { MAX } from '../../run/description.ts';
 import { GRAPH_RUN_MODES, TASK_STATUSES, TRANSACTION_STATUSES } from '../../words.ts';
 import { holdBefore } from '../approval.ts';
 import { taskStatusList } from '../graph-run.ts';
-import { actorName, anyJson, nameText, reasonText, runDescription } from '../primitives.ts';
+import { actorName, anyJson, nameText, reasonText, rootCause, runDescription } from '../primitives.ts';
 import { gone, tagged } from '../route.ts';
 import { graphType } from './graphs.ts';
 import { commaList, flagText, idNumber, idParams, idText } from './parts.ts';
@@ -88,7 +88,7 @@ const historySchema = z
 
 const transactionTasksSchema = z
   .array(
-    historyRecord.extend({ status: z.enum(TASK_STATUSES) }).meta({
+    historyRecord.extend({ status: z.enum(TASK_STATUSES), root_cause: rootCause.optional() }).meta({
       id: 'TransactionTask',
       description: 'Result of a task on a node in the words of runs, with the task definition.',
     }),

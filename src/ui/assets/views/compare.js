@@ -138,7 +138,7 @@ async function rowsOf(id, kind, signal) {
   do {
     const page = await get(`${base}/tasks${queryOf({ limit: 1000, before })}`, signal);
     for (const { graph, task, node, status, message, time_start: from, time_end: to } of page.items)
-      rows.set(`${graph} ${task}@${node}`, { task, node, status, message, from, to });
+      rows.set(JSON.stringify([graph, task, node]), { task, node, status, message, from, to });
     before = page.next ?? undefined;
   } while (before !== undefined);
   return rows;

@@ -9,6 +9,7 @@ import { count, doneOf, lasting, placeOf, said, some, TASK_STATUSES, workOf, wor
 import { GraphMap } from './graph-map.js';
 import { RunLog } from './run-log.js';
 import { TaskLog } from './task-log.js';
+import { logOf, shownLog } from './task-log-address.js';
 import { TaskTable } from './task-table.js';
 import { Timeline } from './timeline.js';
 
@@ -35,7 +36,7 @@ export function GraphRun({ base, tables, query }) {
   const live = run.outcome === null;
   // The store's counts, not the run's: rows are read from the store, which is updated a moment later.
   const version = JSON.stringify(nodes);
-  const [log, node] = [query.get('log'), query.get('node') ?? ''];
+  const [log, node] = [shownLog(query), query.get('node') ?? ''];
   const view = VIEWS.some(([key]) => key === query.get('view')) ? query.get('view') : 'tasks';
   const shared = { base, graph: graph.type, run, version, names };
   return html`${
@@ -50,7 +51,7 @@ export function GraphRun({ base, tables, query }) {
       status.running.length > 0 &&
       html`<p class="facts">
         Running: ${some(
-          status.running.map((one) => placeOf(one, names).text),
+          status.running.map((one) => placeOf(one, names)),
           5,
         )}
       </p>`
@@ -89,7 +90,7 @@ export function GraphRun({ base, tables, query }) {
         >Plan with reasons</a
       >
     </p>
-    ${log !== null && html`<${TaskLog} key=${log} base=${base} task=${log} live=${live} names=${names} />`}`;
+    ${log !== null && html`<${TaskLog} key=${JSON.stringify(log)} base=${base} of=${log} live=${live} names=${names} />`}`;
 }
 
 const openGraph = (ids, graphs) =>
@@ -152,7 +153,7 @@ function Bars({ base, graph, run, version, names, node, query }) {
     ${({ items, next }) => {
       const rows = items.map((one) => ({ ...one, from: one.time_start, to: one.time_end }));
       const steps = shape.data === undefined ? [] : criticalPath(rows, shape.data.edges);
-      const critical = new Set(steps.map(({ key }) => key));
+      const critical = new Set(steps.map(({ row }) => row));
       return html`${next !== null && html`<p class="quiet">Showing the first ${items.length.toLocaleString()} bars; select a node above to see all of its bars.</p>`}
         ${isCritical && html`<${CriticalPath} path=${steps} names=${names} />`}
         <${Timeline}
@@ -165,8 +166,8 @@ function Bars({ base, graph, run, version, names, node, query }) {
             status: one.status,
             from: one.from,
             to: one.to,
-            isCritical: critical.has(`${one.task}@${one.node}`),
-            href: addressWith({ log: `${one.task}@${one.node}` }),
+            isCritical: critical.has(one),
+            href: addressWith(logOf(one)),
           }))}
         />`;
     }}
@@ -179,8 +180,8 @@ const CriticalPath = ({ path, names }) =>
     ? html`<p class="quiet">Nothing has ended yet.</p>`
     : html`<ol class="critical-path" aria-label="Critical path">
         ${path.map(
-          ({ key, row, wait }) => html`<li key=${key}>
-            ${placeOf(key, names).text} <span class="quiet">${lasting(row.from, row.to)}${wait >= 1000 ? `, ${lasting(0, wait)} after the previous one` : ''}</span>
+          ({ row, wait }) => html`<li>
+            ${placeOf(row, names)} <span class="quiet">${lasting(row.from, row.to)}${wait >= 1000 ? `, ${lasting(0, wait)} after the previous one` : ''}</span>
           </li>`,
         )}
       </ol>`;

@@ -6,6 +6,7 @@ import { Problem } from '../parts.js';
 import { addressWith, filterBy } from '../router.js';
 import { problemOf } from '../store.js';
 import { placeOf, said } from '../words.js';
+import { logOf } from './task-log-address.js';
 
 const PAGE = 300;
 /** Of a long log that goes on, the page keeps the newest lines; the earlier ones are asked for again. */
@@ -97,12 +98,10 @@ function joined(before, page) {
 }
 
 const Line = ({ of, names }) => {
-  const task = `${of.task}@${of.node}`;
-  const { text } = placeOf(task, names);
   const again = of.attempt > 1 ? ` (attempt ${of.attempt})` : '';
   return html`<li class=${of.stream === 'stderr' ? 'bad' : of.stream === 'ended' ? 'quiet' : ''}>
     <time datetime=${of.at} title=${of.at}>${new Date(of.at).toLocaleTimeString(undefined, CLOCK)}</time>
-    <a href=${addressWith({ log: task })} data-stay data-log=${task}>${text}${again}</a>
+    <a href=${addressWith(logOf(of))} data-stay data-log=${of.task} data-log-node=${of.node}>${placeOf(of, names)}${again}</a>
     <span>${of.stream === 'ended' ? `ended: ${said(of.text)}` : of.text}</span>
   </li>`;
 };

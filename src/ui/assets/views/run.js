@@ -193,7 +193,7 @@ function OperatorActions({ base, again, cluster }) {
     <ul class="plain">
       ${actions.map(
         (one) => html`<li>
-          <${Ago} of=${one.at} /> <strong>${said(one.action)}</strong> ${one.node ?? one.before ?? (one.task === undefined ? '' : placeOf(one.task, names).text)} ${one.by ? `by ${one.by}` : ''}${
+          <${Ago} of=${one.at} /> <strong>${said(one.action)}</strong> ${one.task === undefined ? (one.node ?? one.before ?? '') : placeOf(one, names)} ${one.by ? `by ${one.by}` : ''}${
             one.reason ? `: ${one.reason}` : ''
           }
         </li>`,

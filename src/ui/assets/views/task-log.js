@@ -6,6 +6,7 @@ import { Problem, State } from '../parts.js';
 import { filterBy } from '../router.js';
 import { follow, useData } from '../store.js';
 import { placeOf, said } from '../words.js';
+import { linkOf, NO_LOG } from './task-log-address.js';
 
 /** More text than this is not kept on the page; the download has all. */
 const MAX = 400_000;
@@ -14,19 +15,21 @@ const MAX = 400_000;
 const NEAR_END = 40;
 
 /** The live output of a task: below everything else, until it is closed. */
-export function TaskLog({ base, task, live, names }) {
+export function TaskLog({ base, of, live, names }) {
   const [stream, setStream] = useState('stdout');
   const [attempt, setAttempt] = useState('');
   const [round, setRound] = useState(0);
   const [state, setState] = useState(NOTHING);
   const [box, heading] = [useRef(null), useRef(null)];
   const following = useRef(true);
-  const path = `${base}/logs/${encodeURIComponent(task)}`;
-  const { node, text } = placeOf(task, names);
-  const name = task.slice(0, task.lastIndexOf('@'));
+  const { task, node } = of;
+  const path = `${base}/nodes/${encodeURIComponent(node)}/tasks/${encodeURIComponent(task)}/log`;
+  const text = placeOf(of, names);
   // The tries of the task, and whether a new one has started since.
-  const rows = useData(`${base}/tasks${query({ nodes: node, name, limit: 100 })}`, { every: live ? 3_000 : undefined });
-  const row = rows.data?.items.find((one) => one.task === name && one.node === node);
+  const rows = useData(`${base}/tasks${query({ nodes: node, name: task, limit: 100 })}`, {
+    every: live ? 3_000 : undefined,
+  });
+  const row = rows.data?.items.find((one) => one.task === task && one.node === node);
   const tries = row?.attempts ?? 0;
   const known = rows.data !== undefined || rows.problem !== undefined;
   useEffect(() => {
@@ -54,9 +57,9 @@ export function TaskLog({ base, task, live, names }) {
     if (box.current && following.current) box.current.scrollTop = box.current.scrollHeight;
   }, [state.text]);
   const close = () => {
-    filterBy({ log: '' });
+    filterBy(NO_LOG);
     // Back to where it was opened from.
-    requestAnimationFrame(() => document.querySelector(`[data-log="${CSS.escape(task)}"]`)?.focus());
+    requestAnimationFrame(() => linkOf(of)?.focus());
   };
   useEffect(() => {
     heading.current?.focus({ preventScroll: true });
@@ -82,7 +85,7 @@ export function TaskLog({ base, task, live, names }) {
           onChange=${setAttempt}
         />`
       }
-      <a href=${`${path}${query({ stream, attempt })}`} download=${`${task}.${stream}.log`}>Download</a>
+      <a href=${`${path}${query({ stream, attempt })}`} download=${`${task}@${node}.${stream}.log`}>Download</a>
       <button type="button" onClick=${close}>Close</button>
     </div>
     <${Problem} of=${state.problem} onRetry=${() => setRound(round + 1)} />

@@ -7,6 +7,7 @@ import { useData } from '../store.js';
 import { Chosen, forEach, Table, useSelection } from '../table.js';
 import { Lasting } from '../times.js';
 import { placeOf, said, TASK_STATUSES } from '../words.js';
+import { logOf } from './task-log-address.js';
 
 /** Tasks of a graph, failed ones first, in pages that the API cuts. The filters are in the address. */
 export function TaskTable({ base, graph, query, version, live, names }) {
@@ -16,13 +17,11 @@ export function TaskTable({ base, graph, query, version, live, names }) {
   const tasks = useData(path, { again: version });
   const change = (field) => (value) => filterBy({ [field]: value, before: '' });
   const none = { node: '', status: '', task: '', before: '' };
-  const keyOf = (one) => `${one.task}@${one.node}`;
   const rows = tasks.data?.items ?? [];
   const isChoosable = (one) => live && one.status === 'failed';
-  const selection = useSelection(rows, { keyOf, nameOf: (one) => placeOf(keyOf(one), names).text, isChoosable });
+  const selection = useSelection(rows, { keyOf, nameOf: (one) => placeOf(one, names), isChoosable });
   const toAll = (verb) => async (given) => {
-    const url = (one) => `${base}/tasks/${encodeURIComponent(keyOf(one))}/${verb}`;
-    await forEach(selection.rows, selection.nameOf, (one) => post(url(one), given));
+    await forEach(selection.rows, selection.nameOf, (one) => post(actionOn(base, one, verb), given));
     selection.clear();
   };
   return html`<form class="filters" role="search" aria-label="Filter tasks" onSubmit=${(event) => event.preventDefault()}>
@@ -41,10 +40,10 @@ export function TaskTable({ base, graph, query, version, live, names }) {
             label="Tasks"
             selection=${items.some(isChoosable) ? selection : undefined}
             rows=${items}
-            keyOf=${(one) => `${one.task}@${one.node}`}
+            keyOf=${keyOf}
             empty="No tasks match."
             columns=${[
-              ['Task', (one) => html`<${LogLink} of=${`${one.task}@${one.node}`}>${one.task}<//>`, 'name'],
+              ['Task', (one) => html`<${LogLink} of=${one}>${one.task}<//>`, 'name'],
               [
                 'Node',
                 (one) => (one.node === 'null' ? html`<span class="quiet">none</span>` : (names[one.node] ?? one.node)),
@@ -66,6 +65,11 @@ export function TaskTable({ base, graph, query, version, live, names }) {
     <//>`;
 }
 
+const keyOf = ({ task, node }) => JSON.stringify([task, node]);
+
+const actionOn = (base, { task, node }, verb) =>
+  `${base}/nodes/${encodeURIComponent(node)}/tasks/${encodeURIComponent(task)}/${verb}`;
+
 /** The node with that id or name; a part of a name may mean several. */
 function idsOf(text, names) {
   if (names[text] !== undefined || text === 'master' || text === 'null') return text;
@@ -74,19 +78,19 @@ function idsOf(text, names) {
 }
 
 const LogLink = ({ of, children }) =>
-  html`<a href=${addressWith({ log: of })} data-stay data-log=${of}>${children}</a>`;
+  html`<a href=${addressWith(logOf(of))} data-stay data-log=${of.task} data-log-node=${of.node}>${children}</a>`;
 
 function RootCause({ of, names }) {
-  if (of.startsWith('offline:'))
-    return html`<span class="quiet">blocked by node ${names[of.slice(8)] ?? of.slice(8)}, which is offline</span>`;
-  const { task, node } = placeOf(of);
-  return html`<span class="quiet">blocked by <${LogLink} of=${of}>${task}<//> on ${names[node] ?? node}</span>`;
+  const { task, node } = of;
+  const name = names[node] ?? node;
+  return task === null
+    ? html`<span class="quiet">blocked by node ${name}, which is offline</span>`
+    : html`<span class="quiet">blocked by <${LogLink} of=${of}>${task}<//> on ${name}</span>`;
 }
 
 function TaskActions({ base, task, names }) {
-  const key = `${task.task}@${task.node}`;
-  const { text } = placeOf(key, names);
-  const to = (verb) => (given) => post(`${base}/tasks/${encodeURIComponent(key)}/${verb}`, given);
+  const text = placeOf(task, names);
+  const to = (verb) => (given) => post(actionOn(base, task, verb), given);
   const failed = task.status === 'failed';
   if (!failed && task.status !== 'waiting') return null;
   return html`${

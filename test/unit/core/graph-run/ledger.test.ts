@@ -10,6 +10,8 @@ import {
   type SchedulerEvent,
   takeSnapshot,
 } from '../../../../src/core/scheduler/index.ts';
+import { taskText } from '../../../../src/core/task-on-node.ts';
+import { numberIn } from '../../scheduler/run.ts';
 
 function ledgerOf(nodes: readonly string[], names: readonly string[]) {
   const compiled = compilePlan({
@@ -20,15 +22,14 @@ function ledgerOf(nodes: readonly string[], names: readonly string[]) {
   if (!compiled.ok) throw new Error('not a plan');
   return createLedger(compiled.graph);
 }
-const start = (task: string, node: string, attempt = 1) =>
-  ({ type: 'start', task, node, attempt, work: true }) as const;
+const start = (task: number, attempt = 1) => ({ type: 'start', task, attempt, work: true }) as const;
 
 it('an attempt is one row, which its end completes; the next attempt is another', () => {
   const ledger = ledgerOf(['n1'], ['a']);
-  ledger.note(start('a@n1', 'n1'), 0);
-  ledger.ended('a@n1', { outcome: 'failed', message: 'no' });
-  ledger.note({ type: 'retrying', task: 'a@n1', attempt: 1, due: 50 }, 10);
-  ledger.note(start('a@n1', 'n1', 2), 50);
+  ledger.note(start(0), 0);
+  ledger.ended(0, { outcome: 'failed', message: 'no' });
+  ledger.note({ type: 'retrying', task: 0, attempt: 1, due: 50 }, 10);
+  ledger.note(start(0, 2), 50);
   expect(ledger.takeRows()).toEqual([
     {
       task: 'a',
@@ -42,43 +43,43 @@ it('an attempt is one row, which its end completes; the next attempt is another'
     { task: 'a', node: 'n1', attempt: 2, status: 'running', started_at: '1970-01-01T00:00:00.050Z' },
   ]);
   expect(ledger.pending).toBe(0);
-  ledger.ended('a@n1', { outcome: 'success' });
-  ledger.note({ type: 'settled', task: 'a@n1', status: 'success' }, 60);
+  ledger.ended(0, { outcome: 'success' });
+  ledger.note({ type: 'settled', task: 0, status: 'success' }, 60);
   expect(ledger.takeRows()).toMatchObject([{ attempt: 2, status: 'success', end: { outcome: 'success' } }]);
 });
 
 it('counts follow every retry and skip', () => {
   const ledger = ledgerOf(['n1', 'n2'], ['a', 'b']);
-  ledger.note(start('a@n1', 'n1'), 0);
-  ledger.ended('a@n1', { outcome: 'failed', message: 'no', exit_code: 3 });
-  ledger.note({ type: 'settled', task: 'a@n1', status: 'failed' }, 1);
-  ledger.note({ type: 'settled', task: 'b@n1', status: 'blocked', cause: 'a@n1' }, 1);
+  ledger.note(start(0), 0);
+  ledger.ended(0, { outcome: 'failed', message: 'no', exit_code: 3 });
+  ledger.note({ type: 'settled', task: 0, status: 'failed' }, 1);
+  ledger.note({ type: 'settled', task: 1, status: 'blocked', cause: { task: 'a', node: 'n1' } }, 1);
   expect(ledger.status()).toMatchObject({
     counts: { waiting: 2, failed: 1, blocked: 1 },
     failed: [{ task: 'a', node: 'n1', attempts: 1, reason: 'no (exit code 3)' }],
     failing_nodes: 1,
   });
-  ledger.note({ type: 'reopened', task: 'a@n1' }, 2);
-  ledger.note({ type: 'reopened', task: 'b@n1' }, 2);
+  ledger.note({ type: 'reopened', task: 0 }, 2);
+  ledger.note({ type: 'reopened', task: 1 }, 2);
   expect(ledger.status()).toMatchObject({ counts: { waiting: 4, failed: 0 }, failed: [], failing_nodes: 0 });
 });
 
 it('rows distinguish tasks that a stop left undone from skipped ones, also after a restore', () => {
   const ledger = ledgerOf(['n1'], ['a', 'b']);
-  ledger.note({ type: 'settled', task: 'a@n1', status: 'skipped' }, 0);
-  ledger.note({ type: 'settled', task: 'b@n1', status: 'not_reached' }, 0);
+  ledger.note({ type: 'settled', task: 0, status: 'skipped' }, 0);
+  ledger.note({ type: 'settled', task: 1, status: 'not_reached' }, 0);
   expect(ledger.takeRows()).toEqual([
     { task: 'a', node: 'n1', attempt: 0, status: 'skipped', ended_at: '1970-01-01T00:00:00.000Z' },
     { task: 'b', node: 'n1', attempt: 0, status: 'not_reached', ended_at: '1970-01-01T00:00:00.000Z' },
   ]);
-  ledger.note({ type: 'reopened', task: 'b@n1' }, 1);
-  ledger.note({ type: 'settled', task: 'b@n1', status: 'skipped' }, 2);
+  ledger.note({ type: 'reopened', task: 1 }, 1);
+  ledger.note({ type: 'settled', task: 1, status: 'skipped' }, 2);
   expect(ledger.takeRows()).toMatchObject([{ status: 'skipped' }]);
 });
 
 it('names and nodes may hold an @', () => {
   const ledger = ledgerOf(['x@y'], ['a@b']);
-  ledger.note(start('a@b@x@y', 'x@y'), 0);
+  ledger.note(start(0), 0);
   expect(ledger.takeRows()).toMatchObject([{ task: 'a@b', node: 'x@y' }]);
 });
 
@@ -86,10 +87,10 @@ it('no record is over 200 KB, whatever agents report', () => {
   const nodes = Array.from({ length: 1000 }, (_, n) => `n${n}`);
   const ledger = ledgerOf(nodes, ['a']);
   const message = 'ä'.repeat(900);
-  for (const node of nodes) {
-    ledger.note(start(`a@${node}`, node), 0);
-    ledger.ended(`a@${node}`, { outcome: 'failed', message });
-    ledger.note({ type: 'settled', task: `a@${node}`, status: 'failed' }, 1);
+  for (const task of nodes.keys()) {
+    ledger.note(start(task), 0);
+    ledger.ended(task, { outcome: 'failed', message });
+    ledger.note({ type: 'settled', task, status: 'failed' }, 1);
   }
   let rows = 0;
   while (ledger.pending > 0) {
@@ -112,7 +113,7 @@ it('a report stays under 200 KB by shortening its lists, and notes that', () => 
     node,
     failed_tasks: [task],
     lost_tasks: 0,
-    root_causes: [`${task}@${node}`],
+    root_causes: [{ task, node }],
   }));
   const graph = {
     state: 'failed' as const,
@@ -154,7 +155,9 @@ it('a restored ledger reports the same, and continues with unfinished tasks', ()
   const send = (...events: SchedulerEvent[]) => {
     for (const event of events) for (const command of apply(scheduler, event)) ledger.note(command, 5);
   };
-  const ended = (task: string, outcome: 'success' | 'failed', attempt = 1) => {
+  const numberOf = (key: string): number => numberIn(scheduler, key);
+  const ended = (key: string, outcome: 'success' | 'failed', attempt = 1) => {
+    const task = numberOf(key);
     ledger.ended(task, outcome === 'failed' ? { outcome, message: 'no link' } : { outcome: 'success' });
     send({ type: 'ended', task, attempt, outcome });
   };
@@ -162,16 +165,16 @@ it('a restored ledger reports the same, and continues with unfinished tasks', ()
   ended('a@n1', 'failed');
   ended('a@n2', 'failed');
   ended('a@n3', 'success');
-  send({ type: 'retry_task', task: 'a@n2' });
+  send({ type: 'retry_task', task: 'a', node: 'n2' });
   // It has ended, but the end has not been acknowledged yet.
-  ledger.ended('a@n2', { outcome: 'success' });
+  ledger.ended(numberOf('a@n2'), { outcome: 'success' });
   ledger.takeRows();
   const kept = JSON.parse(JSON.stringify([takeSnapshot(scheduler), ledger.keep()]));
   const next = restoreScheduler(compiled.graph, kept[0]);
   const restored = restoreLedger(next, kept[1]);
   const sorted = ({ running, ...status }: ReturnType<typeof ledger.status>) => ({
     ...status,
-    running: [...running].sort(),
+    running: running.map(taskText).sort(),
   });
   expect(sorted(restored.status())).toEqual(sorted(ledger.status()));
   expect(restored.status()).toMatchObject({
@@ -179,7 +182,7 @@ it('a restored ledger reports the same, and continues with unfinished tasks', ()
     failed: [{ task: 'a', node: 'n1', attempts: 1, reason: 'no link' }],
   });
   expect(restored.pending).toBe(0);
-  for (const one of [restored, ledger]) one.note({ type: 'settled', task: 'a@n2', status: 'success' }, 9);
+  for (const one of [restored, ledger]) one.note({ type: 'settled', task: numberOf('a@n2'), status: 'success' }, 9);
   expect(restored.takeRows()).toEqual(ledger.takeRows());
 });
 
@@ -210,7 +213,7 @@ describe('counts of tasks', () => {
       for (const command of apply(scheduler, event)) ledger.note(command, 0);
     };
     feed({ type: 'begin', offline: [], now: 0 });
-    feed({ type: 'ended', task: 'fail@n1', attempt: 1, outcome: 'failed', now: 1 });
+    feed({ type: 'ended', task: numberIn(scheduler, 'fail@n1'), attempt: 1, outcome: 'failed', now: 1 });
     return { ledger, scheduler };
   }
 
@@ -225,8 +228,8 @@ describe('counts of tasks', () => {
 
   it('count tasks that a stop left undone as not reached, not as done, also after a restore', () => {
     const { ledger, scheduler } = afterFailure();
-    ledger.note({ type: 'reopened', task: 'after@n2' }, 2);
-    ledger.note({ type: 'settled', task: 'after@n2', status: 'not_reached' }, 3);
+    ledger.note({ type: 'reopened', task: numberIn(scheduler, 'after@n2') }, 2);
+    ledger.note({ type: 'settled', task: numberIn(scheduler, 'after@n2'), status: 'not_reached' }, 3);
     const { counts } = ledger.status();
     expect(counts).toMatchObject({ failed: 1, blocked: 1, not_reached: 1, skipped: 2 });
     expect([doneOf(counts), workOf(counts)]).toEqual([1, 3]);
