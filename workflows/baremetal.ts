@@ -20,8 +20,8 @@ import { callActivity } from './border.ts';
 import { lateResult, nodeRequest, runCall } from './call.ts';
 import { NODES_IN_ONE_WORKFLOW } from './call-slices.ts';
 import { groupCall, nodeListener } from './group-call.ts';
-import { createRetries, type NodeRetries } from './node-retries.ts';
-import type { SiteRun } from './site-run.ts';
+import { createRetries } from './node-retries.ts';
+import type { NodeRetries, SiteRun } from './site-operators.ts';
 
 /**
  * The baremetal step prepares and deploys one group after the other until none is left (docs/design.md#spec-5, "Process").

@@ -4,10 +4,11 @@ import { isMapping } from '../src/core/data/plain-value.ts';
 import { limit, lineOf, listOf, objectOf, valueThat } from '../src/core/data/shape.ts';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
 import { MAX } from '../src/core/run/description.ts';
-import { CLAIM_LOST, type Paused, type ReadRequest, readRequest } from '../src/core/run/index.ts';
+import { CLAIM_LOST, type ReadRequest, readRequest } from '../src/core/run/index.ts';
 import { counted } from '../src/core/text/text.ts';
 import { type Child, startChildOf } from './border.ts';
-import { abortNode, type CallListener, type CallRequest } from './call.ts';
+import { abortNode, type CallListener } from './call.ts';
+import type { CallRequest, SliceProgress, SliceResult } from './contract.ts';
 import type { Control } from './control.ts';
 import { stepError } from './failures.ts';
 import type { Steering } from './operators.ts';
@@ -25,13 +26,6 @@ const NODES_PER_SLICE = 250;
 /** How often a child reports progress. Each report costs the parent a signal and a workflow task. */
 export const PROGRESS_STEPS = 5;
 
-/** A child signals changes while it runs, and returns everything at its end. */
-export interface SliceProgress {
-  readonly slice: string;
-  readonly started: readonly number[];
-  readonly finished: readonly (readonly [index: number, result: NodeResult])[];
-}
-
 const sliceProgress = objectOf<SliceProgress>(
   {
     slice: lineOf(MAX.name),
@@ -48,21 +42,6 @@ const sliceProgress = objectOf<SliceProgress>(
 
 /** Users may send this signal, too. One that could not be processed would block the workflow. */
 export const readProgress = (payload: unknown): ReadRequest<SliceProgress> => readRequest(sliceProgress, payload);
-
-export interface SliceResult extends SliceProgress {
-  readonly end: CallEnd;
-  /** Results that arrived after the end of the call. */
-  readonly late: SliceProgress['finished'];
-}
-
-/** A child's answer to the query `status`. */
-export interface SliceStatus {
-  readonly done: number;
-  readonly total: number;
-  readonly running: readonly string[];
-  readonly failed: readonly string[];
-  readonly paused: Paused | null;
-}
 
 /** A parent's open children by slice id. The parent passes their signals to `onProgress`. */
 export interface Slices {

@@ -5,31 +5,10 @@ import { CLAIM_LOST, describeSilence } from '../src/core/run/index.ts';
 import { abortCall, nodeCall } from './activity-options.ts';
 import { callActivity } from './border.ts';
 import { startClock } from './call-clock.ts';
+import type { CallRequest, CallVerb } from './contract.ts';
 import type { Control } from './control.ts';
 import { failure, stepError } from './failures.ts';
 import { nodeActivityId } from './protocol.ts';
-
-type CallVerb = 'prepare' | 'deploy' | 'release';
-
-/** One call of a group: applies the same verb to each of its nodes, with limits for parallel nodes and for time. */
-export interface CallRequest {
-  readonly verb: CallVerb;
-  readonly group: string;
-  readonly site: string;
-  readonly revision: number;
-  readonly run_id: string;
-  readonly nodes: readonly {
-    readonly index: number;
-    readonly name: string;
-    readonly system_id?: string;
-    readonly attempt: number;
-  }[];
-  readonly interval: number;
-  readonly timeout: number;
-  readonly max_parallel_nodes: number;
-  readonly heartbeat_seconds: number;
-  readonly erase?: boolean;
-}
 
 /** Receives the reports of a call while it runs. The owner of the state implements it. */
 export interface CallListener {

@@ -1,16 +1,20 @@
 import type { SiteActivities } from '../activities/contract.ts';
 import type { GraphActivities, NodeControlActivities, NodeTaskActivities } from '../activities/graph-contract.ts';
 import type { NoticeActivities } from '../activities/notice-contract.ts';
+import type { NoticeDelivery } from '../src/core/contracts/notice.ts';
 import type { GraphRunNews, ShownPlan } from '../src/core/contracts/site-run.ts';
+import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
 import type {
   FailedTask,
   GraphRunFailure,
   GraphRunInput,
   GraphRunReport,
   GraphRunStatus,
+  KeptRows,
   PartReport,
   PartStatus,
   PlanReference,
+  TaskCounts,
 } from '../src/core/graph-run/index.ts';
 import type { Diagnostic } from '../src/core/problems/diagnostic.ts';
 import type {
@@ -18,9 +22,11 @@ import type {
   GraphRunOutcome,
   MaasSilence,
   OperatorNote,
+  Paused,
   SiteRunOutcome,
 } from '../src/core/run/index.ts';
 import type { SendNotice } from '../src/core/run/notice.ts';
+import type { SchedulerEvent, SchedulerSnapshot } from '../src/core/scheduler/index.ts';
 import type {
   RunFailure,
   RunReport,
@@ -30,12 +36,8 @@ import type {
   TreeNode,
 } from '../src/core/site-run/index.ts';
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
-import type { SliceProgress, SliceResult, SliceStatus } from './call-slices.ts';
-import type { DrainAgent, DrainedAgent } from './drain-agent.ts';
 import type { FromPartSignal, ToPartSignal } from './graph-signals.ts';
-import type { RunCallInput } from './run-call.ts';
-import type { RunGraphPartInput } from './run-graph-part.ts';
-import type { SentNotice } from './send-notice.ts';
+import type { Patience } from './task-options.ts';
 
 /**
  * Input, result, signals, updates and queries of each workflow, and all activities. Declared once, as types only, for
@@ -229,3 +231,130 @@ export interface RetryNodeRequest extends OperatorNote {
 }
 
 export interface TaskRequest extends OperatorNote, TaskOnNode {}
+
+/** A child signals changes while it runs, and returns everything at its end. */
+export interface SliceProgress {
+  readonly slice: string;
+  readonly started: readonly number[];
+  readonly finished: readonly (readonly [index: number, result: NodeResult])[];
+}
+
+export interface SliceResult extends SliceProgress {
+  readonly end: CallEnd;
+  /** Results that arrived after the end of the call. */
+  readonly late: SliceProgress['finished'];
+}
+
+/** A child's answer to the query `status`. */
+export interface SliceStatus {
+  readonly done: number;
+  readonly total: number;
+  readonly running: readonly string[];
+  readonly failed: readonly string[];
+  readonly paused: Paused | null;
+}
+
+export interface DrainAgent {
+  readonly site: string;
+  readonly node: string;
+  /** Stands before the name of the agent's queue. */
+  readonly prefix?: string;
+  /** How long to wait for the agent. */
+  readonly wait_ms: number;
+}
+
+export interface DrainedAgent {
+  /** run/task/attempt of the tasks that continue under its supervisor. */
+  readonly unfinished: readonly string[];
+}
+
+export interface RunCallInput extends CallRequest {
+  readonly slice: string;
+  readonly paused: boolean;
+}
+
+export interface RunGraphPartInput extends PartOf, TaskRun {
+  readonly chunks: number;
+  readonly dry_run: boolean;
+  /** Names of tasks that wait for approval. */
+  readonly hold_before?: readonly string[];
+  /** Limit of events of this history, if it is not the default. */
+  readonly max_events?: number;
+  /** State of the previous run of this workflow, which continued as new. */
+  readonly kept?: KeptGraphPart;
+}
+
+/** Results of a notice, by receiver. */
+export type SentNotice = Readonly<Record<string, Pick<NoticeDelivery, 'delivered' | 'status' | 'message'>>>;
+
+/** The state that one run of the workflow passes to the next. */
+export interface KeptGraphPart {
+  readonly part: KeptPart;
+  readonly exchange: Exchange;
+}
+
+/** Common data of all tasks of a part. */
+export interface TaskRun {
+  /** The graph's transaction. */
+  readonly graph: number;
+  /** The run id that the run keeps for good: agents keep journals by it. */
+  readonly execution: string;
+  readonly plan: string;
+  readonly mode: 'apply' | 'noop';
+  readonly debug: boolean;
+  readonly patience: Patience;
+}
+
+/** Identifies a part. */
+export interface PartOf {
+  readonly transaction: number;
+  readonly graph: number;
+  readonly part: number;
+}
+
+/** The state of a part between two runs of its workflow, as plain JSON. */
+export interface KeptPart {
+  readonly scheduler: SchedulerSnapshot;
+  readonly rows: KeptRows;
+  /** Events that the scheduler has not processed yet. */
+  readonly inbox: readonly SchedulerEvent[];
+  readonly wakeAt: number | null;
+  /** Number of written records. */
+  readonly records: number;
+}
+
+/** One call of a group: applies the same verb to each of its nodes, with limits for parallel nodes and for time. */
+export interface CallRequest {
+  readonly verb: CallVerb;
+  readonly group: string;
+  readonly site: string;
+  readonly revision: number;
+  readonly run_id: string;
+  readonly nodes: readonly {
+    readonly index: number;
+    readonly name: string;
+    readonly system_id?: string;
+    readonly attempt: number;
+  }[];
+  readonly interval: number;
+  readonly timeout: number;
+  readonly max_parallel_nodes: number;
+  readonly heartbeat_seconds: number;
+  readonly erase?: boolean;
+}
+
+/** State of the message exchange with the parent. Part of the input of a continued run: the field names are stored. */
+export interface Exchange {
+  /** Number of the last signal to the parent. */
+  seq: number;
+  /** Number of the last message that arrived, and of the last that the scheduler has processed. */
+  received: number;
+  processed: number;
+  wantsAnswer: boolean;
+  owesAnswer: boolean;
+  reportedAt: number;
+  reported: Pick<TaskCounts, 'failed' | 'running' | 'waiting'>;
+  readonly startedAt: number;
+}
+
+export type CallVerb = 'prepare' | 'deploy' | 'release';

@@ -2,20 +2,12 @@ import { lineOf, objectOf, positiveInteger } from '../src/core/data/shape.ts';
 import { MAX } from '../src/core/run/description.ts';
 import { parseRunInput } from '../src/core/run/input.ts';
 import { callActivity } from './border.ts';
+import type { DrainAgent, DrainedAgent } from './contract.ts';
 import { controlQueue, nodeQueue, prefixed } from './protocol.ts';
 import { validInput } from './run-input.ts';
 
 /** A running agent answers in seconds. */
 const ANSWER_MS = 60_000;
-
-export interface DrainAgent {
-  readonly site: string;
-  readonly node: string;
-  /** Stands before the name of the agent's queue. */
-  readonly prefix?: string;
-  /** How long to wait for the agent. */
-  readonly wait_ms: number;
-}
 
 const name = lineOf(MAX.name);
 const drainAgent = objectOf<DrainAgent>({ site: name, node: name, prefix: name, wait_ms: positiveInteger }, [
@@ -23,11 +15,6 @@ const drainAgent = objectOf<DrainAgent>({ site: name, node: name, prefix: name, 
   'node',
   'wait_ms',
 ]);
-
-export interface DrainedAgent {
-  /** run/task/attempt of the tasks that continue under its supervisor. */
-  readonly unfinished: readonly string[];
-}
 
 /**
  * Asks the agent of a node to take no new tasks and exit. Running tasks stay with its supervisor. `agent drain` has

@@ -12,14 +12,11 @@ import {
 } from '../src/core/graph-run/index.ts';
 import { awaitingApproval, type GraphEnd, type Rejection } from '../src/core/scheduler/index.ts';
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
+import type { TaskRun } from './contract.ts';
 import type { Control } from './control.ts';
 import { createPartDriver, loadPart } from './graph-part.ts';
-import { createPartsDriver } from './graph-parts.ts';
+import { createPartsDriver, type TaskUpdate } from './graph-parts.ts';
 import type { FromPartSignal } from './graph-signals.ts';
-import type { TaskRun } from './task-agents.ts';
-
-/** Operator requests for single tasks. */
-export type TaskUpdate = 'retry_task' | 'skip_task';
 
 /** A running graph, as signals and updates reach it. */
 export interface GraphDrive {

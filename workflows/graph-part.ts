@@ -9,7 +9,6 @@ import {
   hasCapacityForRetry,
   intervalOfParts,
   isFinal,
-  type KeptRows,
   type Ledger,
   outcomeOf,
   restoreLedger,
@@ -29,7 +28,6 @@ import {
   type SchedulerCommand,
   type SchedulerEvent,
   type SchedulerGraph,
-  type SchedulerSnapshot,
   takeSnapshot,
   workLeft,
   wouldRetry,
@@ -37,17 +35,11 @@ import {
 import { bookkeeping } from './activity-options.ts';
 import { type Pieces, readPiece } from './answers.ts';
 import { callActivity } from './border.ts';
+import type { KeptPart, PartOf, TaskRun } from './contract.ts';
 import type { Control } from './control.ts';
-import { type Agents, createAgents, type TaskRun } from './task-agents.ts';
+import { type Agents, createAgents } from './task-agents.ts';
 import { createAlarm } from './task-clock.ts';
 import { createRecords } from './task-records.ts';
-
-/** Identifies a part. */
-export interface PartOf {
-  readonly transaction: number;
-  readonly graph: number;
-  readonly part: number;
-}
 
 interface PartListener {
   /** Names of tasks that operators have decided about. A part of a split graph gets them from the coordinator. */
@@ -78,17 +70,6 @@ export interface PartDriver {
   readonly continuesAsNew: boolean;
   /** The state from which another driver of the part can continue. */
   save(): KeptPart;
-}
-
-/** The state of a part between two runs of its workflow, as plain JSON. */
-export interface KeptPart {
-  readonly scheduler: SchedulerSnapshot;
-  readonly rows: KeptRows;
-  /** Events that the scheduler has not processed yet. */
-  readonly inbox: readonly SchedulerEvent[];
-  readonly wakeAt: number | null;
-  /** Number of written records. */
-  readonly records: number;
 }
 
 export function createPartDriver(

@@ -15,12 +15,11 @@ import {
 import { isSameTask, type TaskOnNode } from '../src/core/task-on-node.ts';
 import { counted } from '../src/core/text/text.ts';
 import { startChildOf } from './border.ts';
+import type { RunGraphPartInput } from './contract.ts';
 import type { Control } from './control.ts';
 import { endOfChild } from './failures.ts';
-import type { TaskUpdate } from './graph-drive.ts';
 import { loadCoordination } from './graph-part.ts';
 import { type Courier, createCourier, type FromPartSignal, type ToPartSignal } from './graph-signals.ts';
-import type { RunGraphPartInput } from './run-graph-part.ts';
 
 interface SplitPlan {
   readonly input: Omit<RunGraphPartInput, 'part' | 'chunks'>;
@@ -295,3 +294,6 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     drive,
   };
 }
+
+/** Operator requests for single tasks. */
+export type TaskUpdate = 'retry_task' | 'skip_task';

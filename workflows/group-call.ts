@@ -1,8 +1,9 @@
 import { finishNode, startNode } from '../src/core/deployment/index.ts';
 import type { SitePlan } from '../src/core/site-run/index.ts';
 import type { Call } from '../src/core/words.ts';
-import type { CallListener, CallRequest } from './call.ts';
-import type { SiteRun } from './site-run.ts';
+import type { CallListener } from './call.ts';
+import type { CallRequest } from './contract.ts';
+import type { SiteRun } from './site-operators.ts';
 
 /** A call of the baremetal step for these nodes of a group. */
 export function groupCall(

@@ -12,31 +12,7 @@ import type { SitePlan } from '../src/core/site-run/index.ts';
 import type { Call } from '../src/core/words.ts';
 import { runCall } from './call.ts';
 import { groupCall, nodeListener } from './group-call.ts';
-import type { SiteRun } from './site-run.ts';
-
-/** Retries of failed nodes at operators' requests, while the baremetal step runs. */
-export interface NodeRetries {
-  /** Nodes of an aborted call of a group: they are not retried until their work in MAAS is settled. */
-  settling: readonly number[];
-  /** Starts the retry of a node immediately if possible, in parallel with the current call of any group. */
-  request(node: string): void;
-  /**
-   * Starts retries that could not start when requested. Call it between calls.
-   *
-   * @throws the failure of a retry that ends the run
-   */
-  take(): void;
-  /** Whether a retry of this node, or of any, was requested and has not started. */
-  pending(node?: string): boolean;
-  /** Whether retries of these nodes, or of any, have started and not ended. */
-  underWay(nodes?: readonly number[]): boolean;
-  /**
-   * Resolves when retries of these nodes, or of all, have ended.
-   *
-   * @throws the failure of a retry that ends the run
-   */
-  ended(nodes?: readonly number[]): Promise<void>;
-}
+import type { NodeRetries, SiteRun } from './site-operators.ts';
 
 /** Later retries of a run wait for the next calls of their groups. Keeps the history bounded: a retry costs up to 40 events. */
 const MAX_BESIDE_CALLS = 100;

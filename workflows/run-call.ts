@@ -1,20 +1,15 @@
 import { CancellationScope, log } from '@temporalio/workflow';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
 import { handle, signalParent } from './border.ts';
-import { type CallListener, type CallRequest, runCall } from './call.ts';
-import { PROGRESS_STEPS, type SliceResult } from './call-slices.ts';
-import type { WorkflowContracts } from './contract.ts';
+import { type CallListener, runCall } from './call.ts';
+import { PROGRESS_STEPS } from './call-slices.ts';
+import type { RunCallInput, SliceResult, WorkflowContracts } from './contract.ts';
 import { createControl } from './control.ts';
 import { maasSilenceHandler, steeringHandlers } from './operators.ts';
 import { assertStartedByRun } from './run-input.ts';
 
 /** Later failures of a slice are reported with its progress. */
 const FAILURES_AT_ONCE = 20;
-
-export interface RunCallInput extends CallRequest {
-  readonly slice: string;
-  readonly paused: boolean;
-}
 
 /** One call on a slice of a big group's nodes. Only site workflows start it. */
 export async function run_call(input: RunCallInput): Promise<SliceResult> {

@@ -1,47 +1,15 @@
 import { CancellationScope, isCancellation, log, makeContinueAsNewFunc, setCurrentDetails } from '@temporalio/workflow';
-import { type PartReport, reportPart, type TaskCounts, treeOfPart } from '../src/core/graph-run/index.ts';
+import { type PartReport, reportPart, treeOfPart } from '../src/core/graph-run/index.ts';
 import { awaitingApproval, type FromPart } from '../src/core/scheduler/index.ts';
 import { counted } from '../src/core/text/text.ts';
 import { handle, signalParent } from './border.ts';
-import type { WorkflowContracts } from './contract.ts';
+import type { Exchange, KeptGraphPart, RunGraphPartInput, WorkflowContracts } from './contract.ts';
 import { createControl } from './control.ts';
-import { createPartDriver, intervalOf, type KeptPart, loadPart, type PartDriver, type PartOf } from './graph-part.ts';
+import { createPartDriver, intervalOf, loadPart, type PartDriver } from './graph-part.ts';
 import { createCourier, type FromPartSignal, readToPart, type ToPartSignal } from './graph-signals.ts';
 import { maasSilenceHandler } from './operators.ts';
 import { assertStartedByRun } from './run-input.ts';
-import type { TaskRun } from './task-agents.ts';
 import { createAlarm } from './task-clock.ts';
-
-export interface RunGraphPartInput extends PartOf, TaskRun {
-  readonly chunks: number;
-  readonly dry_run: boolean;
-  /** Names of tasks that wait for approval. */
-  readonly hold_before?: readonly string[];
-  /** Limit of events of this history, if it is not the default. */
-  readonly max_events?: number;
-  /** State of the previous run of this workflow, which continued as new. */
-  readonly kept?: KeptGraphPart;
-}
-
-/** The state that one run of the workflow passes to the next. */
-interface KeptGraphPart {
-  readonly part: KeptPart;
-  readonly exchange: Exchange;
-}
-
-/** State of the message exchange with the parent. Part of the input of a continued run: the field names are stored. */
-interface Exchange {
-  /** Number of the last signal to the parent. */
-  seq: number;
-  /** Number of the last message that arrived, and of the last that the scheduler has processed. */
-  received: number;
-  processed: number;
-  wantsAnswer: boolean;
-  owesAnswer: boolean;
-  reportedAt: number;
-  reported: Pick<TaskCounts, 'failed' | 'running' | 'waiting'>;
-  readonly startedAt: number;
-}
 
 /** Changed counts are reported less often the longer a part runs, to save history events. */
 const REPORT_SHARE = 0.1;

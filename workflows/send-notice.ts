@@ -1,13 +1,10 @@
 import { workflowInfo } from '@temporalio/workflow';
-import type { NoticeDelivery } from '../src/core/contracts/notice.ts';
 import { parseRunInput } from '../src/core/run/input.ts';
 import { type SendNotice, sendNoticeInput } from '../src/core/run/notice.ts';
 import { bookkeeping } from './activity-options.ts';
 import { callActivity } from './border.ts';
+import type { SentNotice } from './contract.ts';
 import { validInput } from './run-input.ts';
-
-/** Results of a notice, by receiver. */
-export type SentNotice = Readonly<Record<string, Pick<NoticeDelivery, 'delivered' | 'status' | 'message'>>>;
 
 /**
  * Sends a notice to all receivers that want it, each on its own, until it has arrived or the time for that is over. Runs

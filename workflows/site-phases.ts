@@ -7,9 +7,10 @@ import { siteCheck } from './activity-options.ts';
 import { approved, isHeld } from './approval.ts';
 import { runBaremetal } from './baremetal.ts';
 import { callActivity } from './border.ts';
-import { type CallListener, type CallRequest, runCall } from './call.ts';
+import { type CallListener, runCall } from './call.ts';
 import { NODES_IN_ONE_WORKFLOW } from './call-slices.ts';
-import type { SiteRun } from './site-run.ts';
+import type { CallRequest } from './contract.ts';
+import type { SiteRun } from './site-operators.ts';
 
 /** Verifies or prepares the site as a whole. True when the run may continue. */
 export async function checkSite(

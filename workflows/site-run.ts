@@ -17,40 +17,16 @@ import {
   recordsOf,
   reportRun,
   type SitePlan,
-  type SiteRunInput,
   type SiteRunKind,
   statusOf,
 } from '../src/core/site-run/index.ts';
 import { counted, utf8Length } from '../src/core/text/text.ts';
 import { bookkeeping, inquiry } from './activity-options.ts';
 import { callActivity } from './border.ts';
-import { createSlices, type Slices } from './call-slices.ts';
+import { createSlices } from './call-slices.ts';
 import type { SiteRunResult } from './contract.ts';
-import type { NodeRetries } from './node-retries.ts';
-import { createRun, endOf, identityOf, type Run, runInFrame, startProgress } from './run-frame.ts';
-import { handleSiteOperators } from './site-operators.ts';
-
-/** State of a running site workflow, and the operations of its steps. */
-export interface SiteRun extends Run<RunProgress> {
-  readonly kind: SiteRunKind;
-  readonly input: SiteRunInput;
-  readonly slices: Slices;
-  /** Retries at operators' requests. Null: they are refused. */
-  retries: NodeRetries | null;
-  /** Runs one phase; waits while paused. Null when nothing new may start or the run was cancelled during the phase. */
-  phase<T>(
-    name: PhaseName,
-    work: () => Promise<{ value: T; state?: 'success' | 'failed' | 'stopped'; detail?: string }>,
-  ): Promise<T | null>;
-  skip(name: PhaseName, detail: string): void;
-  /** Marks the run as failed. The caller must return afterwards. */
-  fail(failure: RunFailure): void;
-  loadPlan(): Promise<SitePlan | null>;
-  /** Writes nodes to the store in batches and updates the search attribute of failed nodes. */
-  record(nodes: readonly NodeWrite[]): Promise<void>;
-  /** Writes the nodes that have changed since they were recorded, or never were. */
-  recordRest(): Promise<void>;
-}
+import { createRun, endOf, identityOf, runInFrame, startProgress } from './run-frame.ts';
+import { handleSiteOperators, type SiteRun } from './site-operators.ts';
 
 /** Used until the plan provides the configured value. */
 const HEARTBEAT_SECONDS = 30;

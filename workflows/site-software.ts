@@ -5,7 +5,7 @@ import { type Child, startChildOf } from './border.ts';
 import type { GraphRunResult } from './contract.ts';
 import { stepError } from './failures.ts';
 import { graphWorkflowId, prefixed } from './protocol.ts';
-import type { SiteRun } from './site-run.ts';
+import type { SiteRun } from './site-operators.ts';
 
 /** The last phase of a site: runs the graph `default` of its cluster as a child workflow. */
 export async function runSoftware(run: SiteRun, plan: SitePlan): Promise<void> {

@@ -4,25 +4,14 @@ import { type ExecutablePart, graphRunName, type TaskEnd } from '../src/core/gra
 import { pairOf } from '../src/core/scheduler/index.ts';
 import { goesToMaster } from '../src/core/task-types/off-agent.ts';
 import { callActivity, callActivityThen } from './border.ts';
+import type { TaskRun } from './contract.ts';
 import { stepError } from './failures.ts';
 import { needsPowerCycle, restartByPowerCycle } from './node-restart.ts';
 import { controlQueue, taskActivityId } from './protocol.ts';
-import { controlCall, nodeTask, ofMaster, type Patience, type TaskPatience, takeSeconds } from './task-options.ts';
+import { controlCall, nodeTask, ofMaster, type TaskPatience, takeSeconds } from './task-options.ts';
 
 /** Nodes pinged in parallel: enough to be fast, few enough to keep a payload of commands small. */
 const PARALLEL_PINGS = 200;
-
-/** Common data of all tasks of a part. */
-export interface TaskRun {
-  /** The graph's transaction. */
-  readonly graph: number;
-  /** The run id that the run keeps for good: agents keep journals by it. */
-  readonly execution: string;
-  readonly plan: string;
-  readonly mode: 'apply' | 'noop';
-  readonly debug: boolean;
-  readonly patience: Patience;
-}
 
 /** The agents of a part's nodes: pings them and sends them tasks. */
 export interface Agents {

@@ -2,20 +2,7 @@ import type { Prepared, Reading, TaskType } from '../core/task-types/index.ts';
 import type { Execution } from './execution.ts';
 import type { TaskFailure } from './result.ts';
 import type { RemoteScript, ScriptContext, SshWork } from './ssh/ssh-work.ts';
-
-/** A program to run, without a shell: arguments are passed unchanged. */
-export interface Command {
-  readonly argv: readonly [string, ...string[]];
-  readonly cwd?: string;
-  readonly environment?: Readonly<Record<string, string>>;
-  /** Also receives stdout, chunk by chunk, in addition to the output files. */
-  readonly onStdout?: (chunk: Buffer) => void;
-}
-
-export type CommandEnd =
-  | { readonly kind: 'exit'; readonly exitCode: number }
-  | { readonly kind: 'signal'; readonly signal: string }
-  | { readonly kind: 'not-started'; readonly failure: TaskFailure };
+import type { Command, CommandEnd } from './task-process.ts';
 
 /** How one try ended. */
 export interface TryEnd {

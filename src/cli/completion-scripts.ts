@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { Shell } from './commands/completion.ts';
 import type { ValueKind } from './completion-values.ts';
 
 /** The script by which a shell completes the commands of a program. */
@@ -174,3 +173,7 @@ function fishScript(places: Places): string {
 ${lines.join('\n')}
 `;
 }
+
+export type Shell = (typeof SHELLS)[number];
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;

@@ -1,8 +1,8 @@
 import { isMapping } from '../core/data/plain-value.ts';
 import { type EarlierRun, expectedEnd } from '../core/run/time-left.ts';
 import type { RunRecord, Store } from '../store/index.ts';
-import type { AnyRunStatus } from './runs.ts';
 import { orWithoutStore } from './without-store.ts';
+import type { AnyRunStatus } from './workflow-calls.ts';
 
 /** Runs that are looked at, the newest ones. */
 const MAX_EARLIER = 10;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FoundExecution } from '../platform/temporal/is-run-open.ts';
 import type { RunSummary } from '../store/index.ts';
-import type { AnyRunStatus } from './runs.ts';
+import type { AnyRunStatus } from './workflow-calls.ts';
 
 /** A run whose worker has processor to spare answers in a tenth of this. */
 const PATIENCE_MS = 250;

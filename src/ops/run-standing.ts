@@ -1,5 +1,5 @@
 import type { RunSummary } from '../store/index.ts';
-import type { AnyRunStatus } from './runs.ts';
+import type { AnyRunStatus } from './workflow-calls.ts';
 
 /** The state of an open run in lists, as reported by the run. */
 interface RunStanding {

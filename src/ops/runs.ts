@@ -57,7 +57,7 @@ import { parseReference } from './sites.ts';
 import { startRun } from './start-run.ts';
 import { callTemporal, requestOfTemporal, unanswered } from './temporal-calls.ts';
 import { appendAudit, orWithoutStore } from './without-store.ts';
-import { getRun } from './workflow-calls.ts';
+import { type AnyRunStatus, getRun, type RunType } from './workflow-calls.ts';
 
 /** A run for lists and pages. */
 interface RunView extends RunSummary {
@@ -67,9 +67,7 @@ interface RunView extends RunSummary {
   readonly temporalUrl: string | null;
 }
 
-type RunType = SiteRunKind | 'execute_graph';
 type Answers = WorkflowContracts[RunType]['queries'];
-export type AnyRunStatus = Answers['status'];
 
 /** Runs on sites, and graph runs on clusters. */
 export interface RunOperations {

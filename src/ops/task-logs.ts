@@ -9,7 +9,7 @@ import { type TaskOnNode, taskText } from '../core/task-on-node.ts';
 import { type RunTransactions, type Store, StoreError, type TransactionRecord } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { problem } from './problem.ts';
-import { runLogPage } from './run-log.ts';
+import { type RunLogRequest, runLogPage } from './run-log.ts';
 
 interface TaskLogRequest extends TaskOnNode {
   /** A transaction of a graph run or of one of its graphs, or the workflow id of the run. */
@@ -21,16 +21,6 @@ interface TaskLogRequest extends TaskOnNode {
   /** Also wait for a task that has not started. */
   readonly follow?: boolean;
   readonly stop?: AbortSignal;
-}
-
-export interface RunLogRequest {
-  readonly before?: string;
-  readonly after?: string;
-  readonly limit?: number;
-  readonly search?: string;
-  readonly task?: string;
-  readonly node?: string;
-  readonly stream?: OutputStream;
 }
 
 /** The output of tasks on their nodes. */

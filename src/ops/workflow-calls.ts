@@ -16,6 +16,7 @@ import type {
   WorkflowContracts,
   WorkflowType,
 } from '../../workflows/contract.ts';
+import type { SiteRunKind } from '../core/words.ts';
 
 /** A run of one of the workflow types `W`. */
 export interface RunHandle<W extends WorkflowType> extends Pick<WorkflowHandle, 'describe' | 'cancel' | 'terminate'> {
@@ -76,3 +77,9 @@ async function ask<Answer>(handle: WorkflowHandle, name: QueryName): Promise<Ans
     }
   }
 }
+
+/** A workflow type that is a run. */
+export type RunType = SiteRunKind | 'execute_graph';
+
+/** The status of a run of either kind. */
+export type AnyRunStatus = WorkflowContracts[RunType]['queries']['status'];

@@ -13,17 +13,19 @@ export {
   reopenRun,
 } from './gone-holders.ts';
 export type { Migration } from './migrations/migration.ts';
-export { type OpenStoreOptions, openStore } from './open-store.ts';
+export type { OpenStoreOptions } from './open-options.ts';
+export { openStore } from './open-store.ts';
 export type * from './page.ts';
 export type { ApiToken } from './queries/api-token-store.ts';
 export type { AuditEntry, AuditFilter, AuditStore, NewAuditEntry } from './queries/audit-store.ts';
 export type { Claim, ClaimHolder, ClaimSubject } from './queries/claim-store.ts';
 export type { ClusterDetails, ClusterRecord } from './queries/cluster-store.ts';
 export type { DeployedMachine } from './queries/deployed-machine-store.ts';
-export type { GraphContent, GraphFilter, GraphOwner, GraphWithTasks } from './queries/graph-store.ts';
+export type { GraphContent, GraphFilter, GraphWithTasks } from './queries/graph-store.ts';
 export type { NodeCertificate, NodeIdentityStore, TokenRefusal } from './queries/node-identity-store.ts';
 export type { NodeChange, NodeFilter, NodeRecord } from './queries/node-store.ts';
 export type { OpenstackConfigFilter, OpenstackConfigRecord } from './queries/openstack-config-store.ts';
+export type { GraphOwner } from './queries/owner-columns.ts';
 export type { PackageRecord, PackageStore } from './queries/package-store.ts';
 export type { NewPlan, PlanOrder, PlanStore } from './queries/plan-store.ts';
 export type { PluginRecord } from './queries/plugin-store.ts';
@@ -46,7 +48,8 @@ export {
   type SiteRecord,
   type SiteStore,
 } from './queries/site-store.ts';
-export type { NewTag, NewTagAssignment, TagAssignment, TagOwner, TagRecord } from './queries/tag-store.ts';
+export type { NewTagAssignment, TagAssignment } from './queries/tag-assignments.ts';
+export type { NewTag, TagOwner, TagRecord } from './queries/tag-store.ts';
 export type {
   PlannedTaskRow,
   TaskHistoryRow,

@@ -1,4 +1,4 @@
-import type { NewTagAssignment } from './queries/tag-store.ts';
+import type { NewTagAssignment } from './queries/tag-assignments.ts';
 import type { Store } from './store.ts';
 
 /** A change of a role's tags that a node does not have yet. */

@@ -1,7 +1,6 @@
 import { MachineStatus } from '@sitewright/maas/status';
 import type { FoundNic, NetworkInterface } from './network/records.ts';
-import type { UserFilesystems } from './storage/in-use.ts';
-import type { StorageLayout } from './storage/records.ts';
+import type { StorageLayout, UserFilesystems } from './storage/records.ts';
 
 /** A physical zone, addressed by name. */
 export interface Zone {

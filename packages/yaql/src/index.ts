@@ -69,7 +69,8 @@ export {
   taskEngineOptions,
 } from './nailgun/task-evaluation.ts';
 export { type EvaluationRecord, RecordEvaluator, type RecordOutcome } from './record.ts';
-export { compileRegex, Regex, type RegexMatch, type RegexOptions } from './regex/regex.ts';
+export { compileRegex, Regex, type RegexOptions } from './regex/regex.ts';
+export type { RegexMatch } from './regex/template.ts';
 export { Context } from './runtime/context.ts';
 export { defineFunction, type FunctionDefinition, type FunctionSpec } from './runtime/function-definition.ts';
 export { Lambda } from './runtime/lambda.ts';

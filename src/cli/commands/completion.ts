@@ -1,10 +1,8 @@
 import { Argument } from 'commander';
 import type { CliCommand } from '../command.ts';
+import { SHELLS, type Shell } from '../completion-scripts.ts';
 import type { ValueKind } from '../completion-values.ts';
 import type { Session } from '../session.ts';
-
-const SHELLS = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof SHELLS)[number];
 
 /** `sitewright completion SHELL`: a script made from the commands themselves; it asks for names by `--values`. */
 export function registerCompletion(program: CliCommand, session: Session): void {

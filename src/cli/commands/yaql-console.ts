@@ -5,8 +5,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { BackedDict, Dict, type FunctionDefinition, type Value, YaqlError } from '@sitewright/yaql';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
-import type { YaqlCommandPorts } from './yaql.ts';
-import { createEvaluator, type Evaluator, reportFailure, shown } from './yaql-eval.ts';
+import { createEvaluator, type Evaluator, reportFailure, shown, type YaqlCommandPorts } from './yaql-eval.ts';
 import { describeFunction } from './yaql-functions.ts';
 import type { InputFlags } from './yaql-input.ts';
 

@@ -19,8 +19,14 @@ import {
 import { StateData } from '../../graph/index.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
-import type { YaqlCommandPorts } from './yaql.ts';
-import { type InputFlags, InputProblem, type InputStates, readStates, type StateView } from './yaql-input.ts';
+import {
+  type ClusterStates,
+  type InputFlags,
+  InputProblem,
+  type InputStates,
+  readStates,
+  type StateView,
+} from './yaql-input.ts';
 
 /** Clock, random source and time zone of this machine, since this is not a workflow. */
 const machineSources: Pick<EngineOptions, 'clock' | 'random' | 'localOffset'> = {
@@ -160,4 +166,13 @@ function evaluateLine(evaluator: RecordEvaluator, line: string, number: number):
       error: { class: 'InvalidRecord', message: 'a record is an object with `id` and `expr`' },
     };
   return evaluator.evaluate(record);
+}
+
+/** Dependencies of the `yaql` command on its program. */
+export interface YaqlCommandPorts {
+  readonly terminal: Terminal;
+  /** Loads both states of a cluster by name or id, for `--cluster`; if absent, that option is refused with a hint. */
+  readonly loadCluster?: (cluster: string, node: string | undefined) => Promise<ClusterStates>;
+  /** Loads the helper functions of the installation. */
+  readonly loadHelpers?: () => Promise<readonly FunctionDefinition[]>;
 }

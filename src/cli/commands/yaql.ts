@@ -1,16 +1,5 @@
-import type { FunctionDefinition } from '@sitewright/yaql';
 import type { CliCommand } from '../command.ts';
-import type { Terminal } from '../terminal.ts';
-import type { ClusterStates } from './yaql-input.ts';
-
-/** Dependencies of the `yaql` command on its program. */
-export interface YaqlCommandPorts {
-  readonly terminal: Terminal;
-  /** Loads both states of a cluster by name or id, for `--cluster`; if absent, that option is refused with a hint. */
-  readonly loadCluster?: (cluster: string, node: string | undefined) => Promise<ClusterStates>;
-  /** Loads the helper functions of the installation. */
-  readonly loadHelpers?: () => Promise<readonly FunctionDefinition[]>;
-}
+import type { YaqlCommandPorts } from './yaql-eval.ts';
 
 interface EvalFlags {
   readonly data?: string;

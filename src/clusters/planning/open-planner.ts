@@ -1,10 +1,6 @@
 import { loadTaskEngine } from './load-engine.ts';
 import { openPlanningThread } from './planning-thread.ts';
-import type { Planner, PlanningWork } from './planning-work.ts';
-
-export interface OpenPlanner extends Planner {
-  close(): Promise<void>;
-}
+import type { OpenPlanner, PlanningWork } from './planning-work.ts';
 
 /** Tasks times nodes of a plan that takes about a second: the recorded library on 100 nodes. */
 const MAX_IN_TURN = 20_000;

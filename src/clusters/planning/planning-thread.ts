@@ -1,6 +1,5 @@
 import { answerOf, Thread } from '../../platform/threads/thread.ts';
-import type { OpenPlanner } from './open-planner.ts';
-import type { PlanForm, PlanningAnswer, PlanningWork } from './planning-work.ts';
+import type { OpenPlanner, PlanForm, PlanningAnswer, PlanningWork } from './planning-work.ts';
 
 export interface PlanningData {
   /** Path of the module of helper functions. */

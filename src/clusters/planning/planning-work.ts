@@ -52,3 +52,7 @@ export type PlanningAnswer<Form extends PlanForm> =
 export interface Planner {
   plan<Form extends PlanForm>(form: Form, work: PlanningWork, signal?: AbortSignal): Promise<PlanningAnswer<Form>>;
 }
+
+export interface OpenPlanner extends Planner {
+  close(): Promise<void>;
+}

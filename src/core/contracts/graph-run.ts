@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { GraphRunFailure } from '../graph-run/index.ts';
+import type { GraphRunFailure } from '../graph-run/failure.ts';
 import {
   GRAPH_RUN_ACTIONS,
   GRAPH_RUN_MODES,

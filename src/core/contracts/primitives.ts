@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MAX } from '../run/description.ts';
 import { SITE_NAME } from '../site-run/site-name.ts';
+import type { Wire } from './wire.ts';
 
 export const timestamp = z.string().meta({ format: 'date-time' });
 
@@ -110,3 +111,6 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
 
 /** Any JSON, as a user gave it. */
 export const anyJson = z.unknown().describe('Any JSON.');
+
+/** Since when, by whom and why a run is paused. */
+export type Paused = NonNullable<Wire<typeof pausedSchema>>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { GroupFailure } from '../deployment/index.ts';
-import type { RunFailure } from '../site-run/index.ts';
+import type { GroupFailure } from '../deployment/failures.ts';
+import type { RunFailure } from '../site-run/failure.ts';
 import {
   CALLS,
   LOST_OUTCOMES,

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { CALLS, LOST_OUTCOMES, NODE_STATES, PHASE_NAMES, SITE_RUN_OUTCOMES } from '../words.ts';
 import { runStanding } from './approval.ts';
 import { graphRunStatusSchema } from './graph-run.ts';
-import type { pausedSchema } from './primitives.ts';
 import type { Wire } from './wire.ts';
 
 const texts = z.array(z.string());
@@ -45,8 +44,6 @@ export const runStatusSchema = z
   })
   .meta({ id: 'RunStatus', description: 'Progress of a run; small enough to poll every second.' });
 
-/** Since when, by whom and why a run is paused. */
-export type Paused = NonNullable<Wire<typeof pausedSchema>>;
 /** Report of a graph run to the site run that started it. */
 export type GraphRunNews = Omit<Wire<typeof softwareStatus>, 'workflow_id'>;
 /** Answer of the query `status`, and of the updates `pause` and `resume`. */

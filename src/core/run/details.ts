@@ -1,5 +1,5 @@
 import type { AwaitingApproval } from '../contracts/approval.ts';
-import type { Paused } from '../contracts/site-run.ts';
+import type { Paused } from '../contracts/primitives.ts';
 import { describeAwaiting } from './approval.ts';
 import type { RunDescription } from './description.ts';
 import { describeSilence } from './silence.ts';

@@ -1,6 +1,5 @@
 import type { Diagnostic } from '../problems/diagnostic.ts';
 import { pascalCase } from '../text/casing.ts';
-import type { Explained } from './progress.ts';
 
 /** The input of a run is invalid: nothing was started. */
 type InvalidInput = { readonly kind: 'invalid-input'; readonly problems: readonly string[] };
@@ -74,4 +73,10 @@ export const failureType = ({ kind }: { readonly kind: string }): string => pasc
 export function listSome(items: readonly string[], shown: number, separator: string): string {
   const more = items.length - shown;
   return items.slice(0, shown).join(separator) + (more > 0 ? ` (and ${more} more)` : '');
+}
+
+/** A failure explained to the user: the reason and the next step. */
+export interface Explained {
+  readonly reason: string;
+  readonly next_step: string;
 }

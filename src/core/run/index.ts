@@ -1,5 +1,6 @@
 /** Common parts of site runs and graph runs, as pure functions: outcomes, operator actions, failures, details. */
-export type { Paused } from '../contracts/site-run.ts';
+
+export type { Paused } from '../contracts/primitives.ts';
 export type { GraphRunAction, GraphRunOutcome, RunAction, SiteRunAction, SiteRunOutcome } from '../words.ts';
 export {
   type ApprovalRequest,
@@ -22,6 +23,7 @@ export {
   type AnyRunFailure,
   CLAIM_LOST,
   claimLost,
+  type Explained,
   explainCommon,
   failureType,
   listSome,
@@ -30,14 +32,5 @@ export {
   type StepError,
 } from './failure.ts';
 export { type OperatorAction, type OperatorNote, operatorNote, type ReadRequest, readRequest } from './operator.ts';
-export {
-  type AnyProgress,
-  addWarning,
-  type Explained,
-  isoTime,
-  newestWarnings,
-  reportAny,
-  silenceOf,
-  standingOf,
-} from './progress.ts';
+export { type AnyProgress, addWarning, isoTime, newestWarnings, reportAny, silenceOf, standingOf } from './progress.ts';
 export { describeSilence, type MaasSilence, readSilence } from './silence.ts';

@@ -1,6 +1,7 @@
 import type { Hold } from '../contracts/approval.ts';
-import type { Paused } from '../contracts/site-run.ts';
+import type { Paused } from '../contracts/primitives.ts';
 import { awaitingOf, rejectionIn } from './approval.ts';
+import type { Explained } from './failure.ts';
 
 /** The common state of every run. Queries and reports are derived from it. */
 export interface AnyProgress<Input = object, Outcome extends string = string, Failure = { readonly kind: string }> {
@@ -55,12 +56,6 @@ interface AnyReport<Outcome extends string, Failure> {
   readonly ended_at?: string;
   readonly started_by?: string;
   readonly holds?: readonly Hold[];
-}
-
-/** A failure explained to the user: the reason and the next step. */
-export interface Explained {
-  readonly reason: string;
-  readonly next_step: string;
 }
 
 export function reportAny<Outcome extends string, Failure>(

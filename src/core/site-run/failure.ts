@@ -1,6 +1,5 @@
 import { type AnyRunFailure, type Explained, explainCommon, listSome } from '../run/index.ts';
 import type { SiteRunKind } from '../words.ts';
-import { redeployCommand } from './redeployed.ts';
 
 /** Why a run failed. The `type` of the workflow's failure in Temporal is the kind in PascalCase. */
 export type RunFailure =
@@ -112,3 +111,12 @@ function nextStep(failure: RunFailure, { kind, site, left }: FailedRun): string 
         : `fix the named machines, then ${again}, which lists the nodes still out of service`;
   }
 }
+
+/** The command that redeploys the nodes, to be typed as it is. */
+export function redeployCommand(site: string, nodes: readonly string[]): string {
+  const more = nodes.length - MAX_NAMES;
+  const rest = more > 0 ? ` and ${more} more that the report shows` : '';
+  return `sitewright site redeploy ${site} ${nodes.slice(0, MAX_NAMES).join(' ')}${rest}`;
+}
+
+export const MAX_NAMES = 50;

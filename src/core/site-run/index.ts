@@ -2,9 +2,9 @@
 export type { Pace, RunStatus, SitePace, SitePlan, TreeNode } from '../contracts/site-run.ts';
 export type { PhaseReport, RunReport } from '../contracts/site-run-report.ts';
 export type { PhaseName, SiteRunKind } from '../words.ts';
-export { describeRunFailure, explainRunFailure, type RunFailure } from './failure.ts';
+export { describeRunFailure, explainRunFailure, type RunFailure, redeployCommand } from './failure.ts';
 export { parseSiteRunInput, type SiteRunInput } from './input.ts';
 export { fromRanges, groupFromWire, groupToWire, showPlan, toRanges } from './plan.ts';
 export { detailsOf, explainSiteRun, membersOf, type RunProgress, reportRun, statusOf, treeOf } from './progress.ts';
-export { recordsOf, redeployCommand, releasedRecords } from './redeployed.ts';
+export { recordsOf, releasedRecords } from './redeployed.ts';
 export { assembleReport, fitReport, type Members, type NodeRecord, type NodeWrite, outlineReport } from './report.ts';

@@ -1,10 +1,16 @@
 import type { NodeReport } from '../contracts/site-run-report.ts';
-import { recordNodes } from '../deployment/index.ts';
-import type { SiteRunKind } from '../words.ts';
-import type { RunProgress } from './progress.ts';
+import { type BaremetalState, recordNodes } from '../deployment/index.ts';
+import type { SiteRunKind, SiteRunOutcome } from '../words.ts';
+import { MAX_NAMES, redeployCommand } from './failure.ts';
 import type { NodeWrite } from './report.ts';
 
-type OfRun = Pick<RunProgress, 'kind' | 'input' | 'baremetal' | 'released' | 'outcome'>;
+interface OfRun {
+  readonly kind: SiteRunKind;
+  readonly input: { readonly site: string; readonly nodes?: readonly string[] };
+  readonly baremetal?: BaremetalState;
+  readonly released?: readonly NodeReport[];
+  readonly outcome?: SiteRunOutcome;
+}
 
 /**
  * The nodes of a redeployment that are not in service again. A further one releases whatever it names, so it must not
@@ -14,15 +20,6 @@ export function leftToRedeploy({ kind, input, baremetal }: OfRun): readonly stri
   if (kind !== 'redeploy_nodes') return [];
   const back = new Set((baremetal?.nodes ?? []).flatMap(({ name, state }) => (state === 'success' ? [name] : [])));
   return (input.nodes ?? []).filter((name) => !back.has(name));
-}
-
-const MAX_NAMES = 50;
-
-/** The command that redeploys the nodes, to be typed as it is. */
-export function redeployCommand(site: string, nodes: readonly string[]): string {
-  const more = nodes.length - MAX_NAMES;
-  const rest = more > 0 ? ` and ${more} more that the report shows` : '';
-  return `sitewright site redeploy ${site} ${nodes.slice(0, MAX_NAMES).join(' ')}${rest}`;
 }
 
 /**

@@ -13,7 +13,6 @@ import { roleOperations } from './roles.ts';
 export { extendedReleases } from '../../clusters/plugin-fit.ts';
 export type { ClusterView } from './clusters.ts';
 export { hasUploadedFacts } from './facts.ts';
-export type { NodeView } from './nodes.ts';
 export type { PluginWithTags } from './plugins.ts';
 export { isDeployable, vmwareAttributes } from './releases.ts';
 
@@ -27,3 +26,4 @@ export const inventoryOperations = (deps: OpsDependencies) => ({
   roles: inFuelTerms(roleOperations(deps)),
   plugins: inFuelTerms(pluginOperations(deps)),
 });
+export type { NodeView } from './node-change.ts';

@@ -2,7 +2,6 @@ import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { camelCase, type SnakeCase } from '../../core/text/casing.ts';
 import type { NodeChange, NodeRecord, Store } from '../../store/index.ts';
 import { checkRoles } from './assignable-roles.ts';
-import type { NodeView } from './nodes.ts';
 import { finding, unchangeable } from './refuse.ts';
 import { roleCatalogue } from './role-catalogue.ts';
 
@@ -122,3 +121,10 @@ export async function checkNodeChange(
 /** Whether an operating system with its host name is installed or being installed. */
 const isInstalled = ({ status }: NodeRecord): boolean =>
   ['provisioning', 'provisioned', 'deploying', 'ready'].includes(status);
+
+/** A node with the tags it has in its cluster. */
+export interface NodeView {
+  readonly node: NodeRecord;
+  readonly tags: readonly string[];
+  readonly primaryTags: readonly string[];
+}

@@ -7,17 +7,10 @@ import { problem } from '../problem.ts';
 import { tagAllocator } from '../tags/tag-extension.ts';
 import { refuseWhileBusy } from './busy-cluster.ts';
 import { objectOf } from './json-object.ts';
-import { type CheckedNodeChange, checkNodeChange, type NodeUpdate } from './node-change.ts';
+import { type CheckedNodeChange, checkNodeChange, type NodeUpdate, type NodeView } from './node-change.ts';
 import { finding, refuseIfAny } from './refuse.ts';
 import { roleCatalogue } from './role-catalogue.ts';
 import { allRoles, changeTags, type RolesChanged, type TagsChange, tagsChange } from './role-tags.ts';
-
-/** A node with the tags it has in its cluster. */
-export interface NodeView {
-  readonly node: NodeRecord;
-  readonly tags: readonly string[];
-  readonly primaryTags: readonly string[];
-}
 
 /** The parts of a node with their own lists. */
 type NodePart = 'interfaces' | 'disks';

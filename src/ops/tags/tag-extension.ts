@@ -1,6 +1,5 @@
 import { type Catalogue, isInstanceTag, tagNameProblem } from '../../clusters/tags/index.ts';
-import type { NewTagAssignment } from '../../store/index.ts';
-import type { OpsDependencies } from '../dependencies.ts';
+import type { NewTagAssignment, Store } from '../../store/index.ts';
 import type { TagAllocator } from '../inventory/role-tags.ts';
 import { problem } from '../problem.ts';
 
@@ -47,11 +46,16 @@ export interface TagExtension {
   assignTags(request: ExtensionRequest): readonly ExtensionAnswer[] | Promise<readonly ExtensionAnswer[]>;
 }
 
+interface Extended {
+  readonly store: Store;
+  readonly tagExtensions?: (() => Promise<readonly TagExtension[]>) | undefined;
+}
+
 /** Time limit of an extension: a user's request waits for it. */
 const LIMIT_MS = 30_000;
 
 /** Calls all extensions in order, each with the result of the one before. */
-export function tagAllocator({ store, tagExtensions }: Pick<OpsDependencies, 'store' | 'tagExtensions'>): TagAllocator {
+export function tagAllocator({ store, tagExtensions }: Extended): TagAllocator {
   return async (clusterId, changes, given, catalogue) => {
     const extensions = (await tagExtensions?.()) ?? [];
     if (extensions.length === 0) return given;

@@ -1,7 +1,7 @@
 import { PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { Backend } from '../backend.ts';
-import type { OpenStoreOptions } from '../open-store.ts';
+import type { OpenStoreOptions } from '../open-options.ts';
 import { classifyPostgresError } from './errors.ts';
 
 const CONNECT_LIMIT = 10_000;

@@ -2,9 +2,8 @@ import type { Transaction } from 'kysely';
 import { InputCheck } from '../input.ts';
 import type { NewRow, Tables } from '../tables.ts';
 import { newRow } from './conversion.ts';
-import type { GraphOwner } from './graph-store.ts';
 import { insertRow } from './identified-row.ts';
-import { columnsOfOwner } from './owner-columns.ts';
+import { columnsOfOwner, type GraphOwner } from './owner-columns.ts';
 
 /** The row of an empty graph. */
 export function newGraph(owner: GraphOwner, type: string): NewRow<'graph'> {

@@ -1,30 +1,15 @@
 import type { Kysely, Transaction } from 'kysely';
 import { conflict } from '../failure.ts';
 import { InputCheck } from '../input.ts';
-import type { Json, JsonFields } from '../page.ts';
+import type { JsonFields } from '../page.ts';
 import type { Session } from '../session.ts';
 import type { Change, Row, Stored, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { changedColumns, recordOf } from './conversion.ts';
 import { newGraph } from './default-graph.ts';
-import { type NewTaskRow, readTasks, replaceTasks, taskRowsOf } from './graph-tasks.ts';
+import { type NewTaskRow, readTasks, replaceTasks, type StoredTask, taskRowsOf } from './graph-tasks.ts';
 import { deleteRow, findRow, holdRow, insertRow, isId, readRow, updateRow } from './identified-row.ts';
-import { assertOwner, holdOwner, ownerColumn, ownerOf, reaching } from './owner-columns.ts';
-
-/** Owner of a graph. */
-export interface GraphOwner {
-  readonly kind: 'release' | 'plugin' | 'cluster';
-  readonly id: number;
-}
-
-/**
- * A task in its normalised form: made by `normaliseTask` of src/graph, read by `presentTask`. Fields that the
- * specification names have columns; all others are stored unchanged.
- */
-export interface StoredTask {
-  readonly id: string;
-  readonly [field: string]: Json;
-}
+import { assertOwner, type GraphOwner, holdOwner, ownerColumn, ownerOf, reaching } from './owner-columns.ts';
 
 interface GraphRecord extends Omit<Stored<'graph'>, 'releaseId' | 'pluginId' | 'clusterId'> {
   readonly owner: GraphOwner;

@@ -1,6 +1,5 @@
 import { expressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely';
 import type { Tables } from '../tables.ts';
-import type { GraphOwner } from './graph-store.ts';
 import { assertRow, holdRow } from './identified-row.ts';
 
 /** The owner of a graph or tag as three columns, one of which is set. */
@@ -50,3 +49,9 @@ export const reaching = (db: Kysely<Tables>, clusterId: number, releaseId: numbe
 /** Ids of the plugins that are enabled in a cluster. */
 const enabledPlugins = (db: Kysely<Tables>, clusterId: number) =>
   db.selectFrom('clusterPlugin').select('pluginId').where('clusterId', '=', clusterId).where('enabled', '=', 1);
+
+/** Owner of a graph. */
+export interface GraphOwner {
+  readonly kind: 'release' | 'plugin' | 'cluster';
+  readonly id: number;
+}

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { InputCheck } from '../input.ts';
-import type { RevisionFile } from './site-store.ts';
 
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
@@ -40,4 +39,10 @@ export async function packFiles(check: InputCheck, files: readonly RevisionFile[
 
 export async function unpackFiles(bytes: Uint8Array): Promise<readonly RevisionFile[]> {
   return JSON.parse((await decompress(bytes)).toString()) as RevisionFile[];
+}
+
+/** One file of documents, under the user's name for it. */
+export interface RevisionFile {
+  readonly name: string;
+  readonly text: string;
 }

@@ -8,17 +8,11 @@ import type { New, Row, Stored, Tables } from '../tables.ts';
 import { assertUnclaimed } from './claim-store.ts';
 import { columnsWithout, newRow, recordOf } from './conversion.ts';
 import { fetchPage, newestFirst, readPage } from './paging.ts';
-import { packFiles, unpackFiles } from './revision-files.ts';
+import { packFiles, type RevisionFile, unpackFiles } from './revision-files.ts';
 import { holdSite, readSite } from './site-row.ts';
 
 export interface SiteRecord extends Omit<Stored<'site'>, 'latestRevision'> {
   readonly latestRevision: number | null;
-}
-
-/** One file of documents, under the user's name for it. */
-export interface RevisionFile {
-  readonly name: string;
-  readonly text: string;
 }
 
 interface NewRevision extends Omit<New<'revision'>, 'site'> {

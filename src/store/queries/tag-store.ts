@@ -4,10 +4,24 @@ import { InputCheck } from '../input.ts';
 import type { Session } from '../session.ts';
 import type { New, NewRow, Row, Stored, Tables } from '../tables.ts';
 import { changedColumns, newRow, recordOf } from './conversion.ts';
-import type { GraphOwner } from './graph-store.ts';
 import { assertRow, deleteRow, findRow, holdRow, insertRow, readRow, updateRow } from './identified-row.ts';
-import { assertOwner, columnsOfOwner, holdOwner, ownerColumn, ownerOf, reaching } from './owner-columns.ts';
-import { addAssignments, listAssignments, removeAssignments } from './tag-assignments.ts';
+import {
+  assertOwner,
+  columnsOfOwner,
+  type GraphOwner,
+  holdOwner,
+  ownerColumn,
+  ownerOf,
+  reaching,
+} from './owner-columns.ts';
+import {
+  addAssignments,
+  listAssignments,
+  type NewTagAssignment,
+  removeAssignments,
+  type TagAssignment,
+  type TagAssignmentFilter,
+} from './tag-assignments.ts';
 
 export type TagOwner = GraphOwner;
 
@@ -17,24 +31,6 @@ export interface TagRecord extends Omit<Stored<'tag'>, 'releaseId' | 'pluginId' 
 }
 
 export type NewTag = New<'tag'>;
-
-/** Who gave a node its tag: an assigned role, a user, or an extension. */
-type TagSource = Stored<'tagNodeAssignment'>['source'];
-
-export interface TagAssignment extends Omit<Stored<'tagNodeAssignment'>, 'role'> {
-  /** The role that brought it; null for a user's tag. */
-  readonly role: string | null;
-}
-
-/** All given conditions must hold. */
-export interface TagAssignmentFilter {
-  readonly nodeIds?: readonly number[];
-  readonly tags?: readonly string[];
-  readonly sources?: readonly TagSource[];
-  readonly roles?: readonly (string | null)[];
-}
-
-export type NewTagAssignment = Omit<TagAssignment, 'clusterId'>;
 
 /** Layers in the order in which they are listed. */
 const LAYERS = ['release', 'plugin', 'cluster'] as const;

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Backend } from '../backend.ts';
 import { StoreError } from '../failure.ts';
-import type { OpenStoreOptions } from '../open-store.ts';
+import type { OpenStoreOptions } from '../open-options.ts';
 import { refuseDamage, refuseDamagedPages } from './damage.ts';
 import { sqliteDialect } from './dialect.ts';
 import { classifySqliteError } from './errors.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { liveStatuses } from '../../../src/ops/live-status.ts';
-import type { AnyRunStatus } from '../../../src/ops/runs.ts';
+import type { AnyRunStatus } from '../../../src/ops/workflow-calls.ts';
 import type { FoundExecution } from '../../../src/platform/temporal/is-run-open.ts';
 import type { RunSummary } from '../../../src/store/index.ts';
 import { lookUntil } from '../../rig/look-again.ts';

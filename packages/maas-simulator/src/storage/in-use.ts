@@ -1,7 +1,7 @@
 import { MachineStatus as S } from '@sitewright/maas/status';
 import type { Machine } from '../records.ts';
 import { devicesOf, partitionsOf } from './devices.ts';
-import type { AnyDevice, Filesystem, Member, Partition, StorageLayout } from './records.ts';
+import type { AnyDevice, Filesystem, Member, Partition, StorageLayout, UserFilesystems } from './records.ts';
 
 /** States in which a machine shows the filesystems of its user instead of its own. */
 const inUse: ReadonlySet<number> = new Set([
@@ -28,9 +28,6 @@ export const isInUse = ({ status }: Pick<Machine, 'status'>): boolean => inUse.h
 export const USER_FSTYPES: ReadonlySet<string> = new Set(
   'ext2 ext4 xfs fat32 vfat swap ramfs tmpfs btrfs zfsroot'.split(' '),
 );
-
-/** Filesystems of the user of a machine, by their device. */
-export type UserFilesystems = Readonly<Record<string, Filesystem>>;
 
 const keyOf = ({ kind, id }: Member): string => `${kind} ${id}`;
 

@@ -96,3 +96,6 @@ export interface StorageLayout {
   groups: readonly StorageGroup[];
   cacheSets: readonly CacheSet[];
 }
+
+/** Filesystems of the user of a machine, by their device. */
+export type UserFilesystems = Readonly<Record<string, Filesystem>>;

@@ -18,7 +18,7 @@ import {
   parseVlans,
   type UsedAddress,
 } from './hardware.ts';
-import { parseSubnetSettings, type SubnetChange, type SubnetSettings } from './sync-networks.ts';
+import { parseSubnetSettings, type SubnetChange, type SubnetSettings } from './subnet-settings.ts';
 import type { MaasNetworks } from './target-interfaces.ts';
 
 /** Interfaces and disks of machines, and the networks they can be on. */

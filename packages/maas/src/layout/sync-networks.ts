@@ -1,32 +1,9 @@
 import type { MaasClient } from '../client.ts';
 import type { FormFields } from '../connection.ts';
 import { isMaasFailure } from '../failure.ts';
-import { asNumber, asObject, asText, asTexts } from '../lenient.ts';
-import { type AddressRange, parseRange, parseSubnet, type Subnet } from './hardware.ts';
 import { isSameAddress, isSameNetwork } from './ip-address.ts';
 import type { NetworkSettings } from './machine-layout.ts';
-
-/** Subnets with their settings. */
-export interface SubnetSettings {
-  readonly subnets: readonly (Subnet & { readonly dnsServers: readonly string[] })[];
-  readonly routes: readonly {
-    readonly id: number;
-    readonly source: number;
-    readonly destination: number;
-    readonly gateway: string;
-    readonly metric: number;
-  }[];
-  readonly ranges: readonly AddressRange[];
-}
-
-/** One call that sets something at a subnet. */
-export interface SubnetChange {
-  readonly method: 'post' | 'put';
-  readonly path: string;
-  readonly form: FormFields;
-  /** Description for people. */
-  readonly text: string;
-}
+import type { SubnetChange, SubnetSettings } from './subnet-settings.ts';
 
 interface SyncedNetworks {
   readonly changes: readonly string[];
@@ -145,29 +122,3 @@ function nextChange(
 
 const isSame = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((item) => other.some((each) => isSameAddress(each, item)));
-
-export function parseSubnetSettings(
-  subnets: readonly unknown[],
-  routes: readonly unknown[],
-  ranges: readonly unknown[],
-): SubnetSettings {
-  const idOf = (value: unknown): number => asNumber(asObject(value).id) ?? -1;
-  return {
-    subnets: subnets.map((item) => ({ ...parseSubnet(item), dnsServers: dnsServersOf(asObject(item).dns_servers) })),
-    routes: routes.map((item) => {
-      const { source, destination, gateway_ip: gateway, metric } = asObject(item);
-      return {
-        id: idOf(item),
-        source: idOf(source),
-        destination: idOf(destination),
-        gateway: asText(gateway),
-        metric: asNumber(metric) ?? 0,
-      };
-    }),
-    ranges: ranges.map(parseRange),
-  };
-}
-
-/** A list in answers of MAAS 2.4 and later, a text before. */
-const dnsServersOf = (value: unknown): readonly string[] =>
-  typeof value === 'string' ? value.split(/[\s,]+/).filter((server) => server !== '') : asTexts(value);

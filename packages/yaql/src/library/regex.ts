@@ -1,5 +1,6 @@
 import { typeError, valueError, YaqlError } from '../errors.ts';
-import { compileRegex, escapeRegex, Regex, type RegexMatch } from '../regex/regex.ts';
+import { compileRegex, escapeRegex, Regex } from '../regex/regex.ts';
+import type { RegexMatch } from '../regex/template.ts';
 import type { Context } from '../runtime/context.ts';
 import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
 import type { Lambda } from '../runtime/lambda.ts';

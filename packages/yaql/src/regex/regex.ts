@@ -2,16 +2,7 @@ import { Kind, ValueObject } from '../values/kind.ts';
 import { type MatchBudget, Matcher } from './matcher.ts';
 import { type ParsedPattern, parsePattern } from './pattern-parser.ts';
 import { compilePattern, type Program } from './program.ts';
-import { expandTemplate, parseTemplate } from './template.ts';
-
-/** One match; bounds are code-point offsets, -1 for a group that took no part. */
-export interface RegexMatch {
-  readonly start: number;
-  readonly end: number;
-  /** Text of group n, null when it took no part; group 0 is the whole match. */
-  group(n: number): string | null;
-  bounds(n: number): readonly [number, number];
-}
+import { expandTemplate, parseTemplate, type RegexMatch } from './template.ts';
 
 export interface RegexOptions {
   /** Given by `regex(..)`, which asks for Unicode explicitly and so excludes `(?a)`. */
