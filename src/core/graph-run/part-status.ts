@@ -1,4 +1,5 @@
 import type { FailedTask } from '../contracts/graph-run.ts';
+import type { TreeNode } from '../contracts/site-run.ts';
 import type { TaskOnNode } from '../task-on-node.ts';
 import type { TaskCounts } from './task-counts.ts';
 
@@ -18,3 +19,6 @@ export interface PartStatus {
   /** Its history has no capacity for more operator requests in addition to the remaining work. */
   readonly full?: true;
 }
+
+/** A part in its parent's tree: its nodes, or the workflow to query for them. */
+export type TreeOfPart = readonly TreeNode[] | { readonly workflow_id: string; readonly counts: TaskCounts };

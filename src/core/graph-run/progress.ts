@@ -4,9 +4,8 @@ import type { GraphRunOutcome, GraphState } from '../words.ts';
 import type { GraphRunFailure } from './failure.ts';
 import type { GraphRunInput } from './input.ts';
 import type { PartReport } from './part-report.ts';
-import type { PartStatus } from './part-status.ts';
+import type { PartStatus, TreeOfPart } from './part-status.ts';
 import type { PlanReference } from './plan-reference.ts';
-import type { TreeOfPart } from './tree.ts';
 
 export interface GraphProgress {
   readonly type: string;

@@ -7,10 +7,7 @@ import { causeText } from '../task-on-node.ts';
 import { counted } from '../text/text.ts';
 import { DONE_STATUSES } from '../words.ts';
 import type { GraphRunProgress } from './progress.ts';
-import { allOf, doneOf, settledOf, sumCounts, type TaskCounts, workOf } from './task-counts.ts';
-
-/** A part in its parent's tree: its nodes, or the workflow to query for them. */
-export type TreeOfPart = readonly TreeNode[] | { readonly workflow_id: string; readonly counts: TaskCounts };
+import { allOf, doneOf, settledOf, sumCounts, workOf } from './task-counts.ts';
 
 /** Up to this many tasks, all are shown. Above, only those that run or failed. */
 const TASKS_SHOWN = 1_000;

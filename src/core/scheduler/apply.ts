@@ -1,9 +1,10 @@
-import type { Rejection, SchedulerCommand, SchedulerEvent } from './events.ts';
+import type { SchedulerCommand, SchedulerEvent } from './events.ts';
 import { pairOf, taskCount } from './graph.ts';
 import { takeInOrder } from './message-order.ts';
 import { approve, retryRejection, retryTask, skipRejection, skipTask } from './operator.ts';
 import { flushOutbox, receiveBatch } from './part-exchange.ts';
 import { changeLosses, setStatus, settleTouched } from './propagation.ts';
+import type { Rejection } from './rejection.ts';
 import { endOf } from './report.ts';
 import { isHeld, isQuiet, settleUndone } from './rest.ts';
 import { dispatch, dispatchNode, release, startAttempt } from './slots.ts';

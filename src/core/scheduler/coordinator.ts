@@ -1,5 +1,4 @@
 import { isSameTask, type RootCause, type TaskOnNode } from '../task-on-node.ts';
-import type { Rejection } from './events.ts';
 import type { MessageOrder } from './message-order.ts';
 import { messageOrder, takeInOrder } from './message-order.ts';
 import type { Change, FromPart, ToPart } from './part-messages.ts';
@@ -7,6 +6,7 @@ import { failedBit, finishedBit } from './part-messages.ts';
 import type { Coordination } from './partition.ts';
 import type { Permits } from './permits.ts';
 import { createPermits } from './permits.ts';
+import type { Rejection } from './rejection.ts';
 import type { GraphEnd, ToleranceCount } from './tolerance.ts';
 import { countTolerance, endOfGraph } from './tolerance.ts';
 

@@ -1,5 +1,6 @@
 import type { RootCause, TaskOnNode } from '../task-on-node.ts';
 import type { FromPart, ToPart } from './part-messages.ts';
+import type { Rejection } from './rejection.ts';
 import type { SettledStatus } from './status.ts';
 import type { GraphEnd } from './tolerance.ts';
 
@@ -68,21 +69,3 @@ export type SchedulerCommand =
   | { readonly type: 'send'; readonly message: FromPart }
   /** The event changed nothing. */
   | { readonly type: 'rejected'; readonly rejection: Rejection };
-
-/** Why an event was rejected. A new reason is a new variant. */
-export type Rejection =
-  | ({ readonly reason: 'unknown_task' } & TaskOnNode)
-  | { readonly reason: 'unknown_node'; readonly node: string }
-  | ({ readonly reason: 'not_running'; readonly attempt: number } & TaskOnNode)
-  | ({ readonly reason: 'not_failed'; readonly status: string } & TaskOnNode)
-  | ({ readonly reason: 'not_skippable'; readonly status: string; readonly cause?: RootCause } & TaskOnNode)
-  /** A message of a coordinator for a scheduler of a whole run. */
-  | { readonly reason: 'not_a_part' }
-  | { readonly reason: 'not_started' }
-  | { readonly reason: 'already_started' }
-  /** The scheduler is a part of a split run: pause, stop and operator updates go to the coordinator. */
-  | { readonly reason: 'ask_the_coordinator' }
-  | { readonly reason: 'finished' }
-  | { readonly reason: 'stopped' }
-  /** The driver has no capacity for more attempts (`Scheduler.exhausted`). */
-  | { readonly reason: 'exhausted' };

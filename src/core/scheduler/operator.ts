@@ -1,7 +1,8 @@
 /** Operator actions on single tasks of a running graph. */
+
 import type { TaskOnNode } from '../task-on-node.ts';
-import type { Rejection } from './events.ts';
 import { awaitsApproval, setStatus } from './propagation.ts';
+import type { Rejection } from './rejection.ts';
 import { release } from './slots.ts';
 import { isStopping, type Scheduler, taskAt } from './state.ts';
 import { code, statusOf } from './status.ts';

@@ -8,7 +8,7 @@
  */
 
 import type { RootCause, TaskOnNode } from '../task-on-node.ts';
-import type { Rejection } from './events.ts';
+import type { Rejection } from './rejection.ts';
 
 /** Bits of a task or join as its successors see it. */
 export const finishedBit = 1;

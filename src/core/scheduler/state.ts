@@ -1,12 +1,13 @@
 import type { RootCause } from '../task-on-node.ts';
 import { DueTimes } from './due-times.ts';
-import type { Rejection, SchedulerCommand } from './events.ts';
+import type { SchedulerCommand } from './events.ts';
 import type { SchedulerGraph } from './graph.ts';
 import { taskCount } from './graph.ts';
 import type { MessageOrder } from './message-order.ts';
 import { messageOrder } from './message-order.ts';
 import type { ToPart } from './part-messages.ts';
 import { PriorityQueue } from './priority-queue.ts';
+import type { Rejection } from './rejection.ts';
 import { code } from './status.ts';
 import type { ToleranceCount } from './tolerance.ts';
 import { countTolerance } from './tolerance.ts';
