@@ -1,7 +1,7 @@
 import type { NodeChange as NodeTransition } from '../src/clusters/node-transitions.ts';
 import type { StoredReference } from '../src/clusters/planning/index.ts';
-import type { RunResult } from '../src/core/scheduler/index.ts';
 import { causeText, type RootCause } from '../src/core/task-on-node.ts';
+import { isTransactionOpen } from '../src/core/words.ts';
 import type { NodeChange, NodeRecord, Store, TransactionRecord } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
@@ -16,26 +16,20 @@ export function graphCloseActivities(deps: ActivityDependencies): Pick<GraphActi
       translated(async () => {
         const child = await store.transactions.get(request.graph);
         // The transaction ends last. If it has ended, all else is done, and a later run may have changed the nodes.
-        if (child.status !== 'pending' && child.status !== 'running') return;
+        if (!isTransactionOpen(child.status)) return;
         if (child.clusterId !== null) await proveClaim(deps, { cluster: child.clusterId });
         if (child.mode === 'apply' && child.planHash !== null && child.clusterId !== null) {
           await storeTaskStates(store, child, child.clusterId);
           await updateNodes(store, child, child.clusterId, request);
         }
         await store.transactions.update(request.graph, {
-          status: STATUS[request.result],
+          status: request.outcome,
           progress: 100,
           ...(request.reason === undefined ? {} : { message: request.reason }),
         });
       }),
   };
 }
-
-const STATUS = {
-  success: 'ready',
-  failed: 'error',
-  stopped: 'stopped',
-} as const satisfies Record<RunResult, TransactionRecord['status']>;
 
 /** Stores the planned state of all successful tasks, even if the graph failed. */
 async function storeTaskStates(store: Store, child: TransactionRecord, clusterId: number): Promise<void> {
@@ -51,12 +45,12 @@ async function updateNodes(
   store: Store,
   child: TransactionRecord,
   clusterId: number,
-  { nodes, result }: CloseGraph,
+  { nodes, outcome }: CloseGraph,
 ): Promise<void> {
   const { node_transitions, untouched } = (await store.plans.getReference(
     child.planHash!,
   )) as unknown as StoredReference;
-  const leaving = new Set(result === 'success' ? untouched.map(String) : []);
+  const leaving = new Set(outcome === 'success' || outcome === 'nothing_to_do' ? untouched.map(String) : []);
   const rows = new Map((await store.nodes.list({ clusterId })).map((row) => [String(row.id), row]));
   const failed = Object.values(nodes).includes('failed') ? await failures(store, child.id) : new Map<string, string>();
   const gone: number[] = [];

@@ -9,7 +9,8 @@ import type {
 } from '../src/core/graph-run/index.ts';
 import type { Diagnostic } from '../src/core/problems/diagnostic.ts';
 import type { GraphRunOutcome } from '../src/core/run/index.ts';
-import type { NodeStatus, RunResult } from '../src/core/scheduler/index.ts';
+import type { NodeStatus } from '../src/core/scheduler/index.ts';
+import type { GraphOutcome } from '../src/core/words.ts';
 import type { OpenedRun, OpenedWithin } from './contract.ts';
 
 export type { ExecutablePart, PlanReference, TaskEnd, TaskRow };
@@ -106,7 +107,7 @@ export interface RecordTasks {
 export interface CloseGraph {
   readonly transaction: number;
   readonly graph: number;
-  readonly result: RunResult;
+  readonly outcome: GraphOutcome;
   readonly reason?: string;
   /** How each node ended. */
   readonly nodes: Readonly<Record<string, NodeStatus>>;

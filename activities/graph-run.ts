@@ -225,14 +225,6 @@ async function recordRefused(store: Store, request: OpenGraphRun, reason: string
 
 const startedBy = ({ started_by }: GraphRunInput) => (started_by === undefined ? {} : { startedBy: started_by });
 
-const RUN_STATUS = {
-  success: 'ready',
-  nothing_to_do: 'ready',
-  failed: 'error',
-  stopped: 'stopped',
-  cancelled: 'stopped',
-} as const;
-
 async function close(deps: ActivityDependencies, request: CloseGraphRun): Promise<void> {
   const { store } = deps;
   const { transaction, outcome, reason, ended_at, workflow_id, run_id, report } = request;
@@ -267,7 +259,7 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
     );
   }
   await store.transactions.endRun(transaction, {
-    status: RUN_STATUS[outcome],
+    status: outcome,
     timeEnd: ended_at,
     ...(reason === undefined ? {} : { message: reason }),
   });

@@ -19,6 +19,8 @@ import {
 } from '../src/core/graph-run/index.ts';
 import { BEFORE_CHANGES, claimLost, type GraphRunOutcome, isoTime, rejectionIn } from '../src/core/run/index.ts';
 import type { GraphEnd, RunResult } from '../src/core/scheduler/index.ts';
+import { stateWord } from '../src/core/state-word.ts';
+import type { GraphOutcome } from '../src/core/words.ts';
 import { bookkeeping, inquiry } from './activity-options.ts';
 import { approved, isHeld } from './approval.ts';
 import { callActivity } from './border.ts';
@@ -149,7 +151,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     graph.ended_at = Date.now();
     graph.reason = describeGraphRunFailure(answer.failure);
     progress.failure = answer.failure;
-    await close(opened, graph, 'failed', {});
+    await close(opened, graph, 'refused', {});
     return null;
   }
 
@@ -173,17 +175,18 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     }
     run.drive = null;
     const result: RunResult = control.cancelled ? 'stopped' : (ended?.end?.result ?? 'failed');
-    graph.state = result === 'success' && plan.nothing_to_do !== undefined ? 'nothing_to_do' : result;
+    const outcome = result === 'success' && plan.nothing_to_do !== undefined ? 'nothing_to_do' : result;
+    graph.state = outcome;
     graph.ended_at = Date.now();
     if (ended) graph.report = ended.report;
     if (control.cancelled) graph.reason = 'the run was cancelled';
     else if (ended === null) graph.reason = 'the run could not continue';
-    else if (graph.state === 'nothing_to_do') graph.reason = nothingToDoText(plan.nothing_to_do ?? []);
+    else if (outcome === 'nothing_to_do') graph.reason = nothingToDoText(plan.nothing_to_do ?? []);
     else if (result === 'failed') {
       graph.reason =
         ended.reason ?? reasonOfGraph(ended.report.failed_tasks, ended.report.counts.failed, graph.offline);
     }
-    await close(opened, graph, result, ended?.report.nodes ?? {});
+    await close(opened, graph, outcome, ended?.report.nodes ?? {});
     if (failure !== null) throw failure;
     return { result, why: ended?.end?.why, reason: graph.reason ?? '' };
   }
@@ -229,17 +232,17 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     return run.drive.run();
   }
 
-  async function close(opened: Opened, graph: GraphProgress, result: RunResult, nodes: CloseGraph['nodes']) {
+  async function close(opened: Opened, graph: GraphProgress, outcome: GraphOutcome, nodes: CloseGraph['nodes']) {
     const closing = {
       transaction: opened.transaction,
       graph: graph.transaction,
-      result,
+      outcome,
       ...(graph.reason === undefined ? {} : { reason: graph.reason }),
       nodes,
     };
     graph.closing = true;
     run.show();
-    await callActivity('close_graph', closing, bookkeeping(`end graph ${graph.type}: ${result}`));
+    await callActivity('close_graph', closing, bookkeeping(`end graph ${graph.type}: ${stateWord(outcome)}`));
     graph.closing = false;
   }
 }

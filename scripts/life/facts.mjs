@@ -69,7 +69,7 @@ async function executionsOnce(system) {
     /** @type {{ task_name: string, node_id: string, status: string, type: string }[]} */
     const tasks = await system.ask('history', 'show', String(id));
     for (const task of tasks)
-      if (task.status === 'ready' && STARTING.has(task.type))
+      if (task.status === 'success' && STARTING.has(task.type))
         said.push(`${id} ${task.task_name}@${names.get(task.node_id)}`);
   }
   const there = new Set(seen.map(({ task, transaction }) => `${transaction} ${task}`));

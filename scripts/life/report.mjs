@@ -63,8 +63,8 @@ export class Report {
     /** @type {Tasks} */
     const tasks = { ran: [], ended: new Map(), leftOut: new Map() };
     for (const { task_name: task, node_id: node, status, message } of await this.#newTasks(system)) {
-      if (status === 'ready') tasks.ran.push(`${task}@${names.get(node) ?? node}`);
-      if (status !== 'skipped') increase(tasks.ended, status === 'ready' ? 'run' : status);
+      if (status === 'success') tasks.ran.push(`${task}@${names.get(node) ?? node}`);
+      if (status !== 'skipped') increase(tasks.ended, status === 'success' ? 'run' : status);
       // Where a condition is false, the reason quotes it.
       else
         increase(
@@ -96,7 +96,7 @@ export class Report {
    */
   async explain(system) {
     for (const { task_name: task, node_id: node, status, message } of await this.#newTasks(system)) {
-      if (status !== 'error') continue;
+      if (status !== 'failed') continue;
       this.say(`${task}@${node}: ${message}`);
       const log = await system.shell(`sitewright run logs ${this.#newest} ${task}@${node} | tail -n 20`).catch(String);
       console.log(log);

@@ -1,5 +1,6 @@
 import { isMapping } from '../core/data/plain-value.ts';
 import type { GraphRequest } from '../core/graph-run/index.ts';
+import { isTransactionOpen } from '../core/words.ts';
 import type { RunTransactions, Store } from '../store/index.ts';
 
 type GraphsLeft =
@@ -22,10 +23,10 @@ export interface SinceThen {
  */
 export function graphsLeft({ run, graphs }: RunTransactions, since: SinceThen): GraphsLeft {
   const refuse = (why: string, hint = 'Start a new run, without `from`.'): GraphsLeft => ({ ok: false, why, hint });
-  if (run.status === 'pending' || run.status === 'running') return refuse('has not ended', 'Wait for it, or stop it.');
+  if (isTransactionOpen(run.status)) return refuse('has not ended', 'Wait for it, or stop it.');
   if (run.mode !== 'apply') return refuse(`ran as ${run.mode}: it changed nothing`);
   if (graphs.length === 0) return refuse('is not a graph run', 'Use the transaction in the answer of execute.');
-  const broken = graphs.findIndex(({ status }) => status !== 'ready');
+  const broken = graphs.findIndex(({ status }) => status !== 'success' && status !== 'nothing_to_do');
   const first = broken >= 0 ? broken : graphs.findIndex(({ id }) => since.withLosses.has(id));
   if (first < 0) return refuse('succeeded: nothing is left to do');
   const left: GraphRequest[] = [];

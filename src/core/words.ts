@@ -69,6 +69,7 @@ export type GraphRunOutcome = (typeof GRAPH_RUN_OUTCOMES)[number];
 
 /** Other outcomes of a run: terminated in Temporal, or no longer known to Temporal. */
 export const LOST_OUTCOMES = ['terminated', 'lost'] as const satisfies Words;
+export type LostOutcome = (typeof LOST_OUTCOMES)[number];
 
 export const PHASE_NAMES = [
   'fetch',
@@ -118,6 +119,10 @@ export type GraphRunMode = (typeof GRAPH_RUN_MODES)[number];
 const GRAPH_RESULTS = ['success', 'failed', 'stopped'] as const satisfies Words;
 export type RunResult = (typeof GRAPH_RESULTS)[number];
 
+/** How a graph ends that its run began. `refused`: it cannot be planned. */
+const GRAPH_OUTCOMES = ['refused', 'nothing_to_do', ...GRAPH_RESULTS] as const satisfies Words;
+export type GraphOutcome = (typeof GRAPH_OUTCOMES)[number];
+
 /** State of one graph of a run. */
 export const GRAPH_STATES = [
   'waiting',
@@ -126,9 +131,7 @@ export const GRAPH_STATES = [
   'running',
   'held',
   'not_reached',
-  'refused',
-  'nothing_to_do',
-  ...GRAPH_RESULTS,
+  ...GRAPH_OUTCOMES,
 ] as const satisfies Words;
 export type GraphState = (typeof GRAPH_STATES)[number];
 
@@ -163,11 +166,24 @@ export const TASK_STATUSES_WORST_FIRST: readonly TaskStatus[] = [
   'skipped',
 ];
 
-/** Statuses of a transaction: a run of graphs, or one graph of it. */
-export const OPEN_TRANSACTION_STATUSES = ['pending', 'running'] as const;
-export const TRANSACTION_STATUSES = [...OPEN_TRANSACTION_STATUSES, 'ready', 'error'] as const;
+/** Statuses of a transaction: a run of graphs, or one graph of it, until it ends. */
+export const OPEN_TRANSACTION_STATUSES = ['waiting', 'running'] as const satisfies Words;
 
-/** Statuses of a node in the inventory. */
+/** The outcome of a run, or the state in which one of its graphs ended. */
+const ENDED_TRANSACTION_STATUSES = [
+  ...GRAPH_RUN_OUTCOMES,
+  ...LOST_OUTCOMES,
+  'not_reached',
+  'refused',
+] as const satisfies Words;
+export type TransactionEnd = (typeof ENDED_TRANSACTION_STATUSES)[number];
+
+export const TRANSACTION_STATUSES = [...OPEN_TRANSACTION_STATUSES, ...ENDED_TRANSACTION_STATUSES] as const;
+export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number];
+
+export const isTransactionOpen = (status: TransactionStatus): boolean => status === 'waiting' || status === 'running';
+
+/** Statuses of a node in the inventory, in Fuel's words: the YAQL of graphs reads and sets them. */
 export const NODE_STATUSES = [
   'discover',
   'provisioning',
@@ -179,6 +195,7 @@ export const NODE_STATUSES = [
   'removing',
 ] as const;
 
+/** In Fuel's words, too. */
 export const CLUSTER_STATUSES = [
   'new',
   'deployment',

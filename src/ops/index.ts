@@ -23,15 +23,14 @@ import { workerVersionOperations } from './worker-versions.ts';
 export type { TagOwner } from '../store/index.ts';
 export { AgentPresence } from './agent-presence.ts';
 export type { OpsDependencies } from './dependencies.ts';
-export {
-  type ClusterLayer,
-  type ConfigTarget,
-  type DeploymentOptions,
-  fuelStatus,
-  type GraphSource,
-  type HistoryRecord,
-  type StartedDeployment,
-  type UploadedGraph,
+export type {
+  ClusterLayer,
+  ConfigTarget,
+  DeploymentOptions,
+  GraphSource,
+  HistoryRecord,
+  StartedDeployment,
+  UploadedGraph,
 } from './graphs/index.ts';
 export type { ClusterView, NodeView, PluginWithTags } from './inventory/index.ts';
 export { extendedReleases, hasUploadedFacts, isDeployable, vmwareAttributes } from './inventory/index.ts';

@@ -6,6 +6,7 @@ import { type ClusterNode, uidOf } from '../clusters/sources.ts';
 import type { RunLogPage } from '../core/contracts/run.ts';
 import { graphRunName } from '../core/graph-run/index.ts';
 import { type TaskOnNode, taskText } from '../core/task-on-node.ts';
+import { isTransactionOpen } from '../core/words.ts';
 import { type RunTransactions, type Store, StoreError, type TransactionRecord } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { problem } from './problem.ts';
@@ -47,7 +48,8 @@ export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'st
       if (taskLogs === undefined) throw nothing(graphs.run, { task, node });
       const found = await findLog(store, taskLogs, graphs, task, node, attempt);
       if (found === undefined) throw unknownTask(run, { task, node });
-      if (!found.hasStarted && (follow !== true || isEnded(graphs.run))) throw nothing(graphs.run, { task, node });
+      if (!found.hasStarted && (follow !== true || !isTransactionOpen(graphs.run.status)))
+        throw nothing(graphs.run, { task, node });
       return {
         attempt: found.key.generation,
         parts: taskLogs.read(found.key, stream, {
@@ -133,10 +135,8 @@ const unknownTask = (run: string, of: TaskOnNode) =>
     hint: `'sitewright history show ${run}' lists its tasks with their nodes.`,
   });
 
-const isEnded = ({ status }: TransactionRecord): boolean => status === 'ready' || status === 'error';
-
 const nothing = (run: TransactionRecord, of: TaskOnNode) =>
-  isEnded(run)
+  !isTransactionOpen(run.status)
     ? problem('not-found', `${taskText(of)} of run ${run.id} has no output, and the run has ended`, {
         hint: `'sitewright history show ${run.id}' shows its result.`,
       })

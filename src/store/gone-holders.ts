@@ -1,5 +1,5 @@
 import { lostReport } from '../core/run/lost-report.ts';
-import { OPEN_TRANSACTION_STATUSES } from '../core/words.ts';
+import { type LostOutcome, OPEN_TRANSACTION_STATUSES } from '../core/words.ts';
 import { StoreError } from './failure.ts';
 import type { ClaimExecution, ClaimHolder, ClaimSubject } from './queries/claim-store.ts';
 import type { RunRecord } from './queries/run-store.ts';
@@ -37,13 +37,13 @@ export async function endGoneTransactions(
   const open = await transactions.list({ clusterId, parentId: null, statuses: OPEN_TRANSACTION_STATUSES });
   for (const { id, workflowId, temporalRunId } of open) {
     if (workflowId !== null && (await isOpen(workflowId, temporalRunId))) continue;
-    await transactions.endRun(id, { status: 'error', message: 'Its workflow ended without closing it' });
+    await transactions.endRun(id, { status: 'lost', message: 'Its workflow ended without closing it' });
   }
 }
 
 /** How a run ended that could not record it itself. */
 export interface RunEnd {
-  readonly outcome: string;
+  readonly outcome: 'success' | 'failed' | 'cancelled' | LostOutcome;
   readonly at: Date;
   readonly reason?: string;
   /** Whether another run started it. */
@@ -98,7 +98,7 @@ export async function closeRun(
   const { id, workflowId, kind, startedAt } = run;
   const transaction = transactionOf(run);
   if (transaction !== undefined) {
-    await transactions.endRun(transaction, { status: 'error', message: reason ?? outcome }).catch(unlessNotFound);
+    await transactions.endRun(transaction, { status: outcome, message: reason ?? outcome }).catch(unlessNotFound);
   }
   const sequence = run.sequence + 1;
   const endedAt = at.toISOString();

@@ -63,7 +63,6 @@ export type {
   SnapshotKind,
   TransactionFilter,
   TransactionRecord,
-  TransactionStatus,
 } from './queries/transaction-store.ts';
 export { applyRoleTags, type RoleTagChange } from './role-tags.ts';
 export type { StoreCall } from './session.ts';

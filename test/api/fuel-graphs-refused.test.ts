@@ -139,8 +139,8 @@ describe('executing graphs', () => {
       workflowId: `execute_graph:${env.cluster}:x`,
       temporalRunId: `run-${made}`,
     });
-    for (const { id } of graphs) await system.store.transactions.update(id, { status: 'ready' });
-    await system.store.transactions.endRun(run.id, { status: 'ready' });
+    for (const { id } of graphs) await system.store.transactions.update(id, { status: 'success' });
+    await system.store.transactions.endRun(run.id, { status: 'success' });
     expect(await execute({ from: run.id })).toMatchObject({
       status: 409,
       body: { message: expect.stringContaining(`transaction ${run.id} `), errors: [{ path: 'from' }] },

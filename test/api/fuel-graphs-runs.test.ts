@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { OUTCOMES, STATES } from '../../src/core/outcomes.ts';
+import { TRANSACTION_STATUSES } from '../../src/core/words.ts';
 import { normaliseTask } from '../../src/graph/index.ts';
 import type { RunTransactions } from '../../src/store/index.ts';
 import { type ApiRig, apiAlone } from './api-rig.ts';
@@ -156,6 +158,38 @@ describe('transactions', () => {
     });
   });
 
+  it("are in Fuel's words here, and in those of runs in the store and below /runs", async () => {
+    const { transactions, runs } = rig.store;
+    const { run, graphs } = await runningRun();
+    const of = { clusterId: env.cluster, parentId: run.id };
+    const made = new Map<number, string>();
+    for (const status of TRANSACTION_STATUSES)
+      made.set((await transactions.create({ ...of, name: 'deployment', status })).id, status);
+    const path = `${api}/transactions/?cluster_id=${env.cluster}&transaction_types=deployment`;
+    const shown = async (statuses: string) => {
+      const { body } = await ask('GET', `${path}&statuses=${statuses}`);
+      const listed = body as readonly { readonly id: number; readonly status: string }[];
+      expect(new Set(listed.map(({ status }) => status))).toEqual(new Set([statuses]));
+      return listed.flatMap(({ id }) => made.get(id) ?? []);
+    };
+    expect(await shown('pending')).toEqual(['waiting']);
+    expect(await shown('running')).toEqual(['running']);
+    expect(await shown('ready')).toEqual(['success', 'nothing_to_do']);
+    const failed = ['failed', 'stopped', 'cancelled', 'terminated', 'lost', 'not_reached', 'refused'];
+    expect(await shown('error')).toEqual(failed);
+    const { workflowId, temporalRunId: id } = run;
+    const startedAt = new Date().toISOString();
+    const kind = 'execute_graph';
+    await runs.put({ id: id!, sequence: 1, workflowId: workflowId!, kind, phase: 'custom: running', startedAt });
+    const counts = (await ask('GET', `${api}/runs/${id}/counts`)).body.graphs as readonly { readonly state: string }[];
+    expect(counts.slice(0, graphs.length).map(({ state }) => state)).toEqual(['running', 'waiting']);
+    expect(counts.slice(graphs.length).map(({ state }) => state)).toEqual([...made.values()]);
+    for (const { state, ...others } of counts) {
+      expect([...OUTCOMES, ...STATES]).toContain(state);
+      expect(others).not.toHaveProperty('status');
+    }
+  });
+
   it('cannot be deleted while they run; ended ones are hidden from tasks, or deleted for good', async () => {
     const { run } = await runningRun();
     for (const path of ['transactions', 'tasks']) {
@@ -164,7 +198,7 @@ describe('transactions', () => {
         body: { message: 'You cannot delete running task manually' },
       });
     }
-    await rig.store.transactions.endRun(run.id, { status: 'ready' });
+    await rig.store.transactions.endRun(run.id, { status: 'success' });
     expect(await ask('DELETE', `${api}/tasks/${run.id}`)).toMatchObject({ status: 204 });
     expect((await ask('GET', `${api}/tasks/?cluster_id=${env.cluster}`)).body).toEqual([]);
     expect((await ask('GET', `${api}/transactions/?cluster_id=${env.cluster}`)).body).toHaveLength(3);
@@ -259,7 +293,7 @@ describe('the history of a transaction', () => {
       { task_name: 'rel-only', node_id: '1', role: ['/.*/'], root_cause: { task: 'other', node: '2' } },
     ]);
     expect((await tasks('?include_summary=1')).body[0].summary).toEqual({});
-    await rig.store.transactions.update(id, { status: 'error' });
+    await rig.store.transactions.update(id, { status: 'failed' });
     expect(statuses(await tasks())).toEqual(['not_reached', 'blocked', 'skipped']);
     expect(statuses(await tasks('', run.id))).toEqual(['not_reached', 'blocked', 'skipped']);
     expect((await tasks('?statuses=not_reached')).body).toMatchObject([{ task_name: 'my-task' }]);

@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { API } from '../../src/core/contracts/api.ts';
+import { FUEL_STATUSES, FUEL_TASK_STATUSES } from '../../src/core/contracts/fuel/deployments.ts';
 import type { SitePlan } from '../../src/core/contracts/index.ts';
 import type { RouteMap } from '../../src/core/contracts/route.ts';
 import { showPlan } from '../../src/core/site-run/index.ts';
+import { NODE_STATUSES } from '../../src/core/words.ts';
 import { tokenOperations } from '../../src/ops/tokens.ts';
 import { openapiCheck } from '../rig/openapi-check.ts';
 import { apiAlone } from './api-rig.ts';
@@ -53,6 +55,30 @@ it('the description of the API is the reviewed one', async () => {
   const text = `${JSON.stringify(await describeApi(), null, 2)}\n`;
   if (process.env.UPDATE_GOLDEN) writeFileSync(golden, text);
   expect(JSON.parse(text)).toEqual(JSON.parse(readFileSync(golden, 'utf8')));
+});
+
+/** Fuel's words for how something is or ended, where ours are in `src/core/outcomes.ts`. */
+const FUEL_WORDS = ['ready', 'error', 'pending', 'dep_failed', 'successful', 'operational', 'failure', 'done'];
+
+it("only Fuel's own answers have Fuel's words for a state or an outcome", async () => {
+  const { components, paths } = await describeApi();
+  const fuels: string[] = [];
+  const visit = (of: unknown, at: string): void => {
+    if (typeof of !== 'object' || of === null) return;
+    const words = 'enum' in of && Array.isArray(of.enum) ? of.enum.map(String) : [];
+    if (words.some((word) => FUEL_WORDS.includes(word))) fuels.push(`${at}: ${words}`);
+    for (const [key, value] of Object.entries(of)) visit(value, key === 'properties' ? at : `${at}.${key}`);
+  };
+  visit(paths, 'paths');
+  visit(components.schemas, '');
+  expect(fuels.filter((one) => !one.includes('.severity: ')).sort()).toEqual([
+    `.HistoryRecord.status: ${FUEL_TASK_STATUSES}`,
+    `.NewNode.status: ${NODE_STATUSES}`,
+    `.NodeChanges.status: ${NODE_STATUSES}`,
+    `.NodeListChanges.items.status: ${NODE_STATUSES}`,
+    `.StartedTransaction.status: ${FUEL_STATUSES}`,
+    `.Transaction.status: ${FUEL_STATUSES}`,
+  ]);
 });
 
 it('each route has the agreed roles', () => {

@@ -141,7 +141,7 @@ async function livesThrough(seed: number): Promise<void> {
       key,
     ).toHaveLength(attempt);
   }
-  expect(graph.closedGraphs.map(({ result: how }) => how)).toEqual(['success']);
+  expect(graph.closedGraphs.map(({ outcome: how }) => how)).toEqual(['success']);
   const [closed, ...again] = graph.closed;
   expect(again).toEqual([]);
   const { operator } = closed!.report as { operator: readonly { action: string }[] };

@@ -47,8 +47,8 @@ export async function storeGraphRun(store: Store, env: Environment, run: StoredR
   for (let from = 0; from < rows.length; from += 1000)
     await store.taskHistory.record(graph, rows.slice(from, from + 1000));
   // Temporal would be asked about an open one.
-  await store.transactions.update(graph, { status: 'ready', planHash: null });
-  await store.transactions.endRun(parent.id, { status: 'ready' });
+  await store.transactions.update(graph, { status: 'success', planHash: null });
+  await store.transactions.endRun(parent.id, { status: 'success' });
   const failed = Object.values(endings).includes('failed');
   const labels = { cluster: String(env.cluster), transaction: String(parent.id) };
   await store.runs.put({

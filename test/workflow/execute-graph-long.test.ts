@@ -65,7 +65,7 @@ it('a graph that does not fit into its run runs in a child, which continues as n
   expectLegal(second, graph.events.slice(24));
   expect(graph.rows(12).size).toBe(50);
   expect(graph.rows(12).get('t48@n1')).toMatchObject({ status: 'success', attempt: 2 });
-  expect(graph.closedGraphs[1]).toMatchObject({ result: 'success', nodes: { n1: 'success' } });
+  expect(graph.closedGraphs[1]).toMatchObject({ outcome: 'success', nodes: { n1: 'success' } });
   const part = await historiesOf(`${run.handle.workflowId}/12.1`);
   expect(part.length).toBeGreaterThan(1);
   expect(await attributesOf(`${run.handle.workflowId}/12.1`)).toEqual(['GraphType', 'RunPhase', 'SiteName']);

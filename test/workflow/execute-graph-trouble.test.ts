@@ -136,7 +136,7 @@ describe('several graphs', () => {
     const cause = causeOf((await run.ended()).failure);
     expect(cause.type).toBe('StepFailed');
     expect(cause.message).toContain('plan default is not in the store');
-    expect(graph.closedGraphs[0]).toMatchObject({ result: 'failed' });
+    expect(graph.closedGraphs[0]).toMatchObject({ outcome: 'failed' });
     expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
   });
 });
@@ -183,7 +183,7 @@ describe('a part that someone ends', () => {
     expect(cause.type).toBe('GraphFailed');
     expect(cause.message).toContain(`${part} ${how}`);
     expect(cause.message).toContain('sitewright graph execute --from 10');
-    expect(graph.closedGraphs[0]).toMatchObject({ result: 'failed', reason: `${part} ${how}` });
+    expect(graph.closedGraphs[0]).toMatchObject({ outcome: 'failed', reason: `${part} ${how}` });
     expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
     await recordHistory(run.handle, `execute_graph--part-${how.slice(4)}`);
   });
@@ -196,7 +196,7 @@ describe('a part that someone ends', () => {
     expect(cause.type).toBe('GraphFailed');
     expect(cause.message).toMatch(new RegExp(`${run.handle.workflowId}/11.[12] timed out`));
     expect(graph.closedGraphs[0]).toMatchObject({
-      result: 'failed',
+      outcome: 'failed',
       reason: expect.stringContaining('timed out') as string,
     });
     expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
@@ -222,7 +222,7 @@ it.each([
   const { result } = await run.ended();
   if (action === 'stop') expect(result).toMatchObject({ outcome });
   expect(graph.closedGraphs[0]).toMatchObject({
-    result: 'stopped',
+    outcome: 'stopped',
     reason: `the run was ${outcome} before the graph was planned`,
   });
   expect(graph.closed[0]).toMatchObject({ outcome });

@@ -106,7 +106,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
       {
         transaction: 10,
         graph: 11,
-        result: 'success',
+        outcome: 'success',
         nodes: { 1: 'success', 2: 'success', 3: 'success', null: 'success' },
       },
     ]);
@@ -145,7 +145,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     expect(graph.began).not.toContain('db@2');
     expect(graph.began).not.toContain('nova@3');
     expect(graph.rows().get('db@1')).toMatchObject({ status: 'failed', attempt: 1, end: { exit_code: 4 } });
-    expect(graph.closedGraphs[0]).toMatchObject({ result: 'failed', nodes: { 1: 'failed' } });
+    expect(graph.closedGraphs[0]).toMatchObject({ outcome: 'failed', nodes: { 1: 'failed' } });
     const report = graph.closed[0]!.report as GraphRunReport;
     expect(report).toMatchObject({ outcome: 'failed', failure: { kind: 'graph-failed', why: 'critical' } });
     expect(report.graphs[0]!.failed_tasks).toEqual([
@@ -188,7 +188,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     const run = await startGraphRun(rig, graph);
     const { failure } = await run.ended();
     expect(causeOf(failure).message).toContain('fault tolerance');
-    expect(graph.closedGraphs[0]).toMatchObject({ result: 'failed' });
+    expect(graph.closedGraphs[0]).toMatchObject({ outcome: 'failed' });
   });
 
   it('an ignorable error is ignored, and its dependents continue', async () => {

@@ -126,7 +126,7 @@ it('deploys the machines, then the software of the linked cluster; a critical fa
   const transaction = (await store.transactions.list({ clusterId: cluster })).find(
     ({ parentId }) => parentId === null,
   )!;
-  expect(transaction).toMatchObject({ status: 'error', startedBy: 'nina' });
+  expect(transaction).toMatchObject({ status: 'failed', startedBy: 'nina' });
 
   ends.clear();
   ran.length = 0;

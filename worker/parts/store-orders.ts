@@ -7,6 +7,7 @@ import {
 } from '../../src/agent/index.ts';
 import type { TaskLogs } from '../../src/agent/logs/task-logs.ts';
 import { readTaskOrder, type TaskOrder } from '../../src/clusters/task-order.ts';
+import { isTransactionOpen } from '../../src/core/words.ts';
 import type { SecretProvider } from '../../src/platform/secrets/secret-provider.ts';
 import { type Store, StoreError } from '../../src/store/index.ts';
 import { earlierRuns, graphOfRun } from './graph-of-run.ts';
@@ -75,7 +76,7 @@ export async function whyNoneOf(
 }
 
 const isUnderWay = (found: Awaited<ReturnType<typeof graphOfRun>>): boolean =>
-  found?.graph.status === 'running' || found?.graph.status === 'pending';
+  found !== undefined && isTransactionOpen(found.graph.status);
 
 /**
  * Orders straight from the store, unsigned: for agents in the same process, or on machines that are trusted with the

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GRAPH_STATES, TASK_STATUSES } from '../words.ts';
+import { TASK_STATUSES, TRANSACTION_STATUSES } from '../words.ts';
 import { drawQuery, graphType } from './fuel/graphs.ts';
 import { commaList, idParams } from './fuel/parts.ts';
 import { someTaskCounts, taskCounts, taskStatusList } from './graph-run.ts';
@@ -18,8 +18,7 @@ const runCountsSchema = z
       z.strictObject({
         transaction: z.int(),
         type: z.string(),
-        status: z.string().describe("Fuel's status of the transaction."),
-        state: z.enum(GRAPH_STATES),
+        state: z.enum(TRANSACTION_STATUSES),
         message: z.string().nullable(),
         planned: z.boolean(),
         counts: taskCounts,

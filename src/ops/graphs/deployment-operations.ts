@@ -122,7 +122,7 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
       return store.transactions.create({
         name: 'stop_deployment',
         clusterId: cluster,
-        status: 'ready',
+        status: 'success',
         progress: 100,
         message: `run ${run.id} is stopping: running work finishes, nothing new starts`,
         startedBy: by,

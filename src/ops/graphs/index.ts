@@ -17,7 +17,6 @@ export type { GraphSource } from './graph-source.ts';
 export type { ConfigTarget } from './openstack-configs.ts';
 export type { StartedDeployment } from './start-graph-run.ts';
 export type { HistoryRecord } from './task-history.ts';
-export { fuelStatus } from './transaction-operations.ts';
 
 /** All use cases of graphs, as part of `Operations`. */
 export const graphUseCases = (deps: OpsDependencies, runs: Pick<RunOperations, 'stop'>) => ({

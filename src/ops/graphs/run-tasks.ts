@@ -7,15 +7,9 @@ import {
   type TaskCounts,
   workOf,
 } from '../../core/graph-run/task-counts.ts';
-import type { GraphState } from '../../core/words.ts';
+import { isTransactionOpen, type TransactionStatus } from '../../core/words.ts';
 import { type Fields, type GraphTask, type ListedGraph, listGraph, normaliseTask } from '../../graph/index.ts';
-import type {
-  Page,
-  TaskHistoryRow,
-  TaskHistoryStatus,
-  TransactionRecord,
-  TransactionStatus,
-} from '../../store/index.ts';
+import type { Page, TaskHistoryRow, TaskHistoryStatus, TransactionRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
 import { readerHere } from '../reading/reader.ts';
@@ -26,9 +20,7 @@ interface GraphCounts {
   /** The graph's transaction. */
   readonly transaction: number;
   readonly type: string;
-  readonly status: TransactionStatus;
-  /** The same in the words of runs. */
-  readonly state: GraphState;
+  readonly state: TransactionStatus;
   readonly message: string | null;
   readonly planned: boolean;
   /** Of all tasks on all nodes; `nodes` and `tasks` add up to the same. */
@@ -104,16 +96,15 @@ export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDepend
       return Promise.all(
         graphs.map(async ({ id, graphType, status, message, planHash }) => {
           const shown = (by: Readonly<Record<string, SomeCounts>>) =>
-            hasEnded(status)
-              ? Object.fromEntries(Object.entries(by).map(([name, counts]) => [name, endedCounts(counts)]))
-              : by;
+            isTransactionOpen(status)
+              ? by
+              : Object.fromEntries(Object.entries(by).map(([name, counts]) => [name, endedCounts(counts)]));
           const nodes = shown(await store.taskHistory.countByNode(id));
           const counts = sumCounts(Object.values(nodes));
           return {
             transaction: id,
             type: graphType ?? '',
-            status,
-            state: STATES[status],
+            state: status,
             message,
             planned: planHash !== null,
             counts,
@@ -146,7 +137,7 @@ export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDepend
       const sections = ORDER.flatMap((group) => {
         const wanted = group.filter((status) => statuses?.includes(status) ?? true);
         return graphs.flatMap((graph) => {
-          const stored = hasEnded(graph.status) ? storedIn(wanted) : wanted;
+          const stored = isTransactionOpen(graph.status) ? wanted : storedIn(wanted);
           return stored.length === 0 ? [] : [{ graph, statuses: stored }];
         });
       });
@@ -165,7 +156,7 @@ export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDepend
         items.push(
           ...page.items.map((row) => ({
             ...row,
-            status: hasEnded(section.graph.status) ? endedStatus(row.status) : row.status,
+            status: isTransactionOpen(section.graph.status) ? row.status : endedStatus(row.status),
             graph: section.graph.graphType ?? '',
           })),
         );
@@ -183,16 +174,6 @@ export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDepend
       listGraph(await plannedTasks(run, type)),
   };
 }
-
-const STATES: Readonly<Record<TransactionStatus, GraphState>> = {
-  pending: 'waiting',
-  running: 'running',
-  ready: 'success',
-  error: 'failed',
-  stopped: 'stopped',
-};
-
-export const hasEnded = (status: TransactionStatus): boolean => status !== 'pending' && status !== 'running';
 
 /** For an ended graph: the stored statuses that are shown as these. */
 const storedIn = (shown: readonly TaskHistoryStatus[]): readonly TaskHistoryStatus[] =>

@@ -1,9 +1,9 @@
 import { isMapping } from '../../core/data/plain-value.ts';
 import { endedStatus } from '../../core/graph-run/task-counts.ts';
 import type { RootCause } from '../../core/task-on-node.ts';
+import { isTransactionOpen } from '../../core/words.ts';
 import { type Fields, type GraphTask, normaliseTask, presentTask } from '../../graph/index.ts';
 import type { Store, TaskHistoryRow, TaskHistoryStatus, TransactionRecord } from '../../store/index.ts';
-import { hasEnded } from './run-tasks.ts';
 
 /** The outcome of a task on a node. Further fields come from the task's definition. */
 export interface HistoryRecord<Word extends string = TaskHistoryStatus> {
@@ -58,7 +58,7 @@ async function ofGraph<Word extends string>(
 ): Promise<readonly HistoryRecord<Word>[]> {
   const [text, rows] = await Promise.all([store.transactions.getSnapshot(id, 'tasks'), store.taskHistory.list(id)]);
   const definitions = definitionsIn(text);
-  const word = (of: TaskHistoryStatus): Word => wordOf(of, hasEnded(status));
+  const word = (of: TaskHistoryStatus): Word => wordOf(of, !isTransactionOpen(status));
   const passes = (record: HistoryRecord<Word>): boolean =>
     (filter.nodes?.includes(record.node_id) ?? true) &&
     (filter.statuses?.includes(record.status) ?? true) &&

@@ -1,13 +1,8 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { allOf, percentOf } from '../../core/graph-run/task-counts.ts';
+import { isTransactionOpen, type TransactionStatus } from '../../core/words.ts';
 import { findExecution } from '../../platform/temporal/is-run-open.ts';
-import type {
-  RunTransactions,
-  SnapshotKind,
-  TransactionFilter,
-  TransactionRecord,
-  TransactionStatus,
-} from '../../store/index.ts';
+import type { RunTransactions, SnapshotKind, TransactionFilter, TransactionRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
 import { requestOfTemporal } from '../temporal-calls.ts';
@@ -16,15 +11,11 @@ import { type HistoryFilter, type HistoryRecord, type TaskWord, taskHistory, wor
 
 interface TransactionListFilter {
   readonly cluster?: number;
-  /** Fuel's statuses. */
-  readonly statuses?: readonly string[];
+  readonly statuses?: readonly TransactionStatus[];
   readonly names?: readonly string[];
   /** Without hidden transactions: earlier runs of a cluster, and those that users removed from their lists. */
   readonly visible?: boolean;
 }
-
-/** Fuel's statuses, in its order. To its clients a stopped transaction is an error. */
-const STATUS_WORDS = ['pending', 'ready', 'running', 'error'];
 
 /** Every transaction name in Fuel. */
 const NAMES = [
@@ -70,7 +61,7 @@ export function transactionOperations(deps: OpsDependencies) {
     const { graphs } = await transactions.getRun(record.id);
     if (graphs.length === 0) return record;
     const shares = await Promise.all(
-      graphs.map(async (graph) => (isOpen(graph) ? shareDone(graph) : graph.status === 'ready' ? 100 : graph.progress)),
+      graphs.map(async (graph) => (isOpen(graph) ? shareDone(graph) : isDone(graph) ? 100 : graph.progress)),
     );
     const mean = Math.floor(shares.reduce((sum, one) => sum + one, 0) / shares.length);
     return { ...record, progress: Math.max(record.progress, mean) };
@@ -119,7 +110,7 @@ export function transactionOperations(deps: OpsDependencies) {
     async list({ cluster, statuses, names, visible }: TransactionListFilter): Promise<readonly TransactionRecord[]> {
       const filter: TransactionFilter = {
         ...(cluster === undefined ? {} : { clusterId: cluster }),
-        ...(statuses === undefined ? {} : { statuses: statusesOf(statuses) }),
+        ...(statuses === undefined ? {} : { statuses }),
         ...(names === undefined ? {} : { names: namesOf(names) }),
         ...(visible ? { hidden: false } : {}),
       };
@@ -173,25 +164,13 @@ export function transactionOperations(deps: OpsDependencies) {
   });
 }
 
-const isOpen = ({ status }: TransactionRecord): boolean => status === 'pending' || status === 'running';
-
-/** In Fuel's terms. */
-export const fuelStatus = (status: TransactionStatus): Exclude<TransactionStatus, 'stopped'> =>
-  status === 'stopped' ? 'error' : status;
-
-function statusesOf(given: readonly string[]): TransactionStatus[] {
-  const odd = given.filter((status) => !STATUS_WORDS.includes(status));
-  if (odd.length > 0) throw notOneOf('Statuses', STATUS_WORDS, odd);
-  return given.flatMap((status) => (status === 'error' ? ['error', 'stopped'] : [status])) as TransactionStatus[];
-}
+const isOpen = ({ status }: TransactionRecord): boolean => isTransactionOpen(status);
+const isDone = ({ status }: TransactionRecord): boolean => status === 'success' || status === 'nothing_to_do';
 
 function namesOf(given: readonly string[]): readonly string[] {
   const odd = given.filter((name) => !NAMES.includes(name));
-  if (odd.length > 0) throw notOneOf('Transaction types', NAMES, odd);
-  return given;
-}
-
-const notOneOf = (what: string, known: readonly string[], odd: readonly string[]) =>
-  problem('invalid', `${what} parameter could only be one of: ${known.join(', ')}`, {
+  if (odd.length === 0) return given;
+  throw problem('invalid', `Transaction types parameter could only be one of: ${NAMES.join(', ')}`, {
     hint: `Unknown: ${odd.slice(0, 10).join(', ').slice(0, 200)}.`,
   });
+}

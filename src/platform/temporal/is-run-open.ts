@@ -1,4 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { RunEnd } from '../../store/index.ts';
 import { metadataClient } from './metadata-client.ts';
 
 /** `PENDING_WORKFLOW_TASK_STATE_STARTED`. */
@@ -8,7 +9,7 @@ const STARTED = 2;
 export const isOpenStatus = (status: string): boolean => status === 'RUNNING' || status === 'PAUSED';
 
 /** The outcome of a run whose execution ended in this way before it could record one. */
-export function closedOutcome(status: string): string {
+export function closedOutcome(status: string): RunEnd['outcome'] {
   if (status === 'TERMINATED') return 'terminated';
   if (status === 'CANCELLED') return 'cancelled';
   return status === 'COMPLETED' ? 'success' : 'failed';

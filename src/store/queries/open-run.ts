@@ -3,8 +3,6 @@ import { OPEN_TRANSACTION_STATUSES } from '../../core/words.ts';
 import { StoreError } from '../failure.ts';
 import type { Row, Tables } from '../tables.ts';
 
-export const isOpen = (status: string): boolean => (OPEN_TRANSACTION_STATUSES as readonly string[]).includes(status);
-
 /** The cluster's open run. Lock the cluster's row first: then there is at most one. */
 export const findOpenRun = (db: Kysely<Tables>, clusterId: number): Promise<Row<'deploymentTransaction'> | undefined> =>
   db

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ExpressionBuilder, Kysely } from 'kysely';
+import { isTransactionOpen } from '../../core/words.ts';
 import { InputCheck } from '../input.ts';
 import type { NewRow, Row, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { changedColumns, newRow, recordOf } from './conversion.ts';
-import { isOpen } from './open-run.ts';
 import type {
   NewRun,
   NewTransaction,
@@ -28,7 +28,7 @@ export function runRowsOf(run: NewRun): { readonly run: NewTransactionRow; reado
     { ...common, uuid: randomUUID(), status: 'running', input },
   );
   const ofGraphs = graphs.map(({ name: graph = 'deployment', graphType, input: request }, index) => {
-    const own = { graphType, input: request, uuid: randomUUID(), status: 'pending' } as const;
+    const own = { graphType, input: request, uuid: randomUUID(), status: 'waiting' } as const;
     const given = newRow('deploymentTransaction', check, { name: graph }, own, `graphs[${index}].`);
     const { clusterId, mode, force, debug, workflowId, temporalRunId, startedBy } = row;
     return { ...given, clusterId, mode, force, debug, workflowId, temporalRunId, startedBy };
@@ -42,7 +42,7 @@ export function transactionRowOf(given: NewTransaction): NewTransactionRow {
   const check = new InputCheck();
   const now = new Date().toISOString();
   const { status = 'running', timeStart = now } = given;
-  const ended = isOpen(status) ? {} : { progress: 100, timeEnd: now };
+  const ended = isTransactionOpen(status) ? {} : { progress: 100, timeEnd: now };
   const row = newRow('deploymentTransaction', check, { ...ended, ...given, timeStart }, { uuid: randomUUID(), status });
   check.done();
   return row;
@@ -60,9 +60,9 @@ export function checkedChange(change: TransactionChange) {
 
 /** Applies a change to a transaction by the rules of TransactionChange. */
 export function changedTransaction(stored: TransactionRow, change: CheckedChange, now: string): TransactionRow {
-  const open = isOpen(stored.status);
+  const open = isTransactionOpen(stored.status);
   const status = (open && change.status) || stored.status;
-  const ends = open && !isOpen(status);
+  const ends = open && !isTransactionOpen(status);
   const started = change.timeStart ?? (status === 'running' ? now : null);
   return {
     ...stored,

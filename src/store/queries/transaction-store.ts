@@ -1,12 +1,16 @@
 import type { Kysely, Transaction } from 'kysely';
-import { OPEN_TRANSACTION_STATUSES } from '../../core/words.ts';
+import {
+  isTransactionOpen,
+  OPEN_TRANSACTION_STATUSES,
+  type TransactionEnd,
+  type TransactionStatus,
+} from '../../core/words.ts';
 import { StoreError } from '../failure.ts';
 import type { Session } from '../session.ts';
 import type { Change, New, Own, Stored, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { dropContents, keepContent, packContent, unpackText } from './contents.ts';
 import { assertRow, holdRow, insertRow, isId, listRows, readRow, rowNotFound, updateRow } from './identified-row.ts';
-import { isOpen } from './open-run.ts';
 import { removeTransactions } from './transaction-removal.ts';
 import {
   type CheckedChange,
@@ -22,9 +26,6 @@ import {
 
 /** A task in Fuel's terms: a run (`deploy`), or one of its graphs (`deployment`), whose parent is the run. */
 export type TransactionRecord = Stored<'deploymentTransaction'>;
-
-/** `stopped` is ours; Fuel's clients know the others. */
-export type TransactionStatus = TransactionRecord['status'];
 
 type RunValues = Own<'deploymentTransaction'>;
 
@@ -59,8 +60,8 @@ export type TransactionChange = Pick<
   'progress' | 'message' | 'result' | 'workflowId' | 'temporalRunId' | 'timeStart' | 'timeEnd' | 'planHash'
 > & {
   /**
-   * The first of `ready`, `error`, `stopped` is final: a later status, progress, message, result or `timeEnd` changes
-   * nothing, so that calls may be repeated and arrive late. A final status sets `timeEnd` to now and `progress` to 100
+   * The first outcome is final: a later status, progress, message, result or `timeEnd` changes
+   * nothing, so that calls may be repeated and arrive late. An outcome sets `timeEnd` to now and `progress` to 100
    * unless given; `running` sets `timeStart` to now if it is unset.
    */
   readonly status?: TransactionStatus;
@@ -90,7 +91,7 @@ export class TransactionStore {
   }
 
   /**
-   * Creates a `running` run with `pending` children and hides the cluster's earlier runs, atomically. Repeating it with
+   * Creates a `running` run with `waiting` children and hides the cluster's earlier runs, atomically. Repeating it with
    * the same workflow id and Temporal run id returns what is stored. The run's claim keeps others away.
    * @throws `not-found` for the cluster
    */
@@ -167,13 +168,13 @@ export class TransactionStore {
   }
 
   /**
-   * Ends the run and its open children; these become `stopped` if the run did, else `error`. Tasks that are recorded as running
-   * become `failed`, as no one records their end.
+   * Ends the run and its open children: waiting ones become `not_reached`, running ones `stopped` if an operator ended the run,
+   * else `failed`. Tasks that are recorded as running become `failed`, as no one records their end.
    */
   async endRun(
     id: number,
     end: {
-      readonly status: 'ready' | 'error' | 'stopped';
+      readonly status: TransactionEnd;
       readonly message?: string | null;
       readonly timeEnd?: string;
       /** Message of those children; default `Aborted`. */
@@ -186,15 +187,17 @@ export class TransactionStore {
       ...(message !== undefined && { message }),
       ...(timeEnd !== undefined && { timeEnd }),
     });
-    const ofChildren = checkedChange({
-      status: status === 'stopped' ? 'stopped' : 'error',
-      message: childMessage,
-      ...(timeEnd !== undefined && { timeEnd }),
-    });
+    const ofChild = (was: TransactionStatus) =>
+      checkedChange({
+        status:
+          was === 'waiting' ? 'not_reached' : status === 'stopped' || status === 'cancelled' ? 'stopped' : 'failed',
+        message: childMessage,
+        ...(timeEnd !== undefined && { timeEnd }),
+      });
     return this.#session.write(async (transaction) => {
       const stored = await holdRow(transaction, 'deploymentTransaction', id);
       for (const child of await childrenOf(transaction, id)) {
-        if (isOpen(child.status)) await apply(transaction, child, ofChildren);
+        if (isTransactionOpen(child.status)) await apply(transaction, child, ofChild(child.status));
       }
       // Their runner has ended; their sequence stays, so that a run that continues after a reset replaces this.
       await transaction
@@ -219,10 +222,10 @@ export class TransactionStore {
   reopenRun(id: number): Promise<void> {
     return this.#session.write(async (transaction) => {
       const run = await holdRow(transaction, 'deploymentTransaction', id);
-      if (isOpen(run.status)) return;
+      if (isTransactionOpen(run.status)) return;
       const ended = (await childrenOf(transaction, id)).filter(({ message }) => message === ABORTED);
       for (const row of [run, ...ended]) {
-        const status = row.timeStart === null ? ('pending' as const) : ('running' as const);
+        const status = row.timeStart === null ? ('waiting' as const) : ('running' as const);
         const open = { status, message: null, timeEnd: null, progress: 0 };
         await updateRow(transaction, 'deploymentTransaction', row.id, open);
       }
@@ -249,7 +252,7 @@ export class TransactionStore {
   delete(id: number, options: { readonly force?: boolean } = {}): Promise<void> {
     return this.#session.write(async (transaction) => {
       const row = await holdRow(transaction, 'deploymentTransaction', id);
-      if (isOpen(row.status) && options.force !== true) {
+      if (isTransactionOpen(row.status) && options.force !== true) {
         throw new StoreError({
           kind: 'conflict',
           transaction: id,

@@ -1,5 +1,5 @@
 import type { RootCause } from '../../core/task-on-node.ts';
-import type { GraphRunMode, TaskStatus } from '../../core/words.ts';
+import type { GraphRunMode, TaskStatus, TransactionStatus } from '../../core/words.ts';
 import type { Json, JsonFields, JsonObject } from '../page.ts';
 import { anyJson, bytes, choice, count, flag, json, key, reference, serial, text, time } from './column.ts';
 
@@ -55,8 +55,7 @@ export const graphTables = {
     clusterId: reference().nullable(),
     parentId: reference().nullable(),
     name: key(),
-    /** `stopped` is ours; Fuel's clients know the others. */
-    status: choice<'pending' | 'running' | 'ready' | 'error' | 'stopped'>().derived(),
+    status: choice<TransactionStatus>().derived(),
     /** Percent. */
     progress: count().initially(0),
     message: text().nullable(),

@@ -45,7 +45,7 @@ async function wholeRun(diesAt: number) {
   const rows = ['a', 'b'].flatMap((task) => [one, two].map((node) => row(task, node, 'success')));
   await again(() => world.record_tasks({ ...of, sequence: 1, rows }));
   const nodes = { [one]: 'success' as const, [two]: 'success' as const };
-  await again(() => world.close_graph({ transaction: started.transaction, graph, result: 'success', nodes }));
+  await again(() => world.close_graph({ transaction: started.transaction, graph, outcome: 'success', nodes }));
   await again(() => world.close(started));
   const { run, graphs } = await world.store.transactions.getRun(started.transaction);
   const history = await world.store.taskHistory.list(graph);
@@ -76,7 +76,7 @@ describe('a process that dies anywhere in a run', () => {
   it('does not change how the run ends', { timeout: 180_000 }, async () => {
     const undisturbed = await wholeRun(Number.POSITIVE_INFINITY);
     expect(undisturbed.stored).toMatchObject({
-      run: ['ready', 100],
+      run: ['success', 100],
       cluster: 'operational',
       holder: null,
       outcome: 'success',

@@ -36,7 +36,7 @@ describe('opening a run', () => {
     expect(await world.start({ mode: 'apply' })).toEqual(first);
     expect(first.graphs.map(({ type }) => type)).toEqual(['default']);
     const { run, graphs } = await world.store.transactions.getRun(first.transaction);
-    expect([run.status, graphs[0]!.status]).toEqual(['running', 'pending']);
+    expect([run.status, graphs[0]!.status]).toEqual(['running', 'waiting']);
     // Expressions of tasks read the status from before the run; the API derives `deployment` from the claim.
     expect((await world.store.clusters.brief(world.cluster)).status).toBe('new');
   });
@@ -75,7 +75,7 @@ describe('opening a run', () => {
     world.open.delete('run-1');
     const started = await world.start({}, 'run-2');
     expect(started.transaction).not.toBe(before.transaction);
-    expect((await world.store.transactions.get(before.transaction)).status).toBe('error');
+    expect((await world.store.transactions.get(before.transaction)).status).toBe('terminated');
     expect((await world.store.claims.holder({ cluster: world.cluster }))?.runId).toBe('run-2');
     expect(await world.store.runs.get('run-1')).toMatchObject({ outcome: 'terminated', phase: 'finished' });
     expect(await world.store.runs.getReport('run-1')).toMatchObject({ outcome: 'terminated', reason: 'by the test' });
@@ -157,7 +157,7 @@ describe('planning a graph', () => {
 
   it('of a run that was found terminated hands its tasks out again after a reset, but not those of an ended graph', async () => {
     const { world, started, graph, key, temporal, fetch, book } = await orders();
-    const end = { outcome: 'terminated', at: new Date() };
+    const end = { outcome: 'terminated', at: new Date() } as const;
     const terminated = async () => closeRun(world.store, await world.store.runs.get(started.run), end);
     await terminated();
     await expect(fetch()).rejects.toThrow(`run ${key.run} has ended`);
@@ -166,7 +166,7 @@ describe('planning a graph', () => {
     expect(await book.find(key)).toMatchObject({ isOpen: true });
     expect((await fetch()).execution).toMatchObject({ task: 'a' });
     expect(await world.store.runs.get(started.run)).toMatchObject({ outcome: null });
-    await world.store.transactions.update(graph, { status: 'ready' });
+    await world.store.transactions.update(graph, { status: 'success' });
     await terminated();
     await expect(fetch()).rejects.toThrow(`run ${key.run} has ended`);
     expect(await book.find(key)).toMatchObject({ isOpen: false });
@@ -309,7 +309,7 @@ describe('a complete run', () => {
     const closing = {
       transaction: started.transaction,
       graph,
-      result: 'success' as const,
+      outcome: 'success' as const,
       nodes: { [one]: 'success' as const, [two]: 'success' as const },
     };
     await world.close_graph(closing);
@@ -321,7 +321,7 @@ describe('a complete run', () => {
       'ready',
     ]);
     expect((await world.store.clusters.brief(world.cluster)).status).toBe('operational');
-    expect((await world.store.transactions.get(started.transaction)).status).toBe('ready');
+    expect((await world.store.transactions.get(started.transaction)).status).toBe('success');
     expect(await world.store.claims.holder({ cluster: world.cluster })).toBeNull();
 
     const again = await run(world, 'run-2');
@@ -352,7 +352,7 @@ describe('a complete run', () => {
     await world.close_graph({
       transaction: started.transaction,
       graph,
-      result: 'failed',
+      outcome: 'failed',
       reason: `a@${two} failed`,
       nodes: { [one]: 'success', [two]: 'failed' },
     });
@@ -390,7 +390,7 @@ describe('a complete run', () => {
     await world.close_graph({
       transaction: started.transaction,
       graph,
-      result: 'stopped',
+      outcome: 'stopped',
       nodes: { [one]: 'not_reached', [two]: 'not_reached' },
     });
     await world.close(started, 'stopped');
@@ -422,7 +422,7 @@ describe('a complete run', () => {
     await world.close_graph({
       transaction: started.transaction,
       graph,
-      result: 'stopped',
+      outcome: 'stopped',
       nodes: { [one]: 'success', [two]: 'not_reached' },
     });
     await world.close(started, 'stopped');
@@ -447,7 +447,7 @@ describe('a complete run', () => {
         row('b', two, 'blocked', { attempt: 0, root_cause: { task: 'a', node: String(two) } }),
       ],
     });
-    await world.close_graph({ transaction: started.transaction, graph, result: 'failed', nodes: {} });
+    await world.close_graph({ transaction: started.transaction, graph, outcome: 'failed', nodes: {} });
     await world.close(started, 'failed');
     await world.store.nodes.unassign(world.cluster, [two]);
     const next = await run(world, 'run-2', { from: started.transaction });
@@ -472,7 +472,7 @@ describe('a complete run', () => {
     const closing = {
       transaction: first.started.transaction,
       graph: first.graph,
-      result: 'success' as const,
+      outcome: 'success' as const,
       nodes: {},
     };
     await world.close_graph(closing);
@@ -532,7 +532,7 @@ describe('a complete run', () => {
     await world.close_graph({
       transaction: started.transaction,
       graph,
-      result: 'success',
+      outcome: 'success',
       nodes: { [world.nodes[0]!]: 'success' },
     });
     await world.close(started);
@@ -560,7 +560,7 @@ describe('a complete run', () => {
     const closing = {
       transaction: started.transaction,
       graph,
-      result: 'success' as const,
+      outcome: 'success' as const,
       nodes: { [one]: 'success' as const },
     };
     await world.close_graph(closing);
@@ -580,8 +580,8 @@ describe('a graph of deletion without node attributes', () => {
     const graph = started.graphs[0]!.transaction;
     const plan = planOf(await world.plan_graph({ transaction: started.transaction, graph, room: 2_500 }));
     const end = async (nodes: Record<string, 'success' | 'failed'>) => {
-      const result = Object.values(nodes).includes('failed') ? ('failed' as const) : ('success' as const);
-      await world.close_graph({ transaction: started.transaction, graph, result, nodes });
+      const outcome = Object.values(nodes).includes('failed') ? ('failed' as const) : ('success' as const);
+      await world.close_graph({ transaction: started.transaction, graph, outcome, nodes });
       const [left, stayed] = await Promise.all([world.store.nodes.get(one), world.store.nodes.get(two)]);
       expect(stayed).toMatchObject({ clusterId: world.cluster, status: 'provisioned' });
       return left;

@@ -151,7 +151,7 @@ it('missing output is answered with a message', async () => {
 it('a task without output is awaited only while its run is open', async () => {
   const hint = async () => (await get('later')).json<{ hint: string }>().hint;
   expect(await hint()).toContain('follow');
-  await store.transactions.endRun(run, { status: 'error', message: 'stopped', childMessage: 'Aborted' });
+  await store.transactions.endRun(run, { status: 'stopped', message: 'stopped', childMessage: 'Aborted' });
   expect(await hint()).toBe(`'sitewright history show ${run}' shows its result.`);
   expect((await get('later', '?follow=true')).statusCode).toBe(404);
 });

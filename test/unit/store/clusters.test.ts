@@ -178,7 +178,7 @@ describeStore('ClusterStore', (backend) => {
     await store.clusters.update(cluster.id, { primaries: { mine: node!.id } });
 
     expect(await failureOf(store.clusters.delete(cluster.id))).toMatchObject({ kind: 'conflict', transaction: run.id });
-    await store.transactions.endRun(run.id, { status: 'ready' });
+    await store.transactions.endRun(run.id, { status: 'success' });
     const holder = { workflowId: 'w', runId: 'r' };
     await store.claims.claim({ cluster: cluster.id }, { ...holder, executionId: 'r' });
     expect(await failureOf(store.clusters.delete(cluster.id))).toMatchObject({ kind: 'conflict', holder });

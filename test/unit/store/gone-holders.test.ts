@@ -53,7 +53,7 @@ describeStore('a holder that may be gone', (backend) => {
     await endGoneTransactions(store, async (_workflow, run) => run === 'open', cluster.id);
     expect(await store.transactions.get(kept.id)).toMatchObject({ status: 'running' });
     expect(await store.transactions.get(ended.id)).toMatchObject({
-      status: 'error',
+      status: 'lost',
       message: 'Its workflow ended without closing it',
     });
   });

@@ -142,7 +142,7 @@ describeStore('TaskHistoryStore', (backend) => {
     const { store, run, graph, history } = await planned();
     const row = { node: '1', task: 'a', status: 'running', attempt: 1, sequence: 1 } as const;
     await history.record(graph, [row, { ...row, task: 'b', status: 'success' }]);
-    await store.transactions.endRun(run.id, { status: 'error', message: 'terminated' });
+    await store.transactions.endRun(run.id, { status: 'terminated', message: 'terminated' });
     const rows = (tasks: string[]) => history.list(graph, { nodes: ['1'], tasks });
     expect(await rows(['a'])).toMatchObject([
       { status: 'failed', message: 'its run ended without it: its outcome is unknown', timeEnd: expect.any(String) },

@@ -13,18 +13,18 @@ describeStore('TransactionStore', (backend) => {
     const first = await store.transactions.createRun({ clusterId: cluster.id, graphs: GRAPHS, input, force: true });
     expect(first.run).toMatchObject({ name: 'deploy', status: 'running', progress: 0, input, force: true, result: {} });
     expect(first.graphs).toMatchObject([
-      { name: 'deployment', status: 'pending', parentId: first.run.id, graphType: 'default', timeStart: null },
+      { name: 'deployment', status: 'waiting', parentId: first.run.id, graphType: 'default', timeStart: null },
       { graphType: 'custom', input: { type: 'custom', nodes: [1] }, force: true },
     ]);
     for (const id of [first.run.id, first.graphs[1]!.id]) expect(await store.transactions.getRun(id)).toEqual(first);
     for (const id of [first.run.id + 9, -1, Number.NaN])
       expect(await failureOf(store.transactions.getRun(id))).toMatchObject({ kind: 'not-found', what: 'transaction' });
-    await store.transactions.endRun(first.run.id, { status: 'error', message: 'boom' });
+    await store.transactions.endRun(first.run.id, { status: 'failed', message: 'boom' });
     const { run } = await store.transactions.createRun({ clusterId: cluster.id, graphs: GRAPHS });
     const shown = await store.transactions.list({ hidden: false, parentId: null });
     expect(shown.map(({ id }) => id)).toEqual([run.id]);
     expect(await store.transactions.list({ clusterId: cluster.id })).toHaveLength(6);
-    expect(await store.transactions.list({ statuses: ['error'], names: ['deploy'] })).toMatchObject([
+    expect(await store.transactions.list({ statuses: ['failed'], names: ['deploy'] })).toMatchObject([
       { id: first.run.id, message: 'boom', progress: 100 },
     ]);
     expect(await store.transactions.list({ statuses: [] })).toEqual([]);
@@ -34,14 +34,14 @@ describeStore('TransactionStore', (backend) => {
     const store = await backend.fresh();
     const { cluster } = await withCluster(store);
     const { run, graphs } = await store.transactions.createRun({ clusterId: cluster.id, graphs: GRAPHS });
-    await store.transactions.update(graphs[0]!.id, { status: 'error', message: 'boom' });
-    await store.transactions.endRun(run.id, { status: 'error', message: 'terminated' });
+    await store.transactions.update(graphs[0]!.id, { status: 'failed', message: 'boom' });
+    await store.transactions.endRun(run.id, { status: 'failed', message: 'terminated' });
     for (const _again of [1, 2]) await store.transactions.reopenRun(run.id);
     const open = await store.transactions.getRun(run.id);
     expect(open.run).toMatchObject({ status: 'running', message: null, timeEnd: null, progress: 0 });
     expect(open.graphs).toMatchObject([
-      { status: 'error', message: 'boom' },
-      { status: 'pending', message: null, timeEnd: null },
+      { status: 'failed', message: 'boom' },
+      { status: 'waiting', message: null, timeEnd: null },
     ]);
   });
 
@@ -61,7 +61,7 @@ describeStore('TransactionStore', (backend) => {
     const { workflowId, temporalRunId } = won[0]!;
     const again = { clusterId: cluster.id, graphs: GRAPHS, workflowId: workflowId!, temporalRunId: temporalRunId! };
     expect((await stores[0]!.transactions.createRun(again)).run).toEqual(won[0]);
-    await stores[0]!.transactions.endRun(won[0]!.id, { status: 'ready' });
+    await stores[0]!.transactions.endRun(won[0]!.id, { status: 'success' });
     expect((await stores[0]!.transactions.createRun(again)).run.id).toBe(won[0]!.id);
     expect(await stores[0]!.transactions.list()).toHaveLength(3);
     expect((await stores[1]!.transactions.findRun(workflowId!))?.run.id).toBe(won[0]!.id);
@@ -77,27 +77,36 @@ describeStore('TransactionStore', (backend) => {
     expect(started).toMatchObject({ status: 'running', progress: 5, planHash: 'h', timeEnd: null });
     expect(started.timeStart).not.toBeNull();
     const at = '2026-01-01T00:00:00.000Z';
-    const ended = await transactions.update(graph.id, { status: 'ready', timeEnd: at, result: { a: 1 } });
-    expect(ended).toMatchObject({ status: 'ready', progress: 100, timeEnd: at, result: { a: 1 } });
-    for (const change of [{ status: 'running' }, { status: 'error', message: 'late' }, { progress: 7 }] as const) {
+    const ended = await transactions.update(graph.id, { status: 'success', timeEnd: at, result: { a: 1 } });
+    expect(ended).toMatchObject({ status: 'success', progress: 100, timeEnd: at, result: { a: 1 } });
+    for (const change of [{ status: 'running' }, { status: 'failed', message: 'late' }, { progress: 7 }] as const) {
       expect(await transactions.update(graph.id, change)).toEqual(ended);
     }
     const whole = await transactions.endRun(run.id, { status: 'stopped', message: 'by ann' });
-    expect(whole).toMatchObject({ run: { status: 'stopped', message: 'by ann' }, graphs: [{ status: 'ready' }] });
-    expect(await transactions.endRun(run.id, { status: 'error' })).toEqual(whole);
+    expect(whole).toMatchObject({ run: { status: 'stopped', message: 'by ann' }, graphs: [{ status: 'success' }] });
+    expect(await transactions.endRun(run.id, { status: 'failed' })).toEqual(whole);
   });
 
   it('aborts remaining tasks when the run ends', async () => {
     const store = await backend.fresh();
     const { cluster } = await withCluster(store);
-    const first = await withRun(store, cluster.id);
-    expect(await store.transactions.endRun(first.run.id, { status: 'error' })).toMatchObject({
-      graphs: [{ status: 'error', message: 'Aborted' }],
-    });
-    const second = await withRun(store, cluster.id);
-    expect(await store.transactions.endRun(second.run.id, { status: 'stopped' })).toMatchObject({
-      graphs: [{ status: 'stopped' }],
-    });
+    for (const [status, ofRunning] of [
+      ['failed', 'failed'],
+      ['terminated', 'failed'],
+      ['stopped', 'stopped'],
+      ['cancelled', 'stopped'],
+    ] as const) {
+      const waiting = await withRun(store, cluster.id);
+      expect(await store.transactions.endRun(waiting.run.id, { status })).toMatchObject({
+        run: { status },
+        graphs: [{ status: 'not_reached', message: 'Aborted' }],
+      });
+      const running = await withRun(store, cluster.id);
+      await store.transactions.update(running.graph.id, { status: 'running' });
+      expect(await store.transactions.endRun(running.run.id, { status })).toMatchObject({
+        graphs: [{ status: ofRunning, message: 'Aborted' }],
+      });
+    }
   });
 
   it('permanently deletes ended runs with all their data, and pages', async () => {
@@ -136,8 +145,8 @@ describeStore('TransactionStore', (backend) => {
 
   it('writes other work in the same transaction', async () => {
     const store = await backend.fresh();
-    const made = await store.transactions.create({ name: 'check_before_deployment', status: 'error', message: 'no' });
-    expect(made).toMatchObject({ clusterId: null, status: 'error', progress: 100, message: 'no' });
+    const made = await store.transactions.create({ name: 'check_before_deployment', status: 'failed', message: 'no' });
+    expect(made).toMatchObject({ clusterId: null, status: 'failed', progress: 100, message: 'no' });
     expect(made.timeEnd).not.toBeNull();
     expect(await failureOf(store.transactions.create({ name: 'x', clusterId: 9 }))).toMatchObject({ what: 'cluster' });
   });

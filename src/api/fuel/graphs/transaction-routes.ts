@@ -1,7 +1,7 @@
-import { transactionRoutes } from '../../../core/contracts/fuel/deployments.ts';
+import { FUEL_TASK_STATUSES, transactionRoutes } from '../../../core/contracts/fuel/deployments.ts';
 import type { PartOf } from '../../../core/contracts/route.ts';
 import { causeText } from '../../../core/task-on-node.ts';
-import type { TaskStatus } from '../../../core/words.ts';
+import { type TaskStatus, TRANSACTION_STATUSES, type TransactionStatus } from '../../../core/words.ts';
 import type { HistoryRecord } from '../../../ops/index.ts';
 import type { SnapshotKind } from '../../../store/index.ts';
 import { RequestError } from '../../problems/transport-problem.ts';
@@ -10,13 +10,7 @@ import { given } from '../../requests/given.ts';
 import { type Asked, type Handlers, type RouteGroup, serve } from '../../serve.ts';
 import { isSet, listIn } from '../request-parts.ts';
 import { JSON_TYPE, readyText } from './ready-text.ts';
-import {
-  FUEL_TASK_STATUSES,
-  type FuelTaskStatus,
-  fuelTaskStatus,
-  viewTask,
-  viewTransaction,
-} from './transaction-view.ts';
+import { FUEL_STATUS_OF, type FuelTaskStatus, fuelTaskStatus, viewTask, viewTransaction } from './transaction-view.ts';
 
 type Routes = typeof transactionRoutes;
 
@@ -25,7 +19,7 @@ export const serveTransactions: RouteGroup = async (app, { operations: { transac
   const filterOf = (query: PartOf<Routes['GET /transactions/'], 'query'>) =>
     given({
       cluster: query.cluster_id,
-      statuses: listIn(query.statuses),
+      statuses: statusesIn(query.statuses),
       names: listIn(query.transaction_types),
     });
   const remove = (how: 'delete' | 'hide') => async (request: Asked<Routes['DELETE /transactions/:id']>) =>
@@ -80,15 +74,32 @@ const taskFilterOf = (query: PartOf<Routes['GET /transactions/:id/tasks'], 'quer
   includeSummary: isSet(query.include_summary),
 });
 
+/** Fuel's statuses, in the order of its refusal. */
+const STATUS_WORDS = ['pending', 'ready', 'running', 'error'] as const;
+
+/** Our statuses that Fuel shows as one of those in a list with commas. @throws RequestError in Fuel's words */
+function statusesIn(text: string | undefined): readonly TransactionStatus[] | undefined {
+  const wanted = wordsIn(text, STATUS_WORDS, 'could only be one of', 'Unknown');
+  return wanted && TRANSACTION_STATUSES.filter((status) => wanted.includes(FUEL_STATUS_OF[status]));
+}
+
 /** Fuel's statuses of tasks in a list with commas. @throws RequestError in Fuel's words */
-function fuelStatusesIn(text: string | undefined): readonly FuelTaskStatus[] | undefined {
+const fuelStatusesIn = (text: string | undefined): readonly FuelTaskStatus[] | undefined =>
+  wordsIn(text, FUEL_TASK_STATUSES, 'could be only', 'Not a status');
+
+function wordsIn<Word extends string>(
+  text: string | undefined,
+  known: readonly Word[],
+  refusal: string,
+  odds: string,
+): readonly Word[] | undefined {
   const given = listIn(text);
-  const odd = given?.filter((one) => !(FUEL_TASK_STATUSES as readonly string[]).includes(one)) ?? [];
-  if (odd.length === 0) return given as readonly FuelTaskStatus[] | undefined;
+  const odd = given?.filter((one) => !(known as readonly string[]).includes(one)) ?? [];
+  if (odd.length === 0) return given as readonly Word[] | undefined;
   throw new RequestError({
     code: 'invalid',
-    message: `Statuses parameter could be only: ${FUEL_TASK_STATUSES.join(', ')}`,
-    hint: `Not a status: ${odd.slice(0, 10).join(', ').slice(0, 200)}.`,
+    message: `Statuses parameter ${refusal}: ${known.join(', ')}`,
+    hint: `${odds}: ${odd.slice(0, 10).join(', ').slice(0, 200)}.`,
   });
 }
 

@@ -1,11 +1,13 @@
 import {
+  type FUEL_STATUSES,
+  type FUEL_TASK_STATUSES,
   sequenceSchema,
   type startedTransactionSchema,
   transactionSchema,
 } from '../../../core/contracts/fuel/deployments.ts';
 import type { Wire } from '../../../core/contracts/wire.ts';
-import type { TaskStatus } from '../../../core/words.ts';
-import { fuelStatus, type StartedDeployment } from '../../../ops/index.ts';
+import type { TaskStatus, TransactionStatus } from '../../../core/words.ts';
+import type { StartedDeployment } from '../../../ops/index.ts';
 import type { SequenceRecord, TransactionRecord } from '../../../store/index.ts';
 import { shown } from '../../shown.ts';
 
@@ -13,7 +15,7 @@ type TransactionAnswer = Wire<typeof transactionSchema>;
 
 const show = shown(transactionSchema);
 
-export const FUEL_TASK_STATUSES = ['pending', 'ready', 'running', 'error', 'skipped'] as const;
+type FuelStatus = (typeof FUEL_STATUSES)[number];
 export type FuelTaskStatus = (typeof FUEL_TASK_STATUSES)[number];
 
 /** An `ignored` task failed where that does not matter; a `blocked` task never ran because of an error. */
@@ -29,6 +31,21 @@ const TASK_WORDS: Readonly<Record<TaskStatus, FuelTaskStatus>> = {
   skipped: 'skipped',
 };
 
+/** To Fuel's clients all that an operator ended is an error. */
+export const FUEL_STATUS_OF: Readonly<Record<TransactionStatus, FuelStatus>> = {
+  waiting: 'pending',
+  running: 'running',
+  success: 'ready',
+  nothing_to_do: 'ready',
+  failed: 'error',
+  refused: 'error',
+  not_reached: 'error',
+  stopped: 'error',
+  cancelled: 'error',
+  terminated: 'error',
+  lost: 'error',
+};
+
 /** The status of a task as Fuel shows it. */
 export const fuelTaskStatus = (status: TaskStatus): FuelTaskStatus => TASK_WORDS[status];
 
@@ -36,7 +53,7 @@ export const fuelTaskStatus = (status: TaskStatus): FuelTaskStatus => TASK_WORDS
 export const viewTask = (one: TransactionRecord): TransactionAnswer =>
   show({
     ...one,
-    status: fuelStatus(one.status),
+    status: FUEL_STATUS_OF[one.status],
     cluster: one.clusterId,
     dryRun: one.mode !== 'apply',
     result: one.result ?? {},

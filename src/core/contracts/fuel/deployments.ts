@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX } from '../../run/description.ts';
-import { GRAPH_RUN_MODES, TASK_STATUSES, TRANSACTION_STATUSES } from '../../words.ts';
+import { GRAPH_RUN_MODES, TASK_STATUSES } from '../../words.ts';
 import { holdBefore } from '../approval.ts';
 import { taskStatusList } from '../graph-run.ts';
 import { actorName, anyJson, nameText, reasonText, rootCause, runDescription } from '../primitives.ts';
@@ -9,11 +9,15 @@ import { graphType } from './graphs.ts';
 import { commaList, flagText, idNumber, idParams, idText } from './parts.ts';
 import { networkParams } from './settings.ts';
 
+/** Fuel's statuses of a transaction, and of a task on a node. */
+export const FUEL_STATUSES = ['pending', 'running', 'ready', 'error'] as const;
+export const FUEL_TASK_STATUSES = ['pending', 'ready', 'running', 'error', 'skipped'] as const;
+
 const transaction = {
   id: z.int(),
   uuid: z.string(),
   name: z.string().describe('`deploy`: a run; `deployment`: one graph of it.'),
-  status: z.enum(TRANSACTION_STATUSES),
+  status: z.enum(FUEL_STATUSES),
   progress: z.int().describe('Percent.'),
   cluster: z.int().nullable(),
   graph_type: z.string().nullable(),
@@ -75,7 +79,7 @@ const historyQuery = z.strictObject({
 const historyRecord = z.looseObject({
   task_name: z.string(),
   node_id: z.string().describe('`-` for a task without a node.'),
-  status: z.enum(['pending', 'ready', 'running', 'error', 'skipped']),
+  status: z.enum(FUEL_TASK_STATUSES),
   time_start: z.string().nullable(),
   time_end: z.string().nullable(),
 });

@@ -62,7 +62,7 @@ export function GraphRun({ base, tables, query }) {
       <${Choice}
         label="Graph"
         value=${graph.type}
-        options=${ids.map((one) => [graphs[one].type, `${graphs[one].type}: ${said(graphs[one].status)}`])}
+        options=${ids.map((one) => [graphs[one].type, `${graphs[one].type}: ${said(graphs[one].state)}`])}
         onChange=${(value) => filterBy({ graph: value, before: '' })}
       />
     </div>`
@@ -84,7 +84,7 @@ export function GraphRun({ base, tables, query }) {
     ${view === 'log' && html`<${RunLog} base=${base} live=${live} node=${node} query=${query} names=${names} />`}
     ${view === 'timeline' && html`<${Bars} ...${shared} node=${node} query=${query} />`}
     <p class="quiet">
-      <a href=${`/api/v1/transactions/${chosen}/deployment_history`} target="_blank">History as JSON</a>${' · '}<a
+      <a href=${`/api/v1/transactions/${chosen}/tasks`} target="_blank">History as JSON</a>${' · '}<a
         href=${`/api/v1/transactions/${chosen}/plan`}
         target="_blank"
         >Plan with reasons</a
@@ -94,7 +94,9 @@ export function GraphRun({ base, tables, query }) {
 }
 
 const openGraph = (ids, graphs) =>
-  ids.find((one) => graphs[one].status === 'running') ?? ids.find((one) => graphs[one].status === 'error') ?? ids[0];
+  ids.find((one) => graphs[one].state === 'running') ??
+  ids.find((one) => ['failed', 'refused'].includes(graphs[one].state)) ??
+  ids[0];
 
 const saidCounts = (counts) =>
   Object.entries(counts)
