@@ -71,11 +71,12 @@ export {
 export { type EvaluationRecord, RecordEvaluator, type RecordOutcome } from './record.ts';
 export { compileRegex, Regex, type RegexOptions } from './regex/regex.ts';
 export type { RegexMatch } from './regex/template.ts';
-export { Context } from './runtime/context.ts';
-export { defineFunction, type FunctionDefinition, type FunctionSpec } from './runtime/function-definition.ts';
+export { Context, type FunctionDefinition } from './runtime/context.ts';
+export { defineFunction, type FunctionSpec } from './runtime/function-definition.ts';
 export { Lambda } from './runtime/lambda.ts';
 export { defaultOptions, type EvaluationOptions, Runtime, type StepBudget } from './runtime/limits.ts';
-export { keywords, nullable, optional, type Parameter, p, rest } from './runtime/parameters.ts';
+export type { Parameter } from './runtime/parameter.ts';
+export { keywords, nullable, optional, p, rest } from './runtime/parameters.ts';
 export { type HelperModule, helpersOf, registerHelpers } from './user-functions.ts';
 export { AnyOf, BackedDict, Dict, DictView, Tuple, ValueSet } from './values/collections.ts';
 export { fromHost, toHost } from './values/conversion.ts';

@@ -4,8 +4,7 @@ import { decodeValue, type Encoded, encodeValue } from './interchange.ts';
 import { createStandardContext } from './library/standard-context.ts';
 import { newVariable, oldVariable } from './nailgun/functions.ts';
 import { createTaskEngine, nodeState } from './nailgun/task-evaluation.ts';
-import { Context } from './runtime/context.ts';
-import type { FunctionDefinition } from './runtime/function-definition.ts';
+import { Context, type FunctionDefinition } from './runtime/context.ts';
 import { Dict } from './values/collections.ts';
 import type { Value } from './values/kind.ts';
 

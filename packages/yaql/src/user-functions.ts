@@ -1,6 +1,6 @@
 import type { Engine } from './engine.ts';
 import { YaqlError } from './errors.ts';
-import type { FunctionDefinition } from './runtime/function-definition.ts';
+import type { FunctionDefinition } from './runtime/context.ts';
 
 /**
  * The export `helpers` of a module of helper functions (or by default): definitions made by `defineFunction`. Loading

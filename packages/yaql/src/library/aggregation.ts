@@ -1,5 +1,6 @@
 import { typeError, YaqlError } from '../errors.ts';
-import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.ts';
+import type { FunctionDefinition } from '../runtime/context.ts';
+import { chapterOf, renamed } from '../runtime/function-definition.ts';
 import type { Lambda } from '../runtime/lambda.ts';
 import { optional, p } from '../runtime/parameters.ts';
 import { binaryFunction } from '../runtime/value-call.ts';

@@ -1,6 +1,6 @@
 import { typeError, valueError } from '../errors.ts';
-import type { Context } from '../runtime/context.ts';
-import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
+import type { Context, FunctionDefinition } from '../runtime/context.ts';
+import { chapterOf } from '../runtime/function-definition.ts';
 import type { Lambda } from '../runtime/lambda.ts';
 import { keywords, optional, p, rest } from '../runtime/parameters.ts';
 import { callMethod } from '../runtime/value-call.ts';

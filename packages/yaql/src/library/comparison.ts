@@ -1,4 +1,5 @@
-import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
+import type { FunctionDefinition } from '../runtime/context.ts';
+import { chapterOf } from '../runtime/function-definition.ts';
 import { p } from '../runtime/parameters.ts';
 import { equals } from '../values/equality.ts';
 

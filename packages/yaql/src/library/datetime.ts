@@ -1,6 +1,6 @@
 import { valueError, YaqlError } from '../errors.ts';
-import type { Context } from '../runtime/context.ts';
-import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
+import type { Context, FunctionDefinition } from '../runtime/context.ts';
+import { chapterOf } from '../runtime/function-definition.ts';
 import { nullable, optional, p } from '../runtime/parameters.ts';
 import { formatTime } from '../time/format.ts';
 import { parseDate } from '../time/parse-date.ts';

@@ -1,5 +1,6 @@
 import { typeError, valueError } from '../errors.ts';
-import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.ts';
+import type { FunctionDefinition } from '../runtime/context.ts';
+import { chapterOf, renamed } from '../runtime/function-definition.ts';
 import type { Lambda } from '../runtime/lambda.ts';
 import type { Runtime } from '../runtime/limits.ts';
 import { nullable, optional, p, rest } from '../runtime/parameters.ts';

@@ -1,4 +1,5 @@
-import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
+import type { FunctionDefinition } from '../runtime/context.ts';
+import { chapterOf } from '../runtime/function-definition.ts';
 import type { Lambda } from '../runtime/lambda.ts';
 import { p, rest } from '../runtime/parameters.ts';
 import { lazily } from '../values/iterators.ts';

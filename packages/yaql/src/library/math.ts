@@ -1,5 +1,6 @@
 import { typeError, valueError } from '../errors.ts';
-import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
+import type { FunctionDefinition } from '../runtime/context.ts';
+import { chapterOf } from '../runtime/function-definition.ts';
 import { nullable, optional, p } from '../runtime/parameters.ts';
 import { callFunction } from '../runtime/value-call.ts';
 import type { Value } from '../values/kind.ts';

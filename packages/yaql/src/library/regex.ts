@@ -1,8 +1,8 @@
 import { typeError, valueError, YaqlError } from '../errors.ts';
 import { compileRegex, escapeRegex, Regex } from '../regex/regex.ts';
 import type { RegexMatch } from '../regex/template.ts';
-import type { Context } from '../runtime/context.ts';
-import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
+import type { Context, FunctionDefinition } from '../runtime/context.ts';
+import { chapterOf } from '../runtime/function-definition.ts';
 import type { Lambda } from '../runtime/lambda.ts';
 import { nullable, optional, p } from '../runtime/parameters.ts';
 import { Dict } from '../values/collections.ts';

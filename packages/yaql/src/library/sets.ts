@@ -1,5 +1,6 @@
 import { YaqlError } from '../errors.ts';
-import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.ts';
+import type { FunctionDefinition } from '../runtime/context.ts';
+import { chapterOf, renamed } from '../runtime/function-definition.ts';
 import { p, rest } from '../runtime/parameters.ts';
 import { callMethod } from '../runtime/value-call.ts';
 import { type DictView, ValueSet } from '../values/collections.ts';

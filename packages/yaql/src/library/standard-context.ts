@@ -1,5 +1,4 @@
-import { Context } from '../runtime/context.ts';
-import type { FunctionDefinition } from '../runtime/function-definition.ts';
+import { Context, type FunctionDefinition } from '../runtime/context.ts';
 import { aggregationFunctions, groupByFunction } from './aggregation.ts';
 import { arrangingFunctions } from './arranging.ts';
 import { comparisonFunctions } from './comparison.ts';

@@ -1,6 +1,6 @@
 import { typeError, valueError, YaqlError } from '../errors.ts';
-import type { Context } from '../runtime/context.ts';
-import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.ts';
+import type { Context, FunctionDefinition } from '../runtime/context.ts';
+import { chapterOf, renamed } from '../runtime/function-definition.ts';
 import { nullable, optional, p, rest } from '../runtime/parameters.ts';
 import { binaryFunction, callFunction } from '../runtime/value-call.ts';
 import { Tuple } from '../values/collections.ts';

@@ -1,6 +1,6 @@
 import { typeError, valueError, YaqlError } from '../errors.ts';
-import type { Context } from '../runtime/context.ts';
-import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
+import type { Context, FunctionDefinition } from '../runtime/context.ts';
+import { chapterOf } from '../runtime/function-definition.ts';
 import { keywords, optional, p, rest } from '../runtime/parameters.ts';
 import { callFunction, callMethod } from '../runtime/value-call.ts';
 import type { Dict } from '../values/collections.ts';

@@ -1,6 +1,6 @@
 import { asYaqlError } from '../runtime/call-site.ts';
-import type { Context } from '../runtime/context.ts';
-import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
+import type { Context, FunctionDefinition } from '../runtime/context.ts';
+import { chapterOf } from '../runtime/function-definition.ts';
 import type { Lambda } from '../runtime/lambda.ts';
 import { p, rest } from '../runtime/parameters.ts';
 import { callFunction } from '../runtime/value-call.ts';

@@ -2,9 +2,8 @@ import { YaqlError } from '../errors.ts';
 import type { Node } from '../language/syntax-tree.ts';
 import { type Kind, kindName, kindOf, type Value } from '../values/kind.ts';
 import { withoutEnd } from '../values/text-ends.ts';
-import type { Code } from './code.ts';
-import type { Context } from './context.ts';
-import type { Candidates } from './overloads.ts';
+import type { Code, StaticArgument } from './code.ts';
+import type { Candidates, Context } from './context.ts';
 import {
   chooseOverload,
   constantKind,
@@ -12,7 +11,6 @@ import {
   type Plan,
   planCall,
   resolutionError,
-  type StaticArgument,
   type StaticCall,
 } from './resolution.ts';
 import type { Winner } from './winner.ts';

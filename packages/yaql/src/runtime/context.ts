@@ -1,7 +1,6 @@
 import { Kind, type Value, ValueObject } from '../values/kind.ts';
-import type { FunctionDefinition } from './function-definition.ts';
 import type { Runtime } from './limits.ts';
-import { Overloads } from './overloads.ts';
+import type { Parameter } from './parameter.ts';
 
 const maxRemembered = 2000;
 
@@ -113,4 +112,64 @@ export class Context extends ValueObject {
 function plainName(name: string): string {
   const plain = name.charCodeAt(0) === 36 ? name.slice(1) : name;
   return plain === '' ? '1' : plain;
+}
+
+/** One overload of a function of the language. */
+export interface FunctionDefinition {
+  readonly name: string;
+  /** Whether `f(x)` finds it. */
+  readonly isFunction: boolean;
+  /** Whether `x.f()` finds it. */
+  readonly isMethod: boolean;
+  /** `key => value` arguments arrive as they are instead of naming parameters. */
+  readonly keepsRules: boolean;
+  /** Runs in a context of its own, which its lambdas share: it sets variables or registers functions there. */
+  readonly ownContext: boolean;
+  readonly parameters: readonly Parameter[];
+  readonly rest: Parameter | null;
+  readonly keywords: Parameter | null;
+  readonly implementation: Implementation;
+  /** One paragraph for the reader of the documentation. */
+  readonly documentation: string;
+  /** Chapter of the documentation it belongs to. */
+  readonly chapter: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the typed view of it is `Received`; storage is uniform.
+export type Implementation = (context: Context, ...args: any[]) => Value;
+
+/** The overloads of a name of one calling style, nearest frame first, with the results of resolving calls of them. */
+export class Candidates {
+  readonly name: string;
+  readonly isMethod: boolean;
+  readonly layers: readonly (readonly FunctionDefinition[])[];
+  /** Plans of calls by value, by the kinds known beforehand: of value-call.ts, which alone reads and writes them. */
+  readonly plans = new Map<string, unknown>();
+
+  constructor(name: string, isMethod: boolean, layers: readonly (readonly FunctionDefinition[])[]) {
+    this.name = name;
+    this.isMethod = isMethod;
+    this.layers = layers;
+  }
+}
+
+/** All overloads of a name that a context sees. */
+export class Overloads {
+  readonly functions: Candidates;
+  readonly methods: Candidates;
+
+  constructor(name: string, layers: readonly (readonly FunctionDefinition[])[]) {
+    const filtered = (keep: (f: FunctionDefinition) => boolean): FunctionDefinition[][] =>
+      layers.map((layer) => layer.filter(keep)).filter((layer) => layer.length > 0);
+    this.functions = new Candidates(
+      name,
+      false,
+      filtered((f) => f.isFunction),
+    );
+    this.methods = new Candidates(
+      name,
+      true,
+      filtered((f) => f.isMethod),
+    );
+  }
 }

@@ -1,36 +1,13 @@
 import { YaqlError } from '../errors.ts';
 import type { Value } from '../values/kind.ts';
-import type { Context } from './context.ts';
-import { isLazy, type Parameter } from './parameters.ts';
+import type { Context, FunctionDefinition, Implementation } from './context.ts';
+import type { Parameter } from './parameter.ts';
+import { isLazy } from './parameters.ts';
 
 /** Arguments of implementations for a list of parameters. */
 type Received<P extends readonly Parameter<unknown>[]> = {
   [I in keyof P]: P[I] extends Parameter<infer T> ? T : never;
 };
-
-// biome-ignore lint/suspicious/noExplicitAny: the typed view of it is `Received`; storage is uniform.
-type Implementation = (context: Context, ...args: any[]) => Value;
-
-/** One overload of a function of the language. */
-export interface FunctionDefinition {
-  readonly name: string;
-  /** Whether `f(x)` finds it. */
-  readonly isFunction: boolean;
-  /** Whether `x.f()` finds it. */
-  readonly isMethod: boolean;
-  /** `key => value` arguments arrive as they are instead of naming parameters. */
-  readonly keepsRules: boolean;
-  /** Runs in a context of its own, which its lambdas share: it sets variables or registers functions there. */
-  readonly ownContext: boolean;
-  readonly parameters: readonly Parameter[];
-  readonly rest: Parameter | null;
-  readonly keywords: Parameter | null;
-  readonly implementation: Implementation;
-  /** One paragraph for the reader of the documentation. */
-  readonly documentation: string;
-  /** Chapter of the documentation it belongs to. */
-  readonly chapter: string;
-}
 
 export interface FunctionSpec<P extends readonly Parameter<unknown>[]> {
   readonly name: string;

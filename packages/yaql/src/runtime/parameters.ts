@@ -7,23 +7,7 @@ import type { DateTime, TimeSpan } from '../values/time.ts';
 import type { Code } from './code.ts';
 import type { Context } from './context.ts';
 import type { Lambda, LazyRule } from './lambda.ts';
-
-/** How an argument reaches a function. */
-type ParameterRole =
-  /** Evaluated before the call. */
-  | 'value'
-  /** Evaluated by the function, as often as it likes. */
-  | 'lambda'
-  /** Like `lambda`, for the right side of a dot: only a call. */
-  | 'method-lambda'
-  /** The expression itself. */
-  | 'expression'
-  /** A bare word; the function gets its text. */
-  | 'keyword'
-  /** A bare word; the function gets the expression. */
-  | 'keyword-expression'
-  /** `condition => value`, both evaluated by the function. */
-  | 'lazy-rule';
+import type { Parameter, ParameterRole, ParameterType } from './parameter.ts';
 
 /** Set of kinds as bits. */
 const bits = (...kinds: readonly Kind[]): number => kinds.reduce<number>((mask, kind) => mask | (1 << kind), 0);
@@ -31,20 +15,6 @@ const everything = (1 << 23) - 1;
 const sets = bits(Kind.Set, Kind.SetView, Kind.MutableSet);
 const dicts = bits(Kind.Dict, Kind.FrozenDict);
 const iterables = sets | bits(Kind.Tuple, Kind.List, Kind.ValuesView, Kind.Iterator, Kind.Ordered);
-
-export interface ParameterType {
-  /** For documentation and messages. */
-  readonly name: string;
-  readonly role: ParameterRole;
-  /** Kinds of values it takes, as bits. */
-  readonly accepts: number;
-  /** Takes dicts too when the engine's `iterableDicts` is on, and applies the limit on elements. */
-  readonly iterable: boolean;
-  /** Booleans arrive as 0 and 1. */
-  readonly coercesBooleans: boolean;
-  /** The Python class behind it, by which one overload is more special than another. */
-  readonly pythonClass: string | null;
-}
 
 const type = (
   name: string,
@@ -85,19 +55,6 @@ const ancestors: Record<string, readonly string[]> = {
 /** Whether `a` is strictly more special than `b`. */
 export const isSpecialization = (a: ParameterType, b: ParameterType): boolean =>
   a.pythonClass !== null && b.pythonClass !== null && (ancestors[a.pythonClass]?.includes(b.pythonClass) ?? false);
-
-/** A parameter of a function of the language; `T` is the type of the implementation's argument. */
-export interface Parameter<T = unknown> {
-  /** As keyword arguments spell it. */
-  readonly name: string;
-  readonly type: ParameterType;
-  readonly position: 'single' | 'rest' | 'keywords';
-  readonly required: boolean;
-  /** Value when it is left out; `undefined` lets the implementation see that. */
-  readonly fallback: Value | undefined;
-  /** Only for inference. */
-  readonly received?: T;
-}
 
 const parameter = <T>(name: string, parameterType: ParameterType): Parameter<T> => ({
   name,

@@ -1,19 +1,11 @@
 import { YaqlError, type YaqlErrorClass } from '../errors.ts';
 import type { Node } from '../language/syntax-tree.ts';
 import { type Kind, kindOf, type Value } from '../values/kind.ts';
-import type { Code } from './code.ts';
-import type { FunctionDefinition } from './function-definition.ts';
-import type { Candidates } from './overloads.ts';
-import { isLazy, isSpecialization, type Parameter, type ParameterType } from './parameters.ts';
+import type { Code, StaticArgument } from './code.ts';
+import type { Candidates, FunctionDefinition } from './context.ts';
+import type { Parameter, ParameterType } from './parameter.ts';
+import { isLazy, isSpecialization } from './parameters.ts';
 import { Winner } from './winner.ts';
-
-/** Known facts of an argument before evaluation. */
-export interface StaticArgument {
-  /** The expression; null for a value that is there already. */
-  readonly code: Code | null;
-  /** The kind, where it is known: for values and for constants. */
-  readonly kind: Kind | -1;
-}
 
 /** Arguments of a call; a null position was skipped. */
 export interface StaticCall {

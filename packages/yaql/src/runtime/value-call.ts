@@ -1,8 +1,8 @@
 import { type Kind, kindOf, type Value } from '../values/kind.ts';
 import { functionKey } from './call-site.ts';
-import type { Context } from './context.ts';
-import type { Candidates } from './overloads.ts';
-import { chooseOverload, type Plan, planCall, resolutionError, type StaticArgument } from './resolution.ts';
+import type { StaticArgument } from './code.ts';
+import type { Candidates, Context } from './context.ts';
+import { chooseOverload, type Plan, planCall, resolutionError } from './resolution.ts';
 import type { Winner } from './winner.ts';
 
 const noRules = (): never => {
@@ -52,7 +52,7 @@ function resolve(
   const names = named === undefined ? [] : [...named.keys()];
   const namedKinds = names.map((name) => kindOf((named as ReadonlyMap<string, Value>).get(name) as Value));
   const key = `${iterableDicts}${kinds.join()}|${names.join('\0')}|${namedKinds.join()}`;
-  let plan: Plan | undefined = candidates.plans.get(key);
+  let plan = candidates.plans.get(key) as Plan | undefined;
   if (plan === undefined) {
     const positional: StaticArgument[] = kinds.map((kind) => ({ code: null, kind }));
     const namedArguments = new Map(names.map((name, i) => [name, { code: null, kind: namedKinds[i] as Kind }]));

@@ -1,11 +1,9 @@
 import type { Value } from '../values/kind.ts';
 import { work } from '../values/work.ts';
-import type { Code } from './code.ts';
-import type { Context } from './context.ts';
-import type { FunctionDefinition } from './function-definition.ts';
+import type { Code, StaticArgument } from './code.ts';
+import type { Context, FunctionDefinition } from './context.ts';
 import { Lambda, type LazyRule } from './lambda.ts';
-import type { Parameter, ParameterType } from './parameters.ts';
-import type { StaticArgument } from './resolution.ts';
+import type { Parameter, ParameterType } from './parameter.ts';
 
 type Conversion = 'plain' | 'integer' | 'iterable' | 'lambda' | 'code' | 'keyword' | 'lazy-rule';
 
