@@ -297,9 +297,9 @@ export default {
     ),
     rule(
       'no-cycles',
-      'Two files that need each other are one concept or need a third file.',
+      'Two files that need each other, if only for a type, are one concept or need a third file.',
       {},
-      { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      { circular: true },
     ),
   ],
   options: {

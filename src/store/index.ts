@@ -58,12 +58,8 @@ export type {
   TaskHistoryWrite,
 } from './queries/task-history-store.ts';
 export type { TaskStateStore, TaskStates } from './queries/task-state-store.ts';
-export type {
-  RunTransactions,
-  SnapshotKind,
-  TransactionFilter,
-  TransactionRecord,
-} from './queries/transaction-store.ts';
+export type { TransactionFilter, TransactionRecord } from './queries/transaction-row.ts';
+export type { RunTransactions, SnapshotKind } from './queries/transaction-store.ts';
 export { applyRoleTags, type RoleTagChange } from './role-tags.ts';
 export type { StoreCall } from './session.ts';
 export type * from './store.ts';

@@ -1,17 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ExpressionBuilder, Kysely } from 'kysely';
-import { isTransactionOpen } from '../../core/words.ts';
+import { isTransactionOpen, type TransactionStatus } from '../../core/words.ts';
 import { InputCheck } from '../input.ts';
-import type { NewRow, Row, Tables } from '../tables.ts';
+import type { Change, New, NewRow, Own, Row, Stored, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { changedColumns, newRow, recordOf } from './conversion.ts';
-import type {
-  NewRun,
-  NewTransaction,
-  TransactionChange,
-  TransactionFilter,
-  TransactionRecord,
-} from './transaction-store.ts';
 
 export type TransactionRow = Row<'deploymentTransaction'>;
 type NewTransactionRow = NewRow<'deploymentTransaction'>;
@@ -99,3 +92,52 @@ export const selfOrChild = (eb: ExpressionBuilder<Tables, 'deploymentTransaction
   eb.or([eb('deploymentTransaction.id', '=', id), eb('deploymentTransaction.parentId', '=', id)]);
 
 export const transactionOf = (row: TransactionRow): TransactionRecord => recordOf('deploymentTransaction', row);
+
+export type RunValues = Own<'deploymentTransaction'>;
+
+export interface NewRun
+  extends Pick<RunValues, 'mode' | 'force' | 'debug' | 'input' | 'workflowId' | 'temporalRunId' | 'startedBy'> {
+  readonly clusterId: number;
+  /** Default `deploy`. */
+  readonly name?: string;
+  /** In order. */
+  readonly graphs: readonly {
+    readonly graphType: string;
+    /** Default `deployment`. */
+    readonly name?: string;
+    readonly input?: unknown;
+  }[];
+  /** Default: now. */
+  readonly timeStart?: string;
+}
+
+/** Work that is not a graph run: `stop_deployment`, `check_before_deployment` … */
+export type NewTransaction = Omit<New<'deploymentTransaction'>, 'mode' | 'force' | 'debug'>;
+
+/** Absent fields keep their values. */
+export type TransactionChange = Pick<
+  Change<'deploymentTransaction'>,
+  'progress' | 'message' | 'result' | 'workflowId' | 'temporalRunId' | 'timeStart' | 'timeEnd' | 'planHash'
+> & {
+  /**
+   * The first outcome is final: a later status, progress, message, result or `timeEnd` changes
+   * nothing, so that calls may be repeated and arrive late. An outcome sets `timeEnd` to now and `progress` to 100
+   * unless given; `running` sets `timeStart` to now if it is unset.
+   */
+  readonly status?: TransactionStatus;
+};
+
+export interface TransactionFilter {
+  readonly ids?: readonly number[];
+  readonly clusterId?: number;
+  readonly statuses?: readonly TransactionStatus[];
+  readonly names?: readonly string[];
+  /** Null: only those without a parent. */
+  readonly parentId?: number | null;
+  readonly workflowId?: string;
+  /** True: only hidden ones; false: only the others; absent: all. */
+  readonly hidden?: boolean;
+}
+
+/** A task in Fuel's terms: a run (`deploy`), or one of its graphs (`deployment`), whose parent is the run. */
+export type TransactionRecord = Stored<'deploymentTransaction'>;

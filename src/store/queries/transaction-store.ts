@@ -7,7 +7,7 @@ import {
 } from '../../core/words.ts';
 import { StoreError } from '../failure.ts';
 import type { Session } from '../session.ts';
-import type { Change, New, Own, Stored, Tables } from '../tables.ts';
+import type { Stored, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { dropContents, keepContent, packContent, unpackText } from './contents.ts';
 import { assertRow, holdRow, insertRow, isId, listRows, readRow, rowNotFound, updateRow } from './identified-row.ts';
@@ -17,66 +17,22 @@ import {
   changedTransaction,
   checkedChange,
   filteredTransactions,
+  type NewRun,
+  type NewTransaction,
   runRowsOf,
   selfOrChild,
+  type TransactionChange,
+  type TransactionFilter,
+  type TransactionRecord,
   type TransactionRow,
   transactionOf,
   transactionRowOf,
 } from './transaction-row.ts';
 
-/** A task in Fuel's terms: a run (`deploy`), or one of its graphs (`deployment`), whose parent is the run. */
-export type TransactionRecord = Stored<'deploymentTransaction'>;
-
-type RunValues = Own<'deploymentTransaction'>;
-
-export interface NewRun
-  extends Pick<RunValues, 'mode' | 'force' | 'debug' | 'input' | 'workflowId' | 'temporalRunId' | 'startedBy'> {
-  readonly clusterId: number;
-  /** Default `deploy`. */
-  readonly name?: string;
-  /** In order. */
-  readonly graphs: readonly {
-    readonly graphType: string;
-    /** Default `deployment`. */
-    readonly name?: string;
-    readonly input?: unknown;
-  }[];
-  /** Default: now. */
-  readonly timeStart?: string;
-}
-
 /** The run and its children in order. */
 export interface RunTransactions {
   readonly run: TransactionRecord;
   readonly graphs: readonly TransactionRecord[];
-}
-
-/** Work that is not a graph run: `stop_deployment`, `check_before_deployment` … */
-export type NewTransaction = Omit<New<'deploymentTransaction'>, 'mode' | 'force' | 'debug'>;
-
-/** Absent fields keep their values. */
-export type TransactionChange = Pick<
-  Change<'deploymentTransaction'>,
-  'progress' | 'message' | 'result' | 'workflowId' | 'temporalRunId' | 'timeStart' | 'timeEnd' | 'planHash'
-> & {
-  /**
-   * The first outcome is final: a later status, progress, message, result or `timeEnd` changes
-   * nothing, so that calls may be repeated and arrive late. An outcome sets `timeEnd` to now and `progress` to 100
-   * unless given; `running` sets `timeStart` to now if it is unset.
-   */
-  readonly status?: TransactionStatus;
-};
-
-export interface TransactionFilter {
-  readonly ids?: readonly number[];
-  readonly clusterId?: number;
-  readonly statuses?: readonly TransactionStatus[];
-  readonly names?: readonly string[];
-  /** Null: only those without a parent. */
-  readonly parentId?: number | null;
-  readonly workflowId?: string;
-  /** True: only hidden ones; false: only the others; absent: all. */
-  readonly hidden?: boolean;
 }
 
 /** The configuration in effect when a graph was planned. */
