@@ -177,6 +177,14 @@ describe('transactions', () => {
     expect(await shown('ready')).toEqual(['success', 'nothing_to_do']);
     const failed = ['failed', 'stopped', 'cancelled', 'terminated', 'lost', 'not_reached', 'refused'];
     expect(await shown('error')).toEqual(failed);
+    const ours = `${api}/history?cluster_id=${env.cluster}&transaction_types=deployment`;
+    const listed = (await ask('GET', ours)).body as readonly { readonly status: string }[];
+    expect(listed.map(({ status }) => status)).toEqual(['running', 'waiting', ...made.values()]);
+    expect((await ask('GET', `${ours}&statuses=lost,refused`)).body).toMatchObject([
+      { status: 'lost', parent_id: run.id },
+      { status: 'refused', graph_type: null },
+    ]);
+    expect(await ask('GET', `${ours}&statuses=ready`)).toMatchObject({ status: 400 });
     const { workflowId, temporalRunId: id } = run;
     const startedAt = new Date().toISOString();
     const kind = 'execute_graph';

@@ -1,6 +1,6 @@
 import { stateWord } from '../../core/state-word.ts';
 import { causeText } from '../../core/task-on-node.ts';
-import { TASK_STATUSES } from '../../core/words.ts';
+import { TASK_STATUSES, TRANSACTION_STATUSES } from '../../core/words.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -20,14 +20,19 @@ export function registerHistory(program: CliCommand, session: Session): void {
   group
     .verb('list', 'Transactions, newest first: a run, and below it one for each graph')
     .option('-e, --env <id>', 'only of this cluster', clusterArgument)
-    .option('-t, --statuses <statuses...>', 'pending, running, ready, error', nameListArgument)
+    .option('-t, --statuses <statuses...>', TRANSACTION_STATUSES.join(', '), nameListArgument)
     .option('-n, --names <names...>', 'deploy, deployment …', nameListArgument)
     .output()
     .action(async ({ env, statuses, names, ...flags }: ListFlags) => {
       const query = { cluster_id: env, statuses: statuses?.join(','), transaction_types: names?.join(',') };
-      const found = await session.call('GET /transactions/', { query });
+      const found = await session.call('GET /history', { query });
       const columns = ['id', 'status', 'name', 'graph_type', 'cluster', 'dry_run', 'progress', 'message'];
-      await printList(terminal, flags, found, columns);
+      await printList(
+        terminal,
+        flags,
+        flags.format === 'table' ? found.map((row) => ({ ...row, status: stateWord(row.status) })) : found,
+        columns,
+      );
     });
 
   about('show', 'Every task of a run on every node, with its times and result')

@@ -616,6 +616,19 @@ describe('schedule', () => {
   });
 });
 
+it('history list has the words of runs, and asks for them', async () => {
+  const row = { name: 'deployment', cluster: 1, dry_run: false, progress: 100, message: null };
+  const rows = [
+    { ...row, id: 3, graph_type: 'default', status: 'nothing_to_do' },
+    { ...row, id: 4, graph_type: 'custom', status: 'not_reached' },
+  ];
+  const args = ['history', 'list', '--statuses', 'nothing_to_do', 'not_reached', '-c', 'id', '-c', 'status'];
+  const { out, requests } = await against(() => [200, rows], args);
+  expect(requests.map(({ at }) => at)).toEqual(['/history?statuses=nothing_to_do%2Cnot_reached']);
+  expect(out).toMatch(/3 +nothing to do *\n +4 +not reached/);
+  expect((await against(() => [200, rows], [...args, '-f', 'csv'])).out).toContain('4,not_reached');
+});
+
 it('history show has the words of run status, and asks for them', async () => {
   const row = { node_id: '1', time_start: null, time_end: null };
   const rows = [

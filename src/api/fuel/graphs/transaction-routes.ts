@@ -10,7 +10,14 @@ import { given } from '../../requests/given.ts';
 import { type Asked, type Handlers, type RouteGroup, serve } from '../../serve.ts';
 import { isSet, listIn } from '../request-parts.ts';
 import { JSON_TYPE, readyText } from './ready-text.ts';
-import { FUEL_STATUS_OF, type FuelTaskStatus, fuelTaskStatus, viewTask, viewTransaction } from './transaction-view.ts';
+import {
+  FUEL_STATUS_OF,
+  type FuelTaskStatus,
+  fuelTaskStatus,
+  viewRecorded,
+  viewTask,
+  viewTransaction,
+} from './transaction-view.ts';
 
 type Routes = typeof transactionRoutes;
 
@@ -19,9 +26,10 @@ export const serveTransactions: RouteGroup = async (app, { operations: { transac
   const filterOf = (query: PartOf<Routes['GET /transactions/'], 'query'>) =>
     given({
       cluster: query.cluster_id,
-      statuses: statusesIn(query.statuses),
       names: listIn(query.transaction_types),
     });
+  const listed = (query: PartOf<Routes['GET /transactions/'], 'query'>, visible: boolean) =>
+    transactions.list({ ...filterOf(query), ...given({ statuses: statusesIn(query.statuses) }), visible });
   const remove = (how: 'delete' | 'hide') => async (request: Asked<Routes['DELETE /transactions/:id']>) =>
     transactions[how](request.params.id, { force: isSet(request.query.force) }, actorOf(request));
   const snapshot =
@@ -30,11 +38,14 @@ export const serveTransactions: RouteGroup = async (app, { operations: { transac
       readyText(reply, JSON_TYPE, await transactions.snapshot(params.id, kind));
 
   serve(app, transactionRoutes, {
-    'GET /transactions/': async ({ query }) =>
-      (await transactions.list({ ...filterOf(query), visible: false })).map(viewTransaction),
+    'GET /transactions/': async ({ query }) => (await listed(query, false)).map(viewTransaction),
+    async 'GET /history'({ query }) {
+      const statuses = wordsIn(query.statuses, TRANSACTION_STATUSES, 'could only be one of', 'Unknown');
+      return (await transactions.list({ ...filterOf(query), ...given({ statuses }) })).map(viewRecorded);
+    },
     'GET /transactions/:id': async ({ params }) => viewTransaction(await transactions.get(params.id)),
     'DELETE /transactions/:id': remove('delete'),
-    'GET /tasks/': async ({ query }) => (await transactions.list({ ...filterOf(query), visible: true })).map(viewTask),
+    'GET /tasks/': async ({ query }) => (await listed(query, true)).map(viewTask),
     'GET /tasks/:id': async ({ params }) => viewTask(await transactions.get(params.id)),
     'DELETE /tasks/:id': remove('hide'),
     'GET /transactions/:id/deployment_info': snapshot('deployment_info'),

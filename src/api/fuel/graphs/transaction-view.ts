@@ -1,6 +1,7 @@
 import {
   type FUEL_STATUSES,
   type FUEL_TASK_STATUSES,
+  recordedRunSchema,
   sequenceSchema,
   type startedTransactionSchema,
   transactionSchema,
@@ -49,16 +50,22 @@ export const FUEL_STATUS_OF: Readonly<Record<TransactionStatus, FuelStatus>> = {
 /** The status of a task as Fuel shows it. */
 export const fuelTaskStatus = (status: TaskStatus): FuelTaskStatus => TASK_WORDS[status];
 
+const fieldsOf = (one: TransactionRecord) => ({
+  ...one,
+  cluster: one.clusterId,
+  dryRun: one.mode !== 'apply',
+  result: one.result ?? {},
+  run: one.temporalRunId,
+});
+
 /** A transaction as Fuel shows it below /tasks, and where a run is started. */
 export const viewTask = (one: TransactionRecord): TransactionAnswer =>
-  show({
-    ...one,
-    status: FUEL_STATUS_OF[one.status],
-    cluster: one.clusterId,
-    dryRun: one.mode !== 'apply',
-    result: one.result ?? {},
-    run: one.temporalRunId,
-  });
+  show({ ...fieldsOf(one), status: FUEL_STATUS_OF[one.status] });
+
+const showRecorded = shown(recordedRunSchema);
+
+/** The same in the words of runs. */
+export const viewRecorded = (one: TransactionRecord): Wire<typeof recordedRunSchema> => showRecorded(fieldsOf(one));
 
 /** The same below /transactions. */
 export const viewTransaction = (one: TransactionRecord): TransactionAnswer => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX } from '../../run/description.ts';
-import { GRAPH_RUN_MODES, TASK_STATUSES } from '../../words.ts';
+import { GRAPH_RUN_MODES, TASK_STATUSES, TRANSACTION_STATUSES } from '../../words.ts';
 import { holdBefore } from '../approval.ts';
 import { taskStatusList } from '../graph-run.ts';
 import { actorName, anyJson, nameText, reasonText, rootCause, runDescription } from '../primitives.ts';
@@ -57,12 +57,24 @@ export const startedTransactionSchema = transactionSchema
 
 const transactionListSchema = z.array(transactionSchema).meta({ id: 'TransactionList' });
 
+export const recordedRunSchema = z
+  .strictObject({
+    ...transaction,
+    status: z.enum(TRANSACTION_STATUSES).describe('The outcome of the run, or the state of the graph.'),
+    parent_id: z.int().nullable().describe('The run that the graph belongs to.'),
+  })
+  .meta({ id: 'RecordedRun', description: 'A graph run, or one of its graphs, in the words of runs.' });
+
 const transactionParams = idParams('transaction');
 
 const transactionsQuery = z.strictObject({
   cluster_id: idText('cluster').optional(),
   statuses: commaList('Only these statuses: pending, running, ready, error'),
   transaction_types: commaList('Only transactions with these names, e.g. deploy, deployment'),
+});
+
+const historyListQuery = transactionsQuery.extend({
+  statuses: commaList(`Only these statuses: ${TRANSACTION_STATUSES.join(', ')}`),
 });
 
 const deleteQuery = z.strictObject({
@@ -357,6 +369,13 @@ export const transactionRoutes = tagged('deployments', {
     ...listed,
     id: 'listTransactions',
     summary: 'List graph runs and their graphs, including hidden ones',
+  },
+  'GET /history': {
+    id: 'listHistory',
+    access: 'viewer',
+    summary: 'List graph runs and their graphs in the words of runs',
+    query: historyListQuery,
+    answers: { 200: z.array(recordedRunSchema).meta({ id: 'History' }) },
   },
   'GET /transactions/:id': { ...shown, id: 'getTransaction' },
   'DELETE /transactions/:id': {
