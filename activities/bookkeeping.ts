@@ -1,3 +1,4 @@
+import { given } from '../src/core/data/given.ts';
 import { allAtOnceStrategy, checkHolds, planGroups } from '../src/core/deployment/index.ts';
 import { describedRun, type RunDescription } from '../src/core/run/description.ts';
 import {
@@ -75,7 +76,7 @@ export function bookkeepingActivities(
             failedNodes: request.failed_nodes,
             ...progressOf(full),
             failure: report.reason ?? null,
-            ...(report.revision === undefined ? {} : { revision: report.revision }),
+            ...given({ revision: report.revision }),
           },
           { site },
         );
@@ -107,7 +108,7 @@ async function openRun(deps: ActivityDependencies, cache: SiteCache, request: Op
     actor: request.started_by ?? 'temporal',
     action: `run.${request.kind}`,
     target: `site/${site}`,
-    ...(request.reason === undefined ? {} : { reason: request.reason }),
+    ...given({ reason: request.reason }),
   });
   return { ok: true, search_attributes: await searchAttributes() };
 }
@@ -125,8 +126,7 @@ const putRow = (store: Store, request: OpenRun): Promise<RunRecord> =>
     parameters: request.parameters as Json,
     // The workflow has checked them with its input.
     ...describedRun(request.parameters as RunDescription),
-    ...(request.started_by === undefined ? {} : { startedBy: request.started_by }),
-    ...(request.reason === undefined ? {} : { reason: request.reason }),
+    ...given({ startedBy: request.started_by, reason: request.reason }),
   });
 
 /** Why the run cannot have its site; null when it has it. */

@@ -2,6 +2,7 @@ import type { MachineContext } from '@sitewright/maas';
 import { activityInfo } from '@temporalio/activity';
 import type { Planner } from '../src/clusters/planning/index.ts';
 import type { ClusterSources } from '../src/clusters/sources.ts';
+import { given } from '../src/core/data/given.ts';
 import type { LoadedSite, SourceFile } from '../src/documents/index.ts';
 import type { GitLimits } from '../src/platform/git/run-git.ts';
 import type { SecretProvider } from '../src/platform/secrets/secret-provider.ts';
@@ -83,7 +84,7 @@ export interface ActivitySettings {
 export const openedWithin = ({ notices, settings }: ActivityDependencies): OpenedWithin => ({
   notices: notices !== undefined,
   approved_by_another: settings.approved_by_another ?? false,
-  ...(settings.prefix === undefined ? {} : { prefix: settings.prefix }),
+  ...given({ prefix: settings.prefix }),
 });
 
 /** Callers of a start wait for its answer for twenty seconds: src/ops/start-run.ts. */

@@ -1,5 +1,6 @@
 import type { NodeChange as NodeTransition } from '../src/clusters/node-transitions.ts';
 import type { StoredReference } from '../src/clusters/planning/index.ts';
+import { given } from '../src/core/data/given.ts';
 import { causeText, type RootCause } from '../src/core/task-on-node.ts';
 import { isTransactionOpen } from '../src/core/words.ts';
 import type { NodeChange, NodeRecord, Store, TransactionRecord } from '../src/store/index.ts';
@@ -25,7 +26,7 @@ export function graphCloseActivities(deps: ActivityDependencies): Pick<GraphActi
         await store.transactions.update(request.graph, {
           status: request.outcome,
           progress: 100,
-          ...(request.reason === undefined ? {} : { message: request.reason }),
+          ...given({ message: request.reason }),
         });
       }),
   };
@@ -92,13 +93,15 @@ const whyOf = (cause: RootCause): string =>
 /** A node that becomes ready gets its pending roles and loses its earlier failure. */
 function nodeChange(row: NodeRecord, transition: NodeTransition, failure: string | undefined): NodeChange {
   const { status, pending_addition, pending_deletion, error_type, error_msg } = transition;
-  const given: NodeChange = {
+  const changes: NodeChange = {
     progress: 100,
-    ...(status === undefined ? {} : { status }),
-    ...(pending_addition === undefined ? {} : { pendingAddition: pending_addition }),
-    ...(pending_deletion === undefined ? {} : { pendingDeletion: pending_deletion }),
-    ...(error_type === undefined ? {} : { errorType: error_type }),
-    ...(error_msg === undefined ? {} : { errorMsg: error_msg }),
+    ...given({
+      status,
+      pendingAddition: pending_addition,
+      pendingDeletion: pending_deletion,
+      errorType: error_type,
+      errorMsg: error_msg,
+    }),
   };
   if (status === 'ready') {
     return {
@@ -107,9 +110,9 @@ function nodeChange(row: NodeRecord, transition: NodeTransition, failure: string
       pendingAddition: false,
       errorType: null,
       errorMsg: null,
-      ...given,
+      ...changes,
     };
   }
-  if (status === 'error') return { errorType: 'deploy', errorMsg: failure ?? null, ...given };
-  return status === undefined ? given : { errorType: null, errorMsg: null, ...given };
+  if (status === 'error') return { errorType: 'deploy', errorMsg: failure ?? null, ...changes };
+  return status === undefined ? changes : { errorType: null, errorMsg: null, ...changes };
 }

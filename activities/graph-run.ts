@@ -2,6 +2,7 @@ import { findingsForRun } from '../src/clusters/checks/run-findings.ts';
 import { clusterStatusAfter } from '../src/clusters/cluster-status.ts';
 import { readClusterSources } from '../src/clusters/read-sources.ts';
 import { requestedGraphs } from '../src/clusters/requested-graphs.ts';
+import { given } from '../src/core/data/given.ts';
 import type { GraphRunInput, PlanningFailure } from '../src/core/graph-run/index.ts';
 import { type Diagnostic, isError } from '../src/core/problems/diagnostic.ts';
 import { describedRun } from '../src/core/run/description.ts';
@@ -184,10 +185,9 @@ const putRow = (
     startedAt: started_at,
     ...describedRun(input, described),
     parameters: input,
-    ...(site === undefined ? {} : { site }),
-    ...(number === undefined ? {} : { number }),
+    ...given({ site, number }),
     ...startedBy(input),
-    ...(input.reason === undefined ? {} : { reason: input.reason }),
+    ...given({ reason: input.reason }),
   });
 };
 
@@ -213,7 +213,7 @@ async function recordRun(
     action: 'run.execute_graph',
     target: `cluster/${cluster.id}`,
     details: { transaction: run.id, graphs: graphs.map(({ graphType }) => graphType), mode: run.mode },
-    ...(input.reason === undefined ? {} : { reason: input.reason }),
+    ...given({ reason: input.reason }),
   });
 }
 
@@ -223,7 +223,7 @@ async function recordRefused(store: Store, request: OpenGraphRun, reason: string
   if (row.outcome === null) await closeRun(store, row, { outcome: 'failed', at: new Date(), reason });
 }
 
-const startedBy = ({ started_by }: GraphRunInput) => (started_by === undefined ? {} : { startedBy: started_by });
+const startedBy = ({ started_by }: GraphRunInput) => given({ startedBy: started_by });
 
 async function close(deps: ActivityDependencies, request: CloseGraphRun): Promise<void> {
   const { store } = deps;
@@ -261,7 +261,7 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
   await store.transactions.endRun(transaction, {
     status: outcome,
     timeEnd: ended_at,
-    ...(reason === undefined ? {} : { message: reason }),
+    ...given({ message: reason }),
   });
   await pruneOldPlans(store, ended_at);
 }

@@ -1,4 +1,5 @@
 import { holdOf, MachineStatus, machinesNamed } from '@sitewright/maas';
+import { given } from '../src/core/data/given.ts';
 import { allAtOnceStrategy, checkHolds, planGroups, targetedStrategy } from '../src/core/deployment/index.ts';
 import { groupToWire, type SitePace, type SitePlan, toRanges } from '../src/core/site-run/index.ts';
 import { canonicalJson, type DeploymentConfiguration, type ResolvedNode } from '../src/documents/index.ts';
@@ -75,7 +76,7 @@ async function loadPlan(
     pace: paceOf(configuration, deps.settings),
     done: toRanges(difference.done),
     removed: difference.removed,
-    ...(cluster === undefined ? {} : { cluster }),
+    ...given({ cluster }),
     warnings: [...holds.warnings, ...revision.warnings].slice(0, 20),
   };
   return { ok: true, plan };

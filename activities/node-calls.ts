@@ -12,6 +12,7 @@ import {
   resolveMachine,
 } from '@sitewright/maas';
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { given } from '../src/core/data/given.ts';
 import type { NodeResult } from '../src/core/deployment/index.ts';
 import type { ResolvedNode } from '../src/documents/index.ts';
 import type { AbortAnswer, NodeCall, SiteActivities } from './contract.ts';
@@ -72,9 +73,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
         run,
         labels: node.labels,
         layout: node.layout,
-        ...(series === undefined ? {} : { distroSeries: series }),
-        ...(node.hwe_kernel === undefined ? {} : { hweKernel: node.hwe_kernel }),
-        ...(userData === undefined ? {} : { userData }),
+        ...given({ distroSeries: series, hweKernel: node.hwe_kernel, userData }),
       };
       const outcome = await deployMachine(maas, deployment, options);
       if (outcome.ok) {

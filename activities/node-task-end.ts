@@ -6,6 +6,7 @@ import {
   type TaskFailure,
   type TaskResult,
 } from '../src/agent/index.ts';
+import { given } from '../src/core/data/given.ts';
 import { isMapping } from '../src/core/data/plain-value.ts';
 import { readGraphRunName } from '../src/core/graph-run/index.ts';
 import type { TaskEnd } from './graph-contract.ts';
@@ -36,7 +37,7 @@ export function taskEnd(end: Exclude<CarriedOut, { kind: 'left' }>): TaskEnd {
 
 function ofFailure(failure: TaskFailure | null): Pick<TaskEnd, 'failure_kind'> {
   const failure_kind = failureKindOf(failure);
-  return failure_kind === undefined ? {} : { failure_kind };
+  return given({ failure_kind });
 }
 
 function ofResult({ result, unshipped, before }: Extract<CarriedOut, { kind: 'ended' }>): TaskEnd {

@@ -13,6 +13,7 @@ import {
   type RaiseAlarm,
   RunHeld,
 } from '../src/agent/index.ts';
+import { given } from '../src/core/data/given.ts';
 import type { AgentFacts, NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from './graph-contract.ts';
 import { taskEnd } from './node-task-end.ts';
 import { held, RUN_HELD } from './run-holds.ts';
@@ -107,10 +108,7 @@ export function nodeTaskActivities(deps: NodeTaskDependencies): NodeTaskActiviti
           onProgress: beat,
           cancel,
           leave,
-          ...(verify === undefined ? {} : { verify }),
-          ...(alarm === undefined ? {} : { alarm }),
-          ...(from === undefined ? {} : { from }),
-          ...(logPatienceMs === undefined ? {} : { logPatienceMs }),
+          ...given({ verify, alarm, from, logPatienceMs }),
         });
         return end.kind === 'left' ? undefined : taskEnd(end);
       });
@@ -126,7 +124,7 @@ const orderKey = ({ run, task, generation, plan, type, mode, debug }: RunTask, n
   plan,
   type,
   mode,
-  ...(debug === undefined ? {} : { debug }),
+  ...given({ debug }),
 });
 
 /**
@@ -164,7 +162,7 @@ async function withProgressHeartbeats(
   context.cancellationSignal.addEventListener('abort', onStop, { once: true });
   if (context.cancellationSignal.aborted) onStop();
   let heldUntil = from?.heldUntil;
-  const report = () => context.heartbeat({ ...progress, ...(heldUntil === undefined ? {} : { heldUntil }) });
+  const report = () => context.heartbeat({ ...progress, ...given({ heldUntil }) });
   const endHeartbeats = startHeartbeats(report, heartbeatMs(context.info.heartbeatTimeoutMs));
   followed.set(keyOf({ run, task, generation }), { cancel: (order) => cancel.abort(order), report });
   if (atOnce) report();

@@ -3,6 +3,7 @@ import type { PreparedRun, StoredReference } from '../src/clusters/planning/inde
 import { readClusterSources, readGraphLayers } from '../src/clusters/read-sources.ts';
 import type { ClusterSources } from '../src/clusters/sources.ts';
 import { nodesBehindRoles } from '../src/clusters/tags/role-tag-changes.ts';
+import { given } from '../src/core/data/given.ts';
 import type { GraphRequest, GraphRunInput, PlanReference } from '../src/core/graph-run/index.ts';
 import type { EarlierTask } from '../src/core/scheduler/index.ts';
 import { taskKey } from '../src/core/task-on-node.ts';
@@ -64,16 +65,18 @@ async function plan(
         type: child.graphType,
         mode: run.run.mode,
         force: run.run.force,
-        ...(asked.nodes === undefined ? {} : { nodes: asked.nodes }),
-        ...(asked.tasks === undefined ? {} : { tasks: asked.tasks }),
-        ...(asked.refreshed_by === undefined ? {} : { refreshed_by: asked.refreshed_by }),
-        ...(input.subgraphs === undefined ? {} : { subgraphs: input.subgraphs }),
-        ...(input.max_nodes === undefined ? {} : { max_nodes: input.max_nodes }),
-        ...(earlier === undefined ? {} : { earlier }),
+        ...given({
+          nodes: asked.nodes,
+          tasks: asked.tasks,
+          refreshed_by: asked.refreshed_by,
+          subgraphs: input.subgraphs,
+          max_nodes: input.max_nodes,
+          earlier,
+        }),
       },
       ...(run.run.force ? {} : { states: await store.taskStates.read(sources.cluster.id) }),
-      surroundings: masterIp === undefined ? {} : { masterIp },
-      ...(deps.settings.prefix === undefined ? {} : { prefix: deps.settings.prefix }),
+      surroundings: given({ masterIp }),
+      ...given({ prefix: deps.settings.prefix }),
       capacity: request.room,
     },
     signal,

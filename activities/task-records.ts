@@ -1,3 +1,4 @@
+import { given } from '../src/core/data/given.ts';
 import type { TaskEnd, TaskRow } from '../src/core/graph-run/index.ts';
 import { percentOf, sumCounts } from '../src/core/graph-run/task-counts.ts';
 import type { Store, TaskHistoryWrite } from '../src/store/index.ts';
@@ -47,9 +48,7 @@ function historyWrite(row: TaskRow, sequence: number): TaskHistoryWrite {
     status: row.status,
     attempt: row.attempt,
     sequence,
-    ...(start === undefined ? {} : { timeStart: start }),
-    ...(ended === undefined ? {} : { timeEnd: ended }),
-    ...(row.root_cause === undefined ? {} : { rootCause: row.root_cause }),
+    ...given({ timeStart: start, timeEnd: ended, rootCause: row.root_cause }),
     ...(end?.message === undefined ? {} : { message: end.message }),
     ...(end === undefined ? {} : { summary: summaryOf(end) }),
   };
@@ -60,10 +59,7 @@ function summaryOf(end: TaskEnd): Readonly<Record<string, unknown>> {
   return {
     ...summary,
     outcome,
-    ...(failure_kind === undefined ? {} : { failure_kind }),
-    ...(exit_code === undefined ? {} : { exit_code }),
-    ...(changed === undefined ? {} : { changed }),
-    ...(tries === undefined ? {} : { tries }),
+    ...given({ failure_kind, exit_code, changed, tries }),
   };
 }
 

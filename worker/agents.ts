@@ -5,6 +5,7 @@ import { parseSshTarget, type SshTarget, sshTargetProblem } from '../src/agent/o
 import { SshNode } from '../src/agent/ssh/ssh-node.ts';
 import { usageError } from '../src/cli/problem.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
+import { given } from '../src/core/data/given.ts';
 import { programVersion } from '../src/platform/installation.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import { createLogger, type Logger } from '../src/platform/telemetry/log.ts';
@@ -59,7 +60,7 @@ export async function runAgents(
         }),
         version: programVersion(),
         ...encryptionOf(settings),
-        ...(traces === undefined ? {} : { traces }),
+        ...given({ traces }),
         ...(policy === undefined ? {} : { agent: agentOptionsOf(policy) }),
         ...(ssh === undefined
           ? {}
@@ -70,7 +71,7 @@ export async function runAgents(
                   target: ssh,
                   stateDir: join(settings.agent.state_dir, folderName(site)),
                   orders,
-                  ...(policy === undefined ? {} : { policy }),
+                  ...given({ policy }),
                 }),
             }),
       },
@@ -103,8 +104,7 @@ export function serveAgents(
   return serve(terminal, settings, 'agent', async (log) => {
     installRuntime(log, false);
     const options = {
-      ...(ssh === undefined ? {} : { ssh }),
-      ...(transport.policy === undefined ? {} : { policyFile: transport.policy }),
+      ...given({ ssh, policyFile: transport.policy }),
     };
     const agents = await runAgents(settings, nodes, log, options, terminal.interrupted());
     const names = nodes.map(({ site, node }) => `${site}/${node}`);
@@ -122,8 +122,7 @@ function targetOf({ ssh, port, identityFile, knownHosts }: AgentTransport): SshT
   const target: SshTarget = {
     ...parseSshTarget(ssh),
     ...(port === undefined ? {} : { port: Number(port) }),
-    ...(identityFile === undefined ? {} : { identityFile }),
-    ...(knownHosts === undefined ? {} : { knownHostsFile: knownHosts }),
+    ...given({ identityFile, knownHostsFile: knownHosts }),
   };
   const problem = sshTargetProblem(target);
   if (problem !== undefined) throw usageError(`${problem}; write it as [USER@]HOST`);

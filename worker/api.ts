@@ -5,6 +5,7 @@ import { codecAuthorization } from '../src/api/access/codec-authorization.ts';
 import { type ApiOptions, createApi } from '../src/api/index.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { openPlanner } from '../src/clusters/planning/index.ts';
+import { given } from '../src/core/data/given.ts';
 import { AgentPresence, createOperations, type Operations, openReader, tagExtensionsOf } from '../src/ops/index.ts';
 import { followFiles } from '../src/platform/files/follow-files.ts';
 import { readSettingFile } from '../src/platform/files/setting-file.ts';
@@ -97,9 +98,9 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       connection,
       namespace,
       taskQueue: ownQueue(settings.temporal),
-      ...(prefix === undefined ? {} : { prefix }),
+      ...given({ prefix }),
       address,
-      ...(options.patience === undefined ? {} : { patience: options.patience }),
+      ...given({ patience: options.patience }),
     };
     agents = new AgentPresence({ store, temporal });
     const operations = createOperations({
@@ -109,27 +110,28 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       planner,
       reader,
       version: programVersion(),
-      ...(masterIp === undefined ? {} : { masterIp }),
+      ...given({ masterIp }),
       taskLogs: taskLogs(settings),
       secrets: secretsOf(settings),
       tagExtensions: tagExtensionsOf(settings.tags.extensions),
-      ...(settings.deploy.distro_series === undefined ? {} : { distroSeries: settings.deploy.distro_series }),
-      ...(settings.packages.folder === undefined ? {} : { packagesFolder: settings.packages.folder }),
-      ...(settings.notices.receivers_file === undefined ? {} : { noticeReceivers: settings.notices.receivers_file }),
-      ...(temporalUiUrl === undefined ? {} : { temporalUiUrl }),
+      ...given({
+        distroSeries: settings.deploy.distro_series,
+        packagesFolder: settings.packages.folder,
+        noticeReceivers: settings.notices.receivers_file,
+        temporalUiUrl,
+      }),
     });
     if (settings.packages.base_release === 'on') await installBase(operations, log);
     const api = await createApi(operations, {
       log,
       version: programVersion(),
       metrics,
-      ...(traces === undefined ? {} : { traces }),
+      ...given({ traces }),
       tokens: tokensOn,
-      ...(openId === undefined ? {} : { openId }),
+      ...given({ openId }),
       ratePerMinute: settings.api.rate_limit_per_minute,
       archives: archiveIntakeOf(settings),
-      ...(tls === undefined ? {} : { tls }),
-      ...(options.checkAnswer === undefined ? {} : { checkAnswer: options.checkAnswer }),
+      ...given({ tls, checkAnswer: options.checkAnswer }),
     });
     closing.push(() => api.close());
     if (tls !== undefined) {

@@ -1,5 +1,6 @@
 import { exitCodeOfStatus } from '../src/cli/exit-codes.ts';
 import { CliError } from '../src/cli/problem.ts';
+import { given } from '../src/core/data/given.ts';
 import { type CreatedToken, ProblemError } from '../src/ops/index.ts';
 import { asProblem, PROBLEM_CODES } from '../src/ops/problem.ts';
 import { tokenOperations } from '../src/ops/tokens.ts';
@@ -11,7 +12,7 @@ export async function bootstrapToken(settings: Settings, name: string, expires?:
   try {
     const store = await openStore(settings.store.url);
     try {
-      const request = { name, role: 'admin', ...(expires === undefined ? {} : { expires }) };
+      const request = { name, role: 'admin', ...given({ expires }) };
       return await tokenOperations(store).create(request, whoRuns());
     } finally {
       await store.close();

@@ -3,6 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
+import { given } from '../src/core/data/given.ts';
 import { isAlive } from '../src/platform/processes/lock.ts';
 import { loadSettings } from '../src/platform/settings/load-settings.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
@@ -80,7 +81,7 @@ export async function startDemo(options: DemoOptions, say: (line: string) => voi
 
     const settings = demoSettings(folder, {
       SITEWRIGHT_TEMPORAL_ADDRESS: server.address,
-      ...(server.uiUrl === undefined ? {} : { SITEWRIGHT_TEMPORAL_UI_URL: server.uiUrl }),
+      ...given({ SITEWRIGHT_TEMPORAL_UI_URL: server.uiUrl }),
       SITEWRIGHT_STORE_URL: `sqlite:${join(folder, 'sitewright.db')}`,
       SITEWRIGHT_MAAS_URL: simulator.url,
       SITEWRIGHT_MAAS_KEY: simulatorKeys.admin,

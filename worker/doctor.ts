@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { checkMaas, type MachineContext } from '@sitewright/maas';
 import { summaryOfMaasCheck } from '@sitewright/maas/check-summary';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import { given } from '../src/core/data/given.ts';
 import { createOperations } from '../src/ops/index.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import { connectionOptions } from '../src/platform/temporal/connection-options.ts';
@@ -58,7 +59,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     const found = new Map(
       health.checks.map(({ name, ok, message, fix }): [string, Finding] => {
         const state = ok ? 'ok' : 'fail';
-        return [name, { name, state, message, ...(fix === undefined ? {} : { fix }) }];
+        return [name, { name, state, message, ...given({ fix }) }];
       }),
     );
     const temporal = found.get('temporal')!;

@@ -6,6 +6,7 @@ import {
   TimeoutFailure,
   WorkflowFailedError,
 } from '@temporalio/client';
+import { given } from '../src/core/data/given.ts';
 import { startWorkflow } from '../src/ops/workflow-calls.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import { connectionOptions } from '../src/platform/temporal/connection-options.ts';
@@ -40,7 +41,7 @@ export async function drainAgent(
         actor: by,
         action: DRAIN_ACTION,
         target: agentTarget(site, node),
-        ...(reason === undefined ? {} : { reason }),
+        ...given({ reason }),
       })
       .finally(() => store.close());
     const client = new Client({ connection, namespace, ...encryptionOf(settings) });
@@ -48,7 +49,7 @@ export async function drainAgent(
       taskQueue: ownQueue(settings.temporal),
       workflowId: prefixed(prefix, `${WORKFLOWS.drain_agent}:${site}:${node}:${order.id}`),
       workflowExecutionTimeout: WHOLE_MS,
-      input: { site, node, wait_ms: waitMs, ...(prefix === undefined ? {} : { prefix }) },
+      input: { site, node, wait_ms: waitMs, ...given({ prefix }) },
     });
     const { unfinished } = await started.result();
     return { ok: true, unfinished };

@@ -6,6 +6,7 @@ import { OrderRefused } from '../src/agent/index.ts';
 import type { EnrolmentTicket } from '../src/agent/onboarding/enrolment-ticket.ts';
 import { agentOptionsOf, policyRefusal, usablePolicy } from '../src/agent/onboarding/node-policy.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
+import { given } from '../src/core/data/given.ts';
 import { SetupError } from '../src/core/problems/refusal.ts';
 import { GatewayClient } from '../src/gateway/gateway-client.ts';
 import { enrolNode, type NodeCredentials, readCredentials } from '../src/gateway/node-credentials.ts';
@@ -57,7 +58,7 @@ export async function startEnrolledAgent(
     log,
     {
       version,
-      ...(traces === undefined ? {} : { traces }),
+      ...given({ traces }),
       agent: { ...agentOptionsOf(policy), ...agent },
       ordersOf: () => ({
         orders: client,

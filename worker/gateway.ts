@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { Server } from 'node:tls';
 import type { Terminal } from '../src/cli/terminal.ts';
+import { given } from '../src/core/data/given.ts';
 import { SetupError } from '../src/core/problems/refusal.ts';
 import { OrderKeys } from '../src/gateway/identity/index.ts';
 import { auditedAlarms, createGateway, sourceFilesBelow } from '../src/gateway/index.ts';
@@ -54,7 +55,7 @@ export async function startGateway(settings: Settings, log: Logger, stop?: Abort
       temporal: {
         address: temporal_address ?? settings.temporal.address,
         namespace,
-        ...(prefix === undefined ? {} : { prefix }),
+        ...given({ prefix }),
       },
       queues: (site, node) => {
         const tasks = prefixed(prefix, nodeQueue(site, node));

@@ -4,6 +4,7 @@ import { type Seed, simulateMaas, simulatorKeys } from '@sitewright/maas-simulat
 import { NoContainers, prepareContainers, type StartMachines } from '@sitewright/maas-simulator/containers';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { CliError, usageError } from '../src/cli/problem.ts';
+import { given } from '../src/core/data/given.ts';
 import { cacheFolder } from '../src/platform/temporal/find-server.ts';
 
 /** The flags of `maas simulate`. */
@@ -30,9 +31,7 @@ export async function runMaasSimulator(flags: MaasSimulateFlags): Promise<void> 
   const simulator = await simulateMaas({
     port: flags.port,
     host: flags.host,
-    ...(startMachines === undefined ? {} : { startMachines }),
-    ...(flags.alias === undefined ? {} : { alias: flags.alias }),
-    ...(flags.state === undefined ? {} : { stateFile: flags.state }),
+    ...given({ startMachines, alias: flags.alias, stateFile: flags.state }),
     ...(flags.seed === undefined ? {} : { seed: readJson('--seed', readSeed(flags.seed)) as Seed }),
     auto: { ...(startMachines === undefined ? {} : CONTAINERS_PACE), ...automation(flags) },
   }).catch((error: unknown) => {

@@ -1,6 +1,7 @@
 import type { EnrolmentTicket } from '../src/agent/onboarding/enrolment-ticket.ts';
 import { type InstallationEnd, installOverSsh } from '../src/agent/onboarding/install-over-ssh.ts';
 import { parseSshTarget, type SshTarget, sshTargetProblem } from '../src/agent/onboarding/ssh-command.ts';
+import { given } from '../src/core/data/given.ts';
 import { OrderKeys, type PublicOrderKey } from '../src/gateway/identity/index.ts';
 import { issueTicket } from '../src/gateway/index.ts';
 import { addEncryptionKey } from '../src/platform/codec/encryption-keys.ts';
@@ -45,8 +46,7 @@ export async function installNode(settings: Settings, request: NodeToInstall): P
   const target: SshTarget = {
     ...parseSshTarget(request.ssh),
     ...(request.port === undefined ? {} : { port: Number(request.port) }),
-    ...(request.identityFile === undefined ? {} : { identityFile: request.identityFile }),
-    ...(request.knownHosts === undefined ? {} : { knownHostsFile: request.knownHosts }),
+    ...given({ identityFile: request.identityFile, knownHostsFile: request.knownHosts }),
   };
   // Check before creating a token that would stay unused.
   const problem = sshTargetProblem(target);
@@ -55,7 +55,7 @@ export async function installNode(settings: Settings, request: NodeToInstall): P
     ticket: await makeTicket(settings, request.site, request.node),
     program: request.program,
     again: request.again === true,
-    ...(agentPackage === undefined ? {} : { agentPackage }),
+    ...given({ agentPackage }),
   });
 }
 

@@ -4,6 +4,7 @@ import { createActivities, pulseOf, SilenceReports } from '../activities/index.t
 import { plainFailures } from '../activities/plain-failures.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { openPlanner } from '../src/clusters/planning/index.ts';
+import { given } from '../src/core/data/given.ts';
 import { openReader } from '../src/ops/index.ts';
 import { announceLostRuns } from '../src/ops/lost-run-notices.ts';
 import { getRun } from '../src/ops/workflow-calls.ts';
@@ -98,7 +99,7 @@ export async function startOrchestrator(
     git: { ...gitOf(settings), readSite: reader.site },
     ...noticesOf(settings),
     ...(settings.notices.receivers_file && {
-      announceEnd: announceLostRuns({ client, taskQueue, ...(prefix === undefined ? {} : { prefix }) }),
+      announceEnd: announceLostRuns({ client, taskQueue, ...given({ prefix }) }),
     }),
     log: (fields, message) => log.info(fields, message),
     settings: deploySettings,
@@ -137,7 +138,7 @@ export async function startOrchestrator(
     ...gate,
     maas: machines.maas,
     silence,
-    ...(traces === undefined ? {} : { traces }),
+    ...given({ traces }),
     ...encryption,
   });
   const done = worker.done.finally(async () => {

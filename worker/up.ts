@@ -6,6 +6,7 @@ import { EXIT, type ExitCode } from '../src/cli/exit-codes.ts';
 import { CliError } from '../src/cli/problem.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { paintFor } from '../src/cli/views/paint.ts';
+import { given } from '../src/core/data/given.ts';
 import { freePort } from '../src/platform/free-port.ts';
 import { isAlive, withLock } from '../src/platform/processes/lock.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
@@ -265,7 +266,7 @@ async function keepRunning(
   }, LOOK_AT_SERVER_MS);
   return {
     address,
-    ...(uiUrl === undefined ? {} : { uiUrl }),
+    ...given({ uiUrl }),
     async stop() {
       stopped = true;
       clearInterval(watch);

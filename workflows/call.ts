@@ -1,5 +1,6 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { AbortAnswer, NodeCall } from '../activities/contract.ts';
+import { given } from '../src/core/data/given.ts';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
 import { CLAIM_LOST, describeSilence } from '../src/core/run/index.ts';
 import { abortCall, nodeCall } from './activity-options.ts';
@@ -166,8 +167,7 @@ export function nodeRequest(
     node: node.name,
     attempt: node.attempt,
     interval: request.interval,
-    ...(node.system_id === undefined ? {} : { system_id: node.system_id }),
-    ...(request.erase === undefined ? {} : { erase: request.erase }),
+    ...given({ system_id: node.system_id, erase: request.erase }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { isCancellation, TemporalFailure, workflowInfo } from '@temporalio/workflow';
 import type { CloseGraph, OpenGraphRunAnswer } from '../activities/graph-contract.ts';
+import { given } from '../src/core/data/given.ts';
 import {
   describeGraphRunFailure,
   detailsOfGraphRun,
@@ -122,7 +123,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
       const { result, why, reason } = await execute(opened, graph, plan);
       if (result !== 'success') {
         if (result !== 'stopped')
-          progress.failure = { kind: 'graph-failed', type: graph.type, ...(why === undefined ? {} : { why }), reason };
+          progress.failure = { kind: 'graph-failed', type: graph.type, ...given({ why }), reason };
         return;
       }
     }
@@ -214,7 +215,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
       holdBefore: tasksHeld,
       decided: () => progress.holds.flatMap(({ before, decision }) => (decision === undefined ? [] : [before])),
       reached: run.reached,
-      ...(max_events === undefined ? {} : { max_events }),
+      ...given({ max_events }),
       control,
       attributes: run.attributesOf({
         SiteName: opened.cluster.site,
@@ -237,7 +238,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
       transaction: opened.transaction,
       graph: graph.transaction,
       outcome,
-      ...(graph.reason === undefined ? {} : { reason: graph.reason }),
+      ...given({ reason: graph.reason }),
       nodes,
     };
     graph.closing = true;
@@ -278,7 +279,7 @@ function resultOf(progress: GraphRunProgress): GraphRunResult {
       transaction,
       state,
       counts,
-      ...(reason === undefined ? {} : { reason }),
+      ...given({ reason }),
     })),
     failed: status.failed,
   };

@@ -1,5 +1,6 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
+import { given } from '../src/core/data/given.ts';
 import {
   type GraphProgress,
   hasCapacityForRequest,
@@ -150,7 +151,7 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
       return {
         end: control.cancelled ? undefined : end,
         report,
-        ...(lost === undefined ? {} : { reason: lost }),
+        ...given({ reason: lost }),
       };
     },
   };
@@ -158,7 +159,7 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
 
 const holdsOf = ({ holdBefore }: GraphDriveOptions) => (holdBefore.length === 0 ? {} : { hold_before: holdBefore });
 
-const limitOf = ({ max_events }: GraphDriveOptions) => (max_events === undefined ? {} : { max_events });
+const limitOf = ({ max_events }: GraphDriveOptions) => given({ max_events });
 
 function noneIfCancelled(error: unknown): string[] {
   if (!isCancellation(error)) throw error;

@@ -1,3 +1,4 @@
+import { given } from '../src/core/data/given.ts';
 import { finishNode, startNode } from '../src/core/deployment/index.ts';
 import type { SitePlan } from '../src/core/site-run/index.ts';
 import type { Call } from '../src/core/words.ts';
@@ -23,7 +24,7 @@ export function groupCall(
     nodes: nodes.map((index) => {
       const { name, attempts, system_id } = progress.baremetal!.nodes[index]!;
       const attempt = attempts + (verb === 'prepare' ? 1 : 0);
-      return { index, name, attempt, ...(system_id === undefined ? {} : { system_id }) };
+      return { index, name, attempt, ...given({ system_id }) };
     }),
     interval: pace.interval,
     timeout: pace.timeout,

@@ -1,5 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { Notice } from '../src/core/contracts/notice.ts';
+import { given } from '../src/core/data/given.ts';
 import type { RunDescription } from '../src/core/run/description.ts';
 import { type AnyProgress, awaitingOf, type Explained, isoTime } from '../src/core/run/index.ts';
 import { startDetached } from './border.ts';
@@ -44,8 +45,7 @@ export function createNotices(
       id: run_id,
       workflow_id,
       ...about(),
-      ...(input.title === undefined ? {} : { title: input.title }),
-      ...(input.started_by === undefined ? {} : { started_by: input.started_by }),
+      ...given({ title: input.title, started_by: input.started_by }),
     };
     const whole: Notice = { ...notice, at: isoTime(Date.now()), run };
     starting.push(

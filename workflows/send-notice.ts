@@ -1,4 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow';
+import { given } from '../src/core/data/given.ts';
 import { parseRunInput } from '../src/core/run/input.ts';
 import { type SendNotice, sendNoticeInput } from '../src/core/run/notice.ts';
 import { bookkeeping } from './activity-options.ts';
@@ -17,7 +18,7 @@ export async function send_notice(...args: unknown[]): Promise<SentNotice> {
   const id = workflowInfo().runId;
   const { receivers, give_up_seconds } = await callActivity(
     'plan_notice',
-    { notice, ...(only === undefined ? {} : { only }) },
+    { notice, ...given({ only }) },
     bookkeeping('find the receivers of the notice'),
   );
   const sent = await Promise.all(

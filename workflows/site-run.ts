@@ -1,5 +1,6 @@
 import { isCancellation } from '@temporalio/workflow';
 import type { OpenedRun } from '../activities/contract.ts';
+import { given } from '../src/core/data/given.ts';
 import { countNodes, endBaremetal, halts } from '../src/core/deployment/index.ts';
 import { claimLost, isoTime, type SiteRunOutcome } from '../src/core/run/index.ts';
 import {
@@ -124,7 +125,7 @@ function createSiteRun(progress: RunProgress): SiteRun {
       run.setAttributes({ RunPhase: name });
       const end = (state: PhaseReport['state'], detail?: string): void => {
         const ended_at = isoTime(Date.now());
-        progress.phases[index] = { name, state, started_at, ended_at, ...(detail === undefined ? {} : { detail }) };
+        progress.phases[index] = { name, state, started_at, ended_at, ...given({ detail }) };
         run.show();
       };
       try {
@@ -193,7 +194,7 @@ function createSiteRun(progress: RunProgress): SiteRun {
       const nodes = kind === 'redeploy_nodes' ? input.nodes : undefined;
       const options = inquiry(`load documents of ${site}`, HEARTBEAT_SECONDS);
       const { hold_before } = input;
-      const request = { kind, site, revision, nodes, ...(hold_before === undefined ? {} : { hold_before }) };
+      const request = { kind, site, revision, nodes, ...given({ hold_before }) };
       const answer = await control.readOnly(() => callActivity('load_plan', request, options));
       if (!answer.ok) return refused(answer.failure);
       const { plan } = answer;
@@ -256,9 +257,7 @@ function resultOf(progress: RunProgress): SiteRunResult {
     site: progress.input.site,
     revision: progress.plan?.revision ?? null,
     nodes: counts,
-    groups: groups
-      .slice(0, 200)
-      .map(({ name, state, reason }) => ({ name, state, ...(reason === undefined ? {} : { reason }) })),
+    groups: groups.slice(0, 200).map(({ name, state, reason }) => ({ name, state, ...given({ reason }) })),
     failed,
   };
 }

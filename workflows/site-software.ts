@@ -1,4 +1,5 @@
 import { TemporalFailure } from '@temporalio/workflow';
+import { given } from '../src/core/data/given.ts';
 import { type GraphRunInput, NO_TASKS } from '../src/core/graph-run/index.ts';
 import type { SitePlan } from '../src/core/site-run/index.ts';
 import { type Child, startChildOf } from './border.ts';
@@ -30,8 +31,7 @@ export async function runSoftware(run: SiteRun, plan: SitePlan): Promise<void> {
     const graphInput: GraphRunInput = {
       cluster,
       graphs: [{ type: 'default' }],
-      ...(input.started_by === undefined ? {} : { started_by: input.started_by }),
-      ...(input.reason === undefined ? {} : { reason: input.reason }),
+      ...given({ started_by: input.started_by, reason: input.reason }),
     };
     try {
       let child: Child<'execute_graph'> | null = null;

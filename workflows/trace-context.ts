@@ -1,5 +1,6 @@
 import { defaultPayloadConverter, type Headers, type Payload } from '@temporalio/common';
 import { proxySinks, type Sink, type Sinks, type WorkflowInterceptors, workflowInfo } from '@temporalio/workflow';
+import { given } from '../src/core/data/given.ts';
 import { TRACE_HEADER } from './protocol.ts';
 
 /** A workflow as a span of the trace that started it. */
@@ -34,15 +35,14 @@ export function passTrace(): WorkflowInterceptors {
       {
         // Not `async` and no `await` without a trace: both could change the order of commands on replay.
         execute(input, next) {
-          const given = input.headers[TRACE_HEADER];
-          const parent = given === undefined ? undefined : defaultPayloadConverter.fromPayload<unknown>(given);
+          const header = input.headers[TRACE_HEADER];
+          const parent = header === undefined ? undefined : defaultPayloadConverter.fromPayload<unknown>(header);
           const [version, traceId, , flags] = typeof parent === 'string' ? parent.split('-') : [];
           if (typeof parent !== 'string' || flags === undefined) return next(input);
           const spanId = ownSpanId();
           const startMs = workflowInfo().startTime.getTime();
           own = defaultPayloadConverter.toPayload(`${version}-${traceId}-${spanId}-${flags}`);
-          const end = (error?: string) =>
-            trace.ended({ parent, spanId, startMs, ...(error === undefined ? {} : { error }) });
+          const end = (error?: string) => trace.ended({ parent, spanId, startMs, ...given({ error }) });
           return next(input).then(
             (result) => {
               end();

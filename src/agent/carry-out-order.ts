@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { given } from '../core/data/given.ts';
 import type { ControlOrder } from './control-judge.ts';
 import type { Execution, ExecutionKey } from './execution.ts';
 import type { FollowEvent, OutputOffsets } from './follow.ts';
@@ -241,7 +242,7 @@ async function followToEnd(
         break;
       case 'ended':
         await ship(event);
-        return { kind: 'ended', result: event.result, ...(unshipped === undefined ? {} : { unshipped }) };
+        return { kind: 'ended', result: event.result, ...given({ unshipped }) };
     }
     // Without this pause, a follower with much to read would block the event loop.
     await delay(0);

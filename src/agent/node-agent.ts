@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { given } from '../core/data/given.ts';
 import { type TaskInput, typesOver } from '../core/task-types/index.ts';
 import { unlessUnreadable } from '../platform/files/durable-file.ts';
 import { fileErrorCode } from '../platform/files/file-errors.ts';
@@ -118,7 +119,7 @@ export class NodeAgent {
       const cancel = journal.readCancel();
       const early: [TaskFailure | null, Partial<TaskResult>] | undefined =
         cancel !== undefined
-          ? [{ kind: 'cancelled', reason: cancel.reason, ...(cancel.by === undefined ? {} : { by: cancel.by }) }, {}]
+          ? [{ kind: 'cancelled', reason: cancel.reason, ...given({ by: cancel.by }) }, {}]
           : !prepared.ok
             ? [{ kind: 'refused', problems: prepared.problems }, {}]
             : this.#withoutRunning(execution, prepared.task);
@@ -168,7 +169,7 @@ export class NodeAgent {
   cancel(key: ExecutionKey, reason: string, by?: string): void {
     const journal = this.#journal(key);
     journal.create();
-    journal.requestCancel({ reason, at: new Date().toISOString(), ...(by === undefined ? {} : { by }) });
+    journal.requestCancel({ reason, at: new Date().toISOString(), ...given({ by }) });
   }
 
   /**

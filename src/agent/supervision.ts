@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { given } from '../core/data/given.ts';
 import { unlessUnreadable } from '../platform/files/durable-file.ts';
 import { type Containment, contain, endAll } from './containment.ts';
 import { type Execution, executionMark } from './execution.ts';
@@ -54,7 +55,7 @@ function failureOf(cause: StopCause): TaskFailure {
       return {
         kind: 'cancelled',
         reason: cause.request.reason,
-        ...(cause.request.by === undefined ? {} : { by: cause.request.by }),
+        ...given({ by: cause.request.by }),
       };
     case 'timeout':
       return { kind: 'timeout', seconds: cause.seconds };

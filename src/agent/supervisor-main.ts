@@ -1,5 +1,7 @@
 // The detached process that runs one task to completion, even if the agent that started it ends.
+
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { given } from '../core/data/given.ts';
 import { keepMemoryOutOfCoreDumps } from '../platform/secrets/core-dumps.ts';
 import { Journal } from './journal.ts';
 import { prepareTask } from './prepare-task.ts';
@@ -18,7 +20,7 @@ const execution = journal.readExecution();
 if (execution === undefined) throw new Error(`${order.folder} contains no execution`);
 const identity = ownIdentity(order.machine.bootIdPath);
 const reaper = ownReaper();
-if (journal.claim({ ...identity, ...(reaper === undefined ? {} : { reaper }) })) {
+if (journal.claim({ ...identity, ...given({ reaper }) })) {
   process.chdir('/');
   // The agent waits for this end of file. Descriptor 1 then points to a harmless file.
   closeSync(1);

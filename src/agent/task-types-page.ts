@@ -1,4 +1,5 @@
 import { dump } from 'js-yaml';
+import { given } from '../core/data/given.ts';
 import { type Parameters, TASK_TYPES, type TaskType, type Transport } from '../core/task-types/index.ts';
 
 const CARRIED_OUT: Readonly<Record<Transport, string>> = {
@@ -26,7 +27,7 @@ function section(type: TaskType): string {
   const rows = rowsOf(type.parameters, '');
   if (rows.length > 0) parts.push(['| parameter | default | meaning |', '| --- | --- | --- |', ...rows].join('\n'));
   for (const { parameters, result, needs } of type.examples) {
-    const task = dump({ type: type.name, ...(needs === undefined ? {} : { needs }), parameters }, { lineWidth: 100 });
+    const task = dump({ type: type.name, ...given({ needs }), parameters }, { lineWidth: 100 });
     parts.push(`\`\`\`yaml\n${task}\`\`\``, `\`\`\`json\n${JSON.stringify(result)}\n\`\`\``);
   }
   return `${parts.join('\n\n')}\n`;

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline, Readable, Transform } from 'node:stream';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { given } from '../core/data/given.ts';
 import type { Operations } from '../ops/index.ts';
 import type { Logger } from '../platform/telemetry/log.ts';
 import type { Traces } from '../platform/telemetry/traces.ts';
@@ -171,7 +172,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   ];
   const openId = options.openId === undefined ? undefined : { ...options.openId, codes: new SignInCodes() };
   const archives = options.archives ?? DEFAULT_ARCHIVE_INTAKE;
-  const shared = { operations, version, tokensOn, archives, ...(openId === undefined ? {} : { openId }) };
+  const shared = { operations, version, tokensOn, archives, ...given({ openId }) };
   for (const routes of groups) await app.register(routes, { prefix: '/api/v1', ...shared });
   // Where load balancers and containers look for it.
   await app.register(serveHealth, shared);

@@ -1,4 +1,5 @@
 import { type Need, ROLES, type Role } from '../core/access.ts';
+import { given } from '../core/data/given.ts';
 import { PROBLEM_TYPE } from './problems/answer-problem.ts';
 
 interface Operation {
@@ -23,7 +24,7 @@ const SCHEMES = {
 
 const problem = (description: string, headers?: object) => ({
   description,
-  ...(headers === undefined ? {} : { headers }),
+  ...given({ headers }),
   content: { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } },
 });
 

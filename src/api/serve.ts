@@ -4,6 +4,7 @@ import type { Need } from '../core/access.ts';
 import { BUDGETS, type Budget, type BudgetName } from '../core/contracts/budget.ts';
 import { problemSchema } from '../core/contracts/problem.ts';
 import { type AnswerOf, budgetOf, type PartOf, type Route, type RouteMap } from '../core/contracts/route.ts';
+import { given } from '../core/data/given.ts';
 import type { Operations } from '../ops/index.ts';
 import type { SignInCodes } from './access/sign-in-codes.ts';
 import type { ApiSignIn } from './access/sign-in-routes.ts';
@@ -82,23 +83,21 @@ export function serve<M extends RouteMap>(app: FastifyInstance, routes: M, handl
     app.route({
       method,
       url: `${prefix}${path}`,
-      ...(bodyLimit === undefined ? {} : { bodyLimit }),
+      ...given({ bodyLimit }),
       ...(seconds === undefined ? {} : { handlerTimeout: seconds * 1000 }),
       config: {
         access,
         budget,
         ...(needsBody ? { needsBody } : {}),
-        ...(maxValues === undefined ? {} : { maxValues }),
+        ...given({ maxValues }),
       },
       schema: {
         hide,
         operationId: id,
         summary,
-        ...(description === undefined ? {} : { description }),
+        ...given({ description }),
         ...(tag === undefined ? {} : { tags: [tag] }),
-        ...(params === undefined ? {} : { params }),
-        ...(query === undefined ? {} : { querystring: query }),
-        ...(body === undefined ? {} : { body }),
+        ...given({ params, querystring: query, body }),
         response: { ...answersOf(route), ...problemsOf(path, route) },
       },
       handler: async (request, reply) => handle(request, reply.code(status)),

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { given } from '../core/data/given.ts';
 import { withoutEnd } from '../core/text/text.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError, usageError } from './problem.ts';
@@ -38,7 +39,7 @@ export async function loadedSettings(terminal: Terminal, flags: GlobalFlags) {
   const loaded = loadSettings({
     env: terminal.env,
     cwd: terminal.cwd,
-    ...(flags.config === undefined ? {} : { configFile: flags.config }),
+    ...given({ configFile: flags.config }),
   });
   if (loaded.ok) return loaded;
   throw new CliError(

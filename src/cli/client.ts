@@ -2,6 +2,7 @@ import { createParser } from 'eventsource-parser';
 import type { Api } from '../core/contracts/api.ts';
 import type { ProblemBody } from '../core/contracts/index.ts';
 import type { AnswerOf, AskOf, EventOf } from '../core/contracts/route.ts';
+import { given } from '../core/data/given.ts';
 import type { TaskOnNode } from '../core/task-on-node.ts';
 import { withoutEnd } from '../core/text/text.ts';
 import { EXIT, exitCodeOfStatus } from './exit-codes.ts';
@@ -214,9 +215,9 @@ export class ApiClient {
       return {
         code,
         message: message ?? detail ?? title ?? `the API answered ${status}`,
-        ...(hint === undefined ? {} : { hint }),
+        ...given({ hint }),
         ...(errors?.length ? { errors: errors as NonNullable<CliProblem['errors']> } : {}),
-        ...(run === undefined ? {} : { run }),
+        ...given({ run }),
       };
     }
     return {

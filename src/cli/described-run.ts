@@ -1,3 +1,4 @@
+import { given } from '../core/data/given.ts';
 import type { RunDescription } from '../core/run/description.ts';
 import { usageError } from './problem.ts';
 
@@ -14,8 +15,7 @@ export function descriptionOf({ title, description, label }: DescriptionFlags): 
   const twice = labels?.find(([name], at) => labels.findIndex(([other]) => other === name) < at);
   if (twice !== undefined) throw usageError(`the label ${twice[0]} is repeated`, 'Give it one value.');
   return {
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    ...given({ title, description }),
     ...(labels === undefined ? {} : { labels: Object.fromEntries(labels) }),
   };
 }

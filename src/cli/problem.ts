@@ -1,3 +1,4 @@
+import { given } from '../core/data/given.ts';
 import { type Refusal, RefusalError } from '../core/problems/refusal.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
@@ -17,4 +18,4 @@ export class CliError extends RefusalError<string> {
 
 /** Wrong use of a command that commander cannot detect. */
 export const usageError = (message: string, hint?: string): CliError =>
-  new CliError({ code: 'usage', message, ...(hint === undefined ? {} : { hint }) }, EXIT.invalid);
+  new CliError({ code: 'usage', message, ...given({ hint }) }, EXIT.invalid);

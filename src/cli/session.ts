@@ -1,3 +1,4 @@
+import { given } from '../core/data/given.ts';
 import { apiAddress, type GlobalFlags, loadedSettings } from './api-address.ts';
 import { apiToken, trustingFetch } from './api-token.ts';
 import type { ApiClient } from './client.ts';
@@ -17,19 +18,17 @@ export interface Session {
 
 export function createSession(terminal: Terminal, flags: () => GlobalFlags): Session {
   const client = async (credentials?: 'saved') => {
-    const [url, given, trusting, { ApiClient }] = await Promise.all([
+    const [url, typed, trusting, { ApiClient }] = await Promise.all([
       apiAddress(terminal, flags()),
       credentials === 'saved' ? undefined : apiToken(terminal, flags()),
       trustingFetch(terminal),
       import('./client.ts'),
     ]);
-    const token = given ?? (await import('./saved-sessions.ts')).savedSessions(terminal).of(url);
+    const token = typed ?? (await import('./saved-sessions.ts')).savedSessions(terminal).of(url);
     const user = userOf(terminal);
     return new ApiClient({
       url,
-      ...(user === undefined ? {} : { user }),
-      ...(token === undefined ? {} : { token }),
-      ...(trusting === undefined ? {} : { fetch: trusting }),
+      ...given({ user, token, fetch: trusting }),
     });
   };
   return {

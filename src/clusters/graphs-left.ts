@@ -1,3 +1,4 @@
+import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import type { GraphRequest } from '../core/graph-run/index.ts';
 import { isTransactionOpen } from '../core/words.ts';
@@ -38,7 +39,7 @@ export function graphsLeft({ run, graphs }: RunTransactions, since: SinceThen): 
     if (nodes !== undefined && there!.length === 0) {
       return refuse(`was for graph ${type} on nodes ${nodes.join(', ')}, which have all left the cluster`);
     }
-    left.push({ ...rest, ...(there === undefined ? {} : { nodes: there }), type });
+    left.push({ ...rest, ...given({ nodes: there }), type });
   }
   return { ok: true, graphs: left };
 }

@@ -1,4 +1,5 @@
 import type { Engine } from '@sitewright/yaql';
+import { given } from '../core/data/given.ts';
 import { actionOf, type GraphAction, isFor, type NodeStanding, standingOf } from '../core/graph-types.ts';
 import { filterNodes, GraphProblemError, type NodeRow, type Problems } from '../graph/index.ts';
 import { type ClusterNode, type ClusterSources, uidOf } from './sources.ts';
@@ -45,7 +46,7 @@ export function chooseNodes(
   });
   // Nodes that leave or are new need no system: the graph is for work on them.
   const whole = NEEDS_NO_SYSTEM.has(actionOf(type)) ? '' : null;
-  const choice = { filter: filter ?? whole, ...(ids === undefined ? {} : { ids }) };
+  const choice = { filter: filter ?? whole, ...given({ ids }) };
   const rows = sources.nodes.map((node) => filterRow(sources, node) as NodeRow);
   let matching: ReadonlySet<string>;
   try {

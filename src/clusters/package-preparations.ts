@@ -1,3 +1,4 @@
+import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import type { GraphTask, Preparation } from '../graph/index.ts';
 import type { ClusterSources, NodeFiles } from './sources.ts';
@@ -57,12 +58,12 @@ function preparation(layer: Preparation['layer'], owner: string | undefined, fil
   const at = owner === undefined ? [layer, 'files'] : [layer, owner, 'files'];
   return {
     layer,
-    ...(owner === undefined ? {} : { owner }),
+    ...given({ owner }),
     tasks: tasks.map((task) => ({
       task,
       at,
       layer,
-      ...(owner === undefined ? {} : { owner }),
+      ...given({ owner }),
       replaces: [],
       prepares: true,
     })),

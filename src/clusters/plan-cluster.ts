@@ -1,4 +1,5 @@
 import type { Engine } from '@sitewright/yaql';
+import { given } from '../core/data/given.ts';
 import { actionOf } from '../core/graph-types.ts';
 import {
   compilePlan,
@@ -141,16 +142,15 @@ export function planCluster(
     tasks: merged.tasks,
     nodes: tagged.nodes,
     state,
-    formatter: masterIp === undefined ? {} : { MASTER_IP: masterIp },
+    formatter: given({ MASTER_IP: masterIp }),
     selectedTasks: request.tasks ?? [],
-    ...(request.refreshed_by === undefined ? {} : { refreshedBy: request.refreshed_by }),
+    ...given({ refreshedBy: request.refreshed_by }),
     subgraphs: request.subgraphs ?? [],
     legacyPluginTasks: sources.plugins.flatMap(({ legacyTasks }) => legacyTasks),
     anyChoices: choicesOf(sources.cluster.anyChoices),
     preparations: packagePreparations(sources),
     factsHint: `Give them: sitewright cluster facts ${sources.cluster.id} --upload FILE.`,
-    ...(context.old === undefined ? {} : { old: context.old }),
-    ...(context.engine === undefined ? {} : { engine: context.engine }),
+    ...given({ old: context.old, engine: context.engine }),
   };
   const planned = planGraph(input);
   const refuse = (found: readonly GraphProblem[]): ClusterPlanning => ({
@@ -167,7 +167,7 @@ export function planCluster(
   const cycles = findCycles(plan, order);
   if (cycles.length > 0) return refuse([...plan.problems, ...cycleProblems(plan, cycles)]);
   const options = {
-    ...(request.mode === undefined ? {} : { mode: request.mode }),
+    ...given({ mode: request.mode }),
     ...(request.max_nodes === undefined ? {} : { limits: { max_nodes: request.max_nodes } }),
   };
   const whole = schedulerPlan(plan, options, order);

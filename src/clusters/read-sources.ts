@@ -1,3 +1,4 @@
+import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import { namesOfType } from '../core/graph-types.ts';
 import type { ClusterState, Fields } from '../graph/index.ts';
@@ -90,7 +91,7 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
           primaryTags,
           defaults,
         ),
-        ...(provision === undefined ? {} : { provision }),
+        ...given({ provision }),
       };
     }),
     configs: configs.map(({ nodeId, nodeRole, configuration }) => ({ node: nodeId, role: nodeRole, configuration })),
@@ -134,7 +135,7 @@ function layerOf(layer: StoredLayer['layer'], graph: GraphWithTasks, plugin?: Pl
     onError: callback(graph.onError),
     onStop: callback(graph.onStop),
     tasks,
-    ...(plugin === undefined ? {} : { plugin }),
+    ...given({ plugin }),
   };
 }
 
@@ -160,7 +161,7 @@ function provisionOf({ provisioning_facts: facts }: Fields, { id }: NodeRecord):
 const networkRolesOf = ({ network_roles_metadata: roles }: Fields) =>
   Array.isArray(roles) && roles.length > 0 ? { networkRoles: roles } : {};
 
-const filesOf = (files: NodeFiles | undefined) => (files === undefined ? {} : { files });
+const filesOf = (files: NodeFiles | undefined) => given({ files });
 
 /** The plugin under whose name the package of a release is listed. */
 async function packageOf(store: ClusterPorts, { packageId }: ReleaseRecord): Promise<PluginRecord | undefined> {

@@ -10,6 +10,7 @@ import type {
   OrderSource,
   OrderVerifier,
 } from '../agent/index.ts';
+import { given } from '../core/data/given.ts';
 import { type GatewayConnection, GatewayRefused } from './gateway-connection.ts';
 import { type ControlTarget, type OrderVerdict, verifyControl, verifyOrder } from './identity/index.ts';
 import {
@@ -50,7 +51,7 @@ export class GatewayClient implements OrderSource, ControlJudge {
 
   async fetch(key: OrderKey): Promise<Order> {
     const { run, task, node, generation, plan, type, mode, debug } = key;
-    const request = { run, task, node, generation, plan, type, mode, ...(debug === undefined ? {} : { debug }) };
+    const request = { run, task, node, generation, plan, type, mode, ...given({ debug }) };
     const { execution, proof } = await this.#connection.ask('/v1/order', { json: request }, orderAnswer);
     return { execution: execution as unknown as Execution, proof };
   }

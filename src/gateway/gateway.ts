@@ -2,6 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { OrderWithdrawn, RunHeld, type TaskResult } from '../agent/index.ts';
+import { given } from '../core/data/given.ts';
 import { checkSchema, DOCUMENT_WORDS } from '../documents/index.ts';
 import { fileErrorCode } from '../platform/files/file-errors.ts';
 import type { Logger } from '../platform/telemetry/log.ts';
@@ -112,7 +113,7 @@ export function createGateway(
   gateway.post('/v1/order', async (request) => {
     const node = caller(request);
     const { debug, ...key } = readable(orderRequest, request.body);
-    return await handOut.order(node, { ...key, ...(debug === undefined ? {} : { debug }) });
+    return await handOut.order(node, { ...key, ...given({ debug }) });
   });
   gateway.post('/v1/cancel', async (request) => {
     const node = caller(request);

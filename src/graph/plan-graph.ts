@@ -1,4 +1,5 @@
 import type { Engine } from '@sitewright/yaql';
+import { given } from '../core/data/given.ts';
 import type { ValuePath } from '../core/data/plain-value.ts';
 import type { Subgraph } from '../core/scheduler/index.ts';
 import { goesToMaster, hasWork, onlyOrders } from '../core/task-types/index.ts';
@@ -274,7 +275,7 @@ class Draft {
     for (const [at, { node }] of instances.entries()) byNode[node]!.push(at);
     const tasks = this.#placements.map(({ merged, type, unplaced, placedBy, skippedPrimaries }, at): PlannedTask => {
       const dropped = [...found[at]!.values()].filter((one) => one !== null);
-      return { merged, type, placedBy, skippedPrimaries, dropped, ...(unplaced === undefined ? {} : { unplaced }) };
+      return { merged, type, placedBy, skippedPrimaries, dropped, ...given({ unplaced }) };
     });
     return { tasks, instances, byNode, targets: linker.targets, anyChoices: linker.anyChoices };
   }

@@ -1,3 +1,4 @@
+import { given } from '../core/data/given.ts';
 import { printPath, type ValuePath } from '../core/data/plain-value.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
 
@@ -66,11 +67,11 @@ export class Problems {
   }
 
   error(at: ValuePath, code: string, message: string, hint?: string): void {
-    this.add({ severity: 'error', code, message, at, ...(hint === undefined ? {} : { hint }) });
+    this.add({ severity: 'error', code, message, at, ...given({ hint }) });
   }
 
   warning(at: ValuePath, code: string, message: string, hint?: string): void {
-    this.add({ severity: 'warning', code, message, at, ...(hint === undefined ? {} : { hint }) });
+    this.add({ severity: 'warning', code, message, at, ...given({ hint }) });
   }
 
   /** Runs `work`; reports a GraphProblemError at `at` and returns undefined. Other errors are rethrown. */
@@ -92,7 +93,7 @@ export class Problems {
     const known = this.#perNode.get(key);
     if (known !== undefined) known.nodes.push(node);
     else {
-      const problem = { severity: 'error' as const, code, message, at, ...(hint === undefined ? {} : { hint }) };
+      const problem = { severity: 'error' as const, code, message, at, ...given({ hint }) };
       this.#perNode.set(key, { problem, nodes: [node] });
     }
   }

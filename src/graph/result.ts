@@ -1,3 +1,4 @@
+import { given } from '../core/data/given.ts';
 import { compareText } from '../core/text/text.ts';
 import { type AnyChoice, type FaultTolerance, nodeIdOf, type Plan, related, type TaskInstance } from './plan.ts';
 
@@ -45,7 +46,7 @@ export function serializedTasks(plan: Plan, node: number): SerializedTask[] {
     return {
       fail_on_error: failOnError,
       id,
-      ...(parameters === undefined ? {} : { parameters }),
+      ...given({ parameters }),
       ...(requiredFor.length === 0 ? {} : { required_for: requiredFor }),
       ...(requires.length === 0 ? {} : { requires }),
       type,

@@ -1,3 +1,4 @@
+import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import type { PlanLimits, SchedulerPlan } from '../core/scheduler/index.ts';
 import { taskKey } from '../core/task-on-node.ts';
@@ -43,7 +44,6 @@ export function schedulerPlan(
     })),
     fault_tolerance_groups: plan.faultTolerance,
     subgraphs: plan.subgraphs,
-    ...(options.mode === undefined ? {} : { mode: options.mode }),
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...given({ mode: options.mode, limits: options.limits }),
   };
 }

@@ -1,6 +1,7 @@
 import { controlQueue, nodeQueue, prefixed } from '../../workflows/protocol.ts';
 import { agentAddress } from '../clusters/agent-address.ts';
 import type { ClusterFinding } from '../clusters/checks/check-cluster.ts';
+import { given } from '../core/data/given.ts';
 import { counted } from '../core/text/text.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { callTemporal } from './temporal-calls.ts';
@@ -95,10 +96,7 @@ export async function agentStates(
   { cluster, nodes: wanted }: { readonly cluster?: number; readonly nodes?: readonly number[] } = {},
   now: () => number = Date.now,
 ): Promise<readonly NodeAgentState[]> {
-  const [all, inventory] = await Promise.all([
-    store.clusters.list(),
-    store.nodes.list(cluster === undefined ? {} : { clusterId: cluster }),
-  ]);
+  const [all, inventory] = await Promise.all([store.clusters.list(), store.nodes.list(given({ clusterId: cluster }))]);
   const agents = all.flatMap((one) => {
     const own = inventory.filter((node) => node.clusterId === one.id);
     return own

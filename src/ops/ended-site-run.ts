@@ -1,3 +1,4 @@
+import { given } from '../core/data/given.ts';
 import { countStates } from '../core/deployment/index.ts';
 import { newestWarnings } from '../core/run/index.ts';
 import type { RunReport, RunStatus } from '../core/site-run/index.ts';
@@ -22,7 +23,7 @@ export function siteStatusFromReport(run: RunRecord, report: RunReport): RunStat
       .map((node) => ({
         node: node.name,
         reason: node.reason ?? '',
-        ...(node.group === undefined ? {} : { group: node.group }),
+        ...given({ group: node.group }),
       })),
     current: null,
     software: null,
@@ -30,7 +31,7 @@ export function siteStatusFromReport(run: RunRecord, report: RunReport): RunStat
       name,
       critical,
       state,
-      ...(reason === undefined ? {} : { reason }),
+      ...given({ reason }),
     })),
     warnings: newestWarnings(report.warnings),
   };

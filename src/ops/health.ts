@@ -1,5 +1,6 @@
 import { checkMaas, type MaasCheck } from '@sitewright/maas';
 import { summaryOfMaasCheck } from '@sitewright/maas/check-summary';
+import { given } from '../core/data/given.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { asProblem, problem } from './problem.ts';
 import { callTemporal } from './temporal-calls.ts';
@@ -93,7 +94,7 @@ export function healthOperations(deps: OpsDependencies) {
           async (signal) => {
             const check = await checkMaas(deps.maas().client, { onlyAccess: true }, signal);
             const { ok, message, fix: hint } = summaryOfMaasCheck(check);
-            if (!ok) throw problem('maas-failed', message, hint === undefined ? {} : { hint });
+            if (!ok) throw problem('maas-failed', message, given({ hint }));
             return message;
           },
           `MAAS does not answer within ${LIMIT_MS / 1000} s: it hangs or is overloaded, or packets to it are dropped`,

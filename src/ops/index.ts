@@ -1,4 +1,5 @@
 /** The use cases of people and programs, and the only caller of Temporal's client. API, CLI and page sit on top. */
+import { given } from '../core/data/given.ts';
 import type { AuditFilter } from '../store/index.ts';
 import { agentStates } from './agent-presence.ts';
 import type { OpsDependencies } from './dependencies.ts';
@@ -64,8 +65,7 @@ export function createOperations(deps: OpsDependencies) {
     drift: (site: string) => siteDrift(deps, sites, site),
     /** The agents of clusters' nodes, as Temporal knows them. */
     agents: {
-      list: (cluster?: number) =>
-        callTemporal(deps.temporal, () => agentStates(deps, cluster === undefined ? {} : { cluster })),
+      list: (cluster?: number) => callTemporal(deps.temporal, () => agentStates(deps, given({ cluster }))),
     },
     /** Builds of the workers. */
     workerVersions: workerVersionOperations(deps),

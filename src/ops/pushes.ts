@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import { hashOf, matches } from '../platform/secrets/access-token.ts';
 import { type SiteRecord, StoreError } from '../store/index.ts';
@@ -40,7 +41,7 @@ export function pushOperations(
         site: name,
         fetch: true,
         started_by: 'webhook',
-        ...(holdBefore === undefined ? {} : { hold_before: holdBefore }),
+        ...given({ hold_before: holdBefore }),
       });
       return { kind: 'started', run: id };
     },

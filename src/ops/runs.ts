@@ -14,6 +14,7 @@ import type {
 } from '../../workflows/contract.ts';
 import { prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.ts';
 import type { NodeReport } from '../core/contracts/site-run-report.ts';
+import { given } from '../core/data/given.ts';
 import type { GraphRunReport } from '../core/graph-run/index.ts';
 import type { OperatorNote } from '../core/run/index.ts';
 import { lostGraphReport, lostSiteReport } from '../core/run/lost-report.ts';
@@ -214,8 +215,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     action: string,
     run: RunRecord,
     { by = 'unknown', reason }: { readonly by?: string | undefined; readonly reason?: string | undefined },
-  ): Promise<void> =>
-    appendAudit(store, { actor: by, action, target: `run/${run.id}`, ...(reason === undefined ? {} : { reason }) });
+  ): Promise<void> => appendAudit(store, { actor: by, action, target: `run/${run.id}`, ...given({ reason }) });
 
   /** As the run wrote it; while the store is unreachable, as its workflow has it. */
   const writtenReport = (run: RunRecord): Promise<unknown> =>

@@ -9,6 +9,7 @@ import { graphWorkflowId, prefixed, siteWorkflowId, WORKFLOWS } from '../../work
 import { readClusterSources } from '../clusters/read-sources.ts';
 import { requestedGraphs } from '../clusters/requested-graphs.ts';
 import type { Schedule } from '../core/contracts/index.ts';
+import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import { parseGraphRunInput } from '../core/graph-run/index.ts';
 import type { RunDescription } from '../core/run/description.ts';
@@ -82,7 +83,7 @@ export function scheduleOperations(deps: OpsDependencies) {
       actor: by,
       action: `schedule.${verb}`,
       target,
-      ...(reason === undefined ? {} : { reason }),
+      ...given({ reason }),
     });
   }
 

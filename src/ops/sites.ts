@@ -1,3 +1,4 @@
+import { given } from '../core/data/given.ts';
 import { type Diagnostic, isError } from '../core/problems/diagnostic.ts';
 import type { GitSource } from '../core/sources/git-source.ts';
 import type { SiteDocuments, SourceFile } from '../documents/index.ts';
@@ -99,8 +100,7 @@ export function siteOperations(deps: OpsDependencies) {
         files: request.files,
         diagnostics: check.diagnostics,
         forced: !check.valid,
-        ...(request.author === undefined ? {} : { author: request.author }),
-        ...(request.message === undefined ? {} : { message: request.message }),
+        ...given({ author: request.author, message: request.message }),
       });
       if (created) await audit(request.author ?? 'unknown', 'site.commit', `${site}/revisions/${revision.number}`);
       return { ...check, revision, created };

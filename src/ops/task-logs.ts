@@ -4,6 +4,7 @@ import { agentAddress } from '../clusters/agent-address.ts';
 import { readClusterSources } from '../clusters/read-sources.ts';
 import { type ClusterNode, uidOf } from '../clusters/sources.ts';
 import type { RunLogPage } from '../core/contracts/run.ts';
+import { given } from '../core/data/given.ts';
 import { graphRunName } from '../core/graph-run/index.ts';
 import { type TaskOnNode, taskText } from '../core/task-on-node.ts';
 import { isTransactionOpen } from '../core/words.ts';
@@ -53,9 +54,7 @@ export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'st
       return {
         attempt: found.key.generation,
         parts: taskLogs.read(found.key, stream, {
-          ...(offset === undefined ? {} : { offset }),
-          ...(follow === undefined ? {} : { follow }),
-          ...(stop === undefined ? {} : { stop }),
+          ...given({ offset, follow, stop }),
         }),
       };
     },

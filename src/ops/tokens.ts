@@ -1,5 +1,6 @@
 import { ulid } from 'ulid';
 import { isRole, isServiceActor, ROLES, type Role } from '../core/access.ts';
+import { given } from '../core/data/given.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
 import type { TokenKind } from '../core/words.ts';
 import { idOfToken, matches, mintToken } from '../platform/secrets/access-token.ts';
@@ -89,7 +90,7 @@ export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, 
           role,
           hash,
           createdBy: by,
-          ...(expiresAt === undefined ? {} : { expiresAt }),
+          ...given({ expiresAt }),
         });
         const details = { role, expires_at: added.expiresAt };
         await audit.append({ actor: by, action: 'token.create', target: `token/${name}`, details });

@@ -1,4 +1,5 @@
 import type { WorkerVersion, WorkerVersionDetail } from '../core/contracts/index.ts';
+import { given } from '../core/data/given.ts';
 import type { OperatorNote } from '../core/run/index.ts';
 import { unknownName } from '../core/text/did-you-mean.ts';
 import {
@@ -89,7 +90,7 @@ export function workerVersionOperations({ store, temporal }: Pick<OpsDependencie
       action: 'worker.drain',
       target,
       details: { current, moved },
-      ...(reason === undefined ? {} : { reason }),
+      ...given({ reason }),
     });
     return { ...(await get(version)), moved };
   }

@@ -20,6 +20,7 @@ import {
   type OrderVerifier,
   type RaiseAlarm,
 } from '../../src/agent/index.ts';
+import { given } from '../../src/core/data/given.ts';
 import { keepMemoryOutOfCoreDumps } from '../../src/platform/secrets/core-dumps.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import type { Logger } from '../../src/platform/telemetry/log.ts';
@@ -201,7 +202,7 @@ async function serveNode(
   const shared = {
     namespace,
     ...encryptionOf(settings),
-    ...(options.dataConverter === undefined ? {} : { dataConverter: options.dataConverter }),
+    ...given({ dataConverter: options.dataConverter }),
     interceptors,
     maxConcurrentActivityTaskPolls: 1,
     // A heartbeat that the run asks for does not wait.
@@ -237,9 +238,9 @@ async function serveNode(
         log.warn({ site, ...key, kind }, `an order is refused: ${message}`);
         await alarm?.(kind, message, key);
       },
-      ...(verify === undefined ? {} : { verify }),
+      ...given({ verify }),
       ...(options.further === undefined ? {} : { further: options.further.run }),
-      ...(options.logPatienceMs === undefined ? {} : { logPatienceMs: options.logPatienceMs }),
+      ...given({ logPatienceMs: options.logPatienceMs }),
     }),
   });
   const endTasks = () => {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { DataConverter } from '@temporalio/common';
+import { given } from '../../src/core/data/given.ts';
 import type { CodecAuthorization } from '../../src/platform/codec/codec-endpoint.ts';
 import { codecOf, encryptedData } from '../../src/platform/codec/encrypted-data.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
@@ -11,7 +12,7 @@ export function encryptionOf({ temporal }: { readonly temporal: Pick<Settings['t
   readonly dataConverter?: DataConverter;
 } {
   const dataConverter = encryptedData(temporal.encryption_key_file);
-  return dataConverter === undefined ? {} : { dataConverter };
+  return given({ dataConverter });
 }
 
 /**

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Seed } from '@sitewright/maas-simulator';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { CliError, usageError } from '../../src/cli/problem.ts';
+import { given } from '../../src/core/data/given.ts';
 
 /**
  * The seed file of a simulated MAAS. A JSON file is used unchanged; documents (a folder, or YAML)
@@ -32,7 +33,7 @@ export async function maasSeedFile(path: string, folder: string): Promise<string
       hostname: node.hostname,
       status: 0,
       power_type: 'ipmi',
-      ...(node.boot_mac === undefined ? {} : { mac: node.boot_mac }),
+      ...given({ mac: node.boot_mac }),
     })),
   };
   const file = join(folder, 'maas-seed.json');

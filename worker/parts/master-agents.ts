@@ -3,6 +3,7 @@ import type { MaasTaskDependencies } from '../../activities/node-task-maas.ts';
 import { maasTask } from '../../activities/node-task-maas.ts';
 import { maasTaskTypes } from '../../src/agent/master/index.ts';
 import { agentAddress } from '../../src/clusters/agent-address.ts';
+import { given } from '../../src/core/data/given.ts';
 import { programVersion } from '../../src/platform/installation.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import type { Logger } from '../../src/platform/telemetry/log.ts';
@@ -43,8 +44,7 @@ export async function startMasterAgents(
     ordersOf: storeOrdersOf(settings, store, log, gate),
     version: programVersion(),
     staysEmpty: true,
-    ...(dataConverter === undefined ? {} : { dataConverter }),
-    ...(traces === undefined ? {} : { traces }),
+    ...given({ dataConverter, traces }),
     further: {
       types: [...maasTaskTypes.keys()],
       run: (request) =>
@@ -59,7 +59,7 @@ export async function startMasterAgents(
               if (clusterId != null) await assertMayStart(parts, { cluster: clusterId });
             },
             endIdentity,
-            ...(parts.silence === undefined ? {} : { silence: parts.silence }),
+            ...given({ silence: parts.silence }),
           },
           request,
         ),

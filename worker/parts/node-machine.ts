@@ -4,6 +4,7 @@ import { agentAddress } from '../../src/clusters/agent-address.ts';
 import { standingIn } from '../../src/clusters/node-choice.ts';
 import { readClusterSources } from '../../src/clusters/read-sources.ts';
 import { uidOf } from '../../src/clusters/sources.ts';
+import { given } from '../../src/core/data/given.ts';
 import type { ResolvedNode } from '../../src/documents/index.ts';
 import { type NodeRecord, type Store, StoreError } from '../../src/store/index.ts';
 import { graphOfRun } from './graph-of-run.ts';
@@ -50,7 +51,7 @@ const inDocuments = ({ name, boot_mac: bootMac = undefined, domain }: ResolvedNo
   hostname: name,
   deployedAs: name,
   ...(bootMac === undefined && mac === null ? {} : { bootMac: bootMac ?? mac! }),
-  ...(domain === undefined ? {} : { domain }),
+  ...given({ domain }),
 });
 
 /** The names by which documents may have a node. One from the store reveals nothing about its machine. */

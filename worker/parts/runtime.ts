@@ -1,4 +1,5 @@
 import { DefaultLogger, Runtime, type RuntimeOptions } from '@temporalio/worker';
+import { given } from '../../src/core/data/given.ts';
 import { freePort } from '../../src/platform/free-port.ts';
 import type { Logger } from '../../src/platform/telemetry/log.ts';
 import { LOADED_AHEAD } from '../../workflows/protocol.ts';
@@ -29,10 +30,7 @@ export function installRuntime(log: Logger, announces = true, further: RuntimeOp
       if (message === NOISE) return;
       // Our log expects errors in `err`: elsewhere they would be logged as empty objects.
       const { error, ...known } = (meta ?? {}) as Record<string, unknown>;
-      log[isExpected(error) ? 'debug' : levels[level]](
-        { ...known, ...(error === undefined ? {} : { err: error }) },
-        message,
-      );
+      log[isExpected(error) ? 'debug' : levels[level]]({ ...known, ...given({ err: error }) }, message);
     }),
     shutdownSignals: [],
     ...(announces ? {} : { workerHeartbeatInterval: 0 }),

@@ -1,5 +1,6 @@
 import { MaasConfigurationError, type MachineContext, type MachinesConfig, openMachines } from '@sitewright/maas';
 import type { ActivityDependencies, ActivitySettings } from '../../activities/index.ts';
+import { given } from '../../src/core/data/given.ts';
 import { ProblemError } from '../../src/ops/problem.ts';
 import { tagExtensionsOf, withAllocatedTags } from '../../src/ops/tags/index.ts';
 import { readSettingFile } from '../../src/platform/files/setting-file.ts';
@@ -34,7 +35,7 @@ export function machinesOf(
       changeTimeoutMs: timeouts.change_seconds * 1000,
       pollMinSeconds: poll_min_seconds,
       pollMaxSeconds: poll_max_seconds,
-      ...(onAttempt === undefined ? {} : { onAttempt }),
+      ...given({ onAttempt }),
     });
   };
   let machines = open();
@@ -58,9 +59,7 @@ export function activitySettings(settings: Settings): ActivitySettings {
     heartbeat_seconds,
     offline_wait_seconds,
     approved_by_another: settings.access.approval_by_another === 'on',
-    ...(settings.temporal.prefix === undefined ? {} : { prefix: settings.temporal.prefix }),
-    ...(masterIp === undefined ? {} : { master_ip: masterIp }),
-    ...(distro_series === undefined ? {} : { distro_series }),
+    ...given({ prefix: settings.temporal.prefix, master_ip: masterIp, distro_series }),
     ...(user_data_file === undefined
       ? {}
       : { user_data: readSettingFile('deploy.user_data_file', user_data_file).toString('utf8') }),
@@ -88,7 +87,7 @@ export function noticesOf({ notices }: Settings): Pick<ActivityDependencies, 'no
   const { receivers_file: file, page_url: pageUrl, give_up_hours } = notices;
   if (file === undefined) return {};
   return {
-    notices: { file, giveUpSeconds: give_up_hours * 3600, ...(pageUrl === undefined ? {} : { pageUrl }) },
+    notices: { file, giveUpSeconds: give_up_hours * 3600, ...given({ pageUrl }) },
   };
 }
 

@@ -7,6 +7,7 @@ import {
 } from '../../src/agent/index.ts';
 import type { TaskLogs } from '../../src/agent/logs/task-logs.ts';
 import { readTaskOrder, type TaskOrder } from '../../src/clusters/task-order.ts';
+import { given } from '../../src/core/data/given.ts';
 import { isTransactionOpen } from '../../src/core/words.ts';
 import type { SecretProvider } from '../../src/platform/secrets/secret-provider.ts';
 import { type Store, StoreError } from '../../src/store/index.ts';
@@ -46,7 +47,7 @@ export function plannedExecution(
     deadlineSec: deadline_sec,
     ...(earlier.length === 0 ? {} : { earlier }),
     ...(mode === 'noop' ? { mode } : {}),
-    ...(debug === undefined ? {} : { debug }),
+    ...given({ debug }),
     ...(secrets === undefined ? {} : { secrets: secrets as readonly SecretUse[] }),
   };
 }

@@ -2,6 +2,7 @@ import type { Context } from '@temporalio/activity';
 import { type ClientInterceptors, defaultPayloadConverter } from '@temporalio/client';
 import type { Headers } from '@temporalio/common';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
+import { given } from '../../src/core/data/given.ts';
 import { programVersion } from '../../src/platform/installation.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import type { Logger } from '../../src/platform/telemetry/log.ts';
@@ -84,7 +85,7 @@ export const traceSinks = (traces: Traces | undefined): InjectedSinks<TraceSinks
         if (traces === undefined) return;
         const attributes = { 'temporal.workflow_id': workflowId, 'temporal.run_id': runId };
         const span = { ...traces.begin(workflowType, 'internal', parent), spanId, startMs };
-        traces.end(span, attributes, error === undefined ? {} : { error });
+        traces.end(span, attributes, given({ error }));
       },
       callDuringReplay: false,
     },

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { given } from '../../src/core/data/given.ts';
 import type { Logger } from '../../src/platform/telemetry/log.ts';
 
 const FIRST_PAUSE_MS = 250;
@@ -29,7 +30,7 @@ export async function whenAvailable<T>(
       const { problem, ...more } = why;
       log.warn({ ...more, retry_in_ms: pauseMs }, `${problem.replace(/\.$/, '')}; waiting for it`);
     }
-    await delay(pauseMs, undefined, stop === undefined ? {} : { signal: stop });
+    await delay(pauseMs, undefined, given({ signal: stop }));
   }
 }
 

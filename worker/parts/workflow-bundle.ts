@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
 import type { WorkerOptions } from '@temporalio/worker';
+import { given } from '../../src/core/data/given.ts';
 import { installationFile, programVersion } from '../../src/platform/installation.ts';
 import { withLock } from '../../src/platform/processes/lock.ts';
 import { contentKey } from './content-key.ts';
@@ -129,8 +130,7 @@ async function make(options: BundleOptions, key: string): Promise<WorkflowBundle
   try {
     ({ code } = await bundleWorkflowCode({
       workflowsPath: entry,
-      ...(payloadConverter === undefined ? {} : { payloadConverterPath: payloadConverter }),
-      ...(failureConverter === undefined ? {} : { failureConverterPath: failureConverter }),
+      ...given({ payloadConverterPath: payloadConverter, failureConverterPath: failureConverter }),
       workflowInterceptorModules: [...interceptors],
       logger: { log: (_level, m) => log(m), trace() {}, debug() {}, info: log, warn: log, error: log },
       webpackConfigHook: withOurSyntax,

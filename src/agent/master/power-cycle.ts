@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { given } from '../../core/data/given.ts';
 import { reboot as type } from '../../core/task-types/machines.ts';
 import { type MaasTask, maasTaskType } from './task-type.ts';
 
@@ -31,6 +32,6 @@ async function becomes({ maas, systemId, options }: MaasTask, wanted: 'on' | 'of
   for (;;) {
     if ((await maas.client.machines.queryPower(systemId, options.signal)) === wanted) return true;
     if (performance.now() >= end) return false;
-    await delay(POLL_MS, undefined, options.signal === undefined ? {} : { signal: options.signal });
+    await delay(POLL_MS, undefined, given({ signal: options.signal }));
   }
 }

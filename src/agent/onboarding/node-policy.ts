@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { given } from '../../core/data/given.ts';
 import { printPath } from '../../core/data/plain-value.ts';
 import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
 import { SetupError } from '../../core/problems/refusal.ts';
@@ -51,10 +52,10 @@ type PolicyReading =
  * policy.
  */
 export function readPolicy(text: string, file?: string): PolicyReading {
-  const parsed = parseYaml(text, file === undefined ? {} : { file });
+  const parsed = parseYaml(text, given({ file }));
   const problems = parsed.diagnostics.filter(isError);
   const [document, second] = parsed.documents.filter(({ empty }) => !empty);
-  const named = file === undefined ? {} : { file };
+  const named = given({ file });
   if (second !== undefined)
     problems.push({
       severity: 'error',
@@ -126,7 +127,7 @@ export function agentOptionsOf(policy: NodePolicy): Pick<NodeAgentOptions, 'allo
   const restricts = policy.types !== undefined || policy.shell === 'deny';
   return {
     ...(restricts ? { allowedTypes: types } : {}),
-    ...(policy.path_roots === undefined ? {} : { pathRoots: policy.path_roots }),
+    ...given({ pathRoots: policy.path_roots }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { given } from '../../core/data/given.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { typesOver } from '../../core/task-types/index.ts';
 import { executionIn, isExecution } from '../execution.ts';
@@ -190,7 +191,7 @@ export class SshNode implements ExecutionHost {
       }
       if (performance.now() - lastEventAt > patienceMs)
         throw new Error(`no connection to ${this.#options.target.host}: ${connection.trouble()}`);
-      await delay(pauseMs, undefined, stop === undefined ? {} : { signal: stop }).catch(() => undefined);
+      await delay(pauseMs, undefined, given({ signal: stop })).catch(() => undefined);
     }
   }
 
@@ -244,7 +245,7 @@ export class SshNode implements ExecutionHost {
     const seen: Seen = {
       state,
       policy: reading.policy,
-      ...(intent === undefined ? {} : { intent }),
+      ...given({ intent }),
     };
     this.#seen.set(nameOf(key), seen);
     if (seen.intent !== undefined) this.#intents.set(nameOf(key), seen.intent);

@@ -1,4 +1,5 @@
 import type { ProblemBody } from '../../core/contracts/index.ts';
+import { given } from '../../core/data/given.ts';
 import type { Refusal } from '../../core/problems/refusal.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../../ops/index.ts';
 
@@ -38,9 +39,9 @@ export function problemBody(problem: HttpProblem, instance: string, requestId: s
     detail: message,
     instance,
     code,
-    ...(hint === undefined ? {} : { hint }),
+    ...given({ hint }),
     errors: errors ?? [],
-    ...(run === undefined ? {} : { run }),
+    ...given({ run }),
     request_id: requestId,
     message,
   };

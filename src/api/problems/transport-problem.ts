@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyRequest } from 'fastify';
+import { given } from '../../core/data/given.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { RefusalError } from '../../core/problems/refusal.ts';
 import type { HttpProblem } from './http-problem.ts';
@@ -24,7 +25,7 @@ export function transportProblem(error: FastifyError, request: FastifyRequest): 
   if (error instanceof RequestError) return error.problem;
   if (error instanceof InvalidPart) {
     const hint = error.errors.find((one) => one.hint !== undefined)?.hint;
-    return { code: 'invalid', message: error.message, errors: error.errors, ...(hint === undefined ? {} : { hint }) };
+    return { code: 'invalid', message: error.message, errors: error.errors, ...given({ hint }) };
   }
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

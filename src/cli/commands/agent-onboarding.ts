@@ -1,4 +1,5 @@
 import type { NodeToInstall } from '../../../worker/node-identities.ts';
+import { given } from '../../core/data/given.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printOne } from '../formats/output.ts';
@@ -73,7 +74,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
         import('../../../worker/drain-agent.ts'),
         import('../../../worker/node-identities.ts'),
       ]);
-      const request = { site, node, by: actor(), ...(reason === undefined ? {} : { reason }) };
+      const request = { site, node, by: actor(), ...given({ reason }) };
       const end = await drainAgent(settings, request);
       if (!end.ok)
         throw new CliError({ code: 'not-drained', message: end.message, hint: HINTS[end.why] }, EXIT.unreachable);

@@ -1,6 +1,7 @@
 import { summaryOfMaasCheck } from '@sitewright/maas/check-summary';
 import type { Finding } from '../../../worker/doctor.ts';
 import type { Health } from '../../core/contracts/index.ts';
+import { given } from '../../core/data/given.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -60,7 +61,7 @@ async function systemFindings(session: Session): Promise<Finding[]> {
         name: 'settings',
         state: 'fail',
         message: [message, ...all].join('; '),
-        ...(hint === undefined ? {} : { fix: hint }),
+        ...given({ fix: hint }),
       },
     ];
   }
@@ -100,7 +101,7 @@ async function apiFindings(session: Session): Promise<ApiFindings> {
     if (!(error instanceof CliError)) throw error;
     const { message, hint } = error.problem;
     return {
-      finding: { name: 'api', state: 'fail', message, ...(hint === undefined ? {} : { fix: hint }) },
+      finding: { name: 'api', state: 'fail', message, ...given({ fix: hint }) },
       checks: [],
     };
   }
@@ -123,7 +124,7 @@ async function maasAsApiSees(client: Awaited<ReturnType<Session['client']>>) {
 function asApiSees(own: Finding, { checks }: ApiFindings): Finding {
   const seen = checks.find(({ name }) => name === own.name);
   if (seen?.ok === false && (own.state === 'ok' || own.state === 'warn')) {
-    const fix = seen.fix === undefined ? {} : { fix: seen.fix };
+    const fix = given({ fix: seen.fix });
     return { name: own.name, state: 'fail', message: `${seen.message} (as the API sees it)`, ...fix };
   }
   if (!seen?.ok || (own.state !== 'fail' && own.state !== 'skip')) return own;

@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
@@ -95,8 +96,7 @@ async function execute(session: Session, flags: ExecuteFlags & { readonly env: s
     ...runOptions(flags),
     ...descriptionOf(flags),
     ...(flags.holdOnFailure && { hold_on_failure: true }),
-    ...(flags.holdBefore === undefined ? {} : { hold_before: flags.holdBefore }),
-    ...(flags.maxNodes === undefined ? {} : { max_nodes: flags.maxNodes }),
+    ...given({ hold_before: flags.holdBefore, max_nodes: flags.maxNodes }),
   };
   await presentGraphRun(session, await session.call('POST /graphs/execute/', { body }), flags);
 }
@@ -108,7 +108,7 @@ export function runOptions(flags: GraphRunFlags) {
     ...(flags.noop && { noop_run: true }),
     ...(flags.force && { force: true }),
     ...(flags.trace && { debug: true }),
-    ...(flags.reason === undefined ? {} : { reason: flags.reason }),
+    ...given({ reason: flags.reason }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -100,10 +101,7 @@ async function register(session: Session, { name, mac, ip, site, provisioned, ..
   const made: Node[] = [];
   for (const one of names) {
     const body = {
-      ...(one === undefined ? {} : { name: one }),
-      ...(mac === undefined ? {} : { mac }),
-      ...(ip === undefined ? {} : { ip }),
-      ...(site === undefined ? {} : { site }),
+      ...given({ name: one, mac, ip, site }),
       ...(provisioned ? { status: 'provisioned' as const, online: true } : {}),
     };
     made.push(await client.call('POST /nodes', { body }));

@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import type { CliCommand } from '../command.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
@@ -27,8 +28,7 @@ export function registerProcesses(program: CliCommand, session: Session): void {
         startTemporal: flags.temporal,
         hasStateFolder: origins.get('agent.state_dir')?.from !== 'default',
         simulateMaas: flags.simulateMaas === true,
-        ...(flags.maasSeed === undefined ? {} : { maasSeed: flags.maasSeed }),
-        ...(config === undefined ? {} : { config }),
+        ...given({ maasSeed: flags.maasSeed, config }),
       });
     });
 

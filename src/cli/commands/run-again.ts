@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { RunDetail, StartRunBody } from '../../core/contracts/index.ts';
+import { given } from '../../core/data/given.ts';
 import type { GraphRunInput } from '../../core/graph-run/index.ts';
 import type { SiteRunInput } from '../../core/site-run/index.ts';
 import type { CliCommand } from '../command.ts';
@@ -63,10 +64,9 @@ async function siteAgain(session: Session, before: RunDetail, flags: AgainFlags)
   const run = await client.sites.start(site, {
     kind: before.kind as StartRunBody['kind'],
     ...(input as Omit<StartRunBody, 'kind'>),
-    ...(revision === undefined ? {} : { revision }),
+    ...given({ revision }),
     ...descriptionOf(flags),
-    ...(flags.reason === undefined ? {} : { reason: flags.reason }),
-    ...(user === undefined ? {} : { started_by: user }),
+    ...given({ reason: flags.reason, started_by: user }),
   });
   const { presentStarted } = await import('../started-run.ts');
   process.exitCode = await presentStarted(terminal, client, run, flags);

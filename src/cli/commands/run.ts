@@ -1,4 +1,5 @@
 import type { Run } from '../../core/contracts/run.ts';
+import { given } from '../../core/data/given.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { GRAPH_RUN_KIND, GRAPH_RUN_OUTCOMES, SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../../core/words.ts';
 import type { OperatorNote } from '../client.ts';
@@ -221,7 +222,7 @@ export function registerRun(program: CliCommand, session: Session): void {
         const client = await session.client();
         const run = await findRun(client, reference);
         const { before, wait, watch } = flags;
-        const note = { ...noteOf(session, flags), ...(before === undefined ? {} : { before }) };
+        const note = { ...noteOf(session, flags), ...given({ before }) };
         const status = await client.runs.decide(run.id, verb, note);
         if (wait || watch) return follow(session, client, run, flags);
         await printOne(terminal, flags, status, `run ${run.id} ${done}\n  next:  sitewright run watch ${reference}\n`);
@@ -278,5 +279,5 @@ async function follow(
 
 function noteOf(session: Session, { reason }: ActFlags): OperatorNote {
   const by = userOf(session.terminal);
-  return { ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) };
+  return { ...given({ reason, by }) };
 }

@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { Schedule } from '../../core/contracts/index.ts';
+import { given } from '../../core/data/given.ts';
 import { OVERLAP_POLICIES, type OverlapPolicy } from '../../core/words.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -66,8 +67,7 @@ export function registerSchedule(program: CliCommand, session: Session): void {
         name,
         ...scheduledRun(flags),
         cron: [...cron],
-        ...(timezone === undefined ? {} : { timezone }),
-        ...(overlap === undefined ? {} : { overlap }),
+        ...given({ timezone, overlap }),
         ...(paused ? { paused } : {}),
       };
       const made = await session.call('POST /schedules', { body });
@@ -99,7 +99,7 @@ export function registerSchedule(program: CliCommand, session: Session): void {
       .reason('kept in the audit trail')
       .output()
       .action(async (schedule: string, flags: NoteFlags) => {
-        const body = flags.reason === undefined ? {} : { reason: flags.reason };
+        const body = given({ reason: flags.reason });
         const now = await session.call(`POST /schedules/:schedule/${verb}`, { ...at(schedule), body });
         await printOne(terminal, flags, now, said(now));
       });
@@ -140,8 +140,7 @@ function scheduledRun(flags: CreateFlags) {
   };
   const described = {
     ...descriptionOf(flags),
-    ...(holdBefore === undefined ? {} : { hold_before: holdBefore }),
-    ...(reason === undefined ? {} : { reason }),
+    ...given({ hold_before: holdBefore, reason }),
   };
   const ofGraphs = [['--type', type] as const, ['--dry-run', dryRun] as const, ['--noop', noop] as const];
   if (env !== undefined) {
@@ -153,7 +152,7 @@ function scheduledRun(flags: CreateFlags) {
     const input = {
       cluster: Number(env),
       ...(type === undefined ? {} : { graphs: type.map((one) => ({ type: one })) }),
-      ...(mode === undefined ? {} : { mode }),
+      ...given({ mode }),
       ...described,
     };
     return { kind: 'execute_graph' as const, input };
@@ -166,7 +165,7 @@ function scheduledRun(flags: CreateFlags) {
   if (test !== undefined) foreign(onlyUpdate, '--test');
   const input = {
     site,
-    ...(revision === undefined ? {} : { revision }),
+    ...given({ revision }),
     ...(fetch ? { fetch } : {}),
     ...(releaseRemoved ? { release_removed: true } : {}),
     ...described,

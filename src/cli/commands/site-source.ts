@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printOne } from '../formats/output.ts';
 import type { Session } from '../session.ts';
@@ -30,10 +31,7 @@ export function registerSiteSource(site: CliCommand, session: Session): void {
       const body = {
         url,
         branch,
-        ...(folder === undefined ? {} : { folder }),
-        ...(credential === undefined ? {} : { credential }),
-        ...(webhookSecret === undefined ? {} : { webhook_secret: webhookSecret }),
-        ...(holdBefore === undefined ? {} : { hold_before: holdBefore }),
+        ...given({ folder, credential, webhook_secret: webhookSecret, hold_before: holdBefore }),
       };
       const now = await session.call('PUT /sites/:site/source', { params: { site: name }, body });
       const next = `  next:  sitewright site update ${name} --fetch\n`;

@@ -1,4 +1,5 @@
 import type { Revision, StartRunBody } from '../../core/contracts/index.ts';
+import { given } from '../../core/data/given.ts';
 import { counted } from '../../core/text/text.ts';
 import type { ApiClient } from '../client.ts';
 import type { CliCommand } from '../command.ts';
@@ -68,7 +69,7 @@ export function registerSite(program: CliCommand, session: Session): void {
       const client = await session.client();
       const made = await client.sites.create({
         name,
-        ...(flags.cluster === undefined ? {} : { cluster: flags.cluster }),
+        ...given({ cluster: flags.cluster }),
       });
       await printOne(terminal, flags, made, `site ${name} created\n  next:  sitewright site commit ${name} FILES\n`);
     });
@@ -122,8 +123,7 @@ export function registerSite(program: CliCommand, session: Session): void {
       const author = userOf(terminal);
       const answer = await client.sites.commit(name, {
         files,
-        ...(flags.message === undefined ? {} : { message: flags.message }),
-        ...(author === undefined ? {} : { author }),
+        ...given({ message: flags.message, author }),
         ...(flags.force ? { force: true } : {}),
         ...(flags.dryRun ? { dry_run: true } : {}),
       });
@@ -262,15 +262,14 @@ function starter(
       const user = userOf(terminal);
       const run = await client.sites.start(name, {
         kind,
-        ...(flags.revision === undefined ? {} : { revision: flags.revision }),
-        ...(flags.reason === undefined ? {} : { reason: flags.reason }),
+        ...given({ revision: flags.revision, reason: flags.reason }),
         ...descriptionOf(flags),
         ...(nodes === undefined ? {} : { nodes: [...new Set(nodes)] }),
         ...(flags.fetch ? { fetch: true } : {}),
         ...(flags.erase ? { erase: true } : {}),
-        ...(flags.holdBefore === undefined ? {} : { hold_before: flags.holdBefore }),
+        ...given({ hold_before: flags.holdBefore }),
         ...(flags.releaseRemoved ? { release_removed: true } : {}),
-        ...(user === undefined ? {} : { started_by: user }),
+        ...given({ started_by: user }),
       });
       const { presentStarted } = await import('../started-run.ts');
       process.exitCode = await presentStarted(terminal, client, run, flags);

@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import { isMapping } from '../../core/data/plain-value.ts';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
@@ -87,7 +88,7 @@ export function registerTag(program: CliCommand, session: Session): void {
       data: ({ name, primary, role }) =>
         primary === undefined && role === undefined
           ? undefined
-          : { name, meta: { has_primary: primary === true }, ...(role === undefined ? {} : { role }) },
+          : { name, meta: { has_primary: primary === true }, ...given({ role }) },
     },
   });
 

@@ -1,4 +1,5 @@
 import type { CreatedToken } from '../../core/contracts/index.ts';
+import { given } from '../../core/data/given.ts';
 import { unchecked } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -24,7 +25,7 @@ export function registerToken(program: CliCommand, session: Session): void {
     .option('--expires <when>', 'expiry: 90d, 12h, 30m from now, or ISO 8601 (default: never)')
     .output()
     .action(async ({ name, role, expires, ...flags }: CreateFlags) => {
-      const body = { name, role: unchecked(role), ...(expires === undefined ? {} : { expires }) };
+      const body = { name, role: unchecked(role), ...given({ expires }) };
       await showCreated(terminal, flags, await session.call('POST /tokens', { body }));
     });
 

@@ -1,4 +1,5 @@
 import type { WorkerVersionDetail } from '../../core/contracts/index.ts';
+import { given } from '../../core/data/given.ts';
 import { counted } from '../../core/text/text.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -54,7 +55,7 @@ export function registerWorker(program: CliCommand, session: Session): void {
       const isText = flags.format === 'table';
       const say = (line: string): void => (isText ? terminal.out(`${line}\n`) : undefined);
       const at = (name: string) => ({ params: { version: name } });
-      const body = { ...(move ? { move } : {}), ...(reason === undefined ? {} : { reason }) };
+      const body = { ...(move ? { move } : {}), ...given({ reason }) };
       const drained = await client.call('POST /workers/versions/:version/drain', { ...at(version), body });
       say(`new runs go to ${drained.current ?? 'workers without a version'}`);
       if (drained.moved > 0) say(`moved ${counted(drained.moved, 'open workflow')} there`);

@@ -16,6 +16,7 @@ import {
   type Value,
   YaqlError,
 } from '@sitewright/yaql';
+import { given } from '../../core/data/given.ts';
 import { StateData } from '../../graph/index.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
@@ -109,7 +110,7 @@ async function statesOf(flags: InputFlags, { loadCluster }: Omit<YaqlCommandPort
   const stateOf = ({ common, node, nodes, facts }: StateView): NodeState => {
     const uid = flags.node ?? null;
     const parts = { ...nodes, ...(uid === null || node === null ? {} : { [uid]: node }) };
-    return new StateData({ common, nodes: parts, ...(facts === undefined ? {} : { facts }) }).of(uid);
+    return new StateData({ common, nodes: parts, ...given({ facts }) }).of(uid);
   };
   return { now: stateOf(now), old: before === null ? null : stateOf(before) };
 }

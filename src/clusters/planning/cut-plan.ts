@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { controlQueue, nodeQueue, prefixed } from '../../../workflows/protocol.ts';
+import { given } from '../../core/data/given.ts';
 import { type ExecutablePart, type PlanReference, splitForExecution } from '../../core/graph-run/index.ts';
 import type { SchedulerGraph } from '../../core/scheduler/index.ts';
 import { taskKey } from '../../core/task-on-node.ts';
@@ -76,7 +77,7 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
       nodes: part.graph.nodes.length,
     })),
     coordination: split === null ? null : { chunks: coordination.length },
-    ...(nothing === undefined ? {} : { nothing_to_do: nothing }),
+    ...given({ nothing_to_do: nothing }),
     warnings: shortened(warnings),
   };
   const hash = createHash('sha256').update(JSON.stringify([body, planned.type, planned.metadata, planned.untouched]));

@@ -1,4 +1,5 @@
 import type { Engine } from '@sitewright/yaql';
+import { given } from '../../core/data/given.ts';
 import { explainPlan, type GraphProblem, planDot, planText, serializedText } from '../../graph/index.ts';
 import { findingsForRun } from '../checks/run-findings.ts';
 import { type ClusterPlan, planCluster } from '../plan-cluster.ts';
@@ -16,7 +17,7 @@ export function planHere<Form extends PlanForm>(
   const made = planCluster(sources, layers, request, {
     surroundings,
     ...(states === undefined ? {} : { old: oldStatesOf(sources, states) }),
-    ...(engine === undefined ? {} : { engine }),
+    ...given({ engine }),
   });
   if (!made.ok) return made;
   const findings = findingsForRun(sources, [request]).map(

@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import { answerOf, Thread } from '../../platform/threads/thread.ts';
 import type { OpenPlanner, PlanForm, PlanningAnswer, PlanningWork } from './planning-work.ts';
 
@@ -28,7 +29,7 @@ export function openPlanningThread(helpers?: string): OpenPlanner {
   });
   return {
     async plan<Form extends PlanForm>(form: Form, work: PlanningWork, signal?: AbortSignal) {
-      const asked = await thread.ask({ form, work }, { withinMs: MAX_MS, ...(signal === undefined ? {} : { signal }) });
+      const asked = await thread.ask({ form, work }, { withinMs: MAX_MS, ...given({ signal }) });
       // A message has no type parameter: the answer has the requested form.
       return answerOf(asked) as PlanningAnswer<Form>;
     },

@@ -1,5 +1,6 @@
 import { CONTROL } from '../text/control-characters.ts';
 import { didYouMean } from '../text/did-you-mean.ts';
+import { given } from './given.ts';
 import { isMapping, kindOf, type ValuePath } from './plain-value.ts';
 
 /** One way in which a value differs from its shape. */
@@ -42,7 +43,7 @@ export const valueThat = <T>(
             kind: 'wrong',
             path,
             message: typeof message === 'string' ? message : message(value),
-            ...(hint === undefined ? {} : { hint }),
+            ...given({ hint }),
           },
         ],
 });
@@ -100,7 +101,7 @@ export const objectOf = <T extends object>(
           if (shape !== undefined) return shape.problems(one, here);
           const message = `(known: ${[...known.keys()].join(', ')})`;
           const hint = didYouMean(name, known.keys());
-          return [{ kind: 'unknown', path: here, message, ...(hint === undefined ? {} : { hint }) }];
+          return [{ kind: 'unknown', path: here, message, ...given({ hint }) }];
         }),
       ];
     },

@@ -1,3 +1,4 @@
+import { given } from '../data/given.ts';
 import type { Call, NodeState } from '../words.ts';
 import { judgeCriteria } from './criteria.ts';
 import type { NodeFailure } from './failures.ts';
@@ -185,7 +186,7 @@ export function finishCall(state: BaremetalState, end: CallEnd, now: number): Ba
       return judge(next, group, call);
     case 'timeout': {
       const nodes = missing.map((index) => next.nodes[index]!.name);
-      const after = end.after_seconds === undefined ? {} : { after_seconds: end.after_seconds };
+      const after = given({ after_seconds: end.after_seconds });
       return failGroup(next, group, { kind: 'timeout', call, nodes, ...after });
     }
     case 'stopped':

@@ -1,4 +1,5 @@
 import type { BaremetalReport, GroupReport, NodeReport } from '../contracts/site-run-report.ts';
+import { given } from '../data/given.ts';
 import { NODE_STATES, type NodeState } from '../words.ts';
 import { halts } from './baremetal.ts';
 import { describeVerdict } from './criteria.ts';
@@ -90,8 +91,7 @@ function reportNode(node: BaremetalState['nodes'][number]): NodeReport {
     state: node.state,
     attempts: node.attempts,
     ...(node.running ? { running: node.running } : {}),
-    ...(node.group === undefined ? {} : { group: node.group }),
-    ...(node.system_id === undefined ? {} : { system_id: node.system_id }),
+    ...given({ group: node.group, system_id: node.system_id }),
     ...(node.started_at === undefined ? {} : { started_at: iso(node.started_at) }),
     ...(node.ended_at === undefined ? {} : { ended_at: iso(node.ended_at) }),
     ...(failure ? { failed_in: failure.call, failure_kind: failure.kind, reason: failure.message } : {}),

@@ -1,4 +1,5 @@
 import type { FailedTask } from '../contracts/graph-run.ts';
+import { given } from '../data/given.ts';
 import { pairOf, type Scheduler, type SchedulerCommand, type SchedulerGraph, taskReports } from '../scheduler/index.ts';
 import type { TaskOnNode } from '../task-on-node.ts';
 import { utf8Length } from '../text/text.ts';
@@ -49,7 +50,7 @@ export function restoreLedger(scheduler: Scheduler, kept: KeptRows): Ledger {
       node,
       status,
       attempt: attempts,
-      ...(cause === undefined ? {} : { root_cause: cause }),
+      ...given({ root_cause: cause }),
     });
   });
   for (const [at, row] of kept) rows.set(at, row);
@@ -109,7 +110,7 @@ export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<number, T
           put(number, { ...before, status: 'retrying', ended_at: at });
           return;
         case 'settled': {
-          const cause = command.cause === undefined ? {} : { root_cause: command.cause };
+          const cause = given({ root_cause: command.cause });
           put(number, { ...before, ...cause, status: command.status, ended_at: before.ended_at ?? at });
           return;
         }

@@ -1,4 +1,5 @@
 import type { GraphRunStatus, GraphStatus } from '../contracts/graph-run.ts';
+import { given } from '../data/given.ts';
 import {
   awaitingShown,
   cell,
@@ -32,7 +33,7 @@ export function statusOfGraph(graph: GraphProgress, ended: boolean): GraphStatus
     offline: graph.offline.slice(0, 50),
     ...(graph.started_at === undefined ? {} : { started_at: isoTime(graph.started_at) }),
     ...(graph.ended_at === undefined ? {} : { ended_at: isoTime(graph.ended_at) }),
-    ...(graph.reason === undefined ? {} : { reason: graph.reason }),
+    ...given({ reason: graph.reason }),
   };
 }
 

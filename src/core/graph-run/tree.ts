@@ -1,4 +1,5 @@
 import type { TreeNode } from '../contracts/site-run.ts';
+import { given } from '../data/given.ts';
 import { standingOf } from '../run/index.ts';
 import type { Scheduler } from '../scheduler/index.ts';
 import { shownReports } from '../scheduler/index.ts';
@@ -41,7 +42,7 @@ export function treeOfPart(scheduler: Scheduler): TreeNode[] {
       name: graph.names[graph.nameOf[task]!]!,
       kind: 'task',
       state: status,
-      ...(detail === undefined ? {} : { detail }),
+      ...given({ detail }),
     });
   });
   return graph.nodes.map((name, node) => ({

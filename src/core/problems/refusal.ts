@@ -1,3 +1,4 @@
+import { given } from '../data/given.ts';
 import type { Diagnostic } from './diagnostic.ts';
 
 /** Why an operation failed, as the API and the command line show it. */
@@ -35,7 +36,7 @@ export class SetupError extends RefusalError<SetupProblem> {
     message: string,
     { hint, cause }: { readonly hint?: string; readonly cause?: unknown } = {},
   ) {
-    super({ code, message, ...(hint === undefined ? {} : { hint }) }, { cause });
+    super({ code, message, ...given({ hint }) }, { cause });
   }
 }
 

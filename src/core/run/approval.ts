@@ -1,4 +1,5 @@
 import type { AwaitingApproval, Hold } from '../contracts/approval.ts';
+import { given } from '../data/given.ts';
 import { lineOf, listOf, objectOf, withRule } from '../data/shape.ts';
 import { unknownName } from '../text/did-you-mean.ts';
 import type { Decision } from '../words.ts';
@@ -104,8 +105,7 @@ export const decide = (
           ...hold,
           decision,
           decided_at,
-          ...(by === undefined ? {} : { by }),
-          ...(reason === undefined ? {} : { reason }),
+          ...given({ by, reason }),
         }
       : hold,
   );

@@ -1,3 +1,4 @@
+import { given } from '../data/given.ts';
 import { isMapping } from '../data/plain-value.ts';
 import { lineOf, type Shape, textOf } from '../data/shape.ts';
 
@@ -75,5 +76,5 @@ export function describedRun(
 ): { readonly title?: string; readonly labels?: Readonly<Record<string, string>> } {
   const called = title ?? own.title;
   const all = labels === undefined && own.labels === undefined ? undefined : { ...labels, ...own.labels };
-  return { ...(called === undefined ? {} : { title: called }), ...(all === undefined ? {} : { labels: all }) };
+  return { ...given({ title: called, labels: all }) };
 }

@@ -1,5 +1,6 @@
 import type { GraphRunReport } from '../contracts/graph-run.ts';
 import type { RunReport } from '../contracts/site-run-report.ts';
+import { given } from '../data/given.ts';
 import { LOST_OUTCOMES, type SiteRunKind } from '../words.ts';
 
 /** Known facts of a run that ended before it could write its report. */
@@ -40,7 +41,7 @@ const common = (run: LostRun, reason: string | undefined) => ({
   workflow_id: run.workflowId,
   run_id: run.id,
   outcome: ENDS.find((end) => end === run.outcome) ?? ('failed' as const),
-  ...(reason === undefined ? {} : { reason }),
+  ...given({ reason }),
   started_at: run.startedAt,
   ...(run.endedAt === null ? {} : { ended_at: run.endedAt }),
   operator: [],

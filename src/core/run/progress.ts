@@ -1,5 +1,6 @@
 import type { Hold } from '../contracts/approval.ts';
 import type { Paused } from '../contracts/primitives.ts';
+import { given } from '../data/given.ts';
 import { awaitingOf, rejectionIn } from './approval.ts';
 import type { Explained } from './failure.ts';
 
@@ -67,7 +68,7 @@ export function reportAny<Outcome extends string, Failure>(
   return {
     workflow_id,
     run_id,
-    ...(outcome === undefined ? {} : { outcome }),
+    ...given({ outcome }),
     ...(failure === undefined
       ? rejected === undefined
         ? {}
@@ -75,7 +76,7 @@ export function reportAny<Outcome extends string, Failure>(
       : { failure, ...explain(failure) }),
     started_at: isoTime(started_at),
     ...(ended_at === undefined ? {} : { ended_at: isoTime(ended_at) }),
-    ...(input.started_by === undefined ? {} : { started_by: input.started_by }),
+    ...given({ started_by: input.started_by }),
     ...(holds.length === 0 ? {} : { holds }),
   };
 }

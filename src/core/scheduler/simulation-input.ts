@@ -1,3 +1,4 @@
+import { given } from '../data/given.ts';
 import { isMapping, kindOf, type Mapping, printPath } from '../data/plain-value.ts';
 import { checkShape, type Shape, valueThat } from '../data/shape.ts';
 import type { Diagnostic } from '../problems/diagnostic.ts';
@@ -23,7 +24,7 @@ export function readSimulation(value: unknown): ReadSimulation {
       severity: 'error',
       code: 'simulation.bad-input',
       message,
-      ...(hint === undefined ? {} : { hint }),
+      ...given({ hint }),
       ...(place === '' ? {} : { path: place }),
     };
   });

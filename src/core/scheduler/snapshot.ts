@@ -1,3 +1,4 @@
+import { given } from '../data/given.ts';
 import type { RootCause } from '../task-on-node.ts';
 import type { SchedulerGraph } from './graph.ts';
 import { taskCount } from './graph.ts';
@@ -70,7 +71,7 @@ export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
     offline: sparse(s.offline, (n) => n === 1).map(([n]) => n),
     ...(approved.length === 0 ? {} : { approved }),
     now: s.now,
-    ...(s.wakeAt === undefined ? {} : { wakeAt: s.wakeAt }),
+    ...given({ wakeAt: s.wakeAt }),
     started: s.started,
     paused: s.paused,
     stopped: s.stopped,

@@ -1,3 +1,4 @@
+import { given } from '../data/given.ts';
 import type { RunResult } from '../words.ts';
 
 interface ToleratedGraph {
@@ -23,7 +24,7 @@ export interface GraphEnd {
 
 /** The end in a command that ends the run; nothing in the one of a part, whose coordinator knows it. */
 export const endIn = ({ result, why }: Partial<GraphEnd>): GraphEnd | undefined =>
-  result && { result, ...(why === undefined ? {} : { why }) };
+  result && { result, ...given({ why }) };
 
 export const endOfGraph = ({ verdict }: ToleranceCount, otherwise: RunResult): GraphEnd =>
   verdict === 'none' ? { result: otherwise } : { result: 'failed', why: verdict };

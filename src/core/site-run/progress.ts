@@ -1,5 +1,6 @@
 import type { RunStatus, SitePlan, TreeNode } from '../contracts/site-run.ts';
 import type { NodeReport, PhaseReport, RunReport, SiteOperatorAction } from '../contracts/site-run-report.ts';
+import { given } from '../data/given.ts';
 import {
   type BaremetalState,
   countNodes,
@@ -65,8 +66,7 @@ export const explainSiteRun = (progress: RunProgress, failure: RunFailure) =>
   explainRunFailure(failure, { kind: progress.kind, site: progress.input.site, left: leftToRedeploy(progress) });
 
 const commitOf = ({ commit, commit_url }: SitePlan) => ({
-  ...(commit === undefined ? {} : { commit }),
-  ...(commit_url === undefined ? {} : { commit_url }),
+  ...given({ commit, commit_url }),
 });
 
 export function statusOf(progress: RunProgress): RunStatus {
@@ -107,7 +107,7 @@ export function treeOf(progress: RunProgress): TreeNode {
     name: phase.name,
     kind: 'phase',
     state: phase.state,
-    ...(phase.detail === undefined ? {} : { detail: phase.detail }),
+    ...given({ detail: phase.detail }),
     ...(phase.name === 'software' && progress.software ? { workflow_id: progress.software.workflow_id } : {}),
     ...(phase.name === 'baremetal' && progress.baremetal ? { children: groupTrees(progress.baremetal) } : {}),
   }));
@@ -151,9 +151,7 @@ const detailOf = (parts: readonly string[]) => (parts.length === 0 ? {} : { deta
 
 function failedNodes(state: BaremetalState | undefined): { node: string; group?: string; reason: string }[] {
   return (state?.nodes ?? []).flatMap((node) =>
-    node.failure
-      ? [{ node: node.name, ...(node.group === undefined ? {} : { group: node.group }), reason: node.failure.message }]
-      : [],
+    node.failure ? [{ node: node.name, ...given({ group: node.group }), reason: node.failure.message }] : [],
   );
 }
 

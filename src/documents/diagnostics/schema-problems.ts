@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { given } from '../../core/data/given.ts';
 import { isMapping, printPath, type ValuePath, valueAt } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
@@ -104,7 +105,7 @@ export const unplaced = ({ severity, code, message, hint, path }: SchemaProblem)
   severity,
   code,
   message,
-  ...(hint === undefined ? {} : { hint }),
+  ...given({ hint }),
   ...(path.length === 0 ? {} : { path: printPath(path) }),
 });
 

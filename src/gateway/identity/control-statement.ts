@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ControlOrder } from '../../agent/control-judge.ts';
 import type { ExecutionKey } from '../../agent/execution.ts';
+import { given } from '../../core/data/given.ts';
 import { isSignedBy, type PublicOrderKey, readProof, signedBytes } from './proof.ts';
 import type { OrderVerdict } from './verify-order.ts';
 
@@ -74,7 +75,7 @@ export function verifyControl(
       message: `the order was valid until ${statement.not_after}, but it is ${now.toISOString()} here`,
     };
   const { reason, by } = statement;
-  return { ok: true, order: { reason, ...(by === undefined ? {} : { by }) } };
+  return { ok: true, order: { reason, ...given({ by }) } };
 }
 
 function isAbout(statement: ControlStatement, wanted: ControlTarget): boolean {

@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import { isMapping, kindOf, type ValuePath } from '../../core/data/plain-value.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { FormatValues } from '../fields/python-format.ts';
@@ -57,7 +58,7 @@ export function readPlanInput(value: unknown): ReadInput {
     subgraphs,
     legacyPluginTasks,
     anyChoices,
-    ...(old === undefined ? {} : { old }),
+    ...given({ old }),
   };
   return { ok: true, input, problems: problems.all() };
 }
@@ -232,8 +233,8 @@ class InputReader {
     return this.texts(node[field], [...at, field]).map((tag) => (primary.has(tag) ? `primary-${tag}` : tag));
   }
 
-  state(given: unknown, at: ValuePath): ClusterState | undefined {
-    const state = this.mapping(given, at);
+  state(from: unknown, at: ValuePath): ClusterState | undefined {
+    const state = this.mapping(from, at);
     if (state === undefined) return undefined;
     const common = this.mapping(state.common, [...at, 'common']);
     const nodes = this.mapping(state.nodes, [...at, 'nodes']);
@@ -247,7 +248,7 @@ class InputReader {
     return {
       common,
       nodes: Object.fromEntries(parts) as Readonly<Record<string, Fields>>,
-      ...(facts === undefined ? {} : { facts }),
+      ...given({ facts }),
     };
   }
 

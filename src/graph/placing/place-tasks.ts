@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import { kindOf } from '../../core/data/plain-value.ts';
 import { onlyOrders } from '../../core/task-types/index.ts';
 import type { FieldEvaluator } from '../fields/evaluator.ts';
@@ -77,7 +78,7 @@ export function placeTasks(
     const { nodes, skippedPrimaries } = found;
     const hints = skippedPrimaries.map(({ node, tag }) => `; node ${node} has it as ${tag}`);
     const nothing = found.nothing ?? (nodes.length === 0 ? `no node has ${placedBy}${hints.join('')}` : undefined);
-    return { nodes, placedBy, skippedPrimaries, ...(nothing === undefined ? {} : { nothing }) };
+    return { nodes, placedBy, skippedPrimaries, ...given({ nothing }) };
   };
 
   const placements = new Map<string, Placement>();
@@ -90,7 +91,7 @@ export function placeTasks(
     const deselected = chosen.size > 0 && !chosen.has(merged.task.id) && !onlyOrders(type);
     const { nothing, ...resolved }: Resolved =
       type === 'stage' ? { ...NOWHERE, nodes: [byTags.sync], placedBy: 'stage' } : resolve(merged);
-    const unplaced = nothing === undefined ? {} : { unplaced: nothing };
+    const unplaced = given({ unplaced: nothing });
     placements.set(merged.task.id, { merged, type, deselected, ...resolved, ...unplaced });
   }
   const groups = [...placements.values()].filter(({ type }) => type === 'group');

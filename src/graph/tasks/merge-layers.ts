@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import { isMapping, setKey, type ValuePath } from '../../core/data/plain-value.ts';
 import { isExpression } from '../fields/template.ts';
 import { GraphProblemError } from '../problem.ts';
@@ -69,7 +70,7 @@ export function mergeLayers(
         const above = merged.get(task.id);
         if (above !== undefined) above.replaces.push(name);
         else {
-          const owner = layer.owner === undefined ? {} : { owner: layer.owner };
+          const owner = given({ owner: layer.owner });
           const folder = layer.path !== undefined && isExpression(task.parameters) ? { folder: layer.path } : {};
           merged.set(task.id, {
             task: withOwnersDefaults(task, layer),

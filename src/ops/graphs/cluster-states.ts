@@ -1,5 +1,6 @@
 import { uidOf } from '../../clusters/sources.ts';
 import { clusterStates } from '../../clusters/state/cluster-state.ts';
+import { given } from '../../core/data/given.ts';
 import type { ClusterState } from '../../graph/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
@@ -27,11 +28,7 @@ export function stateOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp'
     /** @throws `not-found` for the cluster, and for a node that is not in it */
     async states(cluster: number, node?: number): Promise<ClusterStatesView> {
       const sources = await readSources(deps, cluster);
-      const { now, before } = clusterStates(
-        sources,
-        await store.taskStates.read(cluster),
-        masterIp === undefined ? {} : { masterIp },
-      );
+      const { now, before } = clusterStates(sources, await store.taskStates.read(cluster), given({ masterIp }));
       const found = sources.nodes.find(({ id }) => id === node);
       if (node !== undefined && found === undefined) {
         throw problem('not-found', `node ${node} is not in cluster ${cluster}`, {

@@ -1,5 +1,6 @@
 import { readClusterSources } from '../../clusters/read-sources.ts';
 import { unknownType } from '../../clusters/requested-graphs.ts';
+import { given } from '../../core/data/given.ts';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.ts';
 import { actionOf, namesOfType } from '../../core/graph-types.ts';
 import { requestRefused } from '../../core/run/index.ts';
@@ -87,7 +88,7 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
       const graph = {
         ...(await named(cluster, type)),
         ...(nodes === undefined || nodes.length === 0 ? {} : { nodes }),
-        ...(tasks === undefined ? {} : { tasks }),
+        ...given({ tasks }),
       };
       return startedWithTasks({ cluster, graphs: [graph], ...options });
     },

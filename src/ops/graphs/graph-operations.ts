@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
 import type { GraphTask } from '../../graph/index.ts';
 import type { GraphContent, GraphFilter, GraphOwner, GraphWithTasks } from '../../store/index.ts';
@@ -175,12 +176,11 @@ const filterOf = ({ kind, id }: GraphOwner) =>
 /** Converts an upload to the store's names; absent fields stay absent. */
 function contentOf({ node_filter, on_success, on_error, on_stop, name, tasks }: GraphUpload): GraphContent {
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(node_filter === undefined ? {} : { nodeFilter: node_filter }),
+    ...given({ name, nodeFilter: node_filter }),
     ...(on_success === undefined ? {} : { onSuccess: on_success as GraphContent['onSuccess'] & object }),
     ...(on_error === undefined ? {} : { onError: on_error as GraphContent['onError'] & object }),
     ...(on_stop === undefined ? {} : { onStop: on_stop as GraphContent['onStop'] & object }),
-    ...(tasks === undefined ? {} : { tasks }),
+    ...given({ tasks }),
   };
 }
 

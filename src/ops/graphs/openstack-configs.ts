@@ -1,4 +1,5 @@
 import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
+import { given } from '../../core/data/given.ts';
 import { onlyOrders } from '../../core/task-types/index.ts';
 import type { JsonFields, OpenstackConfigFilter, OpenstackConfigRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
@@ -52,7 +53,7 @@ export function openstackConfigOperations(deps: OpsDependencies) {
     ): Promise<readonly OpenstackConfigRecord[]> {
       await checkTarget(target);
       const { cluster: clusterId, nodes, role } = target;
-      const kept = { clusterId, configuration, ...(role === undefined ? {} : { nodeRole: role }) };
+      const kept = { clusterId, configuration, ...given({ nodeRole: role }) };
       const created = await configs.create(nodes === undefined ? [kept] : nodes.map((nodeId) => ({ ...kept, nodeId })));
       await audit(actor, 'openstack-config.create', clusterId);
       return created;
@@ -82,7 +83,7 @@ export function openstackConfigOperations(deps: OpsDependencies) {
       const nodes = role === undefined ? target.nodes : await ofRole();
       if (nodes?.length === 0)
         throw problem('invalid', `no node of cluster ${cluster} has role ${role}`, { hint: 'Name another role.' });
-      const graph = { type: 'default', refreshed_by: [...files].sort(), ...(nodes === undefined ? {} : { nodes }) };
+      const graph = { type: 'default', refreshed_by: [...files].sort(), ...given({ nodes }) };
       // Cluster and nodes were checked: only a graph with tasks can be missing.
       const plan = await plans
         .explain(cluster, { ...graph, ...(options.force === true ? { force: true } : {}) })

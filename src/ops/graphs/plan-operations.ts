@@ -3,6 +3,7 @@ import type { ClusterPlanRequest } from '../../clusters/plan-cluster.ts';
 import { type PlanForm, type PlanForms, plannerHere } from '../../clusters/planning/index.ts';
 import { readGraphLayers } from '../../clusters/read-sources.ts';
 import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
+import { given } from '../../core/data/given.ts';
 import { valueAt } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { DrawOptions, GraphProblem } from '../../graph/index.ts';
@@ -47,7 +48,7 @@ export function planOperations(deps: OpsDependencies) {
       layers,
       request,
       ...(force ? {} : { states: await store.taskStates.read(cluster) }),
-      surroundings: masterIp === undefined ? {} : { masterIp },
+      surroundings: given({ masterIp }),
     });
     if (result.ok) return result.value;
     if (result.reason === 'no-graph') return null;

@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import {
   doneOf,
   endedCounts,
@@ -149,9 +150,7 @@ export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDepend
         const page = await store.taskHistory.page(section.graph.id, {
           statuses: section.statuses,
           limit: limit - items.length,
-          ...(nodes === undefined ? {} : { nodes }),
-          ...(tasks === undefined ? {} : { tasks }),
-          ...(inner === undefined ? {} : { before: inner }),
+          ...given({ nodes, tasks, before: inner }),
         });
         items.push(
           ...page.items.map((row) => ({

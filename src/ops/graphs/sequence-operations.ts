@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import type { SequenceRecord } from '../../store/index.ts';
 import { StoreError } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
@@ -29,8 +30,7 @@ export function sequenceOperations({ store }: OpsDependencies) {
       if (release !== undefined) await store.releases.get(release);
       if (cluster !== undefined) await store.clusters.brief(cluster);
       return sequences.list({
-        ...(release === undefined ? {} : { releaseId: release }),
-        ...(cluster === undefined ? {} : { clusterId: cluster }),
+        ...given({ releaseId: release, clusterId: cluster }),
       });
     },
     get: (id: number): Promise<SequenceRecord> => sequences.get(id),

@@ -1,4 +1,5 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
+import { given } from '../../core/data/given.ts';
 import { allOf, percentOf } from '../../core/graph-run/task-counts.ts';
 import { isTransactionOpen, type TransactionStatus } from '../../core/words.ts';
 import { findExecution } from '../../platform/temporal/is-run-open.ts';
@@ -109,8 +110,7 @@ export function transactionOperations(deps: OpsDependencies) {
     /** By id. Running transactions have their current progress. */
     async list({ cluster, statuses, names, visible }: TransactionListFilter): Promise<readonly TransactionRecord[]> {
       const filter: TransactionFilter = {
-        ...(cluster === undefined ? {} : { clusterId: cluster }),
-        ...(statuses === undefined ? {} : { statuses }),
+        ...given({ clusterId: cluster, statuses }),
         ...(names === undefined ? {} : { names: namesOf(names) }),
         ...(visible ? { hidden: false } : {}),
       };

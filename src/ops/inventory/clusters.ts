@@ -1,6 +1,7 @@
 import { pluginFits } from '../../clusters/plugin-fit.ts';
 import type { newClusterBody } from '../../core/contracts/fuel/clusters.ts';
 import type { Wire } from '../../core/contracts/wire.ts';
+import { given } from '../../core/data/given.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { NO_RELEASES_HINT } from '../../core/problems/refusal.ts';
 import { counted } from '../../core/text/text.ts';
@@ -126,9 +127,7 @@ export function clusterOperations({ store, masterIp = '' }: Pick<OpsDependencies
           netProvider,
           attributes: { editable, generated },
           networkConfig: startingNetworks(release, netProvider, request),
-          ...(request.mode === undefined ? {} : { mode: request.mode }),
-          ...(request.site === undefined ? {} : { site: request.site }),
-          ...(request.components === undefined ? {} : { components: request.components }),
+          ...given({ mode: request.mode, site: request.site, components: request.components }),
         });
         for (const plugin of await within.plugins.list()) {
           if (pluginFits(plugin, { ...release, mode: created.mode }))
@@ -170,10 +169,12 @@ export function clusterOperations({ store, masterIp = '' }: Pick<OpsDependencies
         });
       if (update.name !== undefined) await refuseTaken(update.name, id);
       const cluster = await store.clusters.update(id, {
-        ...(update.name === undefined ? {} : { name: update.name }),
-        ...(update.site === undefined ? {} : { site: update.site }),
-        ...(update.ui_settings === undefined ? {} : { uiSettings: update.ui_settings }),
-        ...(update.components === undefined ? {} : { components: update.components }),
+        ...given({
+          name: update.name,
+          site: update.site,
+          uiSettings: update.ui_settings,
+          components: update.components,
+        }),
       });
       await audit(store, actor, 'cluster.update', id, { fields: Object.keys(update) });
       return view(cluster);
@@ -214,7 +215,7 @@ function startingNetworks(
   const { networks, config } = objectOf(objectOf(release.metadata.networks_metadata)[provider]);
   const parameters = {
     ...objectOf(config),
-    ...(segmentation === undefined ? {} : { segmentation_type: segmentation }),
+    ...given({ segmentation_type: segmentation }),
   };
   const groups = Array.isArray(networks) ? networks.filter(isObject) : [];
   return {

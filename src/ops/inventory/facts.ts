@@ -1,4 +1,5 @@
 import { clusterStates } from '../../clusters/state/cluster-state.ts';
+import { given } from '../../core/data/given.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { Json, JsonFields, JsonObject, NodeRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
@@ -70,7 +71,7 @@ export function factsOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp'
       await nodesOf(id, wanted);
       const sources = await readSources(deps, id);
       const bare = { ...sources, cluster: { ...sources.cluster, deploymentInfo: { common: {}, nodes: {} } } };
-      const { now } = clusterStates(bare, { states: {}, tasks: [] }, masterIp === undefined ? {} : { masterIp });
+      const { now } = clusterStates(bare, { states: {}, tasks: [] }, given({ masterIp }));
       return listed(now.common as JsonObject, now.nodes as Record<string, JsonObject>, wanted, split);
     },
     async uploadDeployment(

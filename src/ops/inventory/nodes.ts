@@ -1,5 +1,6 @@
 import { mergeOver } from '../../clusters/merge-over.ts';
 import { type NodeDefaults, nodeDefaults, partsOfNode, withInterfaceDefaults } from '../../clusters/node-defaults.ts';
+import { given } from '../../core/data/given.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { Json, JsonFields, NodeFilter, NodeRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
@@ -19,7 +20,7 @@ export function inventoryNodeOperations(deps: OpsDependencies) {
   const { store } = deps;
   const allocate = tagAllocator(deps);
   const audit = (actor: string, action: string, id: number, details?: unknown) =>
-    store.audit.append({ actor, action, target: `node/${id}`, ...(details === undefined ? {} : { details }) });
+    store.audit.append({ actor, action, target: `node/${id}`, ...given({ details }) });
 
   /** Adds tags, with one request per cluster. */
   async function views(nodes: readonly NodeRecord[]): Promise<readonly NodeView[]> {
@@ -179,7 +180,7 @@ export function inventoryNodeOperations(deps: OpsDependencies) {
       const node = await store.nodes.create({
         ...change,
         name: name ?? hostname ?? `Untitled (${mac!.replaceAll(/[:-]/g, '').slice(-4).toLowerCase()})`,
-        ...(site === undefined ? {} : { site }),
+        ...given({ site }),
       });
       await audit(actor, 'node.register', node.id, { name: node.name });
       return view(node);

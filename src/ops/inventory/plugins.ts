@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import { isMapping } from '../../core/data/plain-value.ts';
 import type { JsonFields, PluginRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
@@ -43,9 +44,7 @@ export function pluginOperations({ store }: OpsDependencies) {
         Object.entries(upload).filter(([name, value]) => value !== undefined && !COLUMNS.includes(name)),
       );
       const changed = await store.plugins.update(id, {
-        ...(upload.version === undefined ? {} : { version: upload.version }),
-        ...(upload.title === undefined ? {} : { title: upload.title }),
-        ...(upload.package_version === undefined ? {} : { packageVersion: upload.package_version }),
+        ...given({ version: upload.version, title: upload.title, packageVersion: upload.package_version }),
         metadata: { ...plugin.metadata, ...parts },
       });
       await store.audit.append({

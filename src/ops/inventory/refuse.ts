@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { problem } from '../problem.ts';
 import { sameJson } from './json-object.ts';
@@ -8,7 +9,7 @@ export function refuseIfAny(errors: readonly Diagnostic[]): void {
   const hint = errors.find((one) => one.hint !== undefined)?.hint;
   throw problem('invalid', errors.map((one) => one.message).join('; '), {
     errors,
-    ...(hint === undefined ? {} : { hint }),
+    ...given({ hint }),
   });
 }
 

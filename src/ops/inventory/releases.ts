@@ -1,4 +1,5 @@
 import { pluginFits } from '../../clusters/plugin-fit.ts';
+import { given } from '../../core/data/given.ts';
 import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
 import type { JsonFields, JsonObject, NewTag, PluginRecord, ReleaseRecord, StorePorts } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
@@ -88,8 +89,7 @@ export function releaseOperations({ store, reader = readerHere }: OpsDependencie
       return store.atomically(async (within) => {
         const { metadata } = await within.releases.get(id);
         const changed = await within.releases.update(id, {
-          ...(upload.name === undefined ? {} : { name: upload.name }),
-          ...(upload.version === undefined ? {} : { version: upload.version }),
+          ...given({ name: upload.name, version: upload.version }),
           ...columns(upload),
           metadata: { ...metadata, ...metadataOf(upload) },
         });
@@ -170,11 +170,9 @@ export const isDeployable = (release: ReleaseRecord): boolean => release.isDeplo
 
 function columns(upload: ReleaseUpload) {
   return {
-    ...(upload.operating_system === undefined ? {} : { operatingSystem: upload.operating_system }),
+    ...given({ operatingSystem: upload.operating_system }),
     ...(upload.description === undefined ? {} : { description: upload.description ?? '' }),
-    ...(upload.state === undefined ? {} : { state: upload.state }),
-    ...(upload.roles_metadata === undefined ? {} : { rolesMetadata: upload.roles_metadata }),
-    ...(upload.tags_metadata === undefined ? {} : { tagsMetadata: upload.tags_metadata }),
+    ...given({ state: upload.state, rolesMetadata: upload.roles_metadata, tagsMetadata: upload.tags_metadata }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { given } from '../../core/data/given.ts';
 import {
   branchProblem,
   folderProblem,
@@ -49,8 +50,7 @@ export async function fetchBranch(
   const cwd = await mkdtemp(join(tmpdir(), 'sitewright-git-'));
   try {
     const env = credential === undefined ? configEnv([NO_REDIRECTS]) : await credentialEnv(url, credential, cwd);
-    const git = (args: readonly string[], input?: string) =>
-      runGit(args, { cwd, signal, limits, ...(input === undefined ? {} : { input }) });
+    const git = (args: readonly string[], input?: string) => runGit(args, { cwd, signal, limits, ...given({ input }) });
     await git(['init', '--quiet', '--bare', 'repository']);
     const at = ['-C', 'repository'];
     const fetch = ['fetch', '--quiet', '--depth=1', '--no-tags', '--no-recurse-submodules', '--end-of-options'];

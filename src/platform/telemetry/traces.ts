@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
+import { given } from '../../core/data/given.ts';
 import { withoutEnd } from '../../core/text/text.ts';
 import { withoutSecretTexts } from './log.ts';
 
@@ -141,7 +142,7 @@ const writtenSpan = ({
 }: EndedSpan): object => ({
   traceId,
   spanId,
-  ...(parentId === undefined ? {} : { parentSpanId: parentId }),
+  ...given({ parentSpanId: parentId }),
   name,
   kind: KINDS[kind],
   startTimeUnixNano: `${Math.round(startMs)}000000`,

@@ -1,5 +1,6 @@
 import { createSecureContext } from 'node:tls';
 import type { TLSConfig } from '@temporalio/client';
+import { given } from '../../core/data/given.ts';
 import { SetupError } from '../../core/problems/refusal.ts';
 import { readSettingFile } from '../files/setting-file.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -34,14 +35,14 @@ export function connectionOptions({ address, tls = {}, api_key_file: keyFile }: 
   if (!isSecure) return { address };
   const { ca_file, cert_file, key_file, server_name } = tls;
   const config: TLSConfig = {
-    ...(server_name === undefined ? {} : { serverNameOverride: server_name }),
+    ...given({ serverNameOverride: server_name }),
     ...(ca_file === undefined ? {} : { serverRootCACertificate: readSettingFile('temporal.tls.ca_file', ca_file) }),
     ...(cert_file === undefined || key_file === undefined ? {} : { clientCertPair: pairOf(cert_file, key_file) }),
   };
   return {
     address,
     tls: Object.keys(config).length === 0 ? true : config,
-    ...(apiKey === undefined ? {} : { apiKey }),
+    ...given({ apiKey }),
   };
 }
 

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { given } from '../../core/data/given.ts';
 import { freePort } from '../free-port.ts';
 import { isAlive, withLock } from '../processes/lock.ts';
 import { runnableProgram } from '../threads/runnable-program.ts';
@@ -304,7 +305,7 @@ async function findRunning(databaseFile: string): Promise<DevServer | undefined>
     await rm(noteOf(databaseFile), { force: true });
     return undefined;
   }
-  return { address, ...(uiUrl === undefined ? {} : { uiUrl }), pid, reused: true, stop: async () => {} };
+  return { address, ...given({ uiUrl }), pid, reused: true, stop: async () => {} };
 }
 
 async function writeWhole(path: string, text: string): Promise<void> {

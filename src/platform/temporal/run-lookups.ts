@@ -1,5 +1,6 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { ValueError } from '@temporalio/common';
+import { given } from '../../core/data/given.ts';
 import type { RunEnd } from '../../store/index.ts';
 import { closedOutcome, findExecution, type RunExecution } from './is-run-open.ts';
 import { metadataClient } from './metadata-client.ts';
@@ -42,5 +43,5 @@ export async function findEnd(client: Client, workflowId: string, runId: string 
   );
   const outcome = closedOutcome(status.name);
   const isChild = parentExecution !== undefined;
-  return { outcome, at: closeTime ?? new Date(), isChild, ...(why === undefined ? {} : { reason: why }) };
+  return { outcome, at: closeTime ?? new Date(), isChild, ...given({ reason: why }) };
 }

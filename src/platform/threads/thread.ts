@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { given } from '../../core/data/given.ts';
 import { runnableProgram } from './runnable-program.ts';
 
 export interface ThreadOptions {
@@ -210,7 +211,7 @@ function startWorker({ program, data, maxMegabytes, youngMegabytes = 48 }: Threa
     // A program of ours needs no options of Node.js, and cannot start with those of `node --eval`.
     execArgv: [],
     resourceLimits: {
-      ...(maxMegabytes === undefined ? {} : { maxOldGenerationSizeMb: maxMegabytes }),
+      ...given({ maxOldGenerationSizeMb: maxMegabytes }),
       maxYoungGenerationSizeMb: youngMegabytes,
     },
   });

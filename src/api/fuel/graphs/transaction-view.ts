@@ -7,6 +7,7 @@ import {
   transactionSchema,
 } from '../../../core/contracts/fuel/deployments.ts';
 import type { Wire } from '../../../core/contracts/wire.ts';
+import { given } from '../../../core/data/given.ts';
 import type { TaskStatus, TransactionStatus } from '../../../core/words.ts';
 import type { StartedDeployment } from '../../../ops/index.ts';
 import type { SequenceRecord, TransactionRecord } from '../../../store/index.ts';
@@ -103,7 +104,7 @@ export const viewStarted = ({ run, warnings }: StartedDeployment): Wire<typeof s
     severity,
     code,
     message,
-    ...(hint === undefined ? {} : { hint }),
+    ...given({ hint }),
   })),
 });
 
