@@ -232,7 +232,7 @@ it('the API answers as described about a run of a site with a cluster, while it 
     status: { phase: 'software' },
     report: { baremetal: { groups: [{}, {}, {}] } },
     tree: { kind: 'run' },
-    nodes: { items: exampleHosts.map((node) => ({ node })) },
+    nodes: { items: exampleHosts.map((name) => ({ name })) },
   });
   release();
   await rig.client.workflow.getHandle(workflow_id, id).result();
