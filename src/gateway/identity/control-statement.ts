@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ControlOrder } from '../../agent/control-judge.ts';
 import type { ExecutionKey } from '../../agent/execution.ts';
-import { given } from '../../core/data/given.ts';
 import { isSignedBy, type PublicOrderKey, readProof, signedBytes } from './proof.ts';
 import type { OrderVerdict } from './verify-order.ts';
 
@@ -75,7 +74,7 @@ export function verifyControl(
       message: `the order was valid until ${statement.not_after}, but it is ${now.toISOString()} here`,
     };
   const { reason, by } = statement;
-  return { ok: true, order: { reason, ...given({ by }) } };
+  return { ok: true, order: { reason, ...(by === undefined ? {} : { by }) } };
 }
 
 function isAbout(statement: ControlStatement, wanted: ControlTarget): boolean {

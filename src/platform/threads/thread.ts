@@ -1,5 +1,4 @@
 import { Worker } from 'node:worker_threads';
-import { given } from '../../core/data/given.ts';
 import { runnableProgram } from './runnable-program.ts';
 
 export interface ThreadOptions {
@@ -211,7 +210,7 @@ function startWorker({ program, data, maxMegabytes, youngMegabytes = 48 }: Threa
     // A program of ours needs no options of Node.js, and cannot start with those of `node --eval`.
     execArgv: [],
     resourceLimits: {
-      ...given({ maxOldGenerationSizeMb: maxMegabytes }),
+      ...(maxMegabytes === undefined ? {} : { maxOldGenerationSizeMb: maxMegabytes }),
       maxYoungGenerationSizeMb: youngMegabytes,
     },
   });
