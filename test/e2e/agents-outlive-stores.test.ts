@@ -290,7 +290,7 @@ it('a cancellation reaches running tasks by the control queue, long before their
   await eventually(() => ran() === 1);
   const run = rig.client.workflow.getHandle(body.workflow_id as string, body.run as string);
   await run.cancel();
-  await eventually(async () => (await system.store.transactions.get(body.id as number)).status === 'stopped');
+  await eventually(async () => (await system.store.transactions.get(body.id as number)).status === 'cancelled');
   const { events } = await run.fetchHistory();
   const secondOf = (fits: (event: NonNullable<typeof events>[number]) => unknown): number =>
     Number(events?.findLast(fits)?.eventTime?.seconds);
