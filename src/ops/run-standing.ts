@@ -5,6 +5,8 @@ import type { AnyRunStatus } from './workflow-calls.ts';
 interface RunStanding {
   readonly phase: string;
   readonly paused: boolean;
+  /** A graph of it is held after a failure. */
+  readonly held: boolean;
   readonly awaitingApproval: boolean;
   readonly done: number;
   readonly total: number;
@@ -49,5 +51,6 @@ function shortened(status: AnyRunStatus): RunStanding {
       ? { failedNodes: status.failing_nodes, failedTasks: status.counts.failed ?? 0 }
       : { failedNodes: status.counts.failed, failedTasks: null };
   const awaitingApproval = awaiting_approval !== undefined;
-  return { phase, paused: paused !== null, awaitingApproval, done, total, ...counted, failure };
+  const held = 'cluster' in status && status.graphs.some(({ state }) => state === 'held');
+  return { phase, paused: paused !== null, held, awaitingApproval, done, total, ...counted, failure };
 }

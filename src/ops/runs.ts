@@ -63,6 +63,7 @@ import { type AnyRunStatus, getRun, type RunType } from './workflow-calls.ts';
 /** A run for lists and pages. */
 interface RunView extends RunSummary {
   readonly paused: boolean;
+  readonly held: boolean;
   readonly awaitingApproval: boolean;
   /** This run's page in Temporal's Web UI; null if no UI is configured. */
   readonly temporalUrl: string | null;
@@ -70,26 +71,10 @@ interface RunView extends RunSummary {
 
 type Answers = WorkflowContracts[RunType]['queries'];
 
-/** Runs on sites, and graph runs on clusters. */
-export interface RunOperations {
-  /** Starts a workflow on a site. @throws `site-busy` with the run that holds the site. */
-  start(kind: SiteRunKind, input: SiteRunInput): Promise<RunView>;
-  list(filter?: RunFilter): Promise<Page<RunView>>;
-  get(id: string): Promise<RunView & { readonly parameters: Json }>;
-  status(id: string): Promise<AnyRunStatus>;
-  report(id: string): Promise<Answers['report']>;
-  tree(id: string): Promise<Answers['tree']>;
-  plan(id: string): Promise<Answers['plan']>;
-  nodes(id: string): Promise<readonly NodeReport[]>;
-  /** An operator's request to a running run, which decides about it. @throws `refused` */
-  update<U extends OperatorUpdate>(id: string, update: U, request: UpdateRequest<U>): Promise<AnyRunStatus>;
-  /** Ends gracefully: running work finishes, nothing new starts. */
-  stop(id: string, request: OperatorNote): Promise<void>;
-  /** Aborts running work, as far as MAAS can. */
-  cancel(id: string, request: OperatorNote): Promise<void>;
-}
+export type RunOperations = ReturnType<typeof runOperations>;
 
-export function runOperations(deps: OpsDependencies): RunOperations {
+/** Runs on sites, and graph runs on clusters. */
+export function runOperations(deps: OpsDependencies) {
   const { store, temporal, noticeReceivers } = deps;
   const { client } = temporal;
 
@@ -114,6 +99,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       ...run,
       temporalUrl: temporalUrl(deps, run),
       paused: false,
+      held: false,
       awaitingApproval: false,
       ...standing.get(run.id),
     }));
@@ -261,7 +247,8 @@ export function runOperations(deps: OpsDependencies): RunOperations {
   }
 
   return {
-    async start(kind, input) {
+    /** Starts a workflow on a site. @throws `site-busy` with the run that holds the site. */
+    async start(kind: SiteRunKind, input: SiteRunInput): Promise<RunView> {
       const parsed = parseSiteRunInput(kind, [input]);
       if (!parsed.ok) throw invalidInput(parsed.problems);
       const { site } = input;
@@ -284,7 +271,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       }
     },
 
-    async list(filter = {}) {
+    async list(filter: RunFilter = {}): Promise<Page<RunView>> {
       // A later page shows the findings of the first one.
       if (filter.before === undefined) await closeGone(filter);
       const listed = (wanted: RunFilter) =>
@@ -301,7 +288,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       const waiting = filter.before === undefined ? await waitingRuns(filter) : [];
       return { ...full, items: await views([...waiting, ...full.items]) };
     },
-    async get(id) {
+    async get(id: string): Promise<RunView & { readonly parameters: Json }> {
       try {
         return await view(await current(id));
       } catch (error) {
@@ -318,26 +305,28 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       }
     },
 
-    async status(id) {
+    async status(id: string): Promise<AnyRunStatus> {
       const { run, execution } = await found(id);
       if (run.outcome === null) return earlier.withExpectedEnd(run, await statuses.of(run, { execution }));
       if (run.kind === WORKFLOWS.execute_graph) return graphStatusFromReport(run, await storedGraphReport(run));
       return siteStatusFromReport(run, await storedReport(run));
     },
-    async report(id) {
+    async report(id: string): Promise<Answers['report']> {
       const run = await current(id);
       if (run.outcome === null) return wholeReport(run, await ask(run, 'report'));
       return run.kind === WORKFLOWS.execute_graph ? storedGraphReport(run) : storedReport(run);
     },
-    async tree(id) {
+    async tree(id: string): Promise<Answers['tree']> {
       return ask(await reached(id), 'tree');
     },
-    async plan(id) {
+    async plan(id: string): Promise<Answers['plan']> {
       return ask(await reached(id), 'plan');
     },
-    nodes: async (id) => (await store.runs.listNodes(id)).map(({ report }) => report),
+    nodes: async (id: string): Promise<readonly NodeReport[]> =>
+      (await store.runs.listNodes(id)).map(({ report }) => report),
 
-    async update(id, update, request) {
+    /** An operator's request to a running run, which decides about it. @throws `refused` */
+    async update<U extends OperatorUpdate>(id: string, update: U, request: UpdateRequest<U>): Promise<AnyRunStatus> {
       const run = await live(id);
       const { by, reason, ...target }: OperatorNote = request;
       const said = [...Object.values(target), reason].filter(Boolean).join(': ');
@@ -355,12 +344,14 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       await record();
       return status;
     },
-    async stop(id, request) {
+    /** Ends gracefully: running work finishes, nothing new starts. */
+    async stop(id: string, request: OperatorNote): Promise<void> {
       const run = await live(id);
       await audited('run.stop', run, request);
       await steer(run, () => handleOf(run).signal('stop', request));
     },
-    async cancel(id, request) {
+    /** Aborts running work, as far as MAAS can. */
+    async cancel(id: string, request: OperatorNote): Promise<void> {
       const run = await live(id);
       await audited('run.cancel', run, request);
       await steer(run, () => handleOf(run).cancel());

@@ -35,11 +35,11 @@ const SAID = {
 export const said = (word) => SAID[word] ?? String(word ?? '').replaceAll('_', ' ');
 
 /** `{look, text}` of a run: its outcome once it has one, else its current phase. */
-export function standingOf({ outcome, phase, paused, awaiting_approval }) {
+export function standingOf({ outcome, phase, paused, held, awaiting_approval }) {
   if (outcome !== null) return { look: lookOf(outcome), text: said(outcome) };
   if (paused) return { look: 'warn', text: 'paused' };
   if (awaiting_approval) return { look: 'warn', text: said('awaiting_approval') };
-  return { look: /: held$/.test(phase) ? 'warn' : 'busy', text: said(phase) };
+  return { look: held ? 'warn' : 'busy', text: said(phase) };
 }
 
 export const timeOf = (text) => (text === null || text === undefined ? '' : new Date(text).toLocaleString());
