@@ -90,12 +90,12 @@ it('a deployment is started, watched, and read after its end', async () => {
   const { body: plan } = await api.ask('GET', `/api/v1/runs/${id}/plan`);
   expect(plan.plan).toMatchObject({ site: 'stl1', revision: 1, nodes: exampleHosts });
   const { body: nodes } = await api.ask('GET', `/api/v1/runs/${id}/nodes`);
-  expect(nodes.items.map((node: { node: string; state: string }) => [node.node, node.state])).toEqual(
+  expect(nodes.items.map((node: { name: string; state: string }) => [node.name, node.state])).toEqual(
     exampleHosts.map((host) => [host, 'success']),
   );
   const { body: history } = await api.ask('GET', '/api/v1/sites/stl1/nodes/stl1r01s05/history');
   expect(history).toMatchObject({
-    items: [{ node: 'stl1r01s05', state: 'success', run: { id, outcome: 'success' } }],
+    items: [{ node: { name: 'stl1r01s05', state: 'success' }, run: { id, outcome: 'success' } }],
     next: null,
   });
   const { body: revision } = await api.ask('GET', '/api/v1/sites/stl1/revisions/last-good');
