@@ -217,7 +217,7 @@ describe('a site', () => {
       expect(report.out).toMatch(new RegExp(`^ {2}${state} +\\d`, 'm'));
     expect((await sitewright('run', 'tree', `deploy_site:${site}`)).out).toMatch(/└─ .*stl1r01s0/);
     expect((await sitewright('run', 'status', site)).out).toMatch(/success with failures, 6 of 6 nodes/);
-    const nodes = await sitewright('run', 'nodes', site, '-f', 'csv', '-c', 'node', '-c', 'state');
+    const nodes = await sitewright('run', 'nodes', site, '-f', 'csv', '-c', 'name', '-c', 'state');
     expect(nodes.out).toContain('stl1r01s06,failed');
     const list = await sitewright('run', 'list', '--site', site, '--outcome', 'success_with_failures', '-f', 'json');
     expect(JSON.parse(list.out)).toMatchObject([{ site, started_by: 'ann', reason: 'trial', revision: 1 }]);
