@@ -148,7 +148,7 @@ describePage('the page of a run of graphs', () => {
       await runCli(['run', ...args], terminal);
       return terminal.said.out;
     };
-    await page.getByRole('heading', { level: 1 }).getByText('custom: held').waitFor();
+    await page.getByRole('heading', { level: 1 }).locator('.warn', { hasText: 'custom: held' }).waitFor();
     const buttons = page.getByRole('group', { name: 'Tasks by status' }).getByRole('button');
     const shown = ['1 failed', '3 blocked', '2 success'];
     await expect.poll(async () => (await buttons.allInnerTexts()).map((text) => text.trim())).toEqual(shown);
