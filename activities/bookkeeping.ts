@@ -1,6 +1,6 @@
 import { given } from '../src/core/data/given.ts';
 import { allAtOnceStrategy, checkHolds, planGroups } from '../src/core/deployment/index.ts';
-import { describedRun, type RunDescription } from '../src/core/run/description.ts';
+import type { RunDescription } from '../src/core/run/description.ts';
 import {
   assembleReport,
   describeRunFailure,
@@ -10,12 +10,9 @@ import {
 } from '../src/core/site-run/index.ts';
 import {
   closeGoneRuns,
-  closeRun,
   type Json,
   MAX_OPEN,
   parseRevisionReference,
-  type RunRecord,
-  reopenRun,
   type Store,
   StoreError,
 } from '../src/store/index.ts';
@@ -23,6 +20,7 @@ import type { OpenedWithin, OpenRun, OpenRunAnswer, SiteActivities } from './con
 import { type ActivityDependencies, isAwaited, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
 import { CLOSING, closeClaim, openClaim, proveClaim, sequenceIn } from './fencing.ts';
+import { auditStart, listOpened, listRefused, type OpenedRunRow } from './run-rows.ts';
 import type { SiteCache } from './site-cache.ts';
 
 /** Claim a site, record the run's progress and close the run. All are safe to repeat. */
@@ -93,41 +91,20 @@ async function openRun(deps: ActivityDependencies, cache: SiteCache, request: Op
   const failure = (await claimSite(deps, request)) ?? (await objection(store, cache, request));
   if (failure !== null) {
     if (failure.kind !== 'site-busy' && failure.kind !== 'site-not-found') await store.claims.release({ site }, holder);
-    if (!isAwaited(request)) {
-      const reason = describeRunFailure(failure);
-      const run = await putRow(store, request);
-      if (run.outcome === null) await closeRun(store, run, { outcome: 'failed', at: new Date(), reason });
-    }
+    if (!isAwaited(request)) await listRefused(store, rowOf(request), describeRunFailure(failure));
     return { ok: false, failure };
   }
-  await reopenRun(store, await putRow(store, request));
+  await listOpened(store, rowOf(request));
   await closeGoneRuns(store, deps, (await store.runs.list({ site, open: true, limit: MAX_OPEN })).items);
-  await store.audit.append({
-    id: `start-${run_id}`,
-    at: request.started_at,
-    actor: request.started_by ?? 'temporal',
-    action: `run.${request.kind}`,
-    target: `site/${site}`,
-    ...given({ reason: request.reason }),
-  });
+  await auditStart(store, rowOf(request), `site/${site}`);
   return { ok: true, search_attributes: await searchAttributes() };
 }
 
-const putRow = (store: Store, request: OpenRun): Promise<RunRecord> =>
-  store.runs.put({
-    id: request.run_id,
-    sequence: 0,
-    workflowId: request.workflow_id,
-    temporalRunId: request.run_id,
-    kind: request.kind,
-    phase: 'starting',
-    site: request.site,
-    startedAt: request.started_at,
-    parameters: request.parameters as Json,
-    // The workflow has checked them with its input.
-    ...describedRun(request.parameters as RunDescription),
-    ...given({ startedBy: request.started_by, reason: request.reason }),
-  });
+const rowOf = ({ parameters, ...request }: OpenRun): OpenedRunRow => ({
+  ...request,
+  // The workflow has checked them with its input.
+  parameters: parameters as RunDescription,
+});
 
 /** Why the run cannot have its site; null when it has it. */
 async function claimSite(

@@ -3,6 +3,7 @@ import { activityInfo } from '@temporalio/activity';
 import type { Planner } from '../src/clusters/planning/index.ts';
 import type { ClusterSources } from '../src/clusters/sources.ts';
 import { given } from '../src/core/data/given.ts';
+import { SURELY_WAITS_MS } from '../src/core/run/opening.ts';
 import type { LoadedSite, SourceFile } from '../src/documents/index.ts';
 import type { GitLimits } from '../src/platform/git/run-git.ts';
 import type { SecretProvider } from '../src/platform/secrets/secret-provider.ts';
@@ -87,11 +88,8 @@ export const openedWithin = ({ notices, settings }: ActivityDependencies): Opene
   ...given({ prefix: settings.prefix }),
 });
 
-/** Callers of a start wait for its answer for twenty seconds: src/ops/start-run.ts. */
-const CALLERS_WAIT_MS = 18_000;
-
 /** Whether whoever started the run waits for its answer now, after the attempts before this one. */
 export function isAwaited({ answered }: { readonly answered: boolean }): boolean {
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
-  return answered && currentAttemptScheduledTimestampMs - scheduledTimestampMs < CALLERS_WAIT_MS;
+  return answered && currentAttemptScheduledTimestampMs - scheduledTimestampMs < SURELY_WAITS_MS.open;
 }

@@ -3,20 +3,16 @@ import { clusterStatusAfter } from '../src/clusters/cluster-status.ts';
 import { readClusterSources } from '../src/clusters/read-sources.ts';
 import { requestedGraphs } from '../src/clusters/requested-graphs.ts';
 import { given } from '../src/core/data/given.ts';
-import type { GraphRunInput, PlanningFailure } from '../src/core/graph-run/index.ts';
+import type { PlanningFailure } from '../src/core/graph-run/index.ts';
 import { type Diagnostic, isError } from '../src/core/problems/diagnostic.ts';
-import { describedRun } from '../src/core/run/description.ts';
 import { requestRefused } from '../src/core/run/index.ts';
 import {
   type ClaimHolder,
   type ClusterRecord,
   closeGoneRuns,
-  closeRun,
   endGoneTransactions,
   MAX_OPEN,
-  type RunRecord,
   type RunTransactions,
-  reopenRun,
   type Store,
   StoreError,
 } from '../src/store/index.ts';
@@ -25,6 +21,7 @@ import { type ActivityDependencies, type ActivitySettings, isAwaited, openedWith
 import { translated } from './failures.ts';
 import { CLOSING, closeClaim, isOpenBy, openClaim } from './fencing.ts';
 import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.ts';
+import { auditStart, listOpened, listRefused, type OpenedRunRow } from './run-rows.ts';
 
 const OFFLINE_WAIT_SECONDS = 120;
 
@@ -49,7 +46,10 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
   const { input, run_id } = request;
   const holder: ClaimHolder = { workflowId: request.workflow_id, runId: run_id };
   const refuse = async (failure: PlanningFailure) => {
-    if (!isAwaited(request)) await recordRefused(store, request, failure.message);
+    if (!isAwaited(request)) {
+      const row = rowOf(request, { described: { labels: { cluster: String(input.cluster) } } });
+      await listRefused(store, row, failure.message);
+    }
     return { ok: false, failure } as const;
   };
   let cluster: ClusterRecord;
@@ -116,9 +116,7 @@ async function transactionsOf(
     return { ok: false, failure: { kind: 'plan-refused', message: sources.refused, problems: [] } };
   const requested = await requestedGraphs(store, input, sources);
   if (!requested.ok) return requested;
-  const findings = findingsForRun(sources, requested.graphs).map(
-    ({ nodes: _nodes, role: _role, tags: _tags, ...finding }): Diagnostic => finding,
-  );
+  const findings = findingsForRun(sources, requested.graphs);
   const errors = findings.filter(isError);
   if (errors.length > 0 && !(input.force ?? false)) return { ok: false, failure: unfit(cluster, errors) };
   const transactions = await store.transactions.createRun({
@@ -131,7 +129,7 @@ async function transactionsOf(
     mode: input.mode ?? 'apply',
     force: input.force ?? false,
     debug: input.debug ?? false,
-    ...startedBy(input),
+    ...given({ startedBy: input.started_by }),
   });
   return { ok: true, transactions, warnings: findings.slice(0, MAX_WARNINGS) };
 }
@@ -168,28 +166,14 @@ async function busyWith(store: Store, cluster: ClusterRecord, holder: ClaimHolde
   };
 }
 
-/** The run's row in the list of runs. */
-const putRow = (
-  store: Store,
+const rowOf = (
   { input, workflow_id, run_id, started_at }: OpenGraphRun,
-  more: Parameters<typeof describedRun>[1] & { readonly site?: string; readonly number?: number },
-): Promise<RunRecord> => {
-  const { site, number, ...described } = more;
-  return store.runs.put({
-    id: run_id,
-    sequence: 0,
-    workflowId: workflow_id,
-    temporalRunId: run_id,
-    kind: 'execute_graph',
-    phase: 'starting',
-    startedAt: started_at,
-    ...describedRun(input, described),
-    parameters: input,
-    ...given({ site, number }),
-    ...startedBy(input),
-    ...given({ reason: input.reason }),
-  });
-};
+  more: Pick<OpenedRunRow, 'described' | 'site' | 'number'>,
+): OpenedRunRow => ({
+  ...{ kind: 'execute_graph', workflow_id, run_id, started_at, parameters: input },
+  ...given({ started_by: input.started_by, reason: input.reason }),
+  ...more,
+});
 
 /** Adds a run that has its cluster to the list of runs and to the audit log. */
 async function recordRun(
@@ -198,32 +182,21 @@ async function recordRun(
   cluster: ClusterRecord,
   { run, graphs }: RunTransactions,
 ): Promise<void> {
-  const { input, run_id, started_at } = request;
-  const row = await putRow(store, request, {
-    title: `${graphs.map(({ graphType }) => graphType).join(', ')} on cluster ${cluster.name}`,
+  const row = rowOf(request, {
+    described: {
+      title: `${graphs.map(({ graphType }) => graphType).join(', ')} on cluster ${cluster.name}`,
+      labels: { cluster: String(cluster.id), transaction: String(run.id) },
+    },
     number: run.id,
-    labels: { cluster: String(cluster.id), transaction: String(run.id) },
     ...(cluster.site === null ? {} : { site: cluster.site }),
   });
-  await reopenRun(store, row);
-  await store.audit.append({
-    id: `start-${run_id}`,
-    at: started_at,
-    actor: input.started_by ?? 'temporal',
-    action: 'run.execute_graph',
-    target: `cluster/${cluster.id}`,
-    details: { transaction: run.id, graphs: graphs.map(({ graphType }) => graphType), mode: run.mode },
-    ...given({ reason: input.reason }),
+  await listOpened(store, row);
+  await auditStart(store, row, `cluster/${cluster.id}`, {
+    transaction: run.id,
+    graphs: graphs.map(({ graphType }) => graphType),
+    mode: run.mode,
   });
 }
-
-/** Adds a run that was refused, closed, to the list of runs: no one else learns of it. */
-async function recordRefused(store: Store, request: OpenGraphRun, reason: string): Promise<void> {
-  const row = await putRow(store, request, { labels: { cluster: String(request.input.cluster) } });
-  if (row.outcome === null) await closeRun(store, row, { outcome: 'failed', at: new Date(), reason });
-}
-
-const startedBy = ({ started_by }: GraphRunInput) => given({ startedBy: started_by });
 
 async function close(deps: ActivityDependencies, request: CloseGraphRun): Promise<void> {
   const { store } = deps;

@@ -3,14 +3,12 @@
 //   node bench/amounts.ts [--record]
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { fileURLToPath } from 'node:url';
 import { Expression, Runtime } from '@sitewright/yaql';
-import { build } from 'esbuild';
-import { ownPackages } from '../scripts/own-packages.mjs';
 import { planGraph, planOrder, readPlanInput } from '../src/graph/index.ts';
 import { openStore } from '../src/store/index.ts';
 import { environment } from '../test/api/fuel-graphs-rig.ts';
 import { storeGraphRun } from '../test/ui/stored-runs.ts';
+import { loadedAtStart, root } from './loaded-at-start.ts';
 import { clusterOf, recorded } from './recorded-cluster.ts';
 
 type Counts = Record<string, number>;
@@ -86,30 +84,9 @@ async function statements(): Promise<Counts> {
 }
 
 async function commandLine(): Promise<Counts> {
-  const root = fileURLToPath(new URL('..', import.meta.url));
-  const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: ['src/cli/main.ts'],
-    bundle: true,
-    splitting: true,
-    packages: 'external',
-    plugins: [ownPackages],
-    format: 'esm',
-    platform: 'node',
-    outdir: 'not-written',
-    write: false,
-    metafile: true,
-  });
-  const modules = new Set<string>();
-  const visit = (path: string): void => {
-    if (modules.has(path)) return;
-    modules.add(path);
-    for (const { path: to, kind, external } of metafile.inputs[path]!.imports)
-      if (kind === 'import-statement' && external !== true) visit(to);
-  };
-  visit('src/cli/main.ts');
-  const bytes = [...modules].reduce((sum, path) => sum + readFileSync(`${root}/${path}`).length, 0);
-  return { modules: modules.size, bytes };
+  const { modules } = await loadedAtStart();
+  const bytes = modules.reduce((sum, path) => sum + readFileSync(`${root}/${path}`).length, 0);
+  return { modules: modules.length, bytes };
 }
 
 const found: Record<string, Counts> = {

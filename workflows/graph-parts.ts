@@ -21,6 +21,9 @@ import { endOfChild } from './failures.ts';
 import { loadCoordination } from './graph-part.ts';
 import { type Courier, createCourier, type FromPartSignal, type ToPartSignal } from './graph-signals.ts';
 
+/** Operator requests for single tasks. */
+export type TaskUpdate = 'retry_task' | 'skip_task';
+
 interface SplitPlan {
   readonly input: Omit<RunGraphPartInput, 'part' | 'chunks'>;
   readonly type: string;
@@ -294,6 +297,3 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     drive,
   };
 }
-
-/** Operator requests for single tasks. */
-export type TaskUpdate = 'retry_task' | 'skip_task';

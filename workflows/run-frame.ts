@@ -28,6 +28,7 @@ import {
   startHolds,
 } from '../src/core/run/index.ts';
 import type { ParsedRunInput } from '../src/core/run/input.ts';
+import { SURELY_WAITS_MS } from '../src/core/run/opening.ts';
 import { isInvalidAnswer } from './answers.ts';
 import type { OpenedRow, RunOpening } from './contract.ts';
 import { type Control, createControl } from './control.ts';
@@ -211,7 +212,7 @@ export async function runInFrame<
   };
 
   await CancellationScope.nonCancellable(async () => {
-    const answered = isAwaited(ACCEPTED_MS);
+    const answered = isAwaited(SURELY_WAITS_MS.accept);
     const opened = await kind.open(answered).catch(
       (error: unknown) =>
         ({
@@ -229,7 +230,7 @@ export async function runInFrame<
       progress.failure = opened.failure;
       progress.outcome = 'failed';
       run.opening = { ok: false, failure: opened.failure };
-      if (!answered || !isAwaited(OPENED_MS)) run.notices.failed(kind.explain(opened.failure));
+      if (!answered || !isAwaited(SURELY_WAITS_MS.open)) run.notices.failed(kind.explain(opened.failure));
       await condition(allHandlersFinished);
       await run.notices.settled();
       return;
@@ -280,10 +281,6 @@ export async function runInFrame<
   const { reason, next_step } = kind.explain(why);
   throw failure(failureType(why), `${reason}. Next: ${next_step}`, why, kind.result());
 }
-
-/** Callers of a start wait for a worker for two seconds, and then for its answer for twenty: src/ops/start-run.ts. */
-const ACCEPTED_MS = 1_000;
-const OPENED_MS = 18_000;
 
 /** Whether whoever started the run waits for so long: no one else needs to learn of a refusal then. */
 function isAwaited(ms: number): boolean {

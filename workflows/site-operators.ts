@@ -27,6 +27,52 @@ import { readNews } from './graph-news.ts';
 import { maasSilenceHandler, openedHandler, steeringHandlers } from './operators.ts';
 import type { Run } from './run-frame.ts';
 
+/** State of a running site workflow, and the operations of its steps. */
+export interface SiteRun extends Run<RunProgress> {
+  readonly kind: SiteRunKind;
+  readonly input: SiteRunInput;
+  readonly slices: Slices;
+  /** Retries at operators' requests. Null: they are refused. */
+  retries: NodeRetries | null;
+  /** Runs one phase; waits while paused. Null when nothing new may start or the run was cancelled during the phase. */
+  phase<T>(
+    name: PhaseName,
+    work: () => Promise<{ value: T; state?: 'success' | 'failed' | 'stopped'; detail?: string }>,
+  ): Promise<T | null>;
+  skip(name: PhaseName, detail: string): void;
+  /** Marks the run as failed. The caller must return afterwards. */
+  fail(failure: RunFailure): void;
+  loadPlan(): Promise<SitePlan | null>;
+  /** Writes nodes to the store in batches and updates the search attribute of failed nodes. */
+  record(nodes: readonly NodeWrite[]): Promise<void>;
+  /** Writes the nodes that have changed since they were recorded, or never were. */
+  recordRest(): Promise<void>;
+}
+
+/** Retries of failed nodes at operators' requests, while the baremetal step runs. */
+export interface NodeRetries {
+  /** Nodes of an aborted call of a group: they are not retried until their work in MAAS is settled. */
+  settling: readonly number[];
+  /** Starts the retry of a node immediately if possible, in parallel with the current call of any group. */
+  request(node: string): void;
+  /**
+   * Starts retries that could not start when requested. Call it between calls.
+   *
+   * @throws the failure of a retry that ends the run
+   */
+  take(): void;
+  /** Whether a retry of this node, or of any, was requested and has not started. */
+  pending(node?: string): boolean;
+  /** Whether retries of these nodes, or of any, have started and not ended. */
+  underWay(nodes?: readonly number[]): boolean;
+  /**
+   * Resolves when retries of these nodes, or of all, have ended.
+   *
+   * @throws the failure of a retry that ends the run
+   */
+  ended(nodes?: readonly number[]): Promise<void>;
+}
+
 export const retryNode = objectOf<RetryNodeRequest>({ ...noteFields, node: lineOf(MAX.name) }, ['node']);
 
 /** Sets the handlers for operators of a site run: signals, updates and queries (docs/design.md#the-temporal-surface). */
@@ -101,50 +147,4 @@ function refuseRetry({ kind, progress, retries }: SiteRun, node: string): void {
   if (retries.pending(node)) throw refused(`a retry of node ${node} is already pending`);
   const why = whyNotRetry(baremetal, node);
   if (why) throw refused(why);
-}
-
-/** State of a running site workflow, and the operations of its steps. */
-export interface SiteRun extends Run<RunProgress> {
-  readonly kind: SiteRunKind;
-  readonly input: SiteRunInput;
-  readonly slices: Slices;
-  /** Retries at operators' requests. Null: they are refused. */
-  retries: NodeRetries | null;
-  /** Runs one phase; waits while paused. Null when nothing new may start or the run was cancelled during the phase. */
-  phase<T>(
-    name: PhaseName,
-    work: () => Promise<{ value: T; state?: 'success' | 'failed' | 'stopped'; detail?: string }>,
-  ): Promise<T | null>;
-  skip(name: PhaseName, detail: string): void;
-  /** Marks the run as failed. The caller must return afterwards. */
-  fail(failure: RunFailure): void;
-  loadPlan(): Promise<SitePlan | null>;
-  /** Writes nodes to the store in batches and updates the search attribute of failed nodes. */
-  record(nodes: readonly NodeWrite[]): Promise<void>;
-  /** Writes the nodes that have changed since they were recorded, or never were. */
-  recordRest(): Promise<void>;
-}
-
-/** Retries of failed nodes at operators' requests, while the baremetal step runs. */
-export interface NodeRetries {
-  /** Nodes of an aborted call of a group: they are not retried until their work in MAAS is settled. */
-  settling: readonly number[];
-  /** Starts the retry of a node immediately if possible, in parallel with the current call of any group. */
-  request(node: string): void;
-  /**
-   * Starts retries that could not start when requested. Call it between calls.
-   *
-   * @throws the failure of a retry that ends the run
-   */
-  take(): void;
-  /** Whether a retry of this node, or of any, was requested and has not started. */
-  pending(node?: string): boolean;
-  /** Whether retries of these nodes, or of any, have started and not ended. */
-  underWay(nodes?: readonly number[]): boolean;
-  /**
-   * Resolves when retries of these nodes, or of all, have ended.
-   *
-   * @throws the failure of a retry that ends the run
-   */
-  ended(nodes?: readonly number[]): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { TemporalFailure } from '@temporalio/workflow';
 import { given } from '../src/core/data/given.ts';
-import { type GraphRunInput, NO_TASKS } from '../src/core/graph-run/index.ts';
+import { DEFAULT_GRAPHS, type GraphRunInput, NO_TASKS } from '../src/core/graph-run/index.ts';
 import type { SitePlan } from '../src/core/site-run/index.ts';
 import { type Child, startChildOf } from './border.ts';
 import type { GraphRunResult } from './contract.ts';
@@ -30,7 +30,7 @@ export async function runSoftware(run: SiteRun, plan: SitePlan): Promise<void> {
     run.show();
     const graphInput: GraphRunInput = {
       cluster,
-      graphs: [{ type: 'default' }],
+      graphs: DEFAULT_GRAPHS,
       ...given({ started_by: input.started_by, reason: input.reason }),
     };
     try {

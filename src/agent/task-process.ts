@@ -7,6 +7,20 @@ import { type Containment, MARK_VARIABLE } from './containment.ts';
 import { systemFailure } from './place-file.ts';
 import type { TaskFailure } from './result.ts';
 
+/** A program to run, without a shell: arguments are passed unchanged. */
+export interface Command {
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Also receives stdout, chunk by chunk, in addition to the output files. */
+  readonly onStdout?: (chunk: Buffer) => void;
+}
+
+export type CommandEnd =
+  | { readonly kind: 'exit'; readonly exitCode: number }
+  | { readonly kind: 'signal'; readonly signal: string }
+  | { readonly kind: 'not-started'; readonly failure: TaskFailure };
+
 /** Default PATH of tasks. */
 export const DEFAULT_TASK_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/puppetlabs/bin';
 
@@ -93,17 +107,3 @@ export async function runCommand(
     });
   });
 }
-
-/** A program to run, without a shell: arguments are passed unchanged. */
-export interface Command {
-  readonly argv: readonly [string, ...string[]];
-  readonly cwd?: string;
-  readonly environment?: Readonly<Record<string, string>>;
-  /** Also receives stdout, chunk by chunk, in addition to the output files. */
-  readonly onStdout?: (chunk: Buffer) => void;
-}
-
-export type CommandEnd =
-  | { readonly kind: 'exit'; readonly exitCode: number }
-  | { readonly kind: 'signal'; readonly signal: string }
-  | { readonly kind: 'not-started'; readonly failure: TaskFailure };

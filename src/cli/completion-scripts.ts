@@ -1,6 +1,10 @@
 import type { Command } from 'commander';
 import type { ValueKind } from './completion-values.ts';
 
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+export type Shell = (typeof SHELLS)[number];
+
 /** The script by which a shell completes the commands of a program. */
 export const completionScript = (shell: Shell, program: Command): string =>
   ({ bash: bashScript, zsh: zshScript, fish: fishScript })[shell](placesOf(program));
@@ -173,7 +177,3 @@ function fishScript(places: Places): string {
 ${lines.join('\n')}
 `;
 }
-
-export type Shell = (typeof SHELLS)[number];
-
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;

@@ -1,4 +1,4 @@
-import type { GraphRequest, GraphRunInput } from '../core/graph-run/index.ts';
+import { DEFAULT_GRAPHS, type GraphRequest, type GraphRunInput } from '../core/graph-run/index.ts';
 import { actionOf, namesOfType } from '../core/graph-types.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
 import { BEFORE_CHANGES, type RequestRefused, requestRefused } from '../core/run/index.ts';
@@ -92,7 +92,7 @@ async function chosenGraphs(store: Ports, input: GraphRunInput, sources: Cluster
   if (input.graphs !== undefined) return { ok: true, graphs: input.graphs };
   if (input.sequence !== undefined) return graphsOfSequence(store, input.sequence, sources);
   if (input.from !== undefined) return graphsOfEarlierRun(store, input.from, sources);
-  return { ok: true, graphs: [{ type: 'default' }] };
+  return { ok: true, graphs: DEFAULT_GRAPHS };
 }
 
 async function graphsOfSequence(store: Ports, id: number, { release }: ClusterSources): Promise<RequestedGraphs> {

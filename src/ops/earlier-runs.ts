@@ -1,6 +1,8 @@
 import { isMapping } from '../core/data/plain-value.ts';
+import { DEFAULT_GRAPHS } from '../core/graph-run/index.ts';
 import { type EarlierRun, expectedEnd } from '../core/run/time-left.ts';
 import type { RunRecord, Store } from '../store/index.ts';
+import { isHeld } from './run-standing.ts';
 import { orWithoutStore } from './without-store.ts';
 import type { AnyRunStatus } from './workflow-calls.ts';
 
@@ -46,8 +48,7 @@ export function earlierRuns(store: Store) {
     /** The status with when the run should end, unless it waits for a person. */
     async withExpectedEnd<S extends AnyRunStatus>(run: RunRecord, status: S): Promise<S> {
       const { paused, stopping, awaiting_approval, total } = status;
-      const held = 'cluster' in status && status.graphs.some(({ state }) => state === 'held');
-      if (paused || stopping || awaiting_approval || held) return status;
+      if (paused || stopping || awaiting_approval || isHeld(status)) return status;
       const expected = expectedEnd({ startedAt: run.startedAt, total }, await earlierOf(run));
       return expected === undefined ? status : { ...status, expected };
     },
@@ -61,6 +62,3 @@ function sortOf({ parameters }: RunRecord): string {
   const types = Array.isArray(graphs) ? graphs.map((graph: unknown) => (isMapping(graph) ? graph.type : '')) : [];
   return JSON.stringify([mode, types, sequence, from === undefined, Array.isArray(nodes) ? nodes.length : 0]);
 }
-
-/** Of an input that names none. */
-const DEFAULT_GRAPHS = [{ type: 'default' }];

@@ -3,6 +3,16 @@ import type { LogArrival, PlacedArrival } from '../agent/logs/run-log-index.ts';
 import type { TaskLogs } from '../agent/logs/task-logs.ts';
 import type { RunLogPage } from '../core/contracts/run.ts';
 
+export interface RunLogRequest {
+  readonly before?: string;
+  readonly after?: string;
+  readonly limit?: number;
+  readonly search?: string;
+  readonly task?: string;
+  readonly node?: string;
+  readonly stream?: OutputStream;
+}
+
 const LINES = 200;
 /** Pieces of output that one answer looks through; the next one goes on. */
 const MAX_PIECES = 20_000;
@@ -86,14 +96,4 @@ const textOf = ({ graph, offset }: Place): string => `${graph}.${offset}`;
 function placeOf(text: string): Place {
   const [graph = 0, offset = 0] = text.split('.').map(Number);
   return { graph, offset };
-}
-
-export interface RunLogRequest {
-  readonly before?: string;
-  readonly after?: string;
-  readonly limit?: number;
-  readonly search?: string;
-  readonly task?: string;
-  readonly node?: string;
-  readonly stream?: OutputStream;
 }

@@ -41,6 +41,10 @@ export function runStandings(statusOf: (run: RunSummary) => Promise<AnyRunStatus
   };
 }
 
+/** Whether a graph of the run is held after a failure: an operator decides. */
+export const isHeld = (status: AnyRunStatus): boolean =>
+  'cluster' in status && status.graphs.some(({ state }) => state === 'held');
+
 function shortened(status: AnyRunStatus): RunStanding {
   const { phase, paused, awaiting_approval, done, total, failed } = status;
   const [first] = failed;
@@ -51,6 +55,5 @@ function shortened(status: AnyRunStatus): RunStanding {
       ? { failedNodes: status.failing_nodes, failedTasks: status.counts.failed ?? 0 }
       : { failedNodes: status.counts.failed, failedTasks: null };
   const awaitingApproval = awaiting_approval !== undefined;
-  const held = 'cluster' in status && status.graphs.some(({ state }) => state === 'held');
-  return { phase, paused: paused !== null, held, awaitingApproval, done, total, ...counted, failure };
+  return { phase, paused: paused !== null, held: isHeld(status), awaitingApproval, done, total, ...counted, failure };
 }

@@ -56,23 +56,24 @@ export function runsInTemporal({
   taskQueue,
   prefix,
 }: Pick<TemporalAccess, 'client' | 'taskQueue' | 'prefix'>): RunsInTemporal {
+  const executions = () => metadataClient(client);
   const types = `WorkflowType IN (${KINDS.map((kind) => `'${kind}'`).join(', ')})`;
   const own = prefix === undefined ? '' : ` AND TaskQueue STARTS_WITH '${prefixed(prefix, '')}'`;
   const isOurs = (queue: string): boolean => queue === taskQueue || PREFIX.exec(queue)?.[1] === prefix;
   return {
     async find(id) {
       if (!/^[\w-]+$/.test(id)) return undefined;
-      for await (const { workflowId, runId, taskQueue: queue } of metadataClient(client).list({
+      for await (const { workflowId, runId, taskQueue: queue } of executions().list({
         query: `RunId = '${id}'${own}`,
       })) {
         if (!isOurs(queue)) continue;
         const now = await findExecution(client, workflowId, runId);
-        const described = now && (await metadataClient(client).getHandle(workflowId, now.runId).describe());
+        const described = now && (await executions().getHandle(workflowId, now.runId).describe());
         if (described && KINDS.includes(described.type)) return { ...recordOf(described), id };
       }
       return undefined;
     },
-    get: async (workflowId, runId) => recordOf(await metadataClient(client).getHandle(workflowId, runId).describe()),
+    get: async (workflowId, runId) => recordOf(await executions().getHandle(workflowId, runId).describe()),
     async list({ before, limit = USUAL_LIMIT, ...filter }) {
       if (before !== undefined) return undefined;
       return { items: await found(types + own, filter, limit), next: null };
@@ -98,13 +99,13 @@ export function runsInTemporal({
   };
 
   async function describe({ workflowId, id }: RunRecord): Promise<Raw> {
-    return (await metadataClient(client).getHandle(workflowId, id).describe()).raw;
+    return (await executions().getHandle(workflowId, id).describe()).raw;
   }
 
   async function found(query: string, filter: RunFilter, limit: number): Promise<RunRecord[]> {
     const items: RunRecord[] = [];
     let seen = 0;
-    for await (const info of metadataClient(client).list({ query })) {
+    for await (const info of executions().list({ query })) {
       const run = recordOf(info);
       if (isOurs(info.taskQueue) && fits(run, filter)) items.push(run);
       seen += 1;

@@ -4,6 +4,7 @@ import { ulid } from 'ulid';
 import type { OpenedRow, RunOpening, WorkflowContracts } from '../../workflows/contract.ts';
 import { ANSWERED, prefixed } from '../../workflows/protocol.ts';
 import type { RunDescription } from '../core/run/description.ts';
+import { ACCEPT_MS, OPEN_MS } from '../core/run/opening.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { asProblem } from './problem.ts';
@@ -22,11 +23,6 @@ export type StartedRun<W extends RunType> =
   | { readonly kind: 'refused'; readonly failure: Failure<W> }
   /** Temporal has accepted it, and no worker has opened it yet. */
   | { readonly kind: 'waiting'; readonly id: string; readonly workflowId: string };
-
-/** A worker accepts a run in milliseconds. */
-const ACCEPT_MS = 2_000;
-/** Opening reads the store, and waits for it while it is unreachable. */
-const OPEN_MS = 20_000;
 
 /**
  * Starts a run: its workflow checks the request, claims its subject and writes its row (docs/design.md#runs).

@@ -279,5 +279,5 @@ async function follow(
 
 function noteOf(session: Session, { reason }: ActFlags): OperatorNote {
   const by = userOf(session.terminal);
-  return { ...given({ reason, by }) };
+  return given({ reason, by });
 }

@@ -20,9 +20,7 @@ export function planHere<Form extends PlanForm>(
     ...given({ engine }),
   });
   if (!made.ok) return made;
-  const findings = findingsForRun(sources, [request]).map(
-    ({ nodes: _nodes, role: _role, tags: _tags, ...one }): GraphProblem => ({ ...one, at: [] }),
-  );
+  const findings = findingsForRun(sources, [request]).map((one): GraphProblem => ({ ...one, at: [] }));
   if (form === 'run') {
     const refusing = [
       ...(request.force ? [] : findings.filter(({ severity }) => severity === 'error')),

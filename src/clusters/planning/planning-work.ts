@@ -8,6 +8,10 @@ import type { ClusterSources, StoredLayer } from '../sources.ts';
 import type { Surroundings } from '../state/cluster-state.ts';
 import type { PreparedRun } from './prepared-run.ts';
 
+export interface OpenPlanner extends Planner {
+  close(): Promise<void>;
+}
+
 /** The input of one graph's plan, as plain data that can go to another thread. */
 export interface PlanningWork {
   readonly sources: ClusterSources;
@@ -51,8 +55,4 @@ export type PlanningAnswer<Form extends PlanForm> =
 /** Plans graphs. A refused plan is an answer. A rejection is a defect, or the reason of an aborted `signal`. */
 export interface Planner {
   plan<Form extends PlanForm>(form: Form, work: PlanningWork, signal?: AbortSignal): Promise<PlanningAnswer<Form>>;
-}
-
-export interface OpenPlanner extends Planner {
-  close(): Promise<void>;
 }

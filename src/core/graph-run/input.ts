@@ -16,6 +16,9 @@ export interface GraphRequest {
   readonly refreshed_by?: readonly string[];
 }
 
+/** Graphs of an input that names none. */
+export const DEFAULT_GRAPHS: readonly GraphRequest[] = [{ type: 'default' }];
+
 /** Input of `execute_graph`: one JSON object (docs/design.md#the-temporal-surface). Give `graphs`, `sequence` or `from`. Without them: the graph of type `default`. */
 export interface GraphRunInput extends RunDescription {
   readonly cluster: number;

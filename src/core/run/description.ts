@@ -76,5 +76,5 @@ export function describedRun(
 ): { readonly title?: string; readonly labels?: Readonly<Record<string, string>> } {
   const called = title ?? own.title;
   const all = labels === undefined && own.labels === undefined ? undefined : { ...labels, ...own.labels };
-  return { ...given({ title: called, labels: all }) };
+  return given({ title: called, labels: all });
 }

@@ -1,5 +1,11 @@
 import { graphWorkflowId } from '../../../workflows/protocol.ts';
-import { explainGraphRunFailure, type GraphRunInput, parseGraphRunInput } from '../../core/graph-run/index.ts';
+import { diagnosticOf } from '../../clusters/checks/run-findings.ts';
+import {
+  DEFAULT_GRAPHS,
+  explainGraphRunFailure,
+  type GraphRunInput,
+  parseGraphRunInput,
+} from '../../core/graph-run/index.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { TransactionRecord } from '../../store/index.ts';
 import { missingAgents } from '../agent-presence.ts';
@@ -40,7 +46,7 @@ export async function startGraphRun(deps: OpsDependencies, input: GraphRunInput)
       const missing = input.mode === 'dry_run' ? [] : await missingAgents(deps, cluster, input.graphs?.[0]?.nodes);
       return {
         run: await deps.store.transactions.get(transaction!),
-        warnings: [...warnings, ...missing.map(({ nodes: _, role: _role, tags: _tags, ...finding }) => finding)],
+        warnings: [...warnings, ...missing.map(diagnosticOf)],
       };
     }
   }
@@ -56,5 +62,5 @@ const runKey = (): string =>
 function graphsIn({ graphs, sequence, from }: GraphRunInput): string {
   if (sequence !== undefined) return `sequence ${sequence}`;
   if (from !== undefined) return `the rest of run ${from}`;
-  return (graphs ?? [{ type: 'default' }]).map(({ type }) => type).join(', ');
+  return (graphs ?? DEFAULT_GRAPHS).map(({ type }) => type).join(', ');
 }

@@ -5,6 +5,13 @@ import { checkRoles } from './assignable-roles.ts';
 import { finding, unchangeable } from './refuse.ts';
 import { roleCatalogue } from './role-catalogue.ts';
 
+/** A node with the tags it has in its cluster. */
+export interface NodeView {
+  readonly node: NodeRecord;
+  readonly tags: readonly string[];
+  readonly primaryTags: readonly string[];
+}
+
 /**
  * A change of a node: the store's fields under their wire names, passed through unless this file has a rule for them.
  * Read-only fields may be sent back unchanged. The contract decides which fields a client may send.
@@ -121,10 +128,3 @@ export async function checkNodeChange(
 /** Whether an operating system with its host name is installed or being installed. */
 const isInstalled = ({ status }: NodeRecord): boolean =>
   ['provisioning', 'provisioned', 'deploying', 'ready'].includes(status);
-
-/** A node with the tags it has in its cluster. */
-export interface NodeView {
-  readonly node: NodeRecord;
-  readonly tags: readonly string[];
-  readonly primaryTags: readonly string[];
-}

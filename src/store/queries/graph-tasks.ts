@@ -6,6 +6,15 @@ import type { Row, Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
 import { columnsWithout } from './conversion.ts';
 
+/**
+ * A task in its normalised form: made by `normaliseTask` of src/graph, read by `presentTask`. Fields that the
+ * specification names have columns; all others are stored unchanged.
+ */
+export interface StoredTask {
+  readonly id: string;
+  readonly [field: string]: Json;
+}
+
 /** Fields of a task with their own columns; every other field is in `custom`. */
 const COLUMNS = columnsWithout('graphTask', 'graphId', 'position', 'taskName', 'custom').map(
   (column) => [snakeCase(column), column] as const,
@@ -81,13 +90,4 @@ function taskOf(row: Row<'graphTask'>): StoredTask {
   }
   // Spread, not assigned: a user's key may be `__proto__`.
   return row.custom === null ? task : { ...task, ...(JSON.parse(row.custom) as Record<string, Json>) };
-}
-
-/**
- * A task in its normalised form: made by `normaliseTask` of src/graph, read by `presentTask`. Fields that the
- * specification names have columns; all others are stored unchanged.
- */
-export interface StoredTask {
-  readonly id: string;
-  readonly [field: string]: Json;
 }

@@ -2,6 +2,12 @@ import { expressionBuilder, type Kysely, type SqlBool, sql, type Transaction } f
 import type { Tables } from '../tables.ts';
 import { assertRow, holdRow } from './identified-row.ts';
 
+/** Owner of a graph. */
+export interface GraphOwner {
+  readonly kind: 'release' | 'plugin' | 'cluster';
+  readonly id: number;
+}
+
 /** The owner of a graph or tag as three columns, one of which is set. */
 interface OwnerColumns {
   releaseId: number | null;
@@ -49,9 +55,3 @@ export const reaching = (db: Kysely<Tables>, clusterId: number, releaseId: numbe
 /** Ids of the plugins that are enabled in a cluster. */
 const enabledPlugins = (db: Kysely<Tables>, clusterId: number) =>
   db.selectFrom('clusterPlugin').select('pluginId').where('clusterId', '=', clusterId).where('enabled', '=', 1);
-
-/** Owner of a graph. */
-export interface GraphOwner {
-  readonly kind: 'release' | 'plugin' | 'cluster';
-  readonly id: number;
-}

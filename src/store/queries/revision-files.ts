@@ -3,6 +3,12 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { InputCheck } from '../input.ts';
 
+/** One file of documents, under the user's name for it. */
+export interface RevisionFile {
+  readonly name: string;
+  readonly text: string;
+}
+
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
@@ -39,10 +45,4 @@ export async function packFiles(check: InputCheck, files: readonly RevisionFile[
 
 export async function unpackFiles(bytes: Uint8Array): Promise<readonly RevisionFile[]> {
   return JSON.parse((await decompress(bytes)).toString()) as RevisionFile[];
-}
-
-/** One file of documents, under the user's name for it. */
-export interface RevisionFile {
-  readonly name: string;
-  readonly text: string;
 }

@@ -309,18 +309,21 @@ function checkedRun(run: RunWrite) {
 }
 
 async function putRun(transaction: Transaction<Tables>, write: ReturnType<typeof checkedRun>): Promise<RunRecord> {
-  const before = await transaction.selectFrom('run').select('number').where('id', '=', write.id!).executeTakeFirst();
-  const number = before?.number ?? write.number ?? (await nextNumber(transaction));
-  const row = mergedRow('run', undefined, { ...write, number });
-  const created = await transaction
-    .insertInto('run')
-    .values(row)
-    .onConflict((on) => on.column('id').doNothing())
-    .executeTakeFirstOrThrow();
-  if (created.numInsertedOrUpdatedRows === 1n) return recordOf('run', row);
-  const stored = await holdRun(transaction, row.id);
+  const id = write.id!;
+  const known = await transaction.selectFrom('run').select('id').where('id', '=', id).executeTakeFirst();
+  if (known === undefined) {
+    const number = write.number ?? (await nextNumber(transaction));
+    const row = mergedRow('run', undefined, { ...write, number });
+    const created = await transaction
+      .insertInto('run')
+      .values(row)
+      .onConflict((on) => on.column('id').doNothing())
+      .executeTakeFirstOrThrow();
+    if (created.numInsertedOrUpdatedRows === 1n) return recordOf('run', row);
+  }
+  const stored = await holdRun(transaction, id);
   const merged = mergedRow('run', stored, write);
-  if (merged !== stored) await transaction.updateTable('run').set(merged).where('id', '=', row.id).execute();
+  if (merged !== stored) await transaction.updateTable('run').set(merged).where('id', '=', id).execute();
   return recordOf('run', merged);
 }
 

@@ -3,6 +3,21 @@ import { InputCheck, storable } from '../input.ts';
 import type { Row, Stored, Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
 
+export interface TagAssignment extends Omit<Stored<'tagNodeAssignment'>, 'role'> {
+  /** The role that brought it; null for a user's tag. */
+  readonly role: string | null;
+}
+
+/** All given conditions must hold. */
+export interface TagAssignmentFilter {
+  readonly nodeIds?: readonly number[];
+  readonly tags?: readonly string[];
+  readonly sources?: readonly TagSource[];
+  readonly roles?: readonly (string | null)[];
+}
+
+export type NewTagAssignment = Omit<TagAssignment, 'clusterId'>;
+
 /** By node, tag, source and role. */
 export async function listAssignments(
   db: Kysely<Tables>,
@@ -91,21 +106,6 @@ const assignmentOf = (row: Row<'tagNodeAssignment'>): TagAssignment => ({
   ...row,
   role: row.role === '' ? null : row.role,
 });
-
-export interface TagAssignment extends Omit<Stored<'tagNodeAssignment'>, 'role'> {
-  /** The role that brought it; null for a user's tag. */
-  readonly role: string | null;
-}
-
-/** All given conditions must hold. */
-export interface TagAssignmentFilter {
-  readonly nodeIds?: readonly number[];
-  readonly tags?: readonly string[];
-  readonly sources?: readonly TagSource[];
-  readonly roles?: readonly (string | null)[];
-}
-
-export type NewTagAssignment = Omit<TagAssignment, 'clusterId'>;
 
 /** Who gave a node its tag: an assigned role, a user, or an extension. */
 export type TagSource = Stored<'tagNodeAssignment'>['source'];

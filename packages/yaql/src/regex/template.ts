@@ -1,5 +1,14 @@
 import { YaqlError } from '../errors.ts';
 
+/** One match; bounds are code-point offsets, -1 for a group that took no part. */
+export interface RegexMatch {
+  readonly start: number;
+  readonly end: number;
+  /** Text of group n, null when it took no part; group 0 is the whole match. */
+  group(n: number): string | null;
+  bounds(n: number): readonly [number, number];
+}
+
 /** A literal piece of text or the number of a group. */
 type TemplatePart = string | number;
 
@@ -76,13 +85,4 @@ export function expandTemplate(parts: readonly TemplatePart[], match: RegexMatch
   let out = '';
   for (const part of parts) out += typeof part === 'string' ? part : (match.group(part) ?? '');
   return out;
-}
-
-/** One match; bounds are code-point offsets, -1 for a group that took no part. */
-export interface RegexMatch {
-  readonly start: number;
-  readonly end: number;
-  /** Text of group n, null when it took no part; group 0 is the whole match. */
-  group(n: number): string | null;
-  bounds(n: number): readonly [number, number];
 }

@@ -32,7 +32,7 @@ export function RunView({ id, query }) {
       trail=${[LIST]}
       actions=${html`<${Steering} base=${base} run=${run} status=${status} ofGraphs=${ofGraphs} />`}
     >
-      ${name} <${RunState} run=${{ ...status, held: run.held, outcome: run.outcome }} />
+      ${name} <${RunState} run=${{ ...status, held, outcome: run.outcome }} />
     <//>
     <${Facts} run=${run} expected=${status.expected} />
     <${Progress}
