@@ -16,8 +16,6 @@ const ON_TEMPORAL = {
   // their limit is above that.
   testTimeout: 300_000,
   hookTimeout: 240_000,
-  // A shared machine has bad moments. `.ci/run` lists each test that needed it.
-  retry: process.env.CI ? 1 : 0,
 };
 
 export default defineConfig({
@@ -34,6 +32,8 @@ export default defineConfig({
     setupFiles: ['test/property-seed.ts', 'test/stack-traces.ts'],
     // A module is compiled once, for all projects and until it changes: in vitest's cache.
     fsModuleCache: true,
+    // A shared machine has bad moments. `.ci/run` lists each test that needed it.
+    retry: process.env.CI ? 1 : 0,
     // Vitest's own limit is a second.
     expect: { poll: { timeout: 50_000 } },
     // Not one for each suite: files share processes within a project only, and a process loads modules for two seconds.

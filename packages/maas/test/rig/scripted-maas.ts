@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A request as received. */
 export interface SeenRequest {
   readonly method: string;
-  /** Path and query. */
+  /** Path and query, from `/MAAS`. */
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
@@ -28,6 +29,8 @@ export class ScriptedMaas {
   readonly requests: SeenRequest[] = [];
   answer: (request: SeenRequest, index: number) => Script = () => ({ status: 200, body: {} });
   readonly #server: Server;
+  // A client of another test may still call a port that is ours now: it does not know this path.
+  readonly #own = `/${randomUUID()}`;
 
   constructor() {
     this.#server = createServer((request, response) => void this.#serve(request, response));
@@ -45,7 +48,7 @@ export class ScriptedMaas {
 
   /** Ends in `/MAAS`. */
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/MAAS`;
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${this.#own}/MAAS`;
   }
 
   async close(): Promise<void> {
@@ -56,9 +59,13 @@ export class ScriptedMaas {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
+    if (!request.url?.startsWith(`${this.#own}/`)) {
+      response.writeHead(404).end();
+      return;
+    }
     const seen: SeenRequest = {
       method: request.method ?? '',
-      url: request.url ?? '',
+      url: request.url.slice(this.#own.length),
       headers: request.headers,
       body: Buffer.concat(chunks).toString('utf8'),
     };
