@@ -5,8 +5,8 @@ import type { ClusterSources } from '../src/clusters/sources.ts';
 import { nodesBehindRoles } from '../src/clusters/tags/role-tag-changes.ts';
 import { given } from '../src/core/data/given.ts';
 import type { GraphRequest, GraphRunInput, PlanReference } from '../src/core/graph-run/index.ts';
-import type { EarlierTask } from '../src/core/scheduler/index.ts';
-import { taskKey } from '../src/core/task-on-node.ts';
+import type { TaskOnNode } from '../src/core/task-on-node.ts';
+import type { TaskStatus } from '../src/core/words.ts';
 import type { GraphProblem } from '../src/graph/index.ts';
 import { applyRoleTags, type RunTransactions, type Store, type TransactionRecord } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -54,7 +54,7 @@ async function plan(
   if ('refused' in sources)
     return { ok: false, failure: { kind: 'plan-refused', message: sources.refused, problems: [] } };
   const layers = await readGraphLayers(store, sources, child.graphType);
-  const earlier = input.from === undefined ? undefined : await earlierTasks(store, input.from, child.graphType);
+  const done = input.from === undefined ? undefined : await tasksDone(store, input.from, child.graphType);
   const masterIp = deps.settings.master_ip;
   const planned = await deps.planner.plan(
     'run',
@@ -71,7 +71,7 @@ async function plan(
           refreshed_by: asked.refreshed_by,
           subgraphs: input.subgraphs,
           max_nodes: input.max_nodes,
-          earlier,
+          done,
         }),
       },
       ...(run.run.force ? {} : { states: await store.taskStates.read(sources.cluster.id) }),
@@ -165,11 +165,14 @@ async function markNodesStarted(store: Store, { worksOn, primaries }: PreparedRu
   );
 }
 
-/** How the tasks of the same graph ended in an earlier run. */
-async function earlierTasks(store: Store, from: number, type: string): Promise<Readonly<Record<string, EarlierTask>>> {
+/** Ignored errors and operators' skips, too: the earlier run continued after them. */
+const DONE: readonly TaskStatus[] = ['success', 'ignored', 'skipped'];
+
+/** Tasks of the same graph that an earlier run has done. */
+async function tasksDone(store: Store, from: number, type: string): Promise<readonly TaskOnNode[]> {
   const { graphs } = await store.transactions.getRun(from);
   const earlier = graphs.find(({ graphType }) => graphType === type);
-  if (earlier === undefined) return {};
+  if (earlier === undefined) return [];
   const rows = await store.taskHistory.list(earlier.id);
-  return Object.fromEntries(rows.map((row) => [taskKey(row.task, row.node), { status: row.status }]));
+  return rows.flatMap(({ task, node, status }) => (DONE.includes(status) ? [{ task, node }] : []));
 }

@@ -4,8 +4,7 @@
  * Usage: node bench/plan.ts [nodes ...]
  */
 import { execFileSync } from 'node:child_process';
-import { compilePlan } from '../src/core/scheduler/index.ts';
-import { digestOf, findCycles, planGraph, planOrder, readPlanInput, schedulerPlan } from '../src/graph/index.ts';
+import { digestOf, linksOf, planGraph, readPlanInput, schedulerGraph } from '../src/graph/index.ts';
 import { clusterOf, type Json, recorded } from './recorded-cluster.ts';
 
 const SIZES = [1, 6, 50, 200, 500, 1000];
@@ -41,20 +40,24 @@ function measure(nodes: number): Measured {
     return result.plan;
   };
   const [plan, planTime] = timed(() => planned({ tasks, cluster }));
-  const [order, schedulerTime] = timed(() => {
-    const found = planOrder(plan);
-    if (findCycles(plan, found).length > 0 || !compilePlan(schedulerPlan(plan, {}, found)).ok)
-      throw new Error('the plan is circular');
+  const [{ successors }, schedulerTime] = timed(() => {
+    const found = linksOf(plan);
+    if (!schedulerGraph(plan, {}, found).ok) throw new Error('the plan is circular');
     return found;
   });
   const memory = process.resourceUsage().maxRSS / 1024;
   const [, again] = timed(() => planned({ tasks, cluster, old_state }));
   const [, digest] = timed(() => digestOf(plan));
+  const tasksOnNodes = plan.instances.length;
   return {
     nodes,
-    instances: plan.instances.length,
-    pairs: order.edges.length + order.joins.reduce((sum, { before, after }) => sum + before.length * after.length, 0),
-    kept: order.edges.length + order.joins.reduce((sum, { before, after }) => sum + before.length + after.length, 0),
+    instances: tasksOnNodes,
+    // A join counts for each task before it as the tasks after it.
+    pairs: successors
+      .slice(0, tasksOnNodes)
+      .flat()
+      .reduce((sum, to) => sum + (to < tasksOnNodes ? 1 : successors[to]!.length), 0),
+    kept: successors.reduce((sum, after) => sum + after.length, 0),
     plan: planTime,
     scheduler: schedulerTime,
     again,

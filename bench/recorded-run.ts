@@ -1,7 +1,6 @@
-import { keyOf } from '../src/core/scheduler/graph.ts';
-import { compilePlan, type SchedulerGraph } from '../src/core/scheduler/index.ts';
+import type { SchedulerGraph } from '../src/core/scheduler/index.ts';
 import type { GraphRunMode } from '../src/core/words.ts';
-import { planGraph, readPlanInput, schedulerPlan } from '../src/graph/index.ts';
+import { planGraph, readPlanInput, schedulerGraph } from '../src/graph/index.ts';
 import { clusterOf, recorded } from './recorded-cluster.ts';
 
 /** A run of the recorded library. */
@@ -17,9 +16,8 @@ export function recordedRun(nodes: number, mode: GraphRunMode): RecordedRun {
   const planned = read.ok ? planGraph(read.input) : read;
   if (!planned.ok) throw new Error(JSON.stringify(planned.problems[0]));
   const { plan } = planned;
-  const compiled = compilePlan(schedulerPlan(plan, { mode }));
+  const compiled = schedulerGraph(plan, { mode });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.refusal));
   const { graph } = compiled;
-  const types = new Map(plan.instances.map(({ id, node, type }) => [`${id}@${plan.nodes[node]}`, type]));
-  return { graph, typeOf: (task) => types.get(keyOf(graph, task))! };
+  return { graph, typeOf: (task) => plan.instances[task]!.type };
 }

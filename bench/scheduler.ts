@@ -2,21 +2,21 @@
  * Measures the speed of the scheduler alone, in whole runs with tasks that end immediately.
  * Usage: node bench/scheduler.ts [nodes [tasks per node]]
  */
-import type { Scheduler, SchedulerCommand, SchedulerEvent, SchedulerPlan } from '../src/core/scheduler/index.ts';
+import type { Scheduler, SchedulerCommand, SchedulerEvent } from '../src/core/scheduler/index.ts';
 import {
   apply,
-  compilePlan,
   coordinate,
   createCoordinator,
   createScheduler,
   partition,
   takeSnapshot,
 } from '../src/core/scheduler/index.ts';
+import { compileNamed, type NamedPlan } from '../src/core/scheduler/named-plan.ts';
 import { simulate } from '../src/core/scheduler/simulate.ts';
 import { blocksOfNodes } from '../test/rig/blocks-of-nodes.ts';
 
 /** A chain of tasks on each node, a join over all nodes after every tenth task, and limits for some tasks. */
-function plan(nodes: number, perNode: number, limited: boolean): SchedulerPlan {
+function plan(nodes: number, perNode: number, limited: boolean): NamedPlan {
   const ids = Array.from({ length: nodes }, (_, n) => `${n + 1}`);
   const stages = Array.from({ length: perNode }, (_, t) => `task${t}`);
   return {
@@ -91,7 +91,7 @@ function driveParts(split: ReturnType<typeof partition>): { events: number; mess
 /** The first runs include compilation by the JavaScript engine. */
 function warmUp(): void {
   for (let round = 0; round < 5; round++) {
-    const compiled = compilePlan(plan(100, 30, round % 2 === 0));
+    const compiled = compileNamed(plan(100, 30, round % 2 === 0));
     if (!compiled.ok) throw new Error(compiled.refusal.reason);
     drive(createScheduler(compiled.graph));
     driveParts(partition(compiled.graph, blocksOfNodes(compiled.graph)));
@@ -106,7 +106,7 @@ for (const share of [0.25, 0.5, 1]) {
   const n = Math.max(1, Math.round(nodes * share));
   for (const limited of [false, true]) {
     const input = plan(n, perNode, limited);
-    const [compiled, compileMs] = timed(() => compilePlan(input));
+    const [compiled, compileMs] = timed(() => compileNamed(input));
     if (!compiled.ok) throw new Error(compiled.refusal.reason);
     const s = createScheduler(compiled.graph);
     const [events, ms] = timed(() => drive(s));

@@ -1,28 +1,20 @@
 import type { Engine } from '@sitewright/yaql';
 import { given } from '../core/data/given.ts';
 import { actionOf } from '../core/graph-types.ts';
-import {
-  compilePlan,
-  continueFrom,
-  type EarlierTask,
-  type Refusal,
-  type SchedulerGraph,
-  type SchedulerPlan,
-  type Subgraph,
-} from '../core/scheduler/index.ts';
+import { type Links, type Refusal, type SchedulerGraph, type Subgraph, stillToDo } from '../core/scheduler/index.ts';
+import { type TaskOnNode, taskKey, taskText } from '../core/task-on-node.ts';
 import type { GraphRunMode } from '../core/words.ts';
 import {
   cycleProblems,
-  cycleText,
   findCycles,
   type GraphProblem,
+  linksOf,
   type OldStates,
   type Plan,
   type PlanInput,
   Problems,
   planGraph,
-  planOrder,
-  schedulerPlan,
+  schedulerGraph,
 } from '../graph/index.ts';
 import { choicesOf, choicesToStore } from './any-choices.ts';
 import { type GraphMetadata, mergeGraph } from './graph-layers.ts';
@@ -48,8 +40,8 @@ export interface ClusterPlanRequest {
   readonly force?: boolean;
   /** Maximum number of busy nodes; 0 or absent: no limit. */
   readonly max_nodes?: number;
-  /** Outcomes of an earlier run's tasks by `task@node`: plans only its remaining tasks and everything after them. */
-  readonly earlier?: Readonly<Record<string, EarlierTask>>;
+  /** Tasks that an earlier run has done: plans only the others and everything after them. */
+  readonly done?: readonly TaskOnNode[];
 }
 
 interface PlanningContext {
@@ -66,9 +58,10 @@ export interface ClusterPlan {
   readonly plan: Plan;
   /** The plan's input, for `explainPlan`, snapshots, and the data of its expressions. */
   readonly input: PlanInput;
-  readonly scheduler: SchedulerPlan;
-  /** The compiled form of `scheduler`; null if no node has tasks, so that there is nothing to do. */
+  /** The plan for the scheduler, with the same numbers of tasks; null if no node has tasks, so that there is nothing to do. */
   readonly graph: SchedulerGraph | null;
+  /** By task: 0 = the earlier run has done it. Absent: there was none. */
+  readonly only?: ArrayLike<number>;
   readonly metadata: GraphMetadata;
   readonly leftOut: readonly NodeLeftOut[];
   /** Nodes that leave the cluster as they are: no task of the graph `deletion` is for them. */
@@ -163,18 +156,12 @@ export function planCluster(
   const { plan } = planned;
   refuseDestruction(sources, plan, problems);
   if (problems.hasErrors) return refuse(plan.problems);
-  const order = planOrder(plan);
-  const cycles = findCycles(plan, order);
-  if (cycles.length > 0) return refuse([...plan.problems, ...cycleProblems(plan, cycles)]);
-  const options = {
-    ...given({ mode: request.mode }),
-    ...(request.max_nodes === undefined ? {} : { limits: { max_nodes: request.max_nodes } }),
-  };
-  const whole = schedulerPlan(plan, options, order);
-  const scheduler = request.earlier === undefined ? whole : continueFrom(whole, request.earlier);
-  const compiled = compilePlan(scheduler);
+  const links = linksOf(plan);
+  const only = request.done && stillToDo(links, isIn(request.done, plan));
+  const limits = request.max_nodes === undefined ? {} : { limits: { max_nodes: request.max_nodes } };
+  const compiled = schedulerGraph(plan, { ...given({ mode: request.mode, only }), ...limits }, links);
   if (!compiled.ok && compiled.refusal.reason !== 'empty_graph') {
-    return refuse([...plan.problems, ...refusalProblems(compiled.refusal, plan, request)]);
+    return refuse([...plan.problems, ...refusalProblems(compiled.refusal, plan, links, request)]);
   }
   const untouched = isDeletion && isWhole(request) ? untouchedBy(plan, chosen.nodes) : [];
   warnOfUntouched(untouched, request.type, problems);
@@ -183,8 +170,8 @@ export function planCluster(
     type: request.type,
     plan,
     input,
-    scheduler,
     graph: compiled.ok ? compiled.graph : null,
+    ...given({ only }),
     metadata: merged.metadata,
     leftOut: chosen.leftOut,
     untouched,
@@ -195,8 +182,13 @@ export function planCluster(
   };
 }
 
-const isWhole = ({ tasks, refreshed_by, subgraphs, earlier }: ClusterPlanRequest): boolean =>
-  (tasks ?? []).length === 0 && refreshed_by === undefined && (subgraphs ?? []).length === 0 && earlier === undefined;
+const isWhole = ({ tasks, refreshed_by, subgraphs, done }: ClusterPlanRequest): boolean =>
+  (tasks ?? []).length === 0 && refreshed_by === undefined && (subgraphs ?? []).length === 0 && done === undefined;
+
+function isIn(done: readonly TaskOnNode[], { instances, nodes }: Plan): (task: number) => boolean {
+  const keys = new Set(done.map(taskText));
+  return (task) => keys.has(taskKey(instances[task]!.id, nodes[instances[task]!.node]!));
+}
 
 function noTasks({ cluster, release }: ClusterSources, type: string, layers: number): string {
   const checked = `cluster ${cluster.id}, its plugins and release ${release.id}`;
@@ -207,7 +199,12 @@ function noTasks({ cluster, release }: ClusterSources, type: string, layers: num
 
 const hintOfTypes = 'Upload its tasks, or use another type.';
 
-function refusalProblems(refusal: Refusal, plan: Plan, request: ClusterPlanRequest): readonly GraphProblem[] {
+function refusalProblems(
+  refusal: Refusal,
+  plan: Plan,
+  links: Links,
+  request: ClusterPlanRequest,
+): readonly GraphProblem[] {
   const problems = new Problems();
   switch (refusal.reason) {
     case 'bad_subgraph':
@@ -224,25 +221,18 @@ function refusalProblems(refusal: Refusal, plan: Plan, request: ClusterPlanReque
       }
       break;
     case 'bad_strategy':
-      for (const key of refusal.tasks) {
-        const found = plan.tasks.find(({ merged }) => merged.task.id === key.replace(/@[^@]*$/, ''));
+      for (const at of refusal.tasks) {
+        const { id, node, task } = plan.instances[at]!;
         problems.error(
-          [...(found?.merged.at ?? []), 'parameters', 'strategy'],
+          [...plan.tasks[task]!.merged.at, 'parameters', 'strategy'],
           'graph.bad-strategy',
-          `the strategy of '${key}' has no valid amount`,
+          `the strategy of '${taskKey(id, plan.nodes[node]!)}' has no valid amount`,
           'Write {type: parallel, amount: N} with a number of 0 or more, or {type: one_by_one}.',
         );
       }
       break;
     case 'cycle':
-      problems.error([], 'graph.cycle', cycleText(refusal.path.slice(0, -1)));
-      break;
-    case 'bad_reference':
-      for (const text of refusal.problems) problems.error([], 'graph.bad-reference', text);
-      break;
-    case 'offline_critical':
-      problems.error([], 'graph.offline-critical', `nodes are offline: ${refusal.nodes.join(', ')}`);
-      break;
+      return cycleProblems(plan, findCycles(plan, links));
     case 'empty_graph':
       break;
   }

@@ -8,8 +8,8 @@
  * const planned = planGraph(read.input);
  * if (!planned.ok) refuse(planned.problems);
  * refuse(cycleProblems(planned.plan, findCycles(planned.plan)));
- * serializeGraph(planned.plan);                           // for executors of the Fuel line
- * schedulerPlan(planned.plan);                            // for the scheduler
+ * serializedText(planned.plan);                           // for executors of the Fuel line
+ * schedulerGraph(planned.plan);                           // for the scheduler
  * ```
  */
 export { checkGraph, placeOfDependency, warnOfRoles } from './check-graph.ts';
@@ -20,7 +20,7 @@ export { plainNumbers } from './input/plain-numbers.ts';
 export { type GraphSource, placeInSource, readPlanText, readSource } from './input/read-file.ts';
 export { readPlanInput, readTasks } from './input/read-input.ts';
 export { cycleProblems, cycleText, findCycles } from './linking/find-cycles.ts';
-export { type PlanOrder, planOrder } from './linking/order.ts';
+export { linksOf } from './linking/order.ts';
 export { filterNodes, type NodeRow } from './placing/filter-nodes.ts';
 export { MASTER, NodeResolver, SYNC, type TaggedNode } from './placing/node-resolver.ts';
 export {
@@ -37,7 +37,7 @@ export {
 export { type PlanInput, planGraph } from './plan-graph.ts';
 export { type GraphProblem, GraphProblemError, Problems } from './problem.ts';
 export { type SerializedGraph, serializedMetadata, serializedText } from './result.ts';
-export { schedulerPlan } from './scheduler-plan.ts';
+export { schedulerGraph } from './scheduler-graph.ts';
 export { adaptLegacyTasks } from './tasks/adapt-legacy.ts';
 export { checkTask, isNamed } from './tasks/check-task.ts';
 export {

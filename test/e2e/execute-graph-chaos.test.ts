@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it, onTestFailed } from 'vitest';
 import type { GraphRunStatus } from '../../src/core/graph-run/index.ts';
-import type { SchedulerPlan } from '../../src/core/scheduler/index.ts';
+import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { expectReplay } from '../rig/histories.ts';
 import { lookAgain } from '../rig/look-again.ts';
 import { failed, ok, type ScriptedGraph } from '../rig/scripted-graph.ts';
@@ -24,7 +24,7 @@ const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e9));
 const BLOWS = 20;
 
 /** Chains on some nodes with edges between them, with or without retries and tolerated errors. */
-function randomPlan(pick: (below: number) => number): SchedulerPlan {
+function randomPlan(pick: (below: number) => number): NamedPlan {
   const ids = Array.from({ length: 2 + pick(3) }, (_, n) => `n${n}`);
   const tasks = ids.flatMap((node) =>
     Array.from({ length: 2 + pick(4) }, (_, t) => ({

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { compilePlan } from '../../src/core/scheduler/index.ts';
 import {
   checkGraph,
   digestOf,
@@ -13,7 +12,7 @@ import {
   planText,
   readPlanInput,
   readTasks,
-  schedulerPlan,
+  schedulerGraph,
   serializedText,
 } from '../../src/graph/index.ts';
 
@@ -128,7 +127,7 @@ it('whatever a file contains, it is planned or refused with places, and never cr
       planText(explainPlan(planned.plan, read.input));
       planDot(planned.plan);
       digestOf(planned.plan);
-      if (planned.plan.instances.length > 0) compilePlan(schedulerPlan(planned.plan));
+      if (planned.plan.instances.length > 0) schedulerGraph(planned.plan);
     }),
     { numRuns: 1500 },
   );

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import type { SchedulerPlan } from '../../src/core/scheduler/index.ts';
+import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import type { TaskEvent } from './scripted-graph.ts';
 
 /**
  * Compares the observations on the nodes with the plan, knowing nothing of the scheduler: all requirements of a task had ended
  * before it began, a node never ran two tasks at a time, and no attempt ran twice.
  */
-export function expectLegal(plan: SchedulerPlan, events: readonly TaskEvent[]): void {
+export function expectLegal(plan: NamedPlan, events: readonly TaskEvent[]): void {
   const keyOf = ({ task, node }: TaskEvent): string => `${task}@${node}`;
   const began = new Map<string, number>();
   const ended = new Map<string, number>();

@@ -13,7 +13,8 @@ import type {
   TaskRow,
 } from '../../activities/graph-contract.ts';
 import { countCrossings, splitForExecution } from '../../src/core/graph-run/index.ts';
-import { compilePlan, partition, type SchedulerPlan } from '../../src/core/scheduler/index.ts';
+import { partition } from '../../src/core/scheduler/index.ts';
+import { compileNamed, type NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { taskKey } from '../../src/core/task-on-node.ts';
 import { PATIENT_HEARTBEAT_SECONDS, untilCancelled } from './scripted-site.ts';
 
@@ -34,7 +35,7 @@ export interface TaskEvent {
 
 export interface ScriptedGraphOptions {
   /** By type of graph, in the order in which the run executes them. */
-  readonly plans: Readonly<Record<string, SchedulerPlan>>;
+  readonly plans: Readonly<Record<string, NamedPlan>>;
   /** By node of the plan: its part, for a split run. */
   readonly partOf?: (node: string) => number;
   /** By node: its own task queue; absent: the run's. */
@@ -103,7 +104,7 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
 
   function store(type: string, taskQueue: string, room: number | undefined) {
     const plan = options.plans[type]!;
-    const compiled = compilePlan(plan);
+    const compiled = compileNamed(plan);
     if (!compiled.ok) throw new Error(JSON.stringify(compiled.refusal));
     const { graph } = compiled;
     const typeOf = new Map(plan.tasks.map((task) => [taskKey(task.id, task.node), task.type ?? 'shell']));

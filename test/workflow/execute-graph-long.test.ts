@@ -2,7 +2,7 @@ import type { ApplicationFailure, WorkflowFailedError } from '@temporalio/client
 import { CancelledFailure, WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TreeNode } from '../../src/core/graph-run/index.ts';
-import type { SchedulerPlan } from '../../src/core/scheduler/index.ts';
+import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { failed, ok, scriptedGraph } from '../rig/scripted-graph.ts';
 import { expectLegal } from '../rig/scripted-graph-checks.ts';
@@ -19,7 +19,7 @@ afterAll(() => rig.close());
 const keyOf = (task: number): string => `t${String(task).padStart(2, '0')}`;
 
 /** This many tasks on one node, one after the other. */
-const chain = (tasks: number, more: Partial<SchedulerPlan> = {}): SchedulerPlan => ({
+const chain = (tasks: number, more: Partial<NamedPlan> = {}): NamedPlan => ({
   nodes: [{ id: 'n1', kind: 'node' }],
   tasks: Array.from({ length: tasks }, (_, task) => ({ id: keyOf(task), node: 'n1', type: 'shell' })),
   edges: Array.from({ length: tasks - 1 }, (_, task) => [`${keyOf(task)}@n1`, `${keyOf(task + 1)}@n1`] as const),
@@ -106,7 +106,7 @@ it('operators reach a part that has continued, and cancelling ends it', async ()
 
 it('a part that breaks ends the others, also one that has continued', async () => {
   const long = chain(50);
-  const plan: SchedulerPlan = {
+  const plan: NamedPlan = {
     ...long,
     nodes: ['n1', 'n2'].map((id) => ({ id, kind: 'node' })),
     tasks: [...long.tasks, { id: 'other', node: 'n2', type: 'shell' }],
@@ -126,7 +126,7 @@ it.each([
   ['in one workflow', {}],
   ['in parts', { partOf: (id: string) => (id === 'n1' ? 0 : 1) }],
 ])('requests of operators are accepted while the remaining work still fits, %s', async (_shape, split) => {
-  const pair: SchedulerPlan = {
+  const pair: NamedPlan = {
     nodes: ['n1', 'n2'].map((id) => ({ id, kind: 'node' })),
     tasks: ['n1', 'n2'].flatMap((node) => ['a', 'b'].map((id) => ({ id, node, type: 'shell' }))),
     edges: ['n1', 'n2'].map((node) => [`a@${node}`, `b@${node}`] as const),

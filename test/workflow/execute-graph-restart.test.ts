@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.ts';
-import type { SchedulerPlan } from '../../src/core/scheduler/index.ts';
+import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { failed, ok, type ScriptedGraph, scriptedGraph } from '../rig/scripted-graph.ts';
 import { startGraphRun } from '../rig/scripted-graph-run.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-const plan: SchedulerPlan = {
+const plan: NamedPlan = {
   nodes: [{ id: 'n1', kind: 'node' }],
   tasks: [
     { id: 'restart', node: 'n1', type: 'reboot' },

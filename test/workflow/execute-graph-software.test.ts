@@ -1,7 +1,7 @@
 import type { WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { SchedulerPlan } from '../../src/core/scheduler/index.ts';
+import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import type { RunReport, RunStatus, TreeNode } from '../../src/core/site-run/index.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { lookUntil } from '../rig/look-again.ts';
@@ -20,13 +20,13 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-const plan: SchedulerPlan = {
+const plan: NamedPlan = {
   nodes: [{ id: 'n1', kind: 'node' }],
   tasks: [{ id: 'a', node: 'n1', type: 'shell' }],
   edges: [],
 };
 
-const twoTasks: SchedulerPlan = {
+const twoTasks: NamedPlan = {
   ...plan,
   tasks: ['a', 'b'].map((id) => ({ id, node: 'n1', type: 'shell' })),
   edges: [['a@n1', 'b@n1']],

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.ts';
 import type { GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/index.ts';
-import type { SchedulerPlan } from '../../src/core/scheduler/index.ts';
+import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { eventually } from '../rig/agent-site.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { failed, ok, type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.ts';
@@ -28,7 +28,7 @@ const node = (id: string) => ({ id, kind: 'node' as const });
 const all = (ids: readonly string[], tolerance: number) => [{ name: 'all', node_ids: ids, fault_tolerance: tolerance }];
 
 /** a then b on each of two nodes, nothing between them. */
-const pair: SchedulerPlan = {
+const pair: NamedPlan = {
   nodes: [node('n1'), node('n2')],
   tasks: ['n1', 'n2'].flatMap((n) => [
     { id: 'a', node: n, type: 'shell' },
@@ -503,7 +503,7 @@ it('random plans split into parts end as they do unsplit', async () => {
       .map(([a, b]) => [a % keys.length, b % keys.length] as const)
       .filter(([a, b]) => a < b)
       .map(([a, b]) => [keys[a]!, keys[b]!] as const);
-    const plan: SchedulerPlan = {
+    const plan: NamedPlan = {
       nodes: ids.map(node),
       tasks,
       edges,

@@ -3,7 +3,7 @@ import { CancelledFailure, WorkflowUpdateFailedError } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Notice } from '../../src/core/contracts/notice.ts';
 import { type GraphRunReport, graphRunName, type TreeNode } from '../../src/core/graph-run/index.ts';
-import type { SchedulerPlan } from '../../src/core/scheduler/index.ts';
+import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { lookAgain } from '../rig/look-again.ts';
 import { failed, ok, type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.ts';
@@ -24,7 +24,7 @@ const node = (id: string) => ({ id, kind: 'node' as const });
  * Controllers 1, 2 and compute 3: net on all, db on the controllers one after the other, nova when both have a
  * database; a sync point at both ends.
  */
-const six: SchedulerPlan = {
+const six: NamedPlan = {
   nodes: [node('1'), node('2'), node('3'), { id: 'null', kind: 'sync' }],
   tasks: [
     { id: 'start', node: 'null', type: 'noop' },
@@ -49,7 +49,7 @@ const six: SchedulerPlan = {
 /** The same, where no node is critical. */
 const tolerant = (
   groups: readonly { name: string; node_ids: string[]; fault_tolerance: number }[] = [],
-): SchedulerPlan => ({
+): NamedPlan => ({
   ...six,
   fault_tolerance_groups: [{ name: 'all', node_ids: ['1', '2', '3'], fault_tolerance: 3 }, ...groups],
 });

@@ -79,20 +79,18 @@ function workedNodes({ graph }: ClusterPlan): number[] {
   return [...works].filter((uid) => /^\d+$/.test(uid)).map(Number);
 }
 
-function plannedRows({ plan, graph, scheduler }: ClusterPlan, explanation: StoredExplanation): PlannedTaskRow[] {
+function plannedRows({ plan, graph, only }: ClusterPlan, explanation: StoredExplanation): PlannedTaskRow[] {
   const why = new Map<string, string>();
   for (const { node, skipped } of explanation.nodes)
     for (const { task, why: reason, values } of skipped)
       why.set(taskKey(task, node), values.length === 0 ? reason : `${reason}; ${values.join(', ')}`);
-  const only = scheduler.only === undefined ? undefined : new Set(scheduler.only);
   return plan.instances.map(({ id, node, type, skip }, task): PlannedTaskRow => {
     const uid = plan.nodes[node]!;
-    const key = taskKey(id, uid);
     if (graph?.noWork[task] !== 1) return { node: uid, task: id, custom: { type } };
-    const left = only !== undefined && !only.has(key) ? 'done_before' : 'subgraph';
+    const left = only?.[task] === 0 ? 'done_before' : 'subgraph';
     const reason = skip ?? left;
     const message =
-      why.get(key) ??
+      why.get(taskKey(id, uid)) ??
       (reason === 'done_before' ? 'done in the run that this one continues' : 'not in the chosen part of the graph');
     return {
       node: uid,

@@ -4,7 +4,7 @@
  * A workflow drives it like this:
  *
  * ```ts
- * const compiled = compilePlan(plan, offline);              // outside the workflow; the graph is plain JSON
+ * const compiled = compilePlan(plan);                       // outside the workflow; the graph is plain JSON
  * if (!compiled.ok) refuse(compiled.refusal);
  * const scheduler = createScheduler(compiled.graph);        // or restoreScheduler(graph, snapshot)
  * const inbox: SchedulerEvent[] = [{ type: 'begin', offline, now: Date.now() }];
@@ -39,13 +39,13 @@
 
 export { apply, rejectionOf, wouldRetry } from './apply.ts';
 export { compilePlan } from './compile.ts';
-export type { EarlierTask } from './continue-from.ts';
-export { continueFrom } from './continue-from.ts';
 export type { CoordinatorCommand, CoordinatorEvent } from './coordinator.ts';
 export { coordinate, createCoordinator, isQuiet } from './coordinator.ts';
 export type { SchedulerCommand, SchedulerEvent } from './events.ts';
 export type { SchedulerGraph } from './graph.ts';
 export { keyOf, pairOf } from './graph.ts';
+export type { Join, Links } from './links.ts';
+export { linkTasks, stillToDo } from './links.ts';
 export { awaitingApproval } from './operator.ts';
 export type { FromPart, ToPart } from './part-messages.ts';
 export type { Coordination, SplitRun } from './partition.ts';

@@ -1,16 +1,15 @@
 import { causeText } from '../task-on-node.ts';
 import { apply } from './apply.ts';
-import { compilePlan } from './compile.ts';
 import type { SchedulerCommand, SchedulerEvent } from './events.ts';
 import { keyOf } from './graph.ts';
-import type { Refusal, SchedulerPlan } from './plan.ts';
+import { compileNamed, type NamedPlan, type NamedRefusal } from './named-plan.ts';
 import { nodeStatus, rootCauses, taskReports } from './report.ts';
 import { createScheduler } from './state.ts';
 import type { NodeStatus, RunResult, TaskStatus } from './status.ts';
 import { endIn, type FailureCause, type GraphEnd } from './tolerance.ts';
 
 /** A plan with scripted outcomes, in the shape of the recorded cases of the reference executor. */
-export interface Simulation extends SchedulerPlan {
+export interface Simulation extends NamedPlan {
   readonly id: string;
   /** How tasks (`name@node`) end; the others succeed. All attempts of a task end the same way. */
   readonly outcomes?: Readonly<Record<string, 'fail' | 'fail_at_start'>>;
@@ -25,9 +24,9 @@ export interface SimulationResult {
   readonly result: RunResult | 'refused';
   /** Of a failed one. */
   readonly why?: FailureCause;
-  readonly reason?: Refusal['reason'];
+  readonly reason?: NamedRefusal['reason'];
   /** The exact reason. */
-  readonly refusal?: Refusal;
+  readonly refusal?: NamedRefusal;
   readonly tasks: Readonly<Record<string, TaskStatus>>;
   readonly nodes: Readonly<Record<string, NodeStatus>>;
   readonly root_causes: Readonly<Record<string, readonly string[]>>;
@@ -51,7 +50,7 @@ export interface TraceEntry {
 export function simulate(simulation: Simulation): SimulationResult {
   const { id } = simulation;
   const nothing = { tasks: {}, nodes: {}, root_causes: {}, weights: {}, trace: [] };
-  const compiled = compilePlan(simulation, simulation.offline);
+  const compiled = compileNamed(simulation, simulation.offline);
   if (!compiled.ok)
     return { id, result: 'refused', reason: compiled.refusal.reason, refusal: compiled.refusal, ...nothing };
   const { graph, weights } = compiled;

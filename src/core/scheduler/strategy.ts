@@ -1,5 +1,4 @@
-import { taskKey } from '../task-on-node.ts';
-import type { SchedulerPlan, TaskStrategy } from './plan.ts';
+import type { PlanTask, SchedulerPlan } from './plan.ts';
 
 /**
  * Limit of running tasks by name, 0 = no limit, and the tasks whose amount is negative. Reads tasks node by node like the
@@ -7,26 +6,25 @@ import type { SchedulerPlan, TaskStrategy } from './plan.ts';
  * task of the name.
  */
 export function limitsByName(
-  plan: SchedulerPlan,
+  { nodes, tasks, limits: given }: SchedulerPlan,
   names: ReadonlyMap<string, number>,
-  tasksOfNode: readonly (readonly number[])[],
-): { readonly limits: number[]; readonly bad: string[] } {
+): { readonly limits: number[]; readonly bad: number[] } {
   const limits = new Array<number>(names.size).fill(0);
-  const bad: string[] = [];
-  const perTask = plan.limits?.per_task ?? {};
-  for (const tasks of tasksOfNode) {
-    for (const at of tasks) {
-      const task = plan.tasks[at]!;
-      const amount = Object.hasOwn(perTask, task.id) ? perTask[task.id]! : amountOf(task.strategy);
-      if (amount < 0) bad.push(taskKey(task.id, task.node));
-      limits[names.get(task.id)!] = Math.max(0, Math.trunc(amount));
-    }
+  const bad: number[] = [];
+  const perTask = given?.per_task ?? {};
+  const tasksOfNode: number[][] = nodes.map(() => []);
+  for (const [task, { node }] of tasks.entries()) tasksOfNode[node]!.push(task);
+  for (const task of tasksOfNode.flat()) {
+    const { id, strategy } = tasks[task]!;
+    const amount = Object.hasOwn(perTask, id) ? perTask[id]! : amountOf(strategy);
+    if (amount < 0) bad.push(task);
+    limits[names.get(id)!] = Math.max(0, Math.trunc(amount));
   }
   return { limits, bad };
 }
 
 /** The limit of one strategy, 0 = no limit. Callers refuse negative limits. */
-export function amountOf(strategy: TaskStrategy | null | undefined): number {
+export function amountOf(strategy: PlanTask['strategy']): number {
   if (strategy?.type === 'one_by_one') return 1;
   if (strategy?.type !== 'parallel') return 0;
   const { amount } = strategy;

@@ -5,11 +5,8 @@ import { reachable, reversed } from './topology.ts';
  * The tasks that the subgraphs of a plan keep: those at or after `start` and at or before `end`. Reports an entry that
  * matches no task, because ignoring it would keep everything.
  */
-export function keptBySubgraphs(
-  plan: SchedulerPlan,
-  successors: readonly (readonly number[])[],
-): { readonly kept: boolean[]; readonly bad: string[] } {
-  const subgraphs = plan.subgraphs ?? [];
+export function keptBySubgraphs(plan: SchedulerPlan): { readonly kept: boolean[]; readonly bad: string[] } {
+  const { subgraphs = [], successors } = plan;
   if (subgraphs.length === 0) return { kept: plan.tasks.map(() => true), bad: [] };
   const tasksByName = new Map<string, number[]>();
   plan.tasks.forEach((task, at) => {
@@ -26,7 +23,7 @@ export function keptBySubgraphs(
     if (entries === undefined || entries.length === 0) return undefined;
     const from: number[] = [];
     for (const entry of entries) {
-      const matched = matchEntry(entry, tasksByName, (at) => plan.tasks[at]!.node);
+      const matched = matchEntry(entry, tasksByName, (at) => plan.nodes[plan.tasks[at]!.node]!.id);
       if (matched.length === 0) bad.push(entry);
       for (const at of matched) from.push(at);
     }
@@ -40,11 +37,11 @@ export function keptBySubgraphs(
       if ((after === undefined || after[at] === 1) && (before === undefined || before[at] === 1)) kept[at] = true;
     }
   }
-  keepPreparations(plan, successors, kept);
+  keepPreparations(plan, kept);
   return { kept, bad };
 }
 
-function keepPreparations({ tasks }: SchedulerPlan, successors: readonly (readonly number[])[], kept: boolean[]): void {
+function keepPreparations({ tasks, successors }: SchedulerPlan, kept: boolean[]): void {
   // Joins are numbered after the tasks.
   const waiting = (at: number): readonly number[] =>
     successors[at]!.flatMap((next) => (next < tasks.length ? [next] : successors[next]!));

@@ -1,10 +1,11 @@
 import { DirectedGraph } from 'graphology';
 import { printPath } from '../../core/data/plain-value.ts';
+import type { Links } from '../../core/scheduler/index.ts';
 import { taskKey } from '../../core/task-on-node.ts';
 import type { Plan } from '../plan.ts';
 import type { GraphProblem } from '../problem.ts';
 import { cyclesIn, firstCycles, verticesOnCycles } from './graph-cycles.ts';
-import { type PlanOrder, planOrder } from './order.ts';
+import { linksOf } from './order.ts';
 
 /** A cycle of tasks that wait for each other, as indexes into the plan's instances; the first is not repeated at the end. */
 interface Cycle {
@@ -18,34 +19,35 @@ interface Cycle {
  * Tasks can wait for each other only where their names do, and a plan has few names: of its tasks, only those whose names
  * wait for each other become a graph.
  */
-export function findCycles(plan: Plan, order: PlanOrder = planOrder(plan)): Cycle[] {
+export function findCycles(plan: Plan, links: Links = linksOf(plan)): Cycle[] {
   const vertices = new Map<string, string>();
   const names = plan.instances.map(({ id }) => {
     const known = vertices.get(id) ?? `${vertices.size}`;
     vertices.set(id, known);
     return known;
   });
-  const circular = verticesOnCycles(graphOf(order, names));
+  const circular = verticesOnCycles(graphOf(links, names));
   if (circular.size === 0) return [];
   const tasks = names.map((name, at) => (circular.has(name) ? `${at}` : undefined));
-  const cycles = cyclesIn(graphOf(order, tasks), (vertex) => plan.instances[Number(vertex)]?.id);
+  const cycles = cyclesIn(graphOf(links, tasks), (vertex) => plan.instances[Number(vertex)]?.id);
   return firstCycles(cycles).map((members) => ({ members: members.map(Number) }));
 }
 
-/** An order as a graph, with these vertices of the tasks. A join is a vertex after all its `before`, before all its `after`. */
-function graphOf({ edges, joins }: PlanOrder, vertices: readonly (string | undefined)[]): DirectedGraph {
+/** Links as a graph, with these vertices of the tasks. A join is a vertex after all tasks before it, before all after it. */
+function graphOf({ successors }: Links, vertices: readonly (string | undefined)[]): DirectedGraph {
   const graph = new DirectedGraph();
-  for (const vertex of vertices) if (vertex !== undefined && !graph.hasNode(vertex)) graph.addNode(vertex);
-  const edge = (from: string | undefined, to: string | undefined): void => {
-    if (from !== undefined && to !== undefined && !graph.hasEdge(from, to)) graph.addEdge(from, to);
-  };
-  for (const [before, after] of edges) edge(vertices[before], vertices[after]);
-  joins.forEach(({ before, after }, at) => {
-    const join = `join ${at}`;
-    graph.addNode(join);
-    for (const one of before) edge(vertices[one], join);
-    for (const one of after) edge(join, vertices[one]);
-  });
+  const nameOf = (at: number): string | undefined => (at < vertices.length ? vertices[at] : `join ${at}`);
+  for (const at of successors.keys()) {
+    const vertex = nameOf(at);
+    if (vertex !== undefined && !graph.hasNode(vertex)) graph.addNode(vertex);
+  }
+  for (const [at, after] of successors.entries()) {
+    const from = nameOf(at);
+    for (const next of after) {
+      const to = nameOf(next);
+      if (from !== undefined && to !== undefined && !graph.hasEdge(from, to)) graph.addEdge(from, to);
+    }
+  }
   return graph;
 }
 

@@ -1,7 +1,7 @@
 import type { NodeExplanation, PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
 import { taskKey } from '../../core/task-on-node.ts';
 import { counted } from '../../core/text/text.ts';
-import { planOrder } from '../linking/order.ts';
+import { linksOf } from '../linking/order.ts';
 import type { Plan } from '../plan.ts';
 import { dotId } from './draw-graph.ts';
 
@@ -75,8 +75,11 @@ function section(lines: string[], title: string, entries: readonly string[]): vo
 
 /** A plan for Graphviz: a box for each node, a point for each "all of these before all of those". */
 export function planDot(plan: Plan): string {
-  const { edges, joins } = planOrder(plan);
-  const key = (at: number): string => dotId(taskKey(plan.instances[at]!.id, plan.nodes[plan.instances[at]!.node]!));
+  const { successors } = linksOf(plan);
+  const key = (at: number): string => {
+    const task = plan.instances[at];
+    return task === undefined ? `join${at - plan.instances.length}` : dotId(taskKey(task.id, plan.nodes[task.node]!));
+  };
   const boxes = plan.nodes.flatMap((node, number) => {
     const tasks = plan.byNode[number]!;
     if (tasks.length === 0) return [];
@@ -88,11 +91,7 @@ export function planDot(plan: Plan): string {
       `  subgraph ${dotId(`cluster_${node}`)} {\n    label=${dotId(node === 'null' ? 'sync node' : `node ${node}`)};\n${lines.join('')}  }\n`,
     ];
   });
-  const points = joins.flatMap(({ before, after }, at) => [
-    `  join${at} [shape=point];\n`,
-    ...before.map((one) => `  ${key(one)} -> join${at};\n`),
-    ...after.map((one) => `  join${at} -> ${key(one)};\n`),
-  ]);
-  const arrows = edges.map(([before, after]) => `  ${key(before)} -> ${key(after)};\n`);
+  const points = successors.slice(plan.instances.length).map((_, join) => `  join${join} [shape=point];\n`);
+  const arrows = successors.flatMap((after, at) => after.map((next) => `  ${key(at)} -> ${key(next)};\n`));
   return `strict digraph plan {\n${boxes.join('')}${points.join('')}${arrows.join('')}}\n`;
 }

@@ -410,7 +410,8 @@ describe('a complete run', () => {
       rows: [
         // Skipped by an operator before its first attempt.
         row('a', one, 'skipped', { attempt: 0 }),
-        row('b', one, 'success'),
+        // Its failure was tolerated, and the run continued after it.
+        row('b', one, 'ignored'),
         // Left undone by a stop and then, in the same attempt, opened again and skipped.
         row('a', two, 'not_reached', { attempt: 0 }),
         row('a', two, 'waiting', { attempt: 0 }),

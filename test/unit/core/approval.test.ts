@@ -5,12 +5,12 @@ import { awaitingOf, decide, reach, startHolds, whyNotDecide } from '../../../sr
 import {
   apply,
   awaitingApproval,
-  compilePlan,
   createScheduler,
   keyOf,
   restoreScheduler,
   takeSnapshot,
 } from '../../../src/core/scheduler/index.ts';
+import { compileNamed } from '../../../src/core/scheduler/named-plan.ts';
 import { parseSiteRunInput } from '../../../src/core/site-run/index.ts';
 
 const NOW = '2026-11-01T10:00:00.000Z';
@@ -138,7 +138,7 @@ describe('a scheduler', () => {
       [`net@${n}`, `log@${n}`] as const,
     ]),
   };
-  const compiled = compilePlan(plan);
+  const compiled = compileNamed(plan);
   if (!compiled.ok) throw new Error('refused');
   const { graph } = compiled;
   const options = { holdBefore: ['gate', 'db'] };

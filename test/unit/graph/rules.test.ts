@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cycleProblems, findCycles, schedulerPlan, serializedText } from '../../../src/graph/index.ts';
+import { cycleProblems, findCycles, schedulerGraph, serializedText } from '../../../src/graph/index.ts';
 import { cluster, type Json, planOf, refusalOf, resultOf, running, taskOf } from './recorded.ts';
 
 const nodes = { '1': ['primary-controller'], '2': ['controller'], '10': ['compute'] };
@@ -153,16 +153,16 @@ describe('fields', () => {
   });
 
   it.each([
-    ['new', { type: 'parallel', amount: 3 }],
-    ['operational', { type: 'one_by_one' }],
-  ])('the strategy of a task can follow the state of the cluster: %s', (status, strategy) => {
+    ['new', 3],
+    ['operational', 1],
+  ])('the strategy of a task can follow the state of the cluster: %s', (status, limit) => {
     const chosen =
       'switch($.cluster.status = operational => {type => one_by_one}, true => {type => parallel, amount => 3})';
     const input = {
       tasks: [task('t', { parameters: { strategy: { yaql_exp: chosen } } })],
       cluster: cluster({ '1': ['x'] }, { cluster: { status } }),
     };
-    expect(schedulerPlan(planOf(input)).tasks[0]).toMatchObject({ id: 't', strategy });
+    expect(schedulerGraph(planOf(input))).toMatchObject({ graph: { names: ['t'], nameLimit: [limit] } });
   });
 
   it('a given cwd and fail_on_error stay; fields that are not for executors are removed', () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { SchedulerPlan } from '../../../src/core/scheduler/index.ts';
-import { compilePlan, partition, tolerated } from '../../../src/core/scheduler/index.ts';
+import { partition, tolerated } from '../../../src/core/scheduler/index.ts';
+import { compileNamed, type NamedPlan } from '../../../src/core/scheduler/named-plan.ts';
 import { simulate } from '../../../src/core/scheduler/simulate.ts';
 import { blocksOfNodes } from '../../rig/blocks-of-nodes.ts';
 import { planOf } from './run.ts';
 
-const refusal = (plan: SchedulerPlan, offline: string[] = []) => {
-  const compiled = compilePlan(plan, offline);
+const refusal = (plan: NamedPlan, offline: string[] = []) => {
+  const compiled = compileNamed(plan, offline);
   return compiled.ok ? undefined : compiled.refusal;
 };
 
@@ -78,7 +78,7 @@ describe('a join', () => {
     const size = (n: number): number => {
       const keys = (name: string) => Array.from({ length: n }, (_, i) => `${name}@n${i}`);
       const plan = planOf([...keys('a'), ...keys('b')], [], { joins: [{ before: keys('a'), after: keys('b') }] });
-      const compiled = compilePlan(plan);
+      const compiled = compileNamed(plan);
       if (!compiled.ok) throw new Error('refused');
       return compiled.graph.successors.reduce((sum, list) => sum + list.length, 0);
     };
@@ -93,7 +93,7 @@ describe('a split run', () => {
     const plan = planOf([...keys('a'), ...keys('b'), ...keys('c')], ['a@n1 > b@n1', 'c@n1 > a@n4'], {
       joins: [{ before: keys('a'), after: keys('b') }],
     });
-    const compiled = compilePlan(plan);
+    const compiled = compileNamed(plan);
     if (!compiled.ok) throw new Error('refused');
     const { parts, coordination } = partition(compiled.graph, blocksOfNodes(compiled.graph, 2));
     expect(coordination.joins).toEqual([[0, [0, 1], [0, 1]]]);

@@ -8,7 +8,6 @@ import type {
 } from '../../../src/core/scheduler/index.ts';
 import {
   apply,
-  compilePlan,
   coordinate,
   createCoordinator,
   createScheduler,
@@ -21,6 +20,7 @@ import {
   takeSnapshot,
   taskReports,
 } from '../../../src/core/scheduler/index.ts';
+import { compileNamed } from '../../../src/core/scheduler/named-plan.ts';
 import type { Simulation } from '../../../src/core/scheduler/simulate.ts';
 import { causeText, taskText } from '../../../src/core/task-on-node.ts';
 import type { Observed } from './invariants.ts';
@@ -93,7 +93,7 @@ class Tape {
 
 /** Drives one scheduler with random timing. Throws when it stalls before its end. */
 export function driveWhole(plan: Simulation, seed: number, disturb: Disturbances = {}): Driven {
-  const compiled = compilePlan(plan, plan.offline);
+  const compiled = compileNamed(plan, plan.offline);
   if (!compiled.ok) throw new Error(`refused: ${compiled.refusal.reason}`);
   const { graph } = compiled;
   const pick = choices(seed);
@@ -169,7 +169,7 @@ export function driveSplit(
   seed: number,
   disturb: Disturbances = {},
 ): Driven {
-  const compiled = compilePlan(plan, plan.offline);
+  const compiled = compileNamed(plan, plan.offline);
   if (!compiled.ok) throw new Error(`refused: ${compiled.refusal.reason}`);
   const { parts: graphs, coordination } = roundTrip(partition(compiled.graph, partOf));
   const pick = choices(seed);

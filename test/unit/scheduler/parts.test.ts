@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type {
-  CoordinatorEvent,
-  FromPart,
-  SchedulerEvent,
-  SchedulerPlan,
-  ToPart,
-} from '../../../src/core/scheduler/index.ts';
+import type { CoordinatorEvent, FromPart, SchedulerEvent, ToPart } from '../../../src/core/scheduler/index.ts';
 import {
   apply,
-  compilePlan,
   coordinate,
   createCoordinator,
   createScheduler,
@@ -16,13 +9,14 @@ import {
   partition,
   taskReports,
 } from '../../../src/core/scheduler/index.ts';
+import { compileNamed, type NamedPlan } from '../../../src/core/scheduler/named-plan.ts';
 import { taskText } from '../../../src/core/task-on-node.ts';
 import { blocksOfNodes } from '../../rig/blocks-of-nodes.ts';
 import { numberIn, pair, planOf } from './run.ts';
 
 /** One part a node; the test delivers each message itself. */
-function split(plan: SchedulerPlan) {
-  const compiled = compilePlan(plan);
+function split(plan: NamedPlan) {
+  const compiled = compileNamed(plan);
   if (!compiled.ok) throw new Error('refused');
   const { parts, coordination } = partition(compiled.graph, blocksOfNodes(compiled.graph, 1));
   const schedulers = parts.map((graph) => createScheduler(graph));

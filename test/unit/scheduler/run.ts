@@ -3,14 +3,14 @@ import type {
   SchedulerCommand,
   SchedulerEvent,
   SchedulerOptions,
-  SchedulerPlan,
 } from '../../../src/core/scheduler/index.ts';
-import { apply, compilePlan, createScheduler, keyOf, taskReports } from '../../../src/core/scheduler/index.ts';
+import { apply, createScheduler, keyOf, taskReports } from '../../../src/core/scheduler/index.ts';
+import { compileNamed, type NamedPlan } from '../../../src/core/scheduler/named-plan.ts';
 import { causeText, type TaskOnNode, taskText } from '../../../src/core/task-on-node.ts';
 
 /** A scheduler in a test's hands: the test ends tasks, and reads the scheduler's output. */
-export function run(plan: SchedulerPlan, options: SchedulerOptions = {}) {
-  const compiled = compilePlan(plan);
+export function run(plan: NamedPlan, options: SchedulerOptions = {}) {
+  const compiled = compileNamed(plan);
   if (!compiled.ok) throw new Error(`refused: ${JSON.stringify(compiled.refusal)}`);
   const scheduler = createScheduler(compiled.graph, options);
   const attempts = new Map<number, number>();
@@ -79,7 +79,7 @@ function line({ graph }: Scheduler, command: SchedulerCommand): string {
 }
 
 /** Nodes n1, n2 …, tasks `a@n1` and so on; all nodes tolerate failures unless given otherwise. */
-export function planOf(tasks: string[], edges: string[] = [], more: Partial<SchedulerPlan> = {}): SchedulerPlan {
+export function planOf(tasks: string[], edges: string[] = [], more: Partial<NamedPlan> = {}): NamedPlan {
   const nodes = [...new Set(tasks.map((key) => key.split('@')[1]!))];
   return {
     nodes: nodes.map((id) => ({ id, kind: id.startsWith('sync') ? 'sync' : 'node' })),

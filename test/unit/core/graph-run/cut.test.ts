@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { countCrossings, cutForExecution, splitForExecution } from '../../../../src/core/graph-run/index.ts';
-import { compilePlan } from '../../../../src/core/scheduler/index.ts';
+import { compileNamed } from '../../../../src/core/scheduler/named-plan.ts';
 
 function graphOf(tasksByNode: readonly number[], withoutWork = 0) {
-  const compiled = compilePlan({
+  const compiled = compileNamed({
     nodes: tasksByNode.map((_n, at) => ({ id: `n${at}`, kind: 'node' })),
     tasks: tasksByNode.flatMap((count, at) => [
       ...Array.from({ length: count }, (_, t) => ({ id: `t${t}`, node: `n${at}` })),
@@ -68,7 +68,7 @@ it.each([
 });
 
 it('dependencies of a task in another part are one join, which orders the same pairs', () => {
-  const compiled = compilePlan({
+  const compiled = compileNamed({
     nodes: ['n0', 'n1', 'n2'].map((id) => ({ id, kind: 'node' })),
     tasks: ['n0', 'n1', 'n2'].flatMap((node) => ['a', 'b'].map((id) => ({ id, node }))),
     edges: [

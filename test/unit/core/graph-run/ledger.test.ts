@@ -4,17 +4,17 @@ import { createLedger, reportGraphRun, restoreLedger } from '../../../../src/cor
 import { doneOf, endedCounts, sumCounts, workOf } from '../../../../src/core/graph-run/task-counts.ts';
 import {
   apply,
-  compilePlan,
   createScheduler,
   restoreScheduler,
   type SchedulerEvent,
   takeSnapshot,
 } from '../../../../src/core/scheduler/index.ts';
+import { compileNamed } from '../../../../src/core/scheduler/named-plan.ts';
 import { taskText } from '../../../../src/core/task-on-node.ts';
 import { numberIn } from '../../scheduler/run.ts';
 
 function ledgerOf(nodes: readonly string[], names: readonly string[]) {
-  const compiled = compilePlan({
+  const compiled = compileNamed({
     nodes: nodes.map((id) => ({ id, kind: 'node' })),
     tasks: nodes.flatMap((node) => names.map((id) => ({ id, node }))),
     edges: [],
@@ -143,7 +143,7 @@ it('a report stays under 200 KB by shortening its lists, and notes that', () => 
 
 it('a restored ledger reports the same, and continues with unfinished tasks', () => {
   const ids = ['n1', 'n2', 'n3'];
-  const compiled = compilePlan({
+  const compiled = compileNamed({
     nodes: ids.map((id) => ({ id, kind: 'node' })),
     tasks: ids.flatMap((node) => ['a', 'b', 'c'].map((id) => ({ id, node }))),
     edges: ids.flatMap((node) => [[`a@${node}`, `b@${node}`] as const, [`b@${node}`, `c@${node}`] as const]),
@@ -188,7 +188,7 @@ it('a restored ledger reports the same, and continues with unfinished tasks', ()
 
 describe('counts of tasks', () => {
   /** On n1 fail → blocked → plain without work; n2 has a task without work after the one that fails. */
-  const compiled = compilePlan({
+  const compiled = compileNamed({
     nodes: ['n1', 'n2'].map((id) => ({ id, kind: 'node' })),
     tasks: [
       { id: 'fail', node: 'n1' },
