@@ -35,7 +35,11 @@ export const FOLDERS = [
     ['core', 'yaql', 'documents', 'packages'],
     'is data in, data out: graphs merged, placed, evaluated, linked.',
   ],
-  ['store', ['core', 'maas'], 'keeps what it is given: one that needs its caller has the arrow the wrong way round.'],
+  [
+    'store',
+    ['core', 'maas', 'documents'],
+    'keeps what it is given: one that needs its caller has the arrow the wrong way round.',
+  ],
   [
     'platform',
     ['core', 'documents', 'maas', 'store'],
@@ -189,6 +193,12 @@ export default {
       'graph, documents, packages and clusters are data in, data out: no Temporal, no client.',
       { path: '^src/(graph|documents|packages|clusters)/' },
       { path: 'node_modules/@temporalio/' },
+    ),
+    rule(
+      'the-store-reads-no-documents',
+      'The store keeps a resolved site: it may know its type, not resolve one.',
+      { path: '^src/store/' },
+      { path: '^src/documents/', dependencyTypesNot: ['type-only'] },
     ),
     rule(
       'types-of-ports-only',

@@ -1,5 +1,5 @@
 import { given } from '../src/core/data/given.ts';
-import { allAtOnceStrategy, checkHolds, planGroups } from '../src/core/deployment/index.ts';
+import { checkHolds } from '../src/core/deployment/index.ts';
 import type { RunDescription } from '../src/core/run/description.ts';
 import {
   assembleReport,
@@ -143,11 +143,10 @@ async function objection(
       await store.sites.findRevision(site, reference);
       return null;
     }
-    const loaded = await cache.load(site, reference);
-    // Their problems are reported with the plan.
-    if (!loaded.ok) return null;
-    const { nodes, strategy } = loaded.site;
-    const { problems } = checkHolds(hold_before, planGroups(strategy ?? allAtOnceStrategy(), nodes), []);
+    const { site: resolved } = await cache.load(site, reference);
+    // The errors of documents are reported with the plan.
+    if (resolved === null) return null;
+    const { problems } = checkHolds(hold_before, resolved.groups, []);
     return problems.length === 0 ? null : { kind: 'holds-not-found', problems };
   } catch (error) {
     const isUnknown =

@@ -1,8 +1,10 @@
-import { type Diagnostic, isError } from '../src/core/problems/diagnostic.ts';
+import { isError } from '../src/core/problems/diagnostic.ts';
 import { RefusalError } from '../src/core/problems/refusal.ts';
 import { commitUrl, repositorySecretProblem } from '../src/core/sources/git-source.ts';
+import type { LoadedSite } from '../src/documents/index.ts';
 import { type FetchedBranch, fetchBranch } from '../src/platform/git/fetch-branch.ts';
 import { GitError } from '../src/platform/git/run-git.ts';
+import { StoreError } from '../src/store/index.ts';
 import type { FetchSourceAnswer, SiteActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { withHeartbeats } from './heartbeats.ts';
@@ -41,13 +43,14 @@ async function fetchSource(
     return refuse(`${source.url} branch ${source.branch}: ${error.message}`);
   }
   const { commit, author, message, files } = fetched;
-  let diagnostics: readonly Diagnostic[];
+  let loaded: LoadedSite;
   try {
-    ({ diagnostics } = await git.readSite(files));
+    loaded = await git.readSite(files);
   } catch (error) {
     if (!(error instanceof RefusalError)) throw error;
     return refuse(`commit ${commit} cannot be read: ${error.message}`);
   }
+  const { site: resolved = null, diagnostics } = loaded;
   const errors = diagnostics.filter(isError);
   if (errors.length > 0) {
     const first = errors.slice(0, 5).map(({ file, line, message: text }) => `${file ?? ''}:${line ?? ''}: ${text}`);
@@ -55,14 +58,22 @@ async function fetchSource(
     return refuse(`commit ${commit} is not valid: ${first.join('; ')}${more}`);
   }
   const by = author.replace(/\p{Cc}/gu, ' ').slice(0, 200);
-  const { revision, created } = await store.sites.addRevision(site, {
-    files,
-    diagnostics,
-    message: message.slice(0, 10_000),
-    commitId: commit,
-    commitUrl: commitUrl(source.url, commit),
-    ...(by.trim() === '' ? {} : { author: by }),
-  });
+  const stored = await store.sites
+    .addRevision(site, {
+      files,
+      resolved,
+      diagnostics,
+      message: message.slice(0, 10_000),
+      commitId: commit,
+      commitUrl: commitUrl(source.url, commit),
+      ...(by.trim() === '' ? {} : { author: by }),
+    })
+    .catch((error: unknown) => {
+      if (error instanceof StoreError && error.failure.kind === 'invalid') return error;
+      throw error;
+    });
+  if (stored instanceof StoreError) return refuse(`commit ${commit} cannot be stored: ${stored.message}`);
+  const { revision, created } = stored;
   if (created)
     await store.audit.append({
       actor: `git:${source.branch}`,

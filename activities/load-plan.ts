@@ -1,17 +1,17 @@
 import { holdOf, MachineStatus, machinesNamed } from '@sitewright/maas';
 import { given } from '../src/core/data/given.ts';
-import { allAtOnceStrategy, checkHolds, planGroups, targetedStrategy } from '../src/core/deployment/index.ts';
+import { checkHolds, planGroups, targetedStrategy } from '../src/core/deployment/index.ts';
 import { groupToWire, type SitePace, type SitePlan, toRanges } from '../src/core/site-run/index.ts';
 import { canonicalJson, type DeploymentConfiguration, type ResolvedNode } from '../src/documents/index.ts';
-import { parseRevisionReference, StoreError } from '../src/store/index.ts';
+import { parseRevisionReference, type RevisionRecord, StoreError } from '../src/store/index.ts';
 import type { LoadPlan, LoadPlanAnswer, SiteActivities } from './contract.ts';
 import type { ActivityDependencies, ActivitySettings } from './dependencies.ts';
 import { proveClaim } from './fencing.ts';
 import { withHeartbeats } from './heartbeats.ts';
-import type { ParsedRevision, SiteCache } from './site-cache.ts';
+import type { CachedRevision, SiteCache } from './site-cache.ts';
 import { clusterOfSite, markProvisioned } from './site-cluster.ts';
 
-/** Converts documents into a workflow's plan: node names, groups, time limits, and nodes that need no work. */
+/** The plan for a workflow from a resolved revision: node names, groups, time limits, and nodes that need no work. */
 export function planActivities(deps: ActivityDependencies, cache: SiteCache): Pick<SiteActivities, 'load_plan'> {
   return { load_plan: (request) => withHeartbeats(deps, ({ signal }) => loadPlan(deps, cache, request, signal)) };
 }
@@ -28,31 +28,29 @@ async function loadPlan(
   const reference = parseRevisionReference(text);
   const notFound: LoadPlanAnswer = { ok: false, failure: { kind: 'revision-not-found', site, revision: text } };
   if (reference === undefined) return notFound;
-  let revision: ParsedRevision;
+  let revision: CachedRevision;
   try {
     revision = await cache.load(site, reference);
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    if (error.failure.kind === 'not-found') return notFound;
-    // A hash prefix that matches several revisions.
-    if (error.failure.kind === 'conflict') return notFound;
+    // A conflict: a hash prefix that matches several revisions.
+    if (error instanceof StoreError && ['not-found', 'conflict'].includes(error.failure.kind)) return notFound;
     throw error;
   }
-  if (!revision.ok)
+  const { record, site: resolved } = revision;
+  if (resolved === null)
     return {
       ok: false,
-      failure: { kind: 'documents-invalid', site, revision: revision.record.number, problems: revision.problems },
+      failure: { kind: 'documents-invalid', site, revision: record.number, problems: findingsOf(record, 'error') },
     };
 
   const targets = request.nodes;
   const unknown = (targets ?? []).filter((name) => !revision.nodes.has(name));
   if (unknown.length > 0) return { ok: false, failure: { kind: 'nodes-not-found', nodes: unknown } };
 
-  const { nodes, configuration } = revision.site;
-  const strategy = targets ? targetedStrategy(targets) : (revision.site.strategy ?? allAtOnceStrategy());
+  const { nodes, configuration } = resolved;
   // A targeted run plans and reports only its own nodes.
   const planned = targets ? nodes.filter((node) => targets.includes(node.name)) : nodes;
-  const groups = planGroups(strategy, planned);
+  const groups = targets ? planGroups(targetedStrategy(targets), planned) : resolved.groups;
   const holds = checkHolds(
     request.hold_before ?? [],
     groups,
@@ -67,20 +65,24 @@ async function loadPlan(
   await markProvisioned(deps.store, site, done, false);
   const plan: SitePlan = {
     site,
-    revision: revision.record.number,
-    hash: revision.record.hash,
-    ...(revision.record.commitId === null ? {} : { commit: revision.record.commitId }),
-    ...(revision.record.commitUrl === null ? {} : { commit_url: revision.record.commitUrl }),
+    revision: record.number,
+    hash: record.hash,
+    ...given({ commit: record.commitId ?? undefined, commit_url: record.commitUrl ?? undefined }),
     nodes: planned.map((node) => node.name),
     groups: groups.map(groupToWire),
     pace: paceOf(configuration, deps.settings),
     done: toRanges(difference.done),
     removed: difference.removed,
     ...given({ cluster }),
-    warnings: [...holds.warnings, ...revision.warnings].slice(0, 20),
+    warnings: [...holds.warnings, ...findingsOf(record, 'warning')].slice(0, 20),
   };
   return { ok: true, plan };
 }
+
+const findingsOf = ({ site, diagnostics }: RevisionRecord, severity: 'error' | 'warning'): string[] =>
+  diagnostics
+    .filter((one) => one.severity === severity)
+    .map((one) => `${one.file ?? site}:${one.line ?? 1}: ${one.message}`);
 
 interface Difference {
   readonly done: readonly number[];
@@ -100,15 +102,8 @@ async function findDifference(
   nodes: readonly ResolvedNode[],
   signal: AbortSignal | undefined,
 ): Promise<Difference> {
-  let before: ParsedRevision;
-  try {
-    before = await cache.load(site, 'last-good');
-  } catch (error) {
-    if (error instanceof StoreError && error.failure.kind === 'not-found') return NO_DIFFERENCE;
-    throw error;
-  }
-  if (!before.ok) return NO_DIFFERENCE;
-  const old = before.nodes;
+  const old = await cache.lastGoodNodes(site);
+  if (old.size === 0) return NO_DIFFERENCE;
   const now = new Set(nodes.map((node) => node.name));
   const removed = [...old.keys()].filter((name) => !now.has(name));
   const unchanged = nodes.flatMap((node, index) => {

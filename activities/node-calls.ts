@@ -214,12 +214,9 @@ async function findMachine(
 
 /** The node in the run's revision, or in the last good one: needed to release a node removed from the documents. */
 async function findNode(cache: SiteCache, { site, revision, node }: NodeCall): Promise<ResolvedNode> {
-  const wanted = await cache.load(site, { number: revision });
-  const found = wanted.ok ? wanted.nodes.get(node) : undefined;
+  const found =
+    (await cache.load(site, { number: revision })).nodes.get(node) ?? (await cache.lastGoodNodes(site)).get(node);
   if (found) return found;
-  const before = await cache.load(site, 'last-good');
-  const old = before.ok ? before.nodes.get(node) : undefined;
-  if (old) return old;
   throw ApplicationFailure.nonRetryable(`node ${node} is not in revision ${revision} of site ${site}`, 'NodeNotFound');
 }
 

@@ -175,8 +175,7 @@ async function nodesOf(
   cache: SiteCache,
   { site, revision, nodes }: Pick<SiteCheck, 'site' | 'revision' | 'nodes'>,
 ): Promise<readonly ResolvedNode[]> {
-  const parsed = await cache.load(site, { number: revision });
-  const all = parsed.ok ? parsed.site.nodes : [];
+  const all = (await cache.load(site, { number: revision })).site?.nodes ?? [];
   return nodes ? all.filter((node) => nodes.includes(node.name)) : all;
 }
 
@@ -184,8 +183,7 @@ async function networksOf(
   cache: SiteCache,
   { site, revision }: Pick<SiteCheck, 'site' | 'revision'>,
 ): Promise<readonly NetworkSettings[]> {
-  const parsed = await cache.load(site, { number: revision });
-  return parsed.ok ? parsed.site.networks : [];
+  return (await cache.load(site, { number: revision })).site?.networks ?? [];
 }
 
 async function findAbsent(

@@ -3,6 +3,7 @@ import { simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { Client, Connection } from '@temporalio/client';
 import { freePort } from '../src/platform/free-port.ts';
 import { openStore } from '../src/store/index.ts';
+import { resolvedRevision } from '../test/rig/resolved-revision.ts';
 import { type Bystander, type Seen, watchBystander } from './bystander.ts';
 import type { Databases, Sizes } from './databases.ts';
 import { type Program, startProgram, type Usage, usageOf } from './processes.ts';
@@ -99,7 +100,7 @@ export class Installation {
     const cluster = await storeRecordedCluster(store, 'recorded', nodes);
     await store.sites.create({ name: SITE });
     const text = siteDocuments(names, GROUPS);
-    await store.sites.addRevision(SITE, { files: [{ name: 'site.yaml', text }] });
+    await store.sites.addRevision(SITE, resolvedRevision([{ name: 'site.yaml', text }]));
     await store.close();
     const connection = await Connection.connect({ address: databases.address });
     const port = await freePort();

@@ -8,6 +8,7 @@ import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import type { WorkflowHandle } from '@temporalio/client';
+import { resolvedRevision } from '../test/rig/resolved-revision.ts';
 import { startOneWorker } from './one-worker.ts';
 import { siteDocuments } from './site-documents.ts';
 
@@ -37,7 +38,7 @@ const { client, store } = installation;
 async function deploy(site: keyof typeof SITES): Promise<WorkflowHandle> {
   await store.sites.create({ name: site });
   const text = siteDocuments(namesOf(site, SITES[site]), 1);
-  await store.sites.addRevision(site, { files: [{ name: 'site.yaml', text }] });
+  await store.sites.addRevision(site, resolvedRevision([{ name: 'site.yaml', text }]));
   const options = { taskQueue: 'sitewright', workflowId: `deploy_site:${site}`, args: [{ site }] };
   return client.workflow.start('deploy_site', options);
 }

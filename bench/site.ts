@@ -17,6 +17,7 @@ import { settingsSchema } from '../src/platform/settings/settings.ts';
 import { runLookups } from '../src/platform/temporal/run-lookups.ts';
 import { ensureSearchAttributes } from '../src/platform/temporal/search-attributes.ts';
 import { openStore } from '../src/store/index.ts';
+import { resolvedRevision } from '../test/rig/resolved-revision.ts';
 import { asOne, optionsOfQueues } from '../worker/parts/queue-workers.ts';
 import { workflowCode } from '../worker/parts/workflow-bundle.ts';
 import { startBenchServer } from './dev-server.ts';
@@ -49,7 +50,7 @@ const region = await slowRegion(simulator.url, latencyMs, latencyMs === 0 ? Numb
 const store = await openStore(join(folder, 'store.db'));
 await store.migrate();
 await store.sites.create({ name: 'bench' });
-await store.sites.addRevision('bench', { files: [{ name: 'site.yaml', text: siteDocuments(names, groups) }] });
+await store.sites.addRevision('bench', resolvedRevision([{ name: 'site.yaml', text: siteDocuments(names, groups) }]));
 const machines = openMachines({
   url: region.url,
   apiKey: simulatorKeys.admin,

@@ -32,6 +32,6 @@ export { type DeploymentConfigurationData, deploymentConfigurationSchema } from 
 export { deploymentStrategySchema } from './schemas/deployment-strategy.ts';
 export { CONFIGURATION_SCHEMA, HOST_PROFILE_SCHEMA, NODE_SCHEMA, STRATEGY_SCHEMA } from './schemas/envelope.ts';
 export type { SourceFile } from './site/document-set.ts';
-export { type LoadedSite, loadSite, type SiteDocuments } from './site/load-site.ts';
+export { type LoadedSite, loadSite, type ResolvedSite } from './site/load-site.ts';
 export type { ResolvedNode } from './site/resolve-nodes.ts';
 export { type ParseYamlOptions, parseYaml, type YamlDocument } from './yaml-document.ts';

@@ -1,4 +1,4 @@
-import { canonicalJson, type SiteDocuments } from '../documents/index.ts';
+import { canonicalJson, type ResolvedSite } from '../documents/index.ts';
 
 /** A difference of a node or group between two revisions; `fields` are the names of changed fields. */
 interface Change {
@@ -18,7 +18,7 @@ export interface SiteDifference {
 }
 
 /** Compares the meaning of two revisions, not their text: nodes and groups by name, after inheritance. */
-export function compareSites(before: SiteDocuments | null, after: SiteDocuments): SiteDifference {
+export function compareSites(before: ResolvedSite | null, after: ResolvedSite): SiteDifference {
   const nodes = changesOf(before?.nodes ?? [], after.nodes);
   const changed = nodes.filter(({ change }) => change !== 'removed').length;
   return {

@@ -1,7 +1,7 @@
 import { given } from '../core/data/given.ts';
 import { type Diagnostic, isError } from '../core/problems/diagnostic.ts';
 import type { GitSource } from '../core/sources/git-source.ts';
-import type { SiteDocuments, SourceFile } from '../documents/index.ts';
+import type { LoadedSite, ResolvedSite, SourceFile } from '../documents/index.ts';
 import {
   type Page,
   type PageRequest,
@@ -46,16 +46,10 @@ export function siteOperations(deps: OpsDependencies) {
   const audit = (actor: string, action: string, site: string) =>
     store.audit.append({ actor, action, target: `site/${site}` });
 
-  async function checkDocuments(files: readonly SourceFile[]): Promise<DocumentCheck> {
+  async function load(files: readonly SourceFile[]): Promise<LoadedSite> {
     if (files.length === 0)
       throw problem('invalid', 'there are no documents', { hint: 'Give at least one YAML file.' });
-    const { site, diagnostics } = await reader.site(files);
-    return {
-      valid: site !== undefined && !diagnostics.some(isError),
-      diagnostics,
-      nodes: site?.nodes.length ?? 0,
-      groups: site?.strategy?.groups.length ?? (site ? 1 : 0),
-    };
+    return reader.site(files);
   }
 
   return {
@@ -80,10 +74,11 @@ export function siteOperations(deps: OpsDependencies) {
       await store.audit.append({ actor, action, target: `site/${name}`, details });
       return site;
     },
-    check: checkDocuments,
+    check: async (files: readonly SourceFile[]): Promise<DocumentCheck> => checkOf(await load(files)),
     async commit(site: string, request: CommitRequest): Promise<CommitAnswer> {
       await store.sites.get(site);
-      const check = await checkDocuments(request.files);
+      const loaded = await load(request.files);
+      const check = checkOf(loaded);
       if (request.dry_run) return { ...check, revision: null, created: false };
       if (!check.valid && !request.force) {
         const errors = check.diagnostics.filter(isError).length;
@@ -98,8 +93,8 @@ export function siteOperations(deps: OpsDependencies) {
       }
       const { revision, created } = await store.sites.addRevision(site, {
         files: request.files,
+        resolved: loaded.site ?? null,
         diagnostics: check.diagnostics,
-        forced: !check.valid,
         ...given({ author: request.author, message: request.message }),
       });
       if (created) await audit(request.author ?? 'unknown', 'site.commit', `${site}/revisions/${revision.number}`);
@@ -109,24 +104,22 @@ export function siteOperations(deps: OpsDependencies) {
       store.sites.listRevisions(site, page),
     revision: (site: string, reference: string): Promise<RevisionRecord & { readonly files: readonly SourceFile[] }> =>
       store.sites.getRevision(site, parseReference(reference)),
-    /** The typed documents of a valid revision. */
+    /** What the documents of a valid revision mean, as they were resolved when they were stored. */
     async documents(
       site: string,
       reference: string,
     ): Promise<{
       readonly record: RevisionRecord;
-      readonly site: SiteDocuments;
-      readonly warnings: readonly Diagnostic[];
+      readonly site: ResolvedSite;
     }> {
-      const { files, ...record } = await store.sites.getRevision(site, parseReference(reference));
-      const loaded = await reader.site(files);
-      if (!loaded.site) {
+      const { record, site: resolved } = await store.sites.resolvedRevision(site, parseReference(reference));
+      if (resolved === null) {
         throw problem('invalid', `revision ${record.number} of site ${site} has errors`, {
           hint: 'Commit corrected documents.',
-          errors: loaded.diagnostics.filter(isError),
+          errors: record.diagnostics.filter(isError),
         });
       }
-      return { record, site: loaded.site, warnings: loaded.diagnostics.filter((one) => !isError(one)) };
+      return { record, site: resolved };
     },
     /**
      * The differences between a revision and another one.
@@ -150,6 +143,13 @@ export function siteOperations(deps: OpsDependencies) {
     },
   };
 }
+
+const checkOf = ({ site, diagnostics }: LoadedSite): DocumentCheck => ({
+  valid: site !== undefined,
+  diagnostics,
+  nodes: site?.nodes.length ?? 0,
+  groups: site?.groups.length ?? 0,
+});
 
 export type SiteOperations = ReturnType<typeof siteOperations>;
 

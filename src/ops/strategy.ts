@@ -1,6 +1,6 @@
-import { allAtOnceStrategy, planGroups, stableOrder, successesNeeded } from '../core/deployment/index.ts';
+import { stableOrder, successesNeeded } from '../core/deployment/index.ts';
 import { counted } from '../core/text/text.ts';
-import type { SiteDocuments } from '../documents/index.ts';
+import type { ResolvedSite } from '../documents/index.ts';
 
 /** A strategy with its groups resolved over a site's nodes, for people. */
 interface StrategyView {
@@ -18,11 +18,12 @@ interface StrategyView {
   readonly warnings: readonly string[];
 }
 
-/** Resolves a strategy and warns about oddities: a node in several groups or in none, an empty group. */
-export function viewStrategy(documents: Pick<SiteDocuments, 'strategy' | 'strategyName' | 'nodes'>): StrategyView {
-  const { nodes } = documents;
-  const strategy = documents.strategy ?? allAtOnceStrategy();
-  const plans = planGroups(strategy, nodes);
+/** The groups of a site, with warnings about oddities: a node in several groups or in none, an empty group. */
+export function viewStrategy({
+  strategyName,
+  groups: plans,
+  nodes,
+}: Pick<ResolvedSite, 'strategyName' | 'groups' | 'nodes'>): StrategyView {
   const groups = plans.map((plan) => ({
     name: plan.name,
     critical: plan.critical,
@@ -45,5 +46,5 @@ export function viewStrategy(documents: Pick<SiteDocuments, 'strategy' | 'strate
         `node ${node.name} is in ${counted(of.length, 'group')} (${of.join(', ')}): the first group to reach it deploys it`,
       );
   }
-  return { name: documents.strategyName, order: stableOrder(strategy.groups), groups, warnings };
+  return { name: strategyName, order: stableOrder(plans), groups, warnings };
 }

@@ -1,17 +1,15 @@
 import { StoreError } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
-import { type Reader, readerHere } from './reading/reader.ts';
 
 /** The series that settings or the latest documents of any site name; only those of the settings while the store is unreachable. */
 export async function wantedSeries({
   store,
   distroSeries,
-  reader = readerHere,
-}: Pick<OpsDependencies, 'store' | 'distroSeries' | 'reader'>): Promise<readonly string[]> {
+}: Pick<OpsDependencies, 'store' | 'distroSeries'>): Promise<readonly string[]> {
   const found = new Set(distroSeries === undefined ? [] : [distroSeries]);
   try {
     for (const { name } of await store.sites.list()) {
-      for (const series of await seriesOf(store, reader, name)) found.add(series);
+      for (const series of await seriesOf(store, name)) found.add(series);
     }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
@@ -19,11 +17,10 @@ export async function wantedSeries({
   return [...found];
 }
 
-async function seriesOf(store: OpsDependencies['store'], reader: Reader, site: string): Promise<readonly string[]> {
+async function seriesOf(store: OpsDependencies['store'], name: string): Promise<readonly string[]> {
   try {
-    const { number } = await store.sites.findRevision(site, 'latest');
-    const { files } = await store.sites.getRevision(site, { number });
-    return ((await reader.site(files)).site?.nodes ?? []).flatMap((node) => node.distro_series ?? []);
+    const { site } = await store.sites.resolvedRevision(name, 'latest');
+    return (site?.nodes ?? []).flatMap((node) => node.distro_series ?? []);
   } catch (error) {
     // A site without documents, or one that was just deleted.
     if (error instanceof StoreError && error.failure.kind === 'not-found') return [];

@@ -43,6 +43,7 @@ export type {
 export type { NewSequence, SequenceRecord } from './queries/sequence-store.ts';
 export {
   parseRevisionReference,
+  type ResolvedRevision,
   type RevisionRecord,
   type RevisionReference,
   type SiteRecord,

@@ -236,7 +236,7 @@ it('a retried node shows its attempts', () => {
 });
 
 describe('a strategy', () => {
-  const view = asAnswer<Strategy>(viewStrategy({ strategy, strategyName: 'dc1 "main"', nodes } as never));
+  const view = asAnswer<Strategy>(viewStrategy({ groups: plans, strategyName: 'dc1 "main"', nodes } as never));
   it('is shown as a tree', async () => {
     await expect(strategyText(view)).toMatchFileSnapshot(golden('strategy'));
   });

@@ -10,6 +10,7 @@ import { announceLostRuns } from '../../src/ops/lost-run-notices.ts';
 import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
+import { resolvedRevision } from './resolved-revision.ts';
 import type { RunningWorker, TemporalRig } from './temporal.ts';
 
 /** A site with everything real but the machines: store, MAAS simulator, worker. */
@@ -137,7 +138,7 @@ export async function livingSite(
     worker,
     log,
     async commit(files) {
-      const { revision } = await store.sites.addRevision(name, { files });
+      const { revision } = await store.sites.addRevision(name, resolvedRevision(files));
       return revision.number;
     },
     async control(path, body) {

@@ -8,6 +8,7 @@ import { type ApiRig, apiOfSite } from '../api/api-rig.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookUntil } from '../rig/look-again.ts';
 import { type NoticeReceiver, noticeReceiver } from '../rig/notice-receiver.ts';
+import { resolvedRevision } from '../rig/resolved-revision.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { closePages, describePage, launch, type OpenPage, openPage, screenshot } from './browser.ts';
 
@@ -181,7 +182,7 @@ describePage('the page of a run on a site', () => {
     // As a run with --fetch stores it.
     const files = (await exampleDocuments()).map(({ name, text }) => ({ name, text: `${text}# newer\n` }));
     const commitUrl = 'https://git.example.org/sites/commit/c0ffee0123456789';
-    await site.store.sites.addRevision('stl1', { files, commitId: 'c0ffee0123456789', commitUrl });
+    await site.store.sites.addRevision('stl1', { ...resolvedRevision(files), commitId: 'c0ffee0123456789', commitUrl });
     await site.store.sites.setSource('stl1', {
       url: 'https://git.example.org/sites.git',
       branch: 'main',

@@ -47,7 +47,7 @@ it('the final report of 600 nodes, 300 of them failed, has everything that the r
       failure: { kind: 'maas-failed', message: `${node}: ${reason}`, hint: `check the cable of ${node}` },
     });
   await store.sites.create({ name: 'dc1' });
-  await store.sites.addRevision('dc1', { files: [{ name: 'site.yaml', text: '' }] });
+  await store.sites.addRevision('dc1', { files: [{ name: 'site.yaml', text: '' }], resolved: null });
   const real = createActivities({
     store,
     maas: () => {

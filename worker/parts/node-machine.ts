@@ -68,10 +68,9 @@ async function documentOf(
   const { lastGoodRevision, latestRevision } = await store.sites.get(site);
   for (const revision of [latestRevision, lastGoodRevision]) {
     if (revision === null) continue;
-    const loaded = await sites.load(site, { number: revision });
-    if (!loaded.ok) continue;
+    const { nodes } = await sites.load(site, { number: revision });
     for (const name of names) {
-      const found = loaded.nodes.get(name);
+      const found = nodes.get(name);
       if (found !== undefined) return found;
     }
   }

@@ -98,7 +98,7 @@ export function registerSite(program: CliCommand, session: Session): void {
       const check = {
         valid: loaded !== undefined,
         nodes: loaded?.nodes.length ?? 0,
-        groups: loaded?.strategy?.groups.length ?? (loaded ? 1 : 0),
+        groups: loaded?.groups.length ?? 0,
         diagnostics,
       };
       const findings = await formatFindings(diagnostics, files, terminal);

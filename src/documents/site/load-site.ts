@@ -1,5 +1,5 @@
 import type { NetworkSettings } from '@sitewright/maas/machine-layout';
-import type { DeploymentStrategy } from '../../core/deployment/index.ts';
+import { allAtOnceStrategy, type DeploymentStrategy, type GroupPlan, planGroups } from '../../core/deployment/index.ts';
 import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
 import {
   DEFAULT_DEPLOYMENT_CONFIGURATION,
@@ -34,14 +34,20 @@ import { type ResolvedNode, resolveNodes } from './resolve-nodes.ts';
 import type { Checked, SiteDocument } from './site-document.ts';
 import { OF_LINKS, OF_NETWORKS, reportWithoutEffect } from './without-effect.ts';
 
-/** A site, ready to deploy. */
-export interface SiteDocuments {
-  /** Null when the site has none: all nodes are one critical group (docs/design.md#deployment-groups). */
+/**
+ * A site, ready to deploy: everything that its documents mean. It is stored with their revision as JSON, and all later readers
+ * take it from there. A change of its form or of the rules that lead to it therefore needs a migration that resolves the
+ * stored revisions again: otherwise `update_site` finds every node changed since the last good revision.
+ */
+export interface ResolvedSite {
+  /** As written, with selectors; null when the site has none: all nodes are one critical group (docs/design.md#deployment-groups). */
   readonly strategy: DeploymentStrategy | null;
   /** Name of the strategy document; null when there is none. */
   readonly strategyName: string | null;
   readonly configuration: DeploymentConfiguration;
   readonly nodes: readonly ResolvedNode[];
+  /** The groups of the strategy with their nodes; one of all nodes when there is no strategy. */
+  readonly groups: readonly GroupPlan[];
   /** Settings for MAAS at the subnets of the nodes' networks. */
   readonly networks: readonly NetworkSettings[];
 }
@@ -57,7 +63,7 @@ interface LoadSiteOptions {
 
 export interface LoadedSite {
   /** Absent when there is any error. */
-  readonly site?: SiteDocuments;
+  readonly site?: ResolvedSite;
   /** Errors, warnings and remarks, in the order of files and lines. */
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -127,12 +133,14 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
 
   const sorted = inOrderOfPlace(diagnostics, files);
   if (sorted.some(isError)) return { diagnostics: sorted };
+  const written = (strategy?.data as DeploymentStrategy | undefined) ?? null;
   return {
     site: {
-      strategy: (strategy?.data as DeploymentStrategy | undefined) ?? null,
+      strategy: written,
       strategyName: strategy?.document.name ?? null,
       configuration: values,
       nodes: resolved,
+      groups: planGroups(written ?? allAtOnceStrategy(), resolved),
       networks: settings.filter(({ network }) => used.has(network)),
     },
     diagnostics: sorted,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
+import type { ResolvedSite } from '../../documents/index.ts';
 import type { InputCheck } from '../input.ts';
 
 /** One file of documents, under the user's name for it. */
@@ -46,3 +47,24 @@ export async function packFiles(check: InputCheck, files: readonly RevisionFile[
 export async function unpackFiles(bytes: Uint8Array): Promise<readonly RevisionFile[]> {
   return JSON.parse((await decompress(bytes)).toString()) as RevisionFile[];
 }
+
+/** Of JSON, and so of memory where a revision is read: host profiles may repeat a small text on ten thousand nodes. */
+const MAX_RESOLVED_BYTES = 32 * 1024 * 1024;
+
+/** Compresses a resolved site. */
+export async function packResolved(check: InputCheck, site: ResolvedSite | null): Promise<Buffer | null> {
+  if (site === null) return null;
+  const text = check.json('resolved', site);
+  const size = Buffer.byteLength(text);
+  if (size <= MAX_RESOLVED_BYTES) return compress(text);
+  const megabytes = (bytes: number): number => Math.ceil(bytes / 1024 / 1024);
+  check.refuse(
+    'resolved',
+    `The ${site.nodes.length} nodes have ${megabytes(size)} MB of settings with those of their host profiles; a site may have ${megabytes(MAX_RESOLVED_BYTES)} MB.`,
+    'Shorten the host profiles, or divide the site.',
+  );
+  return null;
+}
+
+export const unpackResolved = async (bytes: Uint8Array): Promise<ResolvedSite> =>
+  JSON.parse((await decompress(bytes)).toString()) as ResolvedSite;

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { GitSource } from '../../core/sources/git-source.ts';
+import type { ResolvedSite } from '../../documents/index.ts';
 import { conflict, notFound } from '../failure.ts';
 import { InputCheck, storable } from '../input.ts';
 import type { Page, PageRequest } from '../page.ts';
@@ -8,7 +9,7 @@ import type { New, Row, Stored, Tables } from '../tables.ts';
 import { assertUnclaimed } from './claim-store.ts';
 import { columnsWithout, newRow, recordOf } from './conversion.ts';
 import { fetchPage, newestFirst, readPage } from './paging.ts';
-import { packFiles, type RevisionFile, unpackFiles } from './revision-files.ts';
+import { packFiles, packResolved, type RevisionFile, unpackFiles, unpackResolved } from './revision-files.ts';
 import { holdSite, readSite } from './site-row.ts';
 
 export interface SiteRecord extends Omit<Stored<'site'>, 'latestRevision'> {
@@ -17,15 +18,24 @@ export interface SiteRecord extends Omit<Stored<'site'>, 'latestRevision'> {
 
 interface NewRevision extends Omit<New<'revision'>, 'site'> {
   readonly files: readonly RevisionFile[];
+  /** What they mean; null when they have errors. */
+  readonly resolved: ResolvedSite | null;
 }
 
-/** A revision without its files. */
-export interface RevisionRecord extends Omit<Stored<'revision'>, 'files'> {
+/** A revision without its files and what they mean. */
+export interface RevisionRecord extends Omit<Stored<'revision'>, 'files' | 'resolved'> {
   readonly lastGood: boolean;
 }
 
 interface RevisionContent extends RevisionRecord {
   readonly files: readonly RevisionFile[];
+}
+
+/** A revision with what its documents mean. */
+export interface ResolvedRevision {
+  readonly record: RevisionRecord;
+  /** Null when its documents have errors. */
+  readonly site: ResolvedSite | null;
 }
 
 /**
@@ -49,7 +59,7 @@ export function parseRevisionReference(text: string): RevisionReference | undefi
 
 const SHORTEST_HASH = 7;
 
-const WITHOUT_FILES = columnsWithout('revision', 'files');
+const WITHOUT_FILES = columnsWithout('revision', 'files', 'resolved');
 
 /**
  * Sites and their revisions. A stored revision never changes; no call could change one. Site names match
@@ -124,8 +134,8 @@ export class SiteStore {
     revision: NewRevision,
   ): Promise<{ readonly revision: RevisionRecord; readonly created: boolean }> {
     const check = new InputCheck();
-    const packed = await packFiles(check, revision.files);
-    const { files, ...about } = revision;
+    const { files, resolved, ...about } = revision;
+    const packed = await packFiles(check, files);
     const draft = newRow(
       'revision',
       check,
@@ -137,6 +147,8 @@ export class SiteStore {
         fileCount: files.length,
         size: packed.size,
         files: packed.bytes,
+        forced: resolved === null,
+        resolved: await packResolved(check, resolved),
       },
     );
     check.done();
@@ -149,13 +161,11 @@ export class SiteStore {
         .where('number', '=', owner.latestRevision)
         .executeTakeFirst();
       if (latest?.hash === packed.hash) return { revision: revisionOf(latest, owner), created: false };
-      const { files: packedFiles, ...row } = { ...draft, number: owner.latestRevision + 1 };
-      await transaction
-        .insertInto('revision')
-        .values({ ...row, files: packedFiles })
-        .execute();
+      const row = { ...draft, number: owner.latestRevision + 1 };
+      await transaction.insertInto('revision').values(row).execute();
       await transaction.updateTable('site').set({ latestRevision: row.number }).where('name', '=', site).execute();
-      return { revision: revisionOf(row, owner), created: true };
+      const { files: _files, resolved: _resolved, ...rest } = row;
+      return { revision: revisionOf(rest, owner), created: true };
     });
   }
 
@@ -164,20 +174,30 @@ export class SiteStore {
    * @throws `not-found` when there is no such revision; `conflict` when a hash prefix matches several contents.
    */
   async getRevision(site: string, reference: RevisionReference): Promise<RevisionContent> {
-    const { record, bytes } = await this.#session.read(async (db) => {
-      const found = await findRevision(db, site, reference);
-      const { files } = await db
-        .selectFrom('revision')
-        .select('files')
-        .where('site', '=', site)
-        .where('number', '=', found.number)
-        .executeTakeFirstOrThrow(() => revisionNotFound(site, reference));
-      return { record: found, bytes: files };
-    });
-    return { ...record, files: await unpackFiles(bytes) };
+    const { record, bytes } = await this.#read(site, reference, 'files');
+    return { ...record, files: await unpackFiles(bytes!) };
   }
 
-  /** The same without reading the files. */
+  /** The revision with what its documents mean. Throws as `getRevision`. */
+  async resolvedRevision(site: string, reference: RevisionReference): Promise<ResolvedRevision> {
+    const { record, bytes } = await this.#read(site, reference, 'resolved');
+    return { record, site: bytes === null ? null : await unpackResolved(bytes) };
+  }
+
+  #read(site: string, reference: RevisionReference, content: 'files' | 'resolved') {
+    return this.#session.read(async (db) => {
+      const record = await findRevision(db, site, reference);
+      const { bytes } = await db
+        .selectFrom('revision')
+        .select(({ ref }) => ref(content).as('bytes'))
+        .where('site', '=', site)
+        .where('number', '=', record.number)
+        .executeTakeFirstOrThrow(() => revisionNotFound(site, reference));
+      return { record, bytes };
+    });
+  }
+
+  /** The record alone. */
   findRevision(site: string, reference: RevisionReference): Promise<RevisionRecord> {
     return this.#session.read((db) => findRevision(db, site, reference));
   }
@@ -282,7 +302,7 @@ const siteOf = (row: Row<'site'>): SiteRecord => ({
   latestRevision: row.latestRevision === 0 ? null : row.latestRevision,
 });
 
-const revisionOf = (row: Omit<Row<'revision'>, 'files'>, site: Row<'site'>): RevisionRecord => ({
+const revisionOf = (row: Omit<Row<'revision'>, 'files' | 'resolved'>, site: Row<'site'>): RevisionRecord => ({
   ...recordOf('revision', row),
   lastGood: row.number === site.lastGoodRevision,
 });

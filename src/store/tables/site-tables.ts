@@ -24,7 +24,7 @@ export const siteTables = {
     /** SHA-256 over names and texts of the files in order, 64 hexadecimal digits. */
     hash: text().internal(),
     /** Stored although its check found errors. */
-    forced: flag().initially(0),
+    forced: flag().internal(),
     /** Findings of its check. */
     diagnostics: json<readonly Diagnostic[]>().initially('[]'),
     author: text().nullable(),
@@ -38,6 +38,8 @@ export const siteTables = {
     size: count().internal(),
     /** gzip of the JSON array of `{name, text}`. */
     files: bytes().internal(),
+    /** gzip of the JSON of its resolved site; null when it has errors. */
+    resolved: bytes().nullable().internal(),
   },
   /** A successful deployment of a revision. */
   revisionDeployment: {

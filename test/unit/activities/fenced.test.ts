@@ -56,7 +56,7 @@ beforeEach(async () => {
   const store = await openStore('sqlite::memory:');
   await store.migrate();
   await store.sites.create({ name: SITE });
-  await store.sites.addRevision(SITE, { files: [{ name: 'site.yaml', text: '' }] });
+  await store.sites.addRevision(SITE, { files: [{ name: 'site.yaml', text: '' }], resolved: null });
   const { id: releaseId } = await store.releases.create({ name: 'r', version: '1', operatingSystem: 'x' });
   const { id: cluster } = await store.clusters.create({ name: 'c', releaseId });
   const deps: ActivityDependencies = {

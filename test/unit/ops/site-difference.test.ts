@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { differenceText } from '../../../src/cli/views/site-difference.ts';
-import { loadSite, readDocumentFiles, type SiteDocuments } from '../../../src/documents/index.ts';
+import { loadSite, type ResolvedSite, readDocumentFiles } from '../../../src/documents/index.ts';
 import { compareSites } from '../../../src/ops/site-difference.ts';
 import { apiAlone } from '../../api/api-rig.ts';
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 const edited = (...changes: readonly (readonly [RegExp, string])[]) =>
   files.map(({ name, text }) => ({ name, text: changes.reduce((now, [from, to]) => now.replace(from, to), text) }));
 
-function siteOf(of: ReturnType<typeof edited>): SiteDocuments {
+function siteOf(of: ReturnType<typeof edited>): ResolvedSite {
   const { site, diagnostics } = loadSite(of);
   if (site === undefined) throw new Error(JSON.stringify(diagnostics));
   return site;
@@ -42,7 +42,7 @@ describe('the difference of two revisions', () => {
   it('lists new, changed and removed nodes, with changed fields', () => {
     const before = siteOf(edited());
     const [first, second, ...others] = before.nodes;
-    const after: SiteDocuments = {
+    const after: ResolvedSite = {
       ...before,
       nodes: [{ ...first!, tags: [...first!.tags, 'gold'] }, ...others, { ...second!, name: 'new01' }],
       strategy: {

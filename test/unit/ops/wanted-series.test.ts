@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { wantedSeries } from '../../../src/ops/wanted-series.ts';
 import { openStore } from '../../../src/store/index.ts';
+import { resolvedRevision } from '../../rig/resolved-revision.ts';
 
 const node = (name: string, series: string) => `schema: drydock/BaremetalNode/v1
 metadata:
@@ -25,8 +26,8 @@ describe('the wanted Ubuntu series', () => {
     await store.migrate();
     await store.sites.create({ name: 'empty' });
     await store.sites.create({ name: 'dc1' });
-    await store.sites.addRevision('dc1', { files: [{ name: 'a.yaml', text: node('n1', 'bionic') }] });
-    await store.sites.addRevision('dc1', { files: [{ name: 'a.yaml', text: node('n1', 'noble') }] });
+    await store.sites.addRevision('dc1', resolvedRevision([{ name: 'a.yaml', text: node('n1', 'bionic') }]));
+    await store.sites.addRevision('dc1', resolvedRevision([{ name: 'a.yaml', text: node('n1', 'noble') }]));
     expect([...(await wantedSeries({ store, distroSeries: 'jammy' }))].sort()).toEqual(['jammy', 'noble']);
     await store.close();
     // Images can be compared with the settings while the store is unreachable, too.

@@ -32,7 +32,10 @@ beforeAll(async () => {
   const add = async (from: number): Promise<void> => {
     for (let n = from; n < from + 40; n++) {
       await store.sites.create({ name: `dc${n}` });
-      await store.sites.addRevision(`dc${n}`, { files: [{ name: 'a.yaml', text: `${n} `.repeat(700) }] });
+      await store.sites.addRevision(`dc${n}`, {
+        files: [{ name: 'a.yaml', text: `${n} `.repeat(700) }],
+        resolved: null,
+      });
     }
   };
   await add(0);

@@ -1,9 +1,20 @@
 import { expect, it } from 'vitest';
+import { loadSite, type ResolvedSite } from '../../../src/documents/index.ts';
 import { parseRevisionReference, type RevisionRecord, type Store } from '../../../src/store/index.ts';
 import { describeStore } from './backends.ts';
 import { failureOf } from './failures.ts';
 
-const file = (text: string, name = 'site.yaml') => ({ files: [{ name, text }] });
+const SITE = `schema: drydock/BaremetalNode/v1
+metadata: {schema: metadata/Document/v1, name: n1.example.org}
+data: {metadata: {rack: r1, tags: [a], owner_data: {k: v}, boot_mac: '52:54:00:00:00:01'}}
+---
+schema: shipyard/DeploymentConfiguration/v1
+metadata: {schema: metadata/Document/v1, name: deployment-configuration}
+data: {armada: {manifest: full-site}}
+`;
+const resolved: ResolvedSite = loadSite([{ name: 'site.yaml', text: SITE }]).site!;
+
+const file = (text: string, name = 'site.yaml') => ({ files: [{ name, text }], resolved });
 
 describeStore('SiteStore', (backend) => {
   it('creates, reads, lists by name in byte order, and deletes', async () => {
@@ -77,12 +88,27 @@ describeStore('SiteStore', (backend) => {
     const { sites } = await backend.fresh();
     await sites.create({ name: 'dc1' });
     const diagnostics = [{ severity: 'error', code: 'a.b', message: 'No “x”.', line: 3 }] as const;
-    const given = { ...file('x'), forced: true, diagnostics, author: 'Ann O’Nym', message: 'why\nnot' };
+    const given = { ...file('x'), resolved: null, diagnostics, author: 'Ann O’Nym', message: 'why\nnot' };
     const { revision } = await sites.addRevision('dc1', given);
     expect(revision).toMatchObject({ forced: true, diagnostics, author: 'Ann O’Nym', message: 'why\nnot' });
     const { files, ...record } = await sites.getRevision('dc1', 'latest');
     expect(record).toEqual(revision);
     expect(files).toEqual(given.files);
+  });
+
+  it('keeps what the documents mean with the revision, and refuses more of it than a reader can hold', async () => {
+    const { sites } = await backend.fresh();
+    await sites.create({ name: 'dc1' });
+    const { revision } = await sites.addRevision('dc1', file(SITE));
+    expect(await sites.resolvedRevision('dc1', 'latest')).toEqual({ record: revision, site: resolved });
+    const { revision: bad } = await sites.addRevision('dc1', { ...file('x'), resolved: null });
+    expect(await sites.resolvedRevision('dc1', { number: 2 })).toEqual({ record: bad, site: null });
+    expect(await failureOf(sites.resolvedRevision('dc1', 'last-good'))).toMatchObject({ kind: 'not-found' });
+    const many = { ...resolved, nodes: Array(33).fill({ ...resolved.nodes[0]!, labels: { k: 'v'.repeat(2 ** 20) } }) };
+    expect(await failureOf(sites.addRevision('dc1', { ...file('y'), resolved: many }))).toMatchObject({
+      kind: 'invalid',
+      problems: [{ path: 'resolved', message: expect.stringContaining('The 33 nodes have 34 MB of settings') }],
+    });
   });
 
   it('stores the same content as the latest once, and older content again', async () => {
@@ -106,7 +132,7 @@ describeStore('SiteStore', (backend) => {
     ];
     const variants = [[a, b], [b, a], [a], [{ name: 'ab', text: '12' }], [{ name: 'a', text: '1b2' }]];
     const hashes = new Set<string>();
-    for (const files of variants) hashes.add((await sites.addRevision('dc1', { files })).revision.hash);
+    for (const files of variants) hashes.add((await sites.addRevision('dc1', { files, resolved })).revision.hash);
     expect(hashes.size).toBe(variants.length);
     for (const hash of hashes) expect(hash).toMatch(/^[0-9a-f]{64}$/);
   });
@@ -114,8 +140,8 @@ describeStore('SiteStore', (backend) => {
   it('refuses a revision without files, with two of a name, for no site', async () => {
     const { sites } = await backend.fresh();
     await sites.create({ name: 'dc1' });
-    expect(await failureOf(sites.addRevision('dc1', { files: [] }))).toMatchObject({ kind: 'invalid' });
-    const twice = { files: [...file('1').files, ...file('2').files, { name: '', text: '' }] };
+    expect(await failureOf(sites.addRevision('dc1', { files: [], resolved }))).toMatchObject({ kind: 'invalid' });
+    const twice = { files: [...file('1').files, ...file('2').files, { name: '', text: '' }], resolved };
     const failure = await failureOf(sites.addRevision('dc1', twice));
     expect(failure).toMatchObject({
       kind: 'invalid',
@@ -172,7 +198,7 @@ describeStore('SiteStore', (backend) => {
     await sites.create({ name: 'dc1' });
     await sites.addRevision('dc1', { ...file('one'), author: 'a' });
     const before = await sites.getRevision('dc1', { number: 1 });
-    await sites.addRevision('dc1', { ...file('one'), author: 'b', forced: true });
+    await sites.addRevision('dc1', { ...file('one'), author: 'b', resolved: null });
     await sites.addRevision('dc1', { ...file('two'), author: 'c' });
     await sites.setSource('dc1', { url: 'https://git.example/x.git', branch: 'main' });
     expect(await sites.getRevision('dc1', { number: 1 })).toEqual(before);

@@ -28,6 +28,7 @@ export async function createSites(db: Kysely<unknown>, { text, integer, bytes }:
     .addColumn('file_count', integer, (column) => column.notNull())
     .addColumn('size', integer, (column) => column.notNull())
     .addColumn('files', bytes, (column) => column.notNull())
+    .addColumn('resolved', bytes)
     .addPrimaryKeyConstraint('revision_pk', ['site', 'number'])
     .execute();
   await db.schema.createIndex('revision_by_hash').on('revision').columns(['site', 'hash']).execute();

@@ -8,7 +8,7 @@ await readyToGo();
 const run = { id: site!, workflowId: 'w', kind: 'deploy_site', phase: 'x', startedAt: '2026-01-01T00:00:00Z' };
 await store.runs.put({ ...run, sequence: 0 });
 for (let n = 1; ; n++) {
-  await store.sites.addRevision(site!, { files: [{ name: 'a', text: `${n} ${'x'.repeat(5000)}` }] });
+  await store.sites.addRevision(site!, { files: [{ name: 'a', text: `${n} ${'x'.repeat(5000)}` }], resolved: null });
   await store.runs.putNodes(
     site!,
     Array.from({ length: 1100 }, (_, node) => ({
