@@ -3,12 +3,12 @@ import { given } from '../src/core/data/given.ts';
 import { checkHolds, planGroups, targetedStrategy } from '../src/core/deployment/index.ts';
 import { groupToWire, type SitePace, type SitePlan, toRanges } from '../src/core/site-run/index.ts';
 import { canonicalJson, type DeploymentConfiguration, type ResolvedNode } from '../src/documents/index.ts';
-import { parseRevisionReference, type RevisionRecord, StoreError } from '../src/store/index.ts';
+import { parseRevisionReference, type ResolvedRevision, type RevisionRecord, StoreError } from '../src/store/index.ts';
 import type { LoadPlan, LoadPlanAnswer, SiteActivities } from './contract.ts';
 import type { ActivityDependencies, ActivitySettings } from './dependencies.ts';
 import { proveClaim } from './fencing.ts';
 import { withHeartbeats } from './heartbeats.ts';
-import type { CachedRevision, SiteCache } from './site-cache.ts';
+import type { SiteCache } from './site-cache.ts';
 import { clusterOfSite, markProvisioned } from './site-cluster.ts';
 
 /** The plan for a workflow from a resolved revision: node names, groups, time limits, and nodes that need no work. */
@@ -28,7 +28,7 @@ async function loadPlan(
   const reference = parseRevisionReference(text);
   const notFound: LoadPlanAnswer = { ok: false, failure: { kind: 'revision-not-found', site, revision: text } };
   if (reference === undefined) return notFound;
-  let revision: CachedRevision;
+  let revision: ResolvedRevision;
   try {
     revision = await cache.load(site, reference);
   } catch (error) {
@@ -43,11 +43,12 @@ async function loadPlan(
       failure: { kind: 'documents-invalid', site, revision: record.number, problems: findingsOf(record, 'error') },
     };
 
+  const { nodes, configuration } = resolved;
   const targets = request.nodes;
-  const unknown = (targets ?? []).filter((name) => !revision.nodes.has(name));
+  const known = new Set(nodes.map(({ name }) => name));
+  const unknown = (targets ?? []).filter((name) => !known.has(name));
   if (unknown.length > 0) return { ok: false, failure: { kind: 'nodes-not-found', nodes: unknown } };
 
-  const { nodes, configuration } = resolved;
   // A targeted run plans and reports only its own nodes.
   const planned = targets ? nodes.filter((node) => targets.includes(node.name)) : nodes;
   const groups = targets ? planGroups(targetedStrategy(targets), planned) : resolved.groups;

@@ -214,8 +214,8 @@ async function findMachine(
 
 /** The node in the run's revision, or in the last good one: needed to release a node removed from the documents. */
 async function findNode(cache: SiteCache, { site, revision, node }: NodeCall): Promise<ResolvedNode> {
-  const found =
-    (await cache.load(site, { number: revision })).nodes.get(node) ?? (await cache.lastGoodNodes(site)).get(node);
+  const { site: wanted } = await cache.load(site, { number: revision });
+  const found = wanted?.nodes.find(({ name }) => name === node) ?? (await cache.lastGoodNodes(site)).get(node);
   if (found) return found;
   throw ApplicationFailure.nonRetryable(`node ${node} is not in revision ${revision} of site ${site}`, 'NodeNotFound');
 }

@@ -9,6 +9,7 @@ import {
   refusedFate,
   resolveMachine,
 } from '@sitewright/maas';
+import type { NodeStatuses } from '../core/contracts/index.ts';
 import { checkStrategy, describeStrategyProblem, type Selector, selectNodes } from '../core/deployment/index.ts';
 import type { ResolvedNode } from '../documents/index.ts';
 import type { NodeHistoryEntry, Page, PageRequest } from '../store/index.ts';
@@ -16,30 +17,7 @@ import type { OpsDependencies } from './dependencies.ts';
 import { asProblem, problem } from './problem.ts';
 import type { SiteOperations } from './sites.ts';
 
-/** A node in MAAS. `status` is null for a node that MAAS does not know. */
-interface NodeStatus {
-  readonly node: string;
-  readonly system_id: string | null;
-  readonly hostname: string | null;
-  readonly status: string | null;
-  readonly power: string | null;
-  readonly tags: readonly string[];
-  readonly zone: string | null;
-  readonly owner?: string | null;
-  readonly seen_at: string | null;
-  /** The effect of a deployment on it now. */
-  readonly deployment?: DeploymentFate;
-}
-
-interface NodeStatuses {
-  readonly site: string;
-  readonly revision: number;
-  /** True if MAAS did not answer: these are the last known facts. */
-  readonly stale: boolean;
-  /** Why MAAS did not answer. */
-  readonly reason?: string;
-  readonly nodes: readonly NodeStatus[];
-}
+type NodeStatus = NodeStatuses['nodes'][number];
 
 export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
   const { store } = deps;

@@ -1,24 +1,13 @@
+import type { SiteDifference } from '../core/contracts/index.ts';
 import { canonicalJson, type ResolvedSite } from '../documents/index.ts';
 
-/** A difference of a node or group between two revisions; `fields` are the names of changed fields. */
-interface Change {
-  readonly name: string;
-  readonly change: 'added' | 'changed' | 'removed';
-  readonly fields: readonly string[];
-}
-
-/** The differences between two revisions of a site. */
-export interface SiteDifference {
-  readonly nodes: readonly Change[];
-  readonly groups: readonly Change[];
-  /** Changed fields of the DeploymentConfiguration. */
-  readonly configuration: readonly string[];
-  /** Number of equal nodes: an update leaves their machines alone if they are still deployed. */
-  readonly unchanged_nodes: number;
-}
+type Change = SiteDifference['nodes'][number];
 
 /** Compares the meaning of two revisions, not their text: nodes and groups by name, after inheritance. */
-export function compareSites(before: ResolvedSite | null, after: ResolvedSite): SiteDifference {
+export function compareSites(
+  before: ResolvedSite | null,
+  after: ResolvedSite,
+): Omit<SiteDifference, 'site' | 'revision' | 'since'> {
   const nodes = changesOf(before?.nodes ?? [], after.nodes);
   const changed = nodes.filter(({ change }) => change !== 'removed').length;
   return {

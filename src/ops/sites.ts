@@ -1,3 +1,4 @@
+import type { SiteDifference } from '../core/contracts/index.ts';
 import { given } from '../core/data/given.ts';
 import { type Diagnostic, isError } from '../core/problems/diagnostic.ts';
 import type { GitSource } from '../core/sources/git-source.ts';
@@ -14,7 +15,7 @@ import type { OpsDependencies } from './dependencies.ts';
 import { problem } from './problem.ts';
 import { readerHere } from './reading/reader.ts';
 import { busyProblem } from './refusal.ts';
-import { compareSites, type SiteDifference } from './site-difference.ts';
+import { compareSites } from './site-difference.ts';
 
 /** The result of checking documents. */
 interface DocumentCheck {
@@ -126,11 +127,7 @@ export function siteOperations(deps: OpsDependencies) {
      *
      * @param since reference of the other one; `last-good` before the first deployment compares with nothing
      */
-    async difference(
-      site: string,
-      reference: string,
-      since: string,
-    ): Promise<SiteDifference & { readonly revision: number; readonly since: number | null }> {
+    async difference(site: string, reference: string, since: string): Promise<Omit<SiteDifference, 'site'>> {
       const { lastGoodRevision } = await store.sites.get(site);
       const after = await this.documents(site, reference);
       const isFirst = since === 'last-good' && lastGoodRevision === null;

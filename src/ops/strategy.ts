@@ -1,29 +1,14 @@
+import type { Strategy } from '../core/contracts/index.ts';
 import { stableOrder, successesNeeded } from '../core/deployment/index.ts';
 import { counted } from '../core/text/text.ts';
 import type { ResolvedSite } from '../documents/index.ts';
-
-/** A strategy with its groups resolved over a site's nodes, for people. */
-interface StrategyView {
-  readonly name: string | null;
-  readonly order: readonly string[];
-  readonly groups: readonly {
-    readonly name: string;
-    readonly critical: boolean;
-    readonly depends_on: readonly string[];
-    readonly nodes: readonly string[];
-    readonly success_criteria: Readonly<Record<string, number>>;
-    /** Minimum number of nodes that must succeed; null if no number satisfies the criteria. */
-    readonly successes_needed: number | null;
-  }[];
-  readonly warnings: readonly string[];
-}
 
 /** The groups of a site, with warnings about oddities: a node in several groups or in none, an empty group. */
 export function viewStrategy({
   strategyName,
   groups: plans,
   nodes,
-}: Pick<ResolvedSite, 'strategyName' | 'groups' | 'nodes'>): StrategyView {
+}: Pick<ResolvedSite, 'strategyName' | 'groups' | 'nodes'>): Strategy {
   const groups = plans.map((plan) => ({
     name: plan.name,
     critical: plan.critical,

@@ -68,9 +68,9 @@ async function documentOf(
   const { lastGoodRevision, latestRevision } = await store.sites.get(site);
   for (const revision of [latestRevision, lastGoodRevision]) {
     if (revision === null) continue;
-    const { nodes } = await sites.load(site, { number: revision });
+    const { site: resolved } = await sites.load(site, { number: revision });
     for (const name of names) {
-      const found = nodes.get(name);
+      const found = resolved?.nodes.find((one) => one.name === name);
       if (found !== undefined) return found;
     }
   }

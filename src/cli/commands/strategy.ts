@@ -69,5 +69,5 @@ async function strategyOf(session: Session, sources: readonly string[], revision
     ),
   );
   const { viewStrategy } = await import('../../ops/strategy.ts');
-  return viewStrategy(site) as Strategy;
+  return viewStrategy(site);
 }

@@ -1,20 +1,19 @@
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { placeProblem } from '../diagnostics/place-problem.ts';
 import type { BaremetalNodeData } from '../schemas/baremetal-node.ts';
-import type { Checked } from './site-document.ts';
+import type { SiteDocument } from './site-document.ts';
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`, 'i');
 
 /** Warns about names and addresses that collide, or that MAAS rejects. */
 export function warnAboutNames(
-  nodes: readonly Checked<BaremetalNodeData>[],
+  nodes: readonly SiteDocument<BaremetalNodeData>[],
   report: (diagnostic: Diagnostic) => void,
 ): void {
   const byLowerCase = new Map<string, string>();
   const byMac = new Map<string, string>();
-  for (const { document, data } of nodes) {
-    const { name, yaml } = document;
+  for (const { name, data, yaml } of nodes) {
     if (!HOST_NAME.test(name)) {
       report(
         placeProblem(yaml, {

@@ -6,7 +6,7 @@ import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { placeProblem } from '../diagnostics/place-problem.ts';
 import { CONFIGURATION_SCHEMA, STRATEGY_SCHEMA } from '../schemas/envelope.ts';
 import type { DocumentSet } from './document-set.ts';
-import type { Checked, SiteDocument } from './site-document.ts';
+import type { SiteDocument } from './site-document.ts';
 
 const CONFIGURATION_NAME = 'deployment-configuration';
 
@@ -59,11 +59,11 @@ export function chooseConfiguration(
  * none, `deployment-strategy` if that document exists; else none: all nodes are one critical group.
  */
 export function chooseStrategy<Data>(
-  given: readonly Checked<Data>[],
+  given: readonly SiteDocument<Data>[],
   documents: DocumentSet,
   configuration: SiteDocument | undefined,
   report: (diagnostic: Diagnostic) => void,
-): Checked<Data> | undefined {
+): SiteDocument<Data> | undefined {
   const names = documents.names(STRATEGY_SCHEMA);
   const wanted = configuration ? namedStrategy(configuration.data) : null;
   const path = ['data', 'physical_provisioner', 'deployment_strategy'];
@@ -92,20 +92,20 @@ export function chooseStrategy<Data>(
     );
   }
   for (const other of given) {
-    if (other.document.name === name) continue;
+    if (other.name === name) continue;
     report(
-      placeProblem(other.document.yaml, {
+      placeProblem(other.yaml, {
         severity: 'warning',
         code: 'site.strategy-not-used',
-        message: `the deployment strategy '${other.document.name}' is not used`,
+        message: `the deployment strategy '${other.name}' is not used`,
         hint: names.includes(name)
           ? `The strategy of this site is '${name}'.`
-          : `To use it, write 'deployment_strategy: ${other.document.name}' under physical_provisioner of the configuration.`,
+          : `To use it, write 'deployment_strategy: ${other.name}' under physical_provisioner of the configuration.`,
         path: ['metadata', 'name'],
       }),
     );
   }
-  return given.find((candidate) => candidate.document.name === name);
+  return given.find((candidate) => candidate.name === name);
 }
 
 /** Reads the unchecked data: a mistake elsewhere in the configuration must not hide a wrong name. */

@@ -31,7 +31,7 @@ import type { ReportLayout } from './owned-value.ts';
 import { LayoutResolver, type NamedDocuments } from './resolve-layout.ts';
 import { resolveNetworks } from './resolve-networks.ts';
 import { type ResolvedNode, resolveNodes } from './resolve-nodes.ts';
-import type { Checked, SiteDocument } from './site-document.ts';
+import type { SiteDocument } from './site-document.ts';
 import { OF_LINKS, OF_NETWORKS, reportWithoutEffect } from './without-effect.ts';
 
 /**
@@ -85,7 +85,7 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
   const strategies = checkEach(documents.of(STRATEGY_SCHEMA), deploymentStrategySchema, report, true);
 
   const named = <Data>(schema: KnownSchema, of: Parameters<typeof checkSchema<Data>>[0]): NamedDocuments<Data> => ({
-    checked: new Map(checkEach(documents.of(schema), of, report, true).map((one) => [one.document.name, one])),
+    checked: new Map(checkEach(documents.of(schema), of, report, true).map((one) => [one.name, one])),
     names: documents.names(schema),
     schema,
   });
@@ -99,7 +99,7 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
     report,
   });
 
-  const goodProfiles = new Set(profiles.map((profile) => profile.document.name));
+  const goodProfiles = new Set(profiles.map((profile) => profile.name));
   const badProfiles = documents.names(HOST_PROFILE_SCHEMA).filter((name) => !goodProfiles.has(name));
   // An unreadable document may be the one that seems to be missing.
   const resolved = resolveNodes(nodes, profiles, new Set(badProfiles), report, layouts, documents.incomplete);
@@ -113,20 +113,20 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
     resolved.flatMap(({ layout }) => layout?.ports ?? []).flatMap((port) => port.networks.map((one) => one.network)),
   );
 
-  for (const { document, data } of strategies) {
-    for (const diagnostic of checkGroups(data as DeploymentStrategy, document.yaml)) report(diagnostic);
+  for (const { data, yaml } of strategies) {
+    for (const diagnostic of checkGroups(data as DeploymentStrategy, yaml)) report(diagnostic);
   }
   const required = (options.configuration ?? 'required') === 'required';
   const configuration = chooseConfiguration(documents, required, report);
-  const checked = configurations.find(({ document }) => document === configuration);
+  const checked = configurations.find(({ name }) => name === configuration?.name);
   const values = checked ? resolveConfiguration(checked.data) : DEFAULT_DEPLOYMENT_CONFIGURATION;
   const strategy = chooseStrategy(strategies, documents, configuration, report);
 
   // Unreadable nodes would make every selector look wrong.
   if (strategy && !documents.incomplete && nodes.length === documents.names(NODE_SCHEMA).length) {
     const data = strategy.data as DeploymentStrategy;
-    const places = nodes.map((node) => node.document.yaml);
-    for (const diagnostic of warnAboutGroups(data, strategy.document.yaml, resolved, places)) report(diagnostic);
+    const places = nodes.map((node) => node.yaml);
+    for (const diagnostic of warnAboutGroups(data, strategy.yaml, resolved, places)) report(diagnostic);
   }
   documents.reportLayering();
   documents.reportUse(nodes.length);
@@ -137,7 +137,7 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
   return {
     site: {
       strategy: written,
-      strategyName: strategy?.document.name ?? null,
+      strategyName: strategy?.name ?? null,
       configuration: values,
       nodes: resolved,
       groups: planGroups(written ?? allAtOnceStrategy(), resolved),
@@ -152,12 +152,12 @@ function checkEach<Data>(
   schema: Parameters<typeof checkSchema<Data>>[0],
   report: (diagnostic: Diagnostic) => void,
   warnUnknownKeys = false,
-): Checked<Data>[] {
+): SiteDocument<Data>[] {
   return documents.flatMap((document) => {
     const result = checkSchema(schema, document.data, { at: ['data'], warnUnknownKeys });
     for (const problem of result.ok ? result.warnings : result.problems)
       report(placeSchemaProblem(document.yaml, problem));
-    return result.ok ? [{ document, data: result.value }] : [];
+    return result.ok ? [{ ...document, data: result.value }] : [];
   });
 }
 

@@ -1,7 +1,7 @@
 import { isMapping } from '../../core/data/plain-value.ts';
 import type { KernelParam } from '../schemas/baremetal-node.ts';
 import type { HardwareProfileData } from '../schemas/machine-layout.ts';
-import type { Named } from './inherit-layout.ts';
+import type { Named } from './inherit.ts';
 import type { ReportLayout } from './owned-value.ts';
 
 /** Characters that the kernel's loader accepts without quoting. */

@@ -13,16 +13,16 @@ import {
   type NetworkData,
   type NetworkLinkData,
 } from '../schemas/machine-layout.ts';
-import type { InheritedLayout, Named } from './inherit-layout.ts';
+import type { Inherited, Named } from './inherit.ts';
 import type { Owned, ReportLayout } from './owned-value.ts';
 import { resolveKernelOptions } from './resolve-kernel-options.ts';
 import { resolveStorage } from './resolve-storage.ts';
-import type { Checked, SiteDocument } from './site-document.ts';
+import type { SiteDocument } from './site-document.ts';
 
 /** Documents of a schema by name; `names` has the invalid ones, too. */
 export interface NamedDocuments<Data> {
   readonly schema: KnownSchema;
-  readonly checked: ReadonlyMap<string, Checked<Data>>;
+  readonly checked: ReadonlyMap<string, SiteDocument<Data>>;
   readonly names: readonly string[];
 }
 
@@ -45,9 +45,9 @@ export class LayoutResolver {
     this.#documents = documents;
   }
 
-  resolve(node: Checked<BaremetalNodeData>, described: InheritedLayout): MachineLayout | undefined {
+  resolve(node: SiteDocument<BaremetalNodeData>, described: Inherited): MachineLayout | undefined {
     const { interfaces, devices, groups } = described;
-    const hardware = this.#hardware(node.document, described.hardwareProfile);
+    const hardware = this.#hardware(node, described.hardwareProfile);
     const aliases = new Map(
       Object.entries(hardware?.device_aliases ?? {}).map(([alias, { address, bus_type: bus = 'pci' }]) => [
         alias,
@@ -94,12 +94,12 @@ export class LayoutResolver {
   }
 
   #ports(
-    { document, data }: Checked<BaremetalNodeData>,
-    described: InheritedLayout,
+    document: SiteDocument<BaremetalNodeData>,
+    described: Inherited,
     interfaces: Named<HostInterface>,
     device: (name: string) => DeviceReference,
   ): readonly PortLayout[] {
-    const addressing = data.addressing ?? [];
+    const addressing = document.data.addressing ?? [];
     const primary = described.primaryNetwork ?? undefined;
     const users = new Map<string, string>();
     const attached = new Map<string, string>();
@@ -199,19 +199,19 @@ export class LayoutResolver {
       const message = `the bond '${name}' has the name of a device of '${user}'`;
       this.#report(interfaces.get(name)!, { code: 'node.bad-interface', message, hint });
     }
-    this.#checkAddressing({ document, data }, described, ports, attached);
+    this.#checkAddressing(document, described, ports, attached);
     return ports;
   }
 
   /** Checks that need all interfaces of a node. */
   #checkAddressing(
-    { document, data }: Checked<BaremetalNodeData>,
-    { primaryNetwork, oobNetwork }: InheritedLayout,
+    document: SiteDocument<BaremetalNodeData>,
+    { primaryNetwork, oobNetwork }: Inherited,
     ports: readonly PortLayout[],
     attached: ReadonlyMap<string, string>,
   ): void {
     const code = 'node.bad-address';
-    for (const [index, { network }] of (data.addressing ?? []).entries()) {
+    for (const [index, { network }] of (document.data.addressing ?? []).entries()) {
       if (attached.has(network) || network === oobNetwork) continue;
       this.#documents.report(
         placeProblem(document.yaml, {
@@ -277,7 +277,7 @@ export class LayoutResolver {
   }
 
   /** `invalid`: it has been reported, or may be in a file that could not be read. */
-  #find<Data>({ checked, names }: NamedDocuments<Data>, name: string): Checked<Data> | 'invalid' | 'unknown' {
+  #find<Data>({ checked, names }: NamedDocuments<Data>, name: string): SiteDocument<Data> | 'invalid' | 'unknown' {
     return checked.get(name) ?? (this.#documents.isIncomplete || names.includes(name) ? 'invalid' : 'unknown');
   }
 

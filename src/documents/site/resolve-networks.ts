@@ -3,27 +3,29 @@ import { canonicalAddress, canonicalNetwork, isInNetwork, isInRange } from '@sit
 import type { NetworkRoute, NetworkSettings } from '@sitewright/maas/machine-layout';
 import type { NetworkData } from '../schemas/machine-layout.ts';
 import type { ReportLayout } from './owned-value.ts';
-import type { Checked } from './site-document.ts';
+import type { SiteDocument } from './site-document.ts';
 
 const DEFAULT_ROUTES: readonly string[] = ['0.0.0.0/0', '::/0'];
 
 /** Settings for MAAS at the subnets of networks. Networks with only a subnet are omitted. */
-export function resolveNetworks(networks: readonly Checked<NetworkData>[], report: ReportLayout): NetworkSettings[] {
+export function resolveNetworks(
+  networks: readonly SiteDocument<NetworkData>[],
+  report: ReportLayout,
+): NetworkSettings[] {
   return networks.flatMap((network) => {
-    const { document, data } = network;
-    const { cidr, ranges = [], dns, routes = [] } = data;
-    const at = { document, path: ['data'] };
+    const { cidr, ranges = [], dns, routes = [] } = network.data;
+    const at = { document: network, path: ['data'] };
     const servers = (dns?.servers ?? '').split(/[\s,]+/).filter((server) => server !== '');
     if (ranges.length + servers.length + routes.length === 0) return [];
     const wrong = (under: readonly (string | number)[], message: string, hint: string): void =>
       report(at, { code: 'network.bad-setting', message, hint, under });
     if (cidr === undefined) {
-      wrong([], `the network '${document.name}' has no cidr`, 'Give it one: MAAS is searched for that subnet.');
+      wrong([], `the network '${network.name}' has no cidr`, 'Give it one: MAAS is searched for that subnet.');
       return [];
     }
     const inside = (under: readonly (string | number)[], address: string): void => {
       if (isInNetwork(address, cidr)) return;
-      wrong(under, `${address} is not in the network '${document.name}' (${cidr})`, 'Correct either.');
+      wrong(under, `${address} is not in the network '${network.name}' (${cidr})`, 'Correct either.');
     };
     ranges.forEach(({ start, end }, index) => {
       inside(['ranges', index, 'start'], start);
@@ -51,11 +53,11 @@ export function resolveNetworks(networks: readonly Checked<NetworkData>[], repor
     const gateways = new Set(
       settled.flatMap(({ destination, gateway }) => (DEFAULT_ROUTES.includes(destination) ? gateway : [])),
     );
-    if (gateways.size > 1) wrong(['routes'], `'${document.name}' has several default routes`, 'MAAS has one gateway.');
+    if (gateways.size > 1) wrong(['routes'], `'${network.name}' has several default routes`, 'MAAS has one gateway.');
     const [gateway] = gateways;
     return [
       {
-        network: document.name,
+        network: network.name,
         cidr: canonicalNetwork(cidr),
         ...(gateway !== undefined && { gateway }),
         routes: settled.filter(({ destination }) => !DEFAULT_ROUTES.includes(destination)),

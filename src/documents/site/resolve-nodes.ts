@@ -4,10 +4,9 @@ import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { placeProblem } from '../diagnostics/place-problem.ts';
 import type { BaremetalNodeData, HostProfileData } from '../schemas/baremetal-node.ts';
-import { type InheritedLayout, inheritLayout, NO_LAYOUT } from './inherit-layout.ts';
-import { inheritValue, mergeTags } from './inheritance.ts';
+import { type Inherited, inherit, NOTHING } from './inherit.ts';
 import type { LayoutResolver } from './resolve-layout.ts';
-import type { Checked, SiteDocument } from './site-document.ts';
+import type { SiteDocument } from './site-document.ts';
 
 /** A node for a deployment: the fields for selectors and for MAAS. */
 export interface ResolvedNode extends SiteNode {
@@ -25,25 +24,6 @@ export interface ResolvedNode extends SiteNode {
   readonly layout?: MachineLayout;
 }
 
-/** Values of a node or profile after inheritance. `null` is "unset on purpose" (`!`). */
-interface Inherited {
-  readonly rack: string | null | undefined;
-  readonly image: string | null | undefined;
-  readonly kernel: string | null | undefined;
-  readonly tags: readonly string[] | undefined;
-  readonly labels: Readonly<Record<string, string>> | undefined;
-  readonly layout: InheritedLayout;
-}
-
-const NOTHING: Inherited = {
-  rack: undefined,
-  image: undefined,
-  kernel: undefined,
-  tags: undefined,
-  labels: undefined,
-  layout: NO_LAYOUT,
-};
-
 /**
  * Nodes with the values of their host profiles, by Drydock's rules: the node's own value first, then
  * its profile's, then that profile's own profile's; tags and labels are merged; `!name` removes an inherited
@@ -53,8 +33,8 @@ const NOTHING: Inherited = {
  * that nodes have only their own values.
  */
 export function resolveNodes(
-  nodes: readonly Checked<BaremetalNodeData>[],
-  profiles: readonly Checked<HostProfileData>[],
+  nodes: readonly SiteDocument<BaremetalNodeData>[],
+  profiles: readonly SiteDocument<HostProfileData>[],
   /** Profiles whose documents are invalid, which has been reported. */
   brokenProfiles: ReadonlySet<string>,
   report: (diagnostic: Diagnostic) => void,
@@ -69,28 +49,28 @@ export function resolveNodes(
 }
 
 class ProfileChain {
-  readonly #profiles: ReadonlyMap<string, Checked<HostProfileData>>;
+  readonly #profiles: ReadonlyMap<string, SiteDocument<HostProfileData>>;
   readonly #broken: ReadonlySet<string>;
   readonly #report: (diagnostic: Diagnostic) => void;
   readonly #done = new Map<string, Inherited>();
   readonly #missing: { readonly user: SiteDocument; readonly name: string }[] = [];
 
   constructor(
-    profiles: readonly Checked<HostProfileData>[],
+    profiles: readonly SiteDocument<HostProfileData>[],
     broken: ReadonlySet<string>,
     report: (diagnostic: Diagnostic) => void,
   ) {
-    this.#profiles = new Map(profiles.map((profile) => [profile.document.name, profile]));
+    this.#profiles = new Map(profiles.map((profile) => [profile.name, profile]));
     this.#broken = broken;
     this.#report = report;
     // Every profile, used or not: a cycle of profiles is an error even when no node uses it.
     for (const name of this.#profiles.keys()) this.#resolve(name);
   }
 
-  inheritedBy(user: Checked<BaremetalNodeData>): Inherited {
+  inheritedBy(user: SiteDocument<BaremetalNodeData>): Inherited {
     const name = user.data.host_profile;
     if (name === undefined) return NOTHING;
-    if (!this.#profiles.has(name)) this.#note(user.document, name);
+    if (!this.#profiles.has(name)) this.#note(user, name);
     return this.#done.get(name) ?? NOTHING;
   }
 
@@ -130,13 +110,13 @@ class ProfileChain {
 
   /** Walks up without recursion: a chain may contain all profiles. */
   #resolve(name: string): void {
-    const trail: Checked<HostProfileData>[] = [];
+    const trail: SiteDocument<HostProfileData>[] = [];
     const seen = new Set<string>();
     let next: string | undefined = name;
     while (next !== undefined && !this.#done.has(next)) {
       const profile = this.#profiles.get(next);
       if (!profile) {
-        this.#note(trail.at(-1)!.document, next);
+        this.#note(trail.at(-1)!, next);
         break;
       }
       if (seen.has(next)) {
@@ -149,15 +129,15 @@ class ProfileChain {
     }
     for (const profile of trail.reverse()) {
       const parent = profile.data.host_profile;
-      this.#done.set(profile.document.name, inherit(profile, (parent && this.#done.get(parent)) || NOTHING));
+      this.#done.set(profile.name, inherit(profile, (parent && this.#done.get(parent)) || NOTHING));
     }
   }
 
-  #reportCycle(trail: readonly Checked<HostProfileData>[], entry: string): void {
-    const names = trail.map((profile) => profile.document.name);
+  #reportCycle(trail: readonly SiteDocument<HostProfileData>[], entry: string): void {
+    const names = trail.map((profile) => profile.name);
     const cycle = names.slice(names.indexOf(entry));
     this.#report(
-      placeProblem(trail[names.indexOf(entry)]!.document.yaml, {
+      placeProblem(trail[names.indexOf(entry)]!.yaml, {
         code: 'node.profile-cycle',
         message: `host profiles inherit from each other in a cycle: ${[...cycle, entry].join(' > ')}`,
         hint: 'Remove host_profile from one of them.',
@@ -167,38 +147,21 @@ class ProfileChain {
   }
 }
 
-function inherit({ document, data: own }: Checked<HostProfileData>, parent: Inherited): Inherited {
-  return {
-    rack: inheritValue(own.metadata?.rack, parent.rack),
-    image: inheritValue(own.platform?.image, parent.image),
-    kernel: inheritValue(own.platform?.kernel, parent.kernel),
-    tags: mergeTags(own.metadata?.tags, parent.tags),
-    labels: mergeLabels(own.metadata?.owner_data, parent.labels),
-    layout: inheritLayout(document, own, parent.layout),
-  };
-}
-
-function mergeLabels(
-  own: Readonly<Record<string, string | number | boolean>> | undefined,
-  parent: Readonly<Record<string, string>> | undefined,
-) {
-  if (!own) return parent;
-  const labels = new Map(Object.entries(parent ?? {}));
-  for (const key of Object.keys(own)) if (key.startsWith('!')) labels.delete(key.slice(1));
-  for (const [key, value] of Object.entries(own)) if (!key.startsWith('!')) labels.set(key, String(value));
-  return Object.fromEntries(labels);
-}
-
-function resolveNode(node: Checked<BaremetalNodeData>, inherited: Inherited, layouts: LayoutResolver): ResolvedNode {
-  const { document, data } = node;
-  const { rack, image, kernel, tags, labels, layout: described } = inherit(node, inherited);
+function resolveNode(
+  node: SiteDocument<BaremetalNodeData>,
+  inherited: Inherited,
+  layouts: LayoutResolver,
+): ResolvedNode {
+  const { name, data } = node;
+  const described = inherit(node, inherited);
+  const { rack, image, kernel, tags, labels } = described;
   const layout = layouts.resolve(node, described);
-  const dot = document.name.indexOf('.');
+  const dot = name.indexOf('.');
   const mac = data.metadata?.boot_mac;
   return {
-    name: document.name,
-    hostname: dot < 0 ? document.name : document.name.slice(0, dot),
-    ...(dot >= 0 && { domain: document.name.slice(dot + 1) }),
+    name,
+    hostname: dot < 0 ? name : name.slice(0, dot),
+    ...(dot >= 0 && { domain: name.slice(dot + 1) }),
     rack: rack ?? null,
     tags: tags ?? [],
     labels: labels ?? {},

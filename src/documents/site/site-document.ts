@@ -13,19 +13,13 @@ import {
 } from '../schemas/envelope.ts';
 import type { YamlDocument } from '../yaml-document.ts';
 
-/** A document of a schema this program reads, with a checked envelope and unchecked data. */
-export interface SiteDocument {
+/** A document of a schema this program reads, with a checked envelope; its data is checked when it has a type. */
+export interface SiteDocument<Data = unknown> {
   readonly schema: KnownSchema;
   readonly name: string;
   readonly metadata: DocumentMetadata;
-  readonly data: unknown;
-  readonly yaml: YamlDocument;
-}
-
-/** A document whose data has its schema. */
-export interface Checked<Data> {
-  readonly document: SiteDocument;
   readonly data: Data;
+  readonly yaml: YamlDocument;
 }
 
 /** A document of another schema: stored in the revision, not read. */

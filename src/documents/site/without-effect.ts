@@ -1,6 +1,6 @@
 import { isMapping, type ValuePath } from '../../core/data/plain-value.ts';
 import type { ReportLayout } from './owned-value.ts';
-import type { Checked } from './site-document.ts';
+import type { SiteDocument } from './site-document.ts';
 
 /** A key that Drydock applies and MAAS cannot, and the alternative. */
 interface WithoutEffect {
@@ -41,13 +41,13 @@ export const OF_LINKS: readonly WithoutEffect[] = [
 
 /** Reports valid keys that cannot be applied. */
 export function reportWithoutEffect(
-  documents: readonly Checked<unknown>[],
+  documents: readonly SiteDocument[],
   keys: readonly WithoutEffect[],
   report: ReportLayout,
 ): void {
-  for (const { document, data } of documents) {
+  for (const document of documents) {
     for (const { key, unless, severity, why, hint } of keys) {
-      const value = key.reduce<unknown>((part, name) => (isMapping(part) ? part[name] : undefined), data);
+      const value = key.reduce<unknown>((part, name) => (isMapping(part) ? part[name] : undefined), document.data);
       if (value === undefined || value === null || value === unless || isEmpty(value)) continue;
       const path: ValuePath = ['data', ...key];
       const message = `${key.join('.')} of '${document.name}' has no effect: ${why}`;

@@ -21,7 +21,7 @@ export type DeploymentOptions = Pick<
   'mode' | 'force' | 'debug' | 'started_by' | 'reason' | 'title' | 'description' | 'labels'
 >;
 
-interface DeployRequest extends DeploymentOptions {
+interface ChangesToDeploy extends DeploymentOptions {
   readonly type: string;
   readonly nodes?: readonly number[];
   readonly tasks?: readonly string[];
@@ -82,7 +82,7 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
     /** Runs any graphs of a cluster one after another, or the rest of an earlier run. */
     execute: (input: GraphRunInput): Promise<StartedDeployment> => started(input),
     /** Runs one graph, which must have tasks. */
-    async deploy(cluster: number, { type, nodes, tasks, ...options }: DeployRequest): Promise<StartedDeployment> {
+    async deploy(cluster: number, { type, nodes, tasks, ...options }: ChangesToDeploy): Promise<StartedDeployment> {
       await store.clusters.brief(cluster);
       await checkClusterNodes(store, cluster, nodes);
       const graph = {

@@ -24,8 +24,8 @@ function abortOn(client: object): Promise<AbortAnswer> {
     hold: async () => ({ paused: { since: 'noon' }, stopping: false }),
     maas: () => ({ client }),
   } as unknown as ActivityDependencies;
-  const nodes = new Map([['n1', { name: 'n1' }]]);
-  const cache = { load: async () => ({ ok: true, nodes }) } as unknown as SiteCache;
+  const nodes = [{ name: 'n1' }];
+  const cache = { load: async () => ({ site: { nodes } }) } as unknown as SiteCache;
   const environment = new MockActivityEnvironment(
     { workflowExecution: { workflowId: 'w1', runId: 'r1' }, scheduledTimestampMs: NOW - 6_000 },
     { logger: new DefaultLogger('ERROR') },

@@ -1,14 +1,18 @@
 import type { ValuePath } from '../../core/data/plain-value.ts';
 import type { HostProfileData, KernelParam } from '../schemas/baremetal-node.ts';
 import type { HostInterface, PhysicalDevice, VolumeGroup } from '../schemas/machine-layout.ts';
-import { inheritValue, mergeTags } from './inheritance.ts';
 import type { Owned } from './owned-value.ts';
 import type { SiteDocument } from './site-document.ts';
 
 export type Named<Value> = ReadonlyMap<string, Owned<Value>>;
 
-/** Interfaces, disks and kernel options of documents, after inheritance. */
-export interface InheritedLayout {
+/** Values of a node or profile after inheritance. `null` is "unset on purpose" (`!`). */
+export interface Inherited {
+  readonly rack: string | null | undefined;
+  readonly image: string | null | undefined;
+  readonly kernel: string | null | undefined;
+  readonly tags: readonly string[] | undefined;
+  readonly labels: Readonly<Record<string, string>> | undefined;
   readonly hardwareProfile: string | null | undefined;
   readonly primaryNetwork: string | null | undefined;
   readonly oobNetwork: unknown;
@@ -18,7 +22,12 @@ export interface InheritedLayout {
   readonly kernelParams: Named<KernelParam> | undefined;
 }
 
-export const NO_LAYOUT: InheritedLayout = {
+export const NOTHING: Inherited = {
+  rack: undefined,
+  image: undefined,
+  kernel: undefined,
+  tags: undefined,
+  labels: undefined,
   hardwareProfile: undefined,
   primaryNetwork: undefined,
   oobNetwork: undefined,
@@ -28,10 +37,16 @@ export const NO_LAYOUT: InheritedLayout = {
   kernelParams: undefined,
 };
 
-/** Merges a document's values over inherited ones, by Drydock's rules: by name, `!name` or null removes. */
-export function inheritLayout(document: SiteDocument, own: HostProfileData, parent: InheritedLayout): InheritedLayout {
+/** A document's values over inherited ones, by Drydock's rules: lists and mappings merge by name; `!name` or null removes. */
+export function inherit(document: SiteDocument<HostProfileData>, parent: Inherited): Inherited {
+  const { data: own } = document;
   const { storage } = own;
   return {
+    rack: inheritValue(own.metadata?.rack, parent.rack),
+    image: inheritValue(own.platform?.image, parent.image),
+    kernel: inheritValue(own.platform?.kernel, parent.kernel),
+    tags: mergeTags(own.metadata?.tags, parent.tags),
+    labels: mergeLabels(own.metadata?.owner_data, parent.labels),
     hardwareProfile: inheritValue(own.hardware_profile, parent.hardwareProfile),
     primaryNetwork: inheritValue(own.primary_network, parent.primaryNetwork),
     oobNetwork: own.oob?.network ?? parent.oobNetwork,
@@ -67,6 +82,29 @@ export function inheritLayout(document: SiteDocument, own: HostProfileData, pare
       (mine) => mine,
     ),
   };
+}
+
+/** An own value first; a lone `!` unsets an inherited value: null. */
+const inheritValue = (own: string | undefined, parent: string | null | undefined) =>
+  own === undefined ? parent : own === '!' ? null : own;
+
+/** Drydock's rule for lists: own values first; `!value` removes an inherited one. */
+function mergeTags(own: readonly string[] | undefined, parent: readonly string[] | undefined) {
+  if (!own) return parent;
+  const removed = new Set(own.filter((tag) => tag.startsWith('!')).map((tag) => tag.slice(1)));
+  const kept = own.filter((tag) => !tag.startsWith('!'));
+  return [...new Set([...kept, ...(parent ?? []).filter((tag) => !removed.has(tag))])];
+}
+
+function mergeLabels(
+  own: Readonly<Record<string, string | number | boolean>> | undefined,
+  parent: Readonly<Record<string, string>> | undefined,
+) {
+  if (!own) return parent;
+  const labels = new Map(Object.entries(parent ?? {}));
+  for (const key of Object.keys(own)) if (key.startsWith('!')) labels.delete(key.slice(1));
+  for (const [key, value] of Object.entries(own)) if (!key.startsWith('!')) labels.set(key, String(value));
+  return Object.fromEntries(labels);
 }
 
 function mergeNamed<Value>(
