@@ -289,9 +289,9 @@ export default {
     ),
     rule(
       'identity-is-small',
-      'src/gateway/identity decides who is trusted: it knows what an execution is (src/agent) and private files, so that it can be read as a whole.',
+      'src/gateway/identity decides who is trusted: it knows what an execution is (src/agent, src/core/task-on-node.ts) and private files, so that it can be read as a whole.',
       { path: '^src/gateway/identity/' },
-      { path: '^(src/(?!gateway/identity/|agent/|platform/files/)|workflows|activities|worker)' },
+      { path: '^(src/(?!gateway/identity/|agent/|core/task-on-node|platform/files/)|workflows|activities|worker)' },
     ),
     rule(
       'secrets-are-a-leaf',

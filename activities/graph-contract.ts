@@ -10,10 +10,11 @@ import type {
 import type { Diagnostic } from '../src/core/problems/diagnostic.ts';
 import type { GraphRunOutcome } from '../src/core/run/index.ts';
 import type { NodeStatus } from '../src/core/scheduler/index.ts';
+import type { ExecutionKey, RunTask } from '../src/core/task-on-node.ts';
 import type { GraphOutcome } from '../src/core/words.ts';
 import type { OpenedRun, OpenedWithin } from './contract.ts';
 
-export type { ExecutablePart, PlanReference, TaskEnd, TaskRow };
+export type { ExecutablePart, PlanReference, RunTask, TaskEnd, TaskRow };
 
 /** Why a run cannot start or continue. A new reason is a new variant. */
 type GraphRunFailure = PlanningFailure;
@@ -124,11 +125,7 @@ export interface CloseGraphRun {
   readonly report: GraphRunReport;
 }
 
-/**
- * Activities of a node agent on its queue `node.<site>.<node>` (1 slot). The request does not contain the task's
- * parameters: the agent fetches the signed order by its key, so that neither histories nor a stolen credential
- * reveal anything.
- */
+/** Activities of a node agent on its queue `node.<site>.<node>` (1 slot). */
 export interface NodeTaskActivities {
   run_task(request: RunTask): Promise<TaskEnd>;
 }
@@ -140,9 +137,9 @@ export interface NodeControlActivities {
    *
    * @param request `attempt`: one about which `started` is asked
    */
-  ping(request: { readonly node: string; readonly attempt?: AttemptKey }): Promise<AgentFacts>;
+  ping(request: { readonly node: string; readonly attempt?: ExecutionKey }): Promise<AgentFacts>;
   /** Cancels a task that the node runs: sooner than its next heartbeat would. Does nothing to a task that has ended. */
-  cancel_task(request: AttemptKey): Promise<void>;
+  cancel_task(request: ExecutionKey): Promise<void>;
   /** Stops taking tasks and exits. The supervisor keeps the running task. */
   drain(request: { readonly node: string }): Promise<{ readonly unfinished: readonly string[] }>;
 }
@@ -155,21 +152,4 @@ export interface AgentFacts {
   readonly containment: string;
   /** Whether the attempt of the request has started, by the node's journal. Absent: the request names none. */
   readonly started?: boolean;
-}
-
-export type AttemptKey = Pick<RunTask, 'run' | 'task' | 'node' | 'generation'>;
-
-export interface RunTask {
-  readonly v: 1;
-  /** `graphRunName` of the graph. Together with task, node and generation it is the key of the execution for all time. */
-  readonly run: string;
-  readonly task: string;
-  readonly node: string;
-  /** The scheduler's attempt, from 1. A retry by Temporal has the same generation: it follows, it never runs again. */
-  readonly generation: number;
-  readonly type: string;
-  readonly mode: 'apply' | 'noop';
-  readonly debug?: true;
-  /** Hash of the order's plan. */
-  readonly plan: string;
 }

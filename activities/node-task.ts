@@ -7,7 +7,6 @@ import {
   type ExecutionHost,
   type ExecutionProgress,
   type NodeFacts,
-  type OrderKey,
   type OrderSource,
   type OrderVerifier,
   type RaiseAlarm,
@@ -102,30 +101,22 @@ export function nodeTaskActivities(deps: NodeTaskDependencies): NodeTaskActiviti
       if (further !== undefined) return await withProgressHeartbeats(request, deps, further, true);
       return await withProgressHeartbeats(request, deps, async (beat, from, cancel, leave) => {
         const { agent, verify, orders, logPatienceMs, alarm } = deps;
-        const end = await carryOutOrder(orderKey(request, deps.node), {
-          agent,
-          orders,
-          onProgress: beat,
-          cancel,
-          leave,
-          ...given({ verify, alarm, from, logPatienceMs }),
-        });
+        const end = await carryOutOrder(
+          { ...request, node: deps.node },
+          {
+            agent,
+            orders,
+            onProgress: beat,
+            cancel,
+            leave,
+            ...given({ verify, alarm, from, logPatienceMs }),
+          },
+        );
         return end.kind === 'left' ? undefined : taskEnd(end);
       });
     },
   };
 }
-
-const orderKey = ({ run, task, generation, plan, type, mode, debug }: RunTask, node: string): OrderKey => ({
-  run,
-  task,
-  node,
-  generation,
-  plan,
-  type,
-  mode,
-  ...given({ debug }),
-});
 
 /**
  * Sends heartbeats with the latest progress while the work runs, and distinguishes two reasons to stop: an operator

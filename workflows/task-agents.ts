@@ -1,7 +1,8 @@
 import { ActivityFailure, CancelledFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
-import type { AgentFacts, AttemptKey, RunTask } from '../activities/graph-contract.ts';
+import type { AgentFacts, RunTask } from '../activities/graph-contract.ts';
 import { type ExecutablePart, graphRunName, type TaskEnd } from '../src/core/graph-run/index.ts';
 import { pairOf } from '../src/core/scheduler/index.ts';
+import { type ExecutionKey, executionKey } from '../src/core/task-on-node.ts';
 import { goesToMaster } from '../src/core/task-types/off-agent.ts';
 import { callActivity, callActivityThen } from './border.ts';
 import type { TaskRun } from './contract.ts';
@@ -27,7 +28,7 @@ export interface Agents {
 
 interface PingAbout {
   /** Whether it has started is asked as well. */
-  readonly attempt?: AttemptKey;
+  readonly attempt?: ExecutionKey;
   /** How long to wait for the answer; default: as for an agent that is offline. */
   readonly seconds?: number;
 }
@@ -131,7 +132,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     };
     listener.silent(true);
     try {
-      const about = isWithdrawn ? { attempt: keyOf(request), seconds: run.patience.heartbeat_seconds } : {};
+      const about = isWithdrawn ? { attempt: executionKey(request), seconds: run.patience.heartbeat_seconds } : {};
       const asked = isForMaster ? pingOn(controlQueue(queue), id, about) : ping(id, about);
       const answer = await asked.finally(() => listener.silent(false));
       if (answer !== null && (!isWithdrawn || answer.started === true))
@@ -201,7 +202,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
           run.patience.heartbeat_seconds,
         );
         // The attempt itself reports how it ended, unless its agent is offline: then the limit of its heartbeats would have to pass.
-        callActivity('cancel_task', keyOf(request), options).catch((error: unknown) => {
+        callActivity('cancel_task', executionKey(request), options).catch((error: unknown) => {
           if (silenceIn(error) !== null && open.delete(request)) listener.ended(AWAY);
         });
       }
@@ -214,7 +215,6 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
       const queue = isForMaster ? part.master : part.queues[node];
       if (queue == null) return listener.ended({ outcome: 'failed', message: `no agent is known for node ${id}` });
       const request: RunTask = {
-        v: 1,
         run: runName,
         task: name,
         node: agentOf(id),
@@ -235,8 +235,6 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     },
   };
 }
-
-const keyOf = ({ run, task, node, generation }: RunTask): AttemptKey => ({ run, task, node, generation });
 
 /** Whether no agent took the task in time, or the one that had taken it sends no heartbeats. */
 function silenceIn(error: unknown): 'untaken' | 'taken' | null {

@@ -1,18 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { given } from '../core/data/given.ts';
+import type { ExecutionKey, RunTask } from '../core/task-on-node.ts';
 import type { ControlOrder } from './control-judge.ts';
-import type { Execution, ExecutionKey } from './execution.ts';
+import type { Execution } from './execution.ts';
 import type { FollowEvent, OutputOffsets } from './follow.ts';
 import { shipLog } from './log-shipment.ts';
 import type { EnsureAnswer } from './node-agent.ts';
-import {
-  type OrderKey,
-  OrderRefused,
-  type OrderSource,
-  type OrderVerifier,
-  OrderWithdrawn,
-  type RaiseAlarm,
-} from './order-source.ts';
+import { OrderRefused, type OrderSource, type OrderVerifier, OrderWithdrawn, type RaiseAlarm } from './order-source.ts';
 import { readableTail } from './output-text.ts';
 import type { TaskResult } from './result.ts';
 
@@ -85,7 +79,7 @@ const OTHER_ORDER =
  * call, and ships its output to the log store. Rejects on outages (of the source, of a secret, of the supervisor's
  * start). A retry, here or in the next agent, continues where this call stopped.
  */
-export async function carryOutOrder(key: OrderKey, options: CarryOutOptions): Promise<CarriedOut> {
+export async function carryOutOrder(key: RunTask, options: CarryOutOptions): Promise<CarriedOut> {
   const { agent, orders, cancel, leave } = options;
   // The next follower repeats a cancellation that did not arrive; the node enforces its own time limit.
   let followed: ExecutionKey = key;
@@ -136,12 +130,12 @@ function orderIn({ reason }: AbortSignal): ControlOrder {
 }
 
 /** Whether the journal's execution is the one requested, without a look at the order: the plan's digest covers that. */
-const isOf = ({ plan, type, mode = 'apply', debug }: Execution, key: OrderKey): boolean =>
+const isOf = ({ plan, type, mode = 'apply', debug }: Execution, key: RunTask): boolean =>
   plan === key.plan && type === key.type && mode === key.mode && debug === key.debug;
 
 /** The execution to run, or why it is not run. */
 async function fetchOrder(
-  key: OrderKey,
+  key: RunTask,
   { orders, verify }: CarryOutOptions,
 ): Promise<Execution | Extract<CarriedOut, { kind: 'refused' | 'withdrawn' }>> {
   try {
@@ -155,7 +149,7 @@ async function fetchOrder(
   }
 }
 
-function mismatch(execution: Execution, key: OrderKey): string | undefined {
+function mismatch(execution: Execution, key: RunTask): string | undefined {
   for (const name of ['run', 'task', 'node', 'generation', 'type'] as const)
     if (execution[name] !== key[name])
       return `the order is for ${name} ${String(execution[name])}, not ${String(key[name])}`;
@@ -197,7 +191,7 @@ const wasNotRun = ({ outcome, tries }: TaskResult): boolean =>
 
 /** Ends a task with the result of the attempt that has done it. */
 async function notRepeated(
-  key: OrderKey,
+  key: RunTask,
   before: ExecutionKey,
   result: TaskResult,
   { orders, leave, logPatienceMs = DEFAULT_LOG_PATIENCE_MS }: CarryOutOptions,

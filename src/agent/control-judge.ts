@@ -1,4 +1,4 @@
-import type { ExecutionKey } from './execution.ts';
+import type { ExecutionKey } from '../core/task-on-node.ts';
 
 /** Who ordered it, and why. */
 export interface ControlOrder {

@@ -2,16 +2,8 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { isMapping } from '../core/data/plain-value.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
+import type { ExecutionKey } from '../core/task-on-node.ts';
 import { compareKeys } from '../core/text/text.ts';
-
-/** Identifies one execution. A logical retry (by an operator or the workflow) is a new generation. */
-export interface ExecutionKey {
-  readonly run: string;
-  readonly task: string;
-  readonly node: string;
-  /** From 1. */
-  readonly generation: number;
-}
 
 /** A secret the task may use, by reference; its value never enters the journal. */
 export interface SecretUse {

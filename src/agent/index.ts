@@ -2,7 +2,6 @@ export { type CarriedOut, carryOutOrder, type ExecutionHost, type ExecutionProgr
 export type { ControlJudge, ControlOrder } from './control-judge.ts';
 export {
   type Execution,
-  type ExecutionKey,
   executionMark,
   folderName,
   isSameOrder,
@@ -13,7 +12,7 @@ export {
 export type { FollowEvent, OutputOffsets } from './follow.ts';
 export { type EnsureAnswer, NodeAgent, type NodeAgentOptions, type NodeFacts } from './node-agent.ts';
 export { openExecutions } from './open-executions.ts';
-export type { LogChunk, Order, OrderKey, OrderSource, OrderVerifier, RaiseAlarm } from './order-source.ts';
+export type { LogChunk, Order, OrderSource, OrderVerifier, RaiseAlarm } from './order-source.ts';
 export { OrderRefused, OrderWithdrawn, RunHeld } from './order-source.ts';
 export type { OutputStream } from './output-segments.ts';
 export { readableTail, readableText } from './output-text.ts';

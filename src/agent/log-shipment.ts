@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ExecutionKey } from './execution.ts';
+import type { ExecutionKey } from '../core/task-on-node.ts';
 import { type LogChunk, OrderRefused, type OrderSource } from './order-source.ts';
 
 const FIRST_PAUSE_MS = 100;

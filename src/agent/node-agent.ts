@@ -3,20 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { given } from '../core/data/given.ts';
+import type { ExecutionKey } from '../core/task-on-node.ts';
 import { type TaskInput, typesOver } from '../core/task-types/index.ts';
 import { unlessUnreadable } from '../platform/files/durable-file.ts';
 import { fileErrorCode } from '../platform/files/file-errors.ts';
 import { ownCgroup } from './cgroup.ts';
 import { contain, releaseContainment } from './containment.ts';
-import {
-  type Execution,
-  type ExecutionKey,
-  executionFolder,
-  executionIn,
-  executionMark,
-  isSameOrder,
-  nodeFolder,
-} from './execution.ts';
+import { type Execution, executionFolder, executionIn, executionMark, isSameOrder, nodeFolder } from './execution.ts';
 import { fetchFolder } from './fetch-folder.ts';
 import { type FollowEvent, follow, type OutputOffsets } from './follow.ts';
 import { Journal } from './journal.ts';

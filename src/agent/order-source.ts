@@ -1,15 +1,7 @@
-import type { Execution, ExecutionKey } from './execution.ts';
+import type { ExecutionKey, RunTask } from '../core/task-on-node.ts';
+import type { Execution } from './execution.ts';
 import type { OutputStream } from './output-segments.ts';
 import type { TaskResult } from './result.ts';
-
-/** Identifies an order: an execution of a stored plan. */
-export interface OrderKey extends ExecutionKey {
-  /** Hash of the plan. */
-  readonly plan: string;
-  readonly type: string;
-  readonly mode: 'apply' | 'noop';
-  readonly debug?: true;
-}
 
 /** An order from the orchestrator to a node. */
 export interface Order {
@@ -37,7 +29,7 @@ export type LogChunk =
  * rejects with `RunHeld` while the run is paused.
  */
 export interface OrderSource {
-  fetch(key: OrderKey): Promise<Order>;
+  fetch(key: RunTask): Promise<Order>;
   /** The value of a secret reference that this execution may use. */
   secret(ref: string, key: ExecutionKey): Promise<string>;
   /** Content of a source of `copy_files`; an error with a file system `code` (ENOENT) is about the file itself. */
@@ -62,4 +54,4 @@ export class RunHeld extends Error {
 }
 
 /** Verifies an order before it is carried out; returns why it must not be. */
-export type OrderVerifier = (order: Order, key: OrderKey) => string | undefined | Promise<string | undefined>;
+export type OrderVerifier = (order: Order, key: RunTask) => string | undefined | Promise<string | undefined>;

@@ -7,6 +7,35 @@ export interface TaskOnNode {
   readonly node: string;
 }
 
+/** Identifies one execution for all time. A logical retry (by an operator or the workflow) is a new generation. */
+export interface ExecutionKey extends TaskOnNode {
+  /** The graph and the run's execution: `graphRunName`. */
+  readonly run: string;
+  /** From 1. */
+  readonly generation: number;
+}
+
+/**
+ * Asks an agent for one attempt of a task. It does not contain the task's parameters: the agent fetches the signed order by
+ * its key, so that neither histories nor a stolen credential reveal anything. A retry by Temporal has the same generation: it
+ * follows, it never runs again.
+ */
+export interface RunTask extends ExecutionKey {
+  readonly type: string;
+  readonly mode: 'apply' | 'noop';
+  readonly debug?: true;
+  /** Hash of the order's plan. */
+  readonly plan: string;
+}
+
+/** Only the key, of anything that has one. */
+export const executionKey = ({ run, task, node, generation }: ExecutionKey): ExecutionKey => ({
+  run,
+  task,
+  node,
+  generation,
+});
+
 /** Why a task did not run: a failed task, or with `task: null` the unreachable agent of a node. */
 export interface RootCause {
   readonly task: string | null;

@@ -3,14 +3,13 @@ import type {
   ControlJudge,
   ControlOrder,
   Execution,
-  ExecutionKey,
   LogChunk,
   Order,
-  OrderKey,
   OrderSource,
   OrderVerifier,
 } from '../agent/index.ts';
 import { given } from '../core/data/given.ts';
+import { type ExecutionKey, executionKey, type RunTask } from '../core/task-on-node.ts';
 import { type GatewayConnection, GatewayRefused } from './gateway-connection.ts';
 import { type ControlTarget, type OrderVerdict, verifyControl, verifyOrder } from './identity/index.ts';
 import {
@@ -24,8 +23,6 @@ import {
 const orderAnswer = z.object({ execution: z.looseObject({}), proof: z.string() });
 const controlAnswer = z.object({ proof: z.string() });
 const secretAnswer = z.object({ value: z.string() });
-
-const keyOf = ({ run, task, node, generation }: ExecutionKey): ExecutionKey => ({ run, task, node, generation });
 
 /**
  * The gateway's client in a node's agent: fetches its orders and verifies them. Renews the node's credentials in time,
@@ -49,7 +46,7 @@ export class GatewayClient implements OrderSource, ControlJudge {
     return this.#credentials;
   }
 
-  async fetch(key: OrderKey): Promise<Order> {
+  async fetch(key: RunTask): Promise<Order> {
     const { run, task, node, generation, plan, type, mode, debug } = key;
     const request = { run, task, node, generation, plan, type, mode, ...given({ debug }) };
     const { execution, proof } = await this.#connection.ask('/v1/order', { json: request }, orderAnswer);
@@ -57,21 +54,21 @@ export class GatewayClient implements OrderSource, ControlJudge {
   }
 
   async secret(ref: string, key: ExecutionKey): Promise<string> {
-    return (await this.#connection.ask('/v1/secret', { json: { ...keyOf(key), ref } }, secretAnswer)).value;
+    return (await this.#connection.ask('/v1/secret', { json: { ...executionKey(key), ref } }, secretAnswer)).value;
   }
 
   async source(path: string, key: ExecutionKey): Promise<Uint8Array> {
-    return await this.#connection.bytes('/v1/source', { json: { ...keyOf(key), path } });
+    return await this.#connection.bytes('/v1/source', { json: { ...executionKey(key), path } });
   }
 
   async ship(key: ExecutionKey, chunk: LogChunk): Promise<void> {
     if (chunk.kind === 'ended') {
-      await this.#connection.bytes('/v1/result', { json: { ...keyOf(key), result: chunk.result } });
+      await this.#connection.bytes('/v1/result', { json: { ...executionKey(key), result: chunk.result } });
       return;
     }
     const { stream, offset } = chunk;
     const query = new URLSearchParams({
-      ...keyOf(key),
+      ...executionKey(key),
       generation: String(key.generation),
       stream,
       offset: String(offset),
@@ -90,8 +87,8 @@ export class GatewayClient implements OrderSource, ControlJudge {
   };
 
   async cancelled(key: ExecutionKey): Promise<ControlOrder | undefined> {
-    const target = { verb: 'cancel', site: this.#credentials.site, ...keyOf(key) } as const;
-    return await this.#ordered('/v1/cancel', keyOf(key), target, key);
+    const target = { verb: 'cancel', site: this.#credentials.site, ...executionKey(key) } as const;
+    return await this.#ordered('/v1/cancel', executionKey(key), target, key);
   }
 
   async drained(node: string, instance: string): Promise<ControlOrder | undefined> {

@@ -1,12 +1,6 @@
-import {
-  type ControlOrder,
-  type Execution,
-  type ExecutionKey,
-  type Order,
-  type OrderKey,
-  prepareTask,
-} from '../agent/index.ts';
+import { type ControlOrder, type Execution, type Order, prepareTask } from '../agent/index.ts';
 import { fileOfSource } from '../core/sources/folder-manifest.ts';
+import type { ExecutionKey, RunTask } from '../core/task-on-node.ts';
 import type { SecretProvider } from '../platform/secrets/secret-provider.ts';
 import type { NodeIdentityStore } from '../store/index.ts';
 import type { Alarms } from './alarms.ts';
@@ -41,7 +35,7 @@ export class HandOut {
   }
 
   /** Signs an order for a task. */
-  async order(caller: Caller, key: OrderKey): Promise<Order> {
+  async order(caller: Caller, key: RunTask): Promise<Order> {
     const { orderKeys, identities, now } = this.#parts;
     const planned = await this.#openTask(caller, key);
     const execution = executionOf(planned, key);
@@ -67,7 +61,7 @@ export class HandOut {
    * A task whose predecessors have not ended is requested by someone else than its run. An attempt that Temporal has just
    * given up is requested by its agent, which hears so in a moment: so that may be tried again.
    */
-  async #assertStarted(caller: Caller, key: OrderKey, uid: string): Promise<void> {
+  async #assertStarted(caller: Caller, key: RunTask, uid: string): Promise<void> {
     const { orders, alarms } = this.#parts;
     if (await orders.hasStarted(key, uid)) return;
     const { run, task, generation } = key;

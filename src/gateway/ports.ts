@@ -1,4 +1,5 @@
-import type { ControlOrder, Execution, ExecutionKey, LogChunk } from '../agent/index.ts';
+import type { ControlOrder, Execution, LogChunk } from '../agent/index.ts';
+import type { ExecutionKey } from '../core/task-on-node.ts';
 import type { LatestAttempt } from './identity/index.ts';
 
 /** A task of a stored plan on a node, with the state of its run. */

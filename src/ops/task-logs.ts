@@ -1,4 +1,4 @@
-import type { ExecutionKey, OutputStream } from '../agent/index.ts';
+import type { OutputStream } from '../agent/index.ts';
 import type { LogPart, TaskLogs } from '../agent/logs/task-logs.ts';
 import { agentAddress } from '../clusters/agent-address.ts';
 import { readClusterSources } from '../clusters/read-sources.ts';
@@ -6,7 +6,7 @@ import { type ClusterNode, uidOf } from '../clusters/sources.ts';
 import type { RunLogPage } from '../core/contracts/run.ts';
 import { given } from '../core/data/given.ts';
 import { graphRunName } from '../core/graph-run/index.ts';
-import { type TaskOnNode, taskText } from '../core/task-on-node.ts';
+import { type ExecutionKey, type TaskOnNode, taskText } from '../core/task-on-node.ts';
 import { isTransactionOpen } from '../core/words.ts';
 import { type RunTransactions, type Store, StoreError, type TransactionRecord } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';

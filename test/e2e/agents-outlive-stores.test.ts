@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { OrderKey } from '../../src/agent/index.ts';
 import { TaskLogs } from '../../src/agent/logs/task-logs.ts';
+import type { RunTask } from '../../src/core/task-on-node.ts';
 import { environmentSecrets } from '../../src/platform/secrets/environment-secrets.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
@@ -73,7 +73,7 @@ async function startAgain(): Promise<void> {
   const readSource = () => Promise.reject(new Error('none'));
   const gate = startGate(system.store, runLookups(rig.client));
   const stored = storeOrders({ store: system.store, logs, secrets: environmentSecrets(), readSource, gate });
-  const fetch = (key: OrderKey) => (ordersAreAway ? Promise.reject(new Error('orders are away')) : stored.fetch(key));
+  const fetch = (key: RunTask) => (ordersAreAway ? Promise.reject(new Error('orders are away')) : stored.fetch(key));
   const orders = { ...stored, fetch };
   const { address, namespace } = rig;
   agents = await startAgents(

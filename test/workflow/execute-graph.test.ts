@@ -87,7 +87,6 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     expect([...graph.began].sort()).toEqual(['db@1', 'db@2', 'net@1', 'net@2', 'net@3', 'nova@3']);
     expect([...graph.pinged].sort()).toEqual(['1', '2', '3']);
     expect(graph.requests.find(({ task }) => task === 'nova')).toEqual({
-      v: 1,
       run: graphRunName(11, graph.opened[0]!.run_id),
       task: 'nova',
       node: '3',

@@ -1,5 +1,6 @@
-import { type ExecutionKey, OrderRefused } from '../../src/agent/index.ts';
+import { OrderRefused } from '../../src/agent/index.ts';
 import { readTaskOrder } from '../../src/clusters/task-order.ts';
+import type { ExecutionKey } from '../../src/core/task-on-node.ts';
 import type { OrderBook, PlannedTask } from '../../src/gateway/index.ts';
 import { type Store, StoreError, type TaskHistoryRow } from '../../src/store/index.ts';
 import { earlierRuns, graphOfRun } from './graph-of-run.ts';

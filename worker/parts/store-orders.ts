@@ -1,13 +1,8 @@
-import {
-  type Execution,
-  type ExecutionKey,
-  OrderRefused,
-  type OrderSource,
-  type SecretUse,
-} from '../../src/agent/index.ts';
+import { type Execution, OrderRefused, type OrderSource, type SecretUse } from '../../src/agent/index.ts';
 import type { TaskLogs } from '../../src/agent/logs/task-logs.ts';
 import { readTaskOrder, type TaskOrder } from '../../src/clusters/task-order.ts';
 import { given } from '../../src/core/data/given.ts';
+import type { ExecutionKey } from '../../src/core/task-on-node.ts';
 import { isTransactionOpen } from '../../src/core/words.ts';
 import type { SecretProvider } from '../../src/platform/secrets/secret-provider.ts';
 import { type Store, StoreError } from '../../src/store/index.ts';

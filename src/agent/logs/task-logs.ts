@@ -11,8 +11,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { isMapping } from '../../core/data/plain-value.ts';
+import type { ExecutionKey } from '../../core/task-on-node.ts';
 import { readJson, replaceDurably, unlessUnreadable } from '../../platform/files/durable-file.ts';
-import { type ExecutionKey, folderName } from '../execution.ts';
+import { folderName } from '../execution.ts';
 import type { LogChunk } from '../order-source.ts';
 import { OUTPUT_STREAMS, type OutputStream, readOutput, segmentPath, segmentsOf } from '../output-segments.ts';
 import { readableText } from '../output-text.ts';

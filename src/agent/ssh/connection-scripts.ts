@@ -1,5 +1,6 @@
+import type { ExecutionKey } from '../../core/task-on-node.ts';
 import { shellWord } from '../../core/text/text.ts';
-import { type Execution, type ExecutionKey, executionMark, folderName, nodeFolder, stableJson } from '../index.ts';
+import { type Execution, executionMark, folderName, nodeFolder, stableJson } from '../index.ts';
 import { whole } from '../onboarding/ssh-command.ts';
 import { COMMON, RUNNER } from './remote-runner.ts';
 import type { RemoteTask } from './remote-task.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { given } from '../../core/data/given.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import type { ExecutionKey } from '../../core/task-on-node.ts';
 import { typesOver } from '../../core/task-types/index.ts';
 import { executionIn, isExecution } from '../execution.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type EnsureAnswer,
   type Execution,
   type ExecutionHost,
-  type ExecutionKey,
   type FollowEvent,
   folderName,
   isSameOrder,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ControlOrder } from '../../agent/control-judge.ts';
-import type { ExecutionKey } from '../../agent/execution.ts';
+import type { ExecutionKey } from '../../core/task-on-node.ts';
 import { isSignedBy, type PublicOrderKey, readProof, signedBytes } from './proof.ts';
 import type { OrderVerdict } from './verify-order.ts';
 

@@ -1,5 +1,6 @@
 import type { Execution } from '../../agent/execution.ts';
-import type { Order, OrderKey } from '../../agent/order-source.ts';
+import type { Order } from '../../agent/order-source.ts';
+import type { RunTask } from '../../core/task-on-node.ts';
 import { executionHash, ORDER_PURPOSE, type OrderStatement, orderStatementSchema } from './order.ts';
 import { isSignedBy, type PublicOrderKey, readProof, signedBytes } from './proof.ts';
 
@@ -28,7 +29,7 @@ export type OrderVerdict =
  */
 export function verifyOrder(
   order: Order | undefined,
-  wanted: OrderKey & { readonly site: string },
+  wanted: RunTask & { readonly site: string },
   keys: readonly PublicOrderKey[],
   now: Date = new Date(),
 ): OrderVerdict {

@@ -49,7 +49,7 @@ export async function countedTasks(input: CountedTasks): Promise<Record<string, 
       });
       for (const task of input.tasks) {
         const { run, type = 'shell', generation = 1, plan = 'p' } = input;
-        const request: RunTask = { v: 1, run, task, node, generation, type, mode: 'apply', plan };
+        const request: RunTask = { run, task, node, generation, type, mode: 'apply', plan };
         ends[`${task}@${node}`] = await scope
           .run(() => run_task(request))
           .catch((error: unknown): TaskEnd => {

@@ -7,7 +7,7 @@ import type { FollowEvent, NodeFacts } from '../../../src/agent/index.ts';
 import { obeysTemporal } from '../../rig/agent-orders.ts';
 
 const attempt = { run: 'r', task: 't', node: 'n', generation: 1 };
-const request: RunTask = { v: 1, ...attempt, type: 'shell', mode: 'apply', plan: 'p' };
+const request: RunTask = { ...attempt, type: 'shell', mode: 'apply', plan: 'p' };
 const execution = { ...attempt, type: 'shell', mode: 'apply' as const, plan: 'p', parameters: {} };
 
 /** An agent that follows a task through `phases`, until it is to leave. */

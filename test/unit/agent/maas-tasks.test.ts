@@ -30,7 +30,6 @@ async function asked(): Promise<string[]> {
 }
 
 const request = (type: string, more: Partial<RunTask> = {}): RunTask => ({
-  v: 1,
   run: '7',
   task: 't',
   node: '3',

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import type { ControlOrder, Execution, ExecutionKey, LogChunk, OrderKey } from '../../../src/agent/index.ts';
+import type { ControlOrder, Execution, LogChunk } from '../../../src/agent/index.ts';
 import type { EnrolmentTicket } from '../../../src/agent/onboarding/enrolment-ticket.ts';
+import type { ExecutionKey, RunTask } from '../../../src/core/task-on-node.ts';
 import { CertificateAuthority } from '../../../src/gateway/identity/certificate-authority.ts';
 import { newEnrolmentToken, OrderKeys } from '../../../src/gateway/identity/index.ts';
 import {
@@ -149,7 +150,7 @@ export class GatewayRig {
   }
 
   /** Puts a task into the plan of an open run; returns the queue's entry for it. */
-  plan(execution: Execution, more: Partial<PlannedTask> = {}): OrderKey {
+  plan(execution: Execution, more: Partial<PlannedTask> = {}): RunTask {
     const { generation, ...rest } = execution;
     const { run, task, node, type, mode = 'apply' } = execution;
     const planned: PlannedTask = {

@@ -22,7 +22,6 @@ async function deployed(acting?: (action: string) => Promise<void>): Promise<voi
 
 async function run(type: string, endIdentity: (...words: string[]) => Promise<void>, more: Partial<RunTask> = {}) {
   const request: RunTask = {
-    v: 1,
     run: '7',
     task: 't',
     node: '3',

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Execution } from '../../../../src/agent/index.ts';
-import type { Order, OrderKey } from '../../../../src/agent/order-source.ts';
+import type { Order } from '../../../../src/agent/order-source.ts';
+import type { RunTask } from '../../../../src/core/task-on-node.ts';
 import { judgeGeneration, OrderKeys, verifyOrder } from '../../../../src/gateway/identity/index.ts';
 import { ORDER_PURPOSE, type OrderStatement, orderStatementSchema } from '../../../../src/gateway/identity/order.ts';
 import { readProof as readAny, signedBytes, writeProof } from '../../../../src/gateway/identity/proof.ts';
@@ -24,7 +25,7 @@ const execution: Execution = {
   parameters: { cmd: 'hostname', timeout: 5 },
   secrets: [{ name: 'db', ref: 'db/password', as: 'file' }],
 };
-const wanted: OrderKey & { site: string } = {
+const wanted: RunTask & { site: string } = {
   site: 'dc1',
   run: '81',
   task: 'netconfig',
