@@ -90,7 +90,7 @@ export const FOLDERS = [
     ],
     'is a client of the REST API; offline commands call pure code.',
   ],
-  ['ui', [], 'is served as it is to browsers.'],
+  ['ui', ['core'], 'runs in browsers: it reaches the service through the REST API alone.'],
 ];
 
 /** @param {string} name of a package or a folder of src */
@@ -151,6 +151,12 @@ export default {
       'no-schemas-in-workflows',
       'zod does not belong into the workflow bundle: workflows and the rest of src/core take types from src/core/contracts (`import type`).',
       { path: ['^workflows/', '^src/core/(?!contracts/)'] },
+      { path: '^src/core/contracts/', dependencyTypesNot: ['type-only'] },
+    ),
+    rule(
+      'the-page-loads-no-schema',
+      'The page takes types from src/core/contracts (`import type`): zod would be half of its script.',
+      { path: '^src/ui/' },
       { path: '^src/core/contracts/', dependencyTypesNot: ['type-only'] },
     ),
     rule(

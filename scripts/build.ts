@@ -79,9 +79,10 @@ async function bundlePage(): Promise<void> {
   const { build } = await esbuild();
   const assets = at('src/ui/assets');
   await build({
-    entryPoints: { page: join(assets, 'main.js') },
+    entryPoints: { page: join(assets, 'main.tsx') },
     outdir: at('dist/page'),
-    alias: { 'core/words': at('src/core/words.ts'), 'core/state-word': at('src/core/state-word.ts') },
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
     bundle: true,
     minify: true,
     charset: 'utf8',

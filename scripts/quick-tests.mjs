@@ -83,7 +83,7 @@ function changes(root) {
 function distancesFrom(changed, root) {
   const code = ['src', 'packages', 'workflows', 'activities', 'worker', 'scripts', 'test']
     .flatMap((folder) => readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, String(file))))
-    .filter((file) => /\.(ts|mjs|js)$/.test(file) && !/^(?:test|packages\/[\w-]+\/test)\/data\//.test(file));
+    .filter((file) => /\.(tsx?|mjs|js)$/.test(file) && !/^(?:test|packages\/[\w-]+\/test)\/data\//.test(file));
   /** @type {Map<string, string[]>} */
   const usedBy = new Map();
   for (const file of code) {

@@ -1,6 +1,6 @@
 /**
  * Closed lists of words that leave the process, in inputs, answers, reports, the store and the page. This is their only
- * definition: schemas, types and the page's JavaScript (`/assets/lib/words.mjs`) use it.
+ * definition: schemas, types and the page use it.
  */
 import type { Words } from './outcomes.ts';
 

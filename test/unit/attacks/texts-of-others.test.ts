@@ -13,7 +13,7 @@ import { signedIn } from '../../../src/ops/sign-in.ts';
 import { tokenOperations } from '../../../src/ops/tokens.ts';
 import { createLogger, withoutSecretTexts } from '../../../src/platform/telemetry/log.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
-import { webLink } from '../../../src/ui/assets/web-link.js';
+import { webLink } from '../../../src/ui/assets/web-link.ts';
 import { type ApiRig, apiAlone } from '../../api/api-rig.ts';
 import { growthOf, MUCH_GROWTH } from '../../rig/growth.ts';
 import { cli } from '../cli/recording-terminal.ts';

@@ -57,7 +57,7 @@ describe('the quick tests', () => {
   });
 
   it('of the page are those in a browser, though no import leads there', () => {
-    write('src/ui/assets/main.js', '');
+    write('src/ui/assets/main.tsx', '');
     write('test/ui/page.test.ts', '');
     expect(quick().files).toContain('test/ui/page.test.ts');
     commit();

@@ -1,0 +1,353 @@
+// Buttons that ask before they act, and their form fields.
+import type { TargetedSubmitEvent } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import type { Role } from '../../core/words.ts';
+import { operator, type Problem as Refusal } from './api.ts';
+import { actorName, forbidden, hasToken } from './identity.ts';
+import { Problem, say } from './parts.tsx';
+import { problemOf } from './store.ts';
+
+/** Its value, and its text. */
+export type Option = readonly [value: string, text: string];
+
+/** Each value is its own text. */
+export const optionsOf = (all: Iterable<string>): Option[] => [...all].map((one) => [one, one]);
+
+interface AnyField {
+  readonly name: string;
+  readonly label: string;
+  readonly needed?: boolean;
+  readonly placeholder?: string;
+  readonly autofocus?: boolean;
+}
+
+/** A field of a form. */
+export type FormField = AnyField &
+  (
+    | { readonly type?: 'text'; readonly value?: string }
+    | { readonly type: 'select'; readonly value?: string | undefined; readonly options: readonly Option[] }
+    | { readonly type: 'checkbox'; readonly value?: boolean }
+    | { readonly type: 'choices'; readonly value?: readonly string[]; readonly options: readonly Option[] }
+    | { readonly type: 'file'; readonly accept: string }
+  );
+
+/** A filled form. */
+export interface Given {
+  /** For the report and the audit. */
+  readonly note: { readonly reason?: string };
+  /** By field, without those that were left empty. */
+  readonly texts: Readonly<Record<string, string>>;
+  readonly files: Readonly<Record<string, File>>;
+  readonly chosen: (field: string) => string[];
+}
+
+interface Asked {
+  readonly label: string;
+  /** Default: the label. */
+  readonly title?: string;
+  readonly explain?: string;
+  readonly fields?: readonly FormField[];
+  /** Whether it asks why. */
+  readonly reason?: boolean;
+  /** Whether it is done in someone's name. */
+  readonly signed?: boolean;
+  readonly danger?: boolean;
+  /** Shown when it is done, unless `act` answers a text. */
+  readonly done?: string;
+  /** May refuse by throwing. */
+  readonly act: (given: Given) => unknown;
+}
+
+interface ActionProps extends Asked {
+  /** False, or why it cannot be done now. */
+  readonly disabled?: string | false;
+  /** The role that may. */
+  readonly needs?: Role;
+}
+
+/** A button that asks before it acts: what will happen, and why. */
+export function Action({ disabled = false, needs = 'operator', ...asked }: ActionProps) {
+  const { label, danger = false } = asked;
+  const [open, setOpen] = useState(false);
+  const why = forbidden(needs) ?? (disabled || undefined);
+  // A disabled action stays reachable by keyboard, and shows why.
+  const press = () => (why === undefined ? setOpen(true) : say(why));
+  return (
+    <>
+      <button
+        type="button"
+        class={danger ? 'danger' : ''}
+        title={why}
+        aria-disabled={why === undefined ? undefined : 'true'}
+        onClick={press}
+      >
+        {label}
+      </button>
+      {open && <Ask {...asked} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function Ask(asked: Asked & { readonly onClose: () => void }) {
+  const {
+    label,
+    title = label,
+    explain,
+    act,
+    fields = [],
+    reason = true,
+    signed = true,
+    danger,
+    done,
+    onClose,
+  } = asked;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [problem, setProblem] = useState<Refusal>();
+  const [busy, setBusy] = useState(false);
+  useEffect(() => dialog.current?.showModal(), []);
+  const close = () => dialog.current?.close();
+  const submit = async (form: HTMLFormElement): Promise<void> => {
+    const filled = new FormData(form);
+    const given = givenIn(filled);
+    const missing = fields.find(({ name, type, needed }) => type === 'choices' && needed && !filled.has(name));
+    if (missing !== undefined)
+      return setProblem({ detail: `${missing.label}: no selection.`, hint: 'Select at least one.' });
+    if (given.texts.by !== undefined) operator.name = given.texts.by;
+    setBusy(true);
+    try {
+      const said = await act(given);
+      close();
+      say(typeof said === 'string' ? said : (done ?? `${title}: done.`));
+    } catch (error) {
+      setProblem(problemOf(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <dialog ref={dialog} aria-label={title} onClose={onClose}>
+      <form method="dialog" onSubmit={submitted(submit)}>
+        <h2>{title}</h2>
+        {explain && <p>{explain}</p>}
+        {fields.map((field) => (
+          <Field key={field.name} field={field} />
+        ))}
+        {reason && (
+          <Field
+            field={{
+              name: 'reason',
+              label: 'Reason',
+              placeholder: 'kept in the report and the audit trail',
+              autofocus: fields.length === 0,
+            }}
+          />
+        )}
+        {signed &&
+          (hasToken() ? (
+            <p class="quiet">As {actorName()}.</p>
+          ) : (
+            <Field field={{ name: 'by', label: 'Your name', value: operator.name, placeholder: 'who does it' }} />
+          ))}
+        <Problem of={problem} />
+        <div class="actions">
+          <button type="submit" class={danger ? 'danger main' : 'main'} disabled={busy}>
+            {busy ? 'Please wait …' : label}
+          </button>
+          <button type="button" onClick={close}>
+            Close
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+/** Handles what was submitted here, not by the browser. */
+export const submitted =
+  (handle: (form: HTMLFormElement) => unknown) =>
+  (event: TargetedSubmitEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    void handle(event.currentTarget);
+  };
+
+function givenIn(form: FormData): Given {
+  const entries = [...form];
+  const texts = Object.fromEntries(
+    entries.flatMap(([key, value]) => (isText(value) && value !== '' ? [[key, value]] : [])),
+  );
+  const files = Object.fromEntries(entries.flatMap(([key, value]) => (isText(value) ? [] : [[key, value]])));
+  return {
+    note: texts.reason === undefined ? {} : { reason: texts.reason },
+    texts,
+    files,
+    chosen: (field) => form.getAll(field).filter(isText),
+  };
+}
+
+export const isText = (value: FormDataEntryValue): value is string => typeof value === 'string';
+
+/** A labelled field of a form. */
+function Field({ field }: { readonly field: FormField }) {
+  const { name, label, needed = false, placeholder, autofocus } = field;
+  const shared = { name, required: needed, placeholder, autofocus };
+  switch (field.type) {
+    case 'checkbox':
+      return (
+        <label class="check">
+          <input type="checkbox" name={name} value="true" defaultChecked={field.value ?? false} /> {label}
+        </label>
+      );
+    case 'choices':
+      return <Choices {...field} />;
+    case 'select':
+      return (
+        <label class="field">
+          <span>{label}</span>
+          <select {...shared}>
+            <Options all={field.options} chosen={field.value} />
+          </select>
+        </label>
+      );
+    case 'file':
+      return (
+        <label class="field">
+          <span>{label}</span>
+          <input type="file" accept={field.accept} autocomplete="off" {...shared} />
+        </label>
+      );
+    default:
+      return (
+        <label class="field">
+          <span>{label}</span>
+          <input type="text" defaultValue={field.value ?? ''} autocomplete="off" {...shared} />
+        </label>
+      );
+  }
+}
+
+const Options = ({ all, chosen }: { readonly all: readonly Option[]; readonly chosen: string | undefined }) =>
+  all.map(([value, text]) => (
+    <option key={value} value={value} selected={value === chosen}>
+      {text}
+    </option>
+  ));
+
+/** More than these are searched, not scrolled through. */
+const MANY = 10;
+
+interface ChoicesProps {
+  readonly name: string;
+  readonly label: string;
+  readonly options: readonly Option[];
+  /** The initial choice. */
+  readonly value?: readonly string[];
+}
+
+/** Some of many, by check marks. */
+export function Choices({ name, label, value = [], options }: ChoicesProps) {
+  const [wanted, setWanted] = useState('');
+  const box = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const shows = ([, text]: Option): boolean => text.toLowerCase().includes(wanted.toLowerCase());
+  const mark = (is: boolean): void => {
+    for (const one of box.current?.querySelectorAll<HTMLInputElement>('label:not([hidden]) input') ?? [])
+      one.checked = is;
+  };
+  return (
+    <div class="field choices" role="group" aria-labelledby={id}>
+      <span id={id}>{label}</span>
+      {options.length > MANY && (
+        <div class="actions">
+          <input
+            type="search"
+            aria-label={`Find in ${label}`}
+            placeholder="find"
+            onInput={(event) => setWanted(event.currentTarget.value)}
+            autocomplete="off"
+          />
+          <button type="button" onClick={() => mark(true)}>
+            All shown
+          </button>
+          <button type="button" onClick={() => mark(false)}>
+            None
+          </button>
+        </div>
+      )}
+      <div class="options" ref={box}>
+        {options.length === 0 && <span class="quiet">There is none.</span>}
+        {options.map((one) => (
+          <label class="check" key={one[0]} hidden={!shows(one)}>
+            <input type="checkbox" name={name} value={one[0]} defaultChecked={value.includes(one[0])} /> {one[1]}
+          </label>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** Asks before which groups or tasks a run waits for approval; `heldBefore` reads the answer. */
+export const holdField = (what: 'groups' | 'tasks', value: readonly string[] = []): FormField => ({
+  name: 'hold_before',
+  label: `Wait for approval before these ${what}`,
+  value: value.join(', '),
+  placeholder: 'none; comma-separated names; *: before any change',
+});
+
+export function heldBefore(text = ''): { readonly hold_before?: readonly string[] } {
+  const names = listed(text);
+  return names.length === 0 ? {} : { hold_before: names };
+}
+
+/** Names with commas between. */
+export const listed = (text: string): string[] =>
+  text
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean);
+
+interface FilterProps {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly onChange: (value: string) => void;
+}
+
+/** A filter whose value is in the address. */
+export const Choice = ({
+  label,
+  value = '',
+  options,
+  onChange,
+}: FilterProps & { readonly options: readonly Option[] }) => (
+  <label class="field">
+    <span>{label}</span>
+    <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      <Options all={options} chosen={value} />
+    </select>
+  </label>
+);
+
+/** A text filter, which waits until one stops to write. */
+export function Search({ label, value = '', onChange, placeholder }: FilterProps & { readonly placeholder?: string }) {
+  const timer = useRef<number>(undefined);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    // Chosen elsewhere: shown here, unless it is being written.
+    if (input.current !== null && input.current !== document.activeElement) input.current.value = value;
+  }, [value]);
+  const later = (text: string): void => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => onChange(text), 250);
+  };
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        ref={input}
+        type="search"
+        defaultValue={value}
+        placeholder={placeholder}
+        onInput={(event) => later(event.currentTarget.value)}
+        autocomplete="off"
+      />
+    </label>
+  );
+}

@@ -1,0 +1,259 @@
+import { type ComponentChildren, render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import './page.css';
+import './parts.css';
+import './views.css';
+import type { SignInFailure } from '../../core/words.ts';
+import { at, get, operator, type Problem as Refusal, type SignInAsked, send } from './api.ts';
+import { isText, submitted } from './ask.tsx';
+import { actorName, hasToken, learnWhoWeAre, me } from './identity.ts';
+import { notice, Problem, Title, type View } from './parts.tsx';
+import { followLinks, place } from './router.ts';
+import { awaySince, problemOf, silentSince, staleSince, watchLists } from './store.ts';
+import { ThemeSwitch } from './theme.tsx';
+import { AuditView } from './views/audit.tsx';
+import { ClusterView } from './views/cluster.tsx';
+import { ClustersView } from './views/clusters.tsx';
+import { CompareView } from './views/compare.tsx';
+import { GraphView } from './views/graph.tsx';
+import { GraphsView } from './views/graphs.tsx';
+import { NodeView } from './views/node.tsx';
+import { NodesView } from './views/nodes.tsx';
+import { NoticesView } from './views/notices.tsx';
+import { PackageView } from './views/package.tsx';
+import { PackagesView } from './views/packages.tsx';
+import { RunView } from './views/run.tsx';
+import { RunsView } from './views/runs.tsx';
+import { SchedulesView } from './views/schedules.tsx';
+import { SiteView } from './views/site.tsx';
+import { SitesView } from './views/sites.tsx';
+import { TagsView } from './views/tags.tsx';
+
+const MENU: readonly View[] = [
+  ['sites', 'Sites'],
+  ['runs', 'Runs'],
+  ['schedules', 'Schedules'],
+  ['notices', 'Notices'],
+  ['nodes', 'Nodes'],
+  ['clusters', 'Clusters'],
+  ['graphs', 'Graphs'],
+  ['packages', 'Packages'],
+  ['tags', 'Tags'],
+  ['audit', 'Audit'],
+];
+
+const LISTS: Readonly<Record<string, (list: { readonly query: URLSearchParams }) => ComponentChildren>> = {
+  sites: SitesView,
+  runs: RunsView,
+  schedules: SchedulesView,
+  notices: NoticesView,
+  nodes: NodesView,
+  clusters: ClustersView,
+  graphs: GraphsView,
+  packages: PackagesView,
+  tags: TagsView,
+  audit: AuditView,
+  compare: CompareView,
+};
+
+const ONES: Readonly<
+  Record<string, (one: { readonly id: string; readonly query: URLSearchParams }) => ComponentChildren>
+> = {
+  sites: SiteView,
+  runs: RunView,
+  nodes: NodeView,
+  clusters: ClusterView,
+  graphs: GraphView,
+  packages: PackageView,
+};
+
+function Page() {
+  const [refused, setRefused] = useState<SignInAsked['detail'] | null>(null);
+  useEffect(() => {
+    const asked = (event: SignInAsked): void => setRefused(event.detail);
+    addEventListener('sitewright:login', asked);
+    return () => removeEventListener('sitewright:login', asked);
+  }, []);
+  const [, section = ''] = place.value.path.split('/');
+  const name = section === '' ? 'sites' : section;
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <nav aria-label="Main">
+        <a class="brand" href="/">
+          <img src="/assets/icon.svg" alt="" width="22" height="22" /> Sitewright
+        </a>
+        <ul>
+          {MENU.map(([key, text]) => (
+            <li key={key}>
+              <a href={`/${key}`} aria-current={key === name ? 'page' : undefined}>
+                {text}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <Operator />
+      </nav>
+      <main id="main" tabindex={-1}>
+        <Stale />
+        {refused === null ? <Shown name={name} /> : <SignIn refused={refused} />}
+      </main>
+      <div class="notice" role="status" aria-live="polite">
+        {notice}
+      </div>
+    </>
+  );
+}
+
+/** The view of the address. */
+function Shown({ name }: { readonly name: string }) {
+  const { path, query } = place.value;
+  const id = path.split('/')[2];
+  const One = ONES[name];
+  const List = LISTS[name];
+  if (id !== undefined && One !== undefined) return <One key={path} id={decodeURIComponent(id)} query={query} />;
+  if (List !== undefined && id === undefined) return <List key={name} query={query} />;
+  return (
+    <>
+      <Title of="Page not found" />
+      <p>
+        There is nothing at <code>{path}</code>. Choose a page above, or go to the <a href="/sites">sites</a>.
+      </p>
+    </>
+  );
+}
+
+/** Who acts, and whether news come. */
+function Operator() {
+  const leave = async () => {
+    // If the session has ended already, that is the goal.
+    await send('DELETE /session').catch(() => undefined);
+    location.assign('/');
+  };
+  const stale = staleSince.value !== null;
+  return (
+    <div class="operator">
+      <span class={stale ? 'news away' : 'news'} title={stale ? 'Data may be out of date' : 'The page updates itself'}>
+        {stale ? 'stale' : 'live'}
+      </span>
+      <ThemeSwitch />
+      {hasToken() ? (
+        <>
+          <span>
+            {actorName()} <span class="tag">{me.value?.role}</span>
+          </span>
+          <button type="button" onClick={() => void leave()}>
+            Sign out
+          </button>
+        </>
+      ) : (
+        <label>
+          <span>You are</span>{' '}
+          <input
+            value={operator.name}
+            onChange={(event) => {
+              operator.name = event.currentTarget.value.trim();
+            }}
+            placeholder="your name"
+            autocomplete="off"
+            size={10}
+          />
+        </label>
+      )}
+      <a href="/docs">API</a>
+    </div>
+  );
+}
+
+/** While there is no news: since when, why, and that nothing has to be done. */
+function Stale() {
+  if (awaySince.value !== null)
+    return (
+      <p class="banner" role="status">
+        The API has not answered since {awaySince.value.toLocaleTimeString()}. The page shows the state of that time and
+        updates once the API is back.
+      </p>
+    );
+  if (silentSince.value === null) return null;
+  const { at, problem } = silentSince.value;
+  return (
+    <p class="banner" role="status">
+      No news since {at.toLocaleTimeString()}: {problem.detail} {problem.hint} The page shows the state of that time and
+      updates itself later.
+    </p>
+  );
+}
+
+const FAILURES: Readonly<Record<SignInFailure, string>> = {
+  'provider-away': 'The provider does not answer. Try again later, or use a token.',
+  refused: 'The provider did not confirm who you are. Try again.',
+  expired: 'Signing in took too long, or this browser blocks cookies. Try again.',
+  'no-name': 'The provider did not identify you. Ask an admin.',
+  'no-role': 'You have no access: none of your groups has a role here. Ask an admin.',
+};
+
+/** Asks who it is once the API asked for it: by the provider if there is one, or by a token. */
+function SignIn({ refused }: { readonly refused: SignInAsked['detail'] }) {
+  const [login, setLogin] = useState<string | null>(null);
+  const [problem, setProblem] = useState<Refusal | undefined>(refused.ended ? refused : undefined);
+  useEffect(() => {
+    void get(at('GET /session')).then(
+      ({ openid }) => setLogin(openid),
+      () => undefined,
+    );
+  }, []);
+  const submit = async (form: HTMLFormElement): Promise<void> => {
+    const token = new FormData(form).getAll('token').filter(isText).join('').trim();
+    try {
+      await send('POST /session', { body: { token } });
+      location.reload();
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
+  };
+  const failed = new URLSearchParams(location.search).get('sign_in');
+  const failure = failed !== null && failed in FAILURES ? FAILURES[failed as SignInFailure] : undefined;
+  const here = failure === undefined ? location.pathname + location.search : '/';
+  return (
+    <>
+      <Title of="Sign in" />
+      {failure !== undefined && <p role="alert">{failure}</p>}
+      {login !== null && (
+        <p>
+          <a class="button main" href={`${login}?return_to=${encodeURIComponent(here)}`}>
+            Sign in with your organization
+          </a>
+        </p>
+      )}
+      <form class="login" onSubmit={submitted(submit)}>
+        {problem === undefined ? (
+          <>
+            <p>{login === null ? 'This API requires a token.' : 'Or use a token.'} An admin creates one with:</p>
+            <pre>sitewright token create --name NAME --role operator</pre>
+          </>
+        ) : (
+          <Problem of={{ ...problem, hint: 'It may be mistyped, expired or revoked. Ask an admin for another.' }} />
+        )}
+        <label class="field">
+          <span>Token</span>
+          <input type="password" name="token" required autocomplete="off" autofocus />
+        </label>
+        <p class="quiet">It is kept until you close the browser, out of reach of scripts, and sent to this API only.</p>
+        <div class="actions">
+          <button class="main" type="submit">
+            Sign in
+          </button>
+        </div>
+      </form>
+    </>
+  );
+}
+
+const root = document.getElementById('page') ?? document.body;
+root.textContent = '';
+render(<Page />, root);
+followLinks(document.body);
+watchLists();
+void learnWhoWeAre();

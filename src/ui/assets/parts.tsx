@@ -1,0 +1,376 @@
+// Small parts that all views are made of.
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Problem as Refusal } from './api.ts';
+import { addressWith, filterBy } from './router.ts';
+import type { Loading } from './store.ts';
+import type { Key } from './table.tsx';
+import { type Look, lookOf, said, standingOf } from './words.ts';
+
+/** A state as a word with a coloured mark: never by colour alone. */
+export const State = ({ of, children }: { readonly of: string; readonly children?: ComponentChildren }) => (
+  <span class={`state ${lookOf(of)}`}>{children ?? said(of)}</span>
+);
+
+/** The state of a run. */
+export function RunState({ run }: { readonly run: Parameters<typeof standingOf>[0] }) {
+  const { look, text } = standingOf(run);
+  return <span class={`state ${look}`}>{text}</span>;
+}
+
+/** A refusal of the API, with the next step. */
+export function Problem({
+  of,
+  onRetry,
+}: {
+  readonly of: Refusal | undefined;
+  readonly onRetry?: (() => void) | undefined;
+}) {
+  if (of === undefined) return null;
+  const errors = of.errors ?? [];
+  // A repeated error is already shown.
+  const more = errors.length > 1 || (errors[0] && errors[0].message !== of.detail) ? errors : [];
+  return (
+    <div class="problem" role="alert">
+      <p>
+        <strong>{of.detail}</strong>
+      </p>
+      {of.hint && <p>{of.hint}</p>}
+      {more.length > 0 && (
+        <ul>
+          {more.slice(0, 20).map((one) => (
+            <li>
+              {[one.file, one.line, one.path].filter(Boolean).join(':')} {one.message} {one.hint}
+            </li>
+          ))}
+          {more.length > 20 && <li>and {more.length - 20} more</li>}
+        </ul>
+      )}
+      {of.run?.id && (
+        <p>
+          <a href={`/runs/${of.run.id}`}>Show the conflicting run</a>
+        </p>
+      )}
+      {onRetry && (
+        <button type="button" onClick={onRetry}>
+          Retry
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface LoadedProps<Data> {
+  readonly from: Loading<Data>;
+  readonly children: (data: Data) => ComponentChildren;
+}
+
+/** Data, or why there is none. */
+export function Loaded<Data>({ from, children }: LoadedProps<Data>) {
+  const { data, problem, loading, reload } = from;
+  // An unreachable API is shown once, at the top.
+  const own = problem?.code === 'away' && data !== undefined ? undefined : problem;
+  return (
+    <>
+      <Problem of={own} onRetry={reload} />
+      {data === undefined
+        ? loading && (
+            <p class="quiet" role="status">
+              Loading …
+            </p>
+          )
+        : children(data)}
+    </>
+  );
+}
+
+/** Where a view lies: address and name. */
+export type Crumb = readonly [href: string, text: string];
+
+interface TitleProps {
+  readonly of: string;
+  readonly children?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly trail?: readonly Crumb[];
+}
+
+/** The head of a view, which also names the document. */
+export function Title({ children, of, actions, trail = [] }: TitleProps) {
+  useEffect(() => {
+    document.title = `${of} · Sitewright`;
+  }, [of]);
+  return (
+    <>
+      {trail.length > 0 && (
+        <nav class="trail" aria-label="Breadcrumb">
+          {trail.map(([href, text]) => (
+            <>
+              <a key={href} href={href}>
+                {text}
+              </a>
+              <span aria-hidden="true"> / </span>
+            </>
+          ))}
+        </nav>
+      )}
+      <header class="title">
+        <h1 tabindex={-1}>{children ?? of}</h1>
+        {actions && <div class="actions">{actions}</div>}
+      </header>
+    </>
+  );
+}
+
+interface MissingProps {
+  readonly of: string;
+  readonly problem: Refusal;
+  readonly list: Crumb;
+  readonly onRetry?: () => void;
+}
+
+/** The page of something that is not there, or not to be had: why, and the way back. */
+export const Missing = ({ of, problem, list, onRetry }: MissingProps) => (
+  <>
+    <Title of={of} trail={[list]} />
+    <Problem of={problem} onRetry={problem.status === 404 || problem.status === 400 ? undefined : onRetry} />
+    <p>
+      <a href={list[0]}>Show all {list[1].toLowerCase()}</a>
+    </p>
+  </>
+);
+
+/** An empty list, with the next step. */
+export const Empty = ({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) => (
+  <div class="empty">
+    <p>
+      <strong>{title}</strong>
+    </p>
+    {children}
+  </div>
+);
+
+/** A command to type, which a button copies. */
+export function Command({ text }: { readonly text: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setCopied(true);
+      say('Copied.');
+    } catch {
+      say('The browser does not allow copying: select the text instead.');
+    }
+  };
+  return (
+    <div class="command">
+      <code>{text}</code>
+      {navigator.clipboard && (
+        <button type="button" aria-label={`Copy ${text}`} onClick={() => void copy()}>
+          {copied ? 'Copied' : 'Copy'}
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface ProgressProps {
+  readonly done: number | null;
+  readonly total: number;
+  readonly bad?: number;
+  /** Describes the `bad` ones. */
+  readonly badly?: string | undefined;
+  readonly what?: string;
+  readonly small?: boolean;
+}
+
+/** `done` of `total`, as a bar and as text. */
+export const Progress = ({ done, total, bad = 0, badly, what = 'nodes', small = false }: ProgressProps) => (
+  <div class={small ? 'progress small' : 'progress'}>
+    <div class="bar" aria-hidden="true">
+      <span class="good" style={{ width: `${share((done ?? 0) - bad, total)}%` }}></span>
+      {bad > 0 && <span class="failed" style={{ width: `${share(bad, total)}%` }}></span>}
+    </div>
+    <span>
+      {(done ?? 0).toLocaleString()} / {total.toLocaleString()} {what}
+      {bad > 0 ? (
+        <>
+          , <span class="bad">{badly ?? `${bad} failed`}</span>
+        </>
+      ) : (
+        ''
+      )}
+    </span>
+  </div>
+);
+
+const share = (part: number, whole: number): number => (whole === 0 ? 0 : (100 * part) / whole);
+
+/** A view of a thing: its key in the address, and its name. */
+export type View = readonly [key: string, text: string];
+
+interface TabsProps {
+  /** The first is shown where none is named. */
+  readonly views: readonly View[];
+  readonly current: string;
+  /** Fields of the address that belong to one of them. */
+  readonly clears?: Readonly<Record<string, ''>>;
+}
+
+/** Views of one thing, in the address. */
+export function Tabs({ views, current, clears = {} }: TabsProps) {
+  const addressOf = (key: string) => addressWith({ ...clears, view: key === views[0]?.[0] ? '' : key });
+  return (
+    <nav class="tabs" aria-label="Views">
+      {views.map(([key, text]) => (
+        <a key={key} href={addressOf(key)} data-stay aria-current={key === current ? 'true' : undefined}>
+          {text}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** Few enough for their names to be read. */
+const NAMED = 48;
+
+export interface Cell<K extends Key> {
+  readonly key: K;
+  readonly name: string;
+  readonly look: Look;
+  readonly note: string;
+  /** All of it in words. */
+  readonly text: string;
+  readonly away?: boolean;
+}
+
+interface CellsProps<K extends Key> {
+  readonly label: string;
+  readonly cells: readonly Cell<K>[];
+  readonly chosen?: Key;
+  readonly onChoose: (cell: Cell<K>) => void;
+}
+
+/** A cell for each node: a thousand of them at a glance; with names if they are few. */
+export const Cells = <K extends Key>({ label, cells, chosen, onChoose }: CellsProps<K>) =>
+  cells.length > 0 && (
+    <div class={cells.length > NAMED ? 'grid' : 'grid named'} role="group" aria-label={label}>
+      {cells.map((one) => (
+        <button
+          type="button"
+          key={one.key}
+          class={`cell ${one.look}${one.away ? ' away' : ''}`}
+          title={one.text}
+          aria-label={cells.length > NAMED ? one.text : undefined}
+          aria-pressed={chosen === undefined ? undefined : chosen === one.name || chosen === one.key}
+          onClick={() => onChoose(one)}
+        >
+          {cells.length <= NAMED && (
+            <>
+              <span class="name">{one.name}</span>
+              <span class="note">{one.note}</span>
+            </>
+          )}
+        </button>
+      ))}
+    </div>
+  );
+
+interface CountsProps<S extends string> {
+  readonly label: string;
+  readonly counts: readonly (readonly [state: S, n: number])[];
+  readonly chosen: string;
+  readonly onChoose: (state: S | '') => void;
+}
+
+/** How many there are of each state; a click shows only those. */
+export const Counts = <S extends string>({ label, counts, chosen, onChoose }: CountsProps<S>) => (
+  <div class="counts" role="group" aria-label={label}>
+    {counts
+      .filter(([state, n]) => n > 0 || state === chosen)
+      .map(([state, n]) => (
+        <button
+          type="button"
+          key={state}
+          class={`state ${lookOf(state)}`}
+          aria-pressed={chosen === state}
+          onClick={() => onChoose(chosen === state ? '' : state)}
+        >
+          {n.toLocaleString()} {said(state)}
+        </button>
+      ))}
+  </div>
+);
+
+/** Said aloud by readers of the screen, and shown for a while. */
+export const notice = signal('');
+
+let clearing: number | undefined;
+export function say(text: string): void {
+  notice.value = text;
+  clearTimeout(clearing);
+  clearing = setTimeout(() => {
+    notice.value = '';
+  }, 8_000);
+}
+
+interface FoldProps {
+  readonly label: string;
+  readonly open?: boolean;
+  readonly children: () => ComponentChildren;
+}
+
+/** A section that is closed at first; its content is made when it is opened. */
+export function Fold({ label, open = false, children }: FoldProps) {
+  const [isOpen, setOpen] = useState(open);
+  return (
+    <details
+      open={isOpen}
+      onToggle={(event) => {
+        setOpen(event.currentTarget.open);
+      }}
+    >
+      <summary>{label}</summary>
+      {isOpen && children()}
+    </details>
+  );
+}
+
+/** Buttons to page through a list that is all here; the page is in the address. */
+export const Pages = ({ page, size, of }: { readonly page: number; readonly size: number; readonly of: number }) =>
+  of > size && (
+    <nav class="pages" aria-label="Pages">
+      <button type="button" disabled={page === 0} onClick={() => filterBy({ page: page === 1 ? '' : page - 1 })}>
+        Previous
+      </button>
+      <span>
+        {page * size + 1}–{Math.min((page + 1) * size, of)} of {of}
+      </span>
+      <button type="button" disabled={(page + 1) * size >= of} onClick={() => filterBy({ page: page + 1 })}>
+        Next
+      </button>
+    </nav>
+  );
+
+interface OlderProps {
+  readonly before: string;
+  readonly next: string | null;
+  readonly back?: string;
+  readonly on?: string;
+}
+
+/** Buttons to page through a list that the API cuts; where the page begins is in the address. */
+export const Older = ({ before, next, back = 'Newest', on = 'Older' }: OlderProps) => (
+  <nav class="pages" aria-label="Pages">
+    {before !== '' && (
+      <button type="button" onClick={() => filterBy({ before: '' })}>
+        {back}
+      </button>
+    )}
+    {next !== null && (
+      <button type="button" onClick={() => filterBy({ before: next })}>
+        {on}
+      </button>
+    )}
+  </nav>
+);

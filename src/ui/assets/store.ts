@@ -1,0 +1,221 @@
+import { computed, signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { RunFrame } from '../../core/contracts/run-tasks.ts';
+import {
+  type Address,
+  type Answer,
+  ApiProblem,
+  answersOfApi,
+  at,
+  get,
+  type Problem,
+  type Route,
+  readEvents,
+  type StreamEvent,
+} from './api.ts';
+
+/** Poll interval where no event announces changes. */
+const POLL_MS = 5_000;
+const SLOW_MS = 20_000;
+
+/** Increases with every change of runs, sites or clusters: views of them read it and reload. */
+export const listsChanged = signal(0);
+
+/** Since when the API does not answer; null while it does. Every answer counts: of lists, of events, of actions. */
+export const awaySince = signal<Date | null>(null);
+answersOfApi((isThere) => {
+  if (isThere) awaySince.value = null;
+  else awaySince.value ??= new Date();
+});
+
+/** Since when the services behind the API (Temporal, its store) have given no news, with the problem. */
+export const silentSince = signal<{ readonly at: Date; readonly problem: Problem } | null>(null);
+
+/** Since when the page is stale; null while it is current. */
+export const staleSince = computed(() => awaySince.value ?? silentSince.value?.at ?? null);
+
+/** Data of the API, or why there is none. */
+export interface Loading<Data> {
+  readonly data: Data | undefined;
+  readonly problem: Problem | undefined;
+  readonly loading: boolean;
+  readonly reload: () => void;
+}
+
+interface Asked<Data> {
+  readonly data: Data | undefined;
+  readonly problem: Problem | undefined;
+  readonly address: string | null;
+}
+
+interface DataOptions {
+  /** It is asked again when this changes. */
+  readonly again?: string | number | null | undefined;
+  /** It is asked again after so many milliseconds. */
+  readonly every?: number | undefined;
+}
+
+/** Data of the API for as long as a view shows it. `address` null asks nothing. */
+export function useData<R extends Route>(
+  address: Address<R> | null,
+  { again, every }: DataOptions = {},
+): Loading<Answer<R>> {
+  const state = useMemo(() => signal<Asked<Answer<R>>>({ data: undefined, problem: undefined, address: null }), []);
+  const poll = useMemo<{ ask: () => unknown }>(() => ({ ask: () => undefined }), []);
+  useEffect(() => {
+    if (address === null) {
+      state.value = { data: undefined, problem: undefined, address };
+      return undefined;
+    }
+    const stop = new AbortController();
+    let timer: number | undefined;
+    const ask = async (): Promise<void> => {
+      clearTimeout(timer);
+      try {
+        const data = await get(address, stop.signal);
+        state.value = { data, problem: undefined, address };
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        // Old data stays: a short outage should not blank the page.
+        const kept = state.value.address === address ? state.value.data : undefined;
+        state.value = { data: kept, problem: problemOf(error), address };
+      }
+      if (every !== undefined && !stop.signal.aborted)
+        timer = setTimeout(() => void ask(), document.hidden ? SLOW_MS : every);
+    };
+    poll.ask = ask;
+    void ask();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [address, again, every]);
+  const { data, problem, address: of } = state.value;
+  const fresh = of === address;
+  return {
+    data: fresh || sameBase(of, address) ? data : undefined,
+    problem: fresh ? problem : undefined,
+    loading: address !== null && (!fresh || (data === undefined && problem === undefined)),
+    reload: () => void poll.ask(),
+  };
+}
+
+/** Another page or filter of the same list: the old rows stay until the new ones are there. */
+const sameBase = (a: string | null, b: string | null): boolean =>
+  a !== null && b !== null && a.split('?')[0] === b.split('?')[0];
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+export const problemOf = (error: unknown): Problem =>
+  error instanceof ApiProblem ? error.problem : { code: 'page', detail: messageOf(error) };
+
+interface Watched {
+  readonly tables: RunFrame | null;
+  readonly ended: boolean;
+  readonly problem: Problem | undefined;
+}
+
+/** Watches a run (docs/rest.md, Watch live) while a view shows it, and continues after breaks; while there is a problem, the data is stale. */
+export function useRun(run: string): Watched {
+  const state = useMemo(() => signal<Watched>({ tables: null, ended: false, problem: undefined }), [run]);
+  useEffect(() => {
+    const stop = follow({
+      addressOf: () => at('GET /runs/:run/events', { params: { run } }),
+      on: (one) => {
+        const { tables } = state.value;
+        if (one.event === 'all' || one.event === 'changes') silentSince.value = null;
+        if (one.event === 'all') state.value = { ...state.value, tables: one.data, problem: undefined };
+        if (one.event === 'changes' && tables !== null)
+          state.value = { ...state.value, tables: merged(tables, one.data), problem: undefined };
+        if (one.event === 'problem') {
+          const problem = { ...one.data, detail: one.data.message };
+          state.value = { ...state.value, problem };
+          if (tables !== null) silentSince.value ??= { at: new Date(), problem };
+        }
+        if (one.event === 'end') state.value = { ...state.value, ended: true };
+      },
+      refused: (problem) => {
+        state.value = { ...state.value, problem };
+      },
+    });
+    return () => {
+      stop();
+      silentSince.value = null;
+    };
+  }, [run]);
+  return state.value;
+}
+
+type Changes = Extract<StreamEvent<'GET /runs/:run/events'>, { readonly event: 'changes' }>['data'];
+
+function merged(tables: RunFrame, changes: Changes): RunFrame {
+  const all: Record<string, object | undefined> = { ...tables };
+  for (const [name, entries] of Object.entries(changes)) {
+    const table: Record<string, unknown> = { ...all[name] };
+    for (const [key, value] of Object.entries(entries ?? {})) {
+      if (value === null && name !== 'run' && name !== 'status') delete table[key];
+      else table[key] = value;
+    }
+    all[name] = table;
+  }
+  return all as unknown as RunFrame;
+}
+
+interface Following<R extends Route> {
+  /** It may have the position to continue from. */
+  readonly addressOf: () => Address<R>;
+  readonly on: (event: StreamEvent<R>) => void;
+  /** There is nothing to follow, or this user may not. */
+  readonly refused?: (problem: Problem) => void;
+  /** A stream that ends is over. */
+  readonly once?: boolean;
+}
+
+/** Reads events until they end or it is stopped; after a break it reconnects, at first immediately. */
+export function follow<R extends Route>({ addressOf, on, refused, once = false }: Following<R>): () => void {
+  const stop = new AbortController();
+  let wait = 500;
+  let over = false;
+  const turn = async (): Promise<void> => {
+    while (!stop.signal.aborted && !over) {
+      try {
+        await readEvents(
+          addressOf(),
+          (one) => {
+            wait = 500;
+            if (isLast(one)) over = true;
+            on(one);
+          },
+          stop.signal,
+        );
+        over ||= once;
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        const problem = problemOf(error);
+        if (problem.status === 404 || problem.status === 401) return refused?.(problem);
+      }
+      if (over || stop.signal.aborted) return;
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      wait = Math.min(wait * 2, 10_000);
+    }
+  };
+  void turn();
+  return () => stop.abort();
+}
+
+const isLast = (one: object): boolean => 'event' in one && (one.event === 'end' || one.event === 'ended');
+
+/** Refreshes all lists when something changed: on events, and on a timer where no events arrive. */
+export function watchLists(): void {
+  let first = true;
+  follow({
+    addressOf: () => at('GET /events'),
+    on: ({ event }) => {
+      if (event === 'changes' || (event === 'all' && !first)) listsChanged.value++;
+      if (event === 'all') first = false;
+    },
+  });
+  setInterval(() => {
+    if (staleSince.value !== null && !document.hidden) listsChanged.value++;
+  }, POLL_MS);
+}

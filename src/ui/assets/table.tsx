@@ -1,0 +1,280 @@
+// Tables: scrolled by themselves where the screen is narrow, drawn in part where they are long.
+import {
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  type VirtualItem,
+  Virtualizer,
+} from '@tanstack/virtual-core';
+import type { ComponentChildren, RefObject, VNode } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { messageOf } from './store.ts';
+
+/** Above so many rows only those near the visible ones are in the document. */
+const MANY = 200;
+const ROW_PX = 36;
+
+export type Key = string | number;
+
+/** A column: its heading, its content, and its class. */
+export type Column<T> = readonly [name: string, cell: (row: T) => ComponentChildren, look?: string];
+
+interface Rows<T> {
+  readonly rows: readonly T[];
+  readonly columns: readonly Column<T>[];
+  readonly keyOf: (row: T) => Key;
+  /** Puts a check mark before each row that may be chosen. */
+  readonly selection?: Selection<T> | undefined;
+}
+
+interface TableProps<T> extends Rows<T> {
+  readonly label: string;
+  readonly empty?: string | VNode | undefined;
+}
+
+export function Table<T>({ label, rows, empty = 'None.', ...rest }: TableProps<T>) {
+  if (rows.length === 0) return typeof empty === 'string' ? <p class="quiet">{empty}</p> : empty;
+  if (rows.length > MANY) return <LongTable label={label} rows={rows} {...rest} />;
+  return (
+    <div class="scroll" tabindex={0} role="region" aria-label={label}>
+      <table>
+        <Head {...rest} rows={rows} />
+        <tbody>
+          {rows.map((row) => (
+            <Row key={rest.keyOf(row)} row={row} {...rest} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function LongTable<T>({ label, rows, ...rest }: Rows<T> & { readonly label: string }) {
+  const box = useRef<HTMLDivElement>(null);
+  const virtual = useVirtual(rows.length, box);
+  const shown = virtual.getVirtualItems();
+  const before = shown[0]?.start ?? 0;
+  const after = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0);
+  const width = rest.columns.length + (rest.selection === undefined ? 0 : 1);
+  const space = (height: number) =>
+    height > 0 && (
+      <tr aria-hidden="true" class="space">
+        <td colspan={width} style={{ height: `${height}px` }}></td>
+      </tr>
+    );
+  const drawn = ({ index }: VirtualItem) => {
+    const row = rows[index];
+    return (
+      row !== undefined && (
+        <Row key={rest.keyOf(row)} row={row} index={index} measure={virtual.measureElement} {...rest} />
+      )
+    );
+  };
+  return (
+    <div class="scroll long" tabindex={0} role="region" aria-label={label} ref={box}>
+      <table aria-rowcount={rows.length + 1}>
+        <Head {...rest} rows={rows} />
+        <tbody>
+          {space(before)}
+          {shown.map(drawn)}
+          {space(after)}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Which of so many rows are to be drawn. */
+function useVirtual(
+  count: number,
+  box: RefObject<HTMLDivElement | null>,
+): Virtualizer<HTMLDivElement, HTMLTableRowElement> {
+  const [, redraw] = useState(0);
+  const virtual = useMemo(
+    () =>
+      new Virtualizer<HTMLDivElement, HTMLTableRowElement>({
+        count,
+        getScrollElement: () => box.current,
+        estimateSize: () => ROW_PX,
+        overscan: 12,
+        initialRect: { width: 0, height: 700 },
+        observeElementRect,
+        observeElementOffset,
+        scrollToFn: elementScroll,
+        onChange: () => redraw((n) => n + 1),
+      }),
+    [],
+  );
+  virtual.setOptions({ ...virtual.options, count });
+  useLayoutEffect(() => virtual._didMount(), []);
+  useLayoutEffect(() => virtual._willUpdate());
+  return virtual;
+}
+
+const Head = <T,>({ columns, rows, selection }: Rows<T>) => (
+  <thead>
+    <tr>
+      {selection && (
+        <td class="mark">
+          <MarkAll rows={rows} selection={selection} />
+        </td>
+      )}
+      {columns.map(([name, , look]) =>
+        name === '' ? (
+          <td key={`${name}${look}`}></td>
+        ) : (
+          <th scope="col" key={name} class={look}>
+            {name}
+          </th>
+        ),
+      )}
+    </tr>
+  </thead>
+);
+
+interface RowProps<T> extends Omit<Rows<T>, 'rows'> {
+  readonly row: T;
+  /** Of a row of a table that is drawn in part. */
+  readonly index?: number;
+  readonly measure?: (element: HTMLTableRowElement | null) => void;
+}
+
+function Row<T>({ row, columns, selection, index, measure }: RowProps<T>) {
+  return (
+    <tr ref={measure ?? null} data-index={index} aria-rowindex={index === undefined ? undefined : index + 2}>
+      {selection && (
+        <td class="mark">
+          <Mark row={row} selection={selection} />
+        </td>
+      )}
+      {columns.map(([name, cell, look]) => (
+        <td key={`${name}${look}`} class={look}>
+          {cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function Mark<T>({
+  row,
+  selection: { nameOf, keyOf, isChoosable, chosen, toggle },
+}: {
+  readonly row: T;
+  readonly selection: Selection<T>;
+}) {
+  if (!isChoosable(row)) return null;
+  const key = keyOf(row);
+  return (
+    <input
+      type="checkbox"
+      aria-label={`Select ${nameOf(row)}`}
+      checked={chosen.has(key)}
+      onChange={() => toggle([key], !chosen.has(key))}
+    />
+  );
+}
+
+function MarkAll<T>({
+  rows,
+  selection: { keyOf, isChoosable, chosen, toggle },
+}: {
+  readonly rows: readonly T[];
+  readonly selection: Selection<T>;
+}) {
+  const keys = rows.filter(isChoosable).map(keyOf);
+  const box = useRef<HTMLInputElement>(null);
+  const some = keys.some((key) => chosen.has(key));
+  const all = some && keys.every((key) => chosen.has(key));
+  useEffect(() => {
+    if (box.current) box.current.indeterminate = some && !all;
+  }, [some, all]);
+  if (keys.length === 0) return null;
+  return (
+    <input ref={box} type="checkbox" aria-label="Select all shown" checked={all} onChange={() => toggle(keys, !all)} />
+  );
+}
+
+/** Rows of a table that are chosen. */
+export interface Selection<T> extends Choosing<T> {
+  readonly chosen: ReadonlySet<Key>;
+  /** Those that are chosen and shown. */
+  readonly rows: readonly T[];
+  toggle(keys: readonly Key[], is: boolean): void;
+  clear(): void;
+}
+
+interface Choosing<T> {
+  readonly keyOf: (row: T) => Key;
+  readonly nameOf: (row: T) => string;
+  /** Leaves rows out. */
+  readonly isChoosable: (row: T) => boolean;
+}
+
+export function useSelection<T>(
+  rows: readonly T[],
+  { keyOf, nameOf, isChoosable = () => true }: Omit<Choosing<T>, 'isChoosable'> & Partial<Choosing<T>>,
+): Selection<T> {
+  const [chosen, setChosen] = useState<ReadonlySet<Key>>(new Set());
+  const toggle = (keys: readonly Key[], is: boolean): void => {
+    const next = new Set(chosen);
+    for (const key of keys) is ? next.add(key) : next.delete(key);
+    setChosen(next);
+  };
+  return {
+    keyOf,
+    nameOf,
+    isChoosable,
+    chosen,
+    toggle,
+    rows: rows.filter((row) => chosen.has(keyOf(row)) && isChoosable(row)),
+    clear: () => setChosen(new Set()),
+  };
+}
+
+interface ChosenProps<T> {
+  readonly selection: Selection<T>;
+  readonly what: string;
+  readonly children: ComponentChildren;
+}
+
+/** Actions for the chosen rows; shown while any is chosen. */
+export const Chosen = <T,>({ selection, what, children }: ChosenProps<T>) =>
+  selection.rows.length > 0 && (
+    <div class="chosen" role="group" aria-label="Selection">
+      <span>
+        {selection.rows.length} {what} selected
+      </span>
+      {children}
+      <button type="button" onClick={selection.clear}>
+        Clear selection
+      </button>
+    </div>
+  );
+
+/**
+ * Does the same for many, a few at a time, and reports the result, with reasons of refusals.
+ * @throws Error when some were refused
+ */
+export async function forEach<T>(
+  items: readonly T[],
+  nameOf: (item: T) => string,
+  act: (item: T) => Promise<unknown>,
+): Promise<void> {
+  const refused: string[] = [];
+  const left = [...items];
+  const worker = async (): Promise<void> => {
+    for (let one = left.shift(); one !== undefined; one = left.shift()) {
+      try {
+        await act(one);
+      } catch (error) {
+        refused.push(`${nameOf(one)}: ${messageOf(error)}`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, worker));
+  if (refused.length > 0)
+    throw new Error(
+      `${items.length - refused.length} of ${items.length} done. Refused: ${refused.slice(0, 5).join('; ')}${refused.length > 5 ? ` and ${refused.length - 5} more` : ''}`,
+    );
+}

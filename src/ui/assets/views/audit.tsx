@@ -1,0 +1,70 @@
+import { at } from '../api.ts';
+import { Search } from '../ask.tsx';
+import { Empty, Loaded, Older, Title } from '../parts.tsx';
+import { fieldsOf, filterBy } from '../router.ts';
+import { listsChanged, useData } from '../store.ts';
+import { Table } from '../table.tsx';
+import { Ago } from '../times.tsx';
+
+/** Pages of the targets of audit entries. */
+const PAGES: Readonly<Record<string, string>> = {
+  run: 'runs',
+  site: 'sites',
+  cluster: 'clusters',
+  node: 'nodes',
+  package: 'packages',
+  graph: 'graphs',
+};
+
+/** The audit trail. Its filters are in the address. */
+export function AuditView({ query }: { readonly query: URLSearchParams }) {
+  const [actor, action, target, before] = fieldsOf(query, ['actor', 'action', 'target', 'before']);
+  const entries = useData(at('GET /audit', { query: { actor, action, target, before, limit: 100 } }), {
+    again: before === '' ? listsChanged.value : undefined,
+  });
+  const choose = (field: string) => (value: string) => filterBy({ [field]: value, before: '' });
+  const isFiltered = actor !== '' || action !== '' || target !== '';
+  return (
+    <>
+      <Title of="Audit" />
+      <form class="filters" role="search" aria-label="Filter the audit" onSubmit={(event) => event.preventDefault()}>
+        <Search label="Actor" value={actor} onChange={choose('actor')} />
+        <Search label="Action" value={action} placeholder="run.pause" onChange={choose('action')} />
+        <Search label="Target" value={target} placeholder="site/dc1" onChange={choose('target')} />
+        {isFiltered && (
+          <button type="button" onClick={() => filterBy({ actor: '', action: '', target: '', before: '' })}>
+            Show all
+          </button>
+        )}
+      </form>
+      <Loaded from={entries}>
+        {({ items, next }) => (
+          <>
+            <Table
+              label="Audit"
+              rows={items}
+              keyOf={(one) => one.id}
+              empty={
+                isFiltered ? 'No entries match. Filters match whole names only.' : <Empty title="No entries yet." />
+              }
+              columns={[
+                ['At', (one) => <Ago of={one.at} />, 'number'],
+                ['Actor', (one) => one.actor],
+                ['Action', (one) => one.action],
+                ['Target', (one) => <Target of={one.target} />, 'wide'],
+                ['Why', (one) => one.reason ?? '', 'wide'],
+              ]}
+            />
+            <Older before={before} next={next} />
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function Target({ of }: { readonly of: string }) {
+  const [kind, id] = of.split('/');
+  if (kind === undefined || PAGES[kind] === undefined || id === undefined) return of;
+  return <a href={`/${PAGES[kind]}/${encodeURIComponent(id)}`}>{of}</a>;
+}

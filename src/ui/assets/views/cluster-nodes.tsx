@@ -1,0 +1,137 @@
+import { type Answer, send } from '../api.ts';
+import { Action, Choice, type FormField, type Given, type Option, optionsOf, Search } from '../ask.tsx';
+import { Pages } from '../parts.tsx';
+import { fieldsOf, filterBy } from '../router.ts';
+import { Chosen, useSelection } from '../table.tsx';
+import { count, some } from '../words.ts';
+import { NodeTable } from './nodes.tsx';
+
+const PAGE = 50;
+
+export type Node = Answer<'GET /nodes'>[number];
+
+interface ClusterNodesProps {
+  readonly cluster: string;
+  readonly nodes: readonly Node[];
+  readonly tags: readonly string[];
+  readonly query: URLSearchParams;
+  readonly onDone: () => void;
+}
+
+/** Nodes of a cluster, in pages, with filters in the address; actions apply to one or many. */
+export function ClusterNodes({ cluster, nodes, tags, query, onDone }: ClusterNodesProps) {
+  const [name, role, status] = fieldsOf(query, ['name', 'role', 'status']);
+  const page = Number(query.get('page') ?? 0);
+  const rolesOf = (one: Node): string[] => [...one.roles, ...one.pending_roles];
+  const wanted = nodes.filter(
+    (one) =>
+      `${one.name} ${one.hostname} ${one.ip} ${one.mac} ${one.tags.join(' ')}`
+        .toLowerCase()
+        .includes(name.toLowerCase()) &&
+      (role === '' || rolesOf(one).includes(role)) &&
+      (status === '' || one.status === status),
+  );
+  const selection = useSelection(wanted, { keyOf: (one) => one.id, nameOf: (one) => one.name });
+  const choose = (field: string) => (value: string) => filterBy({ [field]: value, page: '' });
+  const choices = (all: readonly string[]): Option[] => [['', 'all'], ...optionsOf([...new Set(all)].sort())];
+  const isFiltered = name !== '' || role !== '' || status !== '';
+  const done = () => {
+    selection.clear();
+    onDone();
+  };
+  return (
+    <>
+      <form class="filters" role="search" aria-label="Filter nodes" onSubmit={(event) => event.preventDefault()}>
+        <Search label="Name, address or tag" value={name} onChange={choose('name')} />
+        <Choice label="Role" value={role} options={choices(nodes.flatMap(rolesOf))} onChange={choose('role')} />
+        <Choice
+          label="Status"
+          value={status}
+          options={choices(nodes.map((one) => one.status))}
+          onChange={choose('status')}
+        />
+        {isFiltered && (
+          <button type="button" onClick={() => filterBy({ name: '', role: '', status: '', page: '' })}>
+            Show all
+          </button>
+        )}
+        <span class="quiet">{count(wanted.length, 'node')}</span>
+        {wanted.length > PAGE && (
+          <button
+            type="button"
+            onClick={() =>
+              selection.toggle(
+                wanted.map((one) => one.id),
+                true,
+              )
+            }
+          >
+            Choose all {wanted.length}
+          </button>
+        )}
+      </form>
+      <Chosen selection={selection} what={selection.rows.length === 1 ? 'node' : 'nodes'}>
+        <NodeActions cluster={cluster} nodes={selection.rows} tags={tags} onDone={done} />
+      </Chosen>
+      <NodeTable
+        nodes={wanted.slice(page * PAGE, (page + 1) * PAGE)}
+        selection={selection}
+        empty={isFiltered ? 'No nodes match.' : 'No nodes yet: add some below.'}
+      />
+      <Pages page={page} size={PAGE} of={wanted.length} />
+    </>
+  );
+}
+
+/** Actions for one or many nodes of a cluster. */
+function NodeActions({ cluster, nodes, tags, onDone }: Omit<ClusterNodesProps, 'query'>) {
+  const ids = nodes.map((one) => one.id);
+  const names = some(
+    nodes.map((one) => one.name),
+    4,
+  );
+  const change = (verb: 'assign' | 'unassign') => async (given: Given) => {
+    await send(`POST /tags/${verb}`, { body: { nodes: ids, tags: given.chosen('tags') } });
+    onDone();
+  };
+  const take = async () => {
+    await send('POST /clusters/:id/unassignment', { params: { id: cluster }, body: ids.map((id) => ({ id })) });
+    onDone();
+  };
+  const choices = (all: readonly string[]): FormField[] => [
+    { name: 'tags', label: 'Tags', type: 'choices', needed: true, options: optionsOf([...new Set(all)].sort()) },
+  ];
+  const free = tags.filter((tag) => nodes.some((one) => !one.tags.includes(tag)));
+  const own = nodes.flatMap((one) => one.tags);
+  return (
+    <>
+      <Action
+        label="Assign tags"
+        title={`Assign tags to ${names}`}
+        reason={false}
+        disabled={free.length === 0 && 'All tags of this cluster are assigned. Create more on the page Tags.'}
+        fields={choices(free)}
+        act={change('assign')}
+        done={`${names}: tags assigned.`}
+      />
+      <Action
+        label="Unassign"
+        title={`Remove tags from ${names}`}
+        reason={false}
+        disabled={own.length === 0 && 'No tags to remove.'}
+        fields={choices(own)}
+        act={change('unassign')}
+        done={`${names}: tags removed.`}
+      />
+      <Action
+        label="Remove"
+        title={`Remove ${names} from the cluster`}
+        explain="Deployed nodes leave with the next deployment, others immediately."
+        reason={false}
+        act={take}
+        done={`${count(nodes.length, 'node')} removed from the cluster.`}
+        danger
+      />
+    </>
+  );
+}

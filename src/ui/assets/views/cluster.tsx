@@ -1,0 +1,474 @@
+import { useState } from 'preact/hooks';
+import { type Address, type Answer, ApiProblem, at, type Problem as Refusal, send } from '../api.ts';
+import { Choice, Choices, isText, optionsOf, submitted } from '../ask.tsx';
+import { forbidden } from '../identity.ts';
+import { fieldOf, textOf } from '../own-data.ts';
+import { type Crumb, Fold, Loaded, Missing, Problem, State, say, Tabs, Title, type View } from '../parts.tsx';
+import { filterBy } from '../router.ts';
+import { listsChanged, messageOf, problemOf, useData } from '../store.ts';
+import { Table } from '../table.tsx';
+import { count } from '../words.ts';
+import { ClusterNodes, type Node } from './cluster-nodes.tsx';
+import { GraphPicture } from './graph-picture.tsx';
+import { RunGraphs } from './run-graphs.tsx';
+import { RunGrid } from './run-grid.tsx';
+import { RunTable } from './runs.tsx';
+
+const LIST: Crumb = ['/clusters', 'Clusters'];
+const VIEWS: readonly View[] = [
+  ['nodes', 'Nodes'],
+  ['graphs', 'Graphs and plan'],
+  ['runs', 'Runs'],
+  ['settings', 'Plugins and settings'],
+];
+
+/** One cluster: checks, nodes with roles and tags, plan, graph, settings, runs. */
+export function ClusterView({ id, query }: { readonly id: string; readonly query: URLSearchParams }) {
+  const params = { id };
+  const again = listsChanged.value;
+  const cluster = useData(at('GET /clusters/:id', { params }), { again });
+  const nodes = useData(at('GET /nodes', { query: { cluster_id: id } }), { again });
+  const checks = useData(at('GET /clusters/:id/checks', { params }), { again });
+  const tags = useData(at('GET /tags', { query: { cluster_id: id } }), { again });
+  const releaseId = cluster.data?.release_id;
+  const release = useData(releaseId === undefined ? null : at('GET /releases/:id', { params: { id: releaseId } }));
+  const graphs = useData(at('GET /graphs/', { query: { clusters_ids: id, fetch_related: '1' } }), { again });
+  const types = [...new Set((graphs.data ?? []).flatMap((one) => one.relations.map(({ type }) => type)))].sort();
+  const type = query.get('type') ?? (types.includes('default') ? 'default' : types[0]);
+  const name = cluster.data?.name ?? id;
+  const wanted = query.has('plan') ? 'graphs' : query.has('settings') ? 'settings' : query.get('view');
+  const view = VIEWS.find(([key]) => key === wanted)?.[0] ?? 'nodes';
+  if (cluster.data === undefined && cluster.problem !== undefined)
+    return <Missing of={`Cluster ${id}`} problem={cluster.problem} list={LIST} onRetry={cluster.reload} />;
+  const reload = () => {
+    nodes.reload();
+    tags.reload();
+    checks.reload();
+  };
+  return (
+    <>
+      <Title
+        of={`Cluster ${name}`}
+        trail={[LIST]}
+        actions={
+          cluster.data && (
+            <RunGraphs
+              id={Number(id)}
+              types={types}
+              type={type}
+              locked={cluster.data.is_locked}
+              nodes={nodes.data ?? []}
+            />
+          )
+        }
+      >
+        Cluster {name} {cluster.data && <State of={cluster.data.status} />}
+        {cluster.data?.is_locked && (
+          <>
+            {' '}
+            <State of="running">a run is in progress</State>
+          </>
+        )}
+      </Title>
+      {cluster.data && <Facts cluster={cluster.data} release={release.data} />}
+      <Loaded from={checks}>{(data) => <Checks of={data} />}</Loaded>
+      <Tabs views={VIEWS} current={view} clears={{ plan: '', settings: '', name: '', page: '' }} />
+      {view === 'nodes' && (
+        <>
+          <Loaded from={nodes}>
+            {(all) => (
+              <ClusterNodes
+                cluster={id}
+                query={query}
+                nodes={all}
+                tags={(tags.data ?? []).map((one) => one.name)}
+                onDone={reload}
+              />
+            )}
+          </Loaded>
+          <Fold label="Add nodes to the cluster" open={query.has('take')}>
+            {() => <FreeNodes cluster={id} onDone={reload} />}
+          </Fold>
+        </>
+      )}
+      {view === 'graphs' && (
+        <Graphs cluster={id} query={query} types={types} type={type} name={name} nodes={nodes.data ?? []} />
+      )}
+      {view === 'runs' && <ClusterRuns id={id} />}
+      {view === 'settings' && (
+        <>
+          <h2>Plugins</h2>
+          <Plugins cluster={id} onDone={reload} />
+          <h2>Settings</h2>
+          <Settings cluster={id} />
+        </>
+      )}
+    </>
+  );
+}
+
+interface GraphsProps {
+  readonly cluster: string;
+  readonly query: URLSearchParams;
+  readonly types: readonly string[];
+  readonly type: string | undefined;
+  readonly name: string;
+  readonly nodes: readonly Node[];
+}
+
+/** A graph of the cluster: its plan, and its drawing. */
+const Graphs = ({ cluster, query, types, type, name, nodes }: GraphsProps) => (
+  <>
+    <div class="filters">
+      <Choice label="Type" value={type} options={optionsOf(types)} onChange={(value) => filterBy({ type: value })} />
+      {type && (
+        <a
+          href={at('GET /clusters/:id/deployment_tasks/', { params: { id: cluster }, query: { graph_type: type } })}
+          download={`${name}-${type}.json`}
+        >
+          Download the merged tasks
+        </a>
+      )}
+    </div>
+    {type ? (
+      <>
+        <Fold label="Plan of a run started now" open={query.has('plan')}>
+          {() => <Plan cluster={cluster} type={type} nodes={nodes} />}
+        </Fold>
+        <Fold label="Drawing of the merged graph">
+          {() => (
+            <GraphPicture
+              address={at('GET /clusters/:id/deploy_tasks/graph.svg', {
+                params: { id: cluster },
+                query: { graph_type: type },
+              })}
+            />
+          )}
+        </Fold>
+      </>
+    ) : (
+      <p class="quiet">No graphs yet.</p>
+    )}
+  </>
+);
+
+interface FactsProps {
+  readonly cluster: Answer<'GET /clusters/:id'>;
+  readonly release: Answer<'GET /releases/:id'> | undefined;
+}
+
+const Facts = ({ cluster, release }: FactsProps) => (
+  <p class="facts">
+    {`release ${release ? `${release.name} ${release.version}` : cluster.release_id} · `}
+    {cluster.site && (
+      <>
+        site <a href={`/sites/${encodeURIComponent(cluster.site)}`}>{cluster.site}</a>
+        {' · '}
+      </>
+    )}
+    <a href={`/tags?owner=cluster/${cluster.id}`}>its tags</a>
+  </p>
+);
+
+const Checks = ({ of }: { readonly of: Answer<'GET /clusters/:id/checks'> }) =>
+  of.findings.length === 0 ? (
+    <p class="facts">
+      <State of="ok">ready for a run</State>
+    </p>
+  ) : (
+    <ul class={of.ok ? 'banner plain' : 'problem plain'} aria-label="Checks">
+      {of.findings.map((one) => (
+        <li>
+          <strong>{one.severity}</strong> {one.message} {one.hint && <span class="quiet">{one.hint}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+
+/** An empty id: nodes in no cluster. */
+const FREE = `${at('GET /nodes')}?cluster_id=` as Address<'GET /nodes'>;
+
+interface ChangeProps {
+  readonly cluster: string;
+  readonly onDone: () => void;
+}
+
+function FreeNodes({ cluster, onDone }: ChangeProps) {
+  const params = { id: cluster };
+  const free = useData(FREE);
+  const roles = useData(at('GET /clusters/:id/roles', { params }));
+  const [problem, setProblem] = useState<Refusal>();
+  const why = forbidden('operator');
+  const assign = async (filled: HTMLFormElement): Promise<void> => {
+    const form = new FormData(filled);
+    const [nodes, chosen] = [form.getAll('node'), form.getAll('role').filter(isText)];
+    if (nodes.length === 0)
+      return setProblem({ detail: 'No nodes selected.', hint: 'Select at least one, and its roles.' });
+    try {
+      const body = nodes.map((one) => ({ id: Number(one), roles: chosen }));
+      await send('POST /clusters/:id/assignment', { params, body });
+      setProblem(undefined);
+      say(`${count(nodes.length, 'node')} added.`);
+      free.reload();
+      onDone();
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
+  };
+  return (
+    <Loaded from={free}>
+      {(nodes) =>
+        nodes.length === 0 ? (
+          <p class="quiet">
+            No free nodes. Register some, or deploy a site: see <a href="/nodes">nodes</a>.
+          </p>
+        ) : (
+          <form onSubmit={submitted(assign)} class="card">
+            <Choices
+              name="node"
+              label="Nodes"
+              options={nodes.map((one) => [String(one.id), one.site ? `${one.name} (${one.site})` : one.name])}
+            />
+            <Choices name="role" label="Roles" options={optionsOf((roles.data ?? []).map(({ name }) => name))} />
+            <Problem of={problem} />
+            {why && <p class="quiet">{why}</p>}
+            <button type="submit" class="main" disabled={why !== undefined}>
+              Assign
+            </button>
+          </form>
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** What runs on each node, what does not, and why. */
+function Plan({ cluster, type, nodes }: Pick<GraphsProps, 'cluster' | 'nodes'> & { readonly type: string }) {
+  const names = new Map(nodes.map((one) => [String(one.id), one.name]));
+  const nameOf = (node: string | number): string => names.get(String(node)) ?? String(node);
+  const plan = useData(at('GET /clusters/:id/plan/', { params: { id: cluster }, query: { graph_type: type } }));
+  return (
+    <Loaded from={plan}>
+      {(data) => (
+        <>
+          <p class="facts">
+            {count(data.totals.running, 'task')} would run on {count(data.totals.nodes, 'node')};{' '}
+            {data.totals.first_time} for the first time.
+          </p>
+          {data.warnings.length > 0 && (
+            <ul class="banner plain">
+              {data.warnings.map((one) => (
+                <li>{one.message}</li>
+              ))}
+            </ul>
+          )}
+          {data.nodes.slice(0, 100).map((node) => (
+            <Fold
+              key={node.node}
+              label={`Node ${nameOf(node.node)}: ${node.runs.length} run, ${node.skipped.length} skipped`}
+            >
+              {() => <PlanNode node={node} />}
+            </Fold>
+          ))}
+          {data.nodes.length > 100 && <p class="quiet">Showing the first 100 of {data.nodes.length} nodes.</p>}
+          <Reasons heading="Not placed on any node" rows={data.not_placed.map((one) => [one.task, one.reason])} />
+          <Reasons
+            heading="Not on the primary node"
+            rows={data.skipped_primaries.map((one) => [one.task, `node ${nameOf(one.node)} has it as ${one.tag}`])}
+          />
+          <Reasons heading="Omitted nodes" rows={data.left_out.map((one) => [nameOf(one.node), one.reason])} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+const PlanNode = ({ node }: { readonly node: Answer<'GET /clusters/:id/plan/'>['nodes'][number] }) => (
+  <Table
+    label={`Plan of node ${node.node}`}
+    rows={[
+      ...node.runs.map((one) => ({
+        ...one,
+        runs: true,
+        why: [one.first_time ? 'first time' : '', ...one.changed].filter(Boolean).join('; '),
+        values: [],
+      })),
+      ...node.skipped.map((one) => ({ ...one, runs: false, placed_by: '' })),
+    ]}
+    keyOf={(one) => one.task}
+    columns={[
+      ['Task', (one) => one.task],
+      ['', (one) => <State of={one.runs ? 'running' : 'skipped'}>{one.runs ? 'runs' : 'skipped'}</State>],
+      ['Why', (one) => one.why, 'wide'],
+      ['Values', (one) => one.values.join('; '), 'wide'],
+      ['Placed by', (one) => one.placed_by],
+    ]}
+  />
+);
+
+interface ReasonsProps {
+  readonly heading: string;
+  readonly rows: readonly (readonly [what: string, why: string])[];
+}
+
+const Reasons = ({ heading, rows }: ReasonsProps) =>
+  rows.length > 0 && (
+    <>
+      <h3>{heading}</h3>
+      <ul class="plain">
+        {rows.map(([what, why]) => (
+          <li>
+            <strong>{what}</strong> {why}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+
+function ClusterRuns({ id }: { readonly id: string }) {
+  const runs = useData(at('GET /runs', { query: { label: `cluster:${id}`, limit: 20 } }), {
+    again: listsChanged.value,
+  });
+  return (
+    <Loaded from={runs}>
+      {({ items, next }) => (
+        <>
+          <RunTable runs={items} empty="No runs yet: run a graph above." />
+          {next !== null && (
+            <p>
+              <a href={`/runs?cluster=${id}`}>Show all runs of this cluster</a>
+            </p>
+          )}
+          <RunGrid runs={items.filter((run) => run.labels.transaction !== undefined)} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** Plugins that fit the cluster, each with a button that enables or disables it. */
+function Plugins({ cluster, onDone }: ChangeProps) {
+  const params = { id: cluster };
+  const settings = useData(at('GET /clusters/:id/attributes', { params }));
+  const [problem, setProblem] = useState<Refusal>();
+  const why = forbidden('operator');
+  const set = async (name: string, enabled: boolean): Promise<void> => {
+    if (why !== undefined) return say(why);
+    try {
+      const body = { editable: { [name]: { metadata: { enabled } } } };
+      await send('PATCH /clusters/:id/attributes', { params, body });
+      setProblem(undefined);
+      say(`${name} ${enabled ? 'enabled' : 'disabled'}.`);
+      settings.reload();
+      onDone();
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
+  };
+  return (
+    <Loaded from={settings}>
+      {({ editable }) => (
+        <>
+          <Table
+            label="Plugins"
+            rows={pluginsIn(editable)}
+            keyOf={({ name }) => name}
+            empty="No installed plugin fits its release."
+            columns={[
+              [
+                'Plugin',
+                ({ name, label }) => (
+                  <>
+                    <strong>{name}</strong> {label}
+                  </>
+                ),
+              ],
+              [
+                'State',
+                ({ enabled }) => <State of={enabled ? 'ok' : 'skipped'}>{enabled ? 'enabled' : 'disabled'}</State>,
+              ],
+              [
+                '',
+                ({ name, enabled }) => (
+                  <button
+                    type="button"
+                    title={why}
+                    aria-disabled={why === undefined ? undefined : 'true'}
+                    onClick={() => void set(name, !enabled)}
+                  >
+                    {enabled ? 'Disable' : 'Enable'}
+                  </button>
+                ),
+              ],
+            ]}
+          />
+          <Problem of={problem} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** Groups of settings that are plugins. */
+const pluginsIn = (editable: object) =>
+  Object.entries(editable).flatMap(([name, group]) => {
+    const metadata = fieldOf(group, 'metadata');
+    if (fieldOf(metadata, 'class') !== 'plugin') return [];
+    return [{ name, label: textOf(fieldOf(metadata, 'label')), enabled: fieldOf(metadata, 'enabled') === true }];
+  });
+
+function Settings({ cluster }: { readonly cluster: string }) {
+  const params = { id: cluster };
+  const settings = useData(at('GET /clusters/:id/attributes', { params }));
+  const [problem, setProblem] = useState<Refusal>();
+  const why = forbidden('operator');
+  const save = async (form: HTMLFormElement): Promise<void> => {
+    const text = new FormData(form).getAll('settings').filter(isText).join('');
+    try {
+      await send('PUT /clusters/:id/attributes', { params, body: parsed(text) });
+      setProblem(undefined);
+      say('Settings saved.');
+      settings.reload();
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
+  };
+  return (
+    <Loaded from={settings}>
+      {(data) => (
+        <form onSubmit={submitted(save)} class="card">
+          <label class="field">
+            <span>Settings</span>
+            <textarea
+              name="settings"
+              rows={18}
+              spellcheck={false}
+              defaultValue={JSON.stringify(data, null, 2)}
+              aria-invalid={problem === undefined ? undefined : 'true'}
+            ></textarea>
+          </label>
+          <Problem of={problem} />
+          {why && <p class="quiet">{why}</p>}
+          <button type="submit" class="main" disabled={why !== undefined}>
+            Save
+          </button>
+        </form>
+      )}
+    </Loaded>
+  );
+}
+
+/** @throws ApiProblem with the line, like one of the API */
+function parsed(text: string): object {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const at = /position (\d+)/.exec(messageOf(error))?.[1];
+    const line = at === undefined ? '' : `line ${text.slice(0, Number(at)).split('\n').length}: `;
+    throw new ApiProblem({
+      code: 'page',
+      detail: `Not valid JSON: ${line}${messageOf(error)}`,
+      hint: 'Nothing was saved. Fix it, then save again.',
+    });
+  }
+}

@@ -1,0 +1,218 @@
+import { useEffect, useState } from 'preact/hooks';
+import { GRAPH_RUN_KIND } from '../../../core/words.ts';
+import { type Answer, at, get, type Problem as Refusal } from '../api.ts';
+import { Choice, type Option, Search } from '../ask.tsx';
+import { type Names, useClusterNames, useNodeNames } from '../names.ts';
+import { type Crumb, Loaded, Problem, RunState, Title } from '../parts.tsx';
+import { filterBy } from '../router.ts';
+import { problemOf, useData } from '../store.ts';
+import { Table } from '../table.tsx';
+import { Ago, Lasting } from '../times.tsx';
+import { count, lasting, msOf, reasonOf, said } from '../words.ts';
+import { nameOfRun } from './runs.tsx';
+
+const LIST: Crumb = ['/runs', 'Runs'];
+const SHOWN: readonly Option[] = [
+  ['differing', 'differences'],
+  ['outcome', 'different outcome'],
+  ['one', 'in one run only'],
+  ['slower', 'at least 50 % slower'],
+  ['all', 'all'],
+];
+
+/** Two runs side by side: plan, result and duration. */
+export function CompareView({ query }: { readonly query: URLSearchParams }) {
+  const [a, b] = [query.get('a') ?? '', query.get('b') ?? ''];
+  const [first, second] = [useResults(a), useResults(b)];
+  const clusters = useClusterNames();
+  const names = useNodeNames(second.run.data?.labels.cluster);
+  const problem = first.run.problem ?? second.run.problem ?? first.problem ?? second.problem;
+  return (
+    <>
+      <Title
+        of="Compare two runs"
+        trail={[LIST]}
+        actions={
+          <button type="button" onClick={() => filterBy({ a: b, b: a })}>
+            Swap
+          </button>
+        }
+      />
+      {(a === '' || b === '') && (
+        <p>
+          Select two runs in the list of <a href="/runs">runs</a>, then choose <em>Compare</em>.
+        </p>
+      )}
+      <Problem of={problem} />
+      <Loaded from={first.run}>
+        {(one) => <Loaded from={second.run}>{(other) => <Heads runs={[one, other]} clusters={clusters} />}</Loaded>}
+      </Loaded>
+      {first.rows && second.rows && <Rows first={first.rows} second={second.rows} names={names} query={query} />}
+    </>
+  );
+}
+
+type Run = Answer<'GET /runs/:run'>;
+
+const Heads = ({
+  runs,
+  clusters,
+}: {
+  readonly runs: readonly Run[];
+  readonly clusters: ReadonlyMap<number, string>;
+}) => (
+  <Table
+    label="Runs"
+    rows={runs}
+    keyOf={(run) => run.id}
+    columns={[
+      ['#', (run) => run.number ?? '', 'number'],
+      ['Run', (run) => <a href={`/runs/${run.id}`}>{nameOfRun(run, clusters)}</a>, 'name'],
+      ['State', (run) => <RunState run={run} />],
+      ['Revision', (run) => run.revision ?? ''],
+      ['Started', (run) => <Ago of={run.started_at} />],
+      ['Took', (run) => <Lasting from={run.started_at} to={run.ended_at} />],
+      ['Why', (run) => run.reason ?? '', 'wide'],
+      ['Failure', (run) => run.failure ?? '', 'wide'],
+    ]}
+  />
+);
+
+/** What a run did with a node, or with a task on it. */
+interface Result {
+  readonly task?: string;
+  readonly node: string;
+  readonly status: string;
+  readonly message: string | null;
+  readonly from: string | null | undefined;
+  readonly to: string | null | undefined;
+}
+type Results = ReadonlyMap<string, Result>;
+
+interface Pair {
+  readonly key: string;
+  readonly name: string;
+  readonly first: Result | undefined;
+  readonly second: Result | undefined;
+  readonly took: readonly string[];
+}
+
+interface RowsProps {
+  readonly first: Results;
+  readonly second: Results;
+  readonly names: Names;
+  readonly query: URLSearchParams;
+}
+
+function Rows({ first, second, names, query }: RowsProps) {
+  const [shown, text] = [query.get('show') ?? 'differing', query.get('text') ?? ''];
+  const keys = [...new Set([...first.keys(), ...second.keys()])];
+  const all = keys.flatMap((key) => pairOf(key, first.get(key), second.get(key), names));
+  const counts = (is: (pair: Pair) => boolean): number => all.filter(is).length;
+  const is = shown in IS ? IS[shown as keyof typeof IS] : IS.differing;
+  const rows = all.filter((one) => is(one) && one.name.toLowerCase().includes(text.toLowerCase()));
+  const state = (one: Result | undefined) =>
+    one === undefined ? (
+      <span class="quiet">not planned</span>
+    ) : (
+      <span title={one.message ?? undefined}>{said(one.status)}</span>
+    );
+  return (
+    <>
+      <p class="facts">
+        {count(all.length, 'entry', 'entries')}: {counts(IS.outcome)} with different outcomes,{' '}
+        {counts((one) => one.first === undefined)} only in the second, {counts((one) => one.second === undefined)} only
+        in the first.
+      </p>
+      <form
+        class="filters"
+        role="search"
+        aria-label="Filter the comparison"
+        onSubmit={(event) => event.preventDefault()}
+      >
+        <Choice
+          label="Show"
+          value={shown}
+          options={SHOWN}
+          onChange={(value) => filterBy({ show: value === 'differing' ? '' : value })}
+        />
+        <Search label="Search" value={text} onChange={(value) => filterBy({ text: value })} />
+      </form>
+      <Table
+        label="Comparison"
+        rows={rows}
+        keyOf={(one) => one.key}
+        empty={shown === 'all' ? 'Nothing to compare.' : 'No such differences.'}
+        columns={[
+          ['What', (one) => one.name, 'name'],
+          ['First', (one) => state(one.first)],
+          ['Second', (one) => state(one.second)],
+          ['First took', (one) => one.took[0], 'number'],
+          ['Second took', (one) => one.took[1], 'number'],
+          ['Message', (one) => one.second?.message ?? one.first?.message ?? '', 'wide'],
+        ]}
+      />
+    </>
+  );
+}
+
+const IS = {
+  all: () => true,
+  one: ({ first, second }: Pair) => first === undefined || second === undefined,
+  outcome: ({ first, second }: Pair) => first !== undefined && second !== undefined && first.status !== second.status,
+  slower: ({ first, second }: Pair) =>
+    tookMs(first) > 0 && tookMs(second) >= 1.5 * tookMs(first) && tookMs(second) - tookMs(first) >= 1000,
+  differing: (one: Pair): boolean => IS.one(one) || IS.outcome(one) || IS.slower(one),
+};
+
+const tookMs = (one: Result | undefined): number => (one?.from && one.to ? msOf(one.to) - msOf(one.from) : 0);
+
+function pairOf(key: string, first: Result | undefined, second: Result | undefined, names: Names): Pair[] {
+  const any = first ?? second;
+  if (any === undefined) return [];
+  const name = any.task === undefined ? any.node : `${any.task} on ${names[any.node] ?? any.node}`;
+  const took = [first, second].map((one) => (one?.from && one.to ? lasting(one.from, one.to) : ''));
+  return [{ key, name, first, second, took }];
+}
+
+/** A run with all that it did, by task and node. */
+function useResults(id: string) {
+  const run = useData(id === '' ? null : at('GET /runs/:run', { params: { run: id } }));
+  const [state, setState] = useState<{ readonly rows?: Results; readonly problem?: Refusal }>({});
+  const kind = run.data?.kind;
+  useEffect(() => {
+    if (kind === undefined) return undefined;
+    const stop = new AbortController();
+    setState({});
+    rowsOf(id, kind, stop.signal).then(
+      (rows) => setState({ rows }),
+      (error: unknown) => {
+        if (!stop.signal.aborted) setState({ problem: problemOf(error) });
+      },
+    );
+    return () => stop.abort();
+  }, [id, kind]);
+  return { run, ...state };
+}
+
+async function rowsOf(run: string, kind: string, signal: AbortSignal): Promise<Results> {
+  if (kind !== GRAPH_RUN_KIND) {
+    const { items } = await get(at('GET /runs/:run/nodes', { params: { run } }), signal);
+    return new Map(
+      items.map((one) => [
+        one.name,
+        { node: one.name, status: one.state, message: reasonOf(one), from: one.started_at, to: one.ended_at },
+      ]),
+    );
+  }
+  const rows = new Map<string, Result>();
+  let before: string | undefined;
+  do {
+    const address = at('GET /runs/:run/tasks', { params: { run }, query: { limit: 1000, before } });
+    const page: Answer<'GET /runs/:run/tasks'> = await get(address, signal);
+    for (const { graph, task, node, status, message, time_start: from, time_end: to } of page.items)
+      rows.set(JSON.stringify([graph, task, node]), { task, node, status, message, from, to });
+    before = page.next ?? undefined;
+  } while (before !== undefined);
+  return rows;
+}

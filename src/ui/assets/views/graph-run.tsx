@@ -1,0 +1,275 @@
+import type { GraphRunStatus } from '../../../core/contracts/graph-run.ts';
+import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
+import type { TaskStatus } from '../../../core/words.ts';
+import { at } from '../api.ts';
+import { Choice } from '../ask.tsx';
+import { criticalPath, type Step } from '../critical-path.ts';
+import type { Names } from '../names.ts';
+import { type Cell, Cells, Counts, Loaded, Tabs, type View } from '../parts.tsx';
+import { addressWith, filterBy, go } from '../router.ts';
+import { useData } from '../store.ts';
+import {
+  type Counts as CountsOf,
+  count,
+  doneOf,
+  type Look,
+  lasting,
+  placeOf,
+  said,
+  saidCounts,
+  some,
+  TASK_STATUSES,
+  workOf,
+  worst,
+} from '../words.ts';
+import { GraphMap } from './graph-map.tsx';
+import { RunLog } from './run-log.tsx';
+import { TaskLog } from './task-log.tsx';
+import { logOf, shownLog } from './task-log-address.ts';
+import { TaskTable } from './task-table.tsx';
+import { Timeline } from './timeline.tsx';
+
+const VIEWS: readonly View[] = [
+  ['tasks', 'Tasks'],
+  ['graph', 'Graph'],
+  ['timeline', 'Timeline'],
+  ['log', 'Log'],
+];
+
+type Run = RunFrame['run'];
+type GraphState = NonNullable<RunFrame['graphs']>[string];
+/** Counts by name. */
+type Counted = (readonly [name: string, counts: CountsOf])[];
+
+interface GraphRunProps {
+  readonly id: string;
+  readonly tables: RunFrame;
+  readonly status: GraphRunStatus;
+  readonly query: URLSearchParams;
+}
+
+/** A run of graphs on a cluster: nodes at a glance, then its tasks, graph, timeline or log; logs of tasks below. */
+export function GraphRun({ id, tables, status, query }: GraphRunProps) {
+  const { run, graphs: byTransaction = {}, node_tasks: byNode = {}, tasks: byTask = {} } = tables;
+  const graphs = Object.entries(byTransaction);
+  const again = graphs.map(([transaction]) => transaction).join();
+  const names = useData(at('GET /runs/:run/counts', { params: { run: id } }), { again }).data?.node_names ?? {};
+  const shown = graphs.find(([, { type }]) => type === query.get('graph')) ?? openGraph(graphs);
+  if (shown === undefined) return <p class="quiet">Nothing is planned yet.</p>;
+  const [chosen, graph] = shown;
+  const own = (table: Readonly<Record<string, CountsOf>>): Counted =>
+    Object.entries(table)
+      .filter(([key]) => key.startsWith(`${chosen}/`))
+      .map(([key, counts]) => [key.slice(chosen.length + 1), counts]);
+  const [nodes, tasks] = [own(byNode), own(byTask)];
+  const live = run.outcome === null;
+  // The store's counts, not the run's: rows are read from the store, which is updated a moment later.
+  const version = JSON.stringify(nodes);
+  const [log, node] = [shownLog(query), query.get('node') ?? ''];
+  const view = VIEWS.find(([key]) => key === query.get('view'))?.[0] ?? 'tasks';
+  const shared = { id, graph: graph.type, version, names };
+  return (
+    <>
+      {status.silent.length > 0 && (
+        <p class="problem" role="status">
+          Waiting for offline agents: {some(status.silent.map((one) => names[one] ?? one))}. Their tasks fail if they
+          stay offline for too long; check whether these machines are up.
+        </p>
+      )}
+      {live && status.running.length > 0 && (
+        <p class="facts">
+          Running:{' '}
+          {some(
+            status.running.map((one) => placeOf(one, names)),
+            5,
+          )}
+        </p>
+      )}
+      {graphs.length > 1 && (
+        <div class="filters">
+          <Choice
+            label="Graph"
+            value={graph.type}
+            options={graphs.map(([, { type, state }]) => [type, `${type}: ${said(state)}`])}
+            onChange={(value) => filterBy({ graph: value, before: '' })}
+          />
+        </div>
+      )}
+      {graph.message && <p class="problem">{graph.message}</p>}
+      <NodeCells nodes={nodes} names={names} chosen={node} />
+      <Tabs views={VIEWS} current={view} />
+      {view === 'tasks' && (
+        <>
+          <Counts
+            label="Tasks by status"
+            counts={TASK_STATUSES.map((one) => [one, nodes.reduce((n, [, counts]) => n + (counts[one] ?? 0), 0)])}
+            chosen={query.get('status') ?? ''}
+            onChoose={(status) => filterBy({ status, before: '' })}
+          />
+          <TaskTable {...shared} query={query} live={live} />
+        </>
+      )}
+      {view === 'graph' && <Graph id={id} graph={graph} tasks={tasks} query={query} />}
+      {view === 'log' && <RunLog id={id} live={live} node={node} query={query} names={names} />}
+      {view === 'timeline' && <Bars {...shared} run={run} node={node} query={query} />}
+      <p class="quiet">
+        <a href={at('GET /transactions/:id/tasks', { params: { id: chosen } })} target="_blank" rel="noopener">
+          History as JSON
+        </a>
+        {' · '}
+        <a href={at('GET /transactions/:id/plan', { params: { id: chosen } })} target="_blank" rel="noopener">
+          Plan with reasons
+        </a>
+      </p>
+      {log !== null && <TaskLog key={JSON.stringify(log)} id={id} of={log} live={live} names={names} />}
+    </>
+  );
+}
+
+const openGraph = (graphs: readonly [string, GraphState][]) =>
+  graphs.find(([, { state }]) => state === 'running') ??
+  graphs.find(([, { state }]) => state === 'failed' || state === 'refused') ??
+  graphs[0];
+
+interface GraphProps {
+  readonly id: string;
+  readonly graph: GraphState;
+  readonly tasks: Counted;
+  readonly query: URLSearchParams;
+}
+
+/** The graph. A task that is chosen in it is shown among the tasks. */
+function Graph({ id, graph, tasks, query }: GraphProps) {
+  if (!graph.planned && tasks.length === 0) return <p class="quiet">The graph is drawn once it is planned.</p>;
+  const choose = (task: string) => go(addressWith({ view: '', task, status: '', before: '' }), { stay: true });
+  return (
+    <GraphMap key={graph.type} id={id} type={graph.type} counts={new Map(tasks)} query={query} onChoose={choose} />
+  );
+}
+
+/** A cell for each node, by its worst task. */
+function NodeCells({
+  nodes,
+  names,
+  chosen,
+}: {
+  readonly nodes: Counted;
+  readonly names: Names;
+  readonly chosen: string;
+}) {
+  const on = nodes.filter(([node]) => node !== 'null');
+  const failing = on.filter(([, counts]) => counts.failed).length;
+  const cells = on.map(([node, counts]) => {
+    const name = names[node] ?? node;
+    const [done, all] = [doneOf(counts), workOf(counts)];
+    const text = `${name}: ${done} of ${all} tasks, ${saidCounts(counts)}`;
+    return { key: node, name, look: CELL[worst(counts)], note: `${done}/${all}`, text };
+  });
+  const choose = ({ key }: Cell<string>) => filterBy({ node: chosen === key ? '' : key, before: '' });
+  return (
+    <>
+      <p class="facts">
+        {count(cells.length, 'node')}
+        {failing > 0 ? (
+          <>
+            , <span class="bad">{failing} failing</span>
+          </>
+        ) : (
+          ''
+        )}
+      </p>
+      <Cells label="Nodes at a glance" cells={cells} chosen={chosen} onChoose={choose} />
+    </>
+  );
+}
+
+const CELL: Readonly<Record<TaskStatus | 'started', Look>> = {
+  failed: 'bad',
+  blocked: 'warn',
+  not_reached: 'off',
+  retrying: 'warn',
+  running: 'busy',
+  waiting: 'wait',
+  started: 'half',
+  success: 'ok',
+  ignored: 'ok',
+  skipped: 'off',
+};
+
+/** Rows of 1,000 bars are read at most; of a large run those of the chosen nodes, or of failed and running tasks. */
+const MAX_BARS = 1000;
+const STARTED = 'failed,running,retrying,success,ignored';
+
+interface BarsProps {
+  readonly id: string;
+  readonly graph: string;
+  readonly run: Run;
+  readonly version: string;
+  readonly names: Names;
+  readonly node: string;
+  readonly query: URLSearchParams;
+}
+
+function Bars({ id, graph, run, version, names, node, query }: BarsProps) {
+  const params = { run: id };
+  const asked = { graph, limit: MAX_BARS, nodes: node, statuses: STARTED };
+  const tasks = useData(at('GET /runs/:run/tasks', { params, query: asked }), { again: version });
+  const isCritical = query.has('critical');
+  const shape = useData(isCritical ? at('GET /runs/:run/graph', { params, query: { graph } }) : null);
+  return (
+    <>
+      <label class="check">
+        <input type="checkbox" checked={isCritical} onChange={() => filterBy({ critical: isCritical ? '' : '1' })} />{' '}
+        Critical path
+      </label>
+      <Loaded from={tasks}>
+        {({ items, next }) => {
+          const steps = shape.data === undefined ? [] : criticalPath(items, shape.data.edges);
+          const critical = new Set(steps.map(({ row }) => row));
+          return (
+            <>
+              {next !== null && (
+                <p class="quiet">
+                  Showing the first {items.length.toLocaleString()} bars; select a node above to see all of its bars.
+                </p>
+              )}
+              {isCritical && <CriticalPath path={steps} names={names} />}
+              <Timeline
+                from={run.started_at}
+                until={run.ended_at}
+                rows={items.map((one) => ({
+                  row: one.node,
+                  name: names[one.node],
+                  label: one.task,
+                  status: one.status,
+                  from: one.time_start,
+                  to: one.time_end,
+                  isCritical: critical.has(one),
+                  href: addressWith(logOf(one)),
+                }))}
+              />
+            </>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}
+
+/** The reason for the duration of the run: each task that the next one waited for. */
+const CriticalPath = ({ path, names }: { readonly path: readonly Step[]; readonly names: Names }) =>
+  path.length === 0 ? (
+    <p class="quiet">Nothing has ended yet.</p>
+  ) : (
+    <ol class="critical-path" aria-label="Critical path">
+      {path.map(({ row, wait }) => (
+        <li>
+          {placeOf(row, names)}{' '}
+          <span class="quiet">
+            {lasting(row.time_start ?? 0, row.time_end ?? 0)}
+            {wait >= 1000 ? `, ${lasting(0, wait)} after the previous one` : ''}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );

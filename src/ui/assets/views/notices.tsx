@@ -1,0 +1,94 @@
+import { at, send } from '../api.ts';
+import { Action } from '../ask.tsx';
+import { Command, Empty, Loaded, State, Title } from '../parts.tsx';
+import { listsChanged, useData } from '../store.ts';
+import { Table } from '../table.tsx';
+import { Ago } from '../times.tsx';
+import { said } from '../words.ts';
+
+/** Receivers of notices about runs, and the last deliveries. */
+export function NoticesView() {
+  const again = listsChanged.value;
+  const receivers = useData(at('GET /notices/receivers'), { again });
+  const deliveries = useData(at('GET /notices/deliveries'), { again });
+  return (
+    <>
+      <Title of="Notices" />
+      <Loaded from={receivers}>
+        {({ items }) => (
+          <Table
+            label="Receivers"
+            rows={items}
+            keyOf={(one) => one.name}
+            empty={<NoReceiver />}
+            columns={[
+              ['Receiver', (one) => one.name, 'name'],
+              ['Address', (one) => <code>{one.address}</code>],
+              ['Events', (one) => one.events.map(said).join(', ')],
+              ['Sites', (one) => one.sites?.join(', ') ?? 'all'],
+              ['Body', (one) => `${one.format}${one.signed ? ', signed' : ''}`],
+              [
+                'Last',
+                (one) =>
+                  one.last && (
+                    <>
+                      <Outcome of={one.last} /> <Ago of={one.last.at} />
+                    </>
+                  ),
+              ],
+              ['', (one) => <Test receiver={one.name} />, 'actions'],
+            ]}
+          />
+        )}
+      </Loaded>
+      <h2>Deliveries</h2>
+      <Loaded from={deliveries}>
+        {({ items }) => (
+          <Table
+            label="Deliveries"
+            rows={items}
+            keyOf={(one) => one.id}
+            empty="Nothing has been sent yet."
+            columns={[
+              ['At', (one) => <Ago of={one.at} />, 'number'],
+              ['Receiver', (one) => one.receiver, 'name'],
+              ['Event', (one) => said(one.event)],
+              ['Run', (one) => one.run && <a href={`/runs/${one.run}`}>{one.run.slice(0, 13)}</a>],
+              ['Attempt', (one) => one.attempt, 'number'],
+              ['Outcome', (one) => <Outcome of={one} />],
+              ['Why', (one) => one.message ?? '', 'wide'],
+            ]}
+          />
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+const NoReceiver = () => (
+  <Empty title="No receivers yet.">
+    <p>
+      Runs that fail, are held or wait for approval can call webhooks. List their URLs in a file, and set its name for
+      API and worker:
+    </p>
+    <Command text="SITEWRIGHT_NOTICES_RECEIVERS_FILE=notices.yaml" />
+  </Empty>
+);
+
+const Outcome = ({ of: { delivered } }: { readonly of: { readonly delivered: boolean } }) => (
+  <State of={delivered ? 'success' : 'failed'}>{delivered ? 'delivered' : 'not delivered'}</State>
+);
+
+const Test = ({ receiver }: { readonly receiver: string }) => (
+  <Action
+    label="Test"
+    title={`Send a test notice to ${receiver}`}
+    explain="Sends a test notice, once. It takes up to ten seconds."
+    reason={false}
+    act={async () => {
+      const sent = await send('POST /notices/receivers/:receiver/test', { params: { receiver } });
+      listsChanged.value++;
+      return sent.delivered ? `Delivered to ${receiver}.` : `Not delivered to ${receiver}: ${sent.message}.`;
+    }}
+  />
+);

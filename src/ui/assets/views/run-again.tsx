@@ -1,0 +1,90 @@
+import type { Run } from '../../../core/contracts/run.ts';
+import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../../../core/words.ts';
+import { at, send } from '../api.ts';
+import { Action, type FormField, type Given, heldBefore, holdField, type Option } from '../ask.tsx';
+import { fieldOf, textsOf } from '../own-data.ts';
+import { go } from '../router.ts';
+import { useData } from '../store.ts';
+import { said } from '../words.ts';
+import { RunGraphs } from './run-graphs.tsx';
+
+/** Starts a run like an ended one, with changes: its input is offered again. */
+export function RunAgain({ run }: { readonly run: Run }) {
+  const detail = useData(at('GET /runs/:run', { params: { run: run.id } }));
+  if (detail.data === undefined) return null;
+  // One that was recorded without its input is offered again as any other.
+  const given = detail.data.parameters;
+  const { cluster } = run.labels;
+  if (run.kind !== GRAPH_RUN_KIND) return run.site && <SiteAgain site={run.site} given={given} kind={run.kind} />;
+  return cluster !== undefined && <GraphsAgain id={Number(cluster)} given={given} />;
+}
+
+function GraphsAgain({ id, given }: { readonly id: number; readonly given: unknown }) {
+  const cluster = useData(at('GET /clusters/:id', { params: { id } }));
+  const nodes = useData(at('GET /nodes', { query: { cluster_id: id } }));
+  const graphs = useData(at('GET /graphs/', { query: { clusters_ids: id, fetch_related: '1' } }));
+  if (cluster.data === undefined || nodes.data === undefined || graphs.data === undefined) return null;
+  const types = [...new Set(graphs.data.flatMap((one) => one.relations.map(({ type }) => type)))].sort();
+  return (
+    <RunGraphs
+      id={id}
+      types={types}
+      type={types[0]}
+      given={given}
+      nodes={nodes.data}
+      locked={cluster.data.is_locked}
+      label="Run again"
+    />
+  );
+}
+
+function SiteAgain({ site, given, kind }: { readonly site: string; readonly given: unknown; readonly kind: string }) {
+  const start = async ({ texts, note }: Given): Promise<void> => {
+    const chosen = SITE_RUN_KINDS.find((one) => one === texts.kind) ?? 'deploy_site';
+    const names = texts.nodes?.split(/[\s,]+/).filter(Boolean) ?? [];
+    const number = Number(texts.revision);
+    const body = {
+      kind: chosen,
+      ...(texts.revision !== undefined && { revision: Number.isInteger(number) ? number : texts.revision }),
+      ...(names.length > 0 && { nodes: names }),
+      ...(texts.erase !== undefined && { erase: true }),
+      ...(texts.release_removed !== undefined && { release_removed: true }),
+      ...(chosen === 'test_site' ? {} : heldBefore(texts.hold_before)),
+      ...note,
+    };
+    const run = await send('POST /sites/:site/runs', { params: { site }, body });
+    go(`/runs/${run.id}`);
+  };
+  const fields: FormField[] = [
+    {
+      name: 'kind',
+      label: 'Kind',
+      type: 'select',
+      options: SITE_RUN_KINDS.map((one): Option => [one, said(one)]),
+      value: kind,
+    },
+    { name: 'revision', label: 'Revision', value: String(fieldOf(given, 'revision') ?? ''), placeholder: 'latest' },
+    {
+      name: 'nodes',
+      label: 'Nodes to redeploy',
+      value: textsOf(fieldOf(given, 'nodes')).join(', '),
+      placeholder: 'comma-separated names',
+    },
+    holdField('groups', textsOf(fieldOf(given, 'hold_before'))),
+    {
+      name: 'erase',
+      label: 'Redeploy: also erase the disks',
+      type: 'checkbox',
+      value: fieldOf(given, 'erase') === true,
+    },
+    {
+      name: 'release_removed',
+      label: 'Update: release machines of removed nodes',
+      type: 'checkbox',
+      value: fieldOf(given, 'release_removed') === true,
+    },
+  ];
+  return (
+    <Action label="Run again" title={`Run again on ${site}`} fields={fields} act={start} done="The run has started." />
+  );
+}

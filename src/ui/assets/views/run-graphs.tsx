@@ -1,0 +1,91 @@
+import { type Answer, send } from '../api.ts';
+import { Action, type FormField, type Given, heldBefore, holdField, listed, optionsOf } from '../ask.tsx';
+import { fieldOf, textOf, textsOf } from '../own-data.ts';
+import { go } from '../router.ts';
+
+interface RunGraphsProps {
+  /** The cluster. */
+  readonly id: number;
+  readonly types: readonly string[];
+  readonly type: string | undefined;
+  readonly locked: boolean;
+  readonly nodes: Answer<'GET /nodes'>;
+  /** The input of an earlier run, as defaults. */
+  readonly given?: unknown;
+  readonly label?: string;
+}
+
+/** Runs a graph after asking for options. */
+export function RunGraphs({ id, types, type = '', locked, nodes, given, label = 'Run a graph' }: RunGraphsProps) {
+  const [before] = [fieldOf(given, 'graphs')].flat();
+  const start = async ({ texts, chosen, note }: Given): Promise<void> => {
+    const wanted = chosen('nodes').map(Number);
+    const graph = {
+      type: texts.type ?? type,
+      ...(texts.tasks !== undefined && { tasks: listed(texts.tasks) }),
+      ...(wanted.length > 0 && { nodes: wanted }),
+    };
+    const body = {
+      cluster: id,
+      graphs: [graph],
+      ...(texts.mode !== undefined && { [texts.mode]: true }),
+      ...(texts.force !== undefined && { force: true }),
+      ...(texts.hold !== undefined && { hold_on_failure: true }),
+      ...heldBefore(texts.hold_before),
+      ...note,
+    };
+    const run = await send('POST /graphs/execute/', { body });
+    go(`/runs/${run.run}`);
+  };
+  const mode = textOf(fieldOf(given, 'mode'));
+  const fields: FormField[] = [
+    {
+      name: 'type',
+      label: 'Graph',
+      type: 'select',
+      options: optionsOf(types),
+      value: textOf(fieldOf(before, 'type')) ?? type,
+    },
+    {
+      name: 'mode',
+      label: 'How',
+      type: 'select',
+      options: [
+        ['', 'run'],
+        ['dry_run', 'dry run: plan only'],
+        ['noop_run', 'noop run: tasks report what they would change'],
+      ],
+      value: mode === 'apply' ? '' : mode,
+    },
+    {
+      name: 'tasks',
+      label: 'Only these tasks',
+      value: textsOf(fieldOf(before, 'tasks')).join(', '),
+      placeholder: 'all, or comma-separated names',
+    },
+    {
+      name: 'nodes',
+      label: 'Only these nodes (default: all)',
+      type: 'choices',
+      options: nodes.map((one) => [String(one.id), one.name]),
+      value: [fieldOf(before, 'nodes') ?? []].flat().map(String),
+    },
+    {
+      name: 'hold',
+      label: 'Hold on failure, so that failed tasks can be retried',
+      type: 'checkbox',
+      value: fieldOf(given, 'hold_on_failure') !== false,
+    },
+    holdField('tasks', textsOf(fieldOf(given, 'hold_before'))),
+    {
+      name: 'force',
+      label: 'Treat everything as changed',
+      type: 'checkbox',
+      value: fieldOf(given, 'force') === true,
+    },
+  ];
+  const why =
+    (locked && 'A run is in progress on this cluster: wait for it, or control it on its page.') ||
+    (types.length === 0 && 'No graphs yet: its release has none. Upload one.');
+  return <Action label={label} fields={fields} act={start} disabled={why} done="The run has started." />;
+}

@@ -1,0 +1,307 @@
+import type { ComponentChildren } from 'preact';
+import type { GraphRunStatus } from '../../../core/contracts/graph-run.ts';
+import type { Run } from '../../../core/contracts/run.ts';
+import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
+import { type Answer, at, send } from '../api.ts';
+import { Action, type Given } from '../ask.tsx';
+import { type Names, useClusterNames, useNodeNames } from '../names.ts';
+import { type Crumb, Missing, notice, Progress, RunState, Title } from '../parts.tsx';
+import { go } from '../router.ts';
+import { useData, useRun } from '../store.ts';
+import { Ago, Lasting, TimeLeft } from '../times.tsx';
+import { placeOf, said, saidCounts, timeOf } from '../words.ts';
+import { GraphRun } from './graph-run.tsx';
+import { RunAgain } from './run-again.tsx';
+import { nameOfRun } from './runs.tsx';
+import { SiteRun } from './site-run.tsx';
+
+const LIST: Crumb = ['/runs', 'Runs'];
+
+type Status = RunFrame['status'];
+
+const isOfGraphs = (status: Status): status is GraphRunStatus => 'graphs' in status;
+
+/** One run, live. */
+export function RunView({ id, query }: { readonly id: string; readonly query: URLSearchParams }) {
+  const { tables, problem } = useRun(id);
+  const clusters = useClusterNames();
+  if (tables === null) {
+    if (problem !== undefined) return <Missing of="Run" problem={problem} list={LIST} />;
+    return (
+      <>
+        <Title of="Run" trail={[LIST]} />
+        <p class="quiet" role="status">
+          Loading …
+        </p>
+      </>
+    );
+  }
+  const { run, status } = tables;
+  const ofGraphs = isOfGraphs(status);
+  const name = nameOfRun(run, clusters);
+  const held = run.outcome === null && ofGraphs && status.graphs.some(({ state }) => state === 'held');
+  const standing = {
+    outcome: run.outcome,
+    phase: status.phase,
+    paused: status.paused !== null,
+    held,
+    awaiting_approval: status.awaiting_approval !== undefined,
+  };
+  return (
+    <>
+      <Title of={name} trail={[LIST]} actions={<Steering run={run} status={status} />}>
+        {name} <RunState run={standing} />
+      </Title>
+      <Facts run={run} expected={status.expected} />
+      <Progress
+        done={status.done}
+        total={status.total}
+        bad={status.counts.failed}
+        badly={isOfGraphs(status) ? failedAndBlocked(status.counts) : undefined}
+        what={ofGraphs ? 'tasks' : 'nodes'}
+      />
+      {status.paused && (
+        <p class="banner" role="status">
+          Paused since <Ago of={status.paused.since} />
+          {status.paused.by ? ` by ${status.paused.by}` : ''}
+          {status.paused.reason ? `: ${status.paused.reason}` : ''}. Running work finishes; nothing new starts.
+        </p>
+      )}
+      {status.awaiting_approval && <Approvals run={id} awaiting={status.awaiting_approval} />}
+      {status.maas_silent_since && (
+        <p class="banner" role="status">
+          MAAS has not answered since {timeOf(status.maas_silent_since)}. The run continues when it does.
+        </p>
+      )}
+      {held && (
+        <p class="banner" role="status">
+          Tasks failed, and the run is held open: retry or skip them below, or stop the run.
+        </p>
+      )}
+      {status.stopping && run.outcome === null && (
+        <p class="banner" role="status">
+          Stopping: running work finishes; nothing new starts.
+        </p>
+      )}
+      {run.outcome !== null && <Conclusion run={run} />}
+      {isOfGraphs(status) ? (
+        <GraphRun id={id} tables={tables} status={status} query={query} />
+      ) : (
+        <SiteRun id={id} tables={tables} status={status} query={query} />
+      )}
+      <OperatorActions
+        run={id}
+        cluster={run.labels.cluster}
+        again={`${status.phase}/${status.paused?.since}/${status.done}/${notice.value}`}
+      />
+    </>
+  );
+}
+
+interface ApprovalsProps {
+  readonly run: string;
+  readonly awaiting: NonNullable<Status['awaiting_approval']>;
+}
+
+/** Pending approvals, with the actions. */
+const Approvals = ({ run, awaiting }: ApprovalsProps) =>
+  awaiting.map(({ before, since }) => (
+    <div class="banner" role="status" key={before}>
+      <p>
+        Waiting for approval{' '}
+        {before === '*' ? (
+          'before any change'
+        ) : (
+          <>
+            before <strong>{before}</strong>
+          </>
+        )}
+        {' since '}
+        <Ago of={since} />. Everything else continues.
+      </p>
+      <div class="actions">
+        <Action
+          label="Approve"
+          title={before === '*' ? 'Approve the run' : `Approve ${before}`}
+          explain="The run continues there. The report records who approved and why."
+          act={({ note }) => send('POST /runs/:run/approve', { params: { run }, body: { ...note, before } })}
+          done="Approved: the run continues."
+        />
+        <Action
+          label="Reject"
+          title={before === '*' ? 'Reject the run' : `Reject ${before}`}
+          explain="Ends the run: running work finishes, nothing new starts, the report is written."
+          act={({ note }) => send('POST /runs/:run/reject', { params: { run }, body: { ...note, before } })}
+          done="Rejected: the run is stopping."
+          danger
+        />
+      </div>
+    </div>
+  ));
+
+const failedAndBlocked = ({ failed, blocked, not_reached }: GraphRunStatus['counts']): string =>
+  saidCounts({ failed, blocked, not_reached });
+
+/** Its target, starter, time and reason. */
+function Facts({ run, expected }: { readonly run: Run; readonly expected: Status['expected'] }) {
+  const { cluster } = run.labels;
+  const known = useData(cluster === undefined ? null : at('GET /clusters/:id', { params: { id: cluster } }));
+  const about: ComponentChildren[] = [
+    run.site !== null && (
+      <>
+        site <a href={`/sites/${encodeURIComponent(run.site)}`}>{run.site}</a>
+      </>
+    ),
+    run.number !== null && `run #${run.number}`,
+    cluster !== undefined && (
+      <>
+        cluster <a href={`/clusters/${cluster}`}>{known.data?.name ?? cluster}</a>
+      </>
+    ),
+    run.revision !== null && `revision ${run.revision}`,
+    <>
+      started <Ago of={run.started_at} />
+      {run.started_by ? ` by ${run.started_by}` : ''}
+    </>,
+    run.reason && (run.outcome === null || run.outcome === 'success') && `“${run.reason}”`,
+    <>
+      {run.ended_at ? 'took' : 'running for'} <Lasting from={run.started_at} to={run.ended_at} />
+      {expected && <TimeLeft of={expected} />}
+    </>,
+    run.temporal_url && (
+      <a href={run.temporal_url} target="_blank" rel="noreferrer">
+        Show in Temporal
+      </a>
+    ),
+  ].filter(Boolean);
+  return (
+    <p class="facts">
+      {about.map((one, index) => (
+        <>
+          {index > 0 && ' · '}
+          {one}
+        </>
+      ))}
+    </p>
+  );
+}
+
+/** Why it ended, and the next step. */
+function Conclusion({ run }: { readonly run: Run }) {
+  const report = useData(at('GET /runs/:run/report', { params: { run: run.id } }), { again: run.outcome });
+  if (report.data === undefined) return null;
+  const { reason, next_step: next, warnings } = report.data;
+  if (!reason && warnings.length === 0) return null;
+  return (
+    <div class={run.outcome === 'success' || run.outcome === 'nothing_to_do' ? 'banner' : 'problem'} role="status">
+      {reason && (
+        <p>
+          <strong>{reason}</strong>
+        </p>
+      )}
+      {next && <p>{next}</p>}
+      {warnings.length > 0 && (
+        <ul>
+          {warnings.map((one) => (
+            <li>{one}</li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Steering({ run, status }: { readonly run: Run; readonly status: Status }) {
+  const ofGraphs = isOfGraphs(status);
+  if (run.outcome !== null) {
+    const { transaction } = run.labels;
+    const offer = <RunAgain run={run} />;
+    if (!ofGraphs || transaction === undefined || run.outcome === 'success' || run.outcome === 'nothing_to_do')
+      return offer;
+    const again = async ({ note }: Given): Promise<void> => {
+      const body = { cluster: status.cluster, from: Number(transaction), ...note };
+      const started = await send('POST /graphs/execute/', { body });
+      go(`/runs/${started.run}`);
+    };
+    return (
+      <>
+        {offer}
+        <Action
+          label="Retry from failure"
+          explain="Starts a run with the failed tasks of this one and everything after them. Successful tasks are not run again."
+          act={again}
+          done="A new run retries the failed tasks."
+        />
+      </>
+    );
+  }
+  const to =
+    (verb: 'pause' | 'resume' | 'stop' | 'cancel') =>
+    ({ note }: Given) =>
+      send(`POST /runs/:run/${verb}`, { params: { run: run.id }, body: note });
+  const aborts = ofGraphs ? 'Running tasks are killed on their nodes.' : 'Running work is aborted as far as MAAS can.';
+  return (
+    <>
+      {status.paused ? (
+        <Action label="Resume" explain="Resumes the run." act={to('resume')} done="The run continues." />
+      ) : (
+        <Action
+          label="Pause"
+          explain="Running work finishes, and nothing new starts until the run is resumed. Nothing is lost."
+          act={to('pause')}
+          done="The run is paused."
+        />
+      )}
+      <Action
+        label="Stop"
+        explain="Ends the run gracefully: running work finishes, nothing new starts, the report is written. The run cannot be resumed."
+        act={to('stop')}
+        done="The run is stopping."
+        danger
+      />
+      <Action
+        label="Cancel"
+        explain={`Ends the run immediately. ${aborts} Machines may be left half done: use Stop unless it is urgent.`}
+        act={to('cancel')}
+        done="The run is being cancelled."
+        danger
+      />
+    </>
+  );
+}
+
+interface OperatorActionsProps {
+  readonly run: string;
+  readonly again: string;
+  readonly cluster: string | undefined;
+}
+
+/** Actions of operators on the run. */
+function OperatorActions({ run, again, cluster }: OperatorActionsProps) {
+  const names = useNodeNames(cluster);
+  const report = useData(at('GET /runs/:run/report', { params: { run } }), { again });
+  const actions = report.data?.operator ?? [];
+  if (actions.length === 0) return null;
+  return (
+    <>
+      <h2>Operator actions</h2>
+      <ul class="plain">
+        {actions.map((one) => (
+          <li>
+            <Ago of={one.at} /> <strong>{said(one.action)}</strong> {aboutOf(one, names)} {one.by ? `by ${one.by}` : ''}
+            {one.reason ? `: ${one.reason}` : ''}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+type OperatorAction = Answer<'GET /runs/:run/report'>['operator'][number];
+
+const aboutOf = (action: OperatorAction, names: Names): string => {
+  const { node, before } = action;
+  if ('task' in action && action.task !== undefined && node !== undefined)
+    return placeOf({ task: action.task, node }, names);
+  return node ?? before ?? '';
+};

@@ -1,0 +1,120 @@
+import { type Answer, at } from '../api.ts';
+import { Search } from '../ask.tsx';
+import { Loaded, State } from '../parts.tsx';
+import { filterBy } from '../router.ts';
+import { useData } from '../store.ts';
+import { Table } from '../table.tsx';
+import { count } from '../words.ts';
+
+type Site = Answer<'GET /sites/:site'>;
+type Strategy = Answer<'GET /sites/:site/revisions/:ref/strategy'>;
+type Difference = Answer<'GET /sites/:site/revisions/:ref/difference'>;
+type Machines = Answer<'GET /sites/:site/nodes/status'>;
+
+/** The effect of a deployment of the newest revision on each node, with reasons; nothing is changed. */
+export function SitePlan({ site, query: given }: { readonly site: Site; readonly query: URLSearchParams }) {
+  const params = { site: site.name, ref: 'latest' };
+  const strategy = useData(at('GET /sites/:site/revisions/:ref/strategy', { params }));
+  const difference = useData(at('GET /sites/:site/revisions/:ref/difference', { params }));
+  const machines = useData(at('GET /sites/:site/nodes/status', { params: { site: site.name } }), { every: 30_000 });
+  const text = given.get('node') ?? '';
+  return (
+    <>
+      <h2 id="plan">Deployment plan</h2>
+      <Loaded from={strategy}>
+        {(data) => {
+          const rows = rowsOf(data, difference.data, machines.data);
+          const counts = Map.groupBy(rows, ({ what }) => what);
+          return (
+            <>
+              <p class="facts">
+                Revision {site.latest_revision}:{' '}
+                {[...counts].map(([what, { length }]) => `${count(length, 'node')} ${what}`).join(', ')}.
+                {(machines.problem || machines.data?.stale) && (
+                  <span class="bad">
+                    {' '}
+                    MAAS does not answer, so the state of machines is unknown:{' '}
+                    {machines.problem?.detail ?? machines.data?.reason}
+                  </span>
+                )}
+              </p>
+              {data.warnings.map((one) => (
+                <p class="banner">{one}</p>
+              ))}
+              <div class="filters">
+                <Search label="Node or group" value={text} onChange={(value) => filterBy({ node: value })} />
+              </div>
+              <Table
+                label="Plan"
+                rows={rows.filter((one) => `${one.node} ${one.group}`.includes(text))}
+                keyOf={(one) => one.node}
+                empty="No nodes match."
+                columns={[
+                  ['Node', (one) => one.node, 'name'],
+                  [
+                    'Group',
+                    (one) => (
+                      <>
+                        {one.place}. {one.group} {one.critical && <span class="tag">critical</span>}
+                      </>
+                    ),
+                  ],
+                  ['Effect', (one) => <State of={LOOK[one.what]}>{one.what}</State>],
+                  ['Why', (one) => one.why, 'wide'],
+                ]}
+              />
+            </>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}
+
+/** What happens to a node, and why. */
+interface Fate {
+  readonly what: 'deployed' | 'unchanged' | 'not decided' | 'refused';
+  readonly why: string;
+}
+
+const LOOK = { deployed: 'running', unchanged: 'skipped', 'not decided': 'waiting', refused: 'failed' };
+const SAID = { deploy: 'deployed', leave: 'unchanged', refuse: 'refused' } as const;
+
+/** By node, in the order of groups. */
+function rowsOf({ order, groups }: Strategy, difference: Difference | undefined, machines: Machines | undefined) {
+  const named = new Map(groups.map((one) => [one.name, one]));
+  const state = new Map((machines?.nodes ?? []).map((one) => [one.node, one]));
+  const changed = new Map((difference?.nodes ?? []).map((one) => [one.name, one]));
+  const seen = new Set<string>();
+  return order.flatMap((name, index) => {
+    const { nodes = [], critical = false, depends_on: after = [] } = named.get(name) ?? {};
+    return nodes
+      .filter((node) => !seen.has(node) && seen.add(node))
+      .map((node) => ({
+        node,
+        group: name,
+        place: index + 1,
+        critical,
+        ...fateOf(state.get(node), changed.get(node), after),
+      }));
+  });
+}
+
+function fateOf(
+  machine: Machines['nodes'][number] | undefined,
+  change: Difference['nodes'][number] | undefined,
+  after: readonly string[],
+): Fate {
+  const order = after.length > 0 ? `; after ${after.join(', ')}` : '';
+  const news =
+    change === undefined
+      ? ''
+      : change.change === 'changed'
+        ? `, changed: ${change.fields.join(', ')}`
+        : ', new in the documents';
+  if (machine?.deployment === undefined)
+    return { what: 'not decided', why: `the state of its machine is unknown${news}${order}` };
+  const { does, why } = machine.deployment;
+  const more = { deploy: `${news}${order}`, leave: news && `${news}; redeploy it to apply that`, refuse: '' };
+  return { what: SAID[does], why: `${why}${more[does]}` };
+}

@@ -1,0 +1,342 @@
+import type { ComponentChildren } from 'preact';
+import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
+import type { RunStatus } from '../../../core/contracts/site-run.ts';
+import type { GroupReport, NodeReport, RunReport } from '../../../core/contracts/site-run-report.ts';
+import type { NodeState } from '../../../core/words.ts';
+import { at, send } from '../api.ts';
+import { Action, Choice, type Given, Search } from '../ask.tsx';
+import { type Cell, Cells, Loaded, Progress, State, Tabs, type View } from '../parts.tsx';
+import { fieldsOf, filterBy } from '../router.ts';
+import { useData } from '../store.ts';
+import { Chosen, forEach, Table, useSelection } from '../table.tsx';
+import { Lasting } from '../times.tsx';
+import { count, type Look, reasonOf, said, some } from '../words.ts';
+import { Commit } from './revisions.tsx';
+import { type BarOf, Timeline } from './timeline.tsx';
+
+const VIEWS: readonly View[] = [
+  ['nodes', 'Nodes'],
+  ['timeline', 'Timeline'],
+];
+
+interface SiteRunProps {
+  readonly id: string;
+  readonly tables: RunFrame;
+  readonly status: RunStatus;
+  readonly query: URLSearchParams;
+}
+
+/** A run on a site: phases, groups as a tree, nodes with their results or times. */
+export function SiteRun({ id, tables, status, query }: SiteRunProps) {
+  const { run, nodes = {} } = tables;
+  const again = JSON.stringify([
+    status.phase,
+    status.done,
+    status.counts,
+    status.groups,
+    status.current,
+    status.awaiting_approval,
+  ]);
+  const report = useData(at('GET /runs/:run/report', { params: { run: id } }), { again });
+  const rows = Object.values(nodes);
+  const view = query.get('view') === 'timeline' ? 'timeline' : 'nodes';
+  return (
+    <>
+      {status.current && <Current current={status.current} />}
+      <NodeCells nodes={rows} chosen={query.get('node') ?? ''} />
+      <Loaded from={report}>
+        {(data) =>
+          'phases' in data && (
+            <>
+              {data.commit && (
+                <p class="facts">
+                  Commit <Commit id={data.commit} url={data.commit_url} />
+                </p>
+              )}
+              <Phases phases={data.phases} />
+              {data.baremetal && <GroupTree groups={data.baremetal.groups} live={status.groups} query={query} />}
+            </>
+          )
+        }
+      </Loaded>
+      <Tabs views={VIEWS} current={view} />
+      {view === 'nodes' ? (
+        <NodeTable id={id} rows={rows} query={query} live={run.outcome === null} />
+      ) : (
+        <Timeline rows={rows.map(barOf)} until={run.ended_at} from={run.started_at} />
+      )}
+    </>
+  );
+}
+
+/** The current step, or the one that failed. */
+const stepOf = (one: NodeReport) => one.running ?? one.failed_in;
+
+const barOf = (one: NodeReport): BarOf => ({
+  row: one.name,
+  label: `${said(stepOf(one) ?? '')} ${said(one.state)}`,
+  status: one.running === undefined ? one.state : 'running',
+  from: one.started_at,
+  to: one.ended_at,
+});
+
+const Current = ({ current }: { readonly current: NonNullable<RunStatus['current']> }) => (
+  <p class="facts">
+    Now: <strong>{current.call}</strong> of group <strong>{current.group}</strong>:{' '}
+    {count(current.running.length, 'node')} running{current.waiting > 0 ? `, ${current.waiting} waiting` : ''}.
+    {current.running.length > 0 && <span class="quiet">Waiting for {some(current.running)}.</span>}
+  </p>
+);
+
+/** A cell for each node. */
+function NodeCells({ nodes, chosen }: { readonly nodes: readonly NodeReport[]; readonly chosen: string }) {
+  const failed = nodes.filter(({ state }) => state === 'failed').length;
+  const cells = nodes.map((one) => ({
+    key: one.name,
+    name: one.name,
+    look: lookOfNode(one),
+    note: said(one.state),
+    text: `${one.name}: ${said(one.state)}${reasonOf(one) && `, ${reasonOf(one)}`}`,
+  }));
+  const choose = ({ key }: Cell<string>) => filterBy({ node: chosen === key ? '' : key, page: '', view: '' });
+  return (
+    <>
+      <p class="facts">
+        {count(cells.length, 'node')}
+        {failed > 0 ? (
+          <>
+            , <span class="bad">{failed} failed</span>
+          </>
+        ) : (
+          ''
+        )}
+      </p>
+      <Cells label="Nodes at a glance" cells={cells} chosen={chosen} onChoose={choose} />
+    </>
+  );
+}
+
+const lookOfNode = ({ state, started_at: start, ended_at: end }: NodeReport): Look =>
+  LOOKS[state] ?? (start !== undefined && end === undefined ? 'busy' : 'wait');
+
+const LOOKS: Readonly<Partial<Record<NodeState, Look>>> = { success: 'ok', failed: 'bad', prepared: 'half' };
+
+const Phases = ({ phases }: { readonly phases: RunReport['phases'] }) => (
+  <ol class="phases" aria-label="Phases">
+    {phases.map((one) => (
+      <li key={one.name} title={one.detail}>
+        <State of={one.state}>{said(one.name)}</State>
+        <span class="quiet">
+          <Lasting from={one.started_at} to={one.ended_at} />
+        </span>
+      </li>
+    ))}
+  </ol>
+);
+
+/**
+ * Groups below the one they wait for last; others that they wait for are named. Each with its nodes by state and its
+ * criteria.
+ */
+type LiveGroup = RunStatus['groups'][number];
+
+interface GroupTreeProps {
+  readonly groups: readonly GroupReport[];
+  readonly live: readonly LiveGroup[];
+  readonly query: URLSearchParams;
+}
+
+function GroupTree({ groups, live, query }: GroupTreeProps) {
+  const now = new Map(live.map((one) => [one.name, one]));
+  const tree = treeOf(groups);
+  const chosen = query.get('group');
+  const choose = (name: string) => filterBy({ group: chosen === name ? '' : name, page: '', view: '' });
+  const branch = (above: string): ComponentChildren => {
+    const own = tree.get(above) ?? [];
+    return (
+      own.length > 0 && (
+        <ul class="tree">
+          {own.map((group) => (
+            <li key={group.name}>
+              <Group group={group} now={now.get(group.name) ?? group} above={above} chosen={chosen} onChoose={choose} />
+              {branch(group.name)}
+            </li>
+          ))}
+        </ul>
+      )
+    );
+  };
+  return (
+    <>
+      <h2>Deployment groups</h2>
+      <div class="groups" role="group" aria-label="Deployment groups">
+        {branch('')}
+      </div>
+    </>
+  );
+}
+
+interface GroupProps {
+  readonly group: GroupReport;
+  /** Its state now. */
+  readonly now: LiveGroup;
+  readonly above: string;
+  readonly chosen: string | null;
+  readonly onChoose: (name: string) => void;
+}
+
+function Group({ group, now, above, chosen, onChoose }: GroupProps) {
+  const { counts } = group;
+  const others = group.depends_on.filter((name) => name !== above);
+  const reason = now.reason ?? group.reason;
+  return (
+    <>
+      <div class="row">
+        <button type="button" class="link" aria-pressed={chosen === group.name} onClick={() => onChoose(group.name)}>
+          {group.name}
+        </button>
+        <State of={now.state} />
+        {group.critical && <span class="tag">critical</span>}
+        <Progress small done={counts.success + counts.failed} total={group.nodes.length} bad={counts.failed} />
+        {others.length > 0 && <span class="quiet">also after {others.join(', ')}</span>}
+      </div>
+      {reason && <p class="bad">{reason}</p>}
+      {group.criteria.length > 0 && (
+        <ul class="criteria">
+          {group.criteria.map((one) => (
+            <li class={one.met ? 'ok' : 'bad'}>
+              <span aria-hidden="true">{one.met ? '✓' : '✗'}</span> {one.call}: {one.text}
+              {one.met ? '' : ' (not met)'}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+/** Groups by the one above them, '' for those that wait for none: of all that one waits for the deepest. */
+function treeOf(groups: readonly GroupReport[]): ReadonlyMap<string, readonly GroupReport[]> {
+  const known = new Map(groups.map((one) => [one.name, one]));
+  const depths = new Map<string, number>();
+  const above = (group: GroupReport): string[] => group.depends_on.filter((name) => known.has(name));
+  const depthOf = (name: string): number => {
+    const group = known.get(name);
+    const before = depths.get(name);
+    if (group === undefined || before !== undefined) return before ?? 0;
+    depths.set(name, 0);
+    const own = Math.max(-1, ...above(group).map(depthOf)) + 1;
+    depths.set(name, own);
+    return own;
+  };
+  return Map.groupBy(groups, (group) => {
+    const [deepest = ''] = above(group).sort((a, b) => depthOf(b) - depthOf(a));
+    return deepest;
+  });
+}
+
+const RANK: Readonly<Record<NodeState, number>> = { failed: 0, prepared: 1, waiting: 2, not_reached: 3, success: 4 };
+
+interface NodeTableProps {
+  readonly id: string;
+  readonly rows: readonly NodeReport[];
+  readonly query: URLSearchParams;
+  readonly live: boolean;
+}
+
+function NodeTable({ id, rows, query, live }: NodeTableProps) {
+  const [group, state, name] = fieldsOf(query, ['group', 'state', 'node']);
+  const wanted = rows
+    .filter((one) => (group === '' || one.group === group) && (state === '' || one.state === state))
+    .filter((one) => one.name.includes(name))
+    .sort((a, b) => RANK[a.state] - RANK[b.state] || (a.name < b.name ? -1 : 1));
+  const selection = useSelection(wanted, {
+    keyOf: (one) => one.name,
+    nameOf: (one) => one.name,
+    isChoosable: (one) => live && one.state === 'failed',
+  });
+  const retry = (node: string, { note }: Given) =>
+    send('POST /runs/:run/nodes/:node/retry', { params: { run: id, node }, body: note });
+  const retryChosen = async (given: Given): Promise<void> => {
+    await forEach(
+      selection.rows,
+      (one) => one.name,
+      (one) => retry(one.name, given),
+    );
+    selection.clear();
+  };
+  return (
+    <>
+      <form class="filters" role="search" aria-label="Filter nodes" onSubmit={(event) => event.preventDefault()}>
+        <Search label="Node" value={name} onChange={(text) => filterBy({ node: text, page: '' })} />
+        <Choice
+          label="State"
+          value={state}
+          options={[
+            ['', 'all'],
+            ['failed', 'failed'],
+            ['waiting', 'waiting'],
+            ['not_reached', 'not reached'],
+            ['prepared', 'prepared'],
+            ['success', 'success'],
+          ]}
+          onChange={(value) => filterBy({ state: value, page: '' })}
+        />
+        {group !== '' && <span class="tag">group {group}</span>}
+        {(group || state || name) && (
+          <button type="button" onClick={() => filterBy({ group: '', state: '', node: '', page: '' })}>
+            Show all
+          </button>
+        )}
+        <span class="quiet">{count(wanted.length, 'node')}</span>
+      </form>
+      <Chosen selection={selection} what={selection.rows.length === 1 ? 'node' : 'nodes'}>
+        <Action
+          label="Retry selected"
+          explain="Retries these nodes while the run continues; their groups are evaluated again."
+          act={retryChosen}
+          done="Retrying the nodes."
+        />
+      </Chosen>
+      <Table
+        label="Nodes"
+        selection={live && wanted.some((one) => one.state === 'failed') ? selection : undefined}
+        rows={wanted}
+        keyOf={(one) => one.name}
+        empty="No nodes match."
+        columns={[
+          ['Node', (one) => one.name, 'name'],
+          ['State', (one) => <State of={one.state} />],
+          ['Group', (one) => one.group ?? ''],
+          ['Step', (one) => said(stepOf(one) ?? '')],
+          ['Tries', (one) => one.attempts ?? '', 'number'],
+          ['Took', (one) => <Lasting from={one.started_at} to={one.ended_at} />, 'number'],
+          [
+            'Reason',
+            (one) => (
+              <>
+                {reasonOf(one)} <span class="quiet">{one.hint ?? ''}</span>
+              </>
+            ),
+            'wide',
+          ],
+          [
+            '',
+            (one) =>
+              live &&
+              one.state === 'failed' && (
+                <Action
+                  label="Retry"
+                  title={`Retry ${one.name}`}
+                  explain="Retries the node while its run continues; its group is evaluated again."
+                  act={(given) => retry(one.name, given)}
+                  done={`Retrying ${one.name}.`}
+                />
+              ),
+            'actions',
+          ],
+        ]}
+      />
+    </>
+  );
+}

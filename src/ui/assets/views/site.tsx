@@ -1,0 +1,256 @@
+import { type Answer, at } from '../api.ts';
+import { Command, type Crumb, Empty, Fold, Loaded, Missing, State, Title } from '../parts.tsx';
+import { addressWith } from '../router.ts';
+import { listsChanged, useData } from '../store.ts';
+import { Table } from '../table.tsx';
+import { Ago } from '../times.tsx';
+import { count, some } from '../words.ts';
+import { Commit, Documents } from './revisions.tsx';
+import { RunTable } from './runs.tsx';
+import { SitePlan } from './site-plan.tsx';
+import { StartRun } from './sites.tsx';
+
+const LIST: Crumb = ['/sites', 'Sites'];
+
+/** One site: its revisions, groups, machines and runs. */
+export function SiteView({ id, query: given }: { readonly id: string; readonly query: URLSearchParams }) {
+  const params = { site: id };
+  const again = listsChanged.value;
+  const site = useData(at('GET /sites/:site', { params }), { again });
+  const revisions = useData(at('GET /sites/:site/revisions', { params, query: { limit: 20 } }), { again });
+  const runs = useData(at('GET /sites/:site/runs', { params, query: { limit: 20 } }), { again });
+  const newest = site.data?.latest_revision ?? null;
+  const open = runs.data?.items.find((run) => run.outcome === null);
+  if (site.data === undefined && site.problem !== undefined)
+    return <Missing of={`Site ${id}`} problem={site.problem} list={LIST} onRetry={site.reload} />;
+  return (
+    <>
+      <Title of={`Site ${id}`} trail={[LIST]} actions={site.data && <StartRun site={site.data} open={open} />} />
+      {site.data?.latest_revision === null && (
+        <Empty title="This site has no documents yet.">
+          <p>Commit a folder of YAML documents; then it can be tested and deployed:</p>
+          <Command text={`sitewright site commit ${id} FOLDER`} />
+        </Empty>
+      )}
+      {site.data?.source && <Source of={site.data.source} />}
+      {given.has('plan') && site.data && newest !== null && <SitePlan site={site.data} query={given} />}
+      <h2>Runs</h2>
+      <Loaded from={runs}>{({ items }) => <RunTable runs={items} empty="No runs yet: deploy it above." />}</Loaded>
+      <h2>Revisions</h2>
+      <Loaded from={revisions}>
+        {({ items }) => (
+          <Table
+            label="Revisions"
+            rows={items}
+            keyOf={(one) => one.number}
+            empty="No revisions yet."
+            columns={[
+              [
+                'Revision',
+                (one) => (
+                  <a
+                    href={addressWith({ revision: one.number, since: one.number > 1 ? one.number - 1 : '' })}
+                    data-stay
+                    aria-label={`Show revision ${one.number}`}
+                  >
+                    {one.number}
+                  </a>
+                ),
+                'number',
+              ],
+              ['Commit', (one) => <Commit id={one.commit_id} url={one.commit_url} />],
+              [
+                '',
+                (one) =>
+                  one.last_good ? (
+                    <State of="success">last good</State>
+                  ) : one.forced ? (
+                    <State of="failed">with errors</State>
+                  ) : (
+                    ''
+                  ),
+              ],
+              ['Message', (one) => one.message ?? ''],
+              ['By', (one) => one.author ?? ''],
+              ['At', (one) => <Ago of={one.created_at} />],
+              ['Hash', (one) => <code>{one.hash.slice(0, 12)}</code>],
+            ]}
+          />
+        )}
+      </Loaded>
+      {newest !== null && (
+        <>
+          <h2>Documents</h2>
+          <Documents site={id} newest={newest} query={given} />
+          <h2>Deployment groups of the latest revision</h2>
+          <Groups site={id} />
+          <h2>Machines</h2>
+          <Machines site={id} />
+          <h2>Drift</h2>
+          <Drift site={id} />
+        </>
+      )}
+    </>
+  );
+}
+
+type Site = Answer<'GET /sites/:site'>;
+
+const Source = ({ of: { url, branch, folder } }: { readonly of: NonNullable<Site['source']> }) => (
+  <p class="facts">
+    Follows <strong>{branch}</strong> of <code>{url}</code>
+    {folder && (
+      <>
+        , folder <code>{folder}</code>
+      </>
+    )}
+    .
+  </p>
+);
+
+interface OfSite {
+  readonly site: string;
+}
+
+function Groups({ site }: OfSite) {
+  const strategy = useData(at('GET /sites/:site/revisions/:ref/strategy', { params: { site, ref: 'latest' } }));
+  return (
+    <Loaded from={strategy}>
+      {({ groups }) => (
+        <Table
+          label="Deployment groups"
+          rows={groups}
+          keyOf={(one) => one.name}
+          columns={[
+            [
+              'Group',
+              (one) => (
+                <>
+                  <strong>{one.name}</strong> {one.critical && <span class="tag">critical</span>}
+                </>
+              ),
+            ],
+            ['After', (one) => one.depends_on.join(', ')],
+            [
+              'Nodes',
+              (one) => (
+                <>
+                  {count(one.nodes.length, 'node')} <span class="quiet">{some(one.nodes)}</span>
+                </>
+              ),
+            ],
+            ['Criteria', (one) => criteriaOf(one.success_criteria)],
+          ]}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+function criteriaOf(criteria: Readonly<Record<string, number>>): string {
+  const { percent_successful_nodes: percent, minimum_successful_nodes: least, maximum_failed_nodes: most } = criteria;
+  const all = [
+    percent !== undefined && `at least ${percent} %`,
+    least !== undefined && `at least ${least}`,
+    most !== undefined && `at most ${most} failed`,
+  ];
+  return all.filter(Boolean).join(', ');
+}
+
+/** Asked for by hand: MAAS has to answer. */
+function Machines({ site }: OfSite) {
+  return <Fold label="Show their state in MAAS">{() => <MachineTable site={site} />}</Fold>;
+}
+
+function MachineTable({ site }: OfSite) {
+  const nodes = useData(at('GET /sites/:site/nodes/status', { params: { site } }), { every: 15_000 });
+  return (
+    <Loaded from={nodes}>
+      {({ nodes: all, stale }) => (
+        <>
+          {stale && <p class="quiet">MAAS does not answer; this is the last known state.</p>}
+          <Table
+            label="Machines"
+            rows={all}
+            keyOf={(one) => one.node}
+            columns={[
+              ['Node', (one) => one.node],
+              ['State', (one) => <State of={one.status ?? 'unknown'} />],
+              ['Power', (one) => one.power ?? ''],
+              ['Zone', (one) => one.zone ?? ''],
+              ['Tags', (one) => one.tags.join(', ')],
+            ]}
+          />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** Asked for by hand: MAAS has to answer. */
+function Drift({ site }: OfSite) {
+  return <Fold label="Compare MAAS with the deployment">{() => <DriftTable site={site} />}</Fold>;
+}
+
+function DriftTable({ site }: OfSite) {
+  const drift = useData(at('GET /sites/:site/drift', { params: { site } }), { every: 60_000 });
+  return (
+    <Loaded from={drift}>
+      {({ nodes }) => {
+        const changed = nodes.filter(({ state }) => state === 'drifted' || state === 'missing');
+        const unrecorded = nodes.filter(({ state }) => state === 'unrecorded');
+        return (
+          <>
+            <p>
+              {nodes.length === 0
+                ? 'Nothing is deployed.'
+                : `${count(changed.length, 'machine')} of ${nodes.length} ${changed.length === 1 ? 'differs' : 'differ'} from what was deployed.`}
+              {unrecorded.length > 0 && (
+                <>
+                  {' '}
+                  <span class="quiet">
+                    Not recorded before their next deployment: {some(unrecorded.map(({ node }) => node))}
+                  </span>
+                </>
+              )}
+            </p>
+            {changed.length > 0 && (
+              <Table
+                label="Machines that differ"
+                rows={changed}
+                keyOf={(one) => one.node}
+                columns={[
+                  ['Node', (one) => one.node],
+                  [
+                    'Deployed',
+                    (one) => (
+                      <>
+                        <Ago of={one.deployed_at} /> <span class="quiet">revision {one.revision}</span>
+                      </>
+                    ),
+                  ],
+                  ['Difference', (one) => <Differences of={one} />],
+                ]}
+              />
+            )}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+type Drifted = Answer<'GET /sites/:site/drift'>['nodes'][number];
+
+const Differences = ({ of: { state, system_id: id, differences } }: { readonly of: Drifted }) =>
+  state === 'missing' ? (
+    `MAAS no longer lists its machine ${id}`
+  ) : (
+    <ul>
+      {differences.map(({ what, deployed, now }) => (
+        <li>
+          {what}: {deployed ?? 'none'} → {now ?? 'none'}
+        </li>
+      ))}
+    </ul>
+  );

@@ -1,0 +1,122 @@
+import type { Run } from '../../../core/contracts/run.ts';
+import type { SiteRunKind } from '../../../core/words.ts';
+import { type Answer, at, send } from '../api.ts';
+import { Action, type Given, heldBefore, holdField } from '../ask.tsx';
+import { Command, Empty, Loaded, RunState, Title } from '../parts.tsx';
+import { go } from '../router.ts';
+import { listsChanged, useData } from '../store.ts';
+import { Table } from '../table.tsx';
+import { Ago } from '../times.tsx';
+import { said } from '../words.ts';
+
+/** All sites, with the newest run of each. */
+export function SitesView() {
+  const sites = useData(at('GET /sites'), { again: listsChanged.value });
+  const runs = useData(at('GET /runs', { query: { limit: 200 } }), { again: listsChanged.value });
+  const last = (site: string) => runs.data?.items.find((run) => run.site === site);
+  const openRun = (site: string) => (last(site)?.outcome === null ? last(site) : undefined);
+  return (
+    <>
+      <Title of="Sites" />
+      <Loaded from={sites}>
+        {({ items }) => (
+          <Table
+            label="Sites"
+            rows={items}
+            keyOf={(site) => site.name}
+            empty={<NoSite />}
+            columns={[
+              ['Site', (site) => <a href={`/sites/${encodeURIComponent(site.name)}`}>{site.name}</a>, 'name'],
+              ['Latest run', (site) => <LastRun run={last(site.name)} />],
+              ['Last good revision', (site) => site.last_good_revision ?? <span class="quiet">never deployed</span>],
+              ['Latest revision', (site) => site.latest_revision ?? <span class="quiet">no documents</span>],
+              ['', (site) => <StartRun site={site} open={openRun(site.name)} />, 'actions'],
+            ]}
+          />
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+const NoSite = () => (
+  <Empty title="No sites yet.">
+    <p>
+      A site is a folder of YAML documents: its machines, its groups, and when they count as deployed. Create one, and
+      this page updates itself:
+    </p>
+    <Command text="sitewright site create NAME" />
+    <Command text="sitewright site commit NAME FOLDER" />
+  </Empty>
+);
+
+const LastRun = ({ run }: { readonly run: Run | undefined }) =>
+  run === undefined ? (
+    <span class="quiet">none</span>
+  ) : (
+    <>
+      <a href={`/runs/${run.id}`}>{said(run.kind)}</a> <RunState run={run} />
+      <span class="quiet">
+        <Ago of={run.started_at} />
+      </span>
+    </>
+  );
+
+interface StartRunProps {
+  readonly site: Answer<'GET /sites/:site'>;
+  /** The run already in progress. */
+  readonly open: Run | undefined;
+}
+
+/** Deploy, update or test, after showing the effect. */
+export function StartRun({ site, open }: StartRunProps) {
+  const start =
+    (kind: SiteRunKind) =>
+    async ({ texts, note }: Given): Promise<void> => {
+      const body = { kind, ...note, ...heldBefore(texts.hold_before) };
+      const run = await send('POST /sites/:site/runs', { params: { site: site.name }, body });
+      go(`/runs/${run.id}`);
+    };
+  const none = site.latest_revision === null && 'The site has no documents yet: sitewright site commit.';
+  const busy = open !== undefined && 'A run is already in progress on this site.';
+  const never = site.last_good_revision === null && 'Nothing has been deployed yet.';
+  const revision = `revision ${site.latest_revision}`;
+  return (
+    <>
+      {none === false && (
+        <>
+          <a
+            class="button"
+            href={`/sites/${encodeURIComponent(site.name)}?plan=1`}
+            aria-label={`Plan the deployment of ${site.name}`}
+          >
+            Plan
+          </a>{' '}
+        </>
+      )}
+      <Action
+        label="Deploy"
+        title={`Deploy ${site.name}`}
+        disabled={none || busy}
+        explain={`Deploys all nodes of ${revision}, group by group. Machines that are already deployed are not changed.`}
+        fields={[holdField('groups')]}
+        act={start('deploy_site')}
+      />
+      <Action
+        label="Update"
+        title={`Update ${site.name}`}
+        disabled={none || busy || never}
+        explain={`Deploys what is new or changed between revision ${site.last_good_revision} and ${revision}.`}
+        fields={[holdField('groups')]}
+        act={start('update_site')}
+      />
+      <Action
+        label="Test"
+        title={`Test ${site.name}`}
+        disabled={none || busy}
+        explain="Checks whether the site can be deployed; changes nothing."
+        act={start('test_site')}
+      />
+    </>
+  );
+}

@@ -1,0 +1,147 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { TaskLogEvent } from '../../../core/contracts/run.ts';
+import type { TaskOnNode } from '../../../core/task-on-node.ts';
+import { at, type Problem as Refusal } from '../api.ts';
+import { Choice, optionsOf } from '../ask.tsx';
+import type { Names } from '../names.ts';
+import { Problem, State } from '../parts.tsx';
+import { filterBy } from '../router.ts';
+import { follow, useData } from '../store.ts';
+import { placeOf, said } from '../words.ts';
+import { isNearEnd, linkOf, NO_LOG } from './task-log-address.ts';
+
+/** More text than this is not kept on the page; the download has all. */
+const MAX = 400_000;
+
+type Ended = Extract<TaskLogEvent, { readonly event: 'ended' }>['data'];
+
+interface Shown {
+  readonly text: string;
+  readonly ended: Ended | null;
+  readonly problem: Refusal | undefined;
+}
+
+interface TaskLogProps {
+  /** The run. */
+  readonly id: string;
+  readonly of: TaskOnNode;
+  readonly live: boolean;
+  readonly names: Names;
+}
+
+/** The live output of a task: below everything else, until it is closed. */
+export function TaskLog({ id, of, live, names }: TaskLogProps) {
+  const [stream, setStream] = useState('stdout');
+  const [attempt, setAttempt] = useState('');
+  const [round, setRound] = useState(0);
+  const [state, setState] = useState<Shown>(NOTHING);
+  const [box, heading] = [useRef<HTMLPreElement>(null), useRef<HTMLHeadingElement>(null)];
+  const following = useRef(true);
+  const { task, node } = of;
+  const params = { run: id, node, task };
+  const text = placeOf(of, names);
+  // The tries of the task, and whether a new one has started since.
+  const rows = useData(
+    at('GET /runs/:run/tasks', { params: { run: id }, query: { nodes: node, name: task, limit: 100 } }),
+    {
+      every: live ? 3_000 : undefined,
+    },
+  );
+  const row = rows.data?.items.find((one) => one.task === task && one.node === node);
+  const tries = row?.attempts ?? 0;
+  const known = rows.data !== undefined || rows.problem !== undefined;
+  useEffect(() => {
+    if (!known) return undefined;
+    setState(NOTHING);
+    following.current = true;
+    let offset: number | undefined;
+    return follow({
+      addressOf: () => at(LOG, { params, query: { stream, attempt, follow: live ? 'true' : undefined, offset } }),
+      on: (one) => {
+        if (!Number.isNaN(one.id)) offset = one.id;
+        setState((before) => {
+          if (one.event === 'output')
+            return { ...before, text: (before.text + one.data.text).slice(-MAX), problem: undefined };
+          if (one.event === 'gap')
+            return { ...before, text: `${before.text}\n[${one.data.to - one.data.offset} bytes were dropped]\n` };
+          return { ...before, ended: one.data };
+        });
+      },
+      refused: (problem) => setState((before) => ({ ...before, problem })),
+      once: !live,
+    });
+  }, [id, node, task, stream, attempt, live, round, known, attempt === '' ? tries : 0]);
+  useEffect(() => {
+    if (box.current && following.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [state.text]);
+  const close = () => {
+    filterBy(NO_LOG);
+    // Back to where it was opened from.
+    requestAnimationFrame(() => linkOf(of)?.focus());
+  };
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) close();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <section class="log" aria-label={`Log of ${text}`}>
+      <div class="filters">
+        <h2 tabindex={-1} ref={heading}>
+          Log of {text} {row && <State of={row.status} />}
+        </h2>
+        <Choice
+          label="Stream"
+          value={stream}
+          options={[
+            ['stdout', 'output'],
+            ['stderr', 'errors'],
+          ]}
+          onChange={setStream}
+        />
+        {tries > 1 && (
+          <Choice
+            label="Try"
+            value={attempt}
+            options={[
+              ['', `newest (${tries})`],
+              ...optionsOf(Array.from({ length: tries - 1 }, (_, index) => String(tries - 1 - index))),
+            ]}
+            onChange={setAttempt}
+          />
+        )}
+        <a href={at(LOG, { params, query: { stream, attempt } })} download={`${task}@${node}.${stream}.log`}>
+          Download
+        </a>
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </div>
+      <Problem of={state.problem} onRetry={() => setRound(round + 1)} />
+      {state.problem === undefined && (
+        <pre
+          ref={box}
+          tabindex={0}
+          aria-label="Output"
+          onScroll={({ currentTarget }) => {
+            following.current = isNearEnd(currentTarget);
+          }}
+        >
+          {state.text === '' ? 'Nothing printed yet.' : state.text}
+        </pre>
+      )}
+      {state.ended && (
+        <p class="quiet">
+          Ended: {said(state.ended.outcome)} {state.ended.outcome === 'success' ? '' : state.ended.message}
+        </p>
+      )}
+    </section>
+  );
+}
+
+const LOG = 'GET /runs/:run/nodes/:node/tasks/:task/log';
+
+const NOTHING: Shown = { text: '', ended: null, problem: undefined };

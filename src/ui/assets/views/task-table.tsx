@@ -1,0 +1,178 @@
+import type { ComponentChildren } from 'preact';
+import type { TaskOnNode } from '../../../core/task-on-node.ts';
+import { type Answer, at, send } from '../api.ts';
+import { Action, Choice, type Given, type Option, Search } from '../ask.tsx';
+import type { Names } from '../names.ts';
+import { Loaded, Older, State } from '../parts.tsx';
+import { addressWith, fieldsOf, filterBy } from '../router.ts';
+import { useData } from '../store.ts';
+import { Chosen, forEach, Table, useSelection } from '../table.tsx';
+import { Lasting } from '../times.tsx';
+import { placeOf, said, TASK_STATUSES } from '../words.ts';
+import { logOf } from './task-log-address.ts';
+
+type Task = Answer<'GET /runs/:run/tasks'>['items'][number];
+
+interface TaskTableProps {
+  /** The run. */
+  readonly id: string;
+  readonly graph: string;
+  readonly query: URLSearchParams;
+  readonly version: string;
+  readonly live: boolean;
+  readonly names: Names;
+}
+
+/** Tasks of a graph, failed ones first, in pages that the API cuts. The filters are in the address. */
+export function TaskTable({ id, graph, query, version, live, names }: TaskTableProps) {
+  const [node, status, name, before] = fieldsOf(query, ['node', 'status', 'task', 'before']);
+  const nodes = node === '' ? '' : idsOf(node, names);
+  const asked = { graph, nodes, statuses: status, name, before, limit: 50 };
+  const tasks = useData(at('GET /runs/:run/tasks', { params: { run: id }, query: asked }), { again: version });
+  const change = (field: string) => (value: string) => filterBy({ [field]: value, before: '' });
+  const none = { node: '', status: '', task: '', before: '' };
+  const rows = tasks.data?.items ?? [];
+  const isChoosable = (one: Task): boolean => live && one.status === 'failed';
+  const selection = useSelection(rows, { keyOf, nameOf: (one) => placeOf(one, names), isChoosable });
+  const toAll = (verb: Verb) => async (given: Given) => {
+    await forEach(selection.rows, selection.nameOf, (one) => act(id, one, verb, given));
+    selection.clear();
+  };
+  return (
+    <>
+      <form class="filters" role="search" aria-label="Filter tasks" onSubmit={(event) => event.preventDefault()}>
+        <Search label="Task" value={name} onChange={change('task')} />
+        <Search label="Node" value={names[node] ?? node} placeholder="id or name" onChange={change('node')} />
+        <Choice
+          label="Status"
+          value={status}
+          options={[['', 'all'], ...TASK_STATUSES.map((one): Option => [one, said(one)])]}
+          onChange={change('status')}
+        />
+        {(node || status || name) && (
+          <button type="button" onClick={() => filterBy(none)}>
+            Show all
+          </button>
+        )}
+      </form>
+      <Chosen selection={selection} what={selection.rows.length === 1 ? 'task' : 'tasks'}>
+        <Action
+          label="Retry selected"
+          explain="Runs these tasks again; then the tasks they blocked."
+          act={toAll('retry')}
+          done="Retrying the tasks."
+        />
+        <Action
+          label="Skip selected"
+          explain="Continues as if these tasks had nothing to do."
+          act={toAll('skip')}
+          done="Tasks skipped."
+        />
+      </Chosen>
+      <Loaded from={tasks}>
+        {({ items, next }) => (
+          <>
+            <Table
+              label="Tasks"
+              selection={items.some(isChoosable) ? selection : undefined}
+              rows={items}
+              keyOf={keyOf}
+              empty="No tasks match."
+              columns={[
+                ['Task', (one) => <LogLink of={one}>{one.task}</LogLink>, 'name'],
+                [
+                  'Node',
+                  (one) => (one.node === 'null' ? <span class="quiet">none</span> : (names[one.node] ?? one.node)),
+                  'name',
+                ],
+                ['Status', (one) => <State of={one.status} />],
+                ['Tries', (one) => one.attempts || '', 'number'],
+                ['Took', (one) => <Lasting from={one.time_start} to={one.time_end} />, 'number'],
+                [
+                  'Message',
+                  (one) => (
+                    <>
+                      {one.message ?? ''} {one.root_cause && <RootCause of={one.root_cause} names={names} />}
+                    </>
+                  ),
+                  'wide',
+                ],
+                ['', (one) => live && <TaskActions id={id} task={one} names={names} />, 'actions'],
+              ]}
+            />
+            <Older before={before} next={next} back="First" on="More" />
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+const keyOf = ({ task, node }: TaskOnNode): string => JSON.stringify([task, node]);
+
+type Verb = 'retry' | 'skip';
+
+const act = (run: string, { task, node }: TaskOnNode, verb: Verb, { note }: Given) =>
+  send(`POST /runs/:run/nodes/:node/tasks/:task/${verb}`, { params: { run, node, task }, body: note });
+
+/** The node with that id or name; a part of a name may mean several. */
+function idsOf(text: string, names: Names): string {
+  if (names[text] !== undefined || text === 'master' || text === 'null') return text;
+  const found = Object.entries(names).filter(([, name]) => name.toLowerCase().includes(text.toLowerCase()));
+  return found.length === 0 ? text : found.map(([id]) => id).join(',');
+}
+
+const LogLink = ({ of, children }: { readonly of: TaskOnNode; readonly children: ComponentChildren }) => (
+  <a href={addressWith(logOf(of))} data-stay data-log={of.task} data-log-node={of.node}>
+    {children}
+  </a>
+);
+
+interface RootCauseProps {
+  readonly of: NonNullable<Task['root_cause']>;
+  readonly names: Names;
+}
+
+function RootCause({ of: { task, node }, names }: RootCauseProps) {
+  const name = names[node] ?? node;
+  return task === null ? (
+    <span class="quiet">blocked by node {name}, which is offline</span>
+  ) : (
+    <span class="quiet">
+      blocked by <LogLink of={{ task, node }}>{task}</LogLink> on {name}
+    </span>
+  );
+}
+
+interface TaskActionsProps {
+  readonly id: string;
+  readonly task: Task;
+  readonly names: Names;
+}
+
+function TaskActions({ id, task, names }: TaskActionsProps) {
+  const text = placeOf(task, names);
+  const to = (verb: Verb) => (given: Given) => act(id, task, verb, given);
+  const failed = task.status === 'failed';
+  if (!failed && task.status !== 'waiting') return null;
+  return (
+    <>
+      {failed && (
+        <Action
+          label="Retry"
+          title={`Retry ${text}`}
+          explain="Runs the task again, and then the tasks it blocked."
+          act={to('retry')}
+          done={`Retrying ${text}.`}
+        />
+      )}
+      <Action
+        label="Skip"
+        title={`Skip ${text}`}
+        explain="Continues as if the task had nothing to do: immediately if it failed, otherwise when its turn comes. Later tasks run without it."
+        act={to('skip')}
+        done={`${text} skipped.`}
+      />
+    </>
+  );
+}

@@ -1,0 +1,229 @@
+import { useRef, useState } from 'preact/hooks';
+import { shownMoment } from '../clock.ts';
+import { count, lookOf, msOf, said, timeOf } from '../words.ts';
+
+const ROWS = 60;
+/** The shortest time that fills the width. */
+const MIN_MS = 1_000;
+const DRAG_PX = 6;
+const KEYS: Readonly<Record<string, number>> = { ArrowLeft: -0.25, ArrowRight: 0.25 };
+
+/** Room for the time at a tick. */
+const TICK_PX = 150;
+
+/** Steps of the axis, in seconds. */
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];
+
+/** What a bar shows. */
+export interface BarOf {
+  readonly row: string;
+  readonly name?: string | undefined;
+  readonly label: string;
+  readonly status: string;
+  /** Absent before it starts. */
+  readonly from: string | null | undefined;
+  readonly to: string | null | undefined;
+  readonly href?: string;
+  readonly isCritical?: boolean;
+}
+
+interface Bar extends BarOf {
+  readonly begin: number;
+  readonly end: number;
+}
+
+interface Dragged {
+  readonly from: number;
+  readonly to: number;
+  readonly x: number;
+}
+
+interface TimelineProps {
+  readonly rows: readonly BarOf[];
+  readonly from: string;
+  readonly until: string | null;
+}
+
+/** Bars in time, a row for each node; also while they still run. Dragging over it zooms to that time. */
+export function Timeline({ rows, from, until }: TimelineProps) {
+  const [page, setPage] = useState(0);
+  const [range, setRange] = useState<readonly [start: number, end: number]>();
+  const [dragged, setDragged] = useState<Dragged>();
+  const track = useRef<HTMLDivElement>(null);
+  const last = until === null ? shownMoment.value : msOf(until);
+  const bars = rows.flatMap((one): Bar[] =>
+    one.from ? [{ ...one, begin: msOf(one.from), end: one.to ? msOf(one.to) : last }] : [],
+  );
+  if (bars.length === 0) return <p class="quiet">Nothing has started yet.</p>;
+  const first = bars.reduce((least, { begin }) => Math.min(least, begin), msOf(from));
+  const latest = bars.reduce((most, { end }) => Math.max(most, end), msOf(from) + 1000);
+  const [start, end] = range ?? [first, latest];
+  const all = [...Map.groupBy(bars, ({ row }) => row)];
+  const shown = all.slice(page * ROWS, (page + 1) * ROWS);
+  const at = (time: number): number => (100 * (time - start)) / (end - start);
+  const ticks = ticksOf(start, end, Math.max(2, Math.floor(innerWidth / TICK_PX))).filter(
+    // The last one would have no room for its text.
+    (tick) => at(tick.at) < 96,
+  );
+  /** Moves to another range of time, within the limits and not below the minimum. */
+  const look = (wanted: number, to: number): void => {
+    const length = Math.max(MIN_MS, Math.min(to - wanted, latest - first));
+    const begin = Math.max(first, Math.min(wanted, latest - length));
+    setRange(length >= latest - first ? undefined : [begin, begin + length]);
+  };
+  const zoom = (by: number): void => {
+    const [middle, half] = [(start + end) / 2, ((end - start) * by) / 2];
+    look(middle - half, middle + half);
+  };
+  const move = (by: number): void => look(start + (end - start) * by, end + (end - start) * by);
+  const timeAt = (event: PointerEvent): number => {
+    const { left, width } = track.current?.getBoundingClientRect() ?? { left: 0, width: 1 };
+    return start + ((end - start) * Math.max(0, Math.min(width, event.clientX - left))) / width;
+  };
+  const drag = {
+    onPointerDown: (event: PointerEvent) => {
+      if (event.button === 0 && track.current !== null && event.clientX > track.current.getBoundingClientRect().left)
+        setDragged({ from: timeAt(event), to: timeAt(event), x: event.clientX });
+    },
+    onPointerMove: (event: PointerEvent) => dragged && setDragged({ ...dragged, to: timeAt(event) }),
+    onPointerUp: (event: PointerEvent) => {
+      if (dragged === undefined) return;
+      setDragged(undefined);
+      const to = timeAt(event);
+      // Less is a click on a bar.
+      if (Math.abs(event.clientX - dragged.x) > DRAG_PX) look(Math.min(dragged.from, to), Math.max(dragged.from, to));
+    },
+    onPointerLeave: () => setDragged(undefined),
+    onDragStart: (event: DragEvent) => event.preventDefault(),
+    onKeyDown: ({ key }: KeyboardEvent) => {
+      const by = KEYS[key];
+      if (by !== undefined && range !== undefined) move(by);
+    },
+  };
+  const looks = [...new Set(bars.map((one) => one.status))];
+  return (
+    <>
+      <div class="filters">
+        <span class="quiet">
+          {timeOf(start)} – {timeOf(end)}
+        </span>
+        <ul class="legend" aria-label="Colours">
+          {looks.map((status) => (
+            <li key={status}>
+              <span class={`swatch ${lookOf(status)}`}></span>
+              {said(status)}
+            </li>
+          ))}
+        </ul>
+        <span class="actions">
+          <button type="button" aria-label="Zoom out" disabled={range === undefined} onClick={() => zoom(2)}>
+            −
+          </button>
+          <button type="button" aria-label="Zoom in" disabled={end - start <= MIN_MS} onClick={() => zoom(0.5)}>
+            +
+          </button>
+          <button type="button" disabled={range === undefined} onClick={() => setRange(undefined)}>
+            Reset zoom
+          </button>
+        </span>
+        {all.length > ROWS && (
+          <span class="actions">
+            <button type="button" disabled={page === 0} onClick={() => setPage(page - 1)}>
+              Previous
+            </button>
+            <span class="quiet">
+              {page * ROWS + 1}–{Math.min((page + 1) * ROWS, all.length)} of {count(all.length, 'node')}
+            </span>
+            <button type="button" disabled={(page + 1) * ROWS >= all.length} onClick={() => setPage(page + 1)}>
+              Next
+            </button>
+          </span>
+        )}
+      </div>
+      <div class="timeline" role="region" aria-label="Timeline" tabindex={0} {...drag}>
+        <div class="rows">
+          <div class="line axis" aria-hidden="true">
+            <span class="name"></span>
+            <div class="track" ref={track}>
+              {dragged !== undefined && (
+                <span
+                  class="range"
+                  style={{
+                    left: `${at(Math.min(dragged.from, dragged.to))}%`,
+                    width: `${Math.abs(at(dragged.to) - at(dragged.from))}%`,
+                  }}
+                ></span>
+              )}
+              {ticks.map((tick) => (
+                <span key={tick.at} class="tick" style={{ left: `${at(tick.at)}%` }}>
+                  {tick.text}
+                </span>
+              ))}
+            </div>
+          </div>
+          {shown.map(([row, own]) => {
+            const name = own[0]?.name ?? row;
+            return (
+              <div class="line" key={row}>
+                <span class="name" title={name}>
+                  {name}
+                </span>
+                <div class="track" role="list" aria-label={`Node ${name}`}>
+                  {own
+                    .filter((bar) => bar.end >= start && bar.begin <= end)
+                    .map((bar) => (
+                      <Shown
+                        key={bar.label}
+                        bar={bar}
+                        left={Math.max(0, at(bar.begin))}
+                        right={Math.min(100, at(bar.end))}
+                      />
+                    ))}
+                </div>
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** The table has the same links for the keyboard: a thousand bars would be too many tab stops. */
+function Shown({ bar, left, right }: { readonly bar: Bar; readonly left: number; readonly right: number }) {
+  const text = `${bar.label}: ${said(bar.status)}, ${timeOf(bar.from)} – ${bar.to ? timeOf(bar.to) : 'now'}`;
+  const look = {
+    class: `span ${lookOf(bar.status)}${bar.isCritical ? ' critical' : ''}`,
+    style: { left: `${left}%`, width: `${Math.max(right - left, 0.15)}%` },
+    title: text,
+  };
+  return (
+    <span role="listitem" aria-label={text}>
+      {bar.href === undefined ? (
+        <span {...look}></span>
+      ) : (
+        <a href={bar.href} data-stay tabindex={-1} aria-hidden="true" {...look}></a>
+      )}
+    </span>
+  );
+}
+
+/** About this many ticks between start and end, at round times. */
+function ticksOf(start: number, end: number, wanted: number): { readonly at: number; readonly text: string }[] {
+  const seconds = (end - start) / 1000;
+  const step = (STEPS.find((one) => seconds / one <= wanted) ?? 7 * 86_400) * 1000;
+  const zone = new Date(start).getTimezoneOffset() * 60_000;
+  const ticks: { readonly at: number; readonly text: string }[] = [];
+  for (let at = Math.ceil((start - zone) / step) * step + zone; at <= end; at += step)
+    ticks.push({ at, text: clockOf(at, step) });
+  return ticks;
+}
+
+function clockOf(at: number, step: number): string {
+  if (step >= 86_400_000) return new Date(at).toLocaleDateString(undefined, { day: 'numeric', month: 'short' });
+  return new Date(at).toLocaleTimeString(undefined, {
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(step < 60_000 ? { second: '2-digit' } : {}),
+  });
+}

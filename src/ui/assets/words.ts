@@ -1,0 +1,152 @@
+// Words, times and states as the page shows them.
+import type { Run } from '../../core/contracts/run.ts';
+import type { NodeReport } from '../../core/contracts/site-run-report.ts';
+import { STATE_WORDS } from '../../core/state-word.ts';
+import type { TaskOnNode } from '../../core/task-on-node.ts';
+import {
+  DONE_STATUSES,
+  TASK_STATUSES_WORST_FIRST as TASK_STATUSES,
+  type TaskStatus,
+  WORK_STATUSES,
+} from '../../core/words.ts';
+import type { Answer } from './api.ts';
+import type { Names } from './names.ts';
+
+export { TASK_STATUSES };
+
+/** Number of tasks by status. */
+export type Counts = Answer<'GET /runs/:run/counts'>['graphs'][number]['nodes'][string];
+
+export type Look = keyof typeof LOOKS | 'off';
+
+/** The states of each look; others look `off`. */
+const LOOKS = {
+  ok: ['success', 'ready', 'operational', 'finished', 'ok', 'available', 'deployed', 'prepared'],
+  bad: ['failed', 'error', 'terminated', 'lost', 'failing', 'update_error'],
+  busy: [
+    'running',
+    'deploying',
+    'provisioning',
+    'retrying',
+    'deployment',
+    'baremetal',
+    'software',
+    'release',
+    'verify_site',
+    'prepare_site',
+    'load',
+    'inspect_nodes',
+    'update',
+    'starting',
+  ],
+  wait: ['waiting', 'new', 'pending', 'discover', 'planned'],
+  warn: [
+    'blocked',
+    'success_with_failures',
+    'paused',
+    'held',
+    'awaiting_approval',
+    'stopping',
+    'stopped',
+    'cancelled',
+    'ignored',
+    'partially_deployed',
+    'removing',
+  ],
+  half: ['provisioned'],
+};
+
+const LOOK_OF: ReadonlyMap<string, Look> = new Map(
+  (Object.keys(LOOKS) as (keyof typeof LOOKS)[]).flatMap((look) => LOOKS[look].map((state) => [state, look] as const)),
+);
+
+export const lookOf = (state: string | null): Look => LOOK_OF.get(String(state).toLowerCase()) ?? 'off';
+
+const SAID: Readonly<Record<string, string>> = {
+  ...STATE_WORDS,
+  deploy_site: 'deploy',
+  update_site: 'update',
+  redeploy_nodes: 'redeploy',
+  test_site: 'test',
+  execute_graph: 'graphs',
+  baremetal: 'deploying',
+  percent_successful_nodes: 'at least % of nodes',
+  minimum_successful_nodes: 'at least N nodes',
+  maximum_failed_nodes: 'at most N failed',
+};
+
+/** A state or kind in words. */
+export const said = (word: string): string => SAID[word] ?? word.replaceAll('_', ' ');
+
+/** The state of a run: its outcome once it has one, else its current phase. */
+export function standingOf({
+  outcome,
+  phase,
+  paused,
+  held,
+  awaiting_approval,
+}: Pick<Run, 'outcome' | 'phase' | 'paused' | 'held' | 'awaiting_approval'>): {
+  readonly look: Look;
+  readonly text: string;
+} {
+  if (outcome !== null) return { look: lookOf(outcome), text: said(outcome) };
+  if (paused) return { look: 'warn', text: 'paused' };
+  if (awaiting_approval) return { look: 'warn', text: said('awaiting_approval') };
+  return { look: held ? 'warn' : 'busy', text: said(phase) };
+}
+
+/** A moment: as text of the API, or in milliseconds. */
+export type Moment = string | number | Date;
+
+export const msOf = (moment: Moment): number => new Date(moment).getTime();
+
+export const timeOf = (moment: Moment | null | undefined): string =>
+  moment === null || moment === undefined ? '' : new Date(moment).toLocaleString();
+
+/** `3 min 12 s` between two moments. */
+export function lasting(from: Moment, to: Moment): string {
+  const seconds = Math.max(0, Math.round((msOf(to) - msOf(from)) / 1000));
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  if (h > 0) return `${h} h ${m} min`;
+  return m > 0 ? `${m} min ${s} s` : `${s} s`;
+}
+
+/** `1 node`, `2 nodes`. */
+export const count = (n: number, one: string, many = `${one}s`): string =>
+  `${n.toLocaleString()} ${n === 1 ? one : many}`;
+
+/** Names with commas between, at most so many of them. */
+export const some = (names: readonly string[], most = 8): string =>
+  `${names.slice(0, most).join(', ')}${names.length > most ? ` and ${names.length - most} more` : ''}`;
+
+/** All of a mapping's numbers. */
+export const sum = (counts: Counts, keys: readonly TaskStatus[] = TASK_STATUSES): number =>
+  keys.reduce((all, key) => all + (counts[key] ?? 0), 0);
+
+/** `3 failed, 5 success`: the statuses that there are, the worst first. */
+export const saidCounts = (counts: Counts): string =>
+  TASK_STATUSES.filter((status) => (counts[status] ?? 0) > 0)
+    .map((status) => `${counts[status]} ${said(status)}`)
+    .join(', ');
+
+/** Tasks that ran to an end, and tasks with work: as in `core/task-counts`. */
+export const doneOf = (counts: Counts): number => sum(counts, DONE_STATUSES);
+export const workOf = (counts: Counts): number => sum(counts, WORK_STATUSES);
+
+/** The one state that sums up many tasks: the worst first. */
+export function worst(counts: Counts): TaskStatus | 'started' {
+  for (const status of ['failed', 'retrying', 'running', 'blocked'] as const) if (counts[status]) return status;
+  if (counts.waiting) return sum(counts, ['success', 'ignored']) > 0 ? 'started' : 'waiting';
+  if (counts.not_reached) return 'not_reached';
+  if (counts.success) return 'success';
+  if (counts.ignored) return 'ignored';
+  return 'skipped';
+}
+
+/** Where a task is, in words: `TASK on NODE`. */
+export const placeOf = ({ task, node }: TaskOnNode, names: Names = {}): string =>
+  node === 'null' ? task : `${task} on ${names[node] ?? node}`;
+
+/** Why a node failed; the warnings of one that did not. */
+export const reasonOf = ({ reason, warnings = [] }: Pick<NodeReport, 'reason' | 'warnings'>): string =>
+  reason ?? warnings.join('; ');
