@@ -1,50 +1,23 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  type Answer,
-  databaseConflict,
-  proxyError,
-  serverError,
-  serviceUnavailable,
-  tooLarge,
-  webPage,
-} from './answer.ts';
-import { type ApiRequest, answerApi } from './api.ts';
-import { type Clock, timerClock } from './clock.ts';
-import type { StartMachines } from './containers/index.ts';
-import type { MachineContainers } from './containers/machine-containers.ts';
-import { type ControlAnswer, type ControlledServer, control, seedMachines, setAutomation } from './controls.ts';
-import { type FaultKind, takeFault } from './faults.ts';
-import { Journal } from './journal.ts';
-import { Authenticator } from './oauth.ts';
-import { endPhase, takeRackEvent } from './rack-events.ts';
-import { Region } from './region.ts';
-import type { Seed } from './seed.ts';
-import { PhaseTimers } from './timers.ts';
+import { type Answer, serverError, tooLarge } from './answer.ts';
+import type { ControlAnswer } from './controls.ts';
+import { openRegion, type RegionOptions, type ServedRegion } from './served-region.ts';
 
 export type { Clock as SimulatorClock } from './clock.ts';
 export { simulatorKeys } from './oauth.ts';
 export { rackEvents } from './rack-events.ts';
 export type { Effect, RequestEntry } from './records.ts';
 export type { Seed } from './seed.ts';
+export { openRegion, type RegionOptions, type ServedRegion } from './served-region.ts';
 
-export interface SimulatorOptions {
+export interface SimulatorOptions extends RegionOptions {
   /** 0 chooses a free port. */
   readonly port: number;
   /** A loopback name or address; others are refused. Default: `127.0.0.1`. */
   readonly host?: string;
   /** Another name by which clients may call it, where a forwarder brings them to its loopback address. */
   readonly alias?: string;
-  /** Keeps the region in this file, so that a killed simulator can resume. */
-  readonly stateFile?: string;
-  /** Applied at a first start. At a restart from `stateFile`, only its machines that are not there yet are added. */
-  readonly seed?: Seed;
-  /** Body of the `auto` control. Applied at a first start. */
-  readonly auto?: Readonly<Record<string, unknown>>;
-  /** Machines that are more than records: `prepareContainers`. */
-  readonly startMachines?: StartMachines;
-  /** For tests: a clock advanced by hand. */
-  readonly clock?: Clock;
 }
 
 export interface Simulator {
@@ -57,8 +30,6 @@ export interface Simulator {
 }
 
 const largestBody = 16 * 2 ** 20;
-/** Requests kept in memory for `GET requests`. */
-const requestsKept = 100_000;
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
@@ -78,66 +49,19 @@ export async function simulateMaas(options: SimulatorOptions): Promise<Simulator
       `The MAAS simulator has well-known keys and listens on this machine only: '${host}' is refused. Use 127.0.0.1`,
     );
   }
-  const clock = options.clock ?? timerClock;
   const http = createServer();
   // A client's idle connection must outlive the pause between two polls.
   http.keepAliveTimeout = 65_000;
   // Listen first: the taken port keeps a second simulator from the same state file.
   await listen(http, options.port, host);
-
-  const region = new Region();
-  let journal: Journal | null = null;
-  let machines: MachineContainers | undefined;
-  const commit = (): void => {
-    const changes = region.changes.take();
-    journal?.write(changes);
-    machines?.follow();
-  };
-  const timers = new PhaseTimers(clock, (id) => {
-    const machine = region.machines.get(id);
-    if (machine) endPhase(server, machine);
-    commit();
-  });
-  const server: ControlledServer = {
-    region,
-    clock,
-    get bootFaults() {
-      return machines?.faults;
-    },
-    schedule: (machine) => timers.set(machine),
-    reset: () => {
-      timers.clear();
-      region.reset();
-      region.changes.take();
-      journal?.compact();
-    },
-  };
-  const close = async (): Promise<void> => {
-    timers.clear();
-    await machines?.close();
+  const closeHttp = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => http.close(() => resolve()));
     http.closeAllConnections();
     await closed;
-    journal?.close();
   };
-  try {
-    if (options.stateFile !== undefined) journal = Journal.open(options.stateFile, region);
-    begin(server, options);
-    machines = await options.startMachines?.(region, (id, event, comment) => {
-      const machine = region.machines.get(id);
-      if (machine) takeRackEvent(server, machine, event, comment, { what: `machine:${event}`, user: null });
-      commit();
-    });
-    commit();
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  const authenticator = new Authenticator();
+  const region = await openRegion(options, closeHttp);
   http.on('request', (request, response) => {
-    serve(server, new Exchange(request, response), authenticator, commit, options.alias).catch(() =>
-      response.destroy(),
-    );
+    serve(region, new Exchange(request, response), options.alias).catch(() => response.destroy());
   });
   const { port } = http.address() as AddressInfo;
   const origin = `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`;
@@ -145,7 +69,7 @@ export async function simulateMaas(options: SimulatorOptions): Promise<Simulator
     url: `${origin}/MAAS`,
     controlUrl: `${origin}/_control`,
     port,
-    close,
+    close: region.close,
   };
 }
 
@@ -157,23 +81,6 @@ function listen(http: Server, port: number, host: string): Promise<void> {
       resolve();
     });
   });
-}
-
-/** Fills a new region. Of one from a file, resumes the timers, and adds the machines of the seed that it lacks. */
-function begin(server: ControlledServer, options: SimulatorOptions): void {
-  const { region } = server;
-  for (const machine of region.machines.values()) server.schedule(machine);
-  const isNew = region.machines.size === 0;
-  const check = ({ status, value }: ControlAnswer): void => {
-    if (status !== 200) throw new Error((value as { error: string }).error);
-  };
-  if (isNew && options.auto !== undefined) check(setAutomation(server, options.auto));
-  const { seed } = options;
-  if (isNew && seed !== undefined) check(seedMachines(server, seed));
-  const lacking = (seed?.machines ?? []).filter(
-    ({ hostname }) => hostname !== undefined && region.machinesNamed(hostname).length === 0,
-  );
-  if (!isNew && lacking.length > 0) check(seedMachines(server, { machines: lacking }));
 }
 
 /** One HTTP request and its response. */
@@ -223,13 +130,7 @@ class Exchange {
   }
 }
 
-async function serve(
-  server: ControlledServer,
-  exchange: Exchange,
-  authenticator: Authenticator,
-  commit: () => void,
-  alias: string | undefined,
-): Promise<void> {
+async function serve(region: ServedRegion, exchange: Exchange, alias: string | undefined): Promise<void> {
   const { method, url } = exchange;
   const name = exchange.request.headers.host?.replace(/:\d+$/, '') ?? '';
   if (!isLoopback(name) && name !== alias) {
@@ -243,77 +144,10 @@ async function serve(
   if (controlPath !== undefined) {
     let path = controlPath;
     while (path.endsWith('/')) path = path.slice(0, -1);
-    const answer = control(server, method, path, body);
-    commit();
-    return exchange.sendControl(answer);
+    return exchange.sendControl(region.control(method, path, body));
   }
-
-  const request: ApiRequest = {
-    method,
-    url,
-    authorization: exchange.request.headers.authorization,
-    contentType: exchange.request.headers['content-type'] ?? '',
-    body,
-  };
-  const { region, clock } = server;
-  const fault = takeFault(region, method, url);
-  const handle = (checkNonce = true): Answer => {
-    const { answer, user } = answerApi(server, authenticator, request, checkNonce);
-    note(user, answer.status);
-    commit();
-    return answer;
-  };
-  const note = (user: string | null, status: number | null): void => {
-    const entry = {
-      n: region.requests.added + 1,
-      at: new Date(clock.now()).toISOString(),
-      method,
-      url,
-      body,
-      user,
-      status,
-      fault: fault?.kind ?? null,
-    };
-    if (method === 'GET') region.requests.addTransient(entry, requestsKept);
-    else region.requests.add(entry);
-  };
-  const instead = (answer: Answer | null): void => {
-    note(null, answer?.status ?? null);
-    commit();
-    if (answer) exchange.send(answer);
-    else exchange.drop();
-  };
-  switch (fault?.kind as FaultKind | undefined) {
-    case undefined:
-      return exchange.send(handle());
-    case 'drop_before':
-      return instead(null);
-    case 'drop_after':
-      handle();
-      return exchange.drop();
-    case '504_after':
-      handle();
-      return exchange.send(proxyError(504));
-    case 'garbled':
-      handle();
-      return exchange.send(webPage());
-    case '409html':
-      return instead(databaseConflict());
-    case '503':
-      return instead(serviceUnavailable(null));
-    case '503retry':
-      return instead(serviceUnavailable(10));
-    case '500':
-      return instead(serverError('Internal Server Error'));
-    case '502':
-      return instead(proxyError(502));
-    case '504':
-      return instead(proxyError(504));
-    case 'slow':
-      await new Promise<void>((resolve) => clock.after(fault?.ms ?? 0, resolve));
-      return exchange.send(handle());
-    case 'double':
-      handle();
-      return exchange.send(handle(false));
-  }
+  const { authorization, 'content-type': contentType = '' } = exchange.request.headers;
+  const answer = await region.answer({ method, url, authorization, contentType, body });
+  if (answer === null) exchange.drop();
+  else exchange.send(answer);
 }

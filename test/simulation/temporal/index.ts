@@ -1,0 +1,17 @@
+/**
+ * Temporal without a server: the rules of executions, workflow tasks, activities, timers and children, in virtual time and from one
+ * seed. It runs the real workflow code in the SDK's own sandbox.
+ */
+export { Random } from './random.ts';
+export { loadWorkflows, type WorkflowCode } from './sdk.ts';
+export {
+  AlreadyStarted,
+  type Execution,
+  type Faults,
+  NotFound,
+  QueryFailed,
+  SimulatedTemporal,
+  type StartRequest,
+} from './server.ts';
+export { type Host, settled, takeOverGlobals, VirtualTime } from './virtual-time.ts';
+export { type AnyActivity, Worker } from './worker.ts';

@@ -1,0 +1,239 @@
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { replayed, type Turn } from './history.ts';
+import {
+  type ActivityEnd,
+  type ActivityTask,
+  type Command,
+  fromPayload,
+  type Instance,
+  type Job,
+  type Payload,
+  type RunningActivity,
+  runActivity,
+  TaskFailure,
+  textOf,
+  type WorkflowCode,
+} from './sdk.ts';
+import type { Execution, SimulatedTemporal } from './server.ts';
+import type { Host, VirtualTime } from './virtual-time.ts';
+
+export type AnyActivity = (argument: never) => Promise<unknown>;
+
+export interface WorkerOptions {
+  readonly host: Host;
+  readonly time: VirtualTime;
+  readonly code?: WorkflowCode;
+  /** Queues of workflows. */
+  readonly workflowQueues?: readonly string[];
+  /** By queue. */
+  readonly activities: Readonly<Record<string, Readonly<Record<string, AnyActivity>>>>;
+  readonly interceptors?: readonly ActivityInterceptorsFactory[];
+  /** Delay of one message between worker and server, ms. */
+  readonly latency: () => number;
+}
+
+interface Listener {
+  heartbeat(details: unknown): 'CANCELLED' | 'NOT_FOUND' | null;
+  ended(end: ActivityEnd): void;
+}
+
+export interface Attempt {
+  readonly task: ActivityTask;
+}
+
+type Done =
+  | { readonly ok: true; readonly activations: Turn['activations']; readonly flags: readonly number[] }
+  | { readonly ok: false; readonly message: string };
+
+/** A process that polls queues. It has runs in its memory until it dies. */
+export class Worker {
+  readonly host: Host;
+  readonly #options: WorkerOptions;
+  readonly #cache = new Map<string, { readonly instance: Instance; turns: number }>();
+  replays = 0;
+  readonly running = new Set<RunningActivity>();
+
+  constructor(options: WorkerOptions) {
+    this.host = options.host;
+    this.#options = options;
+  }
+
+  polls(queue: string, kind: 'workflow' | 'activity'): boolean {
+    if (!this.host.alive || this.host.stalledUntil > this.#options.time.now) return false;
+    return kind === 'workflow'
+      ? (this.#options.workflowQueues ?? []).includes(queue)
+      : this.#options.activities[queue] !== undefined;
+  }
+
+  kill(): void {
+    this.host.alive = false;
+    for (const { instance } of this.#cache.values()) void instance.dispose();
+    this.#cache.clear();
+    this.running.clear();
+  }
+
+  /** Asked to end: its activities are cancelled, and others go on with them. */
+  shutDown(): void {
+    for (const activity of this.running) activity.cancel('WORKER_SHUTDOWN');
+  }
+
+  forget(execution: Execution): void {
+    const cached = this.#cache.get(execution.runId);
+    this.#cache.delete(execution.runId);
+    void cached?.instance.dispose();
+  }
+
+  async turn(
+    server: SimulatedTemporal,
+    execution: Execution,
+    { at, jobs, historyLength }: { at: number; jobs: readonly Job[]; historyLength: number },
+  ): Promise<Done> {
+    try {
+      const instance = await this.#instance(server, execution, at);
+      const activations: { jobs: readonly Job[]; commands: readonly Command[] }[] = [];
+      const flags: number[] = [];
+      let next = [...jobs];
+      do {
+        const known = [...execution.flags, ...flags];
+        const answer = await instance.activate({ at, jobs: next, isReplaying: false, historyLength, flags: known });
+        activations.push({ jobs: next, commands: effective(answer.commands) });
+        flags.push(...answer.flags.filter((flag) => !known.includes(flag)));
+        next = within(answer.commands, execution);
+      } while (next.length > 0);
+      const cached = this.#cache.get(execution.runId);
+      if (cached !== undefined) cached.turns++;
+      return { ok: true, activations, flags };
+    } catch (error) {
+      if (!(error instanceof TaskFailure)) throw error;
+      return { ok: false, message: error.message };
+    }
+  }
+
+  async query(
+    server: SimulatedTemporal,
+    execution: Execution,
+    name: string,
+    args: readonly Payload[],
+  ): Promise<{ ok: true; value: unknown } | { ok: false; message: string }> {
+    const instance = await this.#instance(server, execution, execution.startedAt);
+    let commands: readonly Command[];
+    try {
+      ({ commands } = await instance.activate({
+        at: server.time.now,
+        jobs: [{ queryWorkflow: { queryId: 'legacy_query', queryType: name, arguments: [...args], headers: {} } }],
+        isReplaying: false,
+        historyLength: execution.events.length,
+        flags: execution.flags,
+      }));
+    } catch (error) {
+      // Core drops a run that fails a query.
+      this.forget(execution);
+      return { ok: false, message: (error as Error).message };
+    }
+    const answer = commands.find(({ respondToQuery }) => respondToQuery)?.respondToQuery;
+    if (answer?.succeeded) return { ok: true, value: fromPayload(answer.succeeded.response) };
+    return { ok: false, message: answer?.failed?.message ?? 'no answer' };
+  }
+
+  /** The run as it is after its turns: from memory, or by replay. */
+  async #instance(server: SimulatedTemporal, execution: Execution, at: number): Promise<Instance> {
+    const cached = this.#cache.get(execution.runId);
+    if (cached?.turns === execution.turns.length) return cached.instance;
+    this.forget(execution);
+    const instance = await this.#options.code!.create({ ...execution }, execution.turns[0]?.at ?? at);
+    this.#cache.set(execution.runId, { instance, turns: execution.turns.length });
+    if (execution.turns.length > 0) await this.replay(server, execution, instance);
+    return instance;
+  }
+
+  /** Repeats the turns, and compares each of the commands. */
+  async replay(server: SimulatedTemporal, execution: Execution, instance: Instance): Promise<void> {
+    this.replays++;
+    let turnNumber = 0;
+    for (const { at: turnAt, historyLength, activations } of replayed(execution.turns)) {
+      turnNumber++;
+      for (const { jobs, commands } of activations) {
+        const known = execution.turns.flatMap(({ flags }) => flags);
+        const answer = await instance.activate({ at: turnAt, jobs, isReplaying: true, historyLength, flags: known });
+        const [now, before] = [textOf(effective(answer.commands)), textOf(commands)];
+        if (now === before) continue;
+        const at = [...now].findIndex((char, index) => char !== before[index]);
+        const from = Math.max(0, at - 200);
+        server.violated(
+          `a replay of ${execution.workflowId} decided otherwise at workflow task ${turnNumber}:\n  before: …${before.slice(from, from + 600)}\n  now:    …${now.slice(from, from + 600)}`,
+        );
+        return;
+      }
+    }
+  }
+
+  /** Begins an attempt of an activity. */
+  begin(task: ActivityTask, args: readonly unknown[], listener: Listener): Attempt {
+    const { time, latency, activities, interceptors = [] } = this.#options;
+    const work = activities[task.taskQueue]?.[task.type];
+    const { host } = this;
+    time.hosts.run(host, () => {
+      const later = (what: () => void): void => {
+        const run = time.asHost(what);
+        time.after(latency(), run);
+      };
+      const missing = async (): Promise<never> => {
+        throw new Error(`Activity function ${task.type} is not registered on this Worker`);
+      };
+      const running = runActivity(task, work ?? missing, args, interceptors, (details) => {
+        later(() => {
+          const answer = listener.heartbeat(details);
+          if (answer !== null) later(() => running.cancel(answer));
+        });
+      });
+      this.running.add(running);
+      void running.end.then((end) => {
+        this.running.delete(running);
+        later(() => listener.ended(end));
+      });
+    });
+    return { task };
+  }
+}
+
+/** Without those that have no effect: what is cancelled in the turn that ordered it. */
+function effective(commands: readonly Command[]): Command[] {
+  const ordered = (key: 'scheduleActivity' | 'startTimer' | 'startChildWorkflowExecution'): Set<number> =>
+    new Set(commands.flatMap((command) => (command[key] ? [command[key].seq ?? 0] : [])));
+  const activities = ordered('scheduleActivity');
+  const timers = ordered('startTimer');
+  const undoneActivities = new Set(
+    commands.flatMap(({ requestCancelActivity: one }) => (one && activities.has(one.seq ?? 0) ? [one.seq ?? 0] : [])),
+  );
+  const undoneTimers = new Set(
+    commands.flatMap(({ cancelTimer: one }) => (one && timers.has(one.seq ?? 0) ? [one.seq ?? 0] : [])),
+  );
+  return commands.filter((command) => {
+    const activity = command.scheduleActivity?.seq ?? command.requestCancelActivity?.seq;
+    const timer = command.startTimer?.seq ?? command.cancelTimer?.seq;
+    return !(
+      (activity !== undefined && activity !== null && undoneActivities.has(activity)) ||
+      (timer !== undefined && timer !== null && undoneTimers.has(timer))
+    );
+  });
+}
+
+/** What core tells the workflow within the same task: of cancellations that wait for no one. */
+function within(commands: readonly Command[], execution: Execution): Job[] {
+  return commands.flatMap(({ requestCancelActivity: cancel }): Job[] => {
+    if (!cancel) return [];
+    const seq = cancel.seq ?? 0;
+    const scheduled = commands.find(({ scheduleActivity }) => scheduleActivity?.seq === seq)?.scheduleActivity;
+    const pending = execution.activities.get(seq);
+    const isImmediate = scheduled !== undefined || pending?.policy.isTried || pending?.policy.isAbandoned;
+    if (!isImmediate) return [];
+    const type = scheduled?.activityType ?? pending?.policy.type ?? '';
+    const activityId = scheduled?.activityId ?? pending?.policy.activityId ?? '';
+    const failure = {
+      message: 'Activity cancelled',
+      cause: { message: 'Activity cancelled', canceledFailureInfo: {} },
+      activityFailureInfo: { activityType: { name: type }, activityId },
+    };
+    return [{ resolveActivity: { seq, result: { cancelled: { failure } } } }];
+  });
+}

@@ -1,0 +1,189 @@
+import { MachineStatus, machineStatusName } from '@sitewright/maas';
+import type { ServedRegion } from '@sitewright/maas-simulator';
+import type { RunReport } from '../../../src/core/site-run/index.ts';
+import type { Execution } from '../temporal/index.ts';
+import type { Observer } from './installation.ts';
+import type { MaasRequest } from './maas-port.ts';
+import { caller, type World } from './world.ts';
+
+type By = ReturnType<typeof caller>;
+
+/** What one try of an activity has asked so far. */
+interface Try {
+  /** When it last proved that its run has the site, and whether it has. */
+  provenAt: number | null;
+  /** When it asked whether the run is paused. */
+  askedAt: number | null;
+  changes: number;
+}
+
+interface Machine {
+  readonly system_id: string;
+  readonly hostname: string;
+  readonly status: number;
+}
+
+const CHANGES = /^\/api\/2\.0\/machines\/(?:([^/]+)\/)?(?:op-)?/;
+
+/** A proof is good for the requests that follow it. */
+const PROOF_LASTS_MS = 10 * 60_000;
+
+/** Watches a site's run from outside: what its activities do to machines, and what its report says of them. */
+export class SiteChecks implements Observer {
+  readonly #world: World;
+  readonly #region: ServedRegion;
+  readonly #site: string;
+  readonly #tries = new Map<string, Try>();
+  /** Since when runs are paused, by workflow id: what the server has accepted. */
+  readonly pausedSince = new Map<string, number>();
+  /** Times that people touched a machine. */
+  readonly touched = new Map<string, number>();
+  /** Deployments that MAAS accepted, by machine and request. */
+  readonly deployments = new Map<string, number>();
+  readonly #closedReports = new Map<string, { readonly at: number; readonly count: number }>();
+  changes = 0;
+
+  constructor(world: World, region: ServedRegion, site: string) {
+    this.#world = world;
+    this.#region = region;
+    this.#site = site;
+  }
+
+  #try(by: NonNullable<By>): Try {
+    const key = `${by.runId} ${by.activity} ${by.attempt}`;
+    const known = this.#tries.get(key) ?? { provenAt: null, askedAt: null, changes: 0 };
+    this.#tries.set(key, known);
+    return known;
+  }
+
+  readonly store: Observer['store'] = ({ port, method, args, result }) => {
+    if (port === 'claims' && method === 'holder') {
+      const by = caller();
+      if (by === null) return;
+      const claim = result as { workflowId: string; executionId: string } | null;
+      const one = this.#try(by);
+      one.provenAt = claim !== null && this.#isOf(by, claim) ? this.#world.time.now : null;
+    }
+    if (port === 'runs' && method === 'end') {
+      const [row] = args as [{ id: string; outcome: string }];
+      this.#closed(row.id);
+    }
+  };
+
+  /** Whether the claim is that of the execution, or of its parent. */
+  #isOf({ workflowId, runId }: { workflowId: string; runId: string }, claim: { workflowId: string; executionId: string }): boolean {
+    if (claim.workflowId === workflowId) return claim.executionId === runId;
+    const execution = this.#world.temporal.find(workflowId, runId);
+    return execution.parent?.workflowId === claim.workflowId;
+  }
+
+  askedHold(by: By, workflowId: string): void {
+    if (by === null) return;
+    const isPaused = this.pausedSince.has(workflowId);
+    this.#try(by).askedAt = isPaused ? null : this.#world.time.now;
+  }
+
+  beforeMaasChange(by: By, method: string, path: string): void {
+    const { time } = this.#world;
+    const violated = (what: string): void => this.#world.violated(what);
+    if (by === null) return violated(`${method} ${path} was sent by no activity`);
+    const one = this.#try(by);
+    const isOfMachine = CHANGES.test(path);
+    if (!isOfMachine) return;
+    if (one.provenAt === null || time.now - one.provenAt > PROOF_LASTS_MS)
+      violated(`${by.activity} of ${by.workflowId} changed a machine (${method} ${path}) without proof that its run has the site`);
+    // An abort only ends what has begun, also while paused.
+    if (by.type === 'abort_node' || by.type === 'prepare_site') return;
+    if (one.changes === 0 && one.askedAt === null)
+      violated(`${by.activity} of ${by.workflowId} began to change a machine (${method} ${path}) while the run is paused, or did not ask`);
+  }
+
+  afterMaasChange({ method, path, body, status, by }: MaasRequest): void {
+    if (by === null) return;
+    const found = CHANGES.exec(path);
+    if (found === null) return;
+    this.#try(by).changes++;
+    this.changes++;
+    const operation = new URLSearchParams(path.split('?')[1] ?? '').get('op') ?? method;
+    this.#world.tell(`MAAS ${operation} ${found[1] ?? ''} by ${by.activity}: ${status}`);
+    if (status < 200 || status > 299) return;
+    if (operation === 'deploy') {
+      const request = new URLSearchParams(body).get('comment') ?? '';
+      const key = `${found[1]} ${request}`;
+      const times = (this.deployments.get(key) ?? 0) + 1;
+      this.deployments.set(key, times);
+      if (times > 1) this.#world.violated(`machine ${found[1]} was deployed ${times} times for the request ${request}`);
+    }
+  }
+
+  /** Releases and erasures of machines that are in use, as they happen. */
+  step(): void {
+    const effects = this.#effects();
+    for (const effect of effects.slice(this.#seen)) {
+      const { from, to, cause, hostname } = effect;
+      const isGone = from === MachineStatus.Deployed && (to === MachineStatus.Releasing || to === MachineStatus.DiskErasing);
+      if (isGone && cause === 'release' && !this.peopleAct && !this.mayRelease(hostname))
+        this.#world.violated(`${hostname} was released, and no run was asked to release it`);
+    }
+    this.#seen = effects.length;
+  }
+
+  #seen = 0;
+  /** Set while a person acts in MAAS. */
+  peopleAct = false;
+  mayRelease: (hostname: string) => boolean = () => false;
+
+  #effects(): readonly { from: number | null; to: number | null; cause: string; hostname: string; at: string }[] {
+    return this.#region.control('GET', 'effects', '').value as never;
+  }
+
+  readMachines: () => Promise<readonly Machine[]> = async () => [];
+
+  #closed(id: string): void {
+    const before = this.#closedReports.get(id);
+    const count = (before?.count ?? 0) + 1;
+    this.#closedReports.set(id, { at: this.#world.time.now, count });
+    void this.#compare(id);
+  }
+
+  /** The report of a run that closes, against the machines. */
+  async #compare(id: string): Promise<void> {
+    const report = (await this.#world.store.runs.getReport(id)) as unknown as RunReport | undefined;
+    const run = await this.#world.store.runs.get(id);
+    const startedAt = Date.parse(run.startedAt);
+    const machines = new Map((await this.readMachines()).map((machine) => [machine.hostname, machine]));
+    for (const node of report?.baremetal?.nodes ?? []) {
+      const machine = machines.get(node.name);
+      if (machine === undefined || node.state !== 'success') continue;
+      if ((this.touched.get(node.name) ?? 0) >= startedAt) continue;
+      if (machine.status !== MachineStatus.Deployed)
+        this.#world.violated(
+          `the report of ${run.workflowId} says that ${node.name} succeeded, and its machine is ${machineStatusName(machine.status)}`,
+        );
+    }
+  }
+
+  /** All runs have ended. */
+  async atEnd(executions: readonly Execution[]): Promise<void> {
+    const { store, temporal } = this.#world;
+    const violated = (what: string): void => this.#world.violated(what);
+    const claim = await store.claims.holder({ site: this.#site });
+    if (claim !== null) {
+      const holder = temporal.current(temporal.find(claim.workflowId, claim.runId));
+      // Of a terminated run, the next run takes it over.
+      if (holder.status !== 'TERMINATED') violated(`${claim.workflowId} has ended (${holder.status}) and still has the site`);
+    }
+    const rows = (await store.runs.list({ limit: 200 })).items;
+    for (const row of rows) {
+      const first = temporal.find(row.workflowId, row.temporalRunId ?? row.id);
+      const now = temporal.current(first);
+      const ended = now.status;
+      if (ended === 'TERMINATED') continue;
+      if (row.outcome === null) violated(`${row.workflowId} (run ${row.id}) was opened and has ended (${ended}), and its row is open`);
+      const report = (await store.runs.getReport(row.id)) as unknown as RunReport | undefined;
+      if (report === undefined) violated(`${row.workflowId} (run ${row.id}) has ended without a report`);
+    }
+    for (const execution of executions)
+      if (execution.activities.size > 0) violated(`${execution.workflowId} has ended with an open activity`);
+  }
+}

@@ -1,0 +1,75 @@
+import { type MachineContext, openMachines } from '@sitewright/maas';
+import type { ServedRegion } from '@sitewright/maas-simulator';
+import { simulatorKeys } from '@sitewright/maas-simulator';
+import { type Transport, TransportError } from '../../../packages/maas/src/transport.ts';
+import { caller, pause, type World } from './world.ts';
+
+/** A request that MAAS has answered, by who sent it. */
+export interface MaasRequest {
+  readonly method: string;
+  /** Without the root of the API. */
+  readonly path: string;
+  readonly body: string;
+  readonly status: number;
+  readonly by: ReturnType<typeof caller>;
+}
+
+const ROOT = 'http://maas.test/MAAS';
+
+/** The client of MAAS of one process: the real one, over a network from the seed. */
+export function maasPort(
+  world: World,
+  region: ServedRegion,
+  before: (method: string, path: string, body: string) => void,
+  after: (request: MaasRequest) => void,
+): MachineContext {
+  const random = world.random.fork('maas port');
+  const transport: Transport = {
+    async send({ method, url, headers, body = '', timeoutMs, signal }) {
+      signal?.throwIfAborted();
+      const path = url.slice(ROOT.length);
+      const by = caller();
+      const work = async () => {
+        await pause(random.int(2, 40));
+        if (world.outages.has('maas hangs')) await pause(timeoutMs);
+        if (world.outages.has('maas')) throw new TransportError('unreachable', 'ECONNREFUSED');
+        if (random.chance(world.weather.maasFails))
+          throw random.chance(0.5)
+            ? new TransportError('unreachable', 'ECONNREFUSED')
+            : new TransportError('lost', 'ECONNRESET');
+        if (method !== 'GET') before(method, path, body);
+        // MAAS goes on whatever becomes of the process that asks.
+        const answer = await world.time.hosts.exit(() => region.answer({
+          method,
+          url: `/MAAS${path}`,
+          authorization: headers.authorization,
+          contentType: headers['content-type'] ?? '',
+          body,
+        }));
+        if (answer === null) throw new TransportError('lost', 'ECONNRESET');
+        if (method !== 'GET') after({ method, path, body, status: answer.status, by });
+        await pause(random.int(2, 40));
+        if (random.chance(world.weather.maasLosesAnswers))
+          throw random.chance(0.5) ? new TransportError('lost', 'ECONNRESET') : new TransportError('timeout', 'TIMEOUT');
+        const more = Object.entries(answer.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]);
+        return {
+          status: answer.status,
+          headers: { 'content-type': answer.type ?? '', ...Object.fromEntries(more) },
+          body: answer.body,
+        };
+      };
+      const { promise: limit, reject } = Promise.withResolvers<never>();
+      const timer = setTimeout(() => reject(new TransportError('timeout', 'TIMEOUT')), timeoutMs);
+      const onAbort = (): void => reject(signal!.reason as Error);
+      signal?.addEventListener('abort', onAbort, { once: true });
+      try {
+        return await Promise.race([work(), limit]);
+      } finally {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+      }
+    },
+    close: async () => undefined,
+  };
+  return openMachines({ url: ROOT, apiKey: simulatorKeys.admin, pollMinSeconds: 5, pollMaxSeconds: 30, transport });
+}

@@ -1,0 +1,117 @@
+import type { Random } from '../temporal/index.ts';
+import { CALM, type Weather } from './world.ts';
+
+/** One site as a seed wants it: its documents, its machines, and how rough its world is. */
+export interface SiteSeed {
+  readonly nodes: readonly { readonly name: string; readonly tags: readonly string[]; readonly rack: string }[];
+  readonly strategy: object;
+  readonly parallel: number;
+  readonly deployTimeout: number;
+  readonly weather: Weather;
+  readonly automation: Readonly<Record<string, unknown>>;
+  /** Machines that are not Ready at first, by name. */
+  readonly states: Readonly<Record<string, string>>;
+  /** Kills, stalls, outages in the time of faults. */
+  readonly disasters: number;
+  readonly people: number;
+  readonly runs: number;
+  readonly hours: number;
+}
+
+const GROUPS = ['control', 'workers', 'storage', 'rest'];
+
+export function siteSeed(random: Random): SiteSeed {
+  const count = random.int(1, 6);
+  const used = GROUPS.slice(0, random.int(1, Math.min(4, count)));
+  const nodes = Array.from({ length: count }, (_, at) => ({
+    name: `n${at + 1}`,
+    tags: [used[at % used.length]!],
+    rack: `rack${random.int(1, 2)}`,
+  }));
+  const rough = random.chance(0.7);
+  const rare = (most: number): number => (rough && random.chance(0.6) ? random.next() * most : 0);
+  const groups = used.map((name, at) => {
+    const criteria = random.weighed<object | undefined>([
+      [3, undefined],
+      [2, { percent_successful_nodes: random.pick([50, 100]) }],
+      [1, { minimum_successful_nodes: 1 }],
+      [1, { maximum_failed_nodes: random.int(0, 1) }],
+    ]);
+    return {
+      name,
+      critical: random.chance(0.4),
+      depends_on: used.slice(0, at).filter(() => random.chance(0.4)),
+      selectors: [random.chance(0.1) ? { rack_names: ['rack1'] } : { node_tags: [name] }],
+      ...(criteria === undefined ? {} : { success_criteria: criteria }),
+    };
+  });
+  const failing = nodes.filter(() => random.chance(0.12)).map(({ name }) => name);
+  const states = Object.fromEntries(
+    nodes.flatMap(({ name }) =>
+      random.chance(0.25) ? [[name, random.pick(['new', 'failed_commissioning', 'failed_deployment', 'broken'])]] : [],
+    ),
+  );
+  return {
+    nodes,
+    strategy: { groups },
+    parallel: random.pick([1, 2, 4, 8]),
+    deployTimeout: random.pick([900, 3600]),
+    weather: {
+      ...CALM,
+      turnLost: rare(0.08),
+      cacheLost: rare(0.2),
+      turnLate: rare(0.05),
+      storeFails: rare(0.03),
+      storeLosesAnswers: rare(0.02),
+      maasFails: rare(0.05),
+      maasLosesAnswers: rare(0.05),
+      temporalFails: rare(0.03),
+    },
+    automation: {
+      commission_ms: random.int(60, 500) * 1000,
+      deploy_ms: random.int(120, random.chance(0.1) ? 5_000 : 900) * 1000,
+      erase_ms: random.int(10, 200) * 1000,
+      release_ms: random.int(5, 90) * 1000,
+      test_ms: 60_000,
+      jitter: random.next() * 0.5,
+      fail_times: {
+        deploy: Object.fromEntries(failing.map((name) => [name, random.int(1, 3)])),
+        commission: Object.fromEntries(nodes.filter(() => random.chance(0.05)).map(({ name }) => [name, 1])),
+      },
+      discover: true,
+    },
+    states,
+    disasters: rough ? random.int(0, 6) : 0,
+    people: random.chance(0.7) ? random.int(0, 7) : 0,
+    runs: random.int(1, 3),
+    hours: random.int(1, 8),
+  };
+}
+
+/** The documents of a site in the form in which users write them. */
+export function documentsOf(
+  { strategy, parallel, deployTimeout }: SiteSeed,
+  nodes: SiteSeed['nodes'],
+): { readonly name: string; readonly text: string }[] {
+  const document = (schema: string, name: string, data: object): string =>
+    JSON.stringify({ schema, metadata: { name }, data });
+  return [
+    {
+      name: 'site.yaml',
+      text: [
+        document('shipyard/DeploymentConfiguration/v1', 'deployment-configuration', {
+          physical_provisioner: {
+            deployment_strategy: 'deployment-strategy',
+            deploy_timeout: deployTimeout,
+            max_parallel_nodes: parallel,
+          },
+          armada: { manifest: 'full-site' },
+        }),
+        document('shipyard/DeploymentStrategy/v1', 'deployment-strategy', strategy),
+        ...nodes.map(({ name, tags, rack }) =>
+          document('drydock/BaremetalNode/v1', name, { metadata: { tags, rack } }),
+        ),
+      ].join('\n---\n'),
+    },
+  ];
+}

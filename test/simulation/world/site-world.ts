@@ -1,0 +1,369 @@
+import { createHash } from 'node:crypto';
+import { openRegion, simulatorKeys } from '@sitewright/maas-simulator';
+import { openStore } from '../../../src/store/index.ts';
+import {
+  AlreadyStarted,
+  type Execution,
+  NotFound,
+  Random,
+  SimulatedTemporal,
+  takeOverGlobals,
+  VirtualTime,
+  type WorkflowCode,
+} from '../temporal/index.ts';
+import { SiteChecks } from './checks.ts';
+import { Installation, QUEUE } from './installation.ts';
+import { documentsOf, type SiteSeed, siteSeed } from './site-seed.ts';
+import { CALM, Outages, type World } from './world.ts';
+
+export interface Verdict {
+  readonly seed: number;
+  readonly story: readonly string[];
+  readonly violation: string | null;
+  /** Of the whole story: the same seed gives the same. */
+  readonly digest: string;
+  readonly events: number;
+  readonly turns: number;
+  readonly replays: number;
+  readonly changes: number;
+  readonly simulatedMs: number;
+  readonly outcomes: readonly string[];
+  readonly actions: Readonly<Record<string, number>>;
+}
+
+const SITE = 'dc1';
+const HOUR = 3_600_000;
+/** With no faults left, every run ends within this time. */
+const ENDS_WITHIN_MS = 48 * HOUR;
+
+/** Lives through one seed: a site, its workers, its MAAS and its people, until all runs have ended. */
+export async function simulateSite(seed: number, code: WorkflowCode): Promise<Verdict> {
+  const random = new Random(`site ${seed}`);
+  const wanted = siteSeed(random.fork('site'));
+  const time = new VirtualTime(Date.parse('2026-01-05T08:00:00Z') + seed * 1000);
+  const giveBack = takeOverGlobals(time, random.fork('globals'));
+  try {
+    return await live(seed, random, wanted, time, code);
+  } finally {
+    giveBack();
+  }
+}
+
+async function live(seed: number, random: Random, wanted: SiteSeed, time: VirtualTime, code: WorkflowCode): Promise<Verdict> {
+  const store = await openStore('sqlite::memory:');
+  const story: string[] = [];
+  const weather = random.fork('weather');
+  const temporal = new SimulatedTemporal({
+    time,
+    random: random.fork('temporal'),
+    tell: (line) => world.tell(line),
+    violated: (what) => world.violated(what),
+    faults: {
+      turn() {
+        const { turnLost, cacheLost, turnLate } = world.weather;
+        if (weather.chance(turnLost)) return 'lost';
+        if (weather.chance(cacheLost)) return 'lost-cache';
+        return weather.chance(turnLate) ? 'late' : 'none';
+      },
+    },
+  });
+  const world: World = {
+    seed,
+    time,
+    random,
+    temporal,
+    store,
+    outages: new Outages(time),
+    weather: wanted.weather,
+    story,
+    violation: null,
+    tell(line) {
+      story.push(`${new Date(time.now).toISOString().slice(5, 23).replace('T', ' ')} ${line}`);
+    },
+    violated(what) {
+      world.violation ??= what;
+      world.tell(`VIOLATION: ${what}`);
+    },
+  };
+  const region = await openRegion({
+    seed: {
+      machines: wanted.nodes.map(({ name }) => ({
+        hostname: name,
+        ...(wanted.states[name] === undefined ? {} : { status: wanted.states[name] }),
+      })),
+    },
+    auto: wanted.automation,
+  });
+  await store.sites.create({ name: SITE });
+  await store.sites.addRevision(SITE, { files: documentsOf(wanted, wanted.nodes) });
+  const checks = new SiteChecks(world, region, SITE);
+  const asAdmin = async (method: string, path: string, form: Record<string, string> = {}) => {
+    const [consumer, token, secret] = simulatorKeys.admin.split(':');
+    const members = {
+      oauth_version: '1.0',
+      oauth_signature_method: 'PLAINTEXT',
+      oauth_consumer_key: consumer,
+      oauth_token: token,
+      oauth_signature: `%26${secret}`,
+      oauth_nonce: random.uuid(),
+      oauth_timestamp: String(Math.floor(time.now / 1000)),
+    };
+    const authorization = `OAuth ${Object.entries(members)
+      .map(([name, value]) => `${name}="${value}"`)
+      .join(', ')}`;
+    const answer = await region.answer({
+      method,
+      url: `/MAAS/api/2.0/${path}`,
+      authorization,
+      contentType: 'application/x-www-form-urlencoded',
+      body: new URLSearchParams(form).toString(),
+    });
+    return { status: answer?.status ?? 0, body: answer?.body ?? '' };
+  };
+  checks.readMachines = async () => JSON.parse((await asAdmin('GET', 'machines/')).body);
+  const installation = new Installation(world, region, code, checks, { max_parallel_nodes: 8, heartbeat_seconds: 30 });
+  installation.startWorker();
+  installation.startWorker();
+
+  const actions: Record<string, number> = {};
+  const runs: Execution[] = [];
+  const mayRelease = new Set<string>();
+  checks.mayRelease = (hostname) => mayRelease.has(hostname);
+  let nodes = wanted.nodes;
+
+  const start = (kind: string, input: Readonly<Record<string, unknown>>): void => {
+    const people = random.fork(`start ${runs.length}`);
+    if (kind === 'redeploy_nodes') for (const name of input.nodes as string[]) mayRelease.add(name);
+    const again = input.release_removed ? wanted.nodes.filter((one) => !nodes.includes(one)) : [];
+    for (const { name } of again) mayRelease.add(name);
+    try {
+      const execution = temporal.start({
+        type: kind,
+        workflowId: `${kind}:${SITE}`,
+        taskQueue: QUEUE,
+        args: [{ site: SITE, started_by: 'ann', ...input }],
+        memo: { help: 'simulated' },
+      });
+      runs.push(execution);
+      if (people.chance(0.3)) void temporal.update(execution, 'opened', [{}]).catch(() => undefined);
+    } catch (error) {
+      if (!(error instanceof AlreadyStarted)) throw error;
+      world.tell(`${kind}:${SITE} is running: no second start`);
+    }
+  };
+
+  const open = (): Execution[] => temporal.executions.filter(({ status, parent }) => status === 'RUNNING' && parent === undefined);
+  const people = random.fork('people');
+  const act = async (): Promise<void> => {
+    const run = open().length === 0 ? undefined : people.pick(open());
+    const name = people.pick(nodes).name;
+    const action = people.weighed<string>([
+      [5, 'pause'],
+      [5, 'resume'],
+      [2, 'stop'],
+      [1.5, 'cancel'],
+      [1, 'terminate'],
+      [2, 'reset'],
+      [4, 'retry_node'],
+      [2, 'approve'],
+      [1, 'reject'],
+      [1, 'garbage'],
+      [2, 'query'],
+      [1.5, 'maas release'],
+      [1, 'maas broken'],
+      [1, 'maas lock'],
+      [1, 'maas power loss'],
+      [0.7, 'maas delete'],
+      [0.7, 'maas rename'],
+      [2, 'start'],
+      [1.5, 'documents'],
+    ]);
+    actions[action] = (actions[action] ?? 0) + 1;
+    world.tell(`--- a person: ${action} ${action.startsWith('maas') ? name : (run?.workflowId ?? '')}`);
+    if (action.startsWith('maas')) return meddle(action, name);
+    if (action === 'start') return startSomething(people);
+    if (action === 'documents') {
+      nodes = people.chance(0.5) && nodes.length > 1 ? nodes.slice(0, -1) : wanted.nodes;
+      await store.sites.addRevision(SITE, { files: documentsOf(wanted, nodes) });
+      return;
+    }
+    if (run === undefined) return;
+    const note = people.chance(0.5) ? { by: people.pick(['ann', 'bob']), reason: 'simulated' } : {};
+    try {
+      switch (action) {
+        case 'pause':
+        case 'resume':
+        case 'approve':
+        case 'reject': {
+          const isUpdate = people.chance(0.5);
+          const request = action === 'approve' || action === 'reject' ? { ...note, name: '*' } : note;
+          if (action === 'resume') checks.pausedSince.delete(run.workflowId);
+          if (isUpdate) {
+            void temporal.update(run, action, [request]).then(
+              () => undefined,
+              (error: Error) => world.tell(`${action} was refused: ${error.message}`),
+            );
+          } else {
+            temporal.signal(run, action, [request]);
+            if (action === 'pause') checks.pausedSince.set(run.workflowId, time.now);
+          }
+          return;
+        }
+        case 'stop':
+          checks.pausedSince.delete(run.workflowId);
+          return temporal.signal(run, 'stop', [note]);
+        case 'cancel':
+          checks.pausedSince.delete(run.workflowId);
+          return temporal.cancel(run, 'by a person');
+        case 'terminate':
+          checks.pausedSince.delete(run.workflowId);
+          return temporal.terminate(run, 'by a person');
+        case 'reset': {
+          checks.pausedSince.delete(run.workflowId);
+          if (run.turns.length < 2) return;
+          runs.push(temporal.reset(run, people.int(1, run.turns.length - 1), 'by a person'));
+          return;
+        }
+        case 'retry_node':
+          void temporal.update(run, 'retry_node', [{ node: name, ...note }]).catch((error: Error) => {
+            world.tell(`retry_node was refused: ${error.message}`);
+          });
+          return;
+        case 'garbage':
+          return temporal.signal(run, people.pick(['puase', 'retry_node', 'stop', 'pause', 'call_progress']), people.pick([[], [7], ['x', 'y'], [{ by: 5 }]]));
+        case 'query':
+          void temporal.query(run, people.pick(['status', 'report', 'tree', 'plan', 'nothing'])).catch(() => undefined);
+          return;
+        default:
+          throw new Error(action);
+      }
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+    }
+  };
+
+  const meddle = async (action: string, name: string): Promise<void> => {
+    const machine = (await checks.readMachines()).find(({ hostname }) => hostname === name);
+    if (machine === undefined) return;
+    checks.touched.set(name, time.now);
+    checks.peopleAct = true;
+    const path = `machines/${machine.system_id}/`;
+    const answer = await (action === 'maas release'
+      ? asAdmin('POST', `${path}?op=release`)
+      : action === 'maas broken'
+        ? asAdmin('POST', `${path}?op=mark_broken`)
+        : action === 'maas lock'
+          ? asAdmin('POST', `${path}?op=${people.chance(0.5) ? 'lock' : 'unlock'}`)
+          : action === 'maas delete'
+            ? asAdmin('DELETE', path)
+            : action === 'maas rename'
+              ? asAdmin('PUT', path, { hostname: `${name}-x` })
+              : asAdmin('POST', `${path}?op=power_off`));
+    checks.step();
+    checks.peopleAct = false;
+    world.tell(`    MAAS answers ${answer.status}`);
+  };
+
+  const startSomething = (from: Random): void => {
+    const kind = from.weighed<string>([
+      [4, 'deploy_site'],
+      [3, 'update_site'],
+      [2, 'redeploy_nodes'],
+      [1, 'test_site'],
+    ]);
+    const held = from.chance(0.15) ? { hold_before: ['*'] } : {};
+    if (kind === 'redeploy_nodes')
+      start(kind, { nodes: from.shuffled(nodes.map(({ name }) => name)).slice(0, from.int(1, nodes.length)), erase: from.chance(0.3) });
+    else if (kind === 'update_site') start(kind, { ...(from.chance(0.4) ? { release_removed: true } : {}), ...held });
+    else start(kind, kind === 'test_site' ? {} : held);
+  };
+
+  // What will happen, and when.
+  const faultsEndAt = wanted.hours * HOUR;
+  time.after(1, () => start('deploy_site', random.fork('first').chance(0.1) ? { hold_before: ['*'] } : {}));
+  const plan = random.fork('plan');
+  for (let at = 1; at < wanted.runs; at++) time.after(plan.int(60, wanted.hours * 3600) * 1000, () => startSomething(plan));
+  for (let at = 0; at < wanted.people; at++) {
+    // Most while something happens.
+    const when = plan.chance(0.7) ? plan.int(1, 2_400) * 1000 : plan.int(0, faultsEndAt);
+    time.after(when, act);
+  }
+  const disasters = random.fork('disasters');
+  for (let at = 0; at < wanted.disasters; at++) {
+    const when = disasters.chance(0.7) ? disasters.int(1, 2_400) * 1000 : disasters.int(0, faultsEndAt);
+    time.after(when, () => {
+      const workers = installation.workers;
+      const what = disasters.weighed<string>([
+        [4, 'kill'],
+        [3, 'stall'],
+        [1, 'shutdown'],
+        [1, 'kill all'],
+        [2, 'store'],
+        [2, 'maas'],
+        [2, 'maas hangs'],
+        [2, 'temporal'],
+      ]);
+      actions[what] = (actions[what] ?? 0) + 1;
+      if (what === 'kill all') for (const worker of workers) installation.kill(worker, disasters.int(1, 120) * 1000);
+      else if (workers.length > 0 && what === 'kill') installation.kill(disasters.pick(workers), disasters.int(1, 300) * 1000);
+      else if (workers.length > 0 && what === 'stall') installation.stall(disasters.pick(workers), disasters.int(1, 1_200) * 1000);
+      else if (workers.length > 0 && what === 'shutdown') {
+        const worker = disasters.pick(workers);
+        worker.shutDown();
+        time.after(1_000, () => installation.kill(worker, 2_000));
+      } else {
+        const ms = disasters.int(5, 1_200) * 1000;
+        world.tell(`--- outage: ${what} for ${Math.round(ms / 1000)} s`);
+        world.outages.begin(what, ms);
+      }
+    });
+  }
+  let isCalm = false;
+  time.after(faultsEndAt, () => {
+    isCalm = true;
+    world.tell('--- all faults end; operators let every run go on');
+    world.weather = CALM;
+    world.outages.endAll();
+    for (const worker of installation.workers) worker.host.stalledUntil = 0;
+    checks.pausedSince.clear();
+  });
+  const letGo = (): void => {
+    for (const run of open()) {
+      temporal.signal(run, 'resume', [{}]);
+      temporal.signal(run, 'approve', [{ name: '*', by: 'eve' }]);
+    }
+    time.after(HOUR, letGo);
+  };
+  time.after(faultsEndAt + 1, letGo);
+
+  const limit = time.now + faultsEndAt + ENDS_WITHIN_MS;
+  let steps = 0;
+  const isOver = (): boolean => isCalm && open().length === 0 && temporal.executions.every(({ status }) => status !== 'RUNNING');
+  while (world.violation === null && (await time.step())) {
+    if (++steps % 8 === 0) checks.step();
+    if (isOver()) break;
+    if (time.now > limit) {
+      const left = open().map(({ workflowId }) => workflowId);
+      world.violated(`${left.join(', ')} did not end within ${ENDS_WITHIN_MS / HOUR} hours after the last fault`);
+    }
+  }
+  checks.step();
+  if (world.violation === null) await checks.atEnd(temporal.executions);
+  const simulatedMs = time.now - time.start;
+  const outcomes = temporal.executions.filter(({ parent }) => parent === undefined).map(({ type, status }) => `${type} ${status}`);
+  for (const worker of installation.workers) worker.kill();
+  await store.close();
+  return {
+    seed,
+    story,
+    violation: world.violation,
+    digest: createHash('sha256').update(story.join('\n')).digest('hex').slice(0, 16),
+    events: time.events,
+    turns: temporal.turnsDone,
+    replays: temporal.workers.reduce((sum, { replays }) => sum + replays, 0),
+    changes: checks.changes,
+    simulatedMs,
+    outcomes,
+    actions,
+  };
+}
