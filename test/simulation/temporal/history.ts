@@ -41,18 +41,21 @@ const isUpdateAlone = ({ activations: [first] }: Turn): boolean =>
  * Turns as a replay gets them: core gives turns that ordered nothing in one activation with an update that follows them (seen with
  * SDK 1.24).
  */
-export function replayed(turns: readonly Turn[]): Turn[] {
-  const merged: Turn[] = [];
+export function replayed(turns: readonly Turn[]): (Turn & { readonly isLater: boolean })[] {
+  const merged: (Turn & { isLater: boolean })[] = [];
   let jobs: Job[] = [];
+  // Since the first of them, things happen at another time than before.
+  let isLater = false;
   turns.forEach((turn, at) => {
     const next = turns[at + 1];
     const first = turn.activations[0]!;
     if (next !== undefined && turn.activations.length === 1 && orderedNothing(turn) && isUpdateAlone(next)) {
       jobs = [...jobs, ...first.jobs];
+      isLater = true;
       return;
     }
     const [, ...rest] = turn.activations;
-    merged.push({ ...turn, activations: [{ ...first, jobs: sortJobs([...jobs, ...first.jobs]) }, ...rest] });
+    merged.push({ ...turn, isLater, activations: [{ ...first, jobs: sortJobs([...jobs, ...first.jobs]) }, ...rest] });
     jobs = [];
   });
   return merged;

@@ -76,7 +76,8 @@ export async function loadWorkflows(bundlePath: string, activityNames: readonly 
   const creator = new ReusableVMWorkflowCreator(
     new vm.Script(code, { filename }),
     { code, filename, sourceMap: sourceMap as never },
-    60_000,
+    // Without a limit: each call with one starts a thread that watches it.
+    undefined as never,
     new Set(activityNames),
   );
   return {
@@ -163,6 +164,18 @@ export const textOf = (commands: readonly Command[]): string =>
     if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString();
     return value;
   });
+
+/** What core compares of commands: where a replay sees other times, their contents may differ. */
+export const shapeOf = (commands: readonly Command[]): string =>
+  commands
+    .map(({ scheduleActivity: activity, startChildWorkflowExecution: child, userMetadata: _, eventGroupMarkers: __, ...rest }) => {
+      if (activity) return `activity ${activity.activityId} ${activity.activityType}`;
+      if (child) return `child ${child.workflowId} ${child.workflowType}`;
+      return Object.keys(rest)
+        .filter((key) => rest[key as keyof typeof rest])
+        .join();
+    })
+    .join('; ');
 
 /** What an activity is told about itself. */
 export interface ActivityTask {

@@ -10,6 +10,7 @@ import {
   type Payload,
   type RunningActivity,
   runActivity,
+  shapeOf,
   TaskFailure,
   textOf,
   type WorkflowCode,
@@ -150,12 +151,13 @@ export class Worker {
   async replay(server: SimulatedTemporal, execution: Execution, instance: Instance): Promise<void> {
     this.replays++;
     let turnNumber = 0;
-    for (const { at: turnAt, historyLength, activations } of replayed(execution.turns)) {
+    for (const { at: turnAt, historyLength, activations, isLater } of replayed(execution.turns)) {
       turnNumber++;
       for (const { jobs, commands } of activations) {
         const known = execution.turns.flatMap(({ flags }) => flags);
         const answer = await instance.activate({ at: turnAt, jobs, isReplaying: true, historyLength, flags: known });
-        const [now, before] = [textOf(effective(answer.commands)), textOf(commands)];
+        const compared = isLater ? shapeOf : textOf;
+        const [now, before] = [compared(effective(answer.commands)), compared(commands)];
         if (now === before) continue;
         const at = [...now].findIndex((char, index) => char !== before[index]);
         const from = Math.max(0, at - 200);

@@ -109,7 +109,8 @@ export class SiteChecks implements Observer {
     if (status < 200 || status > 299) return;
     if (operation === 'deploy') {
       const request = new URLSearchParams(body).get('comment') ?? '';
-      const key = `${found[1]} ${request}`;
+      // A reset decides anew.
+      const key = `${found[1]} ${request} ${by.runId}`;
       const times = (this.deployments.get(key) ?? 0) + 1;
       this.deployments.set(key, times);
       if (times > 1) this.#world.violated(`machine ${found[1]} was deployed ${times} times for the request ${request}`);
