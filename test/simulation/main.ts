@@ -1,58 +1,127 @@
 /**
- * Lives through seeds: `npm run simulate -- --seed 7` tells the story of one, `--seeds 1000` counts the violations of many.
+ * Lives through seeds: `npm run simulate -- --seed 7` tells the story of one and stops where something happens that must not;
+ * `--seeds 1000` counts the violations of many, on all cores.
  */
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { withoutThreads } from './world/seams.ts';
+import type { Verdict } from './world/verdict.ts';
 
 const { values } = parseArgs({
   options: {
+    /** Tell the story of this one. */
     seed: { type: 'string' },
-    seeds: { type: 'string' },
+    seeds: { type: 'string', default: '100' },
     from: { type: 'string', default: '1' },
-    quiet: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
+    processes: { type: 'string', default: String(availableParallelism()) },
+    /** Workflow code that takes the place of ours. */
     bundle: { type: 'string' },
+    json: { type: 'boolean', default: false },
   },
 });
 
-withoutThreads();
-const [{ bundleOurWorkflows }, { loadWorkflows }, { ACTIVITY_NAMES }, { simulateSite }] = await Promise.all([
-  import('../../worker/parts/workflow-bundle.ts'),
-  import('./temporal/index.ts'),
-  import('./world/installation.ts'),
-  import('./world/site-world.ts'),
-]);
-const code = await loadWorkflows(values.bundle ?? (await bundleOurWorkflows({})).codePath, ACTIVITY_NAMES);
+type Sum = { [Key in 'events' | 'turns' | 'replays' | 'changes' | 'simulatedMs']: number } & {
+  failed: { seed: number; violation: string }[];
+  digests: string[];
+  outcomes: Record<string, number>;
+  actions: Record<string, number>;
+};
 
-const first = Number(values.seed ?? values.from);
-const count = values.seed === undefined ? Number(values.seeds ?? 100) : 1;
+const NUMBERS = ['events', 'turns', 'replays', 'changes', 'simulatedMs'] as const;
+
+const nothing = (): Sum => ({
+  ...{ events: 0, turns: 0, replays: 0, changes: 0, simulatedMs: 0 },
+  ...{ failed: [], digests: [], outcomes: {}, actions: {} },
+});
+
+function add(sum: Sum, more: Sum): Sum {
+  for (const key of NUMBERS) sum[key] += more[key];
+  sum.failed.push(...more.failed);
+  sum.digests.push(...more.digests);
+  for (const key of ['outcomes', 'actions'] as const)
+    for (const [name, times] of Object.entries(more[key])) sum[key][name] = (sum[key][name] ?? 0) + times;
+  return sum;
+}
+
+function sumOf(verdict: Verdict): Sum {
+  const { seed, violation, digest, outcomes, actions } = verdict;
+  const counts = Object.fromEntries(NUMBERS.map((key) => [key, verdict[key]])) as Pick<Sum, (typeof NUMBERS)[number]>;
+  const ends: Record<string, number> = {};
+  for (const outcome of outcomes) ends[outcome] = (ends[outcome] ?? 0) + 1;
+  const failed = violation === null ? [] : [{ seed, violation }];
+  return { ...counts, failed, digests: [digest], outcomes: ends, actions: { ...actions } };
+}
+
+/** Lives through the seeds in this process. */
+async function here(from: number, count: number, tell: (verdict: Verdict) => void = () => undefined): Promise<Sum> {
+  withoutThreads();
+  const [{ bundleOurWorkflows }, { loadWorkflows }, { ACTIVITY_NAMES }, { simulateSite }] = await Promise.all([
+    import('../../worker/parts/workflow-bundle.ts'),
+    import('./temporal/index.ts'),
+    import('./world/installation.ts'),
+    import('./world/site-world.ts'),
+  ]);
+  const path = values.bundle ?? (await bundleOurWorkflows({})).codePath;
+  const code = await loadWorkflows(path, ACTIVITY_NAMES);
+  const sum = nothing();
+  for (let seed = from; seed < from + count; seed++) {
+    const verdict = await simulateSite(seed, code);
+    tell(verdict);
+    add(sum, sumOf(verdict));
+  }
+  return sum;
+}
+
+/** The same in processes of their own, a piece of the seeds each. */
+async function spread(from: number, count: number, processes: number): Promise<Sum> {
+  const piece = Math.ceil(count / processes);
+  const sums = await Promise.all(
+    Array.from({ length: processes }, async (_, at) => {
+      const first = from + at * piece;
+      const size = Math.min(piece, from + count - first);
+      if (size <= 0) return nothing();
+      const more = values.bundle === undefined ? [] : ['--bundle', values.bundle];
+      const child = spawn(
+        process.execPath,
+        [import.meta.filename, '--json', '--processes', '1', '--from', `${first}`, '--seeds', `${size}`, ...more],
+        { stdio: ['ignore', 'pipe', 'inherit'] },
+      );
+      const said = await text(child.stdout);
+      if (said === '') throw new Error('a process of the simulation has ended without an answer');
+      return JSON.parse(said) as Sum;
+    }),
+  );
+  return sums.reduce(add, nothing());
+}
+
+const from = Number(values.seed ?? values.from);
+const count = values.seed === undefined ? Number(values.seeds) : 1;
+const processes = Math.min(Number(values.processes), Math.ceil(count / 10));
 const started = performance.now();
-const failed: number[] = [];
-const total = { events: 0, turns: 0, replays: 0, changes: 0, simulatedMs: 0 };
-const outcomes: Record<string, number> = {};
-const digests: string[] = [];
-for (let seed = first; seed < first + count; seed++) {
-  const verdict = await simulateSite(seed, code);
-  for (const key of ['events', 'turns', 'replays', 'changes', 'simulatedMs'] as const) total[key] += verdict[key];
-  for (const outcome of verdict.outcomes) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-  digests.push(verdict.digest);
-  if (verdict.violation !== null) failed.push(seed);
-  if (values.seed !== undefined && !values.quiet && !values.json) console.log(verdict.story.join('\n'));
-  if (verdict.violation !== null && !values.json) console.log(`seed ${seed}: ${verdict.violation}`);
-}
+const told = values.seed === undefined || values.json ? undefined : (one: Verdict) => console.log(one.story.join('\n'));
+const sum = processes > 1 ? await spread(from, count, processes) : await here(from, count, told);
 const seconds = (performance.now() - started) / 1000;
-const hours = total.simulatedMs / 3_600_000;
-if (values.json) console.log(JSON.stringify({ failed, digests, ...total, outcomes }));
+
+if (values.json) console.log(JSON.stringify(sum));
 else {
+  const inOrder = (of: Record<string, number>): string =>
+    Object.entries(of)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, times]) => `${name} ${times}`)
+      .join(', ');
+  const hours = sum.simulatedMs / 3_600_000;
+  for (const { seed, violation } of sum.failed) console.log(`seed ${seed}: ${violation}`);
   console.log(
-    `${count} seed${count === 1 ? '' : 's'}, ${failed.length} with a violation${failed.length === 0 ? '' : `: ${failed.join(', ')}`}`,
+    [
+      `${count} seeds from ${from}: ${sum.failed.length} with a violation`,
+      `runs: ${inOrder(sum.outcomes)}`,
+      `people and faults: ${inOrder(sum.actions)}`,
+      `${sum.turns} workflow tasks, ${sum.replays} replays, ${sum.changes} changes of machines, ${sum.events} events`,
+      `${Math.round(hours)} simulated hours in ${seconds.toFixed(1)} s: ${(count / seconds).toFixed(1)} seeds a second, ${Math.round((hours * 3600) / seconds)} times real time`,
+    ].join('\n'),
   );
-  console.log(
-    `${total.turns} workflow tasks, ${total.replays} replays, ${total.changes} changes of machines, ${total.events} events`,
-  );
-  console.log(
-    `${Math.round(hours)} simulated hours in ${seconds.toFixed(1)} s: ${(count / seconds).toFixed(1)} seeds/s, ${Math.round((hours * 3600) / seconds)} times real time`,
-  );
-  console.log(Object.entries(outcomes).map(([name, times]) => `${name} ${times}`).join(', '));
 }
-process.exit(failed.length === 0 ? 0 : 1);
+// Timers of processes that were killed in the simulation keep nothing alive; the sandbox of workflows does.
+process.exit(sum.failed.length === 0 ? 0 : 1);

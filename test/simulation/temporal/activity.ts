@@ -1,4 +1,4 @@
-import { fromPayload, type ActivityEnd, type Failure, type Payload } from './sdk.ts';
+import { type ActivityEnd, type Failure, fromPayload, type Payload } from './sdk.ts';
 import type { Execution, SimulatedTemporal } from './server.ts';
 import type { Attempt, Worker } from './worker.ts';
 
@@ -27,6 +27,11 @@ const TIMEOUT_NUMBER: Readonly<Record<TimeoutKind, number>> = {
   SCHEDULE_TO_START: 2,
   SCHEDULE_TO_CLOSE: 3,
   HEARTBEAT: 4,
+};
+
+const CANCELLED_UNASKED: Failure = {
+  message: 'cancelled',
+  applicationFailureInfo: { type: 'CancelledFailure' },
 };
 
 /** The server's knowledge of an activity: its attempts, limits and retries. */
@@ -134,11 +139,9 @@ export class ActivityTask {
 
   #answered(attempt: number, end: ActivityEnd): void {
     if (this.#ended || this.attempt !== attempt || this.#running === null) return;
-    if (end.kind === 'completed') return this.#resolve({ completed: { result: end.result } }, 'ActivityTaskCompleted');
-    if (end.kind === 'cancelled' && this.#cancelRequested) return this.#cancelled();
-    const failure: Failure =
-      end.kind === 'failed' ? end.failure : { message: 'cancelled', applicationFailureInfo: { type: 'CancelledFailure' } };
-    this.#failed(failure);
+    if (end.kind === 'completed') this.#resolve({ completed: { result: end.result } }, 'ActivityTaskCompleted');
+    else if (end.kind === 'cancelled' && this.#cancelRequested) this.#cancelled();
+    else this.#failed(end.kind === 'failed' ? end.failure : CANCELLED_UNASKED);
   }
 
   #failed(failure: Failure): void {
@@ -147,7 +150,9 @@ export class ActivityTask {
     const asked = delay ? Number(String(delay.seconds ?? 0)) * 1000 + (delay.nanos ?? 0) / 1_000_000 : undefined;
     const isFinal = (info?.nonRetryable ?? false) || this.policy.notRetried.includes(info?.type ?? '');
     if (!isFinal && this.#retry(asked)) {
-      this.#server.tell(`${this.#execution.workflowId} ${this.policy.activityId} failed, again later: ${failure.message}`);
+      this.#server.tell(
+        `${this.#execution.workflowId} ${this.policy.activityId} failed, again later: ${failure.message}`,
+      );
       return;
     }
     this.#resolve({ failed: { failure: this.#wrapped(failure) } }, `ActivityTaskFailed ${failure.message ?? ''}`);
@@ -170,12 +175,20 @@ export class ActivityTask {
   #timedOut(kind: TimeoutKind, retries: boolean): void {
     if (this.#ended) return;
     const { notRetried } = this.policy;
-    const name = { START_TO_CLOSE: 'StartToClose', HEARTBEAT: 'Heartbeat', SCHEDULE_TO_START: 'ScheduleToStart', SCHEDULE_TO_CLOSE: 'ScheduleToClose' }[kind];
+    const name = {
+      START_TO_CLOSE: 'StartToClose',
+      HEARTBEAT: 'Heartbeat',
+      SCHEDULE_TO_START: 'ScheduleToStart',
+      SCHEDULE_TO_CLOSE: 'ScheduleToClose',
+    }[kind];
     if (retries && !notRetried.includes(`TemporalTimeout:${name}`) && this.#retry()) {
       this.#server.tell(`${this.#execution.workflowId} ${this.policy.activityId} timed out (${name}), again later`);
       return;
     }
-    const cause: Failure = { message: `activity ${name} timeout`, timeoutFailureInfo: { timeoutType: TIMEOUT_NUMBER[kind] as never } };
+    const cause: Failure = {
+      message: `activity ${name} timeout`,
+      timeoutFailureInfo: { timeoutType: TIMEOUT_NUMBER[kind] as never },
+    };
     this.#resolve({ failed: { failure: this.#wrapped(cause) } }, `ActivityTaskTimedOut ${name}`);
   }
 

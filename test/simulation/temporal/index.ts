@@ -13,5 +13,5 @@ export {
   SimulatedTemporal,
   type StartRequest,
 } from './server.ts';
-export { type Host, settled, takeOverGlobals, VirtualTime } from './virtual-time.ts';
+export { deferred, type Host, settled, takeOverGlobals, VirtualTime } from './virtual-time.ts';
 export { type AnyActivity, Worker } from './worker.ts';

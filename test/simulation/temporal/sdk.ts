@@ -1,6 +1,6 @@
 /**
  * The only file that knows inner parts of Temporal's SDK: its sandbox of workflows and its context of activities. They have no
- * promise of stability, so the version is checked, and `sdk.test.ts` fails when their form changes.
+ * promise of stability: another version is refused until this file was compared with it, and each seed fails when their form changes.
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -68,7 +68,8 @@ export class TaskFailure extends Error {}
 /** Workflow code in the SDK's own sandbox. */
 export async function loadWorkflows(bundlePath: string, activityNames: readonly string[]): Promise<WorkflowCode> {
   const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
-  if (version !== VERSION) throw new Error(`this adapter is for version ${VERSION} of Temporal's SDK, and ${version} is installed`);
+  if (version !== VERSION)
+    throw new Error(`this adapter is for version ${VERSION} of Temporal's SDK, and ${version} is installed`);
   const code = await readFile(bundlePath, 'utf8');
   const filename = bundlePath;
   // Without the SDK's global handlers no traces are recorded, and no map is read.
@@ -121,9 +122,12 @@ export async function loadWorkflows(bundlePath: string, activityNames: readonly 
             jobs: [...jobs],
             availableInternalFlags: [...flags],
           };
-          const answer = await workflow.activate(proto.coresdk.workflow_activation.WorkflowActivation.fromObject(activation));
+          const answer = await workflow.activate(
+            proto.coresdk.workflow_activation.WorkflowActivation.fromObject(activation),
+          );
           await workflow.getAndResetSinkCalls();
-          if (answer.failed) throw new TaskFailure(answer.failed.failure?.message ?? 'failed', { cause: answer.failed.failure });
+          if (answer.failed)
+            throw new TaskFailure(answer.failed.failure?.message ?? 'failed', { cause: answer.failed.failure });
           const done = answer.successful ?? {};
           return { commands: done.commands ?? [], flags: done.usedInternalFlags ?? [] };
         },
@@ -168,13 +172,21 @@ export const textOf = (commands: readonly Command[]): string =>
 /** What core compares of commands: where a replay sees other times, their contents may differ. */
 export const shapeOf = (commands: readonly Command[]): string =>
   commands
-    .map(({ scheduleActivity: activity, startChildWorkflowExecution: child, userMetadata: _, eventGroupMarkers: __, ...rest }) => {
-      if (activity) return `activity ${activity.activityId} ${activity.activityType}`;
-      if (child) return `child ${child.workflowId} ${child.workflowType}`;
-      return Object.keys(rest)
-        .filter((key) => rest[key as keyof typeof rest])
-        .join();
-    })
+    .map(
+      ({
+        scheduleActivity: activity,
+        startChildWorkflowExecution: child,
+        userMetadata: _,
+        eventGroupMarkers: __,
+        ...rest
+      }) => {
+        if (activity) return `activity ${activity.activityId} ${activity.activityType}`;
+        if (child) return `child ${child.workflowId} ${child.workflowType}`;
+        return Object.keys(rest)
+          .filter((key) => rest[key as keyof typeof rest])
+          .join();
+      },
+    )
     .join('; ');
 
 /** What an activity is told about itself. */

@@ -11,8 +11,17 @@ import {
   waitingAfter,
 } from './history.ts';
 import type { Random } from './random.ts';
-import { type Command, type Failure, fromFailure, fromPayload, type Job, type Payload, seedOf, toPayloads } from './sdk.ts';
-import type { VirtualTime } from './virtual-time.ts';
+import {
+  type Command,
+  type Failure,
+  fromFailure,
+  fromPayload,
+  type Job,
+  type Payload,
+  seedOf,
+  toPayloads,
+} from './sdk.ts';
+import { deferred, type VirtualTime } from './virtual-time.ts';
 import type { Worker } from './worker.ts';
 
 /** Limits of all delays of the server and the network, ms. */
@@ -125,7 +134,7 @@ export class SimulatedTemporal {
   readonly workers: Worker[] = [];
   readonly #newest = new Map<string, Execution>();
   readonly #byRun = new Map<string, Execution>();
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<() => void | Promise<void>>();
   readonly #tell: (line: string) => void;
   readonly #violated: (what: string) => void;
   turnsDone = 0;
@@ -156,7 +165,7 @@ export class SimulatedTemporal {
   }
 
   /** Calls `retry` when a worker has come. */
-  whenWorkerComes(retry: () => void): void {
+  whenWorkerComes(retry: () => void | Promise<void>): void {
     this.#waiting.add(retry);
   }
 
@@ -283,7 +292,7 @@ export class SimulatedTemporal {
   }
 
   #admit(execution: Execution, id: string, name: string, input: Payload[]): Promise<unknown> {
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const { promise, resolve, reject } = deferred<unknown>();
     promise.catch(() => undefined);
     execution.updates.set(id, { id, name, input, state: 'admitted', settled: promise, resolve, reject });
     this.#tell(`${execution.workflowId} update ${name} admitted`);
@@ -292,7 +301,7 @@ export class SimulatedTemporal {
   }
 
   query(execution: Execution, name: string, args: readonly unknown[] = []): Promise<unknown> {
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const { promise, resolve, reject } = deferred<unknown>();
     execution.queries.push({ name, args: toPayloads(args), resolve, reject });
     if (execution.task === 'none') this.time.after(this.random.int(1, 10), () => this.#answerQueries(execution));
     return promise;
@@ -353,7 +362,7 @@ export class SimulatedTemporal {
       searchAttributes: { ...base.searchAttributes },
       turns: base.turns.slice(0, turn),
       events: base.events.filter(({ at }) => at <= again.at),
-      flags: [...base.flags],
+      flags: base.turns.slice(0, turn).flatMap(({ flags }) => flags),
     };
     for (const before of new Set([base, running])) if (before?.status === 'TERMINATED') before.resetTo = runId;
     this.#keep(execution);
@@ -365,7 +374,8 @@ export class SimulatedTemporal {
     for (const job of later) {
       const { signalWorkflow, doUpdate } = job;
       if (signalWorkflow && !kept.has(job)) execution.inbox.push(job);
-      if (doUpdate) void this.#admit(execution, doUpdate.id ?? '', doUpdate.name ?? '', [...(doUpdate.input ?? [])] as Payload[]);
+      if (doUpdate)
+        void this.#admit(execution, doUpdate.id ?? '', doUpdate.name ?? '', [...(doUpdate.input ?? [])] as Payload[]);
     }
     const waiting = waitingAfter(execution.turns, arrived);
     for (const { command } of waiting.activities.values()) this.#schedule(execution, command);
@@ -375,7 +385,11 @@ export class SimulatedTemporal {
     }
     for (const [seq, { command }] of waiting.children) {
       const child = this.#newest.get(command.workflowId ?? '');
-      execution.children.set(seq, { workflowId: command.workflowId ?? '', runId: child?.runId ?? null, cancelRequested: false });
+      execution.children.set(seq, {
+        workflowId: command.workflowId ?? '',
+        runId: child?.runId ?? null,
+        cancelRequested: false,
+      });
       if (child !== undefined) child.parent = { ...child.parent!, runId, seq };
       if (child === undefined || child.status !== 'RUNNING') this.#childClosed(execution, seq, child);
     }
@@ -401,7 +415,8 @@ export class SimulatedTemporal {
 
   wake(execution: Execution, delay = this.random.int(...TURN_DELAY)): void {
     if (execution.status !== 'RUNNING' || execution.task !== 'none') return;
-    const isDue = execution.inbox.length > 0 || [...execution.updates.values()].some(({ state }) => state === 'admitted');
+    const isDue =
+      execution.inbox.length > 0 || [...execution.updates.values()].some(({ state }) => state === 'admitted');
     if (!isDue) return;
     execution.task = 'scheduled';
     this.time.after(delay, () => this.#turn(execution));
@@ -482,7 +497,9 @@ export class SimulatedTemporal {
     done: { at: number; historyLength: number; activations: Turn['activations']; flags: readonly number[] },
     updates: readonly Update[],
   ): void {
-    const responses = done.activations.flatMap(({ commands }) => commands.flatMap(({ updateResponse }) => updateResponse ?? []));
+    const responses = done.activations.flatMap(({ commands }) =>
+      commands.flatMap(({ updateResponse }) => updateResponse ?? []),
+    );
     const refused = new Set(
       updates
         .filter(({ id }) => {
@@ -493,7 +510,9 @@ export class SimulatedTemporal {
     );
     const recorded = done.activations.map(({ jobs, commands }) => ({
       jobs: jobs.filter(({ doUpdate }) => !doUpdate || !refused.has(doUpdate.id ?? '')),
-      commands: commands.filter(({ updateResponse }) => !updateResponse || !refused.has(updateResponse.protocolInstanceId ?? '')),
+      commands: commands.filter(
+        ({ updateResponse }) => !updateResponse || !refused.has(updateResponse.protocolInstanceId ?? ''),
+      ),
     }));
     const isTraceless = recorded.every(({ jobs, commands }) => jobs.length === 0 && commands.length === 0);
     if (!isTraceless) {
@@ -504,7 +523,11 @@ export class SimulatedTemporal {
         flags: done.flags,
       });
       execution.flags.push(...done.flags);
-      this.event(execution, 'WorkflowTaskCompleted', recorded.flatMap(({ commands }) => commands.map(nameOf)).join(' '));
+      this.event(
+        execution,
+        'WorkflowTaskCompleted',
+        recorded.flatMap(({ commands }) => commands.map(nameOf)).join(' '),
+      );
     }
     for (const { commands } of done.activations)
       for (const command of commands) if (execution.status === 'RUNNING') this.#carryOut(execution, command);
@@ -515,7 +538,11 @@ export class SimulatedTemporal {
     else if (command.requestCancelActivity)
       execution.activities.get(command.requestCancelActivity.seq ?? 0)?.requestCancel();
     else if (command.startTimer)
-      this.#startTimer(execution, command.startTimer.seq ?? 0, milliseconds(command.startTimer.startToFireTimeout) ?? 0);
+      this.#startTimer(
+        execution,
+        command.startTimer.seq ?? 0,
+        milliseconds(command.startTimer.startToFireTimeout) ?? 0,
+      );
     else if (command.cancelTimer) {
       const seq = command.cancelTimer.seq ?? 0;
       execution.timers.get(seq)?.();
@@ -536,11 +563,16 @@ export class SimulatedTemporal {
         const found = this.#target(target?.workflowId ?? '', target?.runId ?? '');
         if (found?.status === 'RUNNING') this.cancel(found);
         const failure = found?.status === 'RUNNING' ? undefined : failureNamed('unable to cancel external workflow');
-        this.arrived(execution, { resolveRequestCancelExternalWorkflow: { seq: seq ?? 0, ...(failure ? { failure } : {}) } });
+        this.arrived(execution, {
+          resolveRequestCancelExternalWorkflow: { seq: seq ?? 0, ...(failure ? { failure } : {}) },
+        });
       });
     } else if (command.updateResponse) this.#respond(execution, command.updateResponse);
     else if (command.upsertWorkflowSearchAttributes)
-      Object.assign(execution.searchAttributes, command.upsertWorkflowSearchAttributes.searchAttributes?.indexedFields ?? {});
+      Object.assign(
+        execution.searchAttributes,
+        command.upsertWorkflowSearchAttributes.searchAttributes?.indexedFields ?? {},
+      );
     else if (command.modifyWorkflowProperties)
       Object.assign(execution.memo, command.modifyWorkflowProperties.upsertedMemo?.fields ?? {});
     else if (command.completeWorkflowExecution) {
@@ -553,7 +585,8 @@ export class SimulatedTemporal {
     } else if (command.cancelWorkflowExecution) {
       this.event(execution, 'WorkflowExecutionCanceled');
       this.#close(execution, 'CANCELLED', undefined, { ...failureNamed('cancelled'), canceledFailureInfo: {} });
-    } else if (command.continueAsNewWorkflowExecution) this.#continue(execution, command.continueAsNewWorkflowExecution);
+    } else if (command.continueAsNewWorkflowExecution)
+      this.#continue(execution, command.continueAsNewWorkflowExecution);
     else if (!command.setPatchMarker && !command.cancelSignalWorkflow)
       throw new Error(`the simulated server does not know the command ${Object.keys(command).join(', ')}`);
   }
@@ -683,7 +716,8 @@ export class SimulatedTemporal {
           ? this.#newest.get(childWorkflowId)
           : this.#target(workflowExecution?.workflowId ?? '', workflowExecution?.runId ?? '');
       const isOpen = target?.status === 'RUNNING';
-      if (isOpen) this.#signal(target, signalName ?? '', (args ?? []) as Payload[], (headers ?? {}) as Record<string, Payload>);
+      if (isOpen)
+        this.#signal(target, signalName ?? '', (args ?? []) as Payload[], (headers ?? {}) as Record<string, Payload>);
       const failure = isOpen ? undefined : failureNamed('unable to signal external workflow execution');
       this.arrived(execution, { resolveSignalExternalWorkflow: { seq: seq ?? 0, ...(failure ? { failure } : {}) } });
     });
@@ -701,7 +735,8 @@ export class SimulatedTemporal {
       taskQueue: command.taskQueue || execution.taskQueue,
       input: (command.arguments ?? []) as Payload[],
       memo: memo && Object.keys(memo).length > 0 ? { ...memo } : { ...execution.memo },
-      searchAttributes: attributes && Object.keys(attributes).length > 0 ? { ...attributes } : { ...execution.searchAttributes },
+      searchAttributes:
+        attributes && Object.keys(attributes).length > 0 ? { ...attributes } : { ...execution.searchAttributes },
       headers: (command.headers ?? {}) as Record<string, Payload>,
       ...(parent === undefined ? {} : { parent }),
       firstRunId,
@@ -747,14 +782,23 @@ export class SimulatedTemporal {
     if (above !== undefined) this.#childClosed(this.current(above), parent.seq, execution, result, failure);
   }
 
-  #childClosed(parent: Execution, seq: number, child: Execution | undefined, result?: Payload, failure?: Failure): void {
+  #childClosed(
+    parent: Execution,
+    seq: number,
+    child: Execution | undefined,
+    result?: Payload,
+    failure?: Failure,
+  ): void {
     if (parent.status !== 'RUNNING' || !parent.children.has(seq)) return;
     parent.children.delete(seq);
     const { workflowId = '', runId = '', type = '', status = 'TERMINATED' } = child ?? {};
     this.event(parent, 'ChildWorkflowExecutionClosed', `${workflowId} ${status}`);
     const wrapped: Failure = {
       message: 'Child Workflow execution failed',
-      cause: status === 'TERMINATED' ? { message: 'terminated', terminatedFailureInfo: {} } : (failure ?? failureNamed('lost')),
+      cause:
+        status === 'TERMINATED'
+          ? { message: 'terminated', terminatedFailureInfo: {} }
+          : (failure ?? failureNamed('lost')),
       childWorkflowExecutionFailureInfo: {
         namespace: 'default',
         workflowExecution: { workflowId, runId },

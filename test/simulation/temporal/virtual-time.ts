@@ -80,6 +80,17 @@ export class VirtualTime {
   }
 }
 
+/** A promise that is settled from outside. */
+export function deferred<T>(): { promise: Promise<T>; resolve(value: T): void; reject(error: unknown): void } {
+  let resolve!: (value: T) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}
+
 /** Lets all promises do what they can. Real timers and I/O have no part in the simulation. */
 export const settled = (): Promise<void> => new Promise((resolve) => realImmediate(resolve));
 
@@ -147,7 +158,7 @@ export function takeOverGlobals(time: VirtualTime, random: Random): () => void {
   const keptPerformance = swap(performance, { now: () => time.now - time.start });
   const keptTimers = swap(timersPromises, {
     setTimeout: <T>(ms = 1, value?: T, { signal }: { signal?: AbortSignal } = {}): Promise<T> => {
-      const { promise, resolve, reject } = Promise.withResolvers<T>();
+      const { promise, resolve, reject } = deferred<T>();
       if (signal?.aborted) return Promise.reject(abortError(signal));
       const one = timer(
         () => {
@@ -207,13 +218,7 @@ class VirtualTimer {
   readonly #start: () => () => void;
   #cancel: () => void;
 
-  constructor(
-    time: VirtualTime,
-    work: (...args: unknown[]) => void,
-    ms: number,
-    args: unknown[],
-    repeats: boolean,
-  ) {
+  constructor(time: VirtualTime, work: (...args: unknown[]) => void, ms: number, args: unknown[], repeats: boolean) {
     const fire = time.asHost(() => {
       if (repeats) this.#cancel = this.#start();
       work(...args);

@@ -71,7 +71,10 @@ export class SiteChecks implements Observer {
   };
 
   /** Whether the claim is that of the execution, or of its parent. */
-  #isOf({ workflowId, runId }: { workflowId: string; runId: string }, claim: { workflowId: string; executionId: string }): boolean {
+  #isOf(
+    { workflowId, runId }: { workflowId: string; runId: string },
+    claim: { workflowId: string; executionId: string },
+  ): boolean {
     if (claim.workflowId === workflowId) return claim.executionId === runId;
     const execution = this.#world.temporal.find(workflowId, runId);
     return execution.parent?.workflowId === claim.workflowId;
@@ -86,16 +89,23 @@ export class SiteChecks implements Observer {
   beforeMaasChange(by: By, method: string, path: string): void {
     const { time } = this.#world;
     const violated = (what: string): void => this.#world.violated(what);
-    if (by === null) return violated(`${method} ${path} was sent by no activity`);
+    if (by === null) {
+      violated(`${method} ${path} was sent by no activity`);
+      return;
+    }
     const one = this.#try(by);
     const isOfMachine = CHANGES.test(path);
     if (!isOfMachine) return;
     if (one.provenAt === null || time.now - one.provenAt > PROOF_LASTS_MS)
-      violated(`${by.activity} of ${by.workflowId} changed a machine (${method} ${path}) without proof that its run has the site`);
+      violated(
+        `${by.activity} of ${by.workflowId} changed a machine (${method} ${path}) without proof that its run has the site`,
+      );
     // An abort only ends what has begun, also while paused.
     if (by.type === 'abort_node' || by.type === 'prepare_site') return;
     if (one.changes === 0 && one.askedAt === null)
-      violated(`${by.activity} of ${by.workflowId} began to change a machine (${method} ${path}) while the run is paused, or did not ask`);
+      violated(
+        `${by.activity} of ${by.workflowId} began to change a machine (${method} ${path}) while the run is paused, or did not ask`,
+      );
   }
 
   afterMaasChange({ method, path, body, status, by }: MaasRequest): void {
@@ -122,7 +132,8 @@ export class SiteChecks implements Observer {
     const effects = this.#effects();
     for (const effect of effects.slice(this.#seen)) {
       const { from, to, cause, hostname } = effect;
-      const isGone = from === MachineStatus.Deployed && (to === MachineStatus.Releasing || to === MachineStatus.DiskErasing);
+      const isGone =
+        from === MachineStatus.Deployed && (to === MachineStatus.Releasing || to === MachineStatus.DiskErasing);
       if (isGone && cause === 'release' && !this.peopleAct && !this.mayRelease(hostname))
         this.#world.violated(`${hostname} was released, and no run was asked to release it`);
     }
@@ -172,7 +183,8 @@ export class SiteChecks implements Observer {
     if (claim !== null) {
       const holder = temporal.current(temporal.find(claim.workflowId, claim.runId));
       // Of a terminated run, the next run takes it over.
-      if (holder.status !== 'TERMINATED') violated(`${claim.workflowId} has ended (${holder.status}) and still has the site`);
+      if (holder.status !== 'TERMINATED')
+        violated(`${claim.workflowId} has ended (${holder.status}) and still has the site`);
     }
     const rows = (await store.runs.list({ limit: 200 })).items;
     for (const row of rows) {
@@ -180,7 +192,8 @@ export class SiteChecks implements Observer {
       const now = temporal.current(first);
       const ended = now.status;
       if (ended === 'TERMINATED') continue;
-      if (row.outcome === null) violated(`${row.workflowId} (run ${row.id}) was opened and has ended (${ended}), and its row is open`);
+      if (row.outcome === null)
+        violated(`${row.workflowId} (run ${row.id}) was opened and has ended (${ended}), and its row is open`);
       const report = (await store.runs.getReport(row.id)) as unknown as RunReport | undefined;
       if (report === undefined) violated(`${row.workflowId} (run ${row.id}) has ended without a report`);
     }

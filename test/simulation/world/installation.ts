@@ -6,7 +6,7 @@ import { plannerHere } from '../../../src/clusters/planning/index.ts';
 import { closedOutcome } from '../../../src/platform/temporal/is-run-open.ts';
 import type { RunLookups } from '../../../src/platform/temporal/run-lookups.ts';
 import { ACTIVITIES, SEARCH_ATTRIBUTES, sideQueue } from '../../../workflows/protocol.ts';
-import { type AnyActivity, type Host, NotFound, Worker, type WorkflowCode } from '../temporal/index.ts';
+import { type AnyActivity, deferred, type Host, NotFound, Worker, type WorkflowCode } from '../temporal/index.ts';
 import { type MaasRequest, maasPort } from './maas-port.ts';
 import { type StoreSpy, storePort } from './store-port.ts';
 import { caller, pause, type World } from './world.ts';
@@ -56,7 +56,8 @@ function lookupsOf(world: World, observer: Observer): RunLookups {
     end: (workflowId, runId) =>
       asked(() => {
         const execution = found(workflowId, runId);
-        if (execution === null) return { outcome: 'lost', at: new Date(), reason: 'Temporal has no record of this run any more' };
+        if (execution === null)
+          return { outcome: 'lost', at: new Date(), reason: 'Temporal has no record of this run any more' };
         if (execution.status === 'RUNNING') return null;
         const reason = execution.failure?.message;
         return {
@@ -71,7 +72,7 @@ function lookupsOf(world: World, observer: Observer): RunLookups {
       return asked(async () => {
         observer.askedHold(by, workflowId, runId);
         const execution = temporal.find(workflowId, runId);
-        const limit = Promise.withResolvers<never>();
+        const limit = deferred<never>();
         const timer = setTimeout(() => limit.reject(new Error('4 DEADLINE_EXCEEDED: simulated')), 10_000);
         try {
           const answer = (await Promise.race([temporal.query(execution, 'status'), limit.promise])) as Awaited<
@@ -144,7 +145,11 @@ export class Installation {
         time,
         code: this.#code,
         workflowQueues: [QUEUE, sideQueue(QUEUE, 'parts')],
-        activities: { [QUEUE]: activities, [sideQueue(QUEUE, 'machines')]: activities, [sideQueue(QUEUE, 'parts')]: activities },
+        activities: {
+          [QUEUE]: activities,
+          [sideQueue(QUEUE, 'machines')]: activities,
+          [sideQueue(QUEUE, 'parts')]: activities,
+        },
         interceptors: [plainFailures],
         latency: () => random.int(1, 12),
       });

@@ -2,6 +2,7 @@ import { type MachineContext, openMachines } from '@sitewright/maas';
 import type { ServedRegion } from '@sitewright/maas-simulator';
 import { simulatorKeys } from '@sitewright/maas-simulator';
 import { type Transport, TransportError } from '../../../packages/maas/src/transport.ts';
+import { deferred } from '../temporal/index.ts';
 import { caller, pause, type World } from './world.ts';
 
 /** A request that MAAS has answered, by who sent it. */
@@ -39,18 +40,22 @@ export function maasPort(
             : new TransportError('lost', 'ECONNRESET');
         if (method !== 'GET') before(method, path, body);
         // MAAS goes on whatever becomes of the process that asks.
-        const answer = await world.time.hosts.exit(() => region.answer({
-          method,
-          url: `/MAAS${path}`,
-          authorization: headers.authorization,
-          contentType: headers['content-type'] ?? '',
-          body,
-        }));
+        const answer = await world.time.hosts.exit(() =>
+          region.answer({
+            method,
+            url: `/MAAS${path}`,
+            authorization: headers.authorization,
+            contentType: headers['content-type'] ?? '',
+            body,
+          }),
+        );
         if (answer === null) throw new TransportError('lost', 'ECONNRESET');
         if (method !== 'GET') after({ method, path, body, status: answer.status, by });
         await pause(random.int(2, 40));
         if (random.chance(world.weather.maasLosesAnswers))
-          throw random.chance(0.5) ? new TransportError('lost', 'ECONNRESET') : new TransportError('timeout', 'TIMEOUT');
+          throw random.chance(0.5)
+            ? new TransportError('lost', 'ECONNRESET')
+            : new TransportError('timeout', 'TIMEOUT');
         const more = Object.entries(answer.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]);
         return {
           status: answer.status,
@@ -58,7 +63,7 @@ export function maasPort(
           body: answer.body,
         };
       };
-      const { promise: limit, reject } = Promise.withResolvers<never>();
+      const { promise: limit, reject } = deferred<never>();
       const timer = setTimeout(() => reject(new TransportError('timeout', 'TIMEOUT')), timeoutMs);
       const onAbort = (): void => reject(signal!.reason as Error);
       signal?.addEventListener('abort', onAbort, { once: true });

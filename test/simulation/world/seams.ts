@@ -1,5 +1,5 @@
-import zlib from 'node:zlib';
 import { syncBuiltinESMExports } from 'node:module';
+import zlib from 'node:zlib';
 
 /**
  * Compression in Node works in threads of its own, which no seed decides. To be called before the store is loaded, which keeps the
@@ -13,7 +13,8 @@ export function withoutThreads(): void {
       try {
         result = work(bytes);
       } catch (error) {
-        return done(error as Error);
+        done(error as Error);
+        return;
       }
       done(null, result);
     };

@@ -14,22 +14,8 @@ import {
 import { SiteChecks } from './checks.ts';
 import { Installation, QUEUE } from './installation.ts';
 import { documentsOf, type SiteSeed, siteSeed } from './site-seed.ts';
+import type { Verdict } from './verdict.ts';
 import { CALM, Outages, type World } from './world.ts';
-
-export interface Verdict {
-  readonly seed: number;
-  readonly story: readonly string[];
-  readonly violation: string | null;
-  /** Of the whole story: the same seed gives the same. */
-  readonly digest: string;
-  readonly events: number;
-  readonly turns: number;
-  readonly replays: number;
-  readonly changes: number;
-  readonly simulatedMs: number;
-  readonly outcomes: readonly string[];
-  readonly actions: Readonly<Record<string, number>>;
-}
 
 const SITE = 'dc1';
 const HOUR = 3_600_000;
@@ -49,7 +35,13 @@ export async function simulateSite(seed: number, code: WorkflowCode): Promise<Ve
   }
 }
 
-async function live(seed: number, random: Random, wanted: SiteSeed, time: VirtualTime, code: WorkflowCode): Promise<Verdict> {
+async function live(
+  seed: number,
+  random: Random,
+  wanted: SiteSeed,
+  time: VirtualTime,
+  code: WorkflowCode,
+): Promise<Verdict> {
   const store = await openStore('sqlite::memory:');
   const story: string[] = [];
   const weather = random.fork('weather');
@@ -152,7 +144,8 @@ async function live(seed: number, random: Random, wanted: SiteSeed, time: Virtua
     }
   };
 
-  const open = (): Execution[] => temporal.executions.filter(({ status, parent }) => status === 'RUNNING' && parent === undefined);
+  const open = (): Execution[] =>
+    temporal.executions.filter(({ status, parent }) => status === 'RUNNING' && parent === undefined);
   const people = random.fork('people');
   const act = async (): Promise<void> => {
     const run = open().length === 0 ? undefined : people.pick(open());
@@ -196,7 +189,10 @@ async function live(seed: number, random: Random, wanted: SiteSeed, time: Virtua
         case 'approve':
         case 'reject': {
           const isUpdate = people.chance(0.5);
-          const request = action === 'approve' || action === 'reject' ? { ...note, name: '*' } : note;
+          const request =
+            action === 'approve' || action === 'reject'
+              ? { ...note, ...(people.chance(0.5) ? { before: '*' } : {}) }
+              : note;
           if (action === 'resume') checks.pausedSince.delete(run.workflowId);
           if (isUpdate) {
             void temporal.update(run, action, [request]).then(
@@ -230,7 +226,11 @@ async function live(seed: number, random: Random, wanted: SiteSeed, time: Virtua
           });
           return;
         case 'garbage':
-          return temporal.signal(run, people.pick(['puase', 'retry_node', 'stop', 'pause', 'call_progress']), people.pick([[], [7], ['x', 'y'], [{ by: 5 }]]));
+          return temporal.signal(
+            run,
+            people.pick(['puase', 'retry_node', 'stop', 'pause', 'call_progress']),
+            people.pick([[], [7], ['x', 'y'], [{ by: 5 }]]),
+          );
         case 'query':
           void temporal.query(run, people.pick(['status', 'report', 'tree', 'plan', 'nothing'])).catch(() => undefined);
           return;
@@ -273,7 +273,10 @@ async function live(seed: number, random: Random, wanted: SiteSeed, time: Virtua
     ]);
     const held = from.chance(0.15) ? { hold_before: ['*'] } : {};
     if (kind === 'redeploy_nodes')
-      start(kind, { nodes: from.shuffled(nodes.map(({ name }) => name)).slice(0, from.int(1, nodes.length)), erase: from.chance(0.3) });
+      start(kind, {
+        nodes: from.shuffled(nodes.map(({ name }) => name)).slice(0, from.int(1, nodes.length)),
+        erase: from.chance(0.3),
+      });
     else if (kind === 'update_site') start(kind, { ...(from.chance(0.4) ? { release_removed: true } : {}), ...held });
     else start(kind, kind === 'test_site' ? {} : held);
   };
@@ -282,7 +285,8 @@ async function live(seed: number, random: Random, wanted: SiteSeed, time: Virtua
   const faultsEndAt = wanted.hours * HOUR;
   time.after(1, () => start('deploy_site', random.fork('first').chance(0.1) ? { hold_before: ['*'] } : {}));
   const plan = random.fork('plan');
-  for (let at = 1; at < wanted.runs; at++) time.after(plan.int(60, wanted.hours * 3600) * 1000, () => startSomething(plan));
+  for (let at = 1; at < wanted.runs; at++)
+    time.after(plan.int(60, wanted.hours * 3600) * 1000, () => startSomething(plan));
   for (let at = 0; at < wanted.people; at++) {
     // Most while something happens.
     const when = plan.chance(0.7) ? plan.int(1, 2_400) * 1000 : plan.int(0, faultsEndAt);
@@ -305,8 +309,10 @@ async function live(seed: number, random: Random, wanted: SiteSeed, time: Virtua
       ]);
       actions[what] = (actions[what] ?? 0) + 1;
       if (what === 'kill all') for (const worker of workers) installation.kill(worker, disasters.int(1, 120) * 1000);
-      else if (workers.length > 0 && what === 'kill') installation.kill(disasters.pick(workers), disasters.int(1, 300) * 1000);
-      else if (workers.length > 0 && what === 'stall') installation.stall(disasters.pick(workers), disasters.int(1, 1_200) * 1000);
+      else if (workers.length > 0 && what === 'kill')
+        installation.kill(disasters.pick(workers), disasters.int(1, 300) * 1000);
+      else if (workers.length > 0 && what === 'stall')
+        installation.stall(disasters.pick(workers), disasters.int(1, 1_200) * 1000);
       else if (workers.length > 0 && what === 'shutdown') {
         const worker = disasters.pick(workers);
         worker.shutDown();
@@ -330,7 +336,7 @@ async function live(seed: number, random: Random, wanted: SiteSeed, time: Virtua
   const letGo = (): void => {
     for (const run of open()) {
       temporal.signal(run, 'resume', [{}]);
-      temporal.signal(run, 'approve', [{ name: '*', by: 'eve' }]);
+      temporal.signal(run, 'approve', [{ by: 'eve' }]);
     }
     time.after(HOUR, letGo);
   };
@@ -338,7 +344,8 @@ async function live(seed: number, random: Random, wanted: SiteSeed, time: Virtua
 
   const limit = time.now + faultsEndAt + ENDS_WITHIN_MS;
   let steps = 0;
-  const isOver = (): boolean => isCalm && open().length === 0 && temporal.executions.every(({ status }) => status !== 'RUNNING');
+  const isOver = (): boolean =>
+    isCalm && open().length === 0 && temporal.executions.every(({ status }) => status !== 'RUNNING');
   while (world.violation === null && (await time.step())) {
     if (++steps % 8 === 0) checks.step();
     if (isOver()) break;
@@ -350,7 +357,9 @@ async function live(seed: number, random: Random, wanted: SiteSeed, time: Virtua
   checks.step();
   if (world.violation === null) await checks.atEnd(temporal.executions);
   const simulatedMs = time.now - time.start;
-  const outcomes = temporal.executions.filter(({ parent }) => parent === undefined).map(({ type, status }) => `${type} ${status}`);
+  const outcomes = temporal.executions
+    .filter(({ parent }) => parent === undefined)
+    .map(({ type, status }) => `${type} ${status}`);
   for (const worker of installation.workers) worker.kill();
   await store.close();
   return {

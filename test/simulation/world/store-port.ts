@@ -2,7 +2,12 @@ import { type Store, StoreError } from '../../../src/store/index.ts';
 import { pause, type World } from './world.ts';
 
 /** Called when a process has read or changed the store. */
-export type StoreSpy = (call: { readonly port: string; readonly method: string; readonly args: readonly unknown[]; readonly result: unknown }) => void;
+export type StoreSpy = (call: {
+  readonly port: string;
+  readonly method: string;
+  readonly args: readonly unknown[];
+  readonly result: unknown;
+}) => void;
 
 const unavailable = (): StoreError =>
   new StoreError({ kind: 'unreachable', message: 'The database is unreachable.', hint: 'Simulated.' });

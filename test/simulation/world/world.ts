@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { Store } from '../../../src/store/index.ts';
-import { type Host, type Random, type SimulatedTemporal, VirtualTime } from '../temporal/index.ts';
+import type { Host, Random, SimulatedTemporal, VirtualTime } from '../temporal/index.ts';
 
 /** What must never happen has happened. */
 export class Violation extends Error {}
@@ -74,7 +74,13 @@ export interface World {
 }
 
 /** The activity whose code runs now, if any. */
-export function caller(): { workflowId: string; runId: string; activity: string; attempt: number; type: string } | null {
+export function caller(): {
+  workflowId: string;
+  runId: string;
+  activity: string;
+  attempt: number;
+  type: string;
+} | null {
   let context: Context;
   try {
     context = Context.current();

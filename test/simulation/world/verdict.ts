@@ -1,0 +1,15 @@
+/** What became of a seed. */
+export interface Verdict {
+  readonly seed: number;
+  readonly story: readonly string[];
+  readonly violation: string | null;
+  /** Of the whole story: the same seed gives the same. */
+  readonly digest: string;
+  readonly events: number;
+  readonly turns: number;
+  readonly replays: number;
+  readonly changes: number;
+  readonly simulatedMs: number;
+  readonly outcomes: readonly string[];
+  readonly actions: Readonly<Record<string, number>>;
+}
