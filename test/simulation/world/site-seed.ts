@@ -1,3 +1,4 @@
+import { loadSite } from '../../../src/documents/index.ts';
 import type { Random } from '../temporal/index.ts';
 import { CALM, type Weather } from './world.ts';
 
@@ -88,14 +89,11 @@ export function siteSeed(random: Random): SiteSeed {
   };
 }
 
-/** The documents of a site in the form in which users write them. */
-export function documentsOf(
-  { strategy, parallel, deployTimeout }: SiteSeed,
-  nodes: SiteSeed['nodes'],
-): { readonly name: string; readonly text: string }[] {
+/** A revision of a site, from documents in the form in which users write them. */
+export function revisionOf({ strategy, parallel, deployTimeout }: SiteSeed, nodes: SiteSeed['nodes']) {
   const document = (schema: string, name: string, data: object): string =>
     JSON.stringify({ schema, metadata: { name }, data });
-  return [
+  const files = [
     {
       name: 'site.yaml',
       text: [
@@ -114,4 +112,8 @@ export function documentsOf(
       ].join('\n---\n'),
     },
   ];
+  const { site, diagnostics } = loadSite(files);
+  if (site === undefined || site === null)
+    throw new Error(`the documents of the seed are wrong: ${diagnostics[0]?.message}`);
+  return { files, resolved: site };
 }

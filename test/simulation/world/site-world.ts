@@ -13,7 +13,7 @@ import {
 } from '../temporal/index.ts';
 import { SiteChecks } from './checks.ts';
 import { Installation, QUEUE } from './installation.ts';
-import { documentsOf, type SiteSeed, siteSeed } from './site-seed.ts';
+import { revisionOf, type SiteSeed, siteSeed } from './site-seed.ts';
 import type { Verdict } from './verdict.ts';
 import { CALM, Outages, type World } from './world.ts';
 
@@ -87,7 +87,7 @@ async function live(
     auto: wanted.automation,
   });
   await store.sites.create({ name: SITE });
-  await store.sites.addRevision(SITE, { files: documentsOf(wanted, wanted.nodes) });
+  await store.sites.addRevision(SITE, revisionOf(wanted, wanted.nodes));
   const checks = new SiteChecks(world, region, SITE);
   const asAdmin = async (method: string, path: string, form: Record<string, string> = {}) => {
     const [consumer, token, secret] = simulatorKeys.admin.split(':');
@@ -177,7 +177,7 @@ async function live(
     if (action === 'start') return startSomething(people);
     if (action === 'documents') {
       nodes = people.chance(0.5) && nodes.length > 1 ? nodes.slice(0, -1) : wanted.nodes;
-      await store.sites.addRevision(SITE, { files: documentsOf(wanted, nodes) });
+      await store.sites.addRevision(SITE, revisionOf(wanted, nodes));
       return;
     }
     if (run === undefined) return;
