@@ -134,8 +134,8 @@ async function storePlan(
   sources: ClusterSources,
 ): Promise<void> {
   const { cluster } = sources;
-  const { reference, parts, coordination, orders, explanation } = prepared;
-  await store.plans.put({ hash: reference.hash, reference, parts, coordination, orders, explanation });
+  const { hash } = prepared.reference;
+  await store.plans.put({ ...prepared, hash });
   await store.taskHistory.plan(child.id, prepared.rows);
   for (const transaction of [child.id, run.id]) {
     await store.transactions.putSnapshot(transaction, 'deployment_info', prepared.state);
@@ -150,7 +150,7 @@ async function storePlan(
   }
   await store.transactions.update(child.id, {
     status: 'running',
-    planHash: reference.hash,
+    planHash: hash,
     timeStart: new Date().toISOString(),
   });
 }

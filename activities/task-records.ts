@@ -1,7 +1,7 @@
 import { given } from '../src/core/data/given.ts';
 import type { TaskEnd, TaskRow } from '../src/core/graph-run/index.ts';
 import { percentOf, sumCounts } from '../src/core/graph-run/task-counts.ts';
-import type { Store, TaskHistoryWrite } from '../src/store/index.ts';
+import type { HistoryWrite, Store } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
 import { proveClaim, sequenceIn } from './fencing.ts';
@@ -26,8 +26,8 @@ export function taskRecordActivities(deps: ActivityDependencies): Pick<GraphActi
 }
 
 /** One write per task of the batch: its newest row, with the start time of an earlier row. */
-function historyWrites({ sequence, rows }: Pick<RecordTasks, 'sequence' | 'rows'>): TaskHistoryWrite[] {
-  const writes = new Map<string, TaskHistoryWrite>();
+function historyWrites({ sequence, rows }: Pick<RecordTasks, 'sequence' | 'rows'>): HistoryWrite[] {
+  const writes = new Map<string, HistoryWrite>();
   rows.forEach((row, at) => {
     const key = JSON.stringify([row.task, row.node]);
     const before = writes.get(key);
@@ -38,7 +38,7 @@ function historyWrites({ sequence, rows }: Pick<RecordTasks, 'sequence' | 'rows'
   return [...writes.values()];
 }
 
-function historyWrite(row: TaskRow, sequence: number): TaskHistoryWrite {
+function historyWrite(row: TaskRow, sequence: number): HistoryWrite {
   const { end } = row;
   const start = end?.started_at ?? row.started_at;
   const ended = row.ended_at ?? end?.ended_at;

@@ -2,7 +2,7 @@ import type { ValuePath } from '../core/data/plain-value.ts';
 import {
   checkTask,
   type Fields,
-  type LayerTasks,
+  type Layer,
   type MergedTask,
   mergeLayers,
   normaliseTask,
@@ -48,7 +48,7 @@ export function mergeGraph(layers: readonly StoredLayer[], problems: Problems): 
 
 const ORDER = ['release', 'plugins', 'cluster'] as const;
 
-function layerTasks(stored: StoredLayer, problems: Problems): LayerTasks {
+function layerTasks(stored: StoredLayer, problems: Problems): Layer {
   const { layer, plugin } = stored;
   const at: ValuePath = plugin === undefined ? [layer, 'tasks'] : [layer, plugin.name, 'tasks'];
   const tasks = stored.tasks.flatMap((given, i) => {

@@ -3,12 +3,12 @@ import { isMapping } from '../core/data/plain-value.ts';
 import { namesOfType } from '../core/graph-types.ts';
 import type { ClusterState, Fields } from '../graph/index.ts';
 import type {
-  GraphWithTasks,
   NodeRecord,
   PluginRecord,
   ReleaseRecord,
   RoleTagChange,
   Store,
+  StoredGraph,
   TagAssignment,
   TagRecord,
 } from '../store/index.ts';
@@ -125,7 +125,7 @@ export async function readGraphLayers(
   ];
 }
 
-function layerOf(layer: StoredLayer['layer'], graph: GraphWithTasks, plugin?: PluginFacts): StoredLayer {
+function layerOf(layer: StoredLayer['layer'], graph: StoredGraph, plugin?: PluginFacts): StoredLayer {
   const { nodeFilter, tasks } = graph;
   const callback = (given: unknown): Fields | null => (isMapping(given) ? given : null);
   return {

@@ -26,10 +26,8 @@ export { MASTER, NodeResolver, SYNC, type TaggedNode } from './placing/node-reso
 export {
   type AnyChoice,
   type DroppedDependency,
-  type FaultTolerance,
   nodeIdOf,
   type Plan,
-  type PlannedTask,
   related,
   type SkipReason,
   type TaskInstance,
@@ -41,8 +39,8 @@ export { schedulerGraph } from './scheduler-graph.ts';
 export { adaptLegacyTasks } from './tasks/adapt-legacy.ts';
 export { checkTask, isNamed } from './tasks/check-task.ts';
 export {
+  type Layer,
   type LayerName,
-  type LayerTasks,
   type MergedTask,
   mergeLayers,
   type Preparation,

@@ -1,5 +1,4 @@
 import type { Engine } from '@sitewright/yaql';
-import { given } from '../core/data/given.ts';
 import type { ValuePath } from '../core/data/plain-value.ts';
 import type { Subgraph } from '../core/scheduler/index.ts';
 import { goesToMaster, hasWork, onlyOrders } from '../core/task-types/index.ts';
@@ -22,7 +21,7 @@ import { type EarlierChoice, InstanceIndex, Linker } from './linking/link.ts';
 import { below, crossRelations, nearRelations, type Relation } from './linking/relations.ts';
 import { NodeResolver, type TaggedNode } from './placing/node-resolver.ts';
 import { type Placement, placeTasks } from './placing/place-tasks.ts';
-import type { DroppedDependency, Plan, PlannedTask, TaskInstance } from './plan.ts';
+import type { DroppedDependency, Plan, TaskInstance } from './plan.ts';
 import { type GraphProblem, GraphProblemError, Problems } from './problem.ts';
 import { adaptLegacyTasks } from './tasks/adapt-legacy.ts';
 import type { MergedTask, Preparation } from './tasks/merge-layers.ts';
@@ -273,10 +272,10 @@ class Draft {
     });
     const byNode: number[][] = this.#resolver.nodes.map(() => []);
     for (const [at, { node }] of instances.entries()) byNode[node]!.push(at);
-    const tasks = this.#placements.map(({ merged, type, unplaced, placedBy, skippedPrimaries }, at): PlannedTask => {
-      const dropped = [...found[at]!.values()].filter((one) => one !== null);
-      return { merged, type, placedBy, skippedPrimaries, dropped, ...given({ unplaced }) };
-    });
+    const tasks = this.#placements.map((placement, at) => ({
+      ...placement,
+      dropped: [...found[at]!.values()].filter((one) => one !== null),
+    }));
     return { tasks, instances, byNode, targets: linker.targets, anyChoices: linker.anyChoices };
   }
 

@@ -1,7 +1,6 @@
 import type { Subgraph } from '../core/scheduler/index.ts';
-import type { SkippedPrimary } from './placing/node-resolver.ts';
+import type { FaultTolerance, Placement } from './placing/place-tasks.ts';
 import type { GraphProblem } from './problem.ts';
-import type { MergedTask } from './tasks/merge-layers.ts';
 
 /**
  * A graph planned for nodes: every task on each of its nodes, whether it runs and why not, and the order.
@@ -11,7 +10,8 @@ import type { MergedTask } from './tasks/merge-layers.ts';
 export interface Plan {
   /** The nodes of the run in their order, then `master`, then the sync node, `null`. */
   readonly nodes: readonly string[];
-  readonly tasks: readonly PlannedTask[];
+  /** By task: where it is, and its dependencies without effect in this run. */
+  readonly tasks: readonly (Placement & { readonly dropped: readonly DroppedDependency[] })[];
   readonly instances: readonly TaskInstance[];
   /** By node, ascending indexes into `instances`. */
   readonly byNode: readonly (readonly number[])[];
@@ -23,20 +23,6 @@ export interface Plan {
   readonly subgraphs: readonly Subgraph[];
   /** Warnings; with an error there is no plan. */
   readonly problems: readonly GraphProblem[];
-}
-
-export interface PlannedTask {
-  readonly merged: MergedTask;
-  /** The type after evaluation, before a condition or a selection made it `skipped`. */
-  readonly type: string;
-  /** Set when the task is on no node. */
-  readonly unplaced?: string;
-  /** The field of the task that placed it. */
-  readonly placedBy: string;
-  /** Nodes that have `primary-TAG` where it asks for `TAG`. */
-  readonly skippedPrimaries: readonly SkippedPrimary[];
-  /** Dependencies without effect in this run. */
-  readonly dropped: readonly DroppedDependency[];
 }
 
 export interface DroppedDependency {
@@ -73,12 +59,6 @@ export interface TargetSet {
   readonly instances: readonly number[];
   /** Set for relations over tags, whose pairs of tasks make joins. */
   readonly shared: boolean;
-}
-
-export interface FaultTolerance {
-  readonly name: string;
-  readonly node_ids: readonly string[];
-  readonly fault_tolerance: number;
 }
 
 export interface AnyChoice {

@@ -1,6 +1,7 @@
 import { given } from '../core/data/given.ts';
 import { compareText } from '../core/text/text.ts';
-import { type AnyChoice, type FaultTolerance, nodeIdOf, type Plan, related, type TaskInstance } from './plan.ts';
+import type { FaultTolerance } from './placing/place-tasks.ts';
+import { type AnyChoice, nodeIdOf, type Plan, related, type TaskInstance } from './plan.ts';
 
 /** A plan in the form of Fuel's executors. */
 export interface SerializedGraph {

@@ -21,13 +21,13 @@ export type { AuditEntry, AuditFilter, AuditStore, NewAuditEntry } from './queri
 export type { Claim, ClaimHolder, ClaimSubject } from './queries/claim-store.ts';
 export type { ClusterDetails, ClusterRecord } from './queries/cluster-store.ts';
 export type { DeployedMachine } from './queries/deployed-machine-store.ts';
-export type { GraphContent, GraphFilter, GraphWithTasks } from './queries/graph-store.ts';
+export type { GraphContent, GraphFilter, StoredGraph } from './queries/graph-store.ts';
 export type { NodeCertificate, NodeIdentityStore, TokenRefusal } from './queries/node-identity-store.ts';
 export type { NodeChange, NodeFilter, NodeRecord } from './queries/node-store.ts';
 export type { OpenstackConfigFilter, OpenstackConfigRecord } from './queries/openstack-config-store.ts';
 export type { GraphOwner } from './queries/owner-columns.ts';
 export type { PackageRecord, PackageStore } from './queries/package-store.ts';
-export type { NewPlan, PlanOrder, PlanStore } from './queries/plan-store.ts';
+export type { NewPlan, PlanStore } from './queries/plan-store.ts';
 export type { PluginRecord } from './queries/plugin-store.ts';
 export type { ReleaseRecord } from './queries/release-store.ts';
 export type {
@@ -51,13 +51,7 @@ export {
 } from './queries/site-store.ts';
 export type { NewTagAssignment, TagAssignment } from './queries/tag-assignments.ts';
 export type { NewTag, TagOwner, TagRecord } from './queries/tag-store.ts';
-export type {
-  PlannedTaskRow,
-  TaskHistoryRow,
-  TaskHistoryStatus,
-  TaskHistoryStore,
-  TaskHistoryWrite,
-} from './queries/task-history-store.ts';
+export type { HistoryWrite, PlannedRow, TaskHistoryRow, TaskHistoryStore } from './queries/task-history-store.ts';
 export type { TaskStateStore, TaskStates } from './queries/task-state-store.ts';
 export type { TransactionFilter, TransactionRecord } from './queries/transaction-row.ts';
 export type { RunTransactions, SnapshotKind } from './queries/transaction-store.ts';

@@ -6,7 +6,7 @@ import type { SchedulerGraph } from '../../core/scheduler/index.ts';
 import { taskKey } from '../../core/task-on-node.ts';
 import { goesToMaster } from '../../core/task-types/index.ts';
 import { MASTER } from '../../graph/index.ts';
-import type { PlanOrder } from '../../store/index.ts';
+import type { NewPlan } from '../../store/index.ts';
 import { agentAddress } from '../agent-address.ts';
 import type { ClusterPlan } from '../plan-cluster.ts';
 import { type ClusterSources, uidOf } from '../sources.ts';
@@ -14,11 +14,8 @@ import { nothingToDo } from './nothing-to-do.ts';
 import { TaskJudge, taskOrder } from './task-orders.ts';
 
 /** A plan split for execution: texts to store, and their reference for the workflow. */
-interface CutPlan {
+interface CutPlan extends Pick<NewPlan, 'parts' | 'coordination' | 'orders'> {
   readonly reference: PlanReference;
-  readonly parts: readonly (readonly string[])[];
-  readonly coordination: readonly string[];
-  readonly orders: readonly PlanOrder[];
 }
 
 /** Maximum size of a chunk in a payload, encoded as a JSON string. */
@@ -40,7 +37,7 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
   const agents = agentNames(sources, whole, queueOf);
   const judge = new TaskJudge();
   const worked: string[] = [];
-  const orders: PlanOrder[] = [];
+  const orders: NewPlan['orders'][number][] = [];
   const seconds = whole.nodeOf.map((node, task) => {
     if (whole.noWork[task] === 1) return 0;
     const instance = plan.instances[task]!;

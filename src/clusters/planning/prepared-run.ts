@@ -2,7 +2,7 @@ import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation
 import type { PlanReference } from '../../core/graph-run/index.ts';
 import { taskKey } from '../../core/task-on-node.ts';
 import { explainPlan } from '../../graph/index.ts';
-import type { PlannedTaskRow, PlanOrder } from '../../store/index.ts';
+import type { NewPlan, PlannedRow } from '../../store/index.ts';
 import { nodeTransitions } from '../node-transitions.ts';
 import type { ClusterPlan } from '../plan-cluster.ts';
 import type { ClusterSources } from '../sources.ts';
@@ -22,15 +22,10 @@ interface StoredExplanation extends PlanExplanation {
 }
 
 /** Everything that a run stores of its plan, in stored form. */
-export interface PreparedRun {
+export interface PreparedRun extends Omit<NewPlan, 'hash'> {
   readonly reference: StoredReference;
-  readonly parts: readonly (readonly string[])[];
-  readonly coordination: readonly string[];
-  readonly orders: readonly PlanOrder[];
-  /** JSON text of a `StoredExplanation`. */
-  readonly explanation: string;
   /** A row for every task on every node; tasks that will not run have their final status, with the reason. */
-  readonly rows: readonly PlannedTaskRow[];
+  readonly rows: readonly PlannedRow[];
   /** JSON texts: the state used for the plan, and the merged tasks. */
   readonly state: string;
   readonly tasks: string;
@@ -55,14 +50,12 @@ export function prepareRun(
     warnings: planned.problems.map(({ message, path }) => (path === undefined ? message : `${path}: ${message}`)),
   };
   return {
+    ...cut,
     reference: {
       ...cut.reference,
       node_transitions: nodeTransitions(planned.type, planned.metadata),
       untouched: planned.untouched,
     },
-    parts: cut.parts,
-    coordination: cut.coordination,
-    orders: cut.orders,
     explanation: JSON.stringify(explanation),
     rows: plannedRows(planned, explanation),
     state: JSON.stringify(planned.input.state),
@@ -79,12 +72,12 @@ function workedNodes({ graph }: ClusterPlan): number[] {
   return [...works].filter((uid) => /^\d+$/.test(uid)).map(Number);
 }
 
-function plannedRows({ plan, graph, only }: ClusterPlan, explanation: StoredExplanation): PlannedTaskRow[] {
+function plannedRows({ plan, graph, only }: ClusterPlan, explanation: StoredExplanation): PlannedRow[] {
   const why = new Map<string, string>();
   for (const { node, skipped } of explanation.nodes)
     for (const { task, why: reason, values } of skipped)
       why.set(taskKey(task, node), values.length === 0 ? reason : `${reason}; ${values.join(', ')}`);
-  return plan.instances.map(({ id, node, type, skip }, task): PlannedTaskRow => {
+  return plan.instances.map(({ id, node, type, skip }, task): PlannedRow => {
     const uid = plan.nodes[node]!;
     if (graph?.noWork[task] !== 1) return { node: uid, task: id, custom: { type } };
     const left = only?.[task] === 0 ? 'done_before' : 'subgraph';

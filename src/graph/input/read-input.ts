@@ -8,13 +8,7 @@ import { MASTER, SYNC, type TaggedNode } from '../placing/node-resolver.ts';
 import type { PlanInput } from '../plan-graph.ts';
 import { type GraphProblem, Problems } from '../problem.ts';
 import { checkTask, isNamed } from '../tasks/check-task.ts';
-import {
-  type LayerName,
-  type LayerTasks,
-  type MergedTask,
-  mergeLayers,
-  type PlacedInInput,
-} from '../tasks/merge-layers.ts';
+import { type Layer, type LayerName, type MergedTask, mergeLayers, type PlacedInInput } from '../tasks/merge-layers.ts';
 
 import { type Fields, normaliseTask } from '../tasks/task.ts';
 import { plainNumbers } from './plain-numbers.ts';
@@ -149,11 +143,11 @@ class InputReader {
     });
   }
 
-  listed(tasks: readonly unknown[]): LayerTasks {
+  listed(tasks: readonly unknown[]): Layer {
     return { layer: 'cluster', tasks: this.#tasks(tasks, []) };
   }
 
-  layers(fields: Fields): LayerTasks[] {
+  layers(fields: Fields): Layer[] {
     if (fields.layers === undefined)
       return [{ layer: 'cluster', tasks: this.#tasks(fields.tasks === null ? [] : fields.tasks, ['tasks']) }];
     if (fields.tasks !== undefined) this.#bad(['tasks'], 'both tasks and layers are present', 'Keep one of them.');
@@ -170,7 +164,7 @@ class InputReader {
   }
 
   /** One list of tasks, or one for each plugin: a list, or `{name, path, roles, tasks}`. */
-  #plugins(given: unknown): LayerTasks[] {
+  #plugins(given: unknown): Layer[] {
     const at: ValuePath = ['layers', 'plugins'];
     const owners =
       Array.isArray(given) &&
@@ -179,7 +173,7 @@ class InputReader {
     return this.#list(given, at).map((one, i) => ({ layer: 'plugins', ...this.#owner(one, [...at, i]) }));
   }
 
-  #owner(given: unknown, at: ValuePath): Omit<LayerTasks, 'layer'> {
+  #owner(given: unknown, at: ValuePath): Omit<Layer, 'layer'> {
     if (!isMapping(given)) return { tasks: this.#tasks(given, at) };
     const { name, path, roles } = given;
     return {

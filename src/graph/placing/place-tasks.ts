@@ -5,16 +5,16 @@ import type { FieldEvaluator } from '../fields/evaluator.ts';
 import { compileTemplate, isExpression } from '../fields/template.ts';
 import { truthy } from '../fields/truth.ts';
 import { valueKey } from '../fields/value-key.ts';
-import type { FaultTolerance } from '../plan.ts';
 import type { Problems } from '../problem.ts';
 import type { MergedTask } from '../tasks/merge-layers.ts';
 
 import { faultTolerance } from './fault-tolerance.ts';
 import type { NodeResolver, SkippedPrimary } from './node-resolver.ts';
 
-/** Where a task goes. */
+/** A task of the graph with its nodes. */
 export interface Placement {
   readonly merged: MergedTask;
+  /** The type after evaluation, before a condition or a selection made it `skipped`. */
   readonly type: string;
   /** Not selected: it keeps its place in the order and does not run. */
   readonly deselected: boolean;
@@ -22,9 +22,18 @@ export interface Placement {
   readonly prepares?: true;
   /** In the order of placement, each node once. */
   readonly nodes: readonly number[];
+  /** The field of the task that placed it. */
   readonly placedBy: string;
+  /** Why it is on no node. */
   readonly unplaced?: string;
+  /** Nodes that have `primary-TAG` where it asks for `TAG`. */
   readonly skippedPrimaries: readonly SkippedPrimary[];
+}
+
+export interface FaultTolerance {
+  readonly name: string;
+  readonly node_ids: readonly string[];
+  readonly fault_tolerance: number;
 }
 
 interface Placed {

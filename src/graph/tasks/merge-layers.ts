@@ -8,7 +8,7 @@ import type { Fields, GraphTask } from './task.ts';
 export type LayerName = 'cluster' | 'plugins' | 'release';
 
 /** Tasks of one owner. */
-export interface LayerTasks {
+export interface Layer {
   readonly layer: LayerName;
   /** Name of the plugin, for messages. */
   readonly owner?: string;
@@ -54,7 +54,7 @@ const ORDER: readonly LayerName[] = ['cluster', 'plugins', 'release'];
  * additions of lower layers, each in its order. `overlap` receives duplicate ids of two owners of one layer.
  */
 export function mergeLayers(
-  layers: readonly LayerTasks[],
+  layers: readonly Layer[],
   overlap: (problem: { readonly at: ValuePath; readonly error: GraphProblemError }) => void,
 ): MergedTask[] {
   const merged = new Map<string, MergedTask & { replaces: LayerName[] }>();
@@ -108,7 +108,7 @@ function sameId(
   );
 }
 
-function withOwnersDefaults(task: GraphTask, layer: LayerTasks): GraphTask {
+function withOwnersDefaults(task: GraphTask, layer: Layer): GraphTask {
   const added: Record<string, unknown> = {};
   const { parameters } = task;
   const filled = isMapping(parameters) && Object.keys(parameters).length > 0 && !isExpression(parameters);

@@ -1,7 +1,7 @@
 import { given } from '../../core/data/given.ts';
 import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
 import type { GraphTask } from '../../graph/index.ts';
-import type { GraphContent, GraphFilter, GraphOwner, GraphWithTasks } from '../../store/index.ts';
+import type { GraphContent, GraphFilter, GraphOwner, StoredGraph } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
 import { readerHere } from '../reading/reader.ts';
@@ -21,7 +21,7 @@ interface GraphListFilter extends Omit<GraphFilter, 'ids'> {
 
 /** The result of an upload. */
 export interface UploadedGraph {
-  readonly graph: GraphWithTasks;
+  readonly graph: StoredGraph;
   /** Possible mistakes that do not prevent storing: undefined names. */
   readonly warnings: readonly Diagnostic[];
 }
@@ -39,7 +39,7 @@ interface GraphCheck {
 export function graphOperations({ store, reader = readerHere }: OpsDependencies) {
   const { graphs } = store;
 
-  async function audited(actor: string, action: string, graph: GraphWithTasks): Promise<void> {
+  async function audited(actor: string, action: string, graph: StoredGraph): Promise<void> {
     const { owner, type, id } = graph;
     const target = `${owner.kind}/${owner.id}/graphs/${type}`;
     await store.audit.append({ actor, action, target, details: { graph: id, tasks: graph.tasks.length } });
@@ -58,7 +58,7 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
     return { content: contentOf(upload), warnings: diagnostics };
   }
 
-  async function ownGraph(owner: GraphOwner, type: string): Promise<GraphWithTasks> {
+  async function ownGraph(owner: GraphOwner, type: string): Promise<StoredGraph> {
     const graph = await graphs.find(owner, type);
     if (graph !== null) return graph;
     const others = (await graphs.listBrief(filterOf(owner))).flatMap((one) => one.type ?? []);
@@ -70,20 +70,20 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
     });
   }
 
-  async function changed(graph: GraphWithTasks, source: GraphSource, actor: string): Promise<UploadedGraph> {
+  async function changed(graph: StoredGraph, source: GraphSource, actor: string): Promise<UploadedGraph> {
     const { content, warnings } = await accepted(source, 'graph', graph.owner, graph.type);
     const stored = await graphs.update(graph.id, content);
     await audited(actor, 'graph.update', stored);
     return { graph: stored, warnings };
   }
 
-  async function removed(graph: GraphWithTasks, actor: string): Promise<void> {
+  async function removed(graph: StoredGraph, actor: string): Promise<void> {
     await graphs.delete(graph.id);
     await audited(actor, 'graph.delete', graph);
   }
 
   return inFuelTerms({
-    async list({ fetchRelated, ...wanted }: GraphListFilter): Promise<readonly GraphWithTasks[]> {
+    async list({ fetchRelated, ...wanted }: GraphListFilter): Promise<readonly StoredGraph[]> {
       const filter = { ...wanted };
       if (fetchRelated && wanted.clusters !== undefined) {
         const related = await relatedOwners(wanted.clusters);
@@ -92,7 +92,7 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
       }
       return graphs.list(filter);
     },
-    get: (id: number): Promise<GraphWithTasks> => graphs.get(id),
+    get: (id: number): Promise<StoredGraph> => graphs.get(id),
     /** The graph alone in Graphviz format. */
     drawing: async (id: number): Promise<string> => reader.drawing(drawingOf((await graphs.get(id)).tasks)),
     /** Absent fields keep their values; given tasks replace all tasks. */
@@ -104,7 +104,7 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
     },
 
     /** The graphs of one owner. */
-    async ofOwner(owner: GraphOwner): Promise<readonly GraphWithTasks[]> {
+    async ofOwner(owner: GraphOwner): Promise<readonly StoredGraph[]> {
       await mustExist(owner);
       return graphs.list(filterOf(owner));
     },
@@ -146,7 +146,7 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
       return cutTasks(await clusterTasks(store, cluster, type, layer), cut);
     },
     /** A release's tasks of a type; a type without graph has none. */
-    async releaseTasks(release: number, type: string, cut?: TaskCut): Promise<GraphWithTasks['tasks']> {
+    async releaseTasks(release: number, type: string, cut?: TaskCut): Promise<StoredGraph['tasks']> {
       const graph = await graphs.find({ kind: 'release', id: release }, type);
       return cutTasks(graph?.tasks ?? [], cut);
     },

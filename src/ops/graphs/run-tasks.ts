@@ -8,9 +8,9 @@ import {
   type TaskCounts,
   workOf,
 } from '../../core/graph-run/task-counts.ts';
-import { isTransactionOpen, type TransactionStatus } from '../../core/words.ts';
+import { isTransactionOpen, type TaskStatus, type TransactionStatus } from '../../core/words.ts';
 import { type Fields, type GraphTask, type ListedGraph, listGraph, normaliseTask } from '../../graph/index.ts';
-import type { Page, TaskHistoryRow, TaskHistoryStatus, TransactionRecord } from '../../store/index.ts';
+import type { Page, TaskHistoryRow, TransactionRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
 import { readerHere } from '../reading/reader.ts';
@@ -36,14 +36,14 @@ interface GraphCounts {
 interface RunTaskFilter {
   readonly graph?: string;
   readonly nodes?: readonly string[];
-  readonly statuses?: readonly TaskHistoryStatus[];
+  readonly statuses?: readonly TaskStatus[];
   readonly name?: string;
   readonly limit?: number;
   readonly before?: string;
 }
 
 /** The most interesting statuses first. */
-const ORDER: readonly (readonly TaskHistoryStatus[])[] = [
+const ORDER: readonly (readonly TaskStatus[])[] = [
   ['failed'],
   ['retrying', 'running'],
   ['blocked'],
@@ -175,7 +175,7 @@ export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDepend
 }
 
 /** For an ended graph: the stored statuses that are shown as these. */
-const storedIn = (shown: readonly TaskHistoryStatus[]): readonly TaskHistoryStatus[] =>
+const storedIn = (shown: readonly TaskStatus[]): readonly TaskStatus[] =>
   shown.flatMap((status) => (status === 'waiting' ? [] : status === 'not_reached' ? [status, 'waiting'] : status));
 
 /** A position in the list: the section, and the position within it. */

@@ -1,12 +1,12 @@
 import { isMapping } from '../../core/data/plain-value.ts';
 import { endedStatus } from '../../core/graph-run/task-counts.ts';
 import type { RootCause } from '../../core/task-on-node.ts';
-import { isTransactionOpen } from '../../core/words.ts';
+import { isTransactionOpen, type TaskStatus } from '../../core/words.ts';
 import { type Fields, type GraphTask, normaliseTask, presentTask } from '../../graph/index.ts';
-import type { Store, TaskHistoryRow, TaskHistoryStatus, TransactionRecord } from '../../store/index.ts';
+import type { Store, TaskHistoryRow, TransactionRecord } from '../../store/index.ts';
 
 /** The outcome of a task on a node. Further fields come from the task's definition. */
-export interface HistoryRecord<Word extends string = TaskHistoryStatus> {
+export interface HistoryRecord<Word extends string = TaskStatus> {
   readonly task_name: string;
   /** `-`: the task was in the graph but on no node. */
   readonly node_id: string;
@@ -18,7 +18,7 @@ export interface HistoryRecord<Word extends string = TaskHistoryStatus> {
 }
 
 /** All that is given must hold. */
-export interface HistoryFilter<Word extends string = TaskHistoryStatus> {
+export interface HistoryFilter<Word extends string = TaskStatus> {
   readonly nodes?: readonly string[];
   readonly statuses?: readonly Word[];
   readonly tasks?: readonly string[];
@@ -29,10 +29,10 @@ export interface HistoryFilter<Word extends string = TaskHistoryStatus> {
 const NOWHERE = '-';
 
 /** The word for a task of a stored status; `isOver`: its graph has ended. */
-export type TaskWord<Word extends string> = (status: TaskHistoryStatus, isOver: boolean) => Word;
+export type TaskWord<Word extends string> = (status: TaskStatus, isOver: boolean) => Word;
 
 /** That of the status and the report of a run. */
-export const wordOfRuns: TaskWord<TaskHistoryStatus> = (status, isOver) => (isOver ? endedStatus(status) : status);
+export const wordOfRuns: TaskWord<TaskStatus> = (status, isOver) => (isOver ? endedStatus(status) : status);
 
 /**
  * The history of a graph's transaction, or of all graphs of a run, in order: a record for each task on each node, and
@@ -58,7 +58,7 @@ async function ofGraph<Word extends string>(
 ): Promise<readonly HistoryRecord<Word>[]> {
   const [text, rows] = await Promise.all([store.transactions.getSnapshot(id, 'tasks'), store.taskHistory.list(id)]);
   const definitions = definitionsIn(text);
-  const word = (of: TaskHistoryStatus): Word => wordOf(of, !isTransactionOpen(status));
+  const word = (of: TaskStatus): Word => wordOf(of, !isTransactionOpen(status));
   const passes = (record: HistoryRecord<Word>): boolean =>
     (filter.nodes?.includes(record.node_id) ?? true) &&
     (filter.statuses?.includes(record.status) ?? true) &&

@@ -1,7 +1,7 @@
 import { settingSwitch } from '../../clusters/settings.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { onlyOrders } from '../../core/task-types/index.ts';
-import type { GraphWithTasks, JsonObject, PluginRecord, StorePorts } from '../../store/index.ts';
+import type { JsonObject, PluginRecord, StoredGraph, StorePorts } from '../../store/index.ts';
 import { type PluginParts, partsOf, partsOfPlugin, pluginConflicts } from './plugin-conflicts.ts';
 import { compareVersions } from './version-order.ts';
 
@@ -45,10 +45,10 @@ export async function problemsOfEnabling(
   return found.map((one) => ({ path: 'body.editable', ...one }));
 }
 
-const taskNames = (graphs: readonly GraphWithTasks[]): PluginParts['tasks'] =>
+const taskNames = (graphs: readonly StoredGraph[]): PluginParts['tasks'] =>
   Object.fromEntries(graphs.map(({ type, tasks }) => [type ?? '', tasks.map(({ id }) => id)]));
 
-function hasLegacyTasks({ metadata }: PluginRecord, graphs: readonly GraphWithTasks[]): boolean {
+function hasLegacyTasks({ metadata }: PluginRecord, graphs: readonly StoredGraph[]): boolean {
   if (Array.isArray(metadata.tasks) && metadata.tasks.length > 0) return true;
   return graphs.some(({ tasks }) =>
     tasks.some(({ type, version }) => !onlyOrders(type) && compareVersions(String(version ?? '1.0.0'), '2.0.0') < 0),

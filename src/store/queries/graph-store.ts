@@ -1,13 +1,13 @@
 import type { Kysely, Transaction } from 'kysely';
 import { conflict } from '../failure.ts';
 import { InputCheck } from '../input.ts';
-import type { JsonFields } from '../page.ts';
+import type { JsonFields, JsonObject } from '../page.ts';
 import type { Session } from '../session.ts';
 import type { Change, Row, Stored, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { changedColumns, recordOf } from './conversion.ts';
 import { newGraph } from './default-graph.ts';
-import { type NewTaskRow, readTasks, replaceTasks, type StoredTask, taskRowsOf } from './graph-tasks.ts';
+import { readTasks, replaceTasks, taskRowsOf } from './graph-tasks.ts';
 import { deleteRow, findRow, holdRow, insertRow, isId, readRow, updateRow } from './identified-row.ts';
 import { assertOwner, type GraphOwner, holdOwner, ownerColumn, ownerOf, reaching } from './owner-columns.ts';
 
@@ -15,9 +15,9 @@ interface GraphRecord extends Omit<Stored<'graph'>, 'releaseId' | 'pluginId' | '
   readonly owner: GraphOwner;
 }
 
-export interface GraphWithTasks extends GraphRecord {
+export interface StoredGraph extends GraphRecord {
   /** In upload order. */
-  readonly tasks: readonly StoredTask[];
+  readonly tasks: readonly (JsonObject & { readonly id: string })[];
 }
 
 /** An absent field is null; in a change it keeps its value. Given tasks replace all tasks. */
@@ -37,13 +37,13 @@ export interface GraphFilter {
 
 /** A consistent snapshot of a cluster's layers for one graph type, lowest first. */
 interface GraphLayers {
-  readonly release: GraphWithTasks | null;
+  readonly release: StoredGraph | null;
   /** Of enabled plugins that have a graph of the type, by plugin id. */
   readonly plugins: readonly {
     readonly plugin: { readonly id: number; readonly name: string; readonly version: string };
-    readonly graph: GraphWithTasks;
+    readonly graph: StoredGraph;
   }[];
-  readonly cluster: GraphWithTasks | null;
+  readonly cluster: StoredGraph | null;
 }
 
 const GRAPH_TYPE = /^[A-Za-z0-9_-]+$/;
@@ -62,7 +62,7 @@ export class GraphStore {
   }
 
   /** @throws `conflict` when the owner has one; `not-found` for the owner */
-  async create(owner: GraphOwner, type: string, content: GraphContent): Promise<GraphWithTasks> {
+  async create(owner: GraphOwner, type: string, content: GraphContent): Promise<StoredGraph> {
     const { graphType, given } = checkedGraph(type, content);
     return this.#session.write(async (transaction) => {
       await holdOwner(transaction, owner);
@@ -74,12 +74,12 @@ export class GraphStore {
     });
   }
 
-  get(id: number): Promise<GraphWithTasks> {
+  get(id: number): Promise<StoredGraph> {
     return this.#session.read(async (db) => withTasks(db, await readRow(db, 'graph', id)));
   }
 
   /** Null when the owner has none of this type. @throws `not-found` for the owner. */
-  async find(owner: GraphOwner, type: string): Promise<GraphWithTasks | null> {
+  async find(owner: GraphOwner, type: string): Promise<StoredGraph | null> {
     return this.#session.read(async (db) => {
       await assertOwner(db, owner);
       const row = await findGraph(db, owner, type);
@@ -88,7 +88,7 @@ export class GraphStore {
   }
 
   /** By id, ascending. */
-  async list(filter: GraphFilter = {}): Promise<readonly GraphWithTasks[]> {
+  async list(filter: GraphFilter = {}): Promise<readonly StoredGraph[]> {
     return this.#session.read(async (db) => {
       const rows = await listGraphs(db, filter);
       const tasks = await readTasks(
@@ -120,7 +120,7 @@ export class GraphStore {
     });
   }
 
-  async update(id: number, content: GraphContent): Promise<GraphWithTasks> {
+  async update(id: number, content: GraphContent): Promise<StoredGraph> {
     const given = checked(content);
     return this.#session.write(async (transaction) => {
       await holdRow(transaction, 'graph', id);
@@ -133,7 +133,7 @@ export class GraphStore {
     owner: GraphOwner,
     type: string,
     content: GraphContent,
-  ): Promise<{ readonly graph: GraphWithTasks; readonly created: boolean }> {
+  ): Promise<{ readonly graph: StoredGraph; readonly created: boolean }> {
     const { graphType, given } = checkedGraph(type, content);
     return this.#session.write(async (transaction) => {
       await holdOwner(transaction, owner);
@@ -161,7 +161,7 @@ export class GraphStore {
         db,
         rows.map((row) => row.id),
       );
-      const show = (row: Row<'graph'>): GraphWithTasks => ({ ...graphOf(row), tasks: tasks.get(row.id) ?? [] });
+      const show = (row: Row<'graph'>): StoredGraph => ({ ...graphOf(row), tasks: tasks.get(row.id) ?? [] });
       const [release, cluster] = [
         rows.find((row) => row.releaseId !== null),
         rows.find((row) => row.clusterId !== null),
@@ -204,7 +204,7 @@ export class GraphStore {
 /** Columns set by a content; an undefined field sets nothing. */
 interface CheckedContent {
   readonly columns: Partial<Row<'graph'>>;
-  readonly tasks: readonly NewTaskRow[] | undefined;
+  readonly tasks: readonly ReturnType<typeof taskRowsOf>[number][] | undefined;
 }
 
 function checked(content: GraphContent): CheckedContent {
@@ -241,7 +241,7 @@ async function insertGraph(
   owner: GraphOwner,
   type: string,
   { columns, tasks }: CheckedContent,
-): Promise<GraphWithTasks> {
+): Promise<StoredGraph> {
   const row = await insertRow(transaction, 'graph', {
     ...newGraph(owner, type),
     ...columns,
@@ -255,7 +255,7 @@ async function changeGraph(
   transaction: Transaction<Tables>,
   id: number,
   { columns, tasks }: CheckedContent,
-): Promise<GraphWithTasks> {
+): Promise<StoredGraph> {
   const updatedAt = new Date().toISOString();
   const row = await updateRow(transaction, 'graph', id, { ...columns, updatedAt });
   if (tasks !== undefined) await replaceTasks(transaction, id, tasks);
@@ -289,7 +289,7 @@ const ofLayers = (db: Kysely<Tables>, clusterId: number, releaseId: number, type
     .orderBy('id')
     .execute();
 
-async function withTasks(db: Kysely<Tables>, row: Row<'graph'>): Promise<GraphWithTasks> {
+async function withTasks(db: Kysely<Tables>, row: Row<'graph'>): Promise<StoredGraph> {
   return { ...graphOf(row), tasks: (await readTasks(db, [row.id])).get(row.id) ?? [] };
 }
 

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { snakeCase } from '../../core/text/casing.ts';
 import type { InputCheck } from '../input.ts';
-import type { Json, JsonFields } from '../page.ts';
+import type { Json, JsonFields, JsonObject } from '../page.ts';
 import type { Row, Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
 import { columnsWithout } from './conversion.ts';
@@ -10,17 +10,14 @@ import { columnsWithout } from './conversion.ts';
  * A task in its normalised form: made by `normaliseTask` of src/graph, read by `presentTask`. Fields that the
  * specification names have columns; all others are stored unchanged.
  */
-export interface StoredTask {
-  readonly id: string;
-  readonly [field: string]: Json;
-}
+type StoredTask = JsonObject & { readonly id: string };
 
 /** Fields of a task with their own columns; every other field is in `custom`. */
 const COLUMNS = columnsWithout('graphTask', 'graphId', 'position', 'taskName', 'custom').map(
   (column) => [snakeCase(column), column] as const,
 );
 
-export type NewTaskRow = Omit<Row<'graphTask'>, 'graphId'>;
+type NewTaskRow = Omit<Row<'graphTask'>, 'graphId'>;
 
 /** Checks tasks and builds their rows, in order. */
 export function taskRowsOf(check: InputCheck, tasks: readonly (JsonFields & { readonly id: string })[]): NewTaskRow[] {

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Transaction } from 'kysely';
-import { taskKey } from '../../core/task-on-node.ts';
+import { type TaskOnNode, taskKey } from '../../core/task-on-node.ts';
 import { notFound } from '../failure.ts';
 import { fromJson, InputCheck, storable } from '../input.ts';
 import type { Json } from '../page.ts';
@@ -8,13 +8,6 @@ import type { Session } from '../session.ts';
 import type { Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
 import { packText, unpackText } from './contents.ts';
-
-/** The work of a node agent for one task: type, parameters, time limit, secrets … Any JSON. */
-export interface PlanOrder {
-  readonly node: string;
-  readonly task: string;
-  readonly order: unknown;
-}
 
 export interface NewPlan {
   /** The caller's hash of the content: equal hashes mean equal plans. */
@@ -25,8 +18,8 @@ export interface NewPlan {
   readonly parts: readonly (readonly string[])[];
   /** Chunks of the coordinator's input; empty for a single part. */
   readonly coordination: readonly string[];
-  /** Each (node, task) pair once. */
-  readonly orders: Iterable<PlanOrder>;
+  /** The work of the agents: type, parameters, time limit, secrets … as any JSON. Each (node, task) pair once. */
+  readonly orders: readonly (TaskOnNode & { readonly order: unknown })[];
   /** JSON text of the plan with its explanation, for people and for reports. */
   readonly explanation: string;
 }
@@ -173,9 +166,8 @@ type OrderText = readonly [task: string, order: string];
 /** Orders by node; those of a node in byte order, the databases' order of text. */
 function sortedOrders(check: InputCheck, orders: NewPlan['orders']): Map<string, OrderText[]> {
   const byNode = new Map<string, Map<string, string>>();
-  let index = 0;
-  for (const { node, task, order } of orders) {
-    const path = `orders[${index++}]`;
+  for (const [index, { node, task, order }] of orders.entries()) {
+    const path = `orders[${index}]`;
     const name = check.key(`${path}.node`, node);
     let ofNode = byNode.get(name);
     if (ofNode === undefined) {

@@ -1,4 +1,6 @@
 import type { SelectQueryBuilder, Transaction } from 'kysely';
+import type { TaskOnNode } from '../../core/task-on-node.ts';
+import type { TaskStatus } from '../../core/words.ts';
 import { InputCheck } from '../input.ts';
 import type { Page, PageRequest } from '../page.ts';
 import type { Session } from '../session.ts';
@@ -9,21 +11,11 @@ import { newRow, recordOf } from './conversion.ts';
 import { assertRow, holdRow } from './identified-row.ts';
 import { fetchPage, type ListOrder, readPage } from './paging.ts';
 
-/** As people are shown them. */
-export type TaskHistoryStatus = Stored<'taskHistory'>['status'];
-
 /** The outcome of one task on one node in one graph run. */
 export type TaskHistoryRow = Omit<Stored<'taskHistory'>, 'position' | 'sequence'>;
 
-/** A row of a plan, before anything ran. A task without work may start in its final status. */
-export interface PlannedTaskRow {
-  readonly node: string;
-  readonly task: string;
-  /** Default `waiting`. */
-  readonly status?: TaskHistoryStatus;
-  readonly message?: string;
-  readonly custom?: unknown;
-}
+/** A row of a plan, before anything ran. A task without work may start in its final status. Default `waiting`. */
+export type PlannedRow = TaskOnNode & Partial<Pick<TaskHistoryRow, 'status' | 'message' | 'custom'>>;
 
 /**
  * The state of a task. Writes may be repeated and may arrive late: attempt, then sequence, decide which is newer.
@@ -32,7 +24,7 @@ export interface PlannedTaskRow {
  * the start time.
  * - A write of an older attempt changes nothing.
  */
-export interface TaskHistoryWrite extends Omit<New<'taskHistory'>, 'transactionId' | 'position' | 'attempts'> {
+export interface HistoryWrite extends Omit<New<'taskHistory'>, 'transactionId' | 'position' | 'attempts'> {
   readonly attempt: number;
   /** Increases with every write for the same task on the same node. */
   readonly sequence: number;
@@ -42,7 +34,7 @@ export interface TaskHistoryWrite extends Omit<New<'taskHistory'>, 'transactionI
 interface TaskHistoryFilter {
   readonly nodes?: readonly string[];
   readonly tasks?: readonly string[];
-  readonly statuses?: readonly TaskHistoryStatus[];
+  readonly statuses?: readonly TaskStatus[];
 }
 
 type HistoryRow = Row<'taskHistory'>;
@@ -65,7 +57,7 @@ export class TaskHistoryStore {
   }
 
   /** Adds any number of rows, all or none. Existing rows stay unchanged. */
-  async plan(transactionId: number, rows: readonly PlannedTaskRow[]): Promise<void> {
+  async plan(transactionId: number, rows: readonly PlannedRow[]): Promise<void> {
     const planned = plannedRowsOf(transactionId, rows);
     return this.#session.write(async (transaction) => {
       await holdRow(transaction, 'deploymentTransaction', transactionId);
@@ -80,7 +72,7 @@ export class TaskHistoryStore {
   }
 
   /** Records any number of rows, all or none, including unplanned tasks. */
-  async record(transactionId: number, writes: readonly TaskHistoryWrite[]): Promise<void> {
+  async record(transactionId: number, writes: readonly HistoryWrite[]): Promise<void> {
     const rounds = oncePerRound(writtenRowsOf(transactionId, writes));
     return this.#session.write(async (transaction) => {
       await holdRow(transaction, 'deploymentTransaction', transactionId);
@@ -108,10 +100,7 @@ export class TaskHistoryStore {
   }
 
   /** Only statuses that occur. */
-  count(
-    transactionId: number,
-    filter: TaskHistoryFilter = {},
-  ): Promise<Readonly<Partial<Record<TaskHistoryStatus, number>>>> {
+  count(transactionId: number, filter: TaskHistoryFilter = {}): Promise<Readonly<Partial<Record<TaskStatus, number>>>> {
     return this.#session.read(async (db) => {
       await assertRow(db, 'deploymentTransaction', transactionId);
       const counted = db.selectFrom('taskHistory').select(({ fn }) => ['status', fn.countAll<number>().as('rows')]);
@@ -121,16 +110,12 @@ export class TaskHistoryStore {
   }
 
   /** The same by node. */
-  countByNode(
-    transactionId: number,
-  ): Promise<Readonly<Record<string, Readonly<Partial<Record<TaskHistoryStatus, number>>>>>> {
+  countByNode(transactionId: number): Promise<Readonly<Record<string, Readonly<Partial<Record<TaskStatus, number>>>>>> {
     return this.#countBy('node', transactionId);
   }
 
   /** The same by task. */
-  countByTask(
-    transactionId: number,
-  ): Promise<Readonly<Record<string, Readonly<Partial<Record<TaskHistoryStatus, number>>>>>> {
+  countByTask(transactionId: number): Promise<Readonly<Record<string, Readonly<Partial<Record<TaskStatus, number>>>>>> {
     return this.#countBy('task', transactionId);
   }
 
@@ -145,14 +130,14 @@ export class TaskHistoryStore {
         .orderBy(column)
         .orderBy('status')
         .execute();
-      const counts = new Map<string, Partial<Record<TaskHistoryStatus, number>>>();
+      const counts = new Map<string, Partial<Record<TaskStatus, number>>>();
       for (const row of rows) counts.set(row.name, { ...counts.get(row.name), [row.status]: row.rows });
       return Object.fromEntries(counts);
     });
   }
 }
 
-/** Stores writes for distinct tasks by the rules of TaskHistoryWrite. */
+/** Stores writes for distinct tasks by the rules of HistoryWrite. */
 async function merge(transaction: Transaction<Tables>, rows: readonly HistoryRow[]): Promise<void> {
   await transaction
     .insertInto('taskHistory')
@@ -180,7 +165,7 @@ async function merge(transaction: Transaction<Tables>, rows: readonly HistoryRow
               .else(eb.fn.coalesce(`taskHistory.${column}`, `excluded.${column}`))
               .end();
           return {
-            status: newest('status').$castTo<TaskHistoryStatus>(),
+            status: newest('status').$castTo<TaskStatus>(),
             sequence: newest('sequence').$castTo<number>(),
             attempts: eb.ref('excluded.attempts'),
             timeStart: joined('timeStart'),
@@ -210,7 +195,7 @@ function filtered<O>(
   return matching(query, { transactionId, node: nodes, task: tasks, status: statuses });
 }
 
-function plannedRowsOf(transactionId: number, rows: readonly PlannedTaskRow[]): HistoryRow[] {
+function plannedRowsOf(transactionId: number, rows: readonly PlannedRow[]): HistoryRow[] {
   const check = new InputCheck();
   const planned = rows.map((row, position) => {
     const start = { transactionId, position, status: 'waiting', attempts: 0, sequence: 0, ...row } as const;
@@ -221,7 +206,7 @@ function plannedRowsOf(transactionId: number, rows: readonly PlannedTaskRow[]): 
   return planned;
 }
 
-function writtenRowsOf(transactionId: number, writes: readonly TaskHistoryWrite[]): HistoryRow[] {
+function writtenRowsOf(transactionId: number, writes: readonly HistoryWrite[]): HistoryRow[] {
   const check = new InputCheck();
   const rows = writes.map(({ attempt: attempts, ...write }, index) =>
     newRow('taskHistory', check, { ...write, transactionId, attempts, position: UNPLANNED }, {}, `writes[${index}].`),

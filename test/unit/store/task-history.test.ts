@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { TaskHistoryWrite } from '../../../src/store/index.ts';
+import type { HistoryWrite } from '../../../src/store/index.ts';
 import { describeStore } from './backends.ts';
 import { withCluster, withRun } from './cluster-rig.ts';
 import { failureOf } from './failures.ts';
@@ -53,7 +53,7 @@ describeStore('TaskHistoryStore', (backend) => {
   it('handles late and repeated writes', async () => {
     const { history, graph } = await planned();
     const of = { node: '2', task: 'a' };
-    const end: TaskHistoryWrite = {
+    const end: HistoryWrite = {
       ...of,
       status: 'failed',
       attempt: 1,
@@ -105,7 +105,7 @@ describeStore('TaskHistoryStore', (backend) => {
           const repeated = [...writes, ...writes].map((one) => [next(), one] as const);
           const shuffled = repeated.sort(([one], [other]) => one - other).map(([, one]) => ({ ...one, task }));
           while (shuffled.length > 0) {
-            await store.taskHistory.record(graph.id, shuffled.splice(0, 1 + (next() % 4)) as TaskHistoryWrite[]);
+            await store.taskHistory.record(graph.id, shuffled.splice(0, 1 + (next() % 4)) as HistoryWrite[]);
           }
           for (const node of ['1', '2']) {
             const newest = writes

@@ -2,7 +2,7 @@ import type { graphSchema, taskSchema } from '../../../core/contracts/fuel/graph
 import type { Wire } from '../../../core/contracts/wire.ts';
 import { type Fields, type GraphTask, presentTask } from '../../../graph/index.ts';
 import type { UploadedGraph } from '../../../ops/index.ts';
-import type { GraphWithTasks } from '../../../store/index.ts';
+import type { StoredGraph } from '../../../store/index.ts';
 
 type GraphAnswer = Wire<typeof graphSchema>;
 
@@ -12,7 +12,7 @@ type TaskAnswer = Wire<typeof taskSchema>;
 export const viewTask = (task: object): TaskAnswer => presentTask(task as GraphTask) as TaskAnswer;
 
 /** A graph as the API shows it, without fields that were never set. */
-export function viewGraph(graph: GraphWithTasks): GraphAnswer {
+export function viewGraph(graph: StoredGraph): GraphAnswer {
   const { id, name, nodeFilter, onSuccess, onError, onStop, owner, type } = graph;
   return {
     id,
