@@ -195,6 +195,8 @@ describePage('looking at runs', () => {
     const changes = page.getByLabel('Changes in nodes.yaml');
     await changes.getByText('-rack: one').waitFor();
     await changes.getByText('+rack: two').waitFor();
+    // Each line stands alone.
+    expect(await changes.innerText()).toMatch(/^-rack: one$/m);
     await page.getByRole('link', { name: /^Plan/ }).click();
     await page.waitForURL(/plan=1/);
     await page.getByRole('heading', { name: 'Deployment plan' }).waitFor();
