@@ -43,7 +43,7 @@ function filesIn(folder: string): readonly string[] {
     throw error;
   }
   return names
-    .filter((name) => /\.(?:ts|js|mjs)$/.test(name) && !/(?:^|\/)(?:node_modules|dist|test)\//.test(name))
+    .filter((name) => /\.(?:tsx?|js|mjs)$/.test(name) && !/(?:^|\/)(?:node_modules|dist|test)\//.test(name))
     .map((name) => `${folder}/${name}`)
     .sort();
 }

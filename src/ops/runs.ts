@@ -26,6 +26,7 @@ import {
   type SiteRunInput,
   type SiteRunKind,
 } from '../core/site-run/index.ts';
+import { GRAPH_RUN_KIND } from '../core/words.ts';
 import { type FoundExecution, findExecution } from '../platform/temporal/is-run-open.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import { mayBeRequested } from '../platform/temporal/operators-requests.ts';
@@ -65,6 +66,10 @@ interface RunView extends RunSummary {
   readonly paused: boolean;
   readonly held: boolean;
   readonly awaitingApproval: boolean;
+  /** Of a run of graphs. */
+  readonly cluster: number | null;
+  /** Of a run of graphs, once a worker has opened it. */
+  readonly transaction: number | null;
   /** This run's page in Temporal's Web UI; null if no UI is configured. */
   readonly temporalUrl: string | null;
 }
@@ -97,6 +102,7 @@ export function runOperations(deps: OpsDependencies) {
     const standing = await standings.of(runs);
     return runs.map((run) => ({
       ...run,
+      ...subjectOf(run),
       temporalUrl: temporalUrl(deps, run),
       paused: false,
       held: false,
@@ -387,6 +393,12 @@ const ended = (run: RunRecord, how: string) =>
         ? `Continue it: sitewright graph execute --from ${run.labels.transaction ?? 'TRANSACTION'}`
         : `Start it again: sitewright site ${startVerb(run.kind)} ${run.site ?? ''}`,
   });
+
+/** Labels are how runs are found: of a run of graphs, the service sets these two. */
+function subjectOf({ kind, labels }: RunSummary): Pick<RunView, 'cluster' | 'transaction'> {
+  const numbered = (text: string | undefined) => (kind !== GRAPH_RUN_KIND || text === undefined ? null : Number(text));
+  return { cluster: numbered(labels.cluster), transaction: numbered(labels.transaction) };
+}
 
 function temporalUrl({ temporalUiUrl, temporal }: OpsDependencies, run: RunSummary): string | null {
   if (temporalUiUrl === undefined || run.temporalRunId === null) return null;

@@ -109,6 +109,8 @@ it('a graph run is shown alike by every route and command', async () => {
     outcome: 'success',
     started_by: 'nina',
     labels: { cluster: String(env.cluster), transaction: String(id) },
+    cluster: env.cluster,
+    transaction: id,
   });
   expect((await system.ask('GET', `${api}/runs/${run}/status`)).body).toMatchObject({
     done: 2,
@@ -125,7 +127,15 @@ it('a graph run is shown alike by every route and command', async () => {
     children: [{ name: 'custom' }],
   });
   const audit = (await system.ask('GET', `${api}/audit?action=run.execute_graph`)).body.items;
-  expect(audit).toMatchObject([{ actor: 'nina', target: `cluster/${env.cluster}`, reason: 'first time' }]);
+  expect(audit).toMatchObject([
+    {
+      actor: 'nina',
+      target: `cluster/${env.cluster}`,
+      target_kind: 'cluster',
+      target_id: String(env.cluster),
+      reason: 'first time',
+    },
+  ]);
 });
 
 it('a failed task keeps a held run open until it is retried; another run is refused meanwhile', async () => {

@@ -57,6 +57,23 @@ describe('bodies', () => {
     expect(answer.detail).toMatch(/^the body is not JSON: .*dc2/);
   });
 
+  it.each([
+    ['{\n  "name": dc2\n}', 2, 11],
+    ['{\n  "name": "dc2",,\n}', 2, 17],
+    ['{\n  "name": "dc2",\n}', 3, 1],
+    ['{\n  "name": "dc2"', 2, 16],
+    ['{"name": "ü\u{1f600}" "x"}', 1, 15],
+    ['{"name": "d\nc"}', 1, 10],
+    ['{"name": ["dc2"}]', 1, 16],
+    ['{"name": [1, ]}', 1, 14],
+    ['{"name": 01}', 1, 11],
+    ['{} {}', 1, 4],
+    [`{\n${' '.repeat(500)}"name" "dc2"}`, 2, 508],
+  ])('a mistake in JSON has its line and column: %j', async (body, line, column) => {
+    const answer = await refused('POST', '/api/v1/sites', body, json);
+    expect(answer.errors).toEqual([{ severity: 'error', code: 'request.json', message: answer.detail, line, column }]);
+  });
+
   it('deep bodies are refused before they are parsed; brackets in texts do not count', async () => {
     for (const body of ['['.repeat(2_000_000 / 4), `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`]) {
       const answer = await refused('POST', '/api/v1/sites', body, json);

@@ -67,6 +67,8 @@ it('a deployment is started, watched, and read after its end', async () => {
       started_by: 'nina',
       reason: 'first time',
       outcome: null,
+      cluster: null,
+      transaction: null,
       temporal_url: `http://temporal.example/namespaces/${rig.namespace}/workflows/deploy_site%3Astl1/${id}`,
     },
   });

@@ -10,7 +10,7 @@ const viewSite = shown(siteSchema);
 
 /**
  * A run as its page shows it: the run, its status, its nodes as the store has them; of a run of graphs also counts of
- * tasks by graph, by node and by task (keys `TRANSACTION/NAME`).
+ * tasks by graph, by node and by task.
  */
 export async function lookAtRun(
   { runs, runTasks }: Pick<Operations, 'runs' | 'runTasks'>,
@@ -29,10 +29,13 @@ export async function lookAtRun(
   const keyed = (of: 'nodes' | 'tasks') =>
     Object.fromEntries(
       counted.flatMap((graph) =>
-        Object.entries(graph[of]).map(([name, counts]) => [`${graph.transaction}/${name}`, counts]),
+        Object.entries(graph[of]).map(([name, counts]) => [
+          `${graph.transaction}/${name}`,
+          { transaction: graph.transaction, name, counts },
+        ]),
       ),
     );
-  const graphs = counted.map(({ transaction, nodes: _, tasks: __, ...graph }) => [String(transaction), graph] as const);
+  const graphs = counted.map(({ nodes: _, tasks: __, ...graph }) => [String(graph.transaction), graph] as const);
   return {
     ended,
     frame: { ...frame, graphs: Object.fromEntries(graphs), node_tasks: keyed('nodes'), tasks: keyed('tasks') },

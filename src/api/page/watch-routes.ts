@@ -57,7 +57,12 @@ export const serveWatches: RouteGroup = async (app, { operations }) => {
     async 'GET /clusters/:id/deploy_tasks/graph.svg'(request, reply) {
       const { params, query } = request;
       const { graph_type = 'default', tasks, parents_for, remove } = query;
-      const options = given({ tasks: listIn(tasks), parentsFor: parents_for, remove: listIn(remove) });
+      const options = given({
+        tasks: listIn(tasks),
+        parentsFor: parents_for,
+        remove: listIn(remove),
+        classes: true,
+      });
       return picture(reply, await pictures.svg(await plans.draw(params.id, graph_type, options), request.signal));
     },
     'GET /graphs/:id/graph.svg': async ({ params, signal }, reply) =>

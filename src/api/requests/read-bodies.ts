@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RequestError } from '../problems/transport-problem.ts';
 import { refuseLargeJson } from './json-limits.ts';
+import { placeOfMistake } from './json-place.ts';
 
 /** JSON, of UTF-8, neither too deep nor of too many values; and nothing else unless a route group allows it. An empty body counts as none. */
 export function readJsonBodies(app: FastifyInstance): void {
@@ -52,9 +53,11 @@ function parse(text: string): unknown {
   } catch (error) {
     // V8 quotes the place, and quotes all of a text that is short.
     const where = (error as Error).message.replace(/\s+/g, ' ').slice(0, 200);
+    const message = `the body is not JSON: ${where}`;
     throw new RequestError({
       code: 'invalid',
-      message: `the body is not JSON: ${where}`,
+      message,
+      errors: [{ severity: 'error', code: 'request.json', message, ...placeOfMistake(text) }],
       hint: 'Fix the JSON. Routes that take documents also take YAML: Content-Type: application/yaml.',
     });
   }

@@ -54,6 +54,15 @@ export const serveService: RouteGroup = async (app, { operations: { health, audi
       const hint = didYouMean(file, Object.keys(schemas)) ?? 'GET /api/v1/schemas lists them.';
       throw problem('not-found', `there is no schema '${file}'`, { hint });
     },
-    'GET /audit': async ({ query }) => viewAudit(await audit.list(query)),
+    async 'GET /audit'({ query }) {
+      const { items, next } = await audit.list(query);
+      return viewAudit({ items: items.map((one) => ({ ...one, ...partsOf(one.target) })), next });
+    },
   });
 };
+
+/** An id may have slashes of its own. */
+function partsOf(target: string): { readonly targetKind: string; readonly targetId: string } {
+  const end = target.indexOf('/');
+  return { targetKind: target.slice(0, end), targetId: target.slice(end + 1) };
+}

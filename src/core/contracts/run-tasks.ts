@@ -89,16 +89,17 @@ const watchEvents = <const Frame extends z.ZodObject>(frame: Frame) =>
     z.strictObject({ event: z.literal('end'), data: z.strictObject({}) }),
   ]);
 
-/** A run as its page shows it; keys of `node_tasks` and `tasks` are `TRANSACTION/NAME`. */
+/** Counts of one node, or of one task, in one graph of a run. */
+const countedSchema = z.strictObject({ transaction: z.int(), name: z.string(), counts: someTaskCounts });
+
+/** A run as its page shows it. */
 const runFrameSchema = z.strictObject({
   run: runSchema,
   status: anyStatusSchema,
   nodes: z.record(z.string(), nodeReportSchema).optional(),
-  graphs: z
-    .record(z.string(), runCountsSchema.shape.graphs.element.omit({ transaction: true, nodes: true, tasks: true }))
-    .optional(),
-  node_tasks: countsBy('node').optional(),
-  tasks: countsBy('task').optional(),
+  graphs: z.record(z.string(), runCountsSchema.shape.graphs.element.omit({ nodes: true, tasks: true })).optional(),
+  node_tasks: z.record(z.string(), countedSchema).optional(),
+  tasks: z.record(z.string(), countedSchema).optional(),
 });
 
 /** The newest runs, all sites, clusters in short. */
@@ -117,7 +118,12 @@ const listsFrameSchema = z.strictObject({
 
 export type RunFrame = Wire<typeof runFrameSchema>;
 export type ListsFrame = Wire<typeof listsFrameSchema>;
-const svg = { 200: media('image/svg+xml', 'The drawing. Tasks are `g.node`, named by their `title`.') };
+const svg = {
+  200: media(
+    'image/svg+xml',
+    'The drawing. Tasks are `g.node`, named by their `title`, with the class `task`, `group`, `stage` or `skipped`.',
+  ),
+};
 const read = { access: 'viewer', params: runParams } as const;
 
 /** Requests of pages that watch a run: counts, tasks in pages, pictures, and events. */

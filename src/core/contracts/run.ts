@@ -81,6 +81,8 @@ const run = {
   revision: z.int().nullable(),
   title: z.string().nullable(),
   labels: z.record(z.string(), z.string()),
+  cluster: z.int().nullable().describe('The cluster of a graph run.'),
+  transaction: z.int().nullable().describe('The transaction of a graph run; null before a worker has opened the run.'),
   phase: z.string(),
   outcome: z
     .string()

@@ -82,7 +82,9 @@ const auditEntrySchema = z
     at: timestamp,
     actor: z.string(),
     action: z.string(),
-    target: z.string(),
+    target: z.string().describe('Kind and id, as `site/dc1`.'),
+    target_kind: z.string(),
+    target_id: z.string(),
     reason: z.string().nullable(),
     details: anyJson,
   })

@@ -11,6 +11,8 @@ export interface DrawOptions {
   readonly parentsFor?: string;
   /** Types to leave out: group, stage, skipped. */
   readonly remove?: readonly string[];
+  /** In the DOT language: nodes of an SVG have the kind of their task as a class. Default: no. */
+  readonly classes?: boolean;
   /** Draw dependencies between nodes, dashed. Default: yes. */
   readonly cross?: boolean;
 }
@@ -54,7 +56,7 @@ export function drawGraph(tasks: readonly GraphTask[], options: DrawOptions = {}
   }
   const selected = options.tasks === undefined || options.tasks.length === 0 ? undefined : new Set(options.tasks);
   const looks = new Map(graph.nodes().map((name) => [name, lookOf(name, graph, selected)]));
-  return options.format === 'mermaid' ? mermaid(graph, looks) : dot(graph, looks);
+  return options.format === 'mermaid' ? mermaid(graph, looks) : dot(graph, looks, options.classes === true);
 }
 
 function keepParents(graph: TaskGraph, task: string): void {
@@ -79,9 +81,11 @@ function lookOf(name: string, graph: TaskGraph, selected: ReadonlySet<string> | 
   return type === 'skipped' || (selected !== undefined && !selected.has(name)) ? 'skipped' : 'task';
 }
 
-function dot(graph: TaskGraph, looks: ReadonlyMap<string, Look>): string {
+function dot(graph: TaskGraph, looks: ReadonlyMap<string, Look>, hasClasses: boolean): string {
   const strict = graph.selfLoopCount === 0 ? 'strict ' : '';
-  const nodes = [...looks].map(([name, look]) => `${dotId(name)} [${DOT_LOOKS[look]}];\n`);
+  const nodes = [...looks].map(
+    ([name, look]) => `${dotId(name)} [${DOT_LOOKS[look]}${hasClasses ? `, class=${look}` : ''}];\n`,
+  );
   const edges = edgesOf(graph).map(
     ({ from, to, cross }) => `${dotId(from)} -> ${dotId(to)}${cross ? ' [style=dashed]' : ''};\n`,
   );

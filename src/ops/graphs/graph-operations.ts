@@ -93,8 +93,9 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
       return graphs.list(filter);
     },
     get: (id: number): Promise<StoredGraph> => graphs.get(id),
-    /** The graph alone in Graphviz format. */
-    drawing: async (id: number): Promise<string> => reader.drawing(drawingOf((await graphs.get(id)).tasks)),
+    /** The graph alone in Graphviz format, for an SVG. */
+    drawing: async (id: number): Promise<string> =>
+      reader.drawing(drawingOf((await graphs.get(id)).tasks, { classes: true })),
     /** Absent fields keep their values; given tasks replace all tasks. */
     async update(id: number, source: GraphSource, actor: string): Promise<UploadedGraph> {
       return changed(await graphs.get(id), source, actor);

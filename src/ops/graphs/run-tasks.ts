@@ -165,9 +165,9 @@ export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDepend
       return { items, next: null };
     },
 
-    /** A graph's tasks at planning time in Graphviz format. */
+    /** A graph's tasks at planning time in Graphviz format, for an SVG. */
     drawing: async (run: string, type: string | undefined): Promise<string> =>
-      reader.drawing(drawingOf(await plannedTasks(run, type))),
+      reader.drawing(drawingOf(await plannedTasks(run, type), { classes: true })),
     /** The same as data. */
     graph: async (run: string, type: string | undefined): Promise<ListedGraph> =>
       listGraph(await plannedTasks(run, type)),

@@ -87,11 +87,10 @@ interface RequestOptions {
 /** The raw response, for anything but JSON. @throws ApiProblem */
 export async function request(
   address: string,
-  { method = 'GET', body, signal, accept = 'application/json' }: RequestOptions = {},
+  { method = 'GET', body, signal, accept = JSON_TYPE }: RequestOptions = {},
 ): Promise<Response> {
   const init = { method, signal: signal ?? null, headers: headers(accept), ...bodyOf(body) };
-  if (body !== undefined)
-    init.headers.set('content-type', body instanceof Blob ? 'application/octet-stream' : 'application/json');
+  if (body !== undefined) init.headers.set('content-type', typeOf(body));
   let answer: Response;
   try {
     answer = await fetch(address, init);
@@ -117,6 +116,12 @@ export async function request(
   throw new ApiProblem({ status: answer.status, ...problem });
 }
 
+const JSON_TYPE = 'application/json';
+
+/** Whatever a browser takes a user's file for, it is sent as bytes. */
+const typeOf = (body: unknown): string =>
+  body instanceof Blob && body.type !== JSON_TYPE ? 'application/octet-stream' : JSON_TYPE;
+
 const bodyOf = (body: unknown): { readonly body?: BodyInit } =>
   body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) };
 
@@ -138,6 +143,12 @@ function addressOf(route: string, { params = {}, query: fields = {} }: AnyPlace)
 export async function get<R extends Route>(address: Address<R>, signal?: AbortSignal): Promise<Answer<R>> {
   // The API's tests check every answer against its contract.
   return (await request(address, { signal })).json();
+}
+
+/** Calls a route with JSON that a user wrote: the API reads it, and names the place of a mistake. @throws ApiProblem */
+export async function sendText<R extends Route>(route: R, place: Place<R>, json: string): Promise<void> {
+  const method = route.slice(0, route.indexOf(' '));
+  await request(addressOf(route, place as AnyPlace), { method, body: new Blob([json], { type: JSON_TYPE }) });
 }
 
 /** Calls a route that changes something. @throws ApiProblem */

@@ -12,7 +12,7 @@ export function useClusterNames(): ReadonlyMap<number, string> {
 }
 
 /** Names of a cluster's nodes by their ids, as text. */
-export function useNodeNames(cluster: string | undefined): Names {
-  const { data } = useData(cluster === undefined ? null : at('GET /nodes', { query: { cluster_id: cluster } }));
+export function useNodeNames(cluster: number | null): Names {
+  const { data } = useData(cluster === null ? null : at('GET /nodes', { query: { cluster_id: cluster } }));
   return Object.fromEntries((data ?? []).map(({ id, name }) => [String(id), name]));
 }

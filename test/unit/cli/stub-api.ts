@@ -75,6 +75,8 @@ export const runRecord = (more: object = {}): Record<string, unknown> => ({
   revision: 3,
   title: null,
   labels: {},
+  cluster: null,
+  transaction: null,
   phase: 'baremetal',
   outcome: null,
   started_by: 'ann',

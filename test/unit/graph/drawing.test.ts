@@ -54,6 +54,8 @@ describe('drawing for Graphviz', () => {
       normaliseTask({ id: 'node', type: 'shell' }),
     ];
     expect(drawGraph(tasks)).toContain('"node" -> "a\\"b" [style=dashed];');
+    expect(drawGraph(tasks)).not.toContain('class');
+    expect(drawGraph(tasks, { classes: true })).toContain('"node" [color=yellowgreen, style=filled, class=task];');
   });
 
   it('the whole library can be drawn with selected tasks', () => {

@@ -1,4 +1,4 @@
-import { at } from '../api.ts';
+import { type Answer, at } from '../api.ts';
 import { Search } from '../ask.tsx';
 import { Empty, Loaded, Older, Title } from '../parts.tsx';
 import { fieldsOf, filterBy } from '../router.ts';
@@ -15,6 +15,8 @@ const PAGES: Readonly<Record<string, string>> = {
   package: 'packages',
   graph: 'graphs',
 };
+
+type Entry = Answer<'GET /audit'>['items'][number];
 
 /** The audit trail. Its filters are in the address. */
 export function AuditView({ query }: { readonly query: URLSearchParams }) {
@@ -51,7 +53,7 @@ export function AuditView({ query }: { readonly query: URLSearchParams }) {
                 ['At', (one) => <Ago of={one.at} />, 'number'],
                 ['Actor', (one) => one.actor],
                 ['Action', (one) => one.action],
-                ['Target', (one) => <Target of={one.target} />, 'wide'],
+                ['Target', (one) => <Target of={one} />, 'wide'],
                 ['Why', (one) => one.reason ?? '', 'wide'],
               ]}
             />
@@ -63,8 +65,7 @@ export function AuditView({ query }: { readonly query: URLSearchParams }) {
   );
 }
 
-function Target({ of }: { readonly of: string }) {
-  const [kind, id] = of.split('/');
-  if (kind === undefined || PAGES[kind] === undefined || id === undefined) return of;
-  return <a href={`/${PAGES[kind]}/${encodeURIComponent(id)}`}>{of}</a>;
+function Target({ of: { target, target_kind: kind, target_id: id } }: { readonly of: Entry }) {
+  const page = PAGES[kind];
+  return page === undefined ? target : <a href={`/${page}/${encodeURIComponent(id)}`}>{target}</a>;
 }

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
-import { type Address, type Answer, ApiProblem, at, type Problem as Refusal, send } from '../api.ts';
+import { type Address, type Answer, at, type Problem as Refusal, send, sendText } from '../api.ts';
 import { Choice, Choices, isText, optionsOf, submitted } from '../ask.tsx';
 import { forbidden } from '../identity.ts';
 import { fieldOf, textOf } from '../own-data.ts';
 import { type Crumb, Fold, Loaded, Missing, Problem, State, say, Tabs, Title, type View } from '../parts.tsx';
 import { filterBy } from '../router.ts';
-import { listsChanged, messageOf, problemOf, useData } from '../store.ts';
+import { listsChanged, problemOf, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { count } from '../words.ts';
 import { ClusterNodes, type Node } from './cluster-nodes.tsx';
@@ -339,7 +339,7 @@ function ClusterRuns({ id }: { readonly id: string }) {
               <a href={`/runs?cluster=${id}`}>Show all runs of this cluster</a>
             </p>
           )}
-          <RunGrid runs={items.filter((run) => run.labels.transaction !== undefined)} />
+          <RunGrid runs={items.filter(({ transaction }) => transaction !== null)} />
         </>
       )}
     </Loaded>
@@ -425,12 +425,12 @@ function Settings({ cluster }: { readonly cluster: string }) {
   const save = async (form: HTMLFormElement): Promise<void> => {
     const text = new FormData(form).getAll('settings').filter(isText).join('');
     try {
-      await send('PUT /clusters/:id/attributes', { params, body: parsed(text) });
+      await sendText('PUT /clusters/:id/attributes', { params }, text);
       setProblem(undefined);
       say('Settings saved.');
       settings.reload();
     } catch (error) {
-      setProblem(problemOf(error));
+      setProblem(withPlace(problemOf(error)));
     }
   };
   return (
@@ -458,17 +458,15 @@ function Settings({ cluster }: { readonly cluster: string }) {
   );
 }
 
-/** @throws ApiProblem with the line, like one of the API */
-function parsed(text: string): object {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const at = /position (\d+)/.exec(messageOf(error))?.[1];
-    const line = at === undefined ? '' : `line ${text.slice(0, Number(at)).split('\n').length}: `;
-    throw new ApiProblem({
-      code: 'page',
-      detail: `Not valid JSON: ${line}${messageOf(error)}`,
-      hint: 'Nothing was saved. Fix it, then save again.',
-    });
-  }
+/** A mistake in the JSON, with its line. */
+function withPlace(problem: Refusal): Refusal {
+  const mistake = problem.errors?.find(({ code }) => code === 'request.json');
+  if (mistake === undefined) return problem;
+  const { line, column, message } = mistake;
+  return {
+    ...problem,
+    detail: `Not valid JSON: line ${line}, column ${column}: ${message}`,
+    hint: 'Nothing was saved. Fix it, then save again.',
+    errors: [],
+  };
 }

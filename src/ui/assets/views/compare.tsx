@@ -25,7 +25,7 @@ export function CompareView({ query }: { readonly query: URLSearchParams }) {
   const [a, b] = [query.get('a') ?? '', query.get('b') ?? ''];
   const [first, second] = [useResults(a), useResults(b)];
   const clusters = useClusterNames();
-  const names = useNodeNames(second.run.data?.labels.cluster);
+  const names = useNodeNames(second.run.data?.cluster ?? null);
   const problem = first.run.problem ?? second.run.problem ?? first.problem ?? second.problem;
   return (
     <>

@@ -7,13 +7,8 @@ import { FindTask, Zoom } from './graph-tools.tsx';
 
 const [MIN, MAX] = [0.05, 4];
 
-/** Looks of a drawing's own nodes, by the colour in the DOT source. */
-const KINDS: Readonly<Record<string, string>> = {
-  red: 'stage',
-  lightskyblue: 'group',
-  yellowgreen: 'task',
-  none: 'skipped',
-};
+/** Kinds of tasks: classes of their nodes. */
+const KINDS = ['task', 'group', 'stage', 'skipped'];
 
 interface GraphPictureProps {
   readonly address: Address<'GET /graphs/:id/graph.svg' | 'GET /clusters/:id/deploy_tasks/graph.svg'>;
@@ -139,7 +134,7 @@ async function draw(address: string, signal: AbortSignal, isChosenFrom: boolean)
   const kinds = new Set<string>();
   for (const node of svg.querySelectorAll<SVGElement>('g.node')) {
     const task = node.querySelector('title')?.textContent ?? '';
-    const kind = KINDS[node.querySelector('ellipse, polygon, path')?.getAttribute('fill') ?? ''] ?? 'other';
+    const kind = KINDS.find((one) => node.classList.contains(one)) ?? 'task';
     kinds.add(kind);
     nodes.set(task, node);
     node.dataset.task = task;

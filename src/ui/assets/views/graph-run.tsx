@@ -37,6 +37,7 @@ const VIEWS: readonly View[] = [
 ];
 
 type Run = RunFrame['run'];
+type Table = NonNullable<RunFrame['tasks']>;
 type GraphState = NonNullable<RunFrame['graphs']>[string];
 /** Counts by name. */
 type Counted = (readonly [name: string, counts: CountsOf])[];
@@ -51,16 +52,15 @@ interface GraphRunProps {
 /** A run of graphs on a cluster: nodes at a glance, then its tasks, graph, timeline or log; logs of tasks below. */
 export function GraphRun({ id, tables, status, query }: GraphRunProps) {
   const { run, graphs: byTransaction = {}, node_tasks: byNode = {}, tasks: byTask = {} } = tables;
-  const graphs = Object.entries(byTransaction);
-  const again = graphs.map(([transaction]) => transaction).join();
+  const graphs = Object.values(byTransaction);
+  const again = graphs.map(({ transaction }) => transaction).join();
   const names = useData(at('GET /runs/:run/counts', { params: { run: id } }), { again }).data?.node_names ?? {};
-  const shown = graphs.find(([, { type }]) => type === query.get('graph')) ?? openGraph(graphs);
-  if (shown === undefined) return <p class="quiet">Nothing is planned yet.</p>;
-  const [chosen, graph] = shown;
-  const own = (table: Readonly<Record<string, CountsOf>>): Counted =>
-    Object.entries(table)
-      .filter(([key]) => key.startsWith(`${chosen}/`))
-      .map(([key, counts]) => [key.slice(chosen.length + 1), counts]);
+  const graph = graphs.find(({ type }) => type === query.get('graph')) ?? openGraph(graphs);
+  if (graph === undefined) return <p class="quiet">Nothing is planned yet.</p>;
+  const own = (table: Table): Counted =>
+    Object.values(table).flatMap(({ transaction, name, counts }) =>
+      transaction === graph.transaction ? [[name, counts] as const] : [],
+    );
   const [nodes, tasks] = [own(byNode), own(byTask)];
   const live = run.outcome === null;
   // The store's counts, not the run's: rows are read from the store, which is updated a moment later.
@@ -90,7 +90,7 @@ export function GraphRun({ id, tables, status, query }: GraphRunProps) {
           <Choice
             label="Graph"
             value={graph.type}
-            options={graphs.map(([, { type, state }]) => [type, `${type}: ${said(state)}`])}
+            options={graphs.map(({ type, state }) => [type, `${type}: ${said(state)}`])}
             onChange={(value) => filterBy({ graph: value, before: '' })}
           />
         </div>
@@ -113,11 +113,19 @@ export function GraphRun({ id, tables, status, query }: GraphRunProps) {
       {view === 'log' && <RunLog id={id} live={live} node={node} query={query} names={names} />}
       {view === 'timeline' && <Bars {...shared} run={run} node={node} query={query} />}
       <p class="quiet">
-        <a href={at('GET /transactions/:id/tasks', { params: { id: chosen } })} target="_blank" rel="noopener">
+        <a
+          href={at('GET /transactions/:id/tasks', { params: { id: graph.transaction } })}
+          target="_blank"
+          rel="noopener"
+        >
           History as JSON
         </a>
         {' · '}
-        <a href={at('GET /transactions/:id/plan', { params: { id: chosen } })} target="_blank" rel="noopener">
+        <a
+          href={at('GET /transactions/:id/plan', { params: { id: graph.transaction } })}
+          target="_blank"
+          rel="noopener"
+        >
           Plan with reasons
         </a>
       </p>
@@ -126,9 +134,9 @@ export function GraphRun({ id, tables, status, query }: GraphRunProps) {
   );
 }
 
-const openGraph = (graphs: readonly [string, GraphState][]) =>
-  graphs.find(([, { state }]) => state === 'running') ??
-  graphs.find(([, { state }]) => state === 'failed' || state === 'refused') ??
+const openGraph = (graphs: readonly GraphState[]) =>
+  graphs.find(({ state }) => state === 'running') ??
+  graphs.find(({ state }) => state === 'failed' || state === 'refused') ??
   graphs[0];
 
 interface GraphProps {

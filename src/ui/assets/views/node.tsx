@@ -175,7 +175,7 @@ function ClusterHistory({ cluster, node }: { readonly cluster: number; readonly 
       {({ items }) => (
         <Table
           label="Runs of its cluster"
-          rows={items.filter((run) => run.labels.transaction !== undefined)}
+          rows={items.filter(({ transaction }) => transaction !== null)}
           keyOf={(run) => run.id}
           empty="No runs yet."
           columns={[

@@ -14,9 +14,8 @@ export function RunAgain({ run }: { readonly run: Run }) {
   if (detail.data === undefined) return null;
   // One that was recorded without its input is offered again as any other.
   const given = detail.data.parameters;
-  const { cluster } = run.labels;
   if (run.kind !== GRAPH_RUN_KIND) return run.site && <SiteAgain site={run.site} given={given} kind={run.kind} />;
-  return cluster !== undefined && <GraphsAgain id={Number(cluster)} given={given} />;
+  return run.cluster !== null && <GraphsAgain id={run.cluster} given={given} />;
 }
 
 function GraphsAgain({ id, given }: { readonly id: number; readonly given: unknown }) {

@@ -91,7 +91,7 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
       )}
       <OperatorActions
         run={id}
-        cluster={run.labels.cluster}
+        cluster={run.cluster}
         again={`${status.phase}/${status.paused?.since}/${status.done}/${notice.value}`}
       />
     </>
@@ -144,8 +144,8 @@ const failedAndBlocked = ({ failed, blocked, not_reached }: GraphRunStatus['coun
 
 /** Its target, starter, time and reason. */
 function Facts({ run, expected }: { readonly run: Run; readonly expected: Status['expected'] }) {
-  const { cluster } = run.labels;
-  const known = useData(cluster === undefined ? null : at('GET /clusters/:id', { params: { id: cluster } }));
+  const { cluster } = run;
+  const known = useData(cluster === null ? null : at('GET /clusters/:id', { params: { id: cluster } }));
   const about: ComponentChildren[] = [
     run.site !== null && (
       <>
@@ -153,7 +153,7 @@ function Facts({ run, expected }: { readonly run: Run; readonly expected: Status
       </>
     ),
     run.number !== null && `run #${run.number}`,
-    cluster !== undefined && (
+    cluster !== null && (
       <>
         cluster <a href={`/clusters/${cluster}`}>{known.data?.name ?? cluster}</a>
       </>
@@ -214,12 +214,11 @@ function Conclusion({ run }: { readonly run: Run }) {
 function Steering({ run, status }: { readonly run: Run; readonly status: Status }) {
   const ofGraphs = isOfGraphs(status);
   if (run.outcome !== null) {
-    const { transaction } = run.labels;
+    const { transaction } = run;
     const offer = <RunAgain run={run} />;
-    if (!ofGraphs || transaction === undefined || run.outcome === 'success' || run.outcome === 'nothing_to_do')
-      return offer;
+    if (!ofGraphs || transaction === null || run.outcome === 'success' || run.outcome === 'nothing_to_do') return offer;
     const again = async ({ note }: Given): Promise<void> => {
-      const body = { cluster: status.cluster, from: Number(transaction), ...note };
+      const body = { cluster: status.cluster, from: transaction, ...note };
       const started = await send('POST /graphs/execute/', { body });
       go(`/runs/${started.run}`);
     };
@@ -273,7 +272,7 @@ function Steering({ run, status }: { readonly run: Run; readonly status: Status 
 interface OperatorActionsProps {
   readonly run: string;
   readonly again: string;
-  readonly cluster: string | undefined;
+  readonly cluster: number | null;
 }
 
 /** Actions of operators on the run. */

@@ -231,10 +231,8 @@ const short = (text: string): string => (text.length > MAX ? `${text.slice(0, MA
 type Clusters = ReadonlyMap<number, string>;
 
 /** The target of a run, by name if known. */
-const subjectOf = (run: Run, clusters: Clusters): string => {
-  const { cluster } = run.labels;
-  return run.site ?? (cluster === undefined ? '' : `on cluster ${clusters.get(Number(cluster)) ?? cluster}`);
-};
+const subjectOf = ({ site, cluster }: Run, clusters: Clusters): string =>
+  site ?? (cluster === null ? '' : `on cluster ${clusters.get(cluster) ?? cluster}`);
 
 export const nameOfRun = (run: Run, clusters: Clusters): string =>
   run.title ?? `${said(run.kind)} ${subjectOf(run, clusters)}`;
