@@ -8,11 +8,11 @@ import {
 } from '@sitewright/maas';
 import { ApplicationFailure } from '@temporalio/activity';
 import { OrderRefused, type OrderSource } from '../src/agent/index.ts';
-import { type MaasTaskEnd, type MaasTaskType, maasTaskTypes } from '../src/agent/master/index.ts';
+import { type MaasWork, type MaasWorkEnd, maasTaskTypes } from '../src/agent/master/index.ts';
 import { mayRunOn, type NodeStanding } from '../src/core/graph-types.ts';
 import type { RunTask, TaskEnd } from './graph-contract.ts';
 import type { SilenceReports } from './maas-silence.ts';
-import type { FurtherTask } from './node-task.ts';
+import type { WorkHere } from './node-task.ts';
 import { RUN_STOPPED } from './run-holds.ts';
 
 /** Identifies the machine of a node in MAAS. */
@@ -33,7 +33,7 @@ export interface NodeMachine {
   readonly standing?: NodeStanding;
 }
 
-export interface MaasTaskDependencies {
+export interface MaasParts {
   /** Throws when MAAS is not configured. */
   readonly maas: () => MachineContext;
   /** Undefined if the run's cluster has no such node. */
@@ -57,7 +57,7 @@ const refused = (message: string): TaskEnd => ({
  *
  * @returns undefined for a task type that MAAS does not run
  */
-export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherTask | undefined {
+export function maasTask(deps: MaasParts, request: RunTask): WorkHere | undefined {
   const type = maasTaskTypes.get(request.type);
   if (type === undefined) return undefined;
   return async (onProgress, from, cancel, leave) => {
@@ -116,13 +116,10 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
 
 async function carryOut(
   maas: MachineContext,
-  type: MaasTaskType,
+  type: MaasWork,
   { hostname, bootMac, domain, deployedAs, known, site }: NodeMachine,
-  more: Pick<
-    Parameters<MaasTaskType['run']>[0],
-    'parameters' | 'reached' | 'reach' | 'mayStart' | 'options' | 'comment'
-  >,
-): Promise<MaasTaskEnd> {
+  more: Pick<Parameters<MaasWork['run']>[0], 'parameters' | 'reached' | 'reach' | 'mayStart' | 'options' | 'comment'>,
+): Promise<MaasWorkEnd> {
   if (!type.needsMachine) return await type.run({ maas, systemId: '', hostname, site, ...more });
   const asked = { hostname, bootMac, domain, known };
   const found = await resolveMachine(maas, asked, more.options.signal ?? undefined);
@@ -136,7 +133,7 @@ async function carryOut(
   return await type.run({ maas, systemId: found.machine.systemId, hostname, site, ...more });
 }
 
-function taskEnd(end: MaasTaskEnd, startedAt: string): TaskEnd {
+function taskEnd(end: MaasWorkEnd, startedAt: string): TaskEnd {
   const times = { started_at: startedAt, ended_at: new Date().toISOString(), tries: 1 };
   if (!end.ok) return { outcome: 'failed', message: end.message.slice(0, 300), ...times };
   const warnings = end.warnings.join('; ').slice(0, 300);

@@ -8,9 +8,9 @@ import {
   type ExecutionProgress,
   type NodeFacts,
   type OrderSource,
-  type OrderVerifier,
   type RaiseAlarm,
   RunHeld,
+  type Verifier,
 } from '../src/agent/index.ts';
 import { given } from '../src/core/data/given.ts';
 import type { AgentFacts, NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from './graph-contract.ts';
@@ -23,12 +23,12 @@ interface NodeTaskDependencies {
   readonly node: string;
   readonly agent: ExecutionHost;
   readonly orders: OrderSource;
-  readonly verify?: OrderVerifier;
+  readonly verify?: Verifier;
   readonly alarm?: RaiseAlarm;
   /** Confirms cancellations: a request that only Temporal knows of cancels no task. */
   readonly control: ControlJudge;
   /** Shared with the node's control queue. */
-  readonly followed: FollowedTasks;
+  readonly followed: Followed;
   /** Aborted when this process shuts down. Tasks stay with their supervisors. */
   readonly leaving: AbortSignal;
   /** Called with the token of each attempt that this process takes. */
@@ -36,11 +36,11 @@ interface NodeTaskDependencies {
   /** How long (milliseconds) the log store may be unavailable at the end of a task. */
   readonly logPatienceMs?: number;
   /** Runs task types that the agent does not have, in this process. Undefined for a task of the agent. */
-  readonly further?: (request: RunTask) => FurtherTask | undefined;
+  readonly further?: (request: RunTask) => WorkHere | undefined;
 }
 
 /** A task in this process. Resolves with undefined when it was left; may be called again with the last progress. */
-export type FurtherTask = (
+export type WorkHere = (
   onProgress: (progress: ExecutionProgress) => void,
   from: ExecutionProgress | undefined,
   cancel: AbortSignal,
@@ -48,7 +48,7 @@ export type FurtherTask = (
 ) => Promise<TaskEnd | undefined>;
 
 /** The tasks that this process follows, by `keyOf`. */
-export type FollowedTasks = Map<string, FollowedTask>;
+export type Followed = Map<string, FollowedTask>;
 
 interface FollowedTask {
   cancel(order: ControlOrder): void;
@@ -129,7 +129,7 @@ export function nodeTaskActivities(deps: NodeTaskDependencies): NodeTaskActiviti
 async function withProgressHeartbeats(
   { run, task, generation }: RunTask,
   { node, control, leaving, followed, taken }: NodeTaskDependencies,
-  work: FurtherTask,
+  work: WorkHere,
   atOnce = false,
 ): Promise<TaskEnd> {
   const context = Context.current();
@@ -240,7 +240,7 @@ interface NodeControlDependencies {
   /** Task types in addition to the agent's. */
   readonly taskTypes?: readonly string[];
   readonly control: ControlJudge;
-  readonly followed: FollowedTasks;
+  readonly followed: Followed;
   /** Identifies this process. */
   readonly instance: string;
   /** Stops taking tasks. Resolves when no task is followed any more. The process may exit afterwards. */

@@ -1,8 +1,8 @@
 import { TASK_TYPE_NAMES } from '../src/core/task-types/index.ts';
-import type { TaskHost } from '../worker/parts/agent.ts';
+import type { NodeHost } from '../worker/parts/agent.ts';
 
 /** A machine in name only, which accepts every task: a thousand processes would measure the machine. @param follow its answer about a task */
-export const stubHost = (node: string, follow: TaskHost['follow']): TaskHost => ({
+export const stubHost = (node: string, follow: NodeHost['follow']): NodeHost => ({
   execution: () => undefined,
   hasStarted: () => false,
   generations: () => [],

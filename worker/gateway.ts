@@ -3,7 +3,7 @@ import type { Server } from 'node:tls';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { given } from '../src/core/data/given.ts';
 import { SetupError } from '../src/core/problems/refusal.ts';
-import { OrderKeys } from '../src/gateway/identity/index.ts';
+import { SigningKeys } from '../src/gateway/identity/index.ts';
 import { auditedAlarms, createGateway, sourceFilesBelow } from '../src/gateway/index.ts';
 import { withPackageSources } from '../src/ops/packages/index.ts';
 import { keepMemoryOutOfCoreDumps } from '../src/platform/secrets/core-dumps.ts';
@@ -41,7 +41,7 @@ export async function startGateway(settings: Settings, log: Logger, stop?: Abort
   if (host === undefined) throw new SetupError('settings', 'gateway.host is not set: there is no gateway to start');
   const { CertificateAuthority } = await import('../src/gateway/identity/certificate-authority.ts');
   const authority = new CertificateAuthority(data_dir);
-  const orderKeys = new OrderKeys(data_dir);
+  const orderKeys = new SigningKeys(data_dir);
   const names = [...new Set([new URL(gatewayUrl(settings)).hostname, host, 'localhost', '127.0.0.1'])];
   const store = await openStoreWhenAvailable(settings.store.url, log, stop);
   const gate = openStartGate(settings, store, log);

@@ -2,7 +2,7 @@ import type { EnrolmentTicket } from '../src/agent/onboarding/enrolment-ticket.t
 import { type InstallationEnd, installOverSsh } from '../src/agent/onboarding/install-over-ssh.ts';
 import { parseSshTarget, type SshTarget, sshTargetProblem } from '../src/agent/onboarding/ssh-command.ts';
 import { given } from '../src/core/data/given.ts';
-import { OrderKeys, type PublicOrderKey } from '../src/gateway/identity/index.ts';
+import { type PinnedKey, SigningKeys } from '../src/gateway/identity/index.ts';
 import { issueTicket } from '../src/gateway/index.ts';
 import { addEncryptionKey } from '../src/platform/codec/encryption-keys.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
@@ -70,9 +70,9 @@ export const revokeNode = (settings: Settings, site: string, node: string, reaso
     return count;
   });
 
-const keysOf = (settings: Settings): OrderKeys => new OrderKeys(settings.gateway.data_dir);
+const keysOf = (settings: Settings): SigningKeys => new SigningKeys(settings.gateway.data_dir);
 
-export const orderKeys = (settings: Settings): readonly PublicOrderKey[] => keysOf(settings).publicKeys();
+export const orderKeys = (settings: Settings): readonly PinnedKey[] => keysOf(settings).publicKeys();
 
 /** Creates a new key for orders; returns its id. */
 export const rotateOrderKey = (settings: Settings): Promise<string> =>

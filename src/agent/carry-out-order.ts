@@ -6,7 +6,7 @@ import type { Execution } from './execution.ts';
 import type { FollowEvent, OutputOffsets } from './follow.ts';
 import { shipLog } from './log-shipment.ts';
 import type { EnsureAnswer } from './node-agent.ts';
-import { OrderRefused, type OrderSource, type OrderVerifier, OrderWithdrawn, type RaiseAlarm } from './order-source.ts';
+import { OrderRefused, type OrderSource, OrderWithdrawn, type RaiseAlarm, type Verifier } from './order-source.ts';
 import { readableTail } from './output-text.ts';
 import type { TaskResult } from './result.ts';
 
@@ -55,7 +55,7 @@ export interface ExecutionHost {
 interface CarryOutOptions {
   readonly agent: ExecutionHost;
   readonly orders: OrderSource;
-  readonly verify?: OrderVerifier;
+  readonly verify?: Verifier;
   readonly alarm?: RaiseAlarm;
   /** The last progress of an earlier follower of the same execution. */
   readonly from?: ExecutionProgress;

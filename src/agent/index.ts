@@ -12,7 +12,7 @@ export {
 export type { FollowEvent, OutputOffsets } from './follow.ts';
 export { type EnsureAnswer, NodeAgent, type NodeAgentOptions, type NodeFacts } from './node-agent.ts';
 export { openExecutions } from './open-executions.ts';
-export type { LogChunk, Order, OrderSource, OrderVerifier, RaiseAlarm } from './order-source.ts';
+export type { LogChunk, Order, OrderSource, RaiseAlarm, Verifier } from './order-source.ts';
 export { OrderRefused, OrderWithdrawn, RunHeld } from './order-source.ts';
 export type { OutputStream } from './output-segments.ts';
 export { readableTail, readableText } from './output-text.ts';

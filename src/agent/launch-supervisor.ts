@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runnableProgram } from '../platform/threads/runnable-program.ts';
 import type { Journal } from './journal.ts';
-import type { SupervisorOrder } from './supervisor-order.ts';
+import type { SupervisorMessage } from './supervisor-message.ts';
 
 /** The command of a supervisor: this Node.js with the supervisor's program. */
 export function ownSupervisor(): readonly [string, string] {
@@ -19,7 +19,7 @@ export function ownSupervisor(): readonly [string, string] {
 export async function launchSupervisor(
   command: readonly [string, ...string[]],
   journal: Journal,
-  order: SupervisorOrder,
+  order: SupervisorMessage,
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<void> {
   const [program, ...args] = command;

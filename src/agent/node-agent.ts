@@ -22,9 +22,9 @@ import { BOOT_ID_PATH, ownIdentity, readBootId } from './process-identity.ts';
 import { underReaper } from './reaper.ts';
 import type { TaskFailure, TaskResult } from './result.ts';
 import { type Machine, resultWithout, settle } from './settle.ts';
-import type { SupervisorOrder } from './supervisor-order.ts';
+import type { SupervisorMessage } from './supervisor-message.ts';
 import { DEFAULT_TASK_PATH } from './task-process.ts';
-import type { RunnableTask } from './task-runner.ts';
+import type { Runnable } from './task-runner.ts';
 
 export interface NodeAgentOptions {
   /** The node's id, as executions name it. */
@@ -256,7 +256,7 @@ export class NodeAgent {
   }
 
   /** The end of an execution that needs no process; undefined if it needs one. */
-  #withoutRunning(execution: Execution, task: RunnableTask): [TaskFailure | null, Partial<TaskResult>] | undefined {
+  #withoutRunning(execution: Execution, task: Runnable): [TaskFailure | null, Partial<TaskResult>] | undefined {
     const { allowedTypes } = this.#options;
     if (allowedTypes !== undefined && !allowedTypes.includes(execution.type)) {
       const problem = {
@@ -281,9 +281,9 @@ export class NodeAgent {
     journal.writeResult(resultWithout(journal, identity.bootId, failure, { changed: false, ...rest }));
   }
 
-  async #launch(journal: Journal, execution: Execution, task: RunnableTask): Promise<void> {
+  async #launch(journal: Journal, execution: Execution, task: Runnable): Promise<void> {
     const secrets: Record<string, string> = {};
-    const sources: Record<string, SupervisorOrder['sources'][string]> = {};
+    const sources: Record<string, SupervisorMessage['sources'][string]> = {};
     for (const input of task.inputs) {
       if (input.kind === 'secret') secrets[input.ref] ??= await this.#secret(input.ref, execution);
       else sources[input.path] ??= await this.#source(input, execution);
@@ -291,7 +291,7 @@ export class NodeAgent {
     const options = this.#options;
     const own = options.supervisorCommand ?? ownSupervisor();
     const adopting = this.#means() === 'process-walk' ? underReaper(own) : undefined;
-    const order: SupervisorOrder = {
+    const order: SupervisorMessage = {
       folder: journal.folder,
       lockFile: join(nodeFolder(this.#stateDir, execution.node), 'lock'),
       lockWaitSec: options.lockWaitSec ?? 60,
@@ -320,7 +320,7 @@ export class NodeAgent {
   async #source(
     input: Exclude<TaskInput, { kind: 'secret' }>,
     key: ExecutionKey,
-  ): Promise<SupervisorOrder['sources'][string]> {
+  ): Promise<SupervisorMessage['sources'][string]> {
     const { path } = input;
     const read = (file: string) => (this.#options.readSource ?? ((own: string) => readFile(own)))(file, key);
     try {

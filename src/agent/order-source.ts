@@ -54,4 +54,4 @@ export class RunHeld extends Error {
 }
 
 /** Verifies an order before it is carried out; returns why it must not be. */
-export type OrderVerifier = (order: Order, key: RunTask) => string | undefined | Promise<string | undefined>;
+export type Verifier = (order: Order, key: RunTask) => string | undefined | Promise<string | undefined>;

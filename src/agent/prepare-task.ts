@@ -3,10 +3,10 @@ import type { Diagnostic } from '../core/problems/diagnostic.ts';
 import { type TaskInput, typesOver } from '../core/task-types/index.ts';
 import { checkExecution, type Execution } from './execution.ts';
 import { findRunner } from './task-registry.ts';
-import type { RunnableTask } from './task-runner.ts';
+import type { Runnable } from './task-runner.ts';
 
 type Preparation =
-  | { readonly ok: true; readonly task: RunnableTask }
+  | { readonly ok: true; readonly task: Runnable }
   | { readonly ok: false; readonly problems: readonly Diagnostic[] };
 
 const MAX_PROBLEMS = 20;

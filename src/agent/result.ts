@@ -1,4 +1,4 @@
-import type { TaskFailureKind, TaskOutcome } from '../core/graph-run/index.ts';
+import type { TaskEnd, TaskOutcome } from '../core/graph-run/index.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
 
 /** The exhausted resource. */
@@ -101,7 +101,7 @@ export function outcomeOf(failure: TaskFailure): TaskOutcome {
 }
 
 /** The kind of a failure, where the outcome alone does not name it. */
-export const failureKindOf = (failure: TaskFailure | null): TaskFailureKind | undefined =>
+export const failureKindOf = (failure: TaskFailure | null): TaskEnd['failure_kind'] =>
   failure === null || failure.kind === 'cancelled' || failure.kind === 'refused' || failure.kind === 'journal'
     ? undefined
     : failure.kind;

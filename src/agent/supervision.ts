@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { given } from '../core/data/given.ts';
 import { unlessUnreadable } from '../platform/files/durable-file.ts';
+import { CapturedOutput } from './captured-output.ts';
 import { type Containment, contain, endAll } from './containment.ts';
 import { type Execution, executionMark } from './execution.ts';
 import type { CancelRequest, Journal, Progress } from './journal.ts';
@@ -21,10 +22,9 @@ import {
 } from './result.ts';
 import { scrubProgress, scrubResult } from './scrub-result.ts';
 import { resultWithout, scratchFolder, settle } from './settle.ts';
-import type { SupervisorOrder } from './supervisor-order.ts';
-import { TaskOutput } from './task-output.ts';
+import type { SupervisorMessage } from './supervisor-message.ts';
 import { runCommand } from './task-process.ts';
-import type { RunnableTask, TaskContext, TryEnd } from './task-runner.ts';
+import type { Runnable, TaskContext, TryEnd } from './task-runner.ts';
 import { watchFolder } from './watch-folder.ts';
 
 type StopCause =
@@ -66,11 +66,11 @@ function failureOf(cause: StopCause): TaskFailure {
 
 /** Runs one claimed execution, from the node's lock to its result. */
 export class Supervision {
-  readonly #order: SupervisorOrder;
+  readonly #order: SupervisorMessage;
   readonly #journal: Journal;
   readonly #execution: Execution;
-  readonly #task: RunnableTask;
-  readonly #output: TaskOutput;
+  readonly #task: Runnable;
+  readonly #output: CapturedOutput;
   readonly #secrets: readonly string[];
   readonly #mark: string;
   readonly #bootId: string;
@@ -83,13 +83,13 @@ export class Supervision {
   #killing: Promise<KillRecord> | undefined;
   #killed: KillRecord | null = null;
 
-  constructor(order: SupervisorOrder, journal: Journal, execution: Execution, task: RunnableTask) {
+  constructor(order: SupervisorMessage, journal: Journal, execution: Execution, task: Runnable) {
     this.#order = order;
     this.#journal = journal;
     this.#execution = execution;
     this.#task = task;
     this.#secrets = Object.values(order.secrets);
-    this.#output = new TaskOutput(order.folder, execution.outputLimitBytes, this.#secrets);
+    this.#output = new CapturedOutput(order.folder, execution.outputLimitBytes, this.#secrets);
     this.#mark = executionMark(order.folder);
     this.#bootId = readBootId(order.machine.bootIdPath);
     this.#scratch = scratchFolder(order.machine, order.folder);

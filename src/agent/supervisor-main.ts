@@ -9,12 +9,12 @@ import { ownIdentity } from './process-identity.ts';
 import { ownReaper } from './reaper.ts';
 import { resultWithout } from './settle.ts';
 import { Supervision } from './supervision.ts';
-import type { SupervisorOrder } from './supervisor-order.ts';
+import type { SupervisorMessage } from './supervisor-message.ts';
 
 // The order may contain secrets.
 keepMemoryOutOfCoreDumps();
 // If the agent is killed while it writes, the order does not parse, and the next agent starts another supervisor.
-const order = JSON.parse(readFileSync(0, 'utf8')) as SupervisorOrder;
+const order = JSON.parse(readFileSync(0, 'utf8')) as SupervisorMessage;
 const journal = new Journal(order.folder);
 const execution = journal.readExecution();
 if (execution === undefined) throw new Error(`${order.folder} contains no execution`);

@@ -50,7 +50,7 @@ interface Work<P> {
 }
 
 /** A task whose parameters have been read; it can run if there are no problems. */
-export interface RunnableTask extends Omit<Prepared<unknown>, 'parameters'> {
+export interface Runnable extends Omit<Prepared<unknown>, 'parameters'> {
   readonly type: TaskType;
   run(context: TaskContext): Promise<TryEnd>;
   /** The script for a node without an agent; undefined for types that need one. */
@@ -61,7 +61,7 @@ export interface RunnableTask extends Omit<Prepared<unknown>, 'parameters'> {
 export interface TaskRunner {
   readonly type: TaskType;
   readonly ssh: Omit<SshWork<unknown>, 'script'> | undefined;
-  read(given: Readonly<Record<string, unknown>>, reading: Reading): RunnableTask;
+  read(given: Readonly<Record<string, unknown>>, reading: Reading): Runnable;
 }
 
 export const runner = <P>(type: TaskType<P>, { run, ssh }: Work<P>): TaskRunner => ({

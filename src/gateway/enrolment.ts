@@ -2,13 +2,13 @@ import { createHash, type KeyObject } from 'node:crypto';
 import type { NodeIdentityStore, TokenRefusal } from '../store/index.ts';
 import type { Alarms } from './alarms.ts';
 import type { CertificateAuthority } from './identity/certificate-authority.ts';
-import { hashOfToken, type OrderKeys } from './identity/index.ts';
+import { hashOfToken, type SigningKeys } from './identity/index.ts';
 import { Refusal } from './refusal.ts';
 import type { EnrolmentAnswer } from './wire.ts';
 
 export interface EnrolmentParts {
   readonly authority: CertificateAuthority;
-  readonly orderKeys: OrderKeys;
+  readonly orderKeys: SigningKeys;
   readonly identities: NodeIdentityStore;
   readonly alarms: Alarms;
   /** Address for nodes. */

@@ -1,17 +1,9 @@
 import { z } from 'zod';
-import type {
-  ControlJudge,
-  ControlOrder,
-  Execution,
-  LogChunk,
-  Order,
-  OrderSource,
-  OrderVerifier,
-} from '../agent/index.ts';
+import type { ControlJudge, ControlOrder, Execution, LogChunk, Order, OrderSource, Verifier } from '../agent/index.ts';
 import { given } from '../core/data/given.ts';
 import { type ExecutionKey, executionKey, type RunTask } from '../core/task-on-node.ts';
 import { type GatewayConnection, GatewayRefused } from './gateway-connection.ts';
-import { type ControlTarget, type OrderVerdict, verifyControl, verifyOrder } from './identity/index.ts';
+import { type ControlTarget, type Verdict, verifyControl, verifyOrder } from './identity/index.ts';
 import {
   connectionOf,
   type NodeCredentials,
@@ -77,7 +69,7 @@ export class GatewayClient implements OrderSource, ControlJudge {
   }
 
   /** Verifies orders for this node: refuses orders that are not signed for it, and reports it to the orchestrator. */
-  readonly verify: OrderVerifier = async (order, key) => {
+  readonly verify: Verifier = async (order, key) => {
     const verdict = await this.#judged(({ site, order_keys }) =>
       verifyOrder(order, { ...key, site }, order_keys, this.#now()),
     );
@@ -116,7 +108,7 @@ export class GatewayClient implements OrderSource, ControlJudge {
     return undefined;
   }
 
-  async #judged<V extends { readonly ok: true } | Extract<OrderVerdict, { ok: false }>>(
+  async #judged<V extends { readonly ok: true } | Extract<Verdict, { ok: false }>>(
     judge: (credentials: NodeCredentials) => V,
   ): Promise<V> {
     const verdict = judge(this.#credentials);

@@ -13,7 +13,7 @@ import type { IssuedCertificate } from './identity/certificate-authority.ts';
 import { fingerprintOf } from './identity/index.ts';
 import type { LogSink } from './ports.ts';
 import { Refusal } from './refusal.ts';
-import { RefusedAttempts } from './refused-attempts.ts';
+import { RefusedAddresses } from './refused-addresses.ts';
 import {
   alarmRequest,
   cancelRequest,
@@ -78,7 +78,7 @@ export function createGateway(
   );
   gateway.setErrorHandler((error, _request, reply) => answerProblem(error, reply, parts.log));
   gateway.setNotFoundHandler((_request, reply) => reply.code(404).send({ code: 'no-route', message: 'no such route' }));
-  const attempts = new RefusedAttempts(() => parts.now().getTime());
+  const attempts = new RefusedAddresses(() => parts.now().getTime());
   // Nothing is read of a request from who may not send it.
   gateway.decorateRequest('caller');
   gateway.addHook('onRequest', async (request, reply) => {

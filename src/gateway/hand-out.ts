@@ -4,7 +4,7 @@ import type { ExecutionKey, RunTask } from '../core/task-on-node.ts';
 import type { SecretProvider } from '../platform/secrets/secret-provider.ts';
 import type { NodeIdentityStore } from '../store/index.ts';
 import type { Alarms } from './alarms.ts';
-import { type ControlTarget, executionHash, judgeGeneration, type OrderKeys } from './identity/index.ts';
+import { type ControlTarget, executionHash, judgeGeneration, type SigningKeys } from './identity/index.ts';
 import type { OrderBook, PlannedTask, SourceFiles } from './ports.ts';
 import { notYet, Refusal } from './refusal.ts';
 
@@ -18,7 +18,7 @@ export interface Caller {
 
 export interface HandOutParts {
   readonly orders: OrderBook;
-  readonly orderKeys: OrderKeys;
+  readonly orderKeys: SigningKeys;
   readonly identities: NodeIdentityStore;
   readonly secrets: SecretProvider;
   readonly sources: SourceFiles;

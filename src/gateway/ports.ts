@@ -1,6 +1,6 @@
 import type { ControlOrder, Execution, LogChunk } from '../agent/index.ts';
 import type { ExecutionKey } from '../core/task-on-node.ts';
-import type { LatestAttempt } from './identity/index.ts';
+import type { judgeGeneration } from './identity/index.ts';
 
 /** A task of a stored plan on a node, with the state of its run. */
 export interface PlannedTask {
@@ -12,7 +12,7 @@ export interface PlannedTask {
   /** Whether the run is open; otherwise nothing is ordered or served. */
   readonly isOpen: boolean;
   readonly execution: Omit<Execution, 'generation'>;
-  readonly latest: LatestAttempt;
+  readonly latest: Parameters<typeof judgeGeneration>[1];
 }
 
 /** Where the gateway looks up orders. */

@@ -9,10 +9,10 @@ import {
   checkOthers,
   compileTask,
   DEPENDENCY_FIELDS,
+  type FieldTemplates,
   isRefreshedBy,
   parametersOf,
   skipReason,
-  type TaskTemplate,
 } from './fields/task-template.ts';
 import { instantiate } from './fields/template.ts';
 import { truthy } from './fields/truth.ts';
@@ -199,7 +199,7 @@ class Draft {
       });
   }
 
-  #addInstance(placement: Placement, task: number, node: number, template: TaskTemplate): void {
+  #addInstance(placement: Placement, task: number, node: number, template: FieldTemplates): void {
     const { type, merged } = placement;
     const scope = this.#evaluator.scope(merged.task.id, this.#resolver.nodes[node]!);
     const skip = skipReason(template, type, () => this.#isLeftOut(placement, template, scope), scope);
@@ -227,13 +227,13 @@ class Draft {
     this.#instances.push(instance);
   }
 
-  #isLeftOut({ type, deselected, prepares }: Placement, template: TaskTemplate, scope: NodeScope): boolean {
+  #isLeftOut({ type, deselected, prepares }: Placement, template: FieldTemplates, scope: NodeScope): boolean {
     const files = this.#refreshedBy;
     const isRefreshed = files === undefined || prepares || onlyOrders(type) || isRefreshedBy(template, files, scope);
     return deselected || !isRefreshed;
   }
 
-  #relationsOf(template: TaskTemplate, scope: NodeScope): readonly (readonly Relation[])[] {
+  #relationsOf(template: FieldTemplates, scope: NodeScope): readonly (readonly Relation[])[] {
     return template.dependencies.map((dependency, at) => {
       if (dependency === undefined) return NONE;
       const value = instantiate(dependency, scope);

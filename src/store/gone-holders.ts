@@ -1,7 +1,7 @@
 import { lostReport } from '../core/run/lost-report.ts';
 import { type LostOutcome, OPEN_TRANSACTION_STATUSES } from '../core/words.ts';
 import { StoreError } from './failure.ts';
-import type { ClaimExecution, ClaimHolder, ClaimSubject } from './queries/claim-store.ts';
+import type { Claimant, ClaimHolder, ClaimSubject } from './queries/claim-store.ts';
 import type { RunRecord } from './queries/run-store.ts';
 import type { StorePorts } from './store.ts';
 
@@ -16,7 +16,7 @@ export async function claimFor(
   { claims }: Pick<StorePorts, 'claims'>,
   isOpen: IsOpen,
   subject: ClaimSubject,
-  holder: ClaimExecution,
+  holder: Claimant,
 ): Promise<ClaimHolder | null> {
   let claim = await claims.claim(subject, holder);
   while (!claim.claimed) {

@@ -52,7 +52,7 @@ export {
 export type { NewTagAssignment, TagAssignment } from './queries/tag-assignments.ts';
 export type { NewTag, TagOwner, TagRecord } from './queries/tag-store.ts';
 export type { HistoryWrite, PlannedRow, TaskHistoryRow, TaskHistoryStore } from './queries/task-history-store.ts';
-export type { TaskStateStore, TaskStates } from './queries/task-state-store.ts';
+export type { SavedStates, TaskStateStore } from './queries/task-state-store.ts';
 export type { TransactionFilter, TransactionRecord } from './queries/transaction-row.ts';
 export type { RunTransactions, SnapshotKind } from './queries/transaction-store.ts';
 export { applyRoleTags, type RoleTagChange } from './role-tags.ts';

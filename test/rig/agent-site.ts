@@ -8,7 +8,7 @@ import {
   folderName,
   type NodeAgentOptions,
   type OrderSource,
-  type OrderVerifier,
+  type Verifier,
 } from '../../src/agent/index.ts';
 import { TaskLogs } from '../../src/agent/logs/task-logs.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
@@ -89,7 +89,7 @@ export class AgentSite {
     nodes: readonly string[],
     options: {
       readonly orders?: OrderSource;
-      readonly verify?: OrderVerifier;
+      readonly verify?: Verifier;
       /** Default: everything that Temporal requests was ordered. */
       readonly control?: ControlJudge;
       readonly version?: string;

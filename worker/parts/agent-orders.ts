@@ -9,10 +9,14 @@ import type { StartAgentsOptions } from './agent.ts';
 import { archiveLimitsOf, secretsOf, taskLogs } from './of-settings.ts';
 import { storeControl } from './operator-orders.ts';
 import type { StartGate } from './start-gate.ts';
-import { type StoreOrdersParts, storeOrders } from './store-orders.ts';
+import { storeOrders } from './store-orders.ts';
 
 /** Orders from the store, for agents on machines that may access it. */
-export function localOrders(settings: Settings, store: Store, gate: StoreOrdersParts['gate']): OrderSource {
+export function localOrders(
+  settings: Settings,
+  store: Store,
+  gate: Parameters<typeof storeOrders>[0]['gate'],
+): OrderSource {
   const files = sourceFilesBelow(settings.gateway.source_roots.split(':').filter(isAbsolute));
   const sources = withPackageSources(files, store.packages, archiveLimitsOf(settings));
   return storeOrders({

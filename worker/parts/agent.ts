@@ -2,12 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
 import type { RunTask } from '../../activities/graph-contract.ts';
-import {
-  type FollowedTasks,
-  type FurtherTask,
-  nodeControlActivities,
-  nodeTaskActivities,
-} from '../../activities/node-task.ts';
+import { type Followed, nodeControlActivities, nodeTaskActivities, type WorkHere } from '../../activities/node-task.ts';
 import { plainFailures } from '../../activities/plain-failures.ts';
 import {
   type ControlJudge,
@@ -17,8 +12,8 @@ import {
   type NodeAgentOptions,
   type NodeFacts,
   type OrderSource,
-  type OrderVerifier,
   type RaiseAlarm,
+  type Verifier,
 } from '../../src/agent/index.ts';
 import { given } from '../../src/core/data/given.ts';
 import { keepMemoryOutOfCoreDumps } from '../../src/platform/secrets/core-dumps.ts';
@@ -41,7 +36,7 @@ export interface AgentNode {
 }
 
 /** The executor of the tasks of one node: the agent of this machine, or a connection to another machine. */
-export interface TaskHost extends ExecutionHost {
+export interface NodeHost extends ExecutionHost {
   facts(): NodeFacts | Promise<NodeFacts>;
   /** Ends executions that lost their supervisor. Returns lines for the log. */
   recover(): Promise<readonly string[]>;
@@ -53,20 +48,20 @@ export interface StartAgentsOptions {
   /** Where each node's agent gets its orders, and how it verifies them and requests from Temporal. */
   readonly ordersOf: (node: AgentNode) => {
     readonly orders: OrderSource;
-    readonly verify?: OrderVerifier;
+    readonly verify?: Verifier;
     readonly control: ControlJudge;
     /** Reports refused orders to the orchestrator. Default: the log of this process only. */
     readonly alarm?: RaiseAlarm;
   };
   readonly version: string;
   /** Default: an agent on this machine. */
-  readonly hostOf?: (node: AgentNode, orders: OrderSource) => TaskHost;
+  readonly hostOf?: (node: AgentNode, orders: OrderSource) => NodeHost;
   /**
    * Task types that this process has in addition to the agents' own. With them it runs many tasks of a queue concurrently.
    */
   readonly further?: {
     readonly types: readonly string[];
-    readonly run: (request: RunTask) => FurtherTask | undefined;
+    readonly run: (request: RunTask) => WorkHere | undefined;
   };
   /** Records tasks as spans of the traces of their runs. */
   readonly traces?: Traces;
@@ -186,7 +181,7 @@ async function serveNode(
 ): Promise<ServedNode> {
   const { orders, verify, control: judge, alarm } = options.ordersOf({ site, node });
   const { namespace, prefix } = settings.temporal;
-  const agent: TaskHost =
+  const agent: NodeHost =
     options.hostOf?.({ site, node }, orders) ??
     new NodeAgent({
       node,
@@ -220,7 +215,7 @@ async function serveNode(
     { connection: link.connection, namespace, ...(dataConverter && { dataConverter }) },
     leaving.signal,
   );
-  const followed: FollowedTasks = new Map();
+  const followed: Followed = new Map();
   const tasks = await link.createWorker({
     ...shared,
     taskQueue: queue,
@@ -288,7 +283,7 @@ async function serveNode(
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-function startForgetting(agent: TaskHost, keepDays: number, log: Logger): NodeJS.Timeout {
+function startForgetting(agent: NodeHost, keepDays: number, log: Logger): NodeJS.Timeout {
   const forget = async () => {
     try {
       await agent.forgetBefore(new Date(Date.now() - keepDays * DAY_MS));

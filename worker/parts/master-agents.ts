@@ -1,5 +1,5 @@
 import { assertMayStart, type Gate } from '../../activities/fencing.ts';
-import type { MaasTaskDependencies } from '../../activities/node-task-maas.ts';
+import type { MaasParts } from '../../activities/node-task-maas.ts';
 import { maasTask } from '../../activities/node-task-maas.ts';
 import { maasTaskTypes } from '../../src/agent/master/index.ts';
 import { agentAddress } from '../../src/clusters/agent-address.ts';
@@ -25,7 +25,7 @@ const POLL_MS = 3_000;
 export async function startMasterAgents(
   settings: Settings,
   log: Logger,
-  parts: Gate & Pick<MaasTaskDependencies, 'maas' | 'silence'> & Pick<StartAgentsOptions, 'dataConverter' | 'traces'>,
+  parts: Gate & Pick<MaasParts, 'maas' | 'silence'> & Pick<StartAgentsOptions, 'dataConverter' | 'traces'>,
 ): Promise<RunningAgents> {
   const { store, maas, dataConverter, traces } = parts;
   const gate = startGate(store, parts);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isIP } from 'node:net';
-import type { AttemptRecord } from '@sitewright/maas';
+import type { RequestRecord } from '@sitewright/maas';
 import type { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
@@ -53,7 +53,7 @@ export async function startMetricsServer(
 /** For the hook `onAttempt` of the MAAS client: measures the attempt, and records it as a span of the current trace. */
 export const observeMaas =
   (metrics: ProcessMetrics, traces: Traces | undefined) =>
-  (attempt: AttemptRecord): void => {
+  (attempt: RequestRecord): void => {
     metrics.maasAttempt(attempt);
     if (traces === undefined) return;
     const { request, ms, outcome } = attempt;

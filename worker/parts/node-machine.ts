@@ -1,4 +1,4 @@
-import type { MaasTaskDependencies, NodeMachine } from '../../activities/node-task-maas.ts';
+import type { MaasParts, NodeMachine } from '../../activities/node-task-maas.ts';
 import { SiteCache } from '../../activities/site-cache.ts';
 import { agentAddress } from '../../src/clusters/agent-address.ts';
 import { standingIn } from '../../src/clusters/node-choice.ts';
@@ -14,7 +14,7 @@ import { graphOfRun } from './graph-of-run.ts';
  * the site: nodes are called there as MAAS calls their machines, and the host name in the inventory may be a mere
  * `node-7` that the store gave.
  */
-export function machinesOfNodes(store: Store): MaasTaskDependencies['machineOf'] {
+export function machinesOfNodes(store: Store): MaasParts['machineOf'] {
   const sites = new SiteCache(store);
   return async (run, node) => {
     try {

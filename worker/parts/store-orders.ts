@@ -9,7 +9,7 @@ import { type Store, StoreError } from '../../src/store/index.ts';
 import { earlierRuns, graphOfRun } from './graph-of-run.ts';
 import type { StartGate } from './start-gate.ts';
 
-export interface StoreOrdersParts {
+interface StoreOrdersParts {
   readonly store: Store;
   readonly logs: TaskLogs;
   readonly secrets: SecretProvider;

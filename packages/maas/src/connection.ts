@@ -33,11 +33,11 @@ export interface MaasConnectionConfig {
   readonly transport?: Transport;
   readonly clock?: Clock;
   /** Receives each attempt, without headers and bodies. */
-  readonly onAttempt?: (attempt: AttemptRecord) => void;
+  readonly onAttempt?: (attempt: RequestRecord) => void;
 }
 
 /** For logs and metrics. */
-export interface AttemptRecord {
+export interface RequestRecord {
   /** As in `MaasFailure.request`. */
   readonly request: string;
   readonly ms: number;
@@ -78,7 +78,7 @@ export class MaasConnection {
   readonly #changeTimeoutMs: number;
   readonly #reads: Gate;
   readonly #changes: Gate;
-  readonly #onAttempt: ((attempt: AttemptRecord) => void) | undefined;
+  readonly #onAttempt: ((attempt: RequestRecord) => void) | undefined;
   #underWay = 0;
   #lastEnd = Number.NEGATIVE_INFINITY;
   #silentSince: number | undefined;

@@ -2,7 +2,7 @@ export { abortMachine } from './abort-machine.ts';
 export { MaasConfigurationError } from './api-key.ts';
 export { checkMaas, type MaasCheck } from './check-maas.ts';
 export { MaasClient, type MaasUser } from './client.ts';
-export type { AttemptRecord } from './connection.ts';
+export type { RequestRecord } from './connection.ts';
 export { deployMachine } from './deploy-machine.ts';
 export { type DeploymentFate, deploymentFate, refusedFate } from './deployment-fate.ts';
 export { missingSeries } from './distro-series.ts';

@@ -1,14 +1,14 @@
 import { cobblerSync } from './cobbler-sync.ts';
 import { reboot } from './power-cycle.ts';
 import { eraseNode, moveToBootstrap } from './release-node.ts';
-import type { MaasTaskType } from './task-type.ts';
+import type { MaasWork } from './task-type.ts';
 
-export type { MaasTaskEnd, MaasTaskType } from './task-type.ts';
+export type { MaasWork, MaasWorkEnd } from './task-type.ts';
 
 /**
  * Task types that the orchestrator's host carries out through MAAS. To add one, add a file to this folder and an entry
  * here.
  */
-const registered: readonly MaasTaskType[] = [cobblerSync, eraseNode, moveToBootstrap, reboot];
+const registered: readonly MaasWork[] = [cobblerSync, eraseNode, moveToBootstrap, reboot];
 
-export const maasTaskTypes: ReadonlyMap<string, MaasTaskType> = new Map(registered.map((type) => [type.name, type]));
+export const maasTaskTypes: ReadonlyMap<string, MaasWork> = new Map(registered.map((type) => [type.name, type]));

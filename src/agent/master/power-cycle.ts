@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { given } from '../../core/data/given.ts';
 import { reboot as type } from '../../core/task-types/machines.ts';
-import { type MaasTask, maasTaskType } from './task-type.ts';
+import { type MaasCall, maasTaskType } from './task-type.ts';
 
 const POLL_MS = 2_000;
 
@@ -28,7 +28,7 @@ export const reboot = maasTaskType(type, {
   },
 });
 
-async function becomes({ maas, systemId, options }: MaasTask, wanted: 'on' | 'off', end: number): Promise<boolean> {
+async function becomes({ maas, systemId, options }: MaasCall, wanted: 'on' | 'off', end: number): Promise<boolean> {
   for (;;) {
     if ((await maas.client.machines.queryPower(systemId, options.signal)) === wanted) return true;
     if (performance.now() >= end) return false;

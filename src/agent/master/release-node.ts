@@ -1,8 +1,8 @@
 import { releaseMachine } from '@sitewright/maas';
 import * as machines from '../../core/task-types/machines.ts';
-import { type MaasTask, type MaasTaskEnd, maasTaskType } from './task-type.ts';
+import { type MaasCall, type MaasWorkEnd, maasTaskType } from './task-type.ts';
 
-async function release(task: MaasTask, erase: object): Promise<MaasTaskEnd> {
+async function release(task: MaasCall, erase: object): Promise<MaasWorkEnd> {
   const { maas, systemId, site, comment, options } = task;
   const outcome = await releaseMachine(maas, { systemId, site, comment, ...erase }, options);
   if (!outcome.ok) return { ok: false, message: `${outcome.failure.message}; ${outcome.failure.hint}` };

@@ -2,7 +2,7 @@ import type { MachineContext, OperationOptions } from '@sitewright/maas';
 import type { TaskType } from '../../core/task-types/index.ts';
 
 /** One task on one machine, carried out from the orchestrator's host through MAAS. */
-export interface MaasTask {
+export interface MaasCall {
   readonly maas: MachineContext;
   readonly systemId: string;
   readonly hostname: string;
@@ -21,25 +21,25 @@ export interface MaasTask {
   readonly options: OperationOptions;
 }
 
-export type MaasTaskEnd =
+export type MaasWorkEnd =
   | { readonly ok: true; readonly changed: boolean; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly message: string };
 
-interface MaasWork<P> {
+interface Work<P> {
   /** False for a task about MAAS itself, which needs no machine. Default true. */
   readonly needsMachine?: boolean;
   /** May be called again at any time; continues from the machine's actual state. */
-  run(parameters: P, task: MaasTask): Promise<MaasTaskEnd>;
+  run(parameters: P, task: MaasCall): Promise<MaasWorkEnd>;
 }
 
 /** A task type that MAAS carries out. */
-export interface MaasTaskType {
+export interface MaasWork {
   readonly name: string;
   readonly needsMachine: boolean;
-  run(task: MaasTask): Promise<MaasTaskEnd>;
+  run(task: MaasCall): Promise<MaasWorkEnd>;
 }
 
-export const maasTaskType = <P>(type: TaskType<P>, { needsMachine = true, run }: MaasWork<P>): MaasTaskType => ({
+export const maasTaskType = <P>(type: TaskType<P>, { needsMachine = true, run }: Work<P>): MaasWork => ({
   name: type.name,
   needsMachine,
   run: (task) => run(type.prepare(task.parameters, {}).parameters, task),

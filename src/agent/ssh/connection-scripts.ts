@@ -3,7 +3,7 @@ import { shellWord } from '../../core/text/text.ts';
 import { type Execution, executionMark, folderName, nodeFolder, stableJson } from '../index.ts';
 import { whole } from '../onboarding/ssh-command.ts';
 import { COMMON, RUNNER } from './remote-runner.ts';
-import type { RemoteTask } from './remote-task.ts';
+import type { ScriptToSend } from './remote-task.ts';
 
 /** Location of an execution on its node. */
 export interface RemotePlace {
@@ -49,7 +49,7 @@ if [ -e "$policy" ]; then text=$(base64 <"$policy") || exit 4; printf '=%s\n' "$
 export function ensureScript(
   place: RemotePlace,
   execution: Execution,
-  task: RemoteTask,
+  task: ScriptToSend,
   { lockWaitSec, setsAside }: { readonly lockWaitSec: number; readonly setsAside: boolean },
 ): string {
   const { limits } = task;

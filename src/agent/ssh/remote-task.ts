@@ -1,11 +1,11 @@
 import type { TaskLimits } from '../../core/task-types/index.ts';
 import { DEFAULT_TASK_PATH } from '../task-process.ts';
-import type { RunnableTask } from '../task-runner.ts';
+import type { Runnable } from '../task-runner.ts';
 import { MISSING_FOLDER, MISSING_PROGRAM, REFUSED_PATH } from './exit-codes.ts';
 import type { RemoteScript, ScriptContext } from './ssh-work.ts';
 
 /** Data that a connection sends to the node for one execution. */
-export interface RemoteTask extends Required<RemoteScript> {
+export interface ScriptToSend extends Required<RemoteScript> {
   readonly limits: TaskLimits;
 }
 
@@ -15,10 +15,10 @@ export interface RemoteTask extends Required<RemoteScript> {
  * @throws errors of `contentOf` of the context
  */
 export async function remoteTask(
-  task: RunnableTask,
+  task: Runnable,
   mark: string,
   context: ScriptContext,
-): Promise<RemoteTask | undefined> {
+): Promise<ScriptToSend | undefined> {
   const script = await task.overSsh(context);
   if (script === undefined) return undefined;
   return {

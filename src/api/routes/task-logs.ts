@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { readableText } from '../../agent/index.ts';
 import type { LogPart } from '../../agent/logs/task-logs.ts';
-import type { runRoutes, TaskLogEvent } from '../../core/contracts/run.ts';
+import type { LogEvent, runRoutes } from '../../core/contracts/run.ts';
 import type { Operations } from '../../ops/index.ts';
 import { isTrue } from '../requests/given.ts';
 import type { Asked } from '../serve.ts';
@@ -40,7 +40,7 @@ async function* plain(parts: AsyncGenerator<LogPart>): AsyncGenerator<Uint8Array
 }
 
 async function* events(parts: AsyncGenerator<LogPart>): AsyncGenerator<string> {
-  const sent = (id: number, { event, data }: TaskLogEvent) =>
+  const sent = (id: number, { event, data }: LogEvent) =>
     `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
   let at = 0;
   // A character may be cut by the end of a part: the remainder waits for the rest.

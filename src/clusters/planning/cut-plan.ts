@@ -11,7 +11,7 @@ import { agentAddress } from '../agent-address.ts';
 import type { ClusterPlan } from '../plan-cluster.ts';
 import { type ClusterSources, uidOf } from '../sources.ts';
 import { nothingToDo } from './nothing-to-do.ts';
-import { TaskJudge, taskOrder } from './task-orders.ts';
+import { judging, taskOrder } from './task-orders.ts';
 
 /** A plan split for execution: texts to store, and their reference for the workflow. */
 interface CutPlan extends Pick<NewPlan, 'parts' | 'coordination' | 'orders'> {
@@ -35,14 +35,14 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
   const queueOf = ({ site, node }: { readonly site: string; readonly node: string }) =>
     prefixed(prefix, nodeQueue(site, node));
   const agents = agentNames(sources, whole, queueOf);
-  const judge = new TaskJudge();
+  const judge = judging();
   const worked: string[] = [];
   const orders: NewPlan['orders'][number][] = [];
   const seconds = whole.nodeOf.map((node, task) => {
     if (whole.noWork[task] === 1) return 0;
     const instance = plan.instances[task]!;
     const { node: agent, site } = agents[node]!;
-    const judgement = judge.judge(instance, whole.nodes[node]!, agent);
+    const judgement = judge(instance, whole.nodes[node]!, agent);
     for (const problem of judgement.problems) {
       const text = `${taskKey(instance.id, whole.nodes[node]!)} ${problem}`;
       if (worked.length < MAX_WARNINGS) worked.push(text);

@@ -1,7 +1,7 @@
 import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { GraphProblem } from '../../graph/index.ts';
-import type { TaskStates } from '../../store/index.ts';
+import type { SavedStates } from '../../store/index.ts';
 import type { NodeLeftOut } from '../node-choice.ts';
 import type { ClusterPlanRequest } from '../plan-cluster.ts';
 import type { ClusterSources, StoredLayer } from '../sources.ts';
@@ -18,7 +18,7 @@ export interface PlanningWork {
   readonly layers: readonly StoredLayer[];
   readonly request: ClusterPlanRequest;
   /** Stored states of earlier runs; absent: everything counts as changed. */
-  readonly states?: TaskStates;
+  readonly states?: SavedStates;
   readonly surroundings: Surroundings;
   /** Of a run: the capacity of its own workflow, in tasks with work; child workflows run the rest. */
   readonly capacity?: number;

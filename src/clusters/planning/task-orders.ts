@@ -11,36 +11,33 @@ const UNKNOWN_TYPE: TaskLimits = {
   killGraceSec: 30,
 };
 
-/** The limits of a task, and the problems for which its runner will refuse its parameters. */
-interface TaskJudgement {
+/** A task checked by the description of its type (src/core/task-types). */
+interface JudgedTask {
   readonly limits: TaskLimits;
   /** Time limit on its node in seconds, including all attempts and the pauses between them. */
   readonly seconds: number;
+  /** For which its runner will refuse its parameters. */
   readonly problems: readonly string[];
-}
-
-/** A checked task with the parameters for its node. */
-interface JudgedTask extends TaskJudgement {
+  /** Those for its node. */
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** Checks tasks by their types' descriptions (src/core/task-types). Checks equal parameters once. */
-export class TaskJudge {
-  readonly #known = new Map<unknown, JudgedTask>();
-
-  /**
-   * @param uid the node's id in the plan
-   * @param agent the name of its agent
-   */
-  judge({ type, parameters: given = NOTHING }: TaskInstance, uid: string, agent: string): JudgedTask {
+/**
+ * Checks the tasks of a plan, equal parameters once.
+ *
+ * @returns judges a task; `uid`: the node's id in the plan, `agent`: the name of its agent
+ */
+export function judging(): (instance: TaskInstance, uid: string, agent: string) => JudgedTask {
+  const judged = new Map<unknown, JudgedTask>();
+  return ({ type, parameters: given = NOTHING }, uid, agent) => {
     const known = findTaskType(type);
     // Instances share parameters that do not depend on the node.
-    const before = known?.partFor === undefined ? this.#known.get(given) : undefined;
+    const before = known?.partFor === undefined ? judged.get(given) : undefined;
     if (before !== undefined) return before;
     const { parameters, problem } = known?.partFor?.(given, uid, agent) ?? { parameters: given };
     const prepared = known?.prepare(parameters, { node: agent });
     const limits = prepared?.limits ?? UNKNOWN_TYPE;
-    const judged = {
+    const task = {
       parameters,
       limits,
       seconds: secondsOf(limits),
@@ -53,9 +50,9 @@ export class TaskJudge {
           .map(({ message }) => `will be refused by its node: ${message}`),
       ],
     };
-    if (known?.partFor === undefined) this.#known.set(given, judged);
-    return judged;
-  }
+    if (known?.partFor === undefined) judged.set(given, task);
+    return task;
+  };
 }
 
 const NOTHING: Readonly<Record<string, unknown>> = {};

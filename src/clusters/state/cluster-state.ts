@@ -1,6 +1,6 @@
 import { isMapping } from '../../core/data/plain-value.ts';
 import { type ClusterState, type Fields, MASTER, SYNC, type TaggedNode } from '../../graph/index.ts';
-import type { TaskStates } from '../../store/index.ts';
+import type { SavedStates } from '../../store/index.ts';
 import { mergeOver } from '../merge-over.ts';
 import { flattenSettings, valuesOf } from '../settings.ts';
 import { type ClusterNode, type ClusterSources, uidOf } from '../sources.ts';
@@ -92,7 +92,7 @@ export function filterRow(sources: ClusterSources, node: ClusterNode): Fields {
  */
 export function clusterStates(
   sources: ClusterSources,
-  stored: TaskStates,
+  stored: SavedStates,
   surroundings: Surroundings = {},
 ): { readonly now: Required<ClusterState>; readonly before: Required<ClusterState> | null } {
   const tagged = tagCluster(

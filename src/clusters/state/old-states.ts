@@ -1,5 +1,5 @@
 import type { ClusterState, OldStates } from '../../graph/index.ts';
-import type { TaskStates } from '../../store/index.ts';
+import type { SavedStates } from '../../store/index.ts';
 import { type ClusterNode, type ClusterSources, uidOf } from '../sources.ts';
 
 /** Nodes with these statuses are treated as if nothing had ever run there. */
@@ -13,7 +13,7 @@ const isFresh = (node: Pick<ClusterNode, 'pendingAddition' | 'status'>): boolean
  * The states that `old()` and `changed()` compare with: for each (task, node), the state of the last success. Fresh
  * nodes have none.
  */
-export function oldStatesOf(sources: ClusterSources, stored: TaskStates): OldStates {
+export function oldStatesOf(sources: ClusterSources, stored: SavedStates): OldStates {
   const fresh = new Set(sources.nodes.filter(isFresh).map(uidOf));
   const onNodes = new Map<string, Map<string, string>>();
   const newest = new Map<string, { readonly at: string; readonly state: string }>();
@@ -34,8 +34,8 @@ export function oldStatesOf(sources: ClusterSources, stored: TaskStates): OldSta
 }
 
 /** The cluster's state at the last successful task; undefined before the first success. */
-export function newestState(stored: TaskStates): Required<ClusterState> | undefined {
-  const newest = stored.tasks.reduce<TaskStates['tasks'][number] | undefined>(
+export function newestState(stored: SavedStates): Required<ClusterState> | undefined {
+  const newest = stored.tasks.reduce<SavedStates['tasks'][number] | undefined>(
     (best, one) => (best === undefined || one.at > best.at ? one : best),
     undefined,
   );

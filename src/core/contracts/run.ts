@@ -174,7 +174,7 @@ const taskLogEvent = z.discriminatedUnion('event', [
 ]);
 
 /** A task's output as events. */
-export type TaskLogEvent = Wire<typeof taskLogEvent>;
+export type LogEvent = Wire<typeof taskLogEvent>;
 
 const place = z.string().regex(/^\d{1,6}\.\d{1,15}$/, 'must be a place that an answer named');
 

@@ -34,7 +34,6 @@ export {
   TASK_FAILURES,
   TASK_OUTCOMES,
   type TaskEnd,
-  type TaskFailureKind,
   type TaskOutcome,
   type TaskRow,
 } from './task-end.ts';

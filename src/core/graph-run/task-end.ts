@@ -35,13 +35,12 @@ export const TASK_FAILURES = [
   'not-rebooted',
   'defect',
 ] as const;
-export type TaskFailureKind = (typeof TASK_FAILURES)[number];
 
 /** How a task ended on its node: a result, never an exception (docs/design.md#failures-are-results). Under 2 KB; everything else is in the log store. */
 export interface TaskEnd {
   readonly outcome: TaskOutcome;
   /** Of `failed`, if known. */
-  readonly failure_kind?: TaskFailureKind;
+  readonly failure_kind?: (typeof TASK_FAILURES)[number];
   /** Why it did not succeed, for the user; at most 300 characters. */
   readonly message?: string;
   readonly exit_code?: number;

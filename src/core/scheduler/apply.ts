@@ -1,6 +1,6 @@
 import type { SchedulerCommand, SchedulerEvent } from './events.ts';
 import { pairOf, taskCount } from './graph.ts';
-import { takeInOrder } from './message-order.ts';
+import { takeInOrder } from './inbox.ts';
 import { approve, retryRejection, retryTask, skipRejection, skipTask } from './operator.ts';
 import { flushOutbox, receiveBatch } from './part-exchange.ts';
 import { changeLosses, setStatus, settleTouched } from './propagation.ts';

@@ -1,6 +1,6 @@
 import { isSameTask, type RootCause, type TaskOnNode } from '../task-on-node.ts';
-import type { MessageOrder } from './message-order.ts';
-import { messageOrder, takeInOrder } from './message-order.ts';
+import type { Inbox } from './inbox.ts';
+import { newInbox, takeInOrder } from './inbox.ts';
 import type { Change, FromPart, ToPart } from './part-messages.ts';
 import { failedBit, finishedBit } from './part-messages.ts';
 import type { Coordination } from './partition.ts';
@@ -41,7 +41,7 @@ interface Coordinator {
   readonly sent: number[];
   readonly seen: number[];
   readonly quiet: boolean[];
-  readonly inboxes: readonly MessageOrder<FromPart>[];
+  readonly inboxes: readonly Inbox<FromPart>[];
   readonly drafts: Map<number, Draft>;
   started: boolean;
   paused: boolean;
@@ -92,7 +92,7 @@ export function createCoordinator(plan: Coordination): Coordinator {
     sent: each(0),
     seen: each(0),
     quiet: each(false),
-    inboxes: Array.from({ length: plan.parts }, () => messageOrder<FromPart>()),
+    inboxes: Array.from({ length: plan.parts }, () => newInbox<FromPart>()),
     drafts: new Map(),
     started: false,
     paused: false,

@@ -2,14 +2,14 @@ import { given } from '../data/given.ts';
 import { taskKey } from '../task-on-node.ts';
 import { compilePlan, criticalNodes } from './compile.ts';
 import { linkTasks } from './links.ts';
-import type { PlanTask, Refusal, SchedulerPlan } from './plan.ts';
+import type { Refusal, SchedulerPlan } from './plan.ts';
 
 /**
  * A plan as people write it, with tasks as `name@node`: input of `graph simulate`, and of the recorded cases of the reference
  * executor. Fields that are not described here are those of `SchedulerPlan`.
  */
 export interface NamedPlan extends Pick<SchedulerPlan, 'nodes' | 'limits' | 'subgraphs' | 'mode'> {
-  readonly tasks: readonly PlanTask<string>[];
+  readonly tasks: readonly (Omit<SchedulerPlan['tasks'][number], 'node'> & { readonly node: string })[];
   /** `[from, to]`: `from` must end before `to` starts. Self-edges are dropped, duplicates count once. */
   readonly edges: readonly (readonly [string, string])[];
   readonly joins?: readonly { readonly before: readonly string[]; readonly after: readonly string[] }[];
@@ -61,7 +61,7 @@ export function compileNamed(named: NamedPlan, offline: readonly string[] = []):
   }
 }
 
-const keyOfTask = ({ id, node }: PlanTask<string>): string => taskKey(id, node);
+const keyOfTask = ({ id, node }: NamedPlan['tasks'][number]): string => taskKey(id, node);
 
 /** Names as numbers. Reports all names that do not resolve. */
 function numbered(named: NamedPlan): { readonly plan: SchedulerPlan; readonly problems: readonly string[] } {

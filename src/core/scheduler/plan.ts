@@ -26,9 +26,9 @@ export interface SchedulerPlan extends Links {
   readonly mode?: GraphRunMode;
 }
 
-export interface PlanTask<Node = number> {
+interface PlanTask {
   readonly id: string;
-  readonly node: Node;
+  readonly node: number;
   /** Types without work: see `hasWork`. Every other value is work. Default `task`. */
   readonly type?: string;
   /** false: an error is recorded as `ignored` and the dependents run. Default true. */

@@ -2,7 +2,7 @@ import { given } from '../data/given.ts';
 import type { RootCause } from '../task-on-node.ts';
 import type { SchedulerGraph } from './graph.ts';
 import { taskCount } from './graph.ts';
-import { earlyMessages } from './message-order.ts';
+import { earlyMessages } from './inbox.ts';
 import type { ToPart } from './part-messages.ts';
 import { failedBit, finishedBit } from './part-messages.ts';
 import { changeLosses, setBits } from './propagation.ts';

@@ -3,8 +3,8 @@ import { DueTimes } from './due-times.ts';
 import type { SchedulerCommand } from './events.ts';
 import type { SchedulerGraph } from './graph.ts';
 import { taskCount } from './graph.ts';
-import type { MessageOrder } from './message-order.ts';
-import { messageOrder } from './message-order.ts';
+import type { Inbox } from './inbox.ts';
+import { newInbox } from './inbox.ts';
 import type { ToPart } from './part-messages.ts';
 import { PriorityQueue } from './priority-queue.ts';
 import type { Rejection } from './rejection.ts';
@@ -122,7 +122,7 @@ interface Slots {
 
 /** A part's changes since its last message, and its sent state. */
 export interface Outbox {
-  readonly inbox: MessageOrder<ToPart>;
+  readonly inbox: Inbox<ToPart>;
   /** Number of messages sent so far. */
   sent: number;
   readonly classes: ReadonlyMap<number, number>;
@@ -245,7 +245,7 @@ function createOutbox(graph: SchedulerGraph): Outbox | undefined {
   const exported = new Uint8Array(tasks);
   for (const t of part.exported) exported[t] = 1;
   return {
-    inbox: messageOrder(),
+    inbox: newInbox(),
     sent: 0,
     classes: new Map(part.classes.map((whole, cls) => [whole, cls])),
     rejected: [],

@@ -1,4 +1,4 @@
-import type { PlanTask, SchedulerPlan } from './plan.ts';
+import type { SchedulerPlan } from './plan.ts';
 
 /**
  * Limit of running tasks by name, 0 = no limit, and the tasks whose amount is negative. Reads tasks node by node like the
@@ -24,7 +24,7 @@ export function limitsByName(
 }
 
 /** The limit of one strategy, 0 = no limit. Callers refuse negative limits. */
-export function amountOf(strategy: PlanTask['strategy']): number {
+export function amountOf(strategy: SchedulerPlan['tasks'][number]['strategy']): number {
   if (strategy?.type === 'one_by_one') return 1;
   if (strategy?.type !== 'parallel') return 0;
   const { amount } = strategy;

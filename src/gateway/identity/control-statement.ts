@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ControlOrder } from '../../agent/control-judge.ts';
 import type { ExecutionKey } from '../../core/task-on-node.ts';
-import { isSignedBy, type PublicOrderKey, readProof, signedBytes } from './proof.ts';
-import type { OrderVerdict } from './verify-order.ts';
+import { isSignedBy, type PinnedKey, readProof, signedBytes } from './proof.ts';
+import type { Verdict } from './verify-order.ts';
 
 const text = z.string().min(1).max(1000);
 
@@ -44,9 +44,9 @@ export const CONTROL_PURPOSE = 'sitewright-control/1';
 export function verifyControl(
   proof: string,
   wanted: ControlTarget,
-  keys: readonly PublicOrderKey[],
+  keys: readonly PinnedKey[],
   now: Date = new Date(),
-): (Extract<OrderVerdict, { ok: true }> & { readonly order: ControlOrder }) | Extract<OrderVerdict, { ok: false }> {
+): (Extract<Verdict, { ok: true }> & { readonly order: ControlOrder }) | Extract<Verdict, { ok: false }> {
   const read = readProof(proof, statementSchema);
   if (read === undefined) return { ok: false, rejection: 'malformed', message: 'the proof of the order is unreadable' };
   const { statement, signature } = read;

@@ -1,5 +1,5 @@
 /** The newest attempt of a task on a node in its run's history. */
-export interface LatestAttempt {
+interface LatestAttempt {
   /** 0 before the first attempt. */
   readonly generation: number;
   /** `retry`: it has ended and a retry is scheduled. */

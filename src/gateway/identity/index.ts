@@ -4,9 +4,9 @@
  */
 export { type ControlTarget, verifyControl } from './control-statement.ts';
 export { hashOfToken, newEnrolmentToken } from './enrolment-token.ts';
-export { judgeGeneration, type LatestAttempt } from './generation-rule.ts';
+export { judgeGeneration } from './generation-rule.ts';
 export { fingerprintOf, newKeyPair, privateKeyPem, renewalTime } from './key-pair.ts';
 export { executionHash } from './order.ts';
-export { OrderKeys } from './order-keys.ts';
-export type { PublicOrderKey } from './proof.ts';
-export { type OrderVerdict, verifyOrder } from './verify-order.ts';
+export type { PinnedKey } from './proof.ts';
+export { SigningKeys } from './signing-keys.ts';
+export { type Verdict, verifyOrder } from './verify-order.ts';

@@ -25,7 +25,7 @@ export const orderStatementSchema = z.strictObject({
   not_after: z.iso.datetime(),
 });
 
-export type OrderStatement = z.output<typeof orderStatementSchema> & ExecutionKey;
+export type Statement = z.output<typeof orderStatementSchema> & ExecutionKey;
 
 /** Hash over everything that decides what the task does: any change of a parameter changes it. */
 export const executionHash = (execution: Execution): string =>

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { stableJson } from '../../agent/execution.ts';
 
 /** A valid order key, as nodes pin it. */
-export interface PublicOrderKey {
+export interface PinnedKey {
   readonly id: string;
   /** PEM. */
   readonly public_key: string;
@@ -38,7 +38,7 @@ export function readProof<S extends z.ZodType>(
   }
 }
 
-export function isSignedBy(key: PublicOrderKey, bytes: Uint8Array, signature: Uint8Array): boolean {
+export function isSignedBy(key: PinnedKey, bytes: Uint8Array, signature: Uint8Array): boolean {
   try {
     return verify(null, bytes, createPublicKey(key.public_key), signature);
   } catch {

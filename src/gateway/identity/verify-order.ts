@@ -1,8 +1,8 @@
 import type { Execution } from '../../agent/execution.ts';
 import type { Order } from '../../agent/order-source.ts';
 import type { RunTask } from '../../core/task-on-node.ts';
-import { executionHash, ORDER_PURPOSE, type OrderStatement, orderStatementSchema } from './order.ts';
-import { isSignedBy, type PublicOrderKey, readProof, signedBytes } from './proof.ts';
+import { executionHash, ORDER_PURPOSE, orderStatementSchema, type Statement } from './order.ts';
+import { isSignedBy, type PinnedKey, readProof, signedBytes } from './proof.ts';
 
 /** Why an order is refused. */
 type OrderRejection =
@@ -15,7 +15,7 @@ type OrderRejection =
   | 'other-parameters'
   | 'expired';
 
-export type OrderVerdict =
+export type Verdict =
   | { readonly ok: true }
   | { readonly ok: false; readonly rejection: OrderRejection; readonly message: string };
 
@@ -30,9 +30,9 @@ export type OrderVerdict =
 export function verifyOrder(
   order: Order | undefined,
   wanted: RunTask & { readonly site: string },
-  keys: readonly PublicOrderKey[],
+  keys: readonly PinnedKey[],
   now: Date = new Date(),
-): OrderVerdict {
+): Verdict {
   if (order?.proof === undefined) return rejected('no-order', 'it has no signed order');
   const proof = typeof order.proof === 'string' ? readProof(order.proof, orderStatementSchema) : undefined;
   if (proof === undefined) return rejected('malformed', 'the proof of the order is unreadable');
@@ -55,7 +55,7 @@ export function verifyOrder(
   return { ok: true };
 }
 
-const hasSameParts = (statement: OrderStatement, execution: Execution): boolean =>
+const hasSameParts = (statement: Statement, execution: Execution): boolean =>
   statement.run === execution.run &&
   statement.task === execution.task &&
   statement.node === execution.node &&
@@ -63,4 +63,4 @@ const hasSameParts = (statement: OrderStatement, execution: Execution): boolean 
   statement.type === execution.type &&
   statement.mode === (execution.mode ?? 'apply');
 
-const rejected = (rejection: OrderRejection, message: string): OrderVerdict => ({ ok: false, rejection, message });
+const rejected = (rejection: OrderRejection, message: string): Verdict => ({ ok: false, rejection, message });

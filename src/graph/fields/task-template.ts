@@ -10,7 +10,7 @@ import { truthy } from './truth.ts';
 export const DEPENDENCY_FIELDS = ['requires', 'required_for', 'cross_depends', 'cross_depended_by'] as const;
 
 /** A task's fields prepared for all its nodes. */
-export interface TaskTemplate {
+export interface FieldTemplates {
   readonly id: Template;
   readonly condition: Template | undefined;
   readonly parameters: Template | undefined;
@@ -44,7 +44,7 @@ const SEPARATE: ReadonlySet<string> = new Set([
 export function compileTask(
   { task, at, folder = '/' }: Pick<MergedTask, 'task' | 'at' | 'folder'>,
   problems: Problems,
-): TaskTemplate | undefined {
+): FieldTemplates | undefined {
   let ok = true;
   const compile = (field: string): Template | undefined => {
     if (!Object.hasOwn(task, field)) return undefined;
@@ -80,7 +80,7 @@ export function compileTask(
  * the task; the selection of the run comes first.
  */
 export function skipReason(
-  template: TaskTemplate,
+  template: FieldTemplates,
   type: string,
   isLeftOut: () => boolean,
   scope: NodeScope,
@@ -91,7 +91,7 @@ export function skipReason(
 }
 
 /** Whether the task applies one of these configuration files on the node. */
-export function isRefreshedBy({ refreshOn }: TaskTemplate, files: readonly string[], scope: NodeScope): boolean {
+export function isRefreshedBy({ refreshOn }: FieldTemplates, files: readonly string[], scope: NodeScope): boolean {
   const names = refreshOn === undefined ? null : instantiate(refreshOn, scope);
   return Array.isArray(names) && names.some((name) => name === '*' || files.includes(String(name)));
 }
@@ -111,7 +111,7 @@ function holds(condition: Template, scope: NodeScope): boolean {
 }
 
 /** The parameters of a task that runs. */
-export function parametersOf(template: TaskTemplate, scope: NodeScope): Readonly<Record<string, unknown>> {
+export function parametersOf(template: FieldTemplates, scope: NodeScope): Readonly<Record<string, unknown>> {
   if (template.constantParameters !== undefined) return template.constantParameters;
   const value = instantiate(template.parameters!, scope);
   if (isMapping(value)) return withDirectory(value, template.folder);
@@ -129,7 +129,7 @@ const withDirectory = (
 ): Readonly<Record<string, unknown>> => (Object.hasOwn(parameters, 'cwd') ? parameters : { ...parameters, cwd });
 
 /** Evaluates the fields that decide nothing in this run, to find their errors. */
-export function checkOthers({ others, refreshOn }: TaskTemplate, scope: NodeScope): void {
+export function checkOthers({ others, refreshOn }: FieldTemplates, scope: NodeScope): void {
   for (const other of others) instantiate(other, scope);
   if (refreshOn !== undefined) instantiate(refreshOn, scope);
 }

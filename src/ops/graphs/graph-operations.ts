@@ -11,7 +11,7 @@ import { drawingOf } from './graph-drawing.ts';
 import type { GraphReading, GraphSource } from './graph-source.ts';
 import { graphSurroundings } from './graph-surroundings.ts';
 import type { GraphUpload } from './graph-upload.ts';
-import { cutTasks, type TaskCut } from './task-cut.ts';
+import { cutTasks, type GraphCut } from './task-cut.ts';
 
 /** Which graphs to list: those of any of these owners that have one of the types. */
 interface GraphListFilter extends Omit<GraphFilter, 'ids'> {
@@ -143,11 +143,11 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
     },
 
     /** Tasks of one layer of a cluster, or merged from all. A type without graphs has none. */
-    async tasks(cluster: number, type: string, layer: ClusterLayer, cut?: TaskCut): Promise<readonly GraphTask[]> {
+    async tasks(cluster: number, type: string, layer: ClusterLayer, cut?: GraphCut): Promise<readonly GraphTask[]> {
       return cutTasks(await clusterTasks(store, cluster, type, layer), cut);
     },
     /** A release's tasks of a type; a type without graph has none. */
-    async releaseTasks(release: number, type: string, cut?: TaskCut): Promise<StoredGraph['tasks']> {
+    async releaseTasks(release: number, type: string, cut?: GraphCut): Promise<StoredGraph['tasks']> {
       const graph = await graphs.find({ kind: 'release', id: release }, type);
       return cutTasks(graph?.tasks ?? [], cut);
     },

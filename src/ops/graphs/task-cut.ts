@@ -3,7 +3,7 @@ import { type GraphTask, reachable, type TaskGraph, taskGraph } from '../../grap
 import { problem } from '../problem.ts';
 
 /** Part of a graph of old tasks: those after one task and before another. */
-export interface TaskCut {
+export interface GraphCut {
   readonly start?: string;
   readonly end?: string;
   /** Task types to keep although they are outside. */
@@ -14,7 +14,7 @@ export interface TaskCut {
  * The tasks from `start` to `end`, inclusive, in order. Only graphs of tasks before version 2.0.0 can be cut this way;
  * later ones are also ordered between nodes. @throws `invalid`
  */
-export function cutTasks<T extends { readonly id: string }>(tasks: readonly T[], cut: TaskCut = {}): readonly T[] {
+export function cutTasks<T extends { readonly id: string }>(tasks: readonly T[], cut: GraphCut = {}): readonly T[] {
   const { start, end, include = [] } = cut;
   if (start === undefined && end === undefined) return tasks;
   const given = tasks as unknown as readonly GraphTask[];

@@ -29,10 +29,10 @@ export interface HistoryFilter<Word extends string = TaskStatus> {
 const NOWHERE = '-';
 
 /** The word for a task of a stored status; `isOver`: its graph has ended. */
-export type TaskWord<Word extends string> = (status: TaskStatus, isOver: boolean) => Word;
+export type HistoryWord<Word extends string> = (status: TaskStatus, isOver: boolean) => Word;
 
 /** That of the status and the report of a run. */
-export const wordOfRuns: TaskWord<TaskStatus> = (status, isOver) => (isOver ? endedStatus(status) : status);
+export const wordOfRuns: HistoryWord<TaskStatus> = (status, isOver) => (isOver ? endedStatus(status) : status);
 
 /**
  * The history of a graph's transaction, or of all graphs of a run, in order: a record for each task on each node, and
@@ -42,7 +42,7 @@ export async function taskHistory<Word extends string>(
   store: Store,
   id: number,
   filter: HistoryFilter<Word>,
-  wordOf: TaskWord<Word>,
+  wordOf: HistoryWord<Word>,
 ): Promise<readonly HistoryRecord<Word>[]> {
   const { run, graphs } = await store.transactions.getRun(id);
   const wanted = run.id === id ? graphs : graphs.filter((graph) => graph.id === id);
@@ -54,7 +54,7 @@ async function ofGraph<Word extends string>(
   store: Store,
   { id, status }: TransactionRecord,
   filter: HistoryFilter<Word>,
-  wordOf: TaskWord<Word>,
+  wordOf: HistoryWord<Word>,
 ): Promise<readonly HistoryRecord<Word>[]> {
   const [text, rows] = await Promise.all([store.transactions.getSnapshot(id, 'tasks'), store.taskHistory.list(id)]);
   const definitions = definitionsIn(text);

@@ -8,7 +8,7 @@ import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
 import { requestOfTemporal } from '../temporal-calls.ts';
 import { inFuelTerms } from './fuel-terms.ts';
-import { type HistoryFilter, type HistoryRecord, type TaskWord, taskHistory, wordOfRuns } from './task-history.ts';
+import { type HistoryFilter, type HistoryRecord, type HistoryWord, taskHistory, wordOfRuns } from './task-history.ts';
 
 interface TransactionListFilter {
   readonly cluster?: number;
@@ -147,7 +147,7 @@ export function transactionOperations(deps: OpsDependencies) {
       taskHistory(store, id, filter, wordOfRuns),
     /** The same in other words. */
     tasksIn: <Word extends string>(
-      wordOf: TaskWord<Word>,
+      wordOf: HistoryWord<Word>,
       id: number,
       filter: HistoryFilter<Word>,
     ): Promise<readonly HistoryRecord<Word>[]> => taskHistory(store, id, filter, wordOf),

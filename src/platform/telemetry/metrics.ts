@@ -1,4 +1,4 @@
-import type { AttemptRecord } from '@sitewright/maas';
+import type { RequestRecord } from '@sitewright/maas';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { isMapping } from '../../core/data/plain-value.ts';
 import type { Store, StoreCall } from '../../store/index.ts';
@@ -63,7 +63,7 @@ export class ProcessMetrics implements MetricsPage {
   }
 
   /** For the hook `onAttempt` of the MAAS client. */
-  readonly maasAttempt = ({ request, ms, outcome, again }: AttemptRecord): void => {
+  readonly maasAttempt = ({ request, ms, outcome, again }: RequestRecord): void => {
     const method = request.slice(0, request.indexOf(' '));
     // Only our code sets operations, because users' values are escaped.
     const operation = /[?&]op=([a-z_]+)/.exec(request)?.[1] ?? 'none';

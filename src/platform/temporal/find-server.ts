@@ -22,7 +22,7 @@ const GO_BUILD_LIMIT_MS = 30 * 60_000;
 const executable = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 
 /** One location that was tried, and the result. */
-export interface Attempt {
+export interface Candidate {
   readonly source: 'TEMPORAL_CLI' | 'PATH' | 'cache' | 'sdk-download' | 'go-install';
   /** The location or command. */
   readonly tried: string;
@@ -36,16 +36,16 @@ export interface Found {
   readonly status: 'found';
   /** Absolute path of the executable. */
   readonly path: string;
-  readonly source: Attempt['source'];
+  readonly source: Candidate['source'];
   /** The Temporal server inside, e.g. `1.29.1`. */
   readonly serverVersion: string;
   /** The earlier locations that were not usable. */
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly Candidate[];
 }
 
 export interface Missing {
   readonly status: 'missing';
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly Candidate[];
 }
 
 interface FindOptions {
@@ -72,8 +72,8 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
 export async function findTemporalBinary(options: FindOptions = {}): Promise<Found | Missing> {
   const env = options.env ?? process.env;
   const report = options.report ?? (() => {});
-  const attempts: Attempt[] = [];
-  const failed = (attempt: Attempt): undefined => {
+  const attempts: Candidate[] = [];
+  const failed = (attempt: Candidate): undefined => {
     attempts.push(attempt);
     return undefined;
   };
@@ -127,11 +127,11 @@ export async function findTemporalBinary(options: FindOptions = {}): Promise<Fou
     { onWait: (pid) => report(`Another process (${pid}) is installing the Temporal server; waiting for it.`) },
   );
 
-  function hit(source: Attempt['source'], path: string, serverVersion: string): Found {
+  function hit(source: Candidate['source'], path: string, serverVersion: string): Found {
     return { status: 'found', path, source, serverVersion, attempts };
   }
 
-  async function judge(source: Attempt['source'], path: string, next: string): Promise<Found | undefined> {
+  async function judge(source: Candidate['source'], path: string, next: string): Promise<Found | undefined> {
     const absolute = resolve(path);
     const verdict = await inspectTemporalBinary(absolute);
     if (verdict.ok) return hit(source, absolute, verdict.serverVersion);

@@ -16,7 +16,7 @@ export function closedOutcome(status: string): RunEnd['outcome'] {
 }
 
 /** The execution that a run has now: its first, or the one that a reset put in its place. */
-export interface RunExecution {
+interface RunExecution {
   readonly runId: string;
   readonly isOpen: boolean;
   /** Its child workflows that have not ended, each with the run id of its first execution. */

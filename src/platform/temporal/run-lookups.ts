@@ -2,14 +2,17 @@ import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { ValueError } from '@temporalio/common';
 import { given } from '../../core/data/given.ts';
 import type { RunEnd } from '../../store/index.ts';
-import { closedOutcome, findExecution, type RunExecution } from './is-run-open.ts';
+import { closedOutcome, type FoundExecution, findExecution } from './is-run-open.ts';
 import { metadataClient } from './metadata-client.ts';
 import { type HoldLookup, holdLookup } from './run-hold.ts';
 
 /** Facts of runs that only Temporal has. */
 export interface RunLookups {
   /** See `findExecution`. */
-  readonly execution: (workflowId: string, runId: string | null) => Promise<RunExecution | null>;
+  readonly execution: (
+    workflowId: string,
+    runId: string | null,
+  ) => Promise<Pick<FoundExecution, 'runId' | 'isOpen' | 'children'> | null>;
   /** How a run ended; null while it is open. */
   readonly end: (workflowId: string, runId: string | null) => Promise<RunEnd | null>;
   /** See `holdLookup`. */

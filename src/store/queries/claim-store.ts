@@ -16,12 +16,12 @@ export interface ClaimHolder {
 }
 
 /** The execution of a run that claims a subject. */
-export interface ClaimExecution extends ClaimHolder {
+export interface Claimant extends ClaimHolder {
   /** Run id of the execution that the run has now: a reset changes it. */
   readonly executionId: string;
 }
 
-export interface Claim extends ClaimExecution {
+export interface Claim extends Claimant {
   readonly claimedAt: string;
   /** From 1; one more with each take-over. */
   readonly generation: number;
@@ -43,7 +43,7 @@ export class ClaimStore {
   }
 
   /** Claims the subject, or returns its holder. Claiming again as the same execution of the same run is a success. */
-  async claim(subject: ClaimSubject, holder: ClaimExecution): Promise<ClaimResult> {
+  async claim(subject: ClaimSubject, holder: Claimant): Promise<ClaimResult> {
     const wanted = checkedExecution('', holder);
     return this.#session.write(async (transaction) => {
       await holdSubject(transaction, subject);
@@ -58,11 +58,7 @@ export class ClaimStore {
    * Compare and swap: the claim goes to `next` only if `expected` still holds it. Otherwise `holder` is the run that
    * holds it, or null. Repeating a take-over that succeeded succeeds.
    */
-  async takeOver(
-    subject: ClaimSubject,
-    expected: ClaimExecution,
-    next: ClaimExecution,
-  ): Promise<ClaimResult<Claim | null>> {
+  async takeOver(subject: ClaimSubject, expected: Claimant, next: Claimant): Promise<ClaimResult<Claim | null>> {
     const from = checkedExecution('expected.', expected);
     const to = checkedExecution('next.', next);
     return this.#session.write(async (transaction) => {
@@ -146,7 +142,7 @@ async function readClaim(db: Kysely<Tables>, subject: ClaimSubject): Promise<Cla
 async function writeClaim(
   db: Transaction<Tables>,
   subject: ClaimSubject,
-  holder: ClaimExecution,
+  holder: Claimant,
   generation: number,
 ): Promise<void> {
   const { table, key, id } = placeOf(subject);
@@ -158,7 +154,7 @@ async function writeClaim(
     .execute();
 }
 
-const isSame = (one: ClaimExecution, other: ClaimExecution): boolean =>
+const isSame = (one: Claimant, other: Claimant): boolean =>
   one.workflowId === other.workflowId && one.runId === other.runId && one.executionId === other.executionId;
 
 const checkedHolder = (check: InputCheck, path: string, { workflowId, runId }: ClaimHolder): ClaimHolder => ({
@@ -167,7 +163,7 @@ const checkedHolder = (check: InputCheck, path: string, { workflowId, runId }: C
 });
 
 /** The execution as stored. @throws StoreError of kind `invalid` */
-function checkedExecution(path: string, execution: ClaimExecution): ClaimExecution {
+function checkedExecution(path: string, execution: Claimant): Claimant {
   const check = new InputCheck();
   const holder = checkedHolder(check, path, execution);
   const executionId = check.key(`${path}executionId`, execution.executionId);

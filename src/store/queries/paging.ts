@@ -10,16 +10,16 @@ type KeyPart = string | number;
 type RowKey = readonly KeyPart[];
 
 /** The order of a list: its columns with their value types, which together are the key of a row. */
-export interface ListOrder {
+export interface Sorting {
   readonly direction: 'asc' | 'desc';
   readonly columns: Readonly<Record<string, 'string' | 'number'>>;
 }
 
-export const newestFirst = (columns: ListOrder['columns']): ListOrder => ({ direction: 'desc', columns });
+export const newestFirst = (columns: Sorting['columns']): Sorting => ({ direction: 'desc', columns });
 
 /** A checked request for a page. */
 interface WantedPage {
-  readonly order: ListOrder;
+  readonly order: Sorting;
   readonly limit: number;
   readonly after: RowKey | undefined;
 }
@@ -30,7 +30,7 @@ interface WantedPage {
  *
  * @throws StoreError of kind `invalid`
  */
-export function readPage(request: PageRequest, order: ListOrder): WantedPage {
+export function readPage(request: PageRequest, order: Sorting): WantedPage {
   const check = new InputCheck();
   const limit = request.limit ?? USUAL_LIMIT;
   if (!Number.isInteger(limit) || limit < 1 || limit > HIGHEST_LIMIT) {

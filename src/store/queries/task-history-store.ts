@@ -9,7 +9,7 @@ import { inBatches } from './batches.ts';
 import { matching } from './conditions.ts';
 import { newRow, recordOf } from './conversion.ts';
 import { assertRow, holdRow } from './identified-row.ts';
-import { fetchPage, type ListOrder, readPage } from './paging.ts';
+import { fetchPage, readPage, type Sorting } from './paging.ts';
 
 /** The outcome of one task on one node in one graph run. */
 export type TaskHistoryRow = Omit<Stored<'taskHistory'>, 'position' | 'sequence'>;
@@ -39,7 +39,7 @@ interface TaskHistoryFilter {
 
 type HistoryRow = Row<'taskHistory'>;
 
-const IN_ORDER: ListOrder = { direction: 'asc', columns: { position: 'number', node: 'string', task: 'string' } };
+const IN_ORDER: Sorting = { direction: 'asc', columns: { position: 'number', node: 'string', task: 'string' } };
 
 /** Sorts after all positions in a plan. */
 const UNPLANNED = 2_147_483_647;

@@ -19,7 +19,7 @@ interface TaskStateWrite {
 }
 
 /** Old states of a cluster. */
-export interface TaskStates {
+export interface SavedStates {
   /** JSON text of each state by its name (its hash). Tasks share equal texts. */
   readonly states: Readonly<Record<string, string>>;
   /** Name of the state with which the task last succeeded on the node. */
@@ -84,7 +84,7 @@ export class TaskStateStore {
   }
 
   /** By task and node; empty for a cluster without states. @throws `not-found` for the cluster. */
-  async read(clusterId: number): Promise<TaskStates> {
+  async read(clusterId: number): Promise<SavedStates> {
     const { tasks, contents } = await this.#session.read(async (db) => {
       await assertRow(db, 'cluster', clusterId);
       const rows = await db

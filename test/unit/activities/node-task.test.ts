@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, it, vi } from 'vitest';
 import type { RunTask } from '../../../activities/graph-contract.ts';
-import { type FollowedTasks, nodeControlActivities, nodeTaskActivities } from '../../../activities/node-task.ts';
+import { type Followed, nodeControlActivities, nodeTaskActivities } from '../../../activities/node-task.ts';
 import type { FollowEvent, NodeFacts } from '../../../src/agent/index.ts';
 import { obeysTemporal } from '../../rig/agent-orders.ts';
 
@@ -17,7 +17,7 @@ function following(phases: readonly string[]) {
     reached = resolve;
   });
   const leaving = new AbortController();
-  const followed: FollowedTasks = new Map();
+  const followed: Followed = new Map();
   const agent = {
     execution: ({ task }: { task: string }) => (task === 't' ? execution : undefined),
     hasStarted: () => true,

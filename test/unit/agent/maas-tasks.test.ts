@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunTask } from '../../../activities/graph-contract.ts';
 import { SilenceReports } from '../../../activities/maas-silence.ts';
-import { type MaasTaskDependencies, maasTask } from '../../../activities/node-task-maas.ts';
+import { type MaasParts, maasTask } from '../../../activities/node-task-maas.ts';
 import { type ExecutionProgress, OrderRefused } from '../../../src/agent/index.ts';
 import { type QuickMachine, quickMachine } from '../../rig/quick-machine.ts';
 
@@ -40,9 +40,9 @@ const request = (type: string, more: Partial<RunTask> = {}): RunTask => ({
   ...more,
 });
 
-async function run(of: RunTask, more: Partial<MaasTaskDependencies> = {}, from?: ExecutionProgress) {
+async function run(of: RunTask, more: Partial<MaasParts> = {}, from?: ExecutionProgress) {
   const sent: ExecutionProgress[] = [];
-  const deps: MaasTaskDependencies = {
+  const deps: MaasParts = {
     maas: () => maas,
     machineOf: async () => ({ hostname: 'n001', site: 'dc1', agent: 'n001' }),
     mayStart: async () => undefined,

@@ -8,7 +8,7 @@ import type { ControlOrder, Execution, LogChunk } from '../../../src/agent/index
 import type { EnrolmentTicket } from '../../../src/agent/onboarding/enrolment-ticket.ts';
 import type { ExecutionKey, RunTask } from '../../../src/core/task-on-node.ts';
 import { CertificateAuthority } from '../../../src/gateway/identity/certificate-authority.ts';
-import { newEnrolmentToken, OrderKeys } from '../../../src/gateway/identity/index.ts';
+import { newEnrolmentToken, SigningKeys } from '../../../src/gateway/identity/index.ts';
 import {
   auditedAlarms,
   createGateway,
@@ -42,7 +42,7 @@ export class GatewayRig {
   run = 'r0';
   #tests = 0;
   #alarmsBefore: readonly string[] = [];
-  readonly orderKeys = new OrderKeys(join(this.folder, 'gateway'));
+  readonly orderKeys = new SigningKeys(join(this.folder, 'gateway'));
   readonly authority = new CertificateAuthority(join(this.folder, 'gateway'));
   now = new Date();
   url = '';

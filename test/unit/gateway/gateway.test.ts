@@ -11,7 +11,7 @@ import {
   RunHeld,
 } from '../../../src/agent/index.ts';
 import { CertificateAuthority } from '../../../src/gateway/identity/certificate-authority.ts';
-import { OrderKeys } from '../../../src/gateway/identity/index.ts';
+import { SigningKeys } from '../../../src/gateway/identity/index.ts';
 import {
   enrolNode,
   type GatewayClient,
@@ -234,7 +234,7 @@ describe('orders (test 19: a stolen credential of the namespace commands no agen
     const key = rig.plan(shell());
     rig.orderKeys.rotate();
     expect(await node.verify(await node.fetch(key), key)).toBeUndefined();
-    const stranger = new OrderKeys(rig.path('stranger'));
+    const stranger = new SigningKeys(rig.path('stranger'));
     const forged = stranger.sign({ site: 'dc1', plan: 'p1', execution: shell(), notAfter: new Date('2999-01-01') });
     expect(await node.verify(forged, key)).toContain('unknown key');
     expect(await node.verify({ execution: shell() }, key)).toContain('no signed order');

@@ -12,7 +12,7 @@ import { isSet, listIn } from '../request-parts.ts';
 import { JSON_TYPE, readyText } from './ready-text.ts';
 import {
   FUEL_STATUS_OF,
-  type FuelTaskStatus,
+  type FuelWord,
   fuelTaskStatus,
   viewRecorded,
   viewTask,
@@ -76,7 +76,7 @@ export const serveTransactions: RouteGroup = async (app, { operations: { transac
   });
 };
 
-const withCauseText = ({ root_cause, ...record }: HistoryRecord<FuelTaskStatus>) =>
+const withCauseText = ({ root_cause, ...record }: HistoryRecord<FuelWord>) =>
   root_cause === undefined ? record : { ...record, root_cause: causeText(root_cause) };
 
 const taskFilterOf = (query: PartOf<Routes['GET /transactions/:id/tasks'], 'query'>) => ({
@@ -95,7 +95,7 @@ function statusesIn(text: string | undefined): readonly TransactionStatus[] | un
 }
 
 /** Fuel's statuses of tasks in a list with commas. @throws RequestError in Fuel's words */
-const fuelStatusesIn = (text: string | undefined): readonly FuelTaskStatus[] | undefined =>
+const fuelStatusesIn = (text: string | undefined): readonly FuelWord[] | undefined =>
   wordsIn(text, FUEL_TASK_STATUSES, 'could be only', 'Not a status');
 
 function wordsIn<Word extends string>(
@@ -117,7 +117,7 @@ function wordsIn<Word extends string>(
 const COLUMNS = ['task_name', 'node_id', 'status', 'type', 'time_start', 'time_end'] as const;
 
 /** RFC 4180, with the columns of the reference. */
-const csv = (records: readonly HistoryRecord<FuelTaskStatus>[]): string =>
+const csv = (records: readonly HistoryRecord<FuelWord>[]): string =>
   [COLUMNS, ...records.map((record) => COLUMNS.map((column) => record[column] ?? ''))]
     .map((row) => `${row.map(csvField).join(',')}\r\n`)
     .join('');

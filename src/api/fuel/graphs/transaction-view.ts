@@ -18,10 +18,10 @@ type TransactionAnswer = Wire<typeof transactionSchema>;
 const show = shown(transactionSchema);
 
 type FuelStatus = (typeof FUEL_STATUSES)[number];
-export type FuelTaskStatus = (typeof FUEL_TASK_STATUSES)[number];
+export type FuelWord = (typeof FUEL_TASK_STATUSES)[number];
 
 /** An `ignored` task failed where that does not matter; a `blocked` task never ran because of an error. */
-const TASK_WORDS: Readonly<Record<TaskStatus, FuelTaskStatus>> = {
+const TASK_WORDS: Readonly<Record<TaskStatus, FuelWord>> = {
   waiting: 'pending',
   running: 'running',
   retrying: 'running',
@@ -49,7 +49,7 @@ export const FUEL_STATUS_OF: Readonly<Record<TransactionStatus, FuelStatus>> = {
 };
 
 /** The status of a task as Fuel shows it. */
-export const fuelTaskStatus = (status: TaskStatus): FuelTaskStatus => TASK_WORDS[status];
+export const fuelTaskStatus = (status: TaskStatus): FuelWord => TASK_WORDS[status];
 
 const fieldsOf = (one: TransactionRecord) => ({
   ...one,

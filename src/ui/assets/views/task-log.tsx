@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { TaskLogEvent } from '../../../core/contracts/run.ts';
+import type { LogEvent } from '../../../core/contracts/run.ts';
 import type { TaskOnNode } from '../../../core/task-on-node.ts';
 import { at, type Problem as Refusal } from '../api.ts';
 import { Choice, optionsOf } from '../ask.tsx';
@@ -13,7 +13,7 @@ import { isNearEnd, linkOf, NO_LOG } from './task-log-address.ts';
 /** More text than this is not kept on the page; the download has all. */
 const MAX = 400_000;
 
-type Ended = Extract<TaskLogEvent, { readonly event: 'ended' }>['data'];
+type Ended = Extract<LogEvent, { readonly event: 'ended' }>['data'];
 
 interface Shown {
   readonly text: string;

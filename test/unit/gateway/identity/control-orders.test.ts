@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type ControlTarget, OrderKeys, verifyControl, verifyOrder } from '../../../../src/gateway/identity/index.ts';
+import { type ControlTarget, SigningKeys, verifyControl, verifyOrder } from '../../../../src/gateway/identity/index.ts';
 import { signStatement } from '../../../../src/gateway/identity/proof.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-control-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const keys = new OrderKeys(join(folder, 'usual'));
+const keys = new SigningKeys(join(folder, 'usual'));
 const now = new Date('2026-01-01T12:00:00Z');
 const notAfter = new Date('2026-01-01T12:15:00Z');
 const order = { reason: 'wrong release', by: 'nina' };

@@ -6,12 +6,12 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Execution } from '../../../../src/agent/index.ts';
 import type { Order } from '../../../../src/agent/order-source.ts';
 import type { RunTask } from '../../../../src/core/task-on-node.ts';
-import { judgeGeneration, OrderKeys, verifyOrder } from '../../../../src/gateway/identity/index.ts';
-import { ORDER_PURPOSE, type OrderStatement, orderStatementSchema } from '../../../../src/gateway/identity/order.ts';
+import { judgeGeneration, SigningKeys, verifyOrder } from '../../../../src/gateway/identity/index.ts';
+import { ORDER_PURPOSE, orderStatementSchema, type Statement } from '../../../../src/gateway/identity/order.ts';
 import { readProof as readAny, signedBytes, writeProof } from '../../../../src/gateway/identity/proof.ts';
 
 const readProof = (proof: string) => readAny(proof, orderStatementSchema);
-const orderBytes = (statement: OrderStatement) => signedBytes(ORDER_PURPOSE, statement);
+const orderBytes = (statement: Statement) => signedBytes(ORDER_PURPOSE, statement);
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-orders-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -37,7 +37,7 @@ const wanted: RunTask & { site: string } = {
 };
 const now = new Date('2026-01-01T12:00:00Z');
 const notAfter = new Date('2026-01-01T12:15:00Z');
-const keys = new OrderKeys(join(folder, 'usual'));
+const keys = new SigningKeys(join(folder, 'usual'));
 const order = keys.sign({ site: 'dc1', plan: 'p1', execution, notAfter });
 const judged = (given: Order | undefined, more: Partial<typeof wanted> = {}, at = now, pinned = keys.publicKeys()) => {
   const verdict = verifyOrder(given, { ...wanted, ...more }, pinned, at);
@@ -89,7 +89,7 @@ describe('a signed order', () => {
     for (const proof of ['', 42, '.', 'a.b', `${order.proof}.x`, 'e30.e30', 'x'.repeat(30_000), '\0.\0'])
       expect(judged({ execution, proof })).toBe('malformed');
     expect(judged(order, {}, now, [])).toBe('unknown-key');
-    const others = new OrderKeys(join(folder, 'other'));
+    const others = new SigningKeys(join(folder, 'other'));
     expect(judged(order, {}, now, others.publicKeys())).toBe('unknown-key');
   });
 
@@ -119,15 +119,15 @@ describe('a signed order', () => {
 
 describe('keys of orders', () => {
   it('are created once, readable by their owner only, and shared by all who open the folder', () => {
-    const [one, other] = [new OrderKeys(join(folder, 'once')), new OrderKeys(join(folder, 'once'))];
+    const [one, other] = [new SigningKeys(join(folder, 'once')), new SigningKeys(join(folder, 'once'))];
     expect(one.publicKeys()).toEqual(other.publicKeys());
     expect(statSync(join(folder, 'once/order-keys.json')).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, 'once')).mode & 0o777).toBe(0o700);
   });
 
   it('rotate while orders of the former key are in flight; a dropped key is invalid', () => {
-    const ring = new OrderKeys(join(folder, 'ring'));
-    const running = new OrderKeys(join(folder, 'ring'));
+    const ring = new SigningKeys(join(folder, 'ring'));
+    const running = new SigningKeys(join(folder, 'ring'));
     const request = { site: 'dc1', plan: 'p1', execution, notAfter };
     const before = running.sign(request);
     const [former] = ring.publicKeys();

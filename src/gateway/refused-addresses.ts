@@ -5,7 +5,7 @@ const MAX = 20;
 const MAX_ADDRESSES = 20_000;
 
 /** Counts refusals by address, so that anyone who tries tokens has to wait. */
-export class RefusedAttempts {
+export class RefusedAddresses {
   readonly #counts = new Map<string, { readonly until: number; count: number }>();
   readonly #now: () => number;
 

@@ -1,21 +1,18 @@
 /** Puts the messages of one sender in order: signals between workflows may arrive out of order or twice. */
-export interface MessageOrder<M extends { readonly seq: number }> {
+export interface Inbox<M extends { readonly seq: number }> {
   /** Number of the last processed message, counted from 1. */
   last: number;
   /** Messages that arrived before their turn. */
   readonly early: Map<number, M>;
 }
 
-export const messageOrder = <M extends { readonly seq: number }>(
-  last = 0,
-  early: readonly M[] = [],
-): MessageOrder<M> => ({
+export const newInbox = <M extends { readonly seq: number }>(last = 0, early: readonly M[] = []): Inbox<M> => ({
   last,
   early: new Map(early.map((message) => [message.seq, message])),
 });
 
 /** The messages that can be processed now: none, this one, or this one and those that waited for it. */
-export function takeInOrder<M extends { readonly seq: number }>(order: MessageOrder<M>, message: M): M[] {
+export function takeInOrder<M extends { readonly seq: number }>(order: Inbox<M>, message: M): M[] {
   if (message.seq > order.last) order.early.set(message.seq, message);
   const ready: M[] = [];
   for (let next = order.early.get(order.last + 1); next !== undefined; next = order.early.get(order.last + 1)) {
@@ -27,5 +24,5 @@ export function takeInOrder<M extends { readonly seq: number }>(order: MessageOr
 }
 
 /** Early messages in order, for snapshots. */
-export const earlyMessages = <M extends { readonly seq: number }>(order: MessageOrder<M>): M[] =>
+export const earlyMessages = <M extends { readonly seq: number }>(order: Inbox<M>): M[] =>
   [...order.early.values()].sort((a, b) => a.seq - b.seq);

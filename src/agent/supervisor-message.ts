@@ -5,7 +5,7 @@ import type { Machine } from './settle.ts';
  * The message of the agent to a supervisor, once, on its standard input. It contains values of secrets, so it is never
  * written to a file; everything else the supervisor needs is in the journal.
  */
-export interface SupervisorOrder {
+export interface SupervisorMessage {
   /** The execution's folder. */
   readonly folder: string;
   readonly lockFile: string;

@@ -3,7 +3,7 @@ import type { OutputRecord } from './result.ts';
 import { Scrubber } from './scrubber.ts';
 
 /** Stores both output streams of a task in the journal's folder, without its secrets. */
-export class TaskOutput {
+export class CapturedOutput {
   readonly #files: Readonly<Record<OutputStream, SegmentedOutput>>;
   readonly #scrubbers: Readonly<Record<OutputStream, Scrubber>>;
 

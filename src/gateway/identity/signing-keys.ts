@@ -6,8 +6,8 @@ import type { Execution } from '../../agent/execution.ts';
 import type { Order } from '../../agent/order-source.ts';
 import { PrivateFileError, readOrMakePrivate, writePrivate } from '../../platform/files/private-file.ts';
 import { CONTROL_PURPOSE, type ControlStatement, type ControlTarget } from './control-statement.ts';
-import { executionHash, ORDER_PURPOSE, type OrderStatement } from './order.ts';
-import { type PublicOrderKey, signStatement } from './proof.ts';
+import { executionHash, ORDER_PURPOSE, type Statement } from './order.ts';
+import { type PinnedKey, signStatement } from './proof.ts';
 
 const keyRingSchema = z.strictObject({
   current: z.string(),
@@ -35,7 +35,7 @@ interface ControlToSign {
  * rotation needs no restart. Only the newest key has its private half. The public halves of older keys stay until
  * dropped, for nodes that have not received the new one.
  */
-export class OrderKeys {
+export class SigningKeys {
   readonly #path: string;
   #read: { text: string; ring: KeyRing; privateKey: KeyObject } | undefined;
 
@@ -44,14 +44,14 @@ export class OrderKeys {
   }
 
   /** The keys that nodes pin, newest first. @throws PrivateFileError */
-  publicKeys(): readonly PublicOrderKey[] {
+  publicKeys(): readonly PinnedKey[] {
     return this.#ring().ring.keys.map(({ id, public_key }) => ({ id, public_key }));
   }
 
   sign({ site, plan, execution, notAfter }: OrderToSign): Order & { readonly proof: string } {
     const { ring, privateKey } = this.#ring();
     const { run, task, node, generation, type, mode = 'apply' } = execution;
-    const statement: OrderStatement = {
+    const statement: Statement = {
       v: 1,
       key: ring.current,
       site,
