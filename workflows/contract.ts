@@ -124,8 +124,8 @@ export interface GraphRunContract {
     Approvals & {
       readonly pause: OperatorNote;
       readonly resume: OperatorNote;
-      readonly retry_task: TaskRequest;
-      readonly skip_task: TaskRequest;
+      readonly retry_task: OperatorNote & TaskOnNode;
+      readonly skip_task: OperatorNote & TaskOnNode;
     };
   readonly queries: {
     readonly status: GraphRunStatus;
@@ -229,8 +229,6 @@ export interface GraphRunResult {
 export interface RetryNodeRequest extends OperatorNote {
   readonly node: string;
 }
-
-export interface TaskRequest extends OperatorNote, TaskOnNode {}
 
 /** A child signals changes while it runs, and returns everything at its end. */
 export interface SliceProgress {

@@ -16,15 +16,15 @@ import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import type { TaskRun } from './contract.ts';
 import type { Control } from './control.ts';
 import { createPartDriver, loadPart } from './graph-part.ts';
-import { createPartsDriver, type TaskUpdate } from './graph-parts.ts';
+import { createPartsDriver, type RetryOrSkip } from './graph-parts.ts';
 import type { FromPartSignal } from './graph-signals.ts';
 
 /** A running graph, as signals and updates reach it. */
 export interface GraphDrive {
   onSignal(signal: FromPartSignal): void;
   /** Why this workflow must reject the request, or null. Called before the update is accepted. */
-  objection(request: TaskUpdate, about: TaskOnNode): Rejection | null;
-  ask(request: TaskUpdate, about: TaskOnNode): Promise<Rejection | null>;
+  objection(request: RetryOrSkip, about: TaskOnNode): Rejection | null;
+  ask(request: RetryOrSkip, about: TaskOnNode): Promise<Rejection | null>;
   /** Whether every history has space for another request in addition to the remaining work. */
   hasCapacity(): boolean;
   /** Resolves when every part has applied the operators' requests about the whole run. */

@@ -9,16 +9,20 @@ import {
   treeOfRun,
 } from '../src/core/graph-run/index.ts';
 import { MAX, noteFields } from '../src/core/run/description.ts';
-import { isoTime, readRequest } from '../src/core/run/index.ts';
+import { isoTime, type OperatorNote, readRequest } from '../src/core/run/index.ts';
+import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import { approvalHandlers } from './approval.ts';
 import { handle } from './border.ts';
-import type { GraphRunContract, TaskRequest, UpdateName } from './contract.ts';
+import type { GraphRunContract, UpdateName } from './contract.ts';
 import { failure } from './failures.ts';
 import type { GraphDrive } from './graph-drive.ts';
-import type { TaskUpdate } from './graph-parts.ts';
+import type { RetryOrSkip } from './graph-parts.ts';
 import { readFromPart } from './graph-signals.ts';
 import { maasSilenceHandler, openedHandler, steeringHandlers } from './operators.ts';
 import type { Run } from './run-frame.ts';
+
+/** About a task of a running graph. */
+type TaskRequest = OperatorNote & TaskOnNode;
 
 export const taskRequest = objectOf<TaskRequest>(
   {
@@ -46,7 +50,7 @@ export function handleGraphOperators(run: GraphRun): void {
     validate: (name) => validateCapacity(run, name),
   });
   const approvals = approvalHandlers(run, { status, settled: () => run.drive?.acknowledged() });
-  const taskUpdate = (action: TaskUpdate, description: string) => ({
+  const taskUpdate = (action: RetryOrSkip, description: string) => ({
     description,
     read: (payload: unknown) => readRequest(taskRequest, payload),
     validate: (request: TaskRequest) => validate(run, action, request),
@@ -99,7 +103,7 @@ export function handleGraphOperators(run: GraphRun): void {
 
 const refused = (message: string) => failure('TaskRequestRefused', message);
 
-function validate(run: GraphRun, name: TaskUpdate, request: TaskRequest): void {
+function validate(run: GraphRun, name: RetryOrSkip, request: TaskRequest): void {
   if (run.drive === null) {
     throw refused(
       run.progress.outcome === undefined

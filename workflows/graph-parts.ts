@@ -22,7 +22,7 @@ import { loadCoordination } from './graph-part.ts';
 import { type Courier, createCourier, type FromPartSignal, type ToPartSignal } from './graph-signals.ts';
 
 /** Operator requests for single tasks. */
-export type TaskUpdate = 'retry_task' | 'skip_task';
+export type RetryOrSkip = 'retry_task' | 'skip_task';
 
 interface SplitPlan {
   readonly input: Omit<RunGraphPartInput, 'part' | 'chunks'>;
@@ -43,7 +43,7 @@ interface PartsDriver {
   statuses(): readonly PartStatus[];
   workflowIds(): readonly string[];
   /** Passes an operator's request to the part that owns the task. Resolves with its rejection, or null. */
-  ask(this: void, request: TaskUpdate, about: TaskOnNode): Promise<Rejection | null>;
+  ask(this: void, request: RetryOrSkip, about: TaskOnNode): Promise<Rejection | null>;
   /** Resolves when every part has processed the operators' requests about the whole run so far. */
   acknowledged(): Promise<void>;
   /** Nodes that did not answer before the graph started. */

@@ -9,7 +9,7 @@ import type { TaskRun } from './contract.ts';
 import { stepError } from './failures.ts';
 import { needsPowerCycle, restartByPowerCycle } from './node-restart.ts';
 import { controlQueue, taskActivityId } from './protocol.ts';
-import { controlCall, nodeTask, ofMaster, type TaskPatience, takeSeconds } from './task-options.ts';
+import { type AgentPatience, controlCall, nodeTask, ofMaster, takeSeconds } from './task-options.ts';
 
 /** Nodes pinged in parallel: enough to be fast, few enough to keep a payload of commands small. */
 const PARALLEL_PINGS = 200;
@@ -95,7 +95,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     readonly isForMaster: boolean;
     readonly request: RunTask;
     readonly seconds: number;
-    readonly patience: TaskPatience;
+    readonly patience: AgentPatience;
     readonly listener: AttemptListener;
   }
 

@@ -38,10 +38,10 @@ export interface Patience {
 }
 
 /** Time limits of one task: the worker's own agents are few, and send heartbeats as often as the worker. */
-export type TaskPatience = Pick<Patience, 'heartbeat_seconds' | 'offline_wait_seconds'> &
+export type AgentPatience = Pick<Patience, 'heartbeat_seconds' | 'offline_wait_seconds'> &
   Partial<Pick<Patience, 'agent_heartbeat_seconds'>>;
 
-export const ofMaster = ({ heartbeat_seconds, offline_wait_seconds }: Patience): TaskPatience => ({
+export const ofMaster = ({ heartbeat_seconds, offline_wait_seconds }: Patience): AgentPatience => ({
   heartbeat_seconds,
   offline_wait_seconds,
 });
@@ -50,7 +50,7 @@ export const ofMaster = ({ heartbeat_seconds, offline_wait_seconds }: Patience):
  * How long a task waits to be taken when it is sent for the n-th time. The wait doubles each time, so that a node that
  * answers but stays busy for days does not fill the history.
  */
-export function takeSeconds(patience: TaskPatience, times: number): number {
+export function takeSeconds(patience: AgentPatience, times: number): number {
   const { agent_heartbeat_seconds: ofAgents, offline_wait_seconds: offline } = patience;
   const wait = ofAgents === undefined ? offline : Math.min(offline, MAX_TAKE_SECONDS);
   return Math.max(wait, Math.min(wait * 2 ** (times - 1), LONGEST_WAIT_SECONDS));
@@ -65,7 +65,7 @@ export const nodeTask = (
   summary: string,
   taskQueue: string,
   timeoutSeconds: number,
-  patience: TaskPatience,
+  patience: AgentPatience,
   times = 1,
 ): ActivityOptions => ({
   activityId,

@@ -47,7 +47,7 @@ export {
 } from './tasks/merge-layers.ts';
 export { isInstanceTag, namePattern } from './tasks/name-pattern.ts';
 export { type Fields, type GraphTask, normaliseTask, presentTask } from './tasks/task.ts';
-export { reachable, type TaskGraph, taskGraph } from './tasks/task-graph.ts';
+export { type DefinitionGraph, reachable, taskGraph } from './tasks/task-graph.ts';
 export { diffGraphs, diffText } from './view/diff-graphs.ts';
 export { DRAWN_FIELDS, type DrawOptions, drawGraph } from './view/draw-graph.ts';
 export { explainPlan } from './view/explain-plan.ts';

@@ -2,7 +2,7 @@ import type { NodeResolver } from '../placing/node-resolver.ts';
 import type { Problems } from '../problem.ts';
 import type { MergedTask } from './merge-layers.ts';
 import type { Fields, GraphTask } from './task.ts';
-import { reachable, type TaskGraph, taskGraph } from './task-graph.ts';
+import { type DefinitionGraph, reachable, taskGraph } from './task-graph.ts';
 
 /** From this version on, a task declares its dependencies on other nodes. */
 const CROSS_DEPENDENCIES = '2.0.0';
@@ -89,7 +89,7 @@ export function adaptLegacyTasks(
 }
 
 /** Tasks from the start to the end of a stage, both included. */
-function between(graph: TaskGraph, stage: string): ReadonlySet<string> {
+function between(graph: DefinitionGraph, stage: string): ReadonlySet<string> {
   // A graph has the pre-deployment stage if it has its end, and the post-deployment stage if it has its start.
   if (!graph.hasNode(stage === 'pre_deployment' ? end(stage) : start(stage))) return new Set();
   const after = reachable(graph, start(stage), 'outbound');

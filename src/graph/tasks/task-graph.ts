@@ -16,12 +16,12 @@ interface TaskEdge {
 }
 
 /** Of the whole graph. */
-interface TaskGraphState {
+interface DefinitionGraphState {
   /** More was compared with patterns than a graph may: some of their edges are not here. */
   readonly tooManyPatterns: boolean;
 }
 
-export type TaskGraph = DirectedGraph<TaskNode, TaskEdge, TaskGraphState>;
+export type DefinitionGraph = DirectedGraph<TaskNode, TaskEdge, DefinitionGraphState>;
 
 interface TaskGraphOptions {
   /** Also the dependencies between nodes. */
@@ -33,8 +33,8 @@ interface TaskGraphOptions {
  * Edges come from `requires`, `required_for`, `stage`, the `tasks` of a group and from a task to its `groups`. A
  * regular expression among names is an edge from each task it matches; an undefined name is a separate vertex.
  */
-export function taskGraph(tasks: readonly GraphTask[], options: TaskGraphOptions = { cross: false }): TaskGraph {
-  const graph: TaskGraph = new DirectedGraph<TaskNode, TaskEdge, TaskGraphState>();
+export function taskGraph(tasks: readonly GraphTask[], options: TaskGraphOptions = { cross: false }): DefinitionGraph {
+  const graph: DefinitionGraph = new DirectedGraph<TaskNode, TaskEdge, DefinitionGraphState>();
   for (const task of tasks) graph.mergeNode(task.id, { task });
   const left = new ComparisonsLeft();
   const names = new MatchedNames(
@@ -82,7 +82,7 @@ const crossNames = (value: unknown): string[] =>
     : [];
 
 /** Names reachable from one, itself included; `inbound` follows edges backwards. */
-export function reachable(graph: TaskGraph, from: string, direction: 'outbound' | 'inbound'): Set<string> {
+export function reachable(graph: DefinitionGraph, from: string, direction: 'outbound' | 'inbound'): Set<string> {
   const seen = new Set<string>();
   const queue = graph.hasNode(from) ? [from] : [];
   for (let name = queue.pop(); name !== undefined; name = queue.pop()) {

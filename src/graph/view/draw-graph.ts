@@ -1,7 +1,7 @@
 import { onlyOrders } from '../../core/task-types/index.ts';
 import { GraphProblemError } from '../problem.ts';
 import type { GraphTask } from '../tasks/task.ts';
-import { type TaskGraph, taskGraph } from '../tasks/task-graph.ts';
+import { type DefinitionGraph, taskGraph } from '../tasks/task-graph.ts';
 
 export interface DrawOptions {
   readonly format?: 'dot' | 'mermaid';
@@ -59,7 +59,7 @@ export function drawGraph(tasks: readonly GraphTask[], options: DrawOptions = {}
   return options.format === 'mermaid' ? mermaid(graph, looks) : dot(graph, looks, options.classes === true);
 }
 
-function keepParents(graph: TaskGraph, task: string): void {
+function keepParents(graph: DefinitionGraph, task: string): void {
   if (!graph.hasNode(task))
     throw new GraphProblemError('graph.unknown-selection', `Task ${task} is not present in graph`, 'Correct the name.');
   const kept = new Set([task, ...graph.inNeighbors(task)]);
@@ -75,13 +75,13 @@ const DOT_LOOKS: Readonly<Record<Look, string>> = {
   skipped: 'color=gray95',
 };
 
-function lookOf(name: string, graph: TaskGraph, selected: ReadonlySet<string> | undefined): Look {
+function lookOf(name: string, graph: DefinitionGraph, selected: ReadonlySet<string> | undefined): Look {
   const type = graph.getNodeAttribute(name, 'task')?.type;
   if (type === 'group' || type === 'stage') return type;
   return type === 'skipped' || (selected !== undefined && !selected.has(name)) ? 'skipped' : 'task';
 }
 
-function dot(graph: TaskGraph, looks: ReadonlyMap<string, Look>, hasClasses: boolean): string {
+function dot(graph: DefinitionGraph, looks: ReadonlyMap<string, Look>, hasClasses: boolean): string {
   const strict = graph.selfLoopCount === 0 ? 'strict ' : '';
   const nodes = [...looks].map(
     ([name, look]) => `${dotId(name)} [${DOT_LOOKS[look]}${hasClasses ? `, class=${look}` : ''}];\n`,
@@ -100,7 +100,7 @@ export function dotId(name: string): string {
   return `"${name.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n')}"`;
 }
 
-function mermaid(graph: TaskGraph, looks: ReadonlyMap<string, Look>): string {
+function mermaid(graph: DefinitionGraph, looks: ReadonlyMap<string, Look>): string {
   const ids = new Map([...looks.keys()].map((name, at) => [name, `t${at}`]));
   const nodes = [...looks].map(([name, look]) => `  ${ids.get(name)}["${name.replace(/"/g, '#quot;')}"]:::${look}\n`);
   const edges = edgesOf(graph).map(
@@ -116,7 +116,7 @@ function mermaid(graph: TaskGraph, looks: ReadonlyMap<string, Look>): string {
 }
 
 /** Edges by source, in the order of the tasks. */
-function edgesOf(graph: TaskGraph): { from: string; to: string; cross: boolean }[] {
+function edgesOf(graph: DefinitionGraph): { from: string; to: string; cross: boolean }[] {
   return graph
     .nodes()
     .flatMap((from) =>

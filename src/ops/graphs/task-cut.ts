@@ -1,5 +1,5 @@
 import { onlyOrders } from '../../core/task-types/index.ts';
-import { type GraphTask, reachable, type TaskGraph, taskGraph } from '../../graph/index.ts';
+import { type DefinitionGraph, type GraphTask, reachable, taskGraph } from '../../graph/index.ts';
 import { problem } from '../problem.ts';
 
 /** Part of a graph of old tasks: those after one task and before another. */
@@ -32,7 +32,7 @@ export function cutTasks<T extends { readonly id: string }>(tasks: readonly T[],
   });
 }
 
-function reached(graph: TaskGraph, from: string, direction: 'inbound' | 'outbound'): ReadonlySet<string> {
+function reached(graph: DefinitionGraph, from: string, direction: 'inbound' | 'outbound'): ReadonlySet<string> {
   if (!graph.hasNode(from) || graph.getNodeAttribute(from, 'task') === undefined) {
     throw problem('invalid', `Cannot find task ${from} by its name.`, { hint: 'Correct the name.' });
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nodeTask, ofMaster, type Patience, type TaskPatience, takeSeconds } from '../../../workflows/task-options.ts';
+import { type AgentPatience, nodeTask, ofMaster, type Patience, takeSeconds } from '../../../workflows/task-options.ts';
 
 const patience: Patience = {
   ...{ heartbeat_seconds: 20, agent_heartbeat_seconds: 140, offline_wait_seconds: 120, busy_slack_seconds: 15 },
@@ -7,7 +7,7 @@ const patience: Patience = {
 
 it('slower heartbeats of agents do not delay the detection of an offline one', () => {
   // Without heartbeats, the server schedules another attempt, or leaves it to the run to ask the agent.
-  const noticed = (one: TaskPatience): number => {
+  const noticed = (one: AgentPatience): number => {
     const { heartbeatTimeout, scheduleToStartTimeout, retry } = nodeTask('a@1', '', 'q', 60, one);
     const isAsked = retry?.nonRetryableErrorTypes?.includes('TemporalTimeout:Heartbeat') === true;
     return Number(heartbeatTimeout) + (isAsked ? 0 : Number(scheduleToStartTimeout));
