@@ -185,6 +185,11 @@ describePage('looking at runs', () => {
     await page.getByRole('button', { name: 'Zoom out' }).click();
     await page.getByLabel('Find a task').fill('task-42');
     await page.locator('g.node.is-found[data-task="task-42"]').waitFor();
+    const { body } = await rig.ask('GET', '/api/v1/runs/large/graph/map?open=network');
+    expect(body).toMatchObject({ by: 'tag', groupings: ['none', 'tag'], frames: [{ name: 'network' }] });
+    expect(body.boxes).toHaveLength(24);
+    expect(body.edges).toHaveLength(19);
+    expect((await rig.ask('GET', '/api/v1/runs/large/graph/map?by=colour')).status).toBe(400);
   });
 
   it('documents of a revision are shown and compared, and the plan is next to Deploy', async () => {

@@ -1,10 +1,16 @@
 import { answerOf, Thread } from '../../platform/threads/thread.ts';
 import { RequestError } from '../problems/transport-problem.ts';
 
-/** Makes one SVG element of a drawing in the DOT language, as UTF-8. */
+/** A drawing in the DOT language, and what is made of it: one SVG element, or the places of its parts as JSON. */
+export interface Drawing {
+  readonly dot: string;
+  readonly as: 'svg' | 'places';
+}
+
+/** Draws, as UTF-8. */
 export interface Drawer {
   /** @param signal ends the work when no one waits for it any more */
-  svg(dot: string, signal?: AbortSignal): Promise<Uint8Array>;
+  draw(drawing: Drawing, signal?: AbortSignal): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
@@ -20,11 +26,11 @@ const YOUNG_MEGABYTES = 8;
 /**
  * Draws in threads of their own, one for small drawings and one for large ones, so that a graph of a real release (two
  * seconds of layout) keeps no request of this process waiting, and a graph that is never laid out keeps no other picture
- * waiting for long. `svg` throws with Graphviz' words when the text is not DOT, or with why the thread ended.
+ * waiting for long. `draw` throws with Graphviz' words when the text is not DOT, or with why the thread ended.
  */
 export function openDrawer(withinMs = WITHIN_MS): Drawer {
   const lane = () =>
-    new Thread<string, Uint8Array>({
+    new Thread<Drawing, Uint8Array>({
       program: new URL('./drawing-main.ts', import.meta.url),
       makes: 'the picture',
       maxMegabytes: MAX_MEGABYTES,
@@ -32,10 +38,10 @@ export function openDrawer(withinMs = WITHIN_MS): Drawer {
     });
   const [small, large] = [lane(), lane()];
   return {
-    async svg(dot, signal) {
-      const isSmall = dot.length < SMALL_DRAWING;
+    async draw(drawing, signal) {
+      const isSmall = drawing.dot.length < SMALL_DRAWING;
       const options = { withinMs: isSmall ? Math.min(withinMs, SMALL_WITHIN_MS) : withinMs, ...(signal && { signal }) };
-      const asked = await (isSmall ? small : large).ask(dot, options);
+      const asked = await (isSmall ? small : large).ask(drawing, options);
       if (!asked.ok && (asked.reason === 'late' || asked.reason === 'out-of-memory'))
         throw new RequestError({
           code: 'invalid',

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type Drawer, openDrawer } from './drawing.ts';
+import { type Drawer, type Drawing, openDrawer } from './drawing.ts';
 
 /** Pictures that are kept: so many, and of so many bytes together. One of a real release's graph has about 1 MB. */
 const KEPT = 24;
 const KEPT_BYTES = 32 * 1024 * 1024;
 
 interface Picture {
-  readonly svg: Promise<Uint8Array>;
+  readonly drawn: Promise<Uint8Array>;
   readonly ending: AbortController;
   /** How many wait for it. */
   waiting: number;
@@ -14,7 +14,7 @@ interface Picture {
   bytes: number;
 }
 
-/** SVG of drawings, each made once, in another thread: a plan does not change, and many may watch its run. */
+/** Drawings, each made once, in another thread: a plan does not change, and many may watch its run. */
 export class Pictures {
   readonly #made = new Map<string, Picture>();
   readonly #drawer: Drawer;
@@ -27,10 +27,10 @@ export class Pictures {
    * @param signal of the client: when all clients have disconnected, the work ends
    * @throws Error when the text is not DOT, or its thread died; the next request draws it again
    */
-  async svg(dot: string, signal?: AbortSignal): Promise<Uint8Array> {
+  async draw(drawing: Drawing, signal?: AbortSignal): Promise<Uint8Array> {
     signal?.throwIfAborted();
-    const key = createHash('sha256').update(dot).digest('base64');
-    const picture = this.#made.get(key) ?? this.#draw(key, dot);
+    const key = `${drawing.as} ${createHash('sha256').update(drawing.dot).digest('base64')}`;
+    const picture = this.#made.get(key) ?? this.#draw(key, drawing);
     // The one used last goes last.
     this.#made.delete(key);
     this.#made.set(key, picture);
@@ -44,7 +44,7 @@ export class Pictures {
     picture.waiting += 1;
     signal?.addEventListener('abort', leave, { once: true });
     try {
-      return await picture.svg;
+      return await picture.drawn;
     } finally {
       signal?.removeEventListener('abort', leave);
       if (signal?.aborted !== true) picture.waiting -= 1;
@@ -56,11 +56,11 @@ export class Pictures {
     return this.#drawer.close();
   }
 
-  #draw(key: string, dot: string): Picture {
+  #draw(key: string, drawing: Drawing): Picture {
     const ending = new AbortController();
-    const svg = this.#drawer.svg(dot, ending.signal);
-    const picture: Picture = { svg, ending, waiting: 0, bytes: 0 };
-    svg.then(
+    const drawn = this.#drawer.draw(drawing, ending.signal);
+    const picture: Picture = { drawn, ending, waiting: 0, bytes: 0 };
+    drawn.then(
       ({ length }) => {
         picture.bytes = length;
         this.#makeRoom();

@@ -2,6 +2,8 @@ import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { runTaskPageSchema, watchRoutes } from '../../core/contracts/run-tasks.ts';
 import type { TaskStatus } from '../../core/words.ts';
+import { type GraphMap, mapDot } from '../../graph/index.ts';
+import type { Layout } from '../../graph/pictures/lay-out.ts';
 import { listIn } from '../fuel/request-parts.ts';
 import { given } from '../requests/given.ts';
 import { type RouteGroup, serve } from '../serve.ts';
@@ -52,8 +54,12 @@ export const serveWatches: RouteGroup = async (app, { operations }) => {
       return viewTasks({ items: items.map((one) => ({ ...one, transaction: one.transactionId })), next });
     },
     'GET /runs/:run/graph': ({ params, query }) => runTasks.graph(params.run, query.graph),
+    async 'GET /runs/:run/graph/map'({ params, query: { graph, by, open }, signal }) {
+      const map = await runTasks.map(params.run, graph, given({ by, open: open === undefined ? [] : [open].flat() }));
+      return placed(map, await pictures.draw({ dot: mapDot(map), as: 'places' }, signal));
+    },
     'GET /runs/:run/graph.svg': async ({ params, query, signal }, reply) =>
-      picture(reply, await pictures.svg(await runTasks.drawing(params.run, query.graph), signal)),
+      picture(reply, await pictures.draw({ dot: await runTasks.drawing(params.run, query.graph), as: 'svg' }, signal)),
     async 'GET /clusters/:id/deploy_tasks/graph.svg'(request, reply) {
       const { params, query } = request;
       const { graph_type = 'default', tasks, parents_for, remove } = query;
@@ -63,12 +69,41 @@ export const serveWatches: RouteGroup = async (app, { operations }) => {
         remove: listIn(remove),
         classes: true,
       });
-      return picture(reply, await pictures.svg(await plans.draw(params.id, graph_type, options), request.signal));
+      return picture(
+        reply,
+        await pictures.draw({ dot: await plans.draw(params.id, graph_type, options), as: 'svg' }, request.signal),
+      );
     },
     'GET /graphs/:id/graph.svg': async ({ params, signal }, reply) =>
-      picture(reply, await pictures.svg(await graphs.drawing(params.id), signal)),
+      picture(reply, await pictures.draw({ dot: await graphs.drawing(params.id), as: 'svg' }, signal)),
   });
 };
+
+/** Room around a map, in pixels. */
+const MARGIN = 16;
+
+/** A map where its parts lie. */
+function placed({ by, groupings, boxes, frames, edges }: GraphMap, places: Uint8Array) {
+  const layout = JSON.parse(new TextDecoder().decode(places)) as Layout;
+  const moved = ({ x, y, ...size }: Layout['nodes'][string]) => ({ x: x + MARGIN, y: y + MARGIN, ...size });
+  return {
+    by,
+    groupings,
+    boxes: boxes.map(({ name, isGroup, tasks }, at) => ({
+      name,
+      is_group: isGroup,
+      tasks,
+      ...moved(layout.nodes[`b${at}`]!),
+    })),
+    frames: frames.map((name, at) => ({ name, ...moved(layout.frames[`cluster_${at}`]!) })),
+    edges: edges.map(({ cross }, at) => ({
+      points: layout.edges[at]!.map(([x, y]): [number, number] => [x + MARGIN, y + MARGIN]),
+      cross,
+    })),
+    width: layout.width + 2 * MARGIN,
+    height: layout.height + 2 * MARGIN,
+  };
+}
 
 const picture = (reply: FastifyReply, svg: Uint8Array): FastifyReply =>
   reply

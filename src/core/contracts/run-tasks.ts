@@ -65,7 +65,45 @@ const runGraphSchema = z
   })
   .meta({ id: 'RunGraph', description: 'Tasks of a graph with their order, as the run planned them.' });
 
+const grouping = z.enum(['none', 'stage', 'tag']);
+
+const area = { x: z.number(), y: z.number(), width: z.number(), height: z.number() };
+
+const runGraphMapSchema = z
+  .strictObject({
+    by: grouping.describe('How tasks are grouped.'),
+    groupings: z.array(grouping).describe('The groupings to choose from.'),
+    boxes: z.array(
+      z.strictObject({
+        name: z.string(),
+        is_group: z.boolean().describe('A closed group; otherwise a task.'),
+        tasks: z.array(z.string()),
+        ...area,
+      }),
+    ),
+    frames: z.array(z.strictObject({ name: z.string(), ...area })).describe('Around the tasks of open groups.'),
+    edges: z.array(
+      z.strictObject({
+        points: z
+          .array(z.tuple([z.number(), z.number()]))
+          .describe('A start, and three points of a cubic Bézier curve for each step.'),
+        cross: z.boolean().describe('Across nodes.'),
+      }),
+    ),
+    width: z.number(),
+    height: z.number(),
+  })
+  .meta({ id: 'RunGraphMap', description: 'A graph of a run in groups, laid out; in pixels, from the upper left.' });
+
 const pictureQuery = z.strictObject({ graph: graphType.optional().describe('Graph type. Default: the first graph.') });
+
+const mapQuery = pictureQuery.extend({
+  by: grouping.optional().describe('Default: none for few tasks, else by stage where there are stages.'),
+  open: z
+    .union([z.string().max(1000), z.array(z.string().max(1000)).max(10_000)])
+    .optional()
+    .describe('A group whose tasks are shown; may be repeated; `*`: all.'),
+});
 
 const events = {
   200: media(
@@ -162,6 +200,14 @@ export const watchRoutes = tagged('runs', {
     summary: "Show the tasks of a run's graph in their planned order",
     query: pictureQuery,
     answers: { 200: runGraphSchema },
+  },
+  'GET /runs/:run/graph/map': {
+    ...read,
+    id: 'mapRunGraph',
+    budget: 'drawing',
+    summary: "Lay a run's graph out, in groups that can be opened",
+    query: mapQuery,
+    answers: { 200: runGraphMapSchema },
   },
   'GET /runs/:run/graph.svg': {
     ...read,

@@ -9,7 +9,16 @@ import {
   workOf,
 } from '../../core/graph-run/task-counts.ts';
 import { isTransactionOpen, type TaskStatus, type TransactionStatus } from '../../core/words.ts';
-import { type Fields, type GraphTask, type ListedGraph, listGraph, normaliseTask } from '../../graph/index.ts';
+import {
+  type Fields,
+  type GraphMap,
+  type GraphTask,
+  type ListedGraph,
+  listGraph,
+  type MapOptions,
+  mapGraph,
+  normaliseTask,
+} from '../../graph/index.ts';
 import type { Page, TaskHistoryRow, TransactionRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
@@ -171,6 +180,9 @@ export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDepend
     /** The same as data. */
     graph: async (run: string, type: string | undefined): Promise<ListedGraph> =>
       listGraph(await plannedTasks(run, type)),
+    /** The same in groups, to be laid out. */
+    map: async (run: string, type: string | undefined, options: MapOptions): Promise<GraphMap> =>
+      mapGraph(listGraph(await plannedTasks(run, type)), options),
   };
 }
 

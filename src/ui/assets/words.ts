@@ -123,6 +123,14 @@ export const some = (names: readonly string[], most = 8): string =>
 export const sum = (counts: Counts, keys: readonly TaskStatus[] = TASK_STATUSES): number =>
   keys.reduce((all, key) => all + (counts[key] ?? 0), 0);
 
+/** Several counts in one. */
+export function totalOf(several: readonly Counts[]): Counts {
+  const all: { -readonly [Status in keyof Counts]: Counts[Status] } = {};
+  for (const counts of several)
+    for (const [status, n] of Object.entries(counts) as [keyof Counts, number][]) all[status] = (all[status] ?? 0) + n;
+  return all;
+}
+
 /** `3 failed, 5 success`: the statuses that there are, the worst first. */
 export const saidCounts = (counts: Counts): string =>
   TASK_STATUSES.filter((status) => (counts[status] ?? 0) > 0)

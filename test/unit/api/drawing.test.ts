@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Drawer, openDrawer } from '../../../src/api/page/drawing.ts';
+import { layOut } from '../../../src/graph/pictures/lay-out.ts';
 import { renderSvg } from '../../../src/graph/pictures/render-svg.ts';
 
 /** A picture as text. */
 const svgOf = async (drawer: Drawer, dot: string, signal?: AbortSignal): Promise<string> =>
-  new TextDecoder().decode(await drawer.svg(dot, signal));
+  new TextDecoder().decode(await drawer.draw({ dot, as: 'svg' }, signal));
 
 const open: Drawer[] = [];
 const drawer = (withinMs?: number) => {
@@ -39,6 +40,12 @@ describe('a drawer', () => {
       status: 'rejected',
       reason: { message: expect.stringMatching(/Graphviz cannot draw this: syntax error/) },
     });
+  });
+
+  it('lays out the same as its caller', async () => {
+    const dot = 'digraph G { a [id=1]; a -> b [id=2]; }';
+    const places = new TextDecoder().decode(await drawer().draw({ dot, as: 'places' }));
+    expect(JSON.parse(places)).toEqual(await layOut(dot));
   });
 
   it('does not block its caller', async () => {

@@ -1,91 +1,79 @@
-import { Graph, layout } from '@dagrejs/dagre';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Address, at } from '../api.ts';
+import { type Address, type Answer, at } from '../api.ts';
 import { Choice, type Option } from '../ask.tsx';
-import { type Box, boxesOf, type Edge, groupsOf, type Shape, summed } from '../graph-shape.ts';
 import { Loaded } from '../parts.tsx';
-import { filterBy } from '../router.ts';
+import { fieldsOf, filterBy } from '../router.ts';
 import { useData } from '../store.ts';
-import { type Counts, count, said, saidCounts, sum, TASK_STATUSES, worst } from '../words.ts';
+import { type Counts, count, said, saidCounts, sum, TASK_STATUSES, totalOf, worst } from '../words.ts';
 import { FindTask, Zoom } from './graph-tools.tsx';
 
-/** Above so many tasks they are shown in groups at first. */
-const FEW = 40;
 const [MIN, MAX] = [0.1, 3];
-const HEIGHT = 42;
-const widthOf = (name: string): number => Math.min(320, 34 + name.length * 7.4);
 
 /** Boxes that want to be seen, first those that matter most. */
 const URGENT = ['failed', 'blocked', 'retrying', 'running'] as const;
 
-interface PictureProps {
-  /** Of instances, by task. */
-  readonly counts: ReadonlyMap<string, Counts>;
-  readonly query: URLSearchParams;
-  readonly onChoose: (task: string) => void;
-}
+type Layout = Answer<'GET /runs/:run/graph/map'>;
+type Box = Layout['boxes'][number];
 
-interface GraphMapProps extends PictureProps {
+interface GraphMapProps {
   /** The run. */
   readonly id: string;
   /** Of the graph. */
   readonly type: string;
+  /** Of instances, by task. */
+  readonly counts: CountsByTask;
+  readonly query: URLSearchParams;
+  readonly onChoose: (task: string) => void;
 }
 
 /**
  * The graph of a run, live: a box for each task or closed group, coloured by the worst of its tasks, with their shares.
- * Groups and expanded ones are in the address.
+ * The API lays it out, and states only change its looks. Groups and expanded ones are in the address.
  */
-export function GraphMap({ id, type, ...rest }: GraphMapProps) {
-  const place = { params: { run: id }, query: { graph: type } };
-  const shape = useData(at('GET /runs/:run/graph', place));
-  return (
-    <Loaded from={shape}>
-      {(data) => <Picture shape={data} svg={at('GET /runs/:run/graph.svg', place)} {...rest} />}
-    </Loaded>
-  );
+export function GraphMap({ id, type, query, ...rest }: GraphMapProps) {
+  const params = { run: id };
+  const [by, open] = fieldsOf(query, ['by', 'open']);
+  const map = useData(at('GET /runs/:run/graph/map', { params, query: { graph: type, by, open: open.split('|') } }));
+  const svg = at('GET /runs/:run/graph.svg', { params, query: { graph: type } });
+  return <Loaded from={map}>{(data) => <Picture map={data} svg={svg} {...rest} />}</Loaded>;
 }
 
-function Picture({
-  shape,
-  counts,
-  query,
-  onChoose,
-  svg,
-}: PictureProps & { readonly shape: Shape; readonly svg: Address }) {
-  const hasStages = shape.tasks.some(({ type }) => type === 'stage');
-  const usual = shape.tasks.length <= FEW ? 'none' : hasStages ? 'stage' : 'tag';
-  const by = query.get('by') ?? usual;
-  const groups = useMemo(() => groupsOf(shape, by), [shape, by]);
-  const names = useMemo(() => [...new Set(groups.values())], [groups]);
-  const openText = query.get('open') ?? '';
-  const open = useMemo(() => new Set(openText === '*' ? names : openText.split('|')), [openText, names]);
-  const picture = useMemo(() => placed(boxesOf(shape, groups, open)), [shape, groups, open]);
+interface PictureProps extends Omit<GraphMapProps, 'id' | 'type' | 'query'> {
+  readonly map: Layout;
+  /** The drawing of the whole graph. */
+  readonly svg: Address;
+}
+
+function Picture({ map, counts, onChoose, svg }: PictureProps) {
+  const groupOf = useMemo(
+    () =>
+      new Map(map.boxes.flatMap(({ name, is_group, tasks }) => (is_group ? tasks.map((task) => [task, name]) : []))),
+    [map],
+  );
+  const names = useMemo(() => map.boxes.flatMap(({ tasks }) => tasks), [map]);
   const [scale, setScale] = useState<number>();
   const [found, setFound] = useState('');
   const box = useRef<HTMLDivElement>(null);
   const toggle = (group: string): void => {
-    const next = new Set([...open].filter((one) => names.includes(one)));
+    const next = new Set(map.frames.map(({ name }) => name));
     if (!next.delete(group)) next.add(group);
     filterBy({ open: [...next].join('|') });
   };
   const scaleToFit = (least: number): number =>
-    Math.max(least, Math.min(1, ((box.current?.clientWidth ?? 0) - 24) / picture.width));
+    Math.max(least, Math.min(1, ((box.current?.clientWidth ?? 0) - 24) / map.width));
   useLayoutEffect(() => setScale((before) => before ?? scaleToFit(0.6)), []);
   const s = scale ?? 1;
-  const target =
-    found === '' ? mostUrgent(picture.boxes, counts) : picture.boxes.find((one) => one.tasks.includes(found));
-  const targetKey = target?.key;
+  const target = found === '' ? mostUrgent(map.boxes, counts) : map.boxes.find((one) => one.tasks.includes(found));
   useEffect(() => {
     if (target === undefined || box.current === null) return;
     box.current.scrollTo({
-      left: target.x * s - box.current.clientWidth / 2,
-      top: target.y * s - box.current.clientHeight / 2,
+      left: (target.x + target.width / 2) * s - box.current.clientWidth / 2,
+      top: (target.y + target.height / 2) * s - box.current.clientHeight / 2,
     });
-  }, [picture, found, targetKey === undefined]);
+  }, [map, found, target === undefined]);
   const find = (name: string): void => {
-    const group = groups.get(name);
-    if (group !== undefined && !open.has(group)) toggle(group);
+    const group = groupOf.get(name);
+    if (group !== undefined) toggle(group);
     setFound(name);
   };
   const wheel = (event: WheelEvent): void => {
@@ -93,18 +81,18 @@ function Picture({
     event.preventDefault();
     setScale(Math.max(MIN, Math.min(MAX, s * (event.deltaY < 0 ? 1.1 : 1 / 1.1))));
   };
-  const options: Option[] = [['none', 'no groups'], ...(hasStages ? [STAGE] : []), ['tag', 'role or tag']];
+  const options = map.groupings.map((one): Option => [one, GROUPINGS[one]]);
   const looks = TASK_STATUSES.filter((status) => [...counts.values()].some((one) => one[status]));
   return (
     <>
       <div class="filters">
         <Choice
           label="Group by"
-          value={by}
+          value={map.by}
           options={options}
-          onChange={(value) => filterBy({ by: value === usual ? '' : value, open: '' })}
+          onChange={(value) => filterBy({ by: value, open: '' })}
         />
-        {groups.size > 0 && (
+        {map.by !== 'none' && (
           <span class="actions">
             <button type="button" onClick={() => filterBy({ open: '*' })}>
               Expand all
@@ -114,7 +102,7 @@ function Picture({
             </button>
           </span>
         )}
-        <FindTask names={shape.tasks.map(({ name }) => name)} onFind={find} />
+        <FindTask names={names} onFind={find} />
         <Zoom scale={s} min={MIN} max={MAX} onScale={setScale} onFit={() => setScale(scaleToFit(MIN))} />
         <ul class="legend" aria-label="Colours">
           {looks.map((look) => (
@@ -131,20 +119,20 @@ function Picture({
       <div class="picture live map" ref={box} role="region" aria-label="Graph" tabindex={0} onWheel={wheel}>
         <svg
           role="group"
-          aria-label={`${count(shape.tasks.length, 'task')} in ${picture.boxes.length} boxes`}
-          viewBox={`0 0 ${picture.width} ${picture.height}`}
-          width={picture.width * s}
-          height={picture.height * s}
+          aria-label={`${count(names.length, 'task')} in ${map.boxes.length} boxes`}
+          viewBox={`0 0 ${map.width} ${map.height}`}
+          width={map.width * s}
+          height={map.height * s}
         >
-          <Frames frames={picture.frames} onToggle={toggle} />
-          <Edges edges={picture.edges} />
-          {picture.boxes.map((one) => (
+          <Frames frames={map.frames} onToggle={toggle} />
+          <Edges edges={map.edges} />
+          {map.boxes.map((one) => (
             <Drawn
-              key={one.key}
+              key={`${one.is_group} ${one.name}`}
               box={one}
               isFound={one.tasks.includes(found)}
-              counts={summed(one.tasks, counts)}
-              onClick={() => (one.isGroup ? toggle(one.name) : onChoose(one.name))}
+              counts={countsOf(one, counts)}
+              onClick={() => (one.is_group ? toggle(one.name) : onChoose(one.name))}
             />
           ))}
         </svg>
@@ -153,19 +141,26 @@ function Picture({
   );
 }
 
-const STAGE: Option = ['stage', 'stage'];
+const GROUPINGS = { none: 'no groups', stage: 'stage', tag: 'role or tag' };
 
-const mostUrgent = (boxes: readonly PlacedBox[], counts: ReadonlyMap<string, Counts>): PlacedBox | undefined =>
-  URGENT.flatMap((status) => boxes.filter(({ tasks }) => worst(summed(tasks, counts) ?? {}) === status))[0];
+type CountsByTask = ReadonlyMap<string, Counts>;
+
+/** Of all instances of its tasks; undefined where there are none. */
+function countsOf({ tasks }: Box, counts: CountsByTask): Counts | undefined {
+  const all = totalOf(tasks.map((task) => counts.get(task) ?? {}));
+  return sum(all) === 0 ? undefined : all;
+}
+
+const mostUrgent = (boxes: readonly Box[], counts: CountsByTask): Box | undefined =>
+  URGENT.flatMap((status) => boxes.filter((box) => worst(countsOf(box, counts) ?? {}) === status))[0];
+
+interface FramesProps {
+  readonly frames: Layout['frames'];
+  readonly onToggle: (name: string) => void;
+}
 
 /** Around the tasks of an open group; its name closes it. */
-const Frames = ({
-  frames,
-  onToggle,
-}: {
-  readonly frames: readonly Frame[];
-  readonly onToggle: (name: string) => void;
-}) =>
+const Frames = ({ frames, onToggle }: FramesProps) =>
   frames.map((one) => (
     <g key={one.name} class="frame">
       <rect x={one.x} y={one.y} width={one.width} height={one.height} rx="10"></rect>
@@ -183,18 +178,13 @@ const Frames = ({
     </g>
   ));
 
-const Edges = ({ edges }: { readonly edges: readonly PlacedEdge[] }) =>
-  edges.map((one) => (
-    <path
-      key={one.key}
-      class={one.cross ? 'edge cross' : 'edge'}
-      d={`M${one.points.map(({ x, y }) => `${x},${y}`).join('L')}`}
-      marker-end="none"
-    ></path>
+const Edges = ({ edges }: { readonly edges: Layout['edges'] }) =>
+  edges.map(({ points: [start, ...curve], cross }) => (
+    <path class={cross ? 'edge cross' : 'edge'} d={`M${start?.join()}C${curve.join(' ')}`}></path>
   ));
 
 interface DrawnProps {
-  readonly box: PlacedBox;
+  readonly box: Box;
   readonly counts: Counts | undefined;
   readonly isFound: boolean;
   readonly onClick: () => void;
@@ -204,7 +194,7 @@ interface DrawnProps {
 function Drawn({ box, counts, isFound, onClick }: DrawnProps) {
   const look = counts === undefined ? 'absent' : worst(counts);
   const about = counts === undefined ? 'on no node' : saidCounts(counts);
-  const text = `${box.name}: ${box.isGroup ? `${count(box.tasks.length, 'task')}, ` : ''}${about}`;
+  const text = `${box.name}: ${box.is_group ? `${count(box.tasks.length, 'task')}, ` : ''}${about}`;
   const perInstance = (box.width - 16) / sum(counts ?? {});
   let x = 8;
   const shares = TASK_STATUSES.flatMap((status) => {
@@ -215,21 +205,21 @@ function Drawn({ box, counts, isFound, onClick }: DrawnProps) {
   });
   return (
     <g
-      class={`node is-${look} ${box.isGroup ? 'group' : ''} ${isFound ? 'is-found' : ''}`}
-      data-task={box.isGroup ? undefined : box.name}
-      data-group={box.isGroup ? box.name : undefined}
-      transform={`translate(${box.x - box.width / 2},${box.y - HEIGHT / 2})`}
+      class={`node is-${look} ${box.is_group ? 'group' : ''} ${isFound ? 'is-found' : ''}`}
+      data-task={box.is_group ? undefined : box.name}
+      data-group={box.is_group ? box.name : undefined}
+      transform={`translate(${box.x},${box.y})`}
       role="button"
       tabindex={0}
       aria-label={text}
-      aria-expanded={box.isGroup ? 'false' : undefined}
+      aria-expanded={box.is_group ? 'false' : undefined}
       onClick={onClick}
       onKeyDown={(event) => event.key === 'Enter' && onClick()}
     >
       <title>{text}</title>
-      <rect class="box" width={box.width} height={HEIGHT} rx={box.isGroup ? 4 : 12}></rect>
+      <rect class="box" width={box.width} height={box.height} rx={box.is_group ? 4 : 12}></rect>
       <text x="10" y="19">
-        {box.isGroup ? `▸ ${shortened(box.name)} (${box.tasks.length})` : shortened(box.name)}
+        {box.is_group ? `▸ ${shortened(box.name)} (${box.tasks.length})` : shortened(box.name)}
       </text>
       {shares.map((part) => (
         <rect
@@ -246,65 +236,3 @@ function Drawn({ box, counts, isFound, onClick }: DrawnProps) {
 }
 
 const shortened = (name: string): string => (name.length > 38 ? `${name.slice(0, 37)}…` : name);
-
-interface PlacedBox extends Box {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-}
-
-interface PlacedEdge extends Edge {
-  readonly key: string;
-  readonly points: readonly { readonly x: number; readonly y: number }[];
-}
-
-/** Around the tasks of an open group. */
-interface Frame {
-  readonly name: string;
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Where boxes and edges lie. */
-function placed({ boxes, edges }: ReturnType<typeof boxesOf>) {
-  const graph = new Graph({ compound: true }).setGraph({
-    rankdir: 'LR',
-    nodesep: 14,
-    ranksep: 46,
-    marginx: 16,
-    marginy: 16,
-  });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const box of boxes) {
-    const text = box.isGroup ? `▸ ${box.name} (${box.tasks.length})` : box.name;
-    graph.setNode(box.key, { width: widthOf(text), height: HEIGHT });
-    if (box.parent === undefined) continue;
-    graph.setNode(`frame:${box.parent}`, { label: box.parent, paddingTop: 20 });
-    graph.setParent(box.key, `frame:${box.parent}`);
-  }
-  for (const { from, to } of edges) graph.setEdge(from, to);
-  layout(graph);
-  const { width, height } = graph.graph();
-  const frames = graph
-    .nodes()
-
-    .filter((key: string) => key.startsWith('frame:'))
-
-    .map((key: string) => {
-      const { x, y, width: w, height: h } = graph.node(key);
-      return { name: key.slice('frame:'.length), x: x - w / 2, y: y - h / 2 - 10, width: w, height: h + 14 };
-    });
-  return {
-    boxes: boxes.map((box) => ({ ...box, ...graph.node(box.key) })),
-    edges: edges.map((edge) => ({
-      ...edge,
-      key: `${edge.from} ${edge.to}`,
-      points: graph.edge(edge.from, edge.to).points,
-    })),
-    frames,
-    width: Math.max(width, 200),
-    height: Math.max(height, 80),
-  };
-}

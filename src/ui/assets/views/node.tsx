@@ -1,10 +1,9 @@
 import { type Answer, at, query } from '../api.ts';
-import { totalOf } from '../graph-shape.ts';
 import { type Crumb, Fold, Loaded, Missing, RunState, State, Title } from '../parts.tsx';
 import { listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago, Lasting } from '../times.tsx';
-import { reasonOf, said, TASK_STATUSES } from '../words.ts';
+import { reasonOf, said, TASK_STATUSES, totalOf } from '../words.ts';
 
 const LIST: Crumb = ['/nodes', 'Nodes'];
 

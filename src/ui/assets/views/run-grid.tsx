@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Answer, at, get } from '../api.ts';
-import { totalOf } from '../graph-shape.ts';
 import { type Column, Table } from '../table.tsx';
-import { type Counts, lookOf, saidCounts, sum, timeOf, worst } from '../words.ts';
+import { type Counts, lookOf, saidCounts, sum, timeOf, totalOf, worst } from '../words.ts';
 
 /** Maximum number of runs side by side. */
 const COLUMNS = 20;

@@ -62,7 +62,7 @@ describe('a budget', () => {
     for (const [at, route] of Object.entries(routes)) {
       expect(BUDGETS, at).toHaveProperty(budgetOf(route));
       // Viewers have no long work without a kind of its own.
-      if (/\.svg$/.test(at)) expect([at, budgetOf(route)]).toEqual([at, 'drawing']);
+      if (/\.svg$|\/graph\/map$/.test(at)) expect([at, budgetOf(route)]).toEqual([at, 'drawing']);
       if (/check\/?$|revisions$/.test(at) && at.startsWith('POST'))
         expect([at, budgetOf(route)]).toEqual([at, 'reading']);
     }
