@@ -18,6 +18,8 @@ const { values } = parseArgs({
     processes: { type: 'string', default: String(availableParallelism()) },
     /** Workflow code that takes the place of ours. */
     bundle: { type: 'string' },
+    /** End with the first violation. */
+    first: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
@@ -70,6 +72,7 @@ async function here(from: number, count: number, tell: (verdict: Verdict) => voi
     const verdict = await simulateSite(seed, code);
     tell(verdict);
     add(sum, sumOf(verdict));
+    if (values.first && verdict.violation !== null) break;
   }
   return sum;
 }

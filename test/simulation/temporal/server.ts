@@ -121,6 +121,8 @@ export interface TemporalOptions {
   readonly faults?: Faults;
   /** A line of the story. */
   readonly tell?: (line: string) => void;
+  /** An event was added to a history. */
+  readonly recorded?: (execution: Execution, type: string, detail: string) => void;
   /** Something that must never happen. */
   readonly violated?: (what: string) => void;
 }
@@ -137,14 +139,16 @@ export class SimulatedTemporal {
   readonly #waiting = new Set<() => void | Promise<void>>();
   readonly #tell: (line: string) => void;
   readonly #violated: (what: string) => void;
+  readonly #recorded: NonNullable<TemporalOptions['recorded']>;
   turnsDone = 0;
 
-  constructor({ time, random, faults, tell, violated }: TemporalOptions) {
+  constructor({ time, random, faults, tell, violated, recorded }: TemporalOptions) {
     this.time = time;
     this.random = random;
     this.faults = faults ?? { turn: () => 'none' };
     this.#tell = tell ?? (() => undefined);
     this.#violated = violated ?? (() => undefined);
+    this.#recorded = recorded ?? (() => undefined);
   }
 
   tell(line: string): void {
@@ -268,6 +272,7 @@ export class SimulatedTemporal {
 
   event(execution: Execution, type: string, detail = ''): void {
     execution.events.push({ at: this.time.now, type, detail });
+    this.#recorded(execution, type, detail);
     this.#tell(`${execution.workflowId} ${type}${detail === '' ? '' : ` ${detail}`}`);
   }
 
@@ -752,8 +757,12 @@ export class SimulatedTemporal {
     execution.timers.clear();
     for (const activity of execution.activities.values()) activity.leave();
     execution.activities.clear();
-    for (const update of execution.updates.values())
-      if (update.state !== 'ended') update.reject(new UpdateFailed('the workflow ended before the update'));
+    for (const update of execution.updates.values()) {
+      if (update.state === 'ended') continue;
+      if (update.state === 'accepted' && status !== 'TERMINATED')
+        this.#violated(`${execution.workflowId} accepted the update ${update.name} and ended without an answer`);
+      update.reject(new UpdateFailed('the workflow ended before the update'));
+    }
     for (const worker of this.workers) worker.forget(execution);
     const queries = execution.queries;
     if (queries.length > 0) this.time.after(1, () => this.#answerQueries(execution));

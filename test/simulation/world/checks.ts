@@ -25,6 +25,18 @@ interface Machine {
 
 const CHANGES = /^\/api\/2\.0\/machines\/(?:([^/]+)\/)?(?:op-)?/;
 
+/** Machine and operation of a request. */
+function operationOf(method: string, path: string): readonly [id: string, operation: string] {
+  const operation = new URLSearchParams(path.split('?')[1] ?? '').get('op') ?? method;
+  return [CHANGES.exec(path)?.[1] ?? '', operation];
+}
+
+/** Failures that only say that something was unreachable for a while: a node does not fail by them. */
+const PASSING = new Set(['StoreUnreachable', 'StoreBusy', 'MaasUnreachable', 'MaasConnectionLost', 'RunHeld', 'Error']);
+
+/** Until then a pause may still be on its way to the workflow. */
+const PAUSE_ARRIVES_WITHIN_MS = 5 * 60_000;
+
 /** A proof is good for the requests that follow it. */
 const PROOF_LASTS_MS = 10 * 60_000;
 
@@ -80,13 +92,21 @@ export class SiteChecks implements Observer {
     return execution.parent?.workflowId === claim.workflowId;
   }
 
+  /** Something was recorded in a history. */
+  recorded(workflowId: string, type: string, detail: string): void {
+    const since = this.pausedSince.get(workflowId);
+    if (type === 'ActivityTaskScheduled' && detail === 'close_run' && since !== undefined)
+      if (this.#world.time.now - since > PAUSE_ARRIVES_WITHIN_MS)
+        this.#world.violated(`${workflowId} ends while it is paused`);
+  }
+
   askedHold(by: By, workflowId: string): void {
     if (by === null) return;
     const isPaused = this.pausedSince.has(workflowId);
     this.#try(by).askedAt = isPaused ? null : this.#world.time.now;
   }
 
-  beforeMaasChange(by: By, method: string, path: string): void {
+  beforeMaasChange(by: By, method: string, path: string, body: string): void {
     const { time } = this.#world;
     const violated = (what: string): void => this.#world.violated(what);
     if (by === null) {
@@ -100,6 +120,7 @@ export class SiteChecks implements Observer {
       violated(
         `${by.activity} of ${by.workflowId} changed a machine (${method} ${path}) without proof that its run has the site`,
       );
+    this.#release(by, method, path, body);
     // An abort only ends what has begun, also while paused.
     if (by.type === 'abort_node' || by.type === 'prepare_site') return;
     if (one.changes === 0 && one.askedAt === null)
@@ -108,16 +129,42 @@ export class SiteChecks implements Observer {
       );
   }
 
+  /** A run releases no machine that it has deployed itself, and erases none unasked. */
+  #release(by: NonNullable<By>, method: string, path: string, body: string): void {
+    const [id, operation] = operationOf(method, path);
+    if (operation !== 'release') return;
+    if (new URLSearchParams(body).get('erase') === 'true' && !this.mayErase())
+      this.#world.violated(`${by.activity} of ${by.workflowId} erases ${id}, and no run was asked to erase`);
+    const now = this.#effects().findLast((effect) => effect.system_id === id)?.to;
+    const isInService = now === MachineStatus.Deployed || now === MachineStatus.Deploying;
+    const run = this.#runOf(by);
+    if (isInService && this.#deployedBy.get(id) === run)
+      this.#world.violated(`${by.activity} of ${by.workflowId} releases ${id}, which the same run has deployed`);
+  }
+
+  /** The run, over its resets. */
+  #runOf({ workflowId, runId }: NonNullable<By>): string {
+    return this.#world.temporal.find(workflowId, runId).originalRunId;
+  }
+
+  readonly #deployedBy = new Map<string, string>();
+  readonly #marked = new Set<string>();
+  mayErase: () => boolean = () => false;
+
   afterMaasChange({ method, path, body, status, by }: MaasRequest): void {
     if (by === null) return;
     const found = CHANGES.exec(path);
     if (found === null) return;
     this.#try(by).changes++;
     this.changes++;
-    const operation = new URLSearchParams(path.split('?')[1] ?? '').get('op') ?? method;
+    const [id, operation] = operationOf(method, path);
     this.#world.tell(`MAAS ${operation} ${found[1] ?? ''} by ${by.activity}: ${status}`);
     if (status < 200 || status > 299) return;
+    if (operation === 'set_workload_annotations') this.#marked.add(`${id} ${this.#runOf(by)}`);
     if (operation === 'deploy') {
+      if (!this.#marked.has(`${id} ${this.#runOf(by)}`))
+        this.#world.violated(`${by.activity} of ${by.workflowId} deployed ${id} without its marker`);
+      this.#deployedBy.set(id, this.#runOf(by));
       const request = new URLSearchParams(body).get('comment') ?? '';
       // A reset decides anew.
       const key = `${found[1]} ${request} ${by.runId}`;
@@ -145,7 +192,14 @@ export class SiteChecks implements Observer {
   peopleAct = false;
   mayRelease: (hostname: string) => boolean = () => false;
 
-  #effects(): readonly { from: number | null; to: number | null; cause: string; hostname: string; at: string }[] {
+  #effects(): readonly {
+    from: number | null;
+    to: number | null;
+    cause: string;
+    hostname: string;
+    system_id: string;
+    at: string;
+  }[] {
     return this.#region.control('GET', 'effects', '').value as never;
   }
 
@@ -165,6 +219,10 @@ export class SiteChecks implements Observer {
     const startedAt = Date.parse(run.startedAt);
     const machines = new Map((await this.readMachines()).map((machine) => [machine.hostname, machine]));
     for (const node of report?.baremetal?.nodes ?? []) {
+      if (node.state === 'failed' && PASSING.has(node.failure_kind ?? ''))
+        this.#world.violated(
+          `the report of ${run.workflowId} says that ${node.name} failed by ${node.failure_kind}: ${node.reason}`,
+        );
       const machine = machines.get(node.name);
       if (machine === undefined || node.state !== 'success') continue;
       if ((this.touched.get(node.name) ?? 0) >= startedAt) continue;
@@ -187,11 +245,14 @@ export class SiteChecks implements Observer {
         violated(`${claim.workflowId} has ended (${holder.status}) and still has the site`);
     }
     const rows = (await store.runs.list({ limit: 200 })).items;
+    const opened = (one: (typeof rows)[number]): number => Date.parse(one.startedAt);
     for (const row of rows) {
       const first = temporal.find(row.workflowId, row.temporalRunId ?? row.id);
       const now = temporal.current(first);
       const ended = now.status;
-      if (ended === 'TERMINATED') continue;
+      // The next run that opens closes the row of one that was terminated.
+      const hasSuccessor = rows.some((other) => opened(other) > Math.max(opened(row), now.closedAt ?? 0));
+      if (ended === 'TERMINATED' && !hasSuccessor) continue;
       if (row.outcome === null)
         violated(`${row.workflowId} (run ${row.id}) was opened and has ended (${ended}), and its row is open`);
       const report = (await store.runs.getReport(row.id)) as unknown as RunReport | undefined;

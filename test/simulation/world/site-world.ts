@@ -50,6 +50,7 @@ async function live(
     random: random.fork('temporal'),
     tell: (line) => world.tell(line),
     violated: (what) => world.violated(what),
+    recorded: ({ workflowId }, type, detail) => checks.recorded(workflowId, type, detail),
     faults: {
       turn() {
         const { turnLost, cacheLost, turnLate } = world.weather;
@@ -120,12 +121,15 @@ async function live(
   const actions: Record<string, number> = {};
   const runs: Execution[] = [];
   const mayRelease = new Set<string>();
+  let mayErase = false;
+  checks.mayErase = () => mayErase;
   checks.mayRelease = (hostname) => mayRelease.has(hostname);
   let nodes = wanted.nodes;
 
   const start = (kind: string, input: Readonly<Record<string, unknown>>): void => {
     const people = random.fork(`start ${runs.length}`);
     if (kind === 'redeploy_nodes') for (const name of input.nodes as string[]) mayRelease.add(name);
+    mayErase ||= input.erase === true;
     const again = input.release_removed ? wanted.nodes.filter((one) => !nodes.includes(one)) : [];
     for (const { name } of again) mayRelease.add(name);
     try {
