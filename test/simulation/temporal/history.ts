@@ -8,6 +8,8 @@ export interface Turn {
   /** More than one where commands had effects within the task. */
   readonly activations: readonly { readonly jobs: readonly Job[]; readonly commands: readonly Command[] }[];
   readonly flags: readonly number[];
+  /** Its worker got the turn before together with this one, and at its time. */
+  readonly isJoined?: boolean;
 }
 
 export interface HistoryEvent {
@@ -30,35 +32,16 @@ export function sortJobs(jobs: readonly Job[]): Job[] {
   return jobs.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** Did the turn leave nothing in the history but itself? */
-const orderedNothing = (turn: Turn): boolean => turn.activations.every(({ commands }) => commands.length === 0);
-
-/** Nothing but an update caused the turn. */
-const isUpdateAlone = ({ activations: [first] }: Turn): boolean =>
-  first !== undefined && first.jobs.length > 0 && first.jobs.every(({ doUpdate }) => doUpdate);
-
 /**
- * Turns as a replay gets them: core gives turns that ordered nothing in one activation with an update that follows them (seen with
- * SDK 1.24).
+ * Jobs of the last turn that core gives a worker once more, together with an update: when the worker has to read the run again, and
+ * that turn ordered nothing. A later replay gets them one after the other (seen with SDK 1.24).
  */
-export function replayed(turns: readonly Turn[]): (Turn & { readonly isLater: boolean })[] {
-  const merged: (Turn & { isLater: boolean })[] = [];
-  let jobs: Job[] = [];
-  // Since the first of them, things happen at another time than before.
-  let isLater = false;
-  turns.forEach((turn, at) => {
-    const next = turns[at + 1];
-    const first = turn.activations[0]!;
-    if (next !== undefined && turn.activations.length === 1 && orderedNothing(turn) && isUpdateAlone(next)) {
-      jobs = [...jobs, ...first.jobs];
-      isLater = true;
-      return;
-    }
-    const [, ...rest] = turn.activations;
-    merged.push({ ...turn, isLater, activations: [{ ...first, jobs: sortJobs([...jobs, ...first.jobs]) }, ...rest] });
-    jobs = [];
-  });
-  return merged;
+export function givenAgain(turns: readonly Turn[], arrived: readonly Job[]): readonly Job[] {
+  const last = turns.at(-1);
+  const isUpdateAlone = arrived.length > 0 && arrived.every(({ doUpdate }) => doUpdate);
+  if (last === undefined || !isUpdateAlone || last.activations.length !== 1) return [];
+  const { jobs, commands } = last.activations[0]!;
+  return commands.length === 0 ? jobs : [];
 }
 
 /** Jobs as a replay gets them: without the validation of updates, and with the patches that were set in the turn. */

@@ -499,7 +499,7 @@ export class SimulatedTemporal {
 
   #complete(
     execution: Execution,
-    done: { at: number; historyLength: number; activations: Turn['activations']; flags: readonly number[] },
+    done: Pick<Turn, 'at' | 'historyLength' | 'activations' | 'flags' | 'isJoined'>,
     updates: readonly Update[],
   ): void {
     const responses = done.activations.flatMap(({ commands }) =>
@@ -526,6 +526,7 @@ export class SimulatedTemporal {
         historyLength: done.historyLength,
         activations: recorded.map(({ jobs, commands }) => ({ jobs: asReplayed(jobs, commands), commands })),
         flags: done.flags,
+        ...(done.isJoined ? { isJoined: true } : {}),
       });
       execution.flags.push(...done.flags);
       this.event(

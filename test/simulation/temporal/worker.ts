@@ -1,5 +1,5 @@
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import { replayed, type Turn } from './history.ts';
+import { givenAgain, sortJobs, type Turn } from './history.ts';
 import {
   type ActivityEnd,
   type ActivityTask,
@@ -43,7 +43,7 @@ export interface Attempt {
 }
 
 type Done =
-  | { readonly ok: true; readonly activations: Turn['activations']; readonly flags: readonly number[] }
+  | ({ readonly ok: true } & Pick<Turn, 'activations' | 'flags' | 'isJoined'>)
   | { readonly ok: false; readonly message: string };
 
 /** A process that polls queues. It has runs in its memory until it dies. */
@@ -90,20 +90,21 @@ export class Worker {
     { at, jobs, historyLength }: { at: number; jobs: readonly Job[]; historyLength: number },
   ): Promise<Done> {
     try {
-      const instance = await this.#instance(server, execution, at);
+      const { instance, again } = await this.#instance(server, execution, at, jobs);
       const activations: { jobs: readonly Job[]; commands: readonly Command[] }[] = [];
       const flags: number[] = [];
       let next = [...jobs];
       do {
         const known = [...execution.flags, ...flags];
-        const answer = await instance.activate({ at, jobs: next, isReplaying: false, historyLength, flags: known });
+        const given = activations.length === 0 && again.length > 0 ? sortJobs([...again, ...next]) : next;
+        const answer = await instance.activate({ at, jobs: given, isReplaying: false, historyLength, flags: known });
         activations.push({ jobs: next, commands: effective(answer.commands) });
         flags.push(...answer.flags.filter((flag) => !known.includes(flag)));
         next = within(answer.commands, execution);
       } while (next.length > 0);
       const cached = this.#cache.get(execution.runId);
       if (cached !== undefined) cached.turns++;
-      return { ok: true, activations, flags };
+      return { ok: true, activations, flags, ...(again.length > 0 ? { isJoined: true } : {}) };
     } catch (error) {
       if (!(error instanceof TaskFailure)) throw error;
       return { ok: false, message: error.message };
@@ -116,7 +117,7 @@ export class Worker {
     name: string,
     args: readonly Payload[],
   ): Promise<{ ok: true; value: unknown } | { ok: false; message: string }> {
-    const instance = await this.#instance(server, execution, execution.startedAt);
+    const { instance } = await this.#instance(server, execution, execution.startedAt, []);
     let commands: readonly Command[];
     try {
       ({ commands } = await instance.activate({
@@ -136,33 +137,44 @@ export class Worker {
     return { ok: false, message: answer?.failed?.message ?? 'no answer' };
   }
 
-  /** The run as it is after its turns: from memory, or by replay. */
-  async #instance(server: SimulatedTemporal, execution: Execution, at: number): Promise<Instance> {
-    const cached = this.#cache.get(execution.runId);
-    if (cached?.turns === execution.turns.length) return cached.instance;
+  /** The run as it is after its turns: from memory, or by replay. `again`: jobs that are left to give together with those that arrived. */
+  async #instance(
+    server: SimulatedTemporal,
+    execution: Execution,
+    at: number,
+    arrived: readonly Job[],
+  ): Promise<{ readonly instance: Instance; readonly again: readonly Job[] }> {
+    const { turns, runId } = execution;
+    const cached = this.#cache.get(runId);
+    if (cached?.turns === turns.length) return { instance: cached.instance, again: [] };
     this.forget(execution);
-    const instance = await this.#options.code!.create({ ...execution }, execution.turns[0]?.at ?? at);
-    this.#cache.set(execution.runId, { instance, turns: execution.turns.length });
-    if (execution.turns.length > 0) await this.replay(server, execution, instance);
-    return instance;
+    const instance = await this.#options.code!.create({ ...execution }, turns[0]?.at ?? at);
+    this.#cache.set(runId, { instance, turns: turns.length });
+    const again = givenAgain(turns, arrived);
+    await this.replay(server, execution, instance, again.length > 0 ? turns.slice(0, -1) : turns);
+    return { instance, again };
   }
 
-  /** Repeats the turns, and compares each of the commands. */
-  async replay(server: SimulatedTemporal, execution: Execution, instance: Instance): Promise<void> {
-    this.replays++;
-    let turnNumber = 0;
-    for (const { at: turnAt, historyLength, activations, isLater } of replayed(execution.turns)) {
-      turnNumber++;
+  /** Repeats turns, and compares each of the commands. */
+  async replay(
+    server: SimulatedTemporal,
+    execution: Execution,
+    instance: Instance,
+    turns: readonly Turn[],
+  ): Promise<void> {
+    if (turns.length > 0) this.replays++;
+    const flags = execution.turns.flatMap((turn) => turn.flags);
+    // From a turn on that was joined with one before, things have happened at another time than they do now.
+    let compared = textOf;
+    for (const [number, { at, historyLength, activations, isJoined }] of turns.entries()) {
+      if (isJoined || turns[number + 1]?.isJoined) compared = shapeOf;
       for (const { jobs, commands } of activations) {
-        const known = execution.turns.flatMap(({ flags }) => flags);
-        const answer = await instance.activate({ at: turnAt, jobs, isReplaying: true, historyLength, flags: known });
-        const compared = isLater ? shapeOf : textOf;
+        const answer = await instance.activate({ at, jobs, isReplaying: true, historyLength, flags });
         const [now, before] = [compared(effective(answer.commands)), compared(commands)];
         if (now === before) continue;
-        const at = [...now].findIndex((char, index) => char !== before[index]);
-        const from = Math.max(0, at - 200);
+        const from = Math.max(0, [...now].findIndex((char, index) => char !== before[index]) - 200);
         server.violated(
-          `a replay of ${execution.workflowId} decided otherwise at workflow task ${turnNumber}:\n  before: …${before.slice(from, from + 600)}\n  now:    …${now.slice(from, from + 600)}`,
+          `a replay of ${execution.workflowId} decided otherwise at workflow task ${number + 1}:\n  before: …${before.slice(from, from + 600)}\n  now:    …${now.slice(from, from + 600)}`,
         );
         return;
       }

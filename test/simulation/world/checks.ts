@@ -35,7 +35,7 @@ function operationOf(method: string, path: string): readonly [id: string, operat
 const PASSING = new Set(['StoreUnreachable', 'StoreBusy', 'MaasUnreachable', 'MaasConnectionLost', 'RunHeld', 'Error']);
 
 /** Until then a pause may still be on its way to the workflow. */
-const PAUSE_ARRIVES_WITHIN_MS = 5 * 60_000;
+const PAUSE_ARRIVES_WITHIN_MS = 90_000;
 
 /** A proof is good for the requests that follow it. */
 const PROOF_LASTS_MS = 10 * 60_000;
