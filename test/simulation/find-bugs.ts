@@ -51,7 +51,7 @@ async function find(bug: Bug): Promise<Found | null> {
     await copyOfProject(folder);
     await putBack(folder, bug);
     const main = join(folder, 'test/simulation/main.ts');
-    const options = ['--json', '--first', '--processes', '1', '--seeds', String(bug.within)];
+    const options = ['--json', '--first', '--world', 'site', '--processes', '1', '--seeds', String(bug.within)];
     const child = spawn(process.execPath, [main, ...options], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
     const { failed } = JSON.parse(await text(child.stdout)) as { failed: readonly Found[] };
     return failed[0] ?? null;

@@ -15,6 +15,8 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     seeds: { type: 'string', default: '100' },
     from: { type: 'string', default: '1' },
+    /** `site` or `cluster`; default: both in turn. */
+    world: { type: 'string' },
     processes: { type: 'string', default: String(availableParallelism()) },
     /** Workflow code that takes the place of ours. */
     bundle: { type: 'string' },
@@ -59,17 +61,20 @@ function sumOf(verdict: Verdict): Sum {
 /** Lives through the seeds in this process. */
 async function here(from: number, count: number, tell: (verdict: Verdict) => void = () => undefined): Promise<Sum> {
   withoutThreads();
-  const [{ bundleOurWorkflows }, { loadWorkflows }, { ACTIVITY_NAMES }, { simulateSite }] = await Promise.all([
-    import('../../worker/parts/workflow-bundle.ts'),
-    import('./temporal/index.ts'),
-    import('./world/installation.ts'),
-    import('./world/site-world.ts'),
-  ]);
+  const [{ bundleOurWorkflows }, { loadWorkflows }, { ACTIVITY_NAMES }, { simulateSite }, { simulateCluster }] =
+    await Promise.all([
+      import('../../worker/parts/workflow-bundle.ts'),
+      import('./temporal/index.ts'),
+      import('./world/installation.ts'),
+      import('./world/site-world.ts'),
+      import('./world/cluster-world.ts'),
+    ]);
   const path = values.bundle ?? (await bundleOurWorkflows({})).codePath;
   const code = await loadWorkflows(path, ACTIVITY_NAMES);
   const sum = nothing();
   for (let seed = from; seed < from + count; seed++) {
-    const verdict = await simulateSite(seed, code);
+    const isSite = values.world === undefined ? seed % 2 === 1 : values.world === 'site';
+    const verdict = await (isSite ? simulateSite : simulateCluster)(seed, code);
     tell(verdict);
     add(sum, sumOf(verdict));
     if (values.first && verdict.violation !== null) break;
@@ -85,7 +90,9 @@ async function spread(from: number, count: number, processes: number): Promise<S
       const first = from + at * piece;
       const size = Math.min(piece, from + count - first);
       if (size <= 0) return nothing();
-      const more = values.bundle === undefined ? [] : ['--bundle', values.bundle];
+      const more = (['bundle', 'world'] as const).flatMap((name) =>
+        values[name] === undefined ? [] : [`--${name}`, values[name]],
+      );
       const child = spawn(
         process.execPath,
         [import.meta.filename, '--json', '--processes', '1', '--from', `${first}`, '--seeds', `${size}`, ...more],

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import vm from 'node:vm';
 import {
+  ActivityCancellationDetails,
   ApplicationFailure,
   defaultFailureConverter,
   defaultPayloadConverter,
@@ -217,6 +218,13 @@ export interface RunningActivity {
   cancel(reason: 'CANCELLED' | 'NOT_FOUND' | 'WORKER_SHUTDOWN' | 'TIMED_OUT'): void;
 }
 
+const DETAILS_OF = {
+  CANCELLED: { cancelRequested: true },
+  NOT_FOUND: { notFound: true },
+  WORKER_SHUTDOWN: { workerShutdown: true },
+  TIMED_OUT: { timedOut: true },
+} as const;
+
 const silent = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
 export function runActivity(
@@ -258,7 +266,7 @@ export function runActivity(
     end,
     cancel(reason) {
       isCancelled = true;
-      environment.cancel(reason);
+      environment.cancel(reason, new ActivityCancellationDetails(DETAILS_OF[reason]));
     },
   };
 }

@@ -23,7 +23,7 @@ export interface Observer {
 }
 
 /** The facts of Temporal as a process gets them: over a network that takes its time and fails. */
-function lookupsOf(world: World, observer: Observer): RunLookups {
+export function lookupsOf(world: World, observer: Pick<Observer, 'askedHold'>): RunLookups {
   const random = world.random.fork('lookups');
   const { temporal } = world;
   const asked = async <T>(work: () => Promise<T> | T): Promise<T> => {

@@ -6,12 +6,14 @@ import zlib from 'node:zlib';
  * functions that it finds.
  */
 export function withoutThreads(): void {
+  type Done = (error: Error | null, result?: Buffer) => void;
   const here =
-    (work: (bytes: never) => Buffer) =>
-    (bytes: never, done: (error: Error | null, result?: Buffer) => void): void => {
+    (work: (bytes: never, options?: never) => Buffer) =>
+    (bytes: never, ...more: [Done] | [options: never, Done]): void => {
+      const done = more.at(-1) as Done;
       let result: Buffer;
       try {
-        result = work(bytes);
+        result = work(bytes, more.length > 1 ? (more[0] as never) : undefined);
       } catch (error) {
         done(error as Error);
         return;

@@ -1,21 +1,20 @@
 import { createHash } from 'node:crypto';
 import { openRegion, simulatorKeys } from '@sitewright/maas-simulator';
-import { openStore } from '../../../src/store/index.ts';
 import {
   AlreadyStarted,
   type Execution,
   NotFound,
   Random,
-  SimulatedTemporal,
   takeOverGlobals,
   VirtualTime,
   type WorkflowCode,
 } from '../temporal/index.ts';
 import { SiteChecks } from './checks.ts';
 import { Installation, QUEUE } from './installation.ts';
+import { openWorld } from './open-world.ts';
 import { revisionOf, type SiteSeed, siteSeed } from './site-seed.ts';
 import type { Verdict } from './verdict.ts';
-import { CALM, Outages, type World } from './world.ts';
+import { CALM } from './world.ts';
 
 const SITE = 'dc1';
 const HOUR = 3_600_000;
@@ -42,42 +41,10 @@ async function live(
   time: VirtualTime,
   code: WorkflowCode,
 ): Promise<Verdict> {
-  const store = await openStore('sqlite::memory:');
-  const story: string[] = [];
-  const weather = random.fork('weather');
-  const temporal = new SimulatedTemporal({
-    time,
-    random: random.fork('temporal'),
-    tell: (line) => world.tell(line),
-    violated: (what) => world.violated(what),
-    recorded: ({ workflowId }, type, detail) => checks.recorded(workflowId, type, detail),
-    faults: {
-      turn() {
-        const { turnLost, cacheLost, turnLate } = world.weather;
-        if (weather.chance(turnLost)) return 'lost';
-        if (weather.chance(cacheLost)) return 'lost-cache';
-        return weather.chance(turnLate) ? 'late' : 'none';
-      },
-    },
-  });
-  const world: World = {
-    seed,
-    time,
-    random,
-    temporal,
-    store,
-    outages: new Outages(time),
-    weather: wanted.weather,
-    story,
-    violation: null,
-    tell(line) {
-      story.push(`${new Date(time.now).toISOString().slice(5, 23).replace('T', ' ')} ${line}`);
-    },
-    violated(what) {
-      world.violation ??= what;
-      world.tell(`VIOLATION: ${what}`);
-    },
-  };
+  const world = await openWorld(seed, random, time, wanted.weather, (workflowId, type, detail) =>
+    checks.recorded(workflowId, type, detail),
+  );
+  const { store, story, temporal } = world;
   const region = await openRegion({
     seed: {
       machines: wanted.nodes.map(({ name }) => ({

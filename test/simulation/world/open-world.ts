@@ -1,0 +1,48 @@
+import { openStore } from '../../../src/store/index.ts';
+import { type Random, SimulatedTemporal, type VirtualTime } from '../temporal/index.ts';
+import { Outages, type Weather, type World } from './world.ts';
+
+/** Temporal, store and story of a seed. */
+export async function openWorld(
+  seed: number,
+  random: Random,
+  time: VirtualTime,
+  weather: Weather,
+  recorded: (workflowId: string, type: string, detail: string) => void,
+): Promise<World> {
+  const chance = random.fork('weather');
+  const story: string[] = [];
+  const world: World = {
+    seed,
+    time,
+    random,
+    temporal: new SimulatedTemporal({
+      time,
+      random: random.fork('temporal'),
+      tell: (line) => world.tell(line),
+      violated: (what) => world.violated(what),
+      recorded: ({ workflowId }, type, detail) => recorded(workflowId, type, detail),
+      faults: {
+        turn() {
+          const { turnLost, cacheLost, turnLate } = world.weather;
+          if (chance.chance(turnLost)) return 'lost';
+          if (chance.chance(cacheLost)) return 'lost-cache';
+          return chance.chance(turnLate) ? 'late' : 'none';
+        },
+      },
+    }),
+    store: await openStore('sqlite::memory:'),
+    outages: new Outages(time),
+    weather,
+    story,
+    violation: null,
+    tell(line) {
+      story.push(`${new Date(time.now).toISOString().slice(5, 23).replace('T', ' ')} ${line}`);
+    },
+    violated(what) {
+      world.violation ??= what;
+      world.tell(`VIOLATION: ${what}`);
+    },
+  };
+  return world;
+}
