@@ -178,13 +178,18 @@ export class SiteChecks implements Observer {
   step(): void {
     const effects = this.#effects();
     for (const effect of effects.slice(this.#seen)) {
-      const { from, to, cause, hostname } = effect;
+      const { from, to, cause, hostname, system_id } = effect;
       const isGone =
         from === MachineStatus.Deployed && (to === MachineStatus.Releasing || to === MachineStatus.DiskErasing);
-      if (isGone && cause === 'release' && !this.peopleAct && !this.mayRelease(hostname))
+      if (isGone && cause === 'release' && !this.peopleAct && !this.mayRelease(this.#nameOf(system_id)))
         this.#world.violated(`${hostname} was released, and no run was asked to release it`);
     }
     this.#seen = effects.length;
+  }
+
+  /** The name that the documents have for a machine, whatever people call it since. */
+  #nameOf(id: string): string {
+    return this.#effects().find(({ system_id }) => system_id === id)?.hostname ?? id;
   }
 
   #seen = 0;

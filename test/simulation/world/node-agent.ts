@@ -144,7 +144,7 @@ export class SimulatedNode {
     this.journal.set(key, entry);
     const fails = this.#tasks.fails(task);
     const limit = this.#tasks.limit(task);
-    const takes = this.#random.int(1, 240);
+    const takes = this.#random.chance(0.1) ? this.#random.int(60, 4_000) : this.#random.int(1, 50);
     const isLate = takes > limit;
     // The supervisor lives on when the agent dies.
     time.hosts.exit(() =>
