@@ -196,12 +196,13 @@ async function live(
             world.tell(`retry_node was refused: ${error.message}`);
           });
           return;
-        case 'garbage':
-          return temporal.signal(
-            run,
-            people.pick(['puase', 'retry_node', 'stop', 'pause', 'call_progress']),
-            people.pick([[], [7], ['x', 'y'], [{ by: 5 }]]),
-          );
+        case 'garbage': {
+          const signal = people.pick(['puase', 'retry_node', 'stop', 'pause', 'call_progress']);
+          // Its name alone is a stop.
+          if (signal === 'stop') checks.pausedSince.delete(run.workflowId);
+          temporal.signal(run, signal, people.pick([[], [7], ['x', 'y'], [{ by: 5 }]]));
+          return;
+        }
         case 'query':
           void temporal.query(run, people.pick(['status', 'report', 'tree', 'plan', 'nothing'])).catch(() => undefined);
           return;
