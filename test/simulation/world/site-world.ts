@@ -164,7 +164,7 @@ async function live(
             action === 'approve' || action === 'reject'
               ? { ...note, ...(people.chance(0.5) ? { before: '*' } : {}) }
               : note;
-          if (action === 'resume') checks.pausedSince.delete(run.workflowId);
+          if (action === 'resume' || action === 'reject') checks.pausedSince.delete(run.workflowId);
           if (isUpdate) {
             void temporal.update(run, action, [request]).then(
               () => undefined,
@@ -172,7 +172,9 @@ async function live(
             );
           } else {
             temporal.signal(run, action, [request]);
-            if (action === 'pause') checks.pausedSince.set(run.workflowId, time.now);
+            // One that is being stopped takes no pause.
+            const isStopped = ['stop', 'reject'].some((name) => run.events.some(({ detail }) => detail === name));
+            if (action === 'pause' && !isStopped) checks.pausedSince.set(run.workflowId, time.now);
           }
           return;
         }
