@@ -27,27 +27,18 @@ import type { SiteCache } from './site-cache.ts';
 export function bookkeepingActivities(
   deps: ActivityDependencies,
   cache: SiteCache,
-): Pick<SiteActivities, 'open_run' | 'record_progress' | 'close_run'> {
+): Pick<SiteActivities, 'open_run' | 'record_nodes' | 'close_run'> {
   const { store } = deps;
   return {
     open_run: (request) =>
       translated(async () => ({ ...(await openRun(deps, cache, request)), ...openedWithin(deps) })),
 
-    record_progress: (record) =>
+    record_nodes: (record) =>
       translated(async () => {
         const run = await store.runs.get(record.run_id);
         const sequence = sequenceIn(await proveClaim(deps, { site: run.site! }), record.sequence);
-        await store.runs.put({
-          ...identityOf(run),
-          sequence,
-          phase: record.phase,
-          failedNodes: record.failed_nodes,
-        });
-        if (record.nodes.length > 0)
-          await store.runs.putNodes(
-            record.run_id,
-            record.nodes.map((node) => ({ ...node, node: node.report.name, sequence })),
-          );
+        const nodes = record.nodes.map((node) => ({ ...node, node: node.report.name, sequence }));
+        await store.runs.putNodes(record.run_id, nodes);
       }),
 
     close_run: (request) =>

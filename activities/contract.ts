@@ -1,5 +1,6 @@
 import type { NodeResult } from '../src/core/deployment/index.ts';
 import type { SiteRunOutcome } from '../src/core/run/index.ts';
+import type { AnyRunStatus } from '../src/core/run/status.ts';
 import type { NodeWrite, Pace, RunFailure, RunReport, SitePlan, SiteRunKind } from '../src/core/site-run/index.ts';
 
 /**
@@ -25,7 +26,7 @@ export interface SiteActivities {
   look_at_node(request: NodeCall): Promise<AbortAnswer>;
   /** For test_site: reads the real state of every node and changes nothing. */
   inspect_nodes(request: InspectNodes): Promise<InspectNodesAnswer>;
-  record_progress(request: ProgressRecord): Promise<void>;
+  record_nodes(request: NodesRecord): Promise<void>;
   /** Writes the final report, marks a good revision and releases the site. Safe to repeat. */
   close_run(request: CloseRun): Promise<void>;
 }
@@ -135,12 +136,22 @@ interface InspectNodesAnswer {
   readonly problems: readonly { readonly node: string; readonly problem: string }[];
 }
 
-export interface ProgressRecord {
+/** What a run has for itself while it is open. */
+export type RunSubject = { readonly site: string } | { readonly cluster: number };
+
+/** A run as it shows itself to the store. */
+export interface ShownRun {
+  readonly run_id: string;
+  readonly kind: string;
+  readonly subject: RunSubject;
+  readonly started_at: string;
+  readonly status: AnyRunStatus;
+}
+
+export interface NodesRecord {
   readonly run_id: string;
   /** Grows with each record of a run: an older record never overwrites a newer one. */
   readonly sequence: number;
-  readonly phase: string;
-  readonly failed_nodes: number;
   readonly nodes: readonly NodeWrite[];
 }
 
@@ -151,7 +162,7 @@ export interface CloseRun {
   readonly run_id: string;
   readonly outcome: SiteRunOutcome;
   readonly ended_at: string;
-  /** Without nodes: `record_progress` has recorded them. */
+  /** Without nodes: `record_nodes` has recorded them. */
   readonly report: RunReport;
   readonly failed_nodes: number;
   /** The revision that is now deployed on this site. */

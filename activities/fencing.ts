@@ -48,8 +48,12 @@ export async function assertMayStart(gate: Gate, subject: ClaimSubject): Promise
   if (paused !== null) throw held(`the run is paused since ${paused.since}`);
 }
 
-async function provenClaim(fence: Fence, subject: ClaimSubject): Promise<Claim> {
-  const me = own();
+/**
+ * As `proveClaim`.
+ *
+ * @param me the execution to prove it for; default: the activity's
+ */
+export async function provenClaim(fence: Fence, subject: ClaimSubject, me: Execution = own()): Promise<Claim> {
   for (;;) {
     const claim = await fence.store.claims.holder(subject);
     if (claim === null) throw lost(subject, 'no run holds it');

@@ -17,6 +17,7 @@ import { taskRecordActivities } from './task-records.ts';
 export type { ActivityDependencies, ActivitySettings } from './dependencies.ts';
 export { pulseOf } from './heartbeats.ts';
 export { SilenceReports } from './maas-silence.ts';
+export { RunStatuses, statusSinks } from './run-status.ts';
 
 /** All activities of the orchestrator worker. */
 export function createActivities(deps: ActivityDependencies): SiteActivities & GraphActivities & NoticeActivities {

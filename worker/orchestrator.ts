@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
-import { createActivities, pulseOf, SilenceReports } from '../activities/index.ts';
+import { createActivities, pulseOf, RunStatuses, SilenceReports, statusSinks } from '../activities/index.ts';
 import { plainFailures } from '../activities/plain-failures.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { openPlanner } from '../src/clusters/planning/index.ts';
@@ -106,13 +106,14 @@ export async function startOrchestrator(
     userData: nodeUserData(settings, store, deploySettings.user_data),
     endIdentity: endsIdentities(store),
   });
+  const statuses = new RunStatuses({ ...gate, log: (fields, message) => log.warn(fields, message) });
   const workflowBundle = await workflowCode(bundlePath, encryption.dataConverter);
   const options = {
     namespace,
     taskQueue,
     activities,
     interceptors: { activity: [plainFailures, observeActivities(metrics, log, store), ...traceActivities(traces)] },
-    sinks: traceSinks(traces),
+    sinks: { ...traceSinks(traces), ...statusSinks(statuses) },
     ...encryption,
     workflowBundle,
     // Heartbeats are sent promptly, so that a cancellation is noticed within seconds.
@@ -146,6 +147,7 @@ export async function startOrchestrator(
     searchAttributes.stop();
     await masters.stop().catch((error: unknown) => log.error({ error: String(error) }, 'agents of this host failed'));
     await Promise.allSettled([metricsServer?.stop(), traces?.stop()]);
+    await statuses.close();
     await Promise.allSettled([
       planner.close(),
       reader.close(),

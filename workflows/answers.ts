@@ -219,7 +219,7 @@ const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
   abort_node: abortAnswer,
   look_at_node: abortAnswer,
   inspect_nodes: recordOf({ counts: mapOf(whole), problems: listOf(recordOf({ node: text, problem: text }, {})) }, {}),
-  record_progress: nothing,
+  record_nodes: nothing,
   close_run: nothing,
   open_graph_run: variantsOf<'ok', OpenGraphRunAnswer>('ok', {
     true: recordOf(

@@ -68,7 +68,9 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
   const { control } = run;
   handleGraphOperators(run);
   return runInFrame<GraphRunProgress, Opened, GraphRunResult>(run, {
-    subject: `cluster ${input.cluster}`,
+    kind: 'execute_graph',
+    subject: { cluster: input.cluster },
+    status: () => statusOfGraphRun(progress),
     open: (answered) =>
       callActivity(
         'open_graph_run',

@@ -74,7 +74,7 @@ export const ACTIVITIES = {
   abort_node: 'abort_node',
   look_at_node: 'look_at_node',
   inspect_nodes: 'inspect_nodes',
-  record_progress: 'record_progress',
+  record_nodes: 'record_nodes',
   close_run: 'close_run',
   open_graph_run: 'open_graph_run',
   plan_graph: 'plan_graph',

@@ -11,7 +11,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { OpenedRun, OpenedWithin } from '../activities/contract.ts';
+import type { OpenedRun, OpenedWithin, RunSubject, ShownRun } from '../activities/contract.ts';
 import type { RunDescription } from '../src/core/run/description.ts';
 import { RUN_HELP } from '../src/core/run/help.ts';
 import {
@@ -36,6 +36,7 @@ import { failure, stepError } from './failures.ts';
 import { type AboutRun, createNotices, type Notices } from './notices.ts';
 import { ANSWERED, type SearchAttributeName } from './protocol.ts';
 import { validInput } from './run-input.ts';
+import { showRun } from './run-status.ts';
 
 /** PostgreSQL's column for a keyword; a longer one would fail every workflow task. */
 const LONGEST_KEYWORD = 255;
@@ -73,8 +74,10 @@ export interface Run<P extends AnyProgress> {
 
 /** Differences between site runs and graph runs. */
 interface RunKind<P extends AnyProgress, Opened extends OpenedRun, Result> {
-  /** The subject that the run claims, e.g. `site dc1`. */
-  readonly subject: string;
+  readonly kind: string;
+  /** What the run claims. */
+  readonly subject: RunSubject;
+  status(): ShownRun['status'];
   /** Claims the subject and writes the run's row. @param answered whether whoever started the run waits for the answer */
   open(answered: boolean): Promise<OpenAnswer<Opened, NonNullable<P['failure']>>>;
   /** The site of the opened run. */
@@ -237,6 +240,14 @@ export async function runInFrame<
     }
     const row = kind.rowOf(opened);
     run.opening = { ok: true, run: { id: progress.run_id, workflow_id: progress.workflow_id, ...row } };
+    showRun(() => ({
+      run_id: progress.run_id,
+      kind: kind.kind,
+      subject: kind.subject,
+      started_at: isoTime(progress.started_at),
+      status: kind.status(),
+      requests: progress.operator.length,
+    }));
     if (row.transaction !== undefined) upsertMemo({ transaction: row.transaction });
     run.known = opened.search_attributes;
     if (opened.approved_by_another) progress.approved_by_another = true;
@@ -275,12 +286,15 @@ export async function runInFrame<
     await run.notices.settled();
   });
 
-  if (progress.outcome === 'cancelled') throw new CancelledFailure(`run of ${kind.subject} was cancelled`);
+  if (progress.outcome === 'cancelled') throw new CancelledFailure(`run of ${subjectText(kind.subject)} was cancelled`);
   const why = progress.failure;
   if (why === undefined) return kind.result();
   const { reason, next_step } = kind.explain(why);
   throw failure(failureType(why), `${reason}. Next: ${next_step}`, why, kind.result());
 }
+
+const subjectText = (subject: RunSubject): string =>
+  'site' in subject ? `site ${subject.site}` : `cluster ${subject.cluster}`;
 
 /** Whether whoever started the run waits for so long: no one else needs to learn of a refusal then. */
 function isAwaited(ms: number): boolean {

@@ -52,7 +52,9 @@ export async function runSite(
   handleSiteOperators(run);
   const failedNodes = (): number => failedOf(progress);
   return runInFrame<RunProgress, OpenedRun, SiteRunResult>(run, {
-    subject: `site ${input.site}`,
+    kind,
+    subject: { site: input.site },
+    status: () => statusOf(progress),
     open: (answered) =>
       callActivity(
         'open_run',
@@ -151,20 +153,17 @@ function createSiteRun(progress: RunProgress): SiteRun {
       return revision === null ? null : loadDocuments(revision);
     },
     async record(nodes: readonly NodeWrite[]) {
-      const failed_nodes = failedOf(progress);
-      run.setAttributes({ FailedNodes: failed_nodes });
+      run.setAttributes({ FailedNodes: failedOf(progress) });
       for (const node of nodes) {
         const { name } = node.report;
         recorded.set(name, { ...recorded.get(name), ...node });
       }
       for (const piece of piecesOf(nodes)) {
         sequence += 1;
-        const { done, total } = statusOf(progress);
-        const phase = progress.phases[progress.phases.length - 1]?.name ?? 'starting';
         await callActivity(
-          'record_progress',
-          { run_id: progress.run_id, sequence, phase, failed_nodes, nodes: piece },
-          bookkeeping(`record progress (${done} of ${counted(total, 'node')})`),
+          'record_nodes',
+          { run_id: progress.run_id, sequence, nodes: piece },
+          bookkeeping(`record ${counted(piece.length, 'node')}`),
         );
       }
     },
@@ -215,18 +214,16 @@ const isSameNode = (one: NodeWrite, other: NodeWrite | undefined): boolean => te
 
 const textOf = (node: NodeWrite | undefined): string => JSON.stringify([node?.position, node?.report, node?.released]);
 
-/** At least one piece: it has the phase, too. */
 function piecesOf(nodes: readonly NodeWrite[]): NodeWrite[][] {
-  let piece: NodeWrite[] = [];
-  const pieces = [piece];
-  let size = 0;
+  const pieces: NodeWrite[][] = [];
+  let size = RECORD_BYTES;
   for (const node of nodes) {
     const bytes = utf8Length(JSON.stringify(node));
-    if (size + bytes > RECORD_BYTES && piece.length > 0) {
-      pieces.push((piece = []));
+    if (size + bytes > RECORD_BYTES) {
+      pieces.push([]);
       size = 0;
     }
-    piece.push(node);
+    pieces.at(-1)!.push(node);
     size += bytes;
   }
   return pieces;

@@ -1,10 +1,9 @@
 import { isMapping } from '../core/data/plain-value.ts';
 import { DEFAULT_GRAPHS } from '../core/graph-run/index.ts';
+import { type AnyRunStatus, isHeld } from '../core/run/status.ts';
 import { type EarlierRun, expectedEnd } from '../core/run/time-left.ts';
 import type { RunRecord, Store } from '../store/index.ts';
-import { isHeld } from './run-standing.ts';
 import { orWithoutStore } from './without-store.ts';
-import type { AnyRunStatus } from './workflow-calls.ts';
 
 /** Runs that are looked at, the newest ones. */
 const MAX_EARLIER = 10;

@@ -3,15 +3,13 @@ import { summaryOfMaasCheck } from '@sitewright/maas/check-summary';
 import { given } from '../core/data/given.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { asProblem, problem } from './problem.ts';
-import { callTemporal } from './temporal-calls.ts';
+import { callTemporal, pollsOf } from './temporal-calls.ts';
 import { wantedSeries } from './wanted-series.ts';
 
 /**
  * The user wants an answer now: anything slower counts as unreachable. (A deployment gives MAAS a minute for a read.)
  */
 const LIMIT_MS = 8_000;
-/** A worker polls every minute; Temporal lists a dead one for five. */
-const POLLS_WITHIN_MS = 120_000;
 
 interface HealthCheck {
   readonly name: 'store' | 'temporal' | 'namespace' | 'worker' | 'maas';
@@ -70,23 +68,15 @@ export function healthOperations(deps: OpsDependencies) {
           return `namespace ${temporal.namespace}`;
         }),
         attempt('worker', "Start a worker: 'sitewright worker'.", async () => {
-          const queue = await callTemporal(temporal, () =>
-            temporal.connection.workflowService.describeTaskQueue({
-              namespace: temporal.namespace,
-              taskQueue: { name: temporal.taskQueue },
-              taskQueueType: 1,
-            }),
-          );
-          const lastPolls = (queue.pollers ?? []).map((one) => Number(one.lastAccessTime?.seconds ?? 0) * 1000);
-          const pollers = lastPolls.filter((at) => Date.now() - at < POLLS_WITHIN_MS).length;
-          if (lastPolls.length === 0) throw new Error(`no worker polls task queue ${temporal.taskQueue}`);
-          if (pollers === 0) {
-            const ago = Math.round((Date.now() - Math.max(...lastPolls)) / 1000);
+          const { last, recent } = await callTemporal(temporal, () => pollsOf(temporal));
+          if (last === null) throw new Error(`no worker polls task queue ${temporal.taskQueue}`);
+          if (recent === 0) {
+            const ago = Math.round((Date.now() - last) / 1000);
             throw new Error(
               `no worker polls task queue ${temporal.taskQueue} any more; the last poll was ${ago} s ago`,
             );
           }
-          return `${pollers === 1 ? '1 worker polls' : `${pollers} workers poll`} task queue ${temporal.taskQueue}`;
+          return `${recent === 1 ? '1 worker polls' : `${recent} workers poll`} task queue ${temporal.taskQueue}`;
         }),
         attempt(
           'maas',

@@ -141,6 +141,9 @@ function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
     }),
     parameters: {},
     phase: isOpen ? (phase ?? 'starting') : 'finished',
+    paused: phase === 'paused',
+    held: false,
+    awaitingApproval: false,
     outcome: isOpen ? null : (SITE_RUN_OUTCOMES.find((outcome) => outcome === phase) ?? closedOutcome(status.name)),
     startedBy: attribute('StartedBy') ?? textOf(memo.started_by),
     reason: textOf(memo.reason),
@@ -151,6 +154,8 @@ function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
     done: null,
     total: null,
     failure: null,
+    status: null,
+    statusAt: null,
   };
 }
 

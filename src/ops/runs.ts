@@ -4,20 +4,14 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import type {
-  OperatorUpdate,
-  QueryAnswer,
-  SignalName,
-  UpdateName,
-  UpdateRequest,
-  WorkflowContracts,
-} from '../../workflows/contract.ts';
+import type { OperatorUpdate, QueryAnswer, UpdateRequest, WorkflowContracts } from '../../workflows/contract.ts';
 import { prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.ts';
 import type { NodeReport } from '../core/contracts/site-run-report.ts';
 import { given } from '../core/data/given.ts';
 import type { GraphRunReport } from '../core/graph-run/index.ts';
 import type { OperatorNote } from '../core/run/index.ts';
 import { lostGraphReport, lostSiteReport } from '../core/run/lost-report.ts';
+import type { AnyRunStatus } from '../core/run/status.ts';
 import {
   assembleReport,
   explainRunFailure,
@@ -29,7 +23,6 @@ import {
 import { GRAPH_RUN_KIND } from '../core/words.ts';
 import { type FoundExecution, findExecution } from '../platform/temporal/is-run-open.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
-import { mayBeRequested } from '../platform/temporal/operators-requests.ts';
 import { findEnd } from '../platform/temporal/run-lookups.ts';
 import {
   type AnnounceEnd,
@@ -48,24 +41,19 @@ import type { OpsDependencies } from './dependencies.ts';
 import { earlierRuns } from './earlier-runs.ts';
 import { siteStatusFromReport } from './ended-site-run.ts';
 import { graphStatusFromReport } from './graphs/ended-graph-run.ts';
-import { liveStatuses } from './live-status.ts';
 import { announceLostRuns } from './lost-run-notices.ts';
 import { asProblem, invalidInput, problem } from './problem.ts';
 import { busy, refusalOf } from './refusal.ts';
-import { runStandings } from './run-standing.ts';
 import { asWaiting, runsInTemporal } from './runs-in-temporal.ts';
-import { explainSilence } from './silent-run.ts';
+import { explainSilence, whyUnattended } from './silent-run.ts';
 import { parseReference } from './sites.ts';
 import { startRun } from './start-run.ts';
 import { callTemporal, requestOfTemporal, unanswered } from './temporal-calls.ts';
 import { appendAudit, orWithoutStore } from './without-store.ts';
-import { type AnyRunStatus, getRun, type RunType } from './workflow-calls.ts';
+import { getRun, type RunType } from './workflow-calls.ts';
 
 /** A run for lists and pages. */
 interface RunView extends RunSummary {
-  readonly paused: boolean;
-  readonly held: boolean;
-  readonly awaitingApproval: boolean;
   /** Of a run of graphs. */
   readonly cluster: number | null;
   /** Of a run of graphs, once a worker has opened it. */
@@ -89,28 +77,11 @@ export function runOperations(deps: OpsDependencies) {
   const elsewhere = runsInTemporal(temporal);
   const earlier = earlierRuns(store);
 
-  const statuses = liveStatuses({
-    ask: (run, limitMs) => ask(run, 'status', limitMs),
-    execution: (run) => executionOf(run),
-    requestedSince: ({ workflowId }, { runId, events }, from) =>
-      call(() => mayBeRequested(client, { workflowId, runId }, { from, to: events }, INTERNAL)),
+  const view = <T extends RunSummary>(run: T): T & RunView => ({
+    ...run,
+    ...subjectOf(run),
+    temporalUrl: temporalUrl(deps, run),
   });
-  const standings = runStandings((run) => statuses.of(run, { limitMs: STANDING_LIMIT_MS }));
-
-  /** Runs, and open ones with their own reports. */
-  async function views<T extends RunSummary>(runs: readonly T[]): Promise<(T & RunView)[]> {
-    const standing = await standings.of(runs);
-    return runs.map((run) => ({
-      ...run,
-      ...subjectOf(run),
-      temporalUrl: temporalUrl(deps, run),
-      paused: false,
-      held: false,
-      awaitingApproval: false,
-      ...standing.get(run.id),
-    }));
-  }
-  const view = async <T extends RunSummary>(run: T): Promise<T & RunView> => (await views([run]))[0]!;
 
   /** The one that the run has now: a reset changes it. */
   const executionOf = (run: RunSummary) => call(() => findExecution(client, run.workflowId, run.temporalRunId));
@@ -134,6 +105,13 @@ export function runOperations(deps: OpsDependencies) {
     const execution = await executionOf(run);
     if (!execution?.isOpen) return { run: await closeIfGone(store, ends(), run) };
     return { run: { ...run, temporalRunId: execution.runId }, execution };
+  }
+  /** As the run showed it last; if it has shown none, or the store cannot be reached, as it answers now. */
+  async function shownStatus(run: RunRecord, execution?: FoundExecution): Promise<AnyRunStatus> {
+    if (run.status === null || run.statusAt === null) return ask(run, 'status');
+    const status = { ...(run.status as unknown as AnyRunStatus), as_of: run.statusAt };
+    const why = await whyUnattended(temporal, run, execution);
+    return why === null ? status : { ...status, warnings: [...status.warnings, why] };
   }
   /** A run that is not in the store may be in Temporal: no worker has opened it. */
   const notYetOpened =
@@ -168,7 +146,7 @@ export function runOperations(deps: OpsDependencies) {
   async function waitingRuns(filter: RunFilter): Promise<readonly RunSummary[]> {
     if (filter.open === false || filter.outcome !== undefined) return [];
     const known = (ids: readonly string[]) => store.runs.known(ids);
-    return callTemporal(temporal, () => elsewhere.waiting(filter, known), STANDING_LIMIT_MS).catch(() => []);
+    return callTemporal(temporal, () => elsewhere.waiting(filter, known), WAITING_LIMIT_MS).catch(() => []);
   }
 
   /** As `current`, with the execution that has the run's whole history. */
@@ -292,11 +270,11 @@ export function runOperations(deps: OpsDependencies) {
       const found = page.items.length > 0 || isPrefixed;
       const full = found ? page : await listed({ ...filter, workflowId: prefixed(temporal.prefix, workflowId) });
       const waiting = filter.before === undefined ? await waitingRuns(filter) : [];
-      return { ...full, items: await views([...waiting, ...full.items]) };
+      return { ...full, items: [...waiting, ...full.items].map(view) };
     },
     async get(id: string): Promise<RunView & { readonly parameters: Json }> {
       try {
-        return await view(await current(id));
+        return view(await current(id));
       } catch (error) {
         // While Temporal is unreachable, the last stored state is better than nothing.
         if (asProblem(error).code !== 'temporal-unreachable') throw error;
@@ -313,7 +291,7 @@ export function runOperations(deps: OpsDependencies) {
 
     async status(id: string): Promise<AnyRunStatus> {
       const { run, execution } = await found(id);
-      if (run.outcome === null) return earlier.withExpectedEnd(run, await statuses.of(run, { execution }));
+      if (run.outcome === null) return earlier.withExpectedEnd(run, await shownStatus(run, execution));
       if (run.kind === WORKFLOWS.execute_graph) return graphStatusFromReport(run, await storedGraphReport(run));
       return siteStatusFromReport(run, await storedReport(run));
     },
@@ -365,17 +343,8 @@ export function runOperations(deps: OpsDependencies) {
   };
 }
 
-/** A list does not wait longer for the answer of a run. */
-const STANDING_LIMIT_MS = 900;
-
-/** Those that no operator sends. */
-const INTERNAL: ReadonlySet<string> = new Set<SignalName | UpdateName>([
-  'opened',
-  'call_progress',
-  'from_part',
-  'graph_news',
-  'maas_silence',
-]);
+/** A list does not wait longer for runs that no worker has opened. */
+const WAITING_LIMIT_MS = 900;
 
 /** A list does not wait longer for Temporal: the last stored state is better than nothing. */
 const LIST_LIMIT_MS = 2_000;

@@ -1,7 +1,7 @@
 import { WorkerVersions } from '../platform/temporal/worker-versions.ts';
 import type { TemporalAccess } from './dependencies.ts';
 import { asProblem, problem } from './problem.ts';
-import { callTemporal } from './temporal-calls.ts';
+import { callTemporal, noWorker, pollsOf } from './temporal-calls.ts';
 
 type SilenceReason =
   /** `message`: of the first attempt. Temporal records no later one. */
@@ -44,6 +44,32 @@ export async function explainSilence(
     },
   );
 }
+
+/** A run that has shown nothing new for so long waits for something; or it has no worker. */
+const QUIET_MS = 60_000;
+
+/**
+ * Why an open run does not continue, and what to do, as a warning for its status; null: a worker looks after it, as far as Temporal
+ * tells.
+ *
+ * @param run with the time of its last status
+ */
+export async function whyUnattended(
+  temporal: TemporalAccess,
+  run: Parameters<typeof explainSilence>[1] & { readonly statusAt: string | null },
+  execution: { readonly isOverdue: boolean } | undefined,
+): Promise<string | null> {
+  const isQuiet = run.statusAt !== null && Date.now() - Date.parse(run.statusAt) > QUIET_MS;
+  if (!execution?.isOverdue && !(isQuiet && (await isWithoutWorker(temporal)))) return null;
+  const { message, hint } = asProblem(await explainSilence(temporal, run, noWorker('')));
+  return hint === undefined ? message : `${message}. ${hint}`;
+}
+
+const isWithoutWorker = (temporal: TemporalAccess): Promise<boolean> =>
+  callTemporal(temporal, () => pollsOf(temporal)).then(
+    ({ recent }) => recent === 0,
+    () => false,
+  );
 
 async function reasonOf(
   { client, connection, namespace, taskQueue }: TemporalAccess,

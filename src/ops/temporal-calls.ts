@@ -86,15 +86,37 @@ async function calling<T>(
         .withDeadline(Date.now() + PROBE_LIMIT_MS, () => connection.workflowService.getSystemInfo({}))
         .catch(() => undefined);
       if (answers === undefined) throw unreachable(`does not answer${ifLost}`);
-      throw problem(
-        'worker-unavailable',
-        `no worker answered for the run; the run is safe and continues when one is back${ifLost}`,
-        { hint: "Start a worker: 'sitewright worker'. 'sitewright doctor' checks it." },
-      );
+      throw noWorker(ifLost);
     }
     if (code === undefined || code === NOT_FOUND || code === ALREADY_EXISTS) throw error;
     throw unreachable(`failed: ${detailsOf(error)}${ifLost}`);
   }
+}
+
+export const noWorker = (more: string) =>
+  problem(
+    'worker-unavailable',
+    `no worker answered for the run; the run is safe and continues when one is back${more}`,
+    { hint: "Start a worker: 'sitewright worker'. 'sitewright doctor' checks it." },
+  );
+
+/** A worker polls every minute; Temporal lists a dead one for five. */
+const POLLS_WITHIN_MS = 120_000;
+
+/** Which workers ask for work of the installation's task queue. */
+export async function pollsOf({ connection, namespace, taskQueue }: TemporalAccess) {
+  const queue = await connection.workflowService.describeTaskQueue({
+    namespace,
+    taskQueue: { name: taskQueue },
+    taskQueueType: 1,
+  });
+  const polls = (queue.pollers ?? []).map((one) => Number(one.lastAccessTime?.seconds ?? 0) * 1000);
+  return {
+    /** Milliseconds since 1970; null: none is known. */
+    last: polls.length === 0 ? null : Math.max(...polls),
+    /** Workers that are there, as far as Temporal knows. */
+    recent: polls.filter((at) => Date.now() - at < POLLS_WITHIN_MS).length,
+  };
 }
 
 /** Why a query of a run has no answer, if that is more specific than the error: one that has ended stays with the build that ended it. */

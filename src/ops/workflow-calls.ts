@@ -80,6 +80,3 @@ async function ask<Answer>(handle: WorkflowHandle, name: QueryName): Promise<Ans
 
 /** A workflow type that is a run. */
 export type RunType = SiteRunKind | 'execute_graph';
-
-/** The status of a run of either kind. */
-export type AnyRunStatus = WorkflowContracts[RunType]['queries']['status'];

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createActivities } from '../../activities/index.ts';
+import { createActivities, RunStatuses, statusSinks } from '../../activities/index.ts';
 import { plannerHere } from '../../src/clusters/planning/index.ts';
 import { createOperations } from '../../src/ops/index.ts';
 import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
@@ -33,6 +33,7 @@ beforeAll(async () => {
   startWorker = () =>
     rig.runWorker({
       taskQueue: temporal.taskQueue,
+      sinks: statusSinks(new RunStatuses({ store, ...runLookups(client) })),
       activities: createActivities({
         planner: plannerHere(),
         store,

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { MaasConfigurationError, type MachineContext } from '@sitewright/maas';
 import { Client } from '@temporalio/client';
 import type { NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from '../../activities/graph-contract.ts';
-import { createActivities } from '../../activities/index.ts';
+import { createActivities, RunStatuses, statusSinks } from '../../activities/index.ts';
 import type { TaskLogs } from '../../src/agent/logs/task-logs.ts';
 import { plannerHere } from '../../src/clusters/planning/index.ts';
 import { createOperations } from '../../src/ops/index.ts';
@@ -47,13 +47,16 @@ export async function livingCluster(
   const database = join(folder, 'store.db');
   if (options.database !== undefined) await copyFile(options.database, database);
   const store: Store = await openStore(database);
+  const lookups = runLookups(rig.client);
+  const statuses = new RunStatuses({ store, ...lookups });
   const worker = await rig.runWorker({
     taskQueue: rig.workflowId('queue'),
+    sinks: statusSinks(statuses),
     activities: createActivities({
       planner: plannerHere(),
       store,
       maas: noMaas,
-      ...runLookups(rig.client),
+      ...lookups,
       searchAttributes: async () => (await checkSearchAttributes(rig.connection, rig.namespace)).usable,
       settings: {
         max_parallel_nodes: 64,
@@ -73,6 +76,7 @@ export async function livingCluster(
     async () => {
       await Promise.all(nodes.map((node) => node.stop()));
       await worker.stop();
+      await statuses.close();
       await connection.close();
       await store.close();
       await rm(folder, { recursive: true, force: true });

@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openMachines } from '@sitewright/maas';
 import { type Effect, type RequestEntry, type Seed, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
-import { type ActivityDependencies, createActivities, SilenceReports } from '../../activities/index.ts';
+import {
+  type ActivityDependencies,
+  createActivities,
+  RunStatuses,
+  SilenceReports,
+  statusSinks,
+} from '../../activities/index.ts';
 import { plannerHere } from '../../src/clusters/planning/index.ts';
 import { readerHere } from '../../src/ops/index.ts';
 import { announceLostRuns } from '../../src/ops/lost-run-notices.ts';
@@ -82,8 +88,11 @@ export async function livingSite(
   const receiversFile = options.notices ? join(folder, 'notices.yaml') : undefined;
   if (receiversFile !== undefined) await writeFile(receiversFile, 'receivers: []\n', { mode: 0o600 });
   const taskQueue = rig.workflowId('queue');
+  const lookups = runLookups(rig.client);
+  const statuses = new RunStatuses({ store, ...lookups });
   const worker = await rig.runWorker({
     taskQueue,
+    sinks: statusSinks(statuses),
     maxConcurrentActivityTaskExecutions: 500,
     activities: createActivities({
       planner: plannerHere(),
@@ -100,7 +109,7 @@ export async function livingSite(
               afterMs: options.silenceAfterMs,
             }),
           }),
-      ...runLookups(rig.client),
+      ...lookups,
       searchAttributes: async () => (await checkSearchAttributes(rig.connection, rig.namespace)).usable,
       git: {
         readSite: readerHere.site,
@@ -163,6 +172,7 @@ export async function livingSite(
     },
     async close() {
       await worker.stop();
+      await statuses.close();
       await machines.close();
       await store.close();
       await simulator.close();

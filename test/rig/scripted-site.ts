@@ -3,10 +3,10 @@ import type {
   CloseRun,
   LoadPlan,
   NodeCall,
+  NodesRecord,
   OpenedRun,
   OpenRun,
   OpenRunAnswer,
-  ProgressRecord,
   SiteActivities,
 } from '../../activities/contract.ts';
 import type { NodeResult } from '../../src/core/deployment/index.ts';
@@ -38,7 +38,7 @@ export interface ScriptedSite {
   /** `verb:node` of every node call that began, in order. */
   readonly began: string[];
   readonly aborted: string[];
-  readonly records: ProgressRecord[];
+  readonly records: NodesRecord[];
   readonly opened: OpenRun[];
   readonly closed: CloseRun[];
   plan: SitePlan;
@@ -171,7 +171,7 @@ export function scriptedSite(
     },
     look_at_node: async () => ({ found: 'failed', message: 'failed deployment' }),
     inspect_nodes: async () => ({ counts: { Deployed: nodes.length }, problems: [] }),
-    record_progress: async (record) => {
+    record_nodes: async (record) => {
       site.records.push(record);
     },
     close_run: async (request) => {
@@ -189,7 +189,7 @@ export function scriptedSite(
 }
 
 /** As the store has them. */
-function recordedNodes(records: readonly ProgressRecord[]): NodeRecord[] {
+function recordedNodes(records: readonly NodesRecord[]): NodeRecord[] {
   const nodes = new Map<string, NodeRecord>();
   for (const { report, ...more } of records
     .toSorted((a, b) => a.sequence - b.sequence)

@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { inject } from 'vitest';
+import { statusSinks } from '../../activities/index.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { repeatCalls } from '../../src/platform/temporal/closed-channel.ts';
 import { ensureSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
@@ -89,6 +90,7 @@ export async function temporalRig(
         // An activity that a failed test left behind delays no other test.
         shutdownForceTime: '30 seconds' as const,
         ...workerOptions,
+        sinks: { ...NOT_SHOWN, ...workerOptions.sinks },
       };
       const workers = await Promise.all(
         withSideQueues(options).map((each) => Worker.create({ ...each, connection: native })),
@@ -117,6 +119,9 @@ export async function temporalRig(
     },
   };
 }
+
+/** Statuses of runs whose store is the test's own. */
+const NOT_SHOWN = statusSinks({ show: async () => undefined });
 
 /** Options of a worker of activities alone, as an agent has it. */
 export const ACTIVITIES_ALONE = { workflowsPath: undefined as unknown as string };

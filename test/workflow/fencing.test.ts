@@ -78,7 +78,7 @@ describe('a reset of a run that has ended', () => {
     ['deploy_site', 'open_run'],
     ['deploy_site', 'deploy_node'],
     ['deploy_site', 'close_run'],
-    ['update_site', 'record_progress'],
+    ['update_site', 'record_nodes'],
     ['redeploy_nodes', 'release_node'],
     ['redeploy_nodes', 'prepare_site'],
     ['test_site', 'close_run'],

@@ -60,8 +60,8 @@ it('the final report of 600 nodes, 300 of them failed, has everything that the r
     planner: plannerHere(),
     settings: { max_parallel_nodes: 1, heartbeat_seconds: 5 },
   });
-  const { open_run, record_progress, close_run } = real;
-  Object.assign(site.overrides, { open_run, record_progress, close_run });
+  const { open_run, record_nodes, close_run } = real;
+  Object.assign(site.overrides, { open_run, record_nodes, close_run });
   const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
   await run.ended();
   const { id } = (await store.runs.list({ site: 'dc1' })).items[0]!;

@@ -52,6 +52,9 @@ export function expectedLines({ expected }: Expecting, now = Date.now()): string
   return [left > 0 ? `about ${formatDuration(left)} left, ${basis}` : `longer than usual, ${basis}`];
 }
 
+/** A run shows what changes within a second or two: an older status is one that has not changed. */
+const NOW_MS = 10_000;
+
 /** The line on a status that is not of now. */
 export const asOfLines = ({ as_of }: { readonly as_of?: string | undefined }, now = Date.now()): string[] =>
-  as_of === undefined ? [] : [`as of ${formatMoment(as_of, now)}; no answer from the run since then`];
+  as_of === undefined || now - Date.parse(as_of) < NOW_MS ? [] : [`unchanged since ${formatMoment(as_of, now)}`];

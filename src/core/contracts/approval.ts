@@ -47,7 +47,7 @@ export const runStanding = {
   as_of: timestamp
     .optional()
     .describe(
-      'Time of this answer, if the run does not answer now. Operators have requested nothing since. Absent: now.',
+      'When the run showed this status; nothing has changed since. It is at most two seconds behind the run while a worker looks after it. Absent: the run has answered now.',
     ),
 };
 

@@ -22,6 +22,8 @@ export interface AnyProgress<Input = object, Outcome extends string = string, Fa
   approved_by_another?: boolean;
   /** Since when MAAS has not answered the run's steps. */
   maas_silent_since?: string | null;
+  /** Requests of operators. */
+  readonly operator: readonly unknown[];
   /** Warnings of the run for an operator. */
   readonly warnings: string[];
 }

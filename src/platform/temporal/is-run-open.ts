@@ -1,9 +1,11 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import type { RunEnd } from '../../store/index.ts';
 import { metadataClient } from './metadata-client.ts';
 
-/** `PENDING_WORKFLOW_TASK_STATE_STARTED`. */
-const STARTED = 2;
+/** `PENDING_WORKFLOW_TASK_STATE_SCHEDULED`. */
+const SCHEDULED = 1;
+/** A worker takes a workflow task within milliseconds; one that starts, within seconds. */
+const OVERDUE_MS = 5_000;
 
 /** Whether a workflow run in this state may still act. */
 export const isOpenStatus = (status: string): boolean => status === 'RUNNING' || status === 'PAUSED';
@@ -25,10 +27,8 @@ interface RunExecution {
 
 /** An execution as it was when it was looked up. */
 export interface FoundExecution extends RunExecution {
-  /** Events in its history. */
-  readonly events: number;
-  /** Whether a workflow task is running. Messages that arrive meanwhile are not in the history yet. */
-  readonly inTurn: boolean;
+  /** Whether something has happened to it that no worker could process yet. */
+  readonly isOverdue: boolean;
   /** Ids of the activities that it waits for. */
   readonly activities: readonly string[];
 }
@@ -46,9 +46,7 @@ export async function findExecution(
   let wanted = runId ?? undefined;
   try {
     for (;;) {
-      const { status, runId, historyLength, raw } = await metadataClient(client)
-        .getHandle(workflowId, wanted)
-        .describe();
+      const { status, runId, raw } = await metadataClient(client).getHandle(workflowId, wanted).describe();
       const next = raw.workflowExtendedInfo?.resetRunId;
       if (status.name !== 'TERMINATED' || !next) {
         const children = (raw.pendingChildren ?? []).map((child) => ({
@@ -57,8 +55,7 @@ export async function findExecution(
         }));
         const activities = (raw.pendingActivities ?? []).map(({ activityId }) => activityId ?? '');
         const isOpen = isOpenStatus(status.name);
-        const inTurn = raw.pendingWorkflowTask?.state === STARTED;
-        return { runId, isOpen, events: historyLength, inTurn, children, activities };
+        return { runId, isOpen, isOverdue: isOverdue(raw.pendingWorkflowTask), children, activities };
       }
       wanted = next;
     }
@@ -66,6 +63,14 @@ export async function findExecution(
     if (error instanceof WorkflowNotFoundError) return null;
     throw error;
   }
+}
+
+type WorkflowTask = Awaited<ReturnType<WorkflowHandle['describe']>>['raw']['pendingWorkflowTask'];
+
+function isOverdue(task: WorkflowTask): boolean {
+  if (!task) return false;
+  const isWaiting = task.state === SCHEDULED && Date.now() - Number(task.scheduledTime?.seconds) * 1000 > OVERDUE_MS;
+  return isWaiting || Number(task.attempt) > 1;
 }
 
 /** Whether a workflow run is still open; null: the newest of the workflow. One that Temporal does not know, or has forgotten, is not. */

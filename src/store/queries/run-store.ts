@@ -17,7 +17,7 @@ import { transactionRowOf } from './transaction-row.ts';
 export type RunRecord = Stored<'run'>;
 
 /** A run in lists. */
-export type RunSummary = Omit<RunRecord, 'sequence' | 'parameters'>;
+export type RunSummary = Omit<RunRecord, 'sequence' | 'parameters' | 'status'>;
 
 /**
  * The state of a run at one moment. An absent field keeps the stored value. Writes of a run may be repeated and may
@@ -70,7 +70,7 @@ export interface NodeHistoryEntry {
 }
 
 /** All but the large columns. */
-const SUMMARY = columnsWithout('run', 'sequence', 'parameters');
+const SUMMARY = columnsWithout('run', 'sequence', 'parameters', 'status');
 
 const BY_START = newestFirst({ startedAt: 'string', id: 'string' });
 const BY_START_OF_RUN = newestFirst({ 'run.startedAt': 'string', 'run.id': 'string' });
@@ -100,8 +100,7 @@ function holds(text: string): RawBuilder<SqlBool> {
 }
 
 /**
- * Records of runs. Temporal has the truth about a running run; lists, reports and histories are read from here when
- * Temporal is down or has deleted the history. Every write may be repeated.
+ * Records of runs: what lists, pages and reports show. Open runs write their status here. Every write may be repeated.
  *
  * Every write locks the run's row first, so that writes of a run are serialized.
  */
@@ -301,9 +300,13 @@ async function assertRun(db: Kysely<Tables>, id: string): Promise<void> {
   if (row === undefined) throw runNotFound(id);
 }
 
+/** Of a run that has ended. */
+const NO_STATUS = { paused: false, held: false, awaitingApproval: false, status: null, statusAt: null };
+
 function checkedRun(run: RunWrite) {
   const check = new InputCheck();
-  const write = givenColumns('run', check, run, {});
+  const hasEnded = run.outcome !== undefined && run.outcome !== null;
+  const write = givenColumns('run', check, hasEnded ? { ...run, ...NO_STATUS } : run, {});
   check.done();
   return write;
 }

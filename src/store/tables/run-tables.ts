@@ -24,6 +24,10 @@ export const runTables = {
     /** Any JSON; anything else is refused as `invalid`. */
     parameters: anyJson(),
     phase: key().newest(),
+    /** Whether it is paused; a graph of it is held after a failure; it waits for approval. */
+    paused: flag().initially(0).newest(),
+    held: flag().initially(0).newest(),
+    awaitingApproval: flag().initially(0).newest(),
     /** Null while the run is open. */
     outcome: key().nullable().newest(),
     startedBy: text().nullable(),
@@ -34,11 +38,14 @@ export const runTables = {
     failedNodes: count().nullable().newest(),
     /** Of a run of graphs. */
     failedTasks: count().nullable().newest(),
-    /** Once it has ended: nodes or tasks that have ended, of so many. */
+    /** Nodes or tasks that have ended, of so many. */
     done: count().nullable().newest(),
     total: count().nullable().newest(),
-    /** Why it did not succeed. */
+    /** Why it did not succeed, or the first failure so far. */
     failure: text().nullable().newest(),
+    /** The status that the open run showed last, and when; null before it shows one, and once it has ended. */
+    status: json<Json, unknown>().nullable().newest(),
+    statusAt: time().nullable().newest(),
   },
   /** In its own table: reports can be megabytes, which lists of runs should not read. */
   runReport: {

@@ -26,7 +26,7 @@ const FENCES = {
   release_node: 'fenced',
   abort_node: 'fenced',
   prepare_site: 'fenced',
-  record_progress: 'fenced',
+  record_nodes: 'fenced',
   close_run: 'fenced',
   plan_graph: 'fenced',
   record_tasks: 'fenced',
@@ -99,7 +99,7 @@ beforeEach(async () => {
     release_node: node,
     abort_node: node,
     prepare_site: { site: SITE, revision: 1, pace: { timeout: 1, interval: 1 } as never },
-    record_progress: { run_id: ours.runId, sequence: 1, phase: 'baremetal', failed_nodes: 0, nodes: [] },
+    record_nodes: { run_id: ours.runId, sequence: 1, nodes: [] },
     close_run: {
       ...closing,
       ...{ kind: 'deploy_site', site: SITE, outcome: 'success', failed_nodes: 0, deployed_revision: 1 },

@@ -18,6 +18,9 @@ export async function createRuns(db: Kysely<unknown>, { text, integer }: ColumnT
     .addColumn('labels', text)
     .addColumn('parameters', text)
     .addColumn('phase', text, (column) => column.notNull())
+    .addColumn('paused', integer, (column) => column.notNull())
+    .addColumn('held', integer, (column) => column.notNull())
+    .addColumn('awaiting_approval', integer, (column) => column.notNull())
     .addColumn('outcome', text)
     .addColumn('started_by', text)
     .addColumn('reason', text)
@@ -28,6 +31,8 @@ export async function createRuns(db: Kysely<unknown>, { text, integer }: ColumnT
     .addColumn('done', integer)
     .addColumn('total', integer)
     .addColumn('failure', text)
+    .addColumn('status', text)
+    .addColumn('status_at', text)
     .execute();
   await db.schema.createIndex('run_by_start').on('run').columns(['started_at', 'id']).execute();
   await db.schema.createIndex('run_by_site').on('run').columns(['site', 'started_at', 'id']).execute();

@@ -1,0 +1,165 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { CLAIM_LOST } from '../src/core/run/index.ts';
+import { type AnyRunStatus, firstFailure, isHeld } from '../src/core/run/status.ts';
+import type { RunWrite } from '../src/store/index.ts';
+import type { ShownRun } from './contract.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { provenClaim, sequenceIn } from './fencing.ts';
+
+/** A status in the store is no older, as long as the store can be reached. */
+const EVERY_MS = 1_000;
+/** A run waits no longer for its status to be written when someone waits to see it. */
+const LIMIT_MS = 1_000;
+/** While the store is away. */
+const AGAIN_MS = 5_000;
+
+interface Showing extends ShownRun {
+  readonly execution: { readonly workflowId: string; readonly runId: string };
+  /** Events of the history at that time. */
+  readonly events: number;
+}
+
+interface Pending {
+  /** To be written. */
+  newest: Showing | null;
+  writing: Promise<void> | null;
+  timer: NodeJS.Timeout | undefined;
+  writtenAt: number;
+  sequence: number;
+  isFailing: boolean;
+}
+
+/**
+ * Writes the statuses that runs of this worker show to their rows: the newest of each, at most once a second, and immediately
+ * what people wait for. A status that is not written, because the store is away or the worker is killed, is superseded by the
+ * next one that the run shows.
+ */
+export class RunStatuses {
+  readonly #deps: Pick<ActivityDependencies, 'store' | 'execution' | 'log'>;
+  readonly #runs = new Map<string, Pending>();
+
+  constructor(deps: Pick<ActivityDependencies, 'store' | 'execution' | 'log'>) {
+    this.#deps = deps;
+  }
+
+  /** Resolves once it is written, if that is urgent: the run waits for that. */
+  async show(run: Showing, urgent: boolean): Promise<void> {
+    const pending = this.#pendingOf(run.run_id);
+    pending.newest = run;
+    if (!urgent || pending.isFailing) return this.#later(run.run_id, pending);
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, LIMIT_MS);
+    });
+    await Promise.race([this.#write(run.run_id, pending), limit]);
+    clearTimeout(timer);
+  }
+
+  /** Writes what is left. */
+  async close(): Promise<void> {
+    const all = [...this.#runs];
+    for (const [, { timer }] of all) clearTimeout(timer);
+    await Promise.all(all.map(([id, pending]) => this.#write(id, pending)));
+    for (const [, { timer }] of all) clearTimeout(timer);
+  }
+
+  #pendingOf(id: string): Pending {
+    const known = this.#runs.get(id);
+    if (known !== undefined) return known;
+    const pending: Pending = {
+      newest: null,
+      writing: null,
+      timer: undefined,
+      writtenAt: 0,
+      sequence: 0,
+      isFailing: false,
+    };
+    this.#runs.set(id, pending);
+    return pending;
+  }
+
+  #later(id: string, pending: Pending): void {
+    if (pending.writing !== null) return;
+    clearTimeout(pending.timer);
+    const wait = pending.isFailing ? AGAIN_MS : Math.max(0, pending.writtenAt + EVERY_MS - Date.now());
+    pending.timer = setTimeout(() => void this.#write(id, pending), wait).unref();
+  }
+
+  #write(id: string, pending: Pending): Promise<void> {
+    pending.writing ??= this.#writeNewest(pending).finally(() => {
+      pending.writing = null;
+      if (pending.newest !== null) this.#later(id, pending);
+      else this.#runs.delete(id);
+    });
+    return pending.writing;
+  }
+
+  async #writeNewest(pending: Pending): Promise<void> {
+    while (pending.newest !== null) {
+      const run = pending.newest;
+      pending.newest = null;
+      try {
+        await this.#put(run, pending);
+        pending.isFailing = false;
+      } catch (error) {
+        if (error instanceof ApplicationFailure && error.type === CLAIM_LOST) return;
+        if (!pending.isFailing)
+          this.#deps.log?.({ run: run.run_id, error: String(error) }, 'the status of a run could not be written');
+        pending.isFailing = true;
+        pending.newest ??= run;
+        return;
+      }
+    }
+  }
+
+  async #put({ run_id, kind, subject, started_at, status, execution, events }: Showing, pending: Pending) {
+    const { generation } = await provenClaim(this.#deps, subject, execution);
+    // Several turns of a run may see the same number of events.
+    pending.sequence = Math.max(sequenceIn(generation, events), pending.sequence + 1);
+    const now = Date.now();
+    await this.#deps.store.runs.put({
+      id: run_id,
+      sequence: pending.sequence,
+      workflowId: execution.workflowId,
+      kind,
+      startedAt: started_at,
+      ...columnsOf(status),
+      status,
+      statusAt: new Date(now).toISOString(),
+    });
+    pending.writtenAt = now;
+  }
+}
+
+/** What lists show of a run. */
+function columnsOf(status: AnyRunStatus): Pick<RunWrite, 'phase'> & Partial<RunWrite> {
+  const { phase, paused, awaiting_approval, done, total } = status;
+  const failures =
+    'cluster' in status
+      ? { failedNodes: status.failing_nodes, failedTasks: status.counts.failed ?? 0 }
+      : { failedNodes: status.counts.failed };
+  return {
+    phase,
+    paused: paused !== null,
+    held: isHeld(status),
+    awaitingApproval: awaiting_approval !== undefined,
+    done,
+    total,
+    failure: firstFailure(status),
+    ...failures,
+  };
+}
+
+/** For workers: passes what their runs show to `statuses`. */
+export const statusSinks = (statuses: Pick<RunStatuses, 'show'>) => ({
+  runs: {
+    show: {
+      fn: (
+        { workflowId, runId, historyLength }: { workflowId: string; runId: string; historyLength: number },
+        run: ShownRun,
+        urgent: boolean,
+      ) => statuses.show({ ...run, execution: { workflowId, runId }, events: historyLength }, urgent),
+      callDuringReplay: false,
+    },
+  },
+});

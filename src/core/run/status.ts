@@ -1,0 +1,16 @@
+import type { GraphRunStatus } from '../contracts/graph-run.ts';
+import type { RunStatus } from '../contracts/site-run.ts';
+
+/** Of a run on a site, or of a graph run. */
+export type AnyRunStatus = RunStatus | GraphRunStatus;
+
+/** Whether a graph of the run is held after a failure: an operator decides. */
+export const isHeld = (status: AnyRunStatus): boolean =>
+  'cluster' in status && status.graphs.some(({ state }) => state === 'held');
+
+/** The first failure so far, in one line; null: none. */
+export function firstFailure({ failed }: AnyRunStatus): string | null {
+  const [first] = failed;
+  if (first === undefined) return null;
+  return `${'task' in first ? `${first.task} on ` : ''}${first.node}: ${first.reason}`;
+}
