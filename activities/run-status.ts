@@ -10,6 +10,8 @@ import { provenClaim, sequenceIn } from './fencing.ts';
 const EVERY_MS = 1_000;
 /** A run waits no longer for its status to be written when someone waits to see it. */
 const LIMIT_MS = 1_000;
+/** A run that shows nothing for so long may be another worker's now. */
+const FORGOTTEN_AFTER_MS = 60_000;
 /** While the store is away. */
 const AGAIN_MS = 5_000;
 
@@ -46,6 +48,7 @@ export class RunStatuses {
   async show(run: Showing, urgent: boolean): Promise<void> {
     const pending = this.#pendingOf(run.run_id);
     pending.newest = run;
+    clearTimeout(pending.timer);
     if (!urgent || pending.isFailing) return this.#later(run.run_id, pending);
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<void>((resolve) => {
@@ -80,7 +83,6 @@ export class RunStatuses {
 
   #later(id: string, pending: Pending): void {
     if (pending.writing !== null) return;
-    clearTimeout(pending.timer);
     const wait = pending.isFailing ? AGAIN_MS : Math.max(0, pending.writtenAt + EVERY_MS - Date.now());
     pending.timer = setTimeout(() => void this.#write(id, pending), wait).unref();
   }
@@ -89,7 +91,7 @@ export class RunStatuses {
     pending.writing ??= this.#writeNewest(pending).finally(() => {
       pending.writing = null;
       if (pending.newest !== null) this.#later(id, pending);
-      else this.#runs.delete(id);
+      else pending.timer = setTimeout(() => this.#runs.delete(id), FORGOTTEN_AFTER_MS).unref();
     });
     return pending.writing;
   }

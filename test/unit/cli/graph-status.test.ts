@@ -27,13 +27,13 @@ describe('progress of a run of graphs', () => {
     expect(graphStatusText(statusOf('running'))).not.toContain('retry-task');
   });
 
-  it('shows its time, if the run is too busy to answer', () => {
+  it('shows since when it has not changed', () => {
     const as_of = '2026-11-23T10:00:00.000Z';
-    const now = Date.parse(as_of) + 3_000;
-    expect(graphStatusText(statusOf('running', { as_of }), false, now)).toContain(
-      'as of 10:00:00Z (3 s ago); no answer from the run since then\n',
-    );
-    expect(graphStatusText(statusOf('running'), false, now)).not.toContain('as of');
+    const text = (seconds: number) =>
+      graphStatusText(statusOf('running', { as_of }), false, Date.parse(as_of) + 1_000 * seconds);
+    expect(text(30)).toContain('unchanged since 10:00:00Z (30 s ago)\n');
+    expect(text(3)).not.toContain('unchanged');
+    expect(graphStatusText(statusOf('running'))).not.toContain('unchanged');
   });
 
   it('has one word for each state', () => {

@@ -28,6 +28,8 @@ const report = (name: string, reason = 'not started'): RunNodeWrite['report'] =>
   reason,
 });
 
+const NO_STATUS = { paused: false, held: false, awaitingApproval: false, status: null, statusAt: null };
+
 describeStore('RunStore', (backend) => {
   it('returns a run unchanged', async () => {
     const { runs } = await backend.fresh();
@@ -50,11 +52,25 @@ describeStore('RunStore', (backend) => {
       failure: 'no 100% of _them_',
     };
     const stored = await runs.put(given);
-    expect(stored).toEqual({ ...given, number: 1, endedAt: '2026-03-01T11:00:00.000Z' });
+    expect(stored).toEqual({ ...given, ...NO_STATUS, number: 1, endedAt: '2026-03-01T11:00:00.000Z' });
     expect(await runs.get('01J')).toEqual(stored);
-    const { parameters: _, sequence: __, ...summary } = stored;
+    const { parameters: _, sequence: __, status: ___, ...summary } = stored;
     expect((await runs.list()).items).toEqual([summary]);
     expect(await failureOf(runs.get('no\0ne'))).toMatchObject({ kind: 'not-found', what: 'run' });
+  });
+
+  it('keeps the status that an open run showed last, until the run ends', async () => {
+    const { runs } = await backend.fresh();
+    const status = { phase: 'baremetal', failed: [{ node: 'n1', reason: "o'clock" }] };
+    const showing = { paused: true, held: true, awaitingApproval: true, status, statusAt: START };
+    await runs.put(write('01J', 5, showing));
+    await runs.put(write('01J', 4, { status: { phase: 'load' }, paused: false, statusAt: START }));
+    expect(await runs.get('01J')).toMatchObject(showing);
+    expect((await runs.list()).items[0]).not.toHaveProperty('status');
+    await runs.put(write('01J', 9, { outcome: 'success' }));
+    expect(await runs.get('01J')).toMatchObject(NO_STATUS);
+    await runs.put(write('01J', 8, showing));
+    expect(await runs.get('01J')).toMatchObject(NO_STATUS);
   });
 
   it('numbers runs as they are stored, shares the numbers with transactions, and finds runs by their words', async () => {
