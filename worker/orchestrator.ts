@@ -31,6 +31,7 @@ import { serve } from './parts/serve.ts';
 import { activitySettings, gitOf, machinesOf, noticesOf, tagsByExtensions } from './parts/services.ts';
 import { openStoreWhenAvailable } from './parts/store-when-available.ts';
 import { traceActivities, traceSinks, tracesOf } from './parts/traces.ts';
+import { startReconciler } from './parts/reconciler.ts';
 import { connectWhenAvailable } from './parts/when-available.ts';
 import { startVersioned } from './parts/worker-version.ts';
 import { buildOf, workflowCode } from './parts/workflow-bundle.ts';
@@ -89,18 +90,18 @@ export async function startOrchestrator(
     send: ({ workflowId, runId }, payload) =>
       getRun(client.workflow, workflowId, runId).signal('maas_silence', payload),
   });
+  const announceEnd =
+    settings.notices.receivers_file && announceLostRuns({ client, taskQueue, ...given({ prefix }) });
+  const reconciled = { ...gate, ...(announceEnd && { announceEnd }) };
   const activities = createActivities({
     maas: machines.maas,
-    ...gate,
+    ...reconciled,
     searchAttributes: searchAttributes.usable,
     silence,
     planner,
     ...tagsByExtensions(settings.tags.extensions, store),
     git: { ...gitOf(settings), readSite: reader.site },
     ...noticesOf(settings),
-    ...(settings.notices.receivers_file && {
-      announceEnd: announceLostRuns({ client, taskQueue, ...given({ prefix }) }),
-    }),
     log: (fields, message) => log.info(fields, message),
     settings: deploySettings,
     userData: nodeUserData(settings, store, deploySettings.user_data),
@@ -135,6 +136,7 @@ export async function startOrchestrator(
     log,
   );
   log.info({ taskQueue, namespace, address }, 'worker is polling');
+  const reconciler = startReconciler({ ...reconciled, log: (fields, message) => log.warn(fields, message) });
   const masters = await startMasterAgents(settings, log, {
     ...gate,
     maas: machines.maas,
@@ -148,6 +150,7 @@ export async function startOrchestrator(
     await masters.stop().catch((error: unknown) => log.error({ error: String(error) }, 'agents of this host failed'));
     await Promise.allSettled([metricsServer?.stop(), traces?.stop()]);
     await statuses.close();
+    await reconciler.stop();
     await Promise.allSettled([
       planner.close(),
       reader.close(),

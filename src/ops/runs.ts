@@ -26,11 +26,9 @@ import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import { findEnd } from '../platform/temporal/run-lookups.ts';
 import {
   type AnnounceEnd,
-  closeGoneRuns,
   closeIfGone,
   type EndOf,
   type Json,
-  MAX_OPEN,
   type Page,
   type RunFilter,
   type RunRecord,
@@ -87,13 +85,12 @@ export function runOperations(deps: OpsDependencies) {
   const executionOf = (run: RunSummary) => call(() => findExecution(client, run.workflowId, run.temporalRunId));
 
   const announce = announceLostRuns(temporal);
-  const ends = (limitMs?: number) => ({
-    end: ((workflowId, runId) =>
-      callTemporal(temporal, () => findEnd(client, workflowId, runId), limitMs)) satisfies EndOf,
+  const ends = {
+    end: ((workflowId, runId) => call(() => findEnd(client, workflowId, runId))) satisfies EndOf,
     ...(noticeReceivers !== undefined && {
-      announceEnd: ((run, end) => callTemporal(temporal, () => announce(run, end), limitMs)) satisfies AnnounceEnd,
+      announceEnd: ((run, end) => call(() => announce(run, end))) satisfies AnnounceEnd,
     }),
-  });
+  };
 
   /** The run with the execution that it has now; closed if its workflow ended without doing so. */
   async function found(id: string): Promise<{ readonly run: RunRecord; readonly execution?: FoundExecution }> {
@@ -103,7 +100,7 @@ export function runOperations(deps: OpsDependencies) {
     );
     if (run.outcome !== null) return { run };
     const execution = await executionOf(run);
-    if (!execution?.isOpen) return { run: await closeIfGone(store, ends(), run) };
+    if (!execution?.isOpen) return { run: await closeIfGone(store, ends, run) };
     return { run: { ...run, temporalRunId: execution.runId }, execution };
   }
   /** As the run showed it last; if it has shown none, or the store cannot be reached, as it answers now. */
@@ -124,23 +121,6 @@ export function runOperations(deps: OpsDependencies) {
     };
 
   const current = async (id: string): Promise<RunRecord> => (await found(id)).run;
-
-  /** Closes open runs whose workflows ended without doing so, as far as Temporal reports it immediately. */
-  async function closeGone({ site, kind, labels, workflowId }: RunFilter): Promise<void> {
-    const among = {
-      ...(site && { site }),
-      ...(kind && { kind }),
-      ...(labels && { labels }),
-      ...(workflowId && { workflowId }),
-    };
-    const { items } = await orWithoutStore<Page<RunSummary>>(
-      () => store.runs.list({ ...among, open: true, limit: MAX_OPEN }),
-      () => ({ items: [], next: null }),
-    );
-    await closeGoneRuns(store, ends(LIST_LIMIT_MS), items).catch((error: unknown) => {
-      if (!PASSING.has(asProblem(error).code)) throw error;
-    });
-  }
 
   /** Runs that Temporal has accepted and no worker has opened. A list does not wait long for them. */
   async function waitingRuns(filter: RunFilter): Promise<readonly RunSummary[]> {
@@ -256,8 +236,6 @@ export function runOperations(deps: OpsDependencies) {
     },
 
     async list(filter: RunFilter = {}): Promise<Page<RunView>> {
-      // A later page shows the findings of the first one.
-      if (filter.before === undefined) await closeGone(filter);
       const listed = (wanted: RunFilter) =>
         orWithoutStore<Page<RunSummary>>(
           () => store.runs.list(wanted),
@@ -345,15 +323,6 @@ export function runOperations(deps: OpsDependencies) {
 
 /** A list does not wait longer for runs that no worker has opened. */
 const WAITING_LIMIT_MS = 900;
-
-/** A list does not wait longer for Temporal: the last stored state is better than nothing. */
-const LIST_LIMIT_MS = 2_000;
-const PASSING: ReadonlySet<string> = new Set([
-  'temporal-unreachable',
-  'worker-unavailable',
-  'workflow-task-failing',
-  'store-failed',
-]);
 
 const ended = (run: RunRecord, how: string) =>
   problem('run-ended', `run ${run.id} has ended: ${how}`, {

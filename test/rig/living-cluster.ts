@@ -14,6 +14,7 @@ import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
 import { lazyConnection } from '../../worker/parts/lazy-connection.ts';
+import { startReconciler } from '../../worker/parts/reconciler.ts';
 import { controlQueue, nodeQueue } from '../../workflows/protocol.ts';
 import { type ApiRig, apiOf } from '../api/api-rig.ts';
 import { ACTIVITIES_ALONE, PATIENCE, type RunningWorker, type TemporalRig } from './temporal.ts';
@@ -65,6 +66,7 @@ export async function livingCluster(
       },
     }),
   });
+  const reconciler = startReconciler({ store, ...lookups }, 200);
   const connection = lazyConnection(rig.address);
   const client = new Client({ connection, namespace: rig.namespace });
   const { namespace, address } = rig;
@@ -77,6 +79,7 @@ export async function livingCluster(
       await Promise.all(nodes.map((node) => node.stop()));
       await worker.stop();
       await statuses.close();
+      await reconciler.stop();
       await connection.close();
       await store.close();
       await rm(folder, { recursive: true, force: true });

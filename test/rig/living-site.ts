@@ -11,12 +11,14 @@ import {
   statusSinks,
 } from '../../activities/index.ts';
 import { plannerHere } from '../../src/clusters/planning/index.ts';
+import { given } from '../../src/core/data/given.ts';
 import { readerHere } from '../../src/ops/index.ts';
 import { announceLostRuns } from '../../src/ops/lost-run-notices.ts';
 import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
 import { resolvedRevision } from './resolved-revision.ts';
+import { startReconciler } from '../../worker/parts/reconciler.ts';
 import type { RunningWorker, TemporalRig } from './temporal.ts';
 
 /** A site with everything real but the machines: store, MAAS simulator, worker. */
@@ -90,6 +92,7 @@ export async function livingSite(
   const taskQueue = rig.workflowId('queue');
   const lookups = runLookups(rig.client);
   const statuses = new RunStatuses({ store, ...lookups });
+  const announceEnd = receiversFile === undefined ? undefined : announceLostRuns({ client: rig.client, taskQueue });
   const worker = await rig.runWorker({
     taskQueue,
     sinks: statusSinks(statuses),
@@ -120,8 +123,8 @@ export async function livingSite(
         ? {}
         : {
             notices: { file: receiversFile, giveUpSeconds: 3600, pageUrl: 'https://page.example/' },
-            announceEnd: announceLostRuns({ client: rig.client, taskQueue }),
           }),
+      ...given({ announceEnd }),
       ...(options.userData === undefined ? {} : { userData: options.userData(store) }),
       ...(options.endIdentity === undefined ? {} : { endIdentity: options.endIdentity(store) }),
       settings: {
@@ -132,6 +135,7 @@ export async function livingSite(
       },
     }),
   });
+  const reconciler = startReconciler({ store, ...lookups, ...given({ announceEnd }) }, 200);
   const get = async <T>(path: string): Promise<T> =>
     (await (await fetch(`${simulator.controlUrl}/${path}`)).json()) as T;
   const effects = () =>
@@ -173,6 +177,7 @@ export async function livingSite(
     async close() {
       await worker.stop();
       await statuses.close();
+      await reconciler.stop();
       await machines.close();
       await store.close();
       await simulator.close();
