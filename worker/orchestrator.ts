@@ -7,7 +7,7 @@ import { openPlanner } from '../src/clusters/planning/index.ts';
 import { given } from '../src/core/data/given.ts';
 import { openReader } from '../src/ops/index.ts';
 import { announceLostRuns } from '../src/ops/lost-run-notices.ts';
-import { getRun } from '../src/ops/workflow-calls.ts';
+import { getRun, type RunType } from '../src/ops/workflow-calls.ts';
 import { programVersion } from '../src/platform/installation.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
@@ -26,12 +26,12 @@ import { observeActivities, observeMaas, startMetricsServer } from './parts/metr
 import { NativeLink } from './parts/native-link.ts';
 import { endsIdentities, nodeUserData } from './parts/node-user-data.ts';
 import { asOne, optionsOfQueues } from './parts/queue-workers.ts';
+import { startReconciler } from './parts/reconciler.ts';
 import { installMeasuredRuntime, installRuntime, sdkMetrics } from './parts/runtime.ts';
 import { serve } from './parts/serve.ts';
 import { activitySettings, gitOf, machinesOf, noticesOf, tagsByExtensions } from './parts/services.ts';
 import { openStoreWhenAvailable } from './parts/store-when-available.ts';
 import { traceActivities, traceSinks, tracesOf } from './parts/traces.ts';
-import { startReconciler } from './parts/reconciler.ts';
 import { connectWhenAvailable } from './parts/when-available.ts';
 import { startVersioned } from './parts/worker-version.ts';
 import { buildOf, workflowCode } from './parts/workflow-bundle.ts';
@@ -90,8 +90,7 @@ export async function startOrchestrator(
     send: ({ workflowId, runId }, payload) =>
       getRun(client.workflow, workflowId, runId).signal('maas_silence', payload),
   });
-  const announceEnd =
-    settings.notices.receivers_file && announceLostRuns({ client, taskQueue, ...given({ prefix }) });
+  const announceEnd = settings.notices.receivers_file && announceLostRuns({ client, taskQueue, ...given({ prefix }) });
   const reconciled = { ...gate, ...(announceEnd && { announceEnd }) };
   const activities = createActivities({
     maas: machines.maas,
@@ -136,7 +135,8 @@ export async function startOrchestrator(
     log,
   );
   log.info({ taskQueue, namespace, address }, 'worker is polling');
-  const reconciler = startReconciler({ ...reconciled, log: (fields, message) => log.warn(fields, message) });
+  const ask = (workflowId: string) => getRun<RunType>(client.workflow, workflowId).query('status');
+  const reconciler = startReconciler({ ...reconciled, ask, log: (fields, message) => log.warn(fields, message) });
   const masters = await startMasterAgents(settings, log, {
     ...gate,
     maas: machines.maas,

@@ -35,7 +35,7 @@ export function showStatus(): WorkflowInternalsInterceptor {
   return {
     concludeActivation(input, next) {
       const output = next(input);
-      if (shown === null || workflowInfo().unsafe.isReplaying) return output;
+      if (shown === null || workflowInfo().unsafe.isReplayingHistoryEvents) return output;
       const { requests, ...run } = shown();
       const text = JSON.stringify(run.status);
       if (text === last) return output;

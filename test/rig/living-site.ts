@@ -17,8 +17,8 @@ import { announceLostRuns } from '../../src/ops/lost-run-notices.ts';
 import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
-import { resolvedRevision } from './resolved-revision.ts';
 import { startReconciler } from '../../worker/parts/reconciler.ts';
+import { resolvedRevision } from './resolved-revision.ts';
 import type { RunningWorker, TemporalRig } from './temporal.ts';
 
 /** A site with everything real but the machines: store, MAAS simulator, worker. */
@@ -135,7 +135,7 @@ export async function livingSite(
       },
     }),
   });
-  const reconciler = startReconciler({ store, ...lookups, ...given({ announceEnd }) }, 200);
+  const reconciler = startReconciler({ store, ask: async () => undefined, ...lookups, ...given({ announceEnd }) }, 200);
   const get = async <T>(path: string): Promise<T> =>
     (await (await fetch(`${simulator.controlUrl}/${path}`)).json()) as T;
   const effects = () =>

@@ -1,28 +1,45 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { given } from '../../src/core/data/given.ts';
 import { type AnnounceEnd, closeGoneRuns, type EndOf, MAX_OPEN, type Store } from '../../src/store/index.ts';
 
 const EVERY_MS = 5_000;
+/** A run that has shown nothing for so long is asked: its last status may have been lost with its worker. */
+const QUIET_MS = 60_000;
 
 interface Reconciled {
   readonly store: Store;
   /** How runs have ended in Temporal. */
   readonly end: EndOf;
+  /** Has the run answer a query, after which it shows its status to the worker that read it again. */
+  readonly ask: (workflowId: string) => Promise<unknown>;
   /** Sends the notice of such a run. Absent: no one wants to know. */
   readonly announceEnd?: AnnounceEnd;
   readonly log?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
 /**
- * Closes the records of runs whose workflows have ended without doing so: terminated, or gone with Temporal's data. The run
- * that is opened next on the same site or cluster, and whoever looks at the run itself, find out by themselves.
+ * Keeps the records of open runs true. Those whose workflows have ended without closing them, terminated or gone with Temporal's
+ * data, are closed; the run that is opened next on the same site or cluster, and whoever looks at the run itself, find out by
+ * themselves. Those that show nothing new are asked once a minute.
  */
-export function startReconciler({ store, end, announceEnd, log }: Reconciled, everyMs = EVERY_MS) {
+export function startReconciler({ store, end, ask, announceEnd, log }: Reconciled, everyMs = EVERY_MS) {
   const stopping = new AbortController();
   const { signal } = stopping;
+  const asked = new Map<string, number>();
 
   async function reconcile(): Promise<void> {
     const { items } = await store.runs.list({ open: true, limit: MAX_OPEN });
-    await closeGoneRuns(store, { end, ...(announceEnd && { announceEnd }) }, items);
+    await closeGoneRuns(store, { end, ...given({ announceEnd }) }, items);
+    const now = Date.now();
+    for (const { id, workflowId, statusAt, startedAt } of items) {
+      const since = Math.max(Date.parse(statusAt ?? startedAt), asked.get(id) ?? 0);
+      if (now - since < QUIET_MS) continue;
+      asked.set(id, now);
+      // A run whose worker is away does not answer, and is asked again.
+      void ask(workflowId).catch(() => undefined);
+    }
+    const open = new Set(items.map(({ id }) => id));
+    for (const id of asked.keys()) if (!open.has(id)) asked.delete(id);
   }
 
   const done = (async () => {
