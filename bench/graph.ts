@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { ExecutablePart, GraphActivities, PlanReference } from '../activities/graph-contract.ts';
+import { statusSinks } from '../activities/index.ts';
 import { splitForExecution } from '../src/core/graph-run/index.ts';
 import type { SchedulerGraph } from '../src/core/scheduler/index.ts';
 import { hasWork } from '../src/core/task-types/index.ts';
@@ -117,6 +118,7 @@ const bundle = await bundleWorkflows({
   root,
   target: join(root, 'node_modules/.cache/sitewright/bench-graph.js'),
 });
+const sinks = statusSinks({ show: async () => undefined });
 const workers: Worker[] = [];
 for (const id of graph.nodes.filter((_id, n) => graph.sync[n] === 0)) {
   workers.push(
@@ -132,7 +134,7 @@ for (const id of graph.nodes.filter((_id, n) => graph.sync[n] === 0)) {
 for (const taskQueue of ['sitewright', sideQueue('sitewright', 'parts')]) {
   const workflowBundle = { codePath: bundle.codePath };
   workers.push(
-    await Worker.create({ connection: native, taskQueue, workflowBundle, activities, maxCachedWorkflows: 100 }),
+    await Worker.create({ connection: native, taskQueue, workflowBundle, activities, sinks, maxCachedWorkflows: 100 }),
   );
 }
 const running = workers.map((worker) => worker.run());

@@ -11,7 +11,7 @@ import { simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { Client, Connection } from '@temporalio/client';
 import type { temporal } from '@temporalio/proto';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { createActivities } from '../activities/index.ts';
+import { createActivities, RunStatuses, statusSinks } from '../activities/index.ts';
 import { plannerHere } from '../src/clusters/planning/index.ts';
 import { settingsSchema } from '../src/platform/settings/settings.ts';
 import { runLookups } from '../src/platform/temporal/run-lookups.ts';
@@ -61,8 +61,10 @@ const connection = await Connection.connect({ address: server.address });
 const native = await NativeConnection.connect({ address: server.address });
 const client = new Client({ connection });
 await ensureSearchAttributes(connection, 'default');
+const lookups = runLookups(client);
 const options = {
   taskQueue: 'sitewright',
+  sinks: statusSinks(new RunStatuses({ store, ...lookups })),
   workflowBundle: await workflowCode(),
   // As the orchestrator's: cancellations come with the answers to heartbeats.
   maxHeartbeatThrottleInterval: '1 second' as const,
@@ -70,7 +72,7 @@ const options = {
     planner: plannerHere(),
     store,
     maas: () => machines,
-    ...runLookups(client),
+    ...lookups,
     searchAttributes: async () => ['SiteName', 'RunPhase', 'FailedNodes', 'StartedBy'],
     settings: { max_parallel_nodes: 64, heartbeat_seconds: 20 },
   }),

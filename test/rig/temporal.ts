@@ -121,7 +121,7 @@ export async function temporalRig(
 }
 
 /** Statuses of runs whose store is the test's own. */
-const NOT_SHOWN = statusSinks({ show: async () => undefined });
+export const NOT_SHOWN = statusSinks({ show: async () => undefined });
 
 /** Options of a worker of activities alone, as an agent has it. */
 export const ACTIVITIES_ALONE = { workflowsPath: undefined as unknown as string };

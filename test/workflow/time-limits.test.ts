@@ -3,7 +3,7 @@ import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { asOne } from '../../worker/parts/queue-workers.ts';
 import { group, openedSite, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.ts';
-import { withSideQueues } from '../rig/temporal.ts';
+import { NOT_SHOWN, withSideQueues } from '../rig/temporal.ts';
 import { timeSkipping, whyNoTimeSkipping } from '../rig/time-skipping.ts';
 import { bundleTestWorkflows } from '../rig/workflow-bundle.ts';
 
@@ -45,6 +45,7 @@ describe.skipIf(whyNoTimeSkipping !== undefined)('hours-long time limits', () =>
       taskQueue,
       maxHeartbeatThrottleInterval: 100,
       activities: site.activities,
+      sinks: NOT_SHOWN,
       workflowBundle: { codePath: inject('workflowBundlePath') },
     });
     const connection = env.nativeConnection;
