@@ -145,6 +145,8 @@ export interface ShownRun {
   readonly kind: string;
   readonly subject: RunSubject;
   readonly started_at: string;
+  /** Of a run on a site that has loaded its documents. */
+  readonly revision?: number;
   readonly status: AnyRunStatus;
 }
 

@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { given } from '../src/core/data/given.ts';
 import { CLAIM_LOST } from '../src/core/run/index.ts';
 import { type AnyRunStatus, firstFailure, isHeld } from '../src/core/run/status.ts';
 import type { RunWrite } from '../src/store/index.ts';
@@ -114,7 +115,7 @@ export class RunStatuses {
     }
   }
 
-  async #put({ run_id, kind, subject, started_at, status, execution, events }: Showing, pending: Pending) {
+  async #put({ run_id, kind, subject, started_at, revision, status, execution, events }: Showing, pending: Pending) {
     const { generation } = await provenClaim(this.#deps, subject, execution);
     // Several turns of a run may see the same number of events.
     pending.sequence = Math.max(sequenceIn(generation, events), pending.sequence + 1);
@@ -125,6 +126,7 @@ export class RunStatuses {
       workflowId: execution.workflowId,
       kind,
       startedAt: started_at,
+      ...given({ revision }),
       ...columnsOf(status),
       status,
       statusAt: new Date(now).toISOString(),

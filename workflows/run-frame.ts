@@ -12,6 +12,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { OpenedRun, OpenedWithin, RunSubject, ShownRun } from '../activities/contract.ts';
+import { given } from '../src/core/data/given.ts';
 import type { RunDescription } from '../src/core/run/description.ts';
 import { RUN_HELP } from '../src/core/run/help.ts';
 import {
@@ -78,6 +79,7 @@ interface RunKind<P extends AnyProgress, Opened extends OpenedRun, Result> {
   /** What the run claims. */
   readonly subject: RunSubject;
   status(): ShownRun['status'];
+  revision?(): number | undefined;
   /** Claims the subject and writes the run's row. @param answered whether whoever started the run waits for the answer */
   open(answered: boolean): Promise<OpenAnswer<Opened, NonNullable<P['failure']>>>;
   /** The site of the opened run. */
@@ -245,6 +247,7 @@ export async function runInFrame<
       kind: kind.kind,
       subject: kind.subject,
       started_at: isoTime(progress.started_at),
+      ...given({ revision: kind.revision?.() }),
       status: kind.status(),
       requests: progress.operator.length,
     }));

@@ -55,6 +55,7 @@ export async function runSite(
     kind,
     subject: { site: input.site },
     status: () => statusOf(progress),
+    revision: () => progress.plan?.revision,
     open: (answered) =>
       callActivity(
         'open_run',

@@ -174,7 +174,7 @@ it('a run is paused, resumed, and one of its nodes retried; another run is refus
   expect(await api.ask('GET', `${path}/status`)).toMatchObject({
     body: { paused: { by: 'eva' }, as_of: expect.any(String) },
   });
-  expect((await api.ask('GET', path)).body).toMatchObject({ paused: true, phase: 'baremetal', total: 6 });
+  expect((await api.ask('GET', path)).body).toMatchObject({ paused: true, phase: 'baremetal', total: 6, revision: 1 });
 
   await handle.signal('pause');
 
