@@ -25,9 +25,12 @@ interface Showing extends ShownRun {
 interface Pending {
   /** To be written. */
   newest: Showing | null;
+  /** Someone waits for it. */
+  isUrgent: boolean;
   writing: Promise<void> | null;
   timer: NodeJS.Timeout | undefined;
-  writtenAt: number;
+  /** When what is not urgent may be written. */
+  dueAt: number;
   sequence: number;
   isFailing: boolean;
 }
@@ -49,22 +52,19 @@ export class RunStatuses {
   async show(run: Showing, urgent: boolean): Promise<void> {
     const pending = this.#pendingOf(run.run_id);
     pending.newest = run;
-    clearTimeout(pending.timer);
     if (!urgent || pending.isFailing) return this.#later(run.run_id, pending);
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, LIMIT_MS);
+    let limit: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      limit = setTimeout(resolve, LIMIT_MS);
     });
-    await Promise.race([this.#write(run.run_id, pending), limit]);
-    clearTimeout(timer);
+    await Promise.race([this.#now(run.run_id, pending), late]);
+    clearTimeout(limit);
   }
 
   /** Writes what is left. */
   async close(): Promise<void> {
-    const all = [...this.#runs];
-    for (const [, { timer }] of all) clearTimeout(timer);
-    await Promise.all(all.map(([id, pending]) => this.#write(id, pending)));
-    for (const [, { timer }] of all) clearTimeout(timer);
+    await Promise.all([...this.#runs].map(([id, pending]) => this.#now(id, pending)));
+    for (const { timer } of this.#runs.values()) clearTimeout(timer);
   }
 
   #pendingOf(id: string): Pending {
@@ -72,9 +72,10 @@ export class RunStatuses {
     if (known !== undefined) return known;
     const pending: Pending = {
       newest: null,
+      isUrgent: false,
       writing: null,
       timer: undefined,
-      writtenAt: 0,
+      dueAt: 0,
       sequence: 0,
       isFailing: false,
     };
@@ -82,13 +83,20 @@ export class RunStatuses {
     return pending;
   }
 
+  #now(id: string, pending: Pending): Promise<void> {
+    pending.isUrgent = true;
+    return this.#write(id, pending);
+  }
+
   #later(id: string, pending: Pending): void {
     if (pending.writing !== null) return;
-    const wait = pending.isFailing ? AGAIN_MS : Math.max(0, pending.writtenAt + EVERY_MS - Date.now());
+    clearTimeout(pending.timer);
+    const wait = Math.max(0, pending.dueAt - Date.now());
     pending.timer = setTimeout(() => void this.#write(id, pending), wait).unref();
   }
 
   #write(id: string, pending: Pending): Promise<void> {
+    clearTimeout(pending.timer);
     pending.writing ??= this.#writeNewest(pending).finally(() => {
       pending.writing = null;
       if (pending.newest !== null) this.#later(id, pending);
@@ -97,21 +105,29 @@ export class RunStatuses {
     return pending.writing;
   }
 
+  /** And what becomes urgent meanwhile. */
   async #writeNewest(pending: Pending): Promise<void> {
-    while (pending.newest !== null) {
+    do {
       const run = pending.newest;
+      if (run === null) return;
       pending.newest = null;
-      try {
-        await this.#put(run, pending);
-        pending.isFailing = false;
-      } catch (error) {
-        if (error instanceof ApplicationFailure && error.type === CLAIM_LOST) return;
-        if (!pending.isFailing)
-          this.#deps.log?.({ run: run.run_id, error: String(error) }, 'the status of a run could not be written');
-        pending.isFailing = true;
-        pending.newest ??= run;
-        return;
-      }
+      pending.isUrgent = false;
+      pending.isFailing = !(await this.#isWritten(run, pending));
+      if (pending.isFailing) pending.newest ??= run;
+      pending.dueAt = Date.now() + (pending.isFailing ? AGAIN_MS : EVERY_MS);
+    } while (pending.isUrgent && !pending.isFailing);
+  }
+
+  async #isWritten(run: Showing, pending: Pending): Promise<boolean> {
+    try {
+      await this.#put(run, pending);
+      return true;
+    } catch (error) {
+      // Without its claim, nothing of the run is its own to write.
+      if (error instanceof ApplicationFailure && error.type === CLAIM_LOST) return true;
+      if (!pending.isFailing)
+        this.#deps.log?.({ run: run.run_id, error: String(error) }, 'the status of a run could not be written');
+      return false;
     }
   }
 
@@ -119,7 +135,6 @@ export class RunStatuses {
     const { generation } = await provenClaim(this.#deps, subject, execution);
     // Several turns of a run may see the same number of events.
     pending.sequence = Math.max(sequenceIn(generation, events), pending.sequence + 1);
-    const now = Date.now();
     await this.#deps.store.runs.put({
       id: run_id,
       sequence: pending.sequence,
@@ -129,9 +144,8 @@ export class RunStatuses {
       ...given({ revision }),
       ...columnsOf(status),
       status,
-      statusAt: new Date(now).toISOString(),
+      statusAt: new Date().toISOString(),
     });
-    pending.writtenAt = now;
   }
 }
 

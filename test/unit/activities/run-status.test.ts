@@ -105,6 +105,17 @@ it('holds a run up for a second at most, and not again before the store is back'
   expect(doneOf()).toEqual([1]);
 });
 
+it('tries again in time while the run goes on showing itself', async () => {
+  broken = new StoreError({ kind: 'unreachable', message: 'away', hint: '' });
+  await show(0, { urgent: true });
+  broken = undefined;
+  for (let done = 1; done <= 12; done++) {
+    await show(done, { events: 10 + done });
+    await vi.advanceTimersByTimeAsync(500);
+  }
+  expect(written.length).toBeGreaterThan(0);
+});
+
 it('writes nothing of an execution that does not have its subject', async () => {
   await show(1, { urgent: true, runId: 'zombie' });
   holder = null;
