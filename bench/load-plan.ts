@@ -3,14 +3,14 @@
  * has it. For comparison, resolves the same revision's documents again, as `load_plan` did before they were resolved when stored.
  * The order changes from round to round. Usage: node bench/load-plan.ts [nodes] [rounds]
  */
+
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { LoadPlan, LoadPlanAnswer } from '../activities/contract.ts';
-import { createActivities } from '../activities/index.ts';
-import { plannerHere } from '../src/clusters/planning/index.ts';
 import { loadSite } from '../src/documents/index.ts';
 import { openStore } from '../src/store/index.ts';
 import { resolvedRevision } from '../test/rig/resolved-revision.ts';
+import { storeActivities } from '../test/rig/store-activities.ts';
 import { siteDocuments } from './site-documents.ts';
 
 const [nodes = 600, rounds = 10] = process.argv.slice(2).map(Number);
@@ -25,18 +25,7 @@ await store.sites.addRevision(site, resolvedRevision([{ name: 'site.yaml', text:
 await store.claims.claim({ site }, { ...ours, executionId: ours.runId });
 
 async function loadPlan(): Promise<void> {
-  const { load_plan } = createActivities({
-    store,
-    maas: () => {
-      throw new Error('no MAAS here');
-    },
-    hold: async () => ({ paused: null, stopping: false }),
-    end: async () => null,
-    execution: async (_workflow, run) => ({ runId: run ?? '', isOpen: true, children: [] }),
-    searchAttributes: async () => [],
-    planner: plannerHere(),
-    settings: { max_parallel_nodes: 64, heartbeat_seconds: 5 },
-  });
+  const { load_plan } = storeActivities(store);
   const environment = new MockActivityEnvironment(
     { workflowExecution: { workflowId: ours.workflowId, runId: ours.runId } },
     { logger: new DefaultLogger('ERROR') },

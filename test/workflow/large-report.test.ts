@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createActivities } from '../../activities/index.ts';
-import { plannerHere } from '../../src/clusters/planning/index.ts';
 import type { RunReport } from '../../src/core/site-run/index.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
 import { group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
 import { startRun } from '../rig/site-workflow.ts';
+import { storeActivities } from '../rig/store-activities.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
@@ -48,18 +47,7 @@ it('the final report of 600 nodes, 300 of them failed, has everything that the r
     });
   await store.sites.create({ name: 'dc1' });
   await store.sites.addRevision('dc1', { files: [{ name: 'site.yaml', text: '' }], resolved: null });
-  const real = createActivities({
-    store,
-    maas: () => {
-      throw new Error('no MAAS here');
-    },
-    hold: async () => ({ paused: null, stopping: false }),
-    end: async () => null,
-    execution: async (_workflow, run) => ({ runId: run ?? '', isOpen: true, children: [] }),
-    searchAttributes: async () => [],
-    planner: plannerHere(),
-    settings: { max_parallel_nodes: 1, heartbeat_seconds: 5 },
-  });
+  const real = storeActivities(store, 1);
   const { open_run, record_nodes, close_run } = real;
   Object.assign(site.overrides, { open_run, record_nodes, close_run });
   const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);

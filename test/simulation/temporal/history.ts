@@ -1,4 +1,4 @@
-import type { Command, Failure, Job, Payload } from './sdk.ts';
+import type { Command, Failure, Job, Payload, RunIdentity } from './sdk.ts';
 import { seedOf } from './sdk.ts';
 
 /** A completed workflow task, as a worker that reads the run again must repeat it. */
@@ -89,20 +89,16 @@ export function waitingAfter(turns: readonly Turn[], arrived: readonly Job[]): W
 }
 
 /** The first job of every run. */
-export function firstJob(run: {
-  readonly workflowId: string;
-  readonly runId: string;
-  readonly originalRunId: string;
-  readonly firstRunId: string;
-  readonly type: string;
-  readonly input: readonly Payload[];
-  readonly startedAt: number;
-  readonly memo: Readonly<Record<string, Payload>>;
-  readonly searchAttributes: Readonly<Record<string, Payload>>;
-  readonly parent?: { readonly workflowId: string; readonly runId: string } | undefined;
-  readonly continuedFrom?: string | undefined;
-  readonly headers: Readonly<Record<string, Payload>>;
-}): Job {
+export function firstJob(
+  run: RunIdentity & {
+    readonly input: readonly Payload[];
+    readonly memo: Readonly<Record<string, Payload>>;
+    readonly searchAttributes: Readonly<Record<string, Payload>>;
+    readonly parent?: { readonly workflowId: string; readonly runId: string } | undefined;
+    readonly continuedFrom?: string | undefined;
+    readonly headers: Readonly<Record<string, Payload>>;
+  },
+): Job {
   const { parent } = run;
   return {
     initializeWorkflow: {

@@ -48,15 +48,19 @@ interface Answer {
   readonly flags: readonly number[];
 }
 
-/** The identity of a workflow for its sandbox. */
-export interface InstanceInfo {
+/** Which run it is of which workflow, through resets. */
+export interface RunIdentity {
   readonly workflowId: string;
   readonly runId: string;
   readonly originalRunId: string;
   readonly firstRunId: string;
   readonly type: string;
-  readonly taskQueue: string;
   readonly startedAt: number;
+}
+
+/** The identity of a workflow for its sandbox. */
+export interface InstanceInfo extends RunIdentity {
+  readonly taskQueue: string;
   readonly parent?: { readonly workflowId: string; readonly runId: string } | undefined;
 }
 

@@ -18,6 +18,7 @@ import {
   fromPayload,
   type Job,
   type Payload,
+  type RunIdentity,
   seedOf,
   toPayloads,
 } from './sdk.ts';
@@ -70,15 +71,9 @@ interface Query {
 }
 
 /** One run of a workflow. */
-export interface Execution {
-  readonly workflowId: string;
-  readonly runId: string;
-  readonly originalRunId: string;
-  readonly firstRunId: string;
-  readonly type: string;
+export interface Execution extends RunIdentity {
   readonly taskQueue: string;
   readonly input: readonly Payload[];
-  readonly startedAt: number;
   readonly headers: Readonly<Record<string, Payload>>;
   readonly continuedFrom?: string;
   parent: Parent | undefined;

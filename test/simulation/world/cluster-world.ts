@@ -3,17 +3,10 @@ import { openRegion } from '@sitewright/maas-simulator';
 import type { GraphRunReport } from '../../../src/core/graph-run/index.ts';
 import { normaliseTask } from '../../../src/graph/index.ts';
 import { graphWorkflowId } from '../../../workflows/protocol.ts';
-import {
-  type Execution,
-  NotFound,
-  Random,
-  takeOverGlobals,
-  VirtualTime,
-  type WorkflowCode,
-} from '../temporal/index.ts';
+import { type Execution, NotFound, Random, type VirtualTime, type WorkflowCode } from '../temporal/index.ts';
 import { Installation, type Observer, QUEUE } from './installation.ts';
 import { SimulatedNode } from './node-agent.ts';
-import { openWorld } from './open-world.ts';
+import { inVirtualTime, openWorld } from './open-world.ts';
 import type { Verdict } from './verdict.ts';
 import { CALM, type Weather } from './world.ts';
 
@@ -24,13 +17,9 @@ const ENDS_WITHIN_MS = 48 * HOUR;
 /** Lives through one seed: runs of graphs on the nodes of a cluster. */
 export async function simulateCluster(seed: number, code: WorkflowCode): Promise<Verdict> {
   const random = new Random(`cluster ${seed}`);
-  const time = new VirtualTime(Date.parse('2026-02-05T08:00:00Z') + seed * 1000);
-  const giveBack = takeOverGlobals(time, random.fork('globals'));
-  try {
-    return await live(seed, random, time, code);
-  } finally {
-    giveBack();
-  }
+  return inVirtualTime(random, Date.parse('2026-02-05T08:00:00Z') + seed * 1000, (time) =>
+    live(seed, random, time, code),
+  );
 }
 
 async function live(seed: number, random: Random, time: VirtualTime, code: WorkflowCode): Promise<Verdict> {

@@ -1,6 +1,21 @@
 import { openStore } from '../../../src/store/index.ts';
-import { type Random, SimulatedTemporal, type VirtualTime } from '../temporal/index.ts';
+import { type Random, SimulatedTemporal, takeOverGlobals, VirtualTime } from '../temporal/index.ts';
 import { Outages, type Weather, type World } from './world.ts';
+
+/** Lives in virtual time, which begins at this moment (milliseconds); gives clock, timers and chance back to the process afterwards. */
+export async function inVirtualTime<T>(
+  random: Random,
+  startsAt: number,
+  live: (time: VirtualTime) => Promise<T>,
+): Promise<T> {
+  const time = new VirtualTime(startsAt);
+  const giveBack = takeOverGlobals(time, random.fork('globals'));
+  try {
+    return await live(time);
+  } finally {
+    giveBack();
+  }
+}
 
 /** Temporal, store and story of a seed. */
 export async function openWorld(

@@ -5,13 +5,12 @@ import {
   type Execution,
   NotFound,
   Random,
-  takeOverGlobals,
-  VirtualTime,
+  type VirtualTime,
   type WorkflowCode,
 } from '../temporal/index.ts';
 import { SiteChecks } from './checks.ts';
 import { Installation, QUEUE } from './installation.ts';
-import { openWorld } from './open-world.ts';
+import { inVirtualTime, openWorld } from './open-world.ts';
 import { revisionOf, type SiteSeed, siteSeed } from './site-seed.ts';
 import type { Verdict } from './verdict.ts';
 import { CALM } from './world.ts';
@@ -25,13 +24,9 @@ const ENDS_WITHIN_MS = 48 * HOUR;
 export async function simulateSite(seed: number, code: WorkflowCode): Promise<Verdict> {
   const random = new Random(`site ${seed}`);
   const wanted = siteSeed(random.fork('site'));
-  const time = new VirtualTime(Date.parse('2026-01-05T08:00:00Z') + seed * 1000);
-  const giveBack = takeOverGlobals(time, random.fork('globals'));
-  try {
-    return await live(seed, random, wanted, time, code);
-  } finally {
-    giveBack();
-  }
+  return inVirtualTime(random, Date.parse('2026-01-05T08:00:00Z') + seed * 1000, (time) =>
+    live(seed, random, wanted, time, code),
+  );
 }
 
 async function live(

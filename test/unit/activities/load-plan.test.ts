@@ -2,10 +2,9 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LoadPlan } from '../../../activities/contract.ts';
-import { createActivities } from '../../../activities/index.ts';
-import { plannerHere } from '../../../src/clusters/planning/index.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 import { resolvedRevision } from '../../rig/resolved-revision.ts';
+import { storeActivities } from '../../rig/store-activities.ts';
 
 const ours = { workflowId: 'deploy_site:dc1', runId: 'r1' };
 const document = (schema: string, name: string, data: string) =>
@@ -35,18 +34,7 @@ beforeEach(async () => {
 afterEach(() => store.close());
 
 function loadPlan(request: Partial<LoadPlan> = {}) {
-  const { load_plan } = createActivities({
-    store,
-    maas: () => {
-      throw new Error('no MAAS here');
-    },
-    hold: async () => ({ paused: null, stopping: false }),
-    end: async () => null,
-    execution: async (_workflow, run) => ({ runId: run ?? '', isOpen: true, children: [] }),
-    searchAttributes: async () => [],
-    planner: plannerHere(),
-    settings: { max_parallel_nodes: 2, heartbeat_seconds: 5 },
-  });
+  const { load_plan } = storeActivities(store, 2);
   const environment = new MockActivityEnvironment({ workflowExecution: ours }, { logger: new DefaultLogger('ERROR') });
   return environment.run(load_plan, { kind: 'deploy_site', site: 'dc1', ...request } as LoadPlan);
 }

@@ -1,0 +1,18 @@
+import { createActivities } from '../../activities/index.ts';
+import { plannerHere } from '../../src/clusters/planning/index.ts';
+import type { Store } from '../../src/store/index.ts';
+
+/** The activities of a worker that has a store and nothing else: each execution is open, no run is paused, MAAS is not configured. */
+export const storeActivities = (store: Store, max_parallel_nodes = 64) =>
+  createActivities({
+    store,
+    maas: () => {
+      throw new Error('no MAAS here');
+    },
+    hold: async () => ({ paused: null, stopping: false }),
+    end: async () => null,
+    execution: async (_workflow, run) => ({ runId: run ?? '', isOpen: true, children: [] }),
+    searchAttributes: async () => [],
+    planner: plannerHere(),
+    settings: { max_parallel_nodes, heartbeat_seconds: 5 },
+  });
