@@ -1,6 +1,7 @@
 import type { NodeResult } from '../src/core/deployment/index.ts';
 import type { SiteRunOutcome } from '../src/core/run/index.ts';
 import type { AnyRunStatus } from '../src/core/run/status.ts';
+import type { RunSubject } from '../src/core/run/subject.ts';
 import type { NodeWrite, Pace, RunFailure, RunReport, SitePlan, SiteRunKind } from '../src/core/site-run/index.ts';
 
 /**
@@ -135,9 +136,6 @@ interface InspectNodesAnswer {
   /** Nodes that differ from the documents, each with the reason; at most 300. */
   readonly problems: readonly { readonly node: string; readonly problem: string }[];
 }
-
-/** What a run has for itself while it is open. */
-export type RunSubject = { readonly site: string } | { readonly cluster: number };
 
 /** A run as it shows itself to the store. */
 export interface ShownRun {

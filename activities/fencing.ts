@@ -1,13 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { CLAIM_LOST } from '../src/core/run/index.ts';
-import {
-  type Claim,
-  type ClaimHolder,
-  type ClaimSubject,
-  claimFor,
-  type IsOpen,
-  reopenRun,
-} from '../src/store/index.ts';
+import { type RunSubject, subjectText } from '../src/core/run/subject.ts';
+import { type Claim, type ClaimHolder, claimFor, type IsOpen, reopenRun } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { held, RUN_STOPPED } from './run-holds.ts';
 
@@ -31,14 +25,14 @@ export const isOpenBy =
  * @returns the claim's generation
  * @throws ApplicationFailure of type `ClaimLost`, which ends the run
  */
-export const proveClaim = async (fence: Fence, subject: ClaimSubject): Promise<number> =>
+export const proveClaim = async (fence: Fence, subject: RunSubject): Promise<number> =>
   (await provenClaim(fence, subject)).generation;
 
 /**
  * As `proveClaim`, and fails, to be retried, while the run is paused; for good when it is being stopped. To be asked right
  * before the first change that a try of an activity makes: it may have been scheduled, or tried before, long ago.
  */
-export async function assertMayStart(gate: Gate, subject: ClaimSubject): Promise<void> {
+export async function assertMayStart(gate: Gate, subject: RunSubject): Promise<void> {
   const { workflowId, executionId } = await provenClaim(gate, subject);
   const { paused, stopping } = await gate.hold(workflowId, executionId).catch((error: unknown) => {
     throw held(`cannot tell whether the run is paused (${error instanceof Error ? error.message : String(error)})`);
@@ -53,7 +47,7 @@ export async function assertMayStart(gate: Gate, subject: ClaimSubject): Promise
  *
  * @param me the execution to prove it for; default: the activity's
  */
-export async function provenClaim(fence: Fence, subject: ClaimSubject, me: Execution = own()): Promise<Claim> {
+export async function provenClaim(fence: Fence, subject: RunSubject, me: Execution = own()): Promise<Claim> {
   for (;;) {
     const claim = await fence.store.claims.holder(subject);
     if (claim === null) throw lost(subject, 'no run holds it');
@@ -68,7 +62,7 @@ export async function provenClaim(fence: Fence, subject: ClaimSubject, me: Execu
 }
 
 /** Claims a subject for the run that opens. Null once that has it, else the run that has it. @throws as `proveClaim` */
-export async function openClaim(fence: Fence, subject: ClaimSubject, run: ClaimHolder): Promise<ClaimHolder | null> {
+export async function openClaim(fence: Fence, subject: RunSubject, run: ClaimHolder): Promise<ClaimHolder | null> {
   const claim = await fence.store.claims.holder(subject);
   if (claim?.workflowId === run.workflowId && claim.runId === run.runId) {
     await proveClaim(fence, subject);
@@ -79,7 +73,7 @@ export async function openClaim(fence: Fence, subject: ClaimSubject, run: ClaimH
 }
 
 /** As `proveClaim`, for closing a run; null when an earlier try has closed it, which released the claim. */
-export async function closeClaim(fence: Fence, subject: ClaimSubject, run: ClaimHolder): Promise<number | null> {
+export async function closeClaim(fence: Fence, subject: RunSubject, run: ClaimHolder): Promise<number | null> {
   const { sequence } = await fence.store.runs.get(run.runId);
   if (sequence < CLOSING) return proveClaim(fence, subject);
   await assertCurrent(fence, subject, run);
@@ -93,7 +87,7 @@ export const CLOSING = 1_000_000_000;
 export const sequenceIn = (generation: number, sequence: number): number => (generation - 1) * 1_000_000 + sequence;
 
 /** A reset of a run that ended by itself is not that run. */
-async function assertCurrent(fence: Fence, subject: ClaimSubject, { workflowId, runId }: ClaimHolder): Promise<void> {
+async function assertCurrent(fence: Fence, subject: RunSubject, { workflowId, runId }: ClaimHolder): Promise<void> {
   const me = own();
   if (me.workflowId === workflowId && me.runId === runId) return;
   const current = await fence.execution(workflowId, runId);
@@ -124,10 +118,8 @@ async function goOn({ store }: Fence, { runId }: Claim, execution: string): Prom
   });
 }
 
-const lost = (subject: ClaimSubject, why: string): ApplicationFailure => {
-  const what = 'site' in subject ? `site ${subject.site}` : `cluster ${subject.cluster}`;
-  return ApplicationFailure.nonRetryable(
-    `this run does not hold ${what}: ${why}; this step changed nothing`,
+const lost = (subject: RunSubject, why: string): ApplicationFailure =>
+  ApplicationFailure.nonRetryable(
+    `this run does not hold ${subjectText(subject)}: ${why}; this step changed nothing`,
     CLAIM_LOST,
   );
-};

@@ -58,8 +58,9 @@ async function fetchSource(
     return refuse(`commit ${commit} is not valid: ${first.join('; ')}${more}`);
   }
   const by = author.replace(/\p{Cc}/gu, ' ').slice(0, 200);
-  const stored = await store.sites
-    .addRevision(site, {
+  let stored: Awaited<ReturnType<typeof store.sites.addRevision>>;
+  try {
+    stored = await store.sites.addRevision(site, {
       files,
       resolved,
       diagnostics,
@@ -67,12 +68,11 @@ async function fetchSource(
       commitId: commit,
       commitUrl: commitUrl(source.url, commit),
       ...(by.trim() === '' ? {} : { author: by }),
-    })
-    .catch((error: unknown) => {
-      if (error instanceof StoreError && error.failure.kind === 'invalid') return error;
-      throw error;
     });
-  if (stored instanceof StoreError) return refuse(`commit ${commit} cannot be stored: ${stored.message}`);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.failure.kind !== 'invalid') throw error;
+    return refuse(`commit ${commit} cannot be stored: ${error.message}`);
+  }
   const { revision, created } = stored;
   if (created)
     await store.audit.append({

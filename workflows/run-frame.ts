@@ -11,7 +11,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { OpenedRun, OpenedWithin, RunSubject, ShownRun } from '../activities/contract.ts';
+import type { OpenedRun, OpenedWithin, ShownRun } from '../activities/contract.ts';
 import { given } from '../src/core/data/given.ts';
 import type { RunDescription } from '../src/core/run/description.ts';
 import { RUN_HELP } from '../src/core/run/help.ts';
@@ -30,6 +30,7 @@ import {
 } from '../src/core/run/index.ts';
 import type { ParsedRunInput } from '../src/core/run/input.ts';
 import { SURELY_WAITS_MS } from '../src/core/run/opening.ts';
+import { type RunSubject, subjectText } from '../src/core/run/subject.ts';
 import { isInvalidAnswer } from './answers.ts';
 import type { OpenedRow, RunOpening } from './contract.ts';
 import { type Control, createControl } from './control.ts';
@@ -295,9 +296,6 @@ export async function runInFrame<
   const { reason, next_step } = kind.explain(why);
   throw failure(failureType(why), `${reason}. Next: ${next_step}`, why, kind.result());
 }
-
-const subjectText = (subject: RunSubject): string =>
-  'site' in subject ? `site ${subject.site}` : `cluster ${subject.cluster}`;
 
 /** Whether whoever started the run waits for so long: no one else needs to learn of a refusal then. */
 function isAwaited(ms: number): boolean {

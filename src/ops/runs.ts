@@ -12,6 +12,7 @@ import type { GraphRunReport } from '../core/graph-run/index.ts';
 import type { OperatorNote } from '../core/run/index.ts';
 import { lostGraphReport, lostSiteReport } from '../core/run/lost-report.ts';
 import type { AnyRunStatus } from '../core/run/status.ts';
+import { graphRunOf } from '../core/run/subject.ts';
 import {
   assembleReport,
   explainRunFailure,
@@ -20,7 +21,6 @@ import {
   type SiteRunInput,
   type SiteRunKind,
 } from '../core/site-run/index.ts';
-import { GRAPH_RUN_KIND } from '../core/words.ts';
 import { type FoundExecution, findExecution } from '../platform/temporal/is-run-open.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import { findEnd } from '../platform/temporal/run-lookups.ts';
@@ -77,7 +77,7 @@ export function runOperations(deps: OpsDependencies) {
 
   const view = <T extends RunSummary>(run: T): T & RunView => ({
     ...run,
-    ...subjectOf(run),
+    ...graphRunOf(run),
     temporalUrl: temporalUrl(deps, run),
   });
 
@@ -106,7 +106,7 @@ export function runOperations(deps: OpsDependencies) {
   /** As the run showed it last; if it has shown none, or the store cannot be reached, as it answers now. */
   async function shownStatus(run: RunRecord, execution?: FoundExecution): Promise<AnyRunStatus> {
     if (run.status === null || run.statusAt === null) return ask(run, 'status');
-    const status = { ...(run.status as unknown as AnyRunStatus), as_of: run.statusAt };
+    const status = { ...run.status, as_of: run.statusAt };
     const why = await whyUnattended(temporal, run, execution);
     return why === null ? status : { ...status, warnings: [...status.warnings, why] };
   }
@@ -328,15 +328,9 @@ const ended = (run: RunRecord, how: string) =>
   problem('run-ended', `run ${run.id} has ended: ${how}`, {
     hint:
       run.kind === WORKFLOWS.execute_graph
-        ? `Continue it: sitewright graph execute --from ${run.labels.transaction ?? 'TRANSACTION'}`
+        ? `Continue it: sitewright graph execute --from ${graphRunOf(run).transaction ?? 'TRANSACTION'}`
         : `Start it again: sitewright site ${startVerb(run.kind)} ${run.site ?? ''}`,
   });
-
-/** Labels are how runs are found: of a run of graphs, the service sets these two. */
-function subjectOf({ kind, labels }: RunSummary): Pick<RunView, 'cluster' | 'transaction'> {
-  const numbered = (text: string | undefined) => (kind !== GRAPH_RUN_KIND || text === undefined ? null : Number(text));
-  return { cluster: numbered(labels.cluster), transaction: numbered(labels.transaction) };
-}
 
 function temporalUrl({ temporalUiUrl, temporal }: OpsDependencies, run: RunSummary): string | null {
   if (temporalUiUrl === undefined || run.temporalRunId === null) return null;

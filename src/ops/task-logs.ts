@@ -6,6 +6,7 @@ import { type ClusterNode, uidOf } from '../clusters/sources.ts';
 import type { RunLogPage } from '../core/contracts/run.ts';
 import { given } from '../core/data/given.ts';
 import { graphRunName } from '../core/graph-run/index.ts';
+import { graphRunOf } from '../core/run/subject.ts';
 import { type ExecutionKey, type TaskOnNode, taskText } from '../core/task-on-node.ts';
 import { isTransactionOpen } from '../core/words.ts';
 import { type RunTransactions, type Store, StoreError, type TransactionRecord } from '../store/index.ts';
@@ -82,8 +83,8 @@ async function findByRunId(store: Store, id: string) {
     throw error;
   });
   if (run === undefined) return null;
-  const transaction = Number(run.labels.transaction);
-  return Number.isInteger(transaction)
+  const { transaction } = graphRunOf(run);
+  return transaction !== null
     ? store.transactions.getRun(transaction)
     : store.transactions.findRun(run.workflowId, run.temporalRunId ?? undefined);
 }

@@ -1,7 +1,8 @@
 import { lostReport } from '../core/run/lost-report.ts';
+import { graphRunOf, type RunSubject } from '../core/run/subject.ts';
 import { type LostOutcome, OPEN_TRANSACTION_STATUSES } from '../core/words.ts';
 import { StoreError } from './failure.ts';
-import type { Claimant, ClaimHolder, ClaimSubject } from './queries/claim-store.ts';
+import type { Claimant, ClaimHolder } from './queries/claim-store.ts';
 import type { RunRecord } from './queries/run-store.ts';
 import type { StorePorts } from './store.ts';
 
@@ -15,7 +16,7 @@ export type IsOpen = (workflowId: string, runId: string | null) => Promise<boole
 export async function claimFor(
   { claims }: Pick<StorePorts, 'claims'>,
   isOpen: IsOpen,
-  subject: ClaimSubject,
+  subject: RunSubject,
   holder: Claimant,
 ): Promise<ClaimHolder | null> {
   let claim = await claims.claim(subject, holder);
@@ -96,8 +97,8 @@ export async function closeRun(
   { outcome, at, reason }: RunEnd,
 ): Promise<RunRecord> {
   const { id, workflowId, kind, startedAt } = run;
-  const transaction = transactionOf(run);
-  if (transaction !== undefined) {
+  const { transaction } = graphRunOf(run);
+  if (transaction !== null) {
     await transactions.endRun(transaction, { status: outcome, message: reason ?? outcome }).catch(unlessNotFound);
   }
   const sequence = run.sequence + 1;
@@ -120,8 +121,8 @@ export async function closeRun(
 export async function reopenRun({ runs, transactions }: RunPorts, run: RunRecord): Promise<void> {
   if (run.outcome === null) return;
   const { id, workflowId, kind, startedAt, sequence } = run;
-  const transaction = transactionOf(run);
-  if (transaction !== undefined) await transactions.reopenRun(transaction).catch(unlessNotFound);
+  const { transaction } = graphRunOf(run);
+  if (transaction !== null) await transactions.reopenRun(transaction).catch(unlessNotFound);
   const open = {
     phase: 'starting',
     outcome: null,
@@ -133,9 +134,6 @@ export async function reopenRun({ runs, transactions }: RunPorts, run: RunRecord
   };
   await runs.put({ id, workflowId, kind, startedAt, sequence: sequence + 1, ...open });
 }
-
-const transactionOf = ({ kind, labels }: RunRecord): number | undefined =>
-  kind === 'execute_graph' && labels.transaction !== undefined ? Number(labels.transaction) : undefined;
 
 function unlessNotFound(error: unknown): void {
   if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;

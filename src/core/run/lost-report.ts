@@ -2,6 +2,7 @@ import type { GraphRunReport } from '../contracts/graph-run.ts';
 import type { RunReport } from '../contracts/site-run-report.ts';
 import { given } from '../data/given.ts';
 import { LOST_OUTCOMES, type SiteRunKind } from '../words.ts';
+import { graphRunOf } from './subject.ts';
 
 /** Known facts of a run that ended before it could write its report. */
 interface LostRun {
@@ -27,13 +28,10 @@ export const lostSiteReport = (run: LostRun, reason?: string): RunReport => ({
   phases: [],
 });
 
-export const lostGraphReport = (run: LostRun, reason?: string): GraphRunReport => ({
-  cluster: numberIn(run.labels.cluster) ?? 0,
-  transaction: numberIn(run.labels.transaction),
-  mode: 'apply',
-  ...common(run, reason),
-  graphs: [],
-});
+export function lostGraphReport(run: LostRun, reason?: string): GraphRunReport {
+  const { cluster, transaction } = graphRunOf(run);
+  return { cluster: cluster ?? 0, transaction, mode: 'apply', ...common(run, reason), graphs: [] };
+}
 
 const ENDS = ['cancelled', ...LOST_OUTCOMES] as const;
 
@@ -47,5 +45,3 @@ const common = (run: LostRun, reason: string | undefined) => ({
   operator: [],
   warnings: [`the run ended as ${run.outcome ?? 'unknown'} before it could write its report`],
 });
-
-const numberIn = (text: string | undefined): number | null => (text === undefined ? null : Number(text));

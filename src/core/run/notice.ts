@@ -4,6 +4,7 @@ import { lineOf, objectOf, oneOf, type Shape, valueThat } from '../data/shape.ts
 import { NOTICE_EVENTS, type NoticeEvent } from '../words.ts';
 import { describeAwaiting } from './approval.ts';
 import { MAX } from './description.ts';
+import { graphRunOf } from './subject.ts';
 
 /** Input of `send_notice`: runs start it, and the API for tests. */
 export interface SendNotice {
@@ -36,14 +37,14 @@ export function lostRunNotice(
   },
   end: { readonly outcome: string; readonly at: Date; readonly reason?: string },
 ): Notice {
-  const { id, workflowId, kind, site, labels, title, startedBy } = run;
+  const { id, workflowId, kind, site, title, startedBy } = run;
   const reason = end.reason === undefined ? '' : `: ${end.reason}`;
   return {
     event: 'failed',
     at: end.at.toISOString(),
     run: {
       ...{ id, workflow_id: workflowId, kind, site },
-      cluster: labels.cluster === undefined ? null : Number(labels.cluster),
+      cluster: graphRunOf(run).cluster,
       ...(title === null ? {} : { title }),
       ...(startedBy === null ? {} : { started_by: startedBy }),
     },

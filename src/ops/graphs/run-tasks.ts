@@ -8,6 +8,7 @@ import {
   type TaskCounts,
   workOf,
 } from '../../core/graph-run/task-counts.ts';
+import { graphRunOf } from '../../core/run/subject.ts';
 import { isTransactionOpen, type TaskStatus, type TransactionStatus } from '../../core/words.ts';
 import {
   type Fields,
@@ -68,10 +69,11 @@ export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDepend
   /** The graphs of a graph run, in order. */
   async function graphsOf(id: string, type?: string): Promise<readonly TransactionRecord[]> {
     const run = await store.runs.get(id);
-    const transaction = Number(run.labels.transaction);
-    const found = Number.isInteger(transaction)
-      ? await store.transactions.getRun(transaction)
-      : await store.transactions.findRun(run.workflowId, run.temporalRunId ?? undefined);
+    const { transaction } = graphRunOf(run);
+    const found =
+      transaction !== null
+        ? await store.transactions.getRun(transaction)
+        : await store.transactions.findRun(run.workflowId, run.temporalRunId ?? undefined);
     if (found === null)
       throw problem('not-found', `run ${id} is not a graph run`, { hint: 'Its nodes are under /nodes.' });
     if (type === undefined) return found.graphs;

@@ -1,13 +1,11 @@
 import type { Kysely, Transaction } from 'kysely';
+import type { RunSubject } from '../../core/run/subject.ts';
 import { conflict } from '../failure.ts';
 import { InputCheck } from '../input.ts';
 import type { Session } from '../session.ts';
 import type { Tables } from '../tables.ts';
 import { assertRow, holdRow } from './identified-row.ts';
 import { holdSite, readSite } from './site-row.ts';
-
-/** Subjects that only one run at a time may work on. */
-export type ClaimSubject = { readonly site: string } | { readonly cluster: number };
 
 /** The run that has a subject, by its workflow id and the run id of its first execution. */
 export interface ClaimHolder {
@@ -43,7 +41,7 @@ export class ClaimStore {
   }
 
   /** Claims the subject, or returns its holder. Claiming again as the same execution of the same run is a success. */
-  async claim(subject: ClaimSubject, holder: Claimant): Promise<ClaimResult> {
+  async claim(subject: RunSubject, holder: Claimant): Promise<ClaimResult> {
     const wanted = checkedExecution('', holder);
     return this.#session.write(async (transaction) => {
       await holdSubject(transaction, subject);
@@ -58,7 +56,7 @@ export class ClaimStore {
    * Compare and swap: the claim goes to `next` only if `expected` still holds it. Otherwise `holder` is the run that
    * holds it, or null. Repeating a take-over that succeeded succeeds.
    */
-  async takeOver(subject: ClaimSubject, expected: Claimant, next: Claimant): Promise<ClaimResult<Claim | null>> {
+  async takeOver(subject: RunSubject, expected: Claimant, next: Claimant): Promise<ClaimResult<Claim | null>> {
     const from = checkedExecution('expected.', expected);
     const to = checkedExecution('next.', next);
     return this.#session.write(async (transaction) => {
@@ -72,7 +70,7 @@ export class ClaimStore {
   }
 
   /** Releases the claim of a run. False, and nothing happens, when this run does not have it. */
-  async release(subject: ClaimSubject, holder: ClaimHolder): Promise<boolean> {
+  async release(subject: RunSubject, holder: ClaimHolder): Promise<boolean> {
     const check = new InputCheck();
     const checked = checkedHolder(check, '', holder);
     check.done();
@@ -80,7 +78,7 @@ export class ClaimStore {
   }
 
   /** Who holds the subject; null when no run does. */
-  holder(subject: ClaimSubject): Promise<Claim | null> {
+  holder(subject: RunSubject): Promise<Claim | null> {
     return this.#session.read(async (db) => {
       await ('site' in subject ? readSite(db, subject.site) : assertRow(db, 'cluster', subject.cluster));
       return readClaim(db, subject);
@@ -91,7 +89,7 @@ export class ClaimStore {
 /** As `release`, within a transaction. */
 export async function releaseClaim(
   transaction: Transaction<Tables>,
-  subject: ClaimSubject,
+  subject: RunSubject,
   { workflowId, runId }: ClaimHolder,
 ): Promise<boolean> {
   await holdSubject(transaction, subject);
@@ -106,7 +104,7 @@ export async function releaseClaim(
 }
 
 /** @throws StoreError of kind `conflict` naming the run that holds the subject */
-export async function assertUnclaimed(db: Kysely<Tables>, subject: ClaimSubject, name: string): Promise<void> {
+export async function assertUnclaimed(db: Kysely<Tables>, subject: RunSubject, name: string): Promise<void> {
   const claim = await readClaim(db, subject);
   if (claim === null) return;
   const { workflowId, runId } = claim;
@@ -124,15 +122,15 @@ interface ClaimTables {
 
 const claimsIn = (db: Kysely<Tables>): Kysely<ClaimTables> => db as unknown as Kysely<ClaimTables>;
 
-const placeOf = (subject: ClaimSubject) =>
+const placeOf = (subject: RunSubject) =>
   'site' in subject
     ? { table: 'siteClaim' as 'claim', key: 'site' as 'subject', id: subject.site }
     : { table: 'clusterClaim' as 'claim', key: 'clusterId' as 'subject', id: subject.cluster };
 
-const holdSubject = (transaction: Transaction<Tables>, subject: ClaimSubject): Promise<object> =>
+const holdSubject = (transaction: Transaction<Tables>, subject: RunSubject): Promise<object> =>
   'site' in subject ? holdSite(transaction, subject.site) : holdRow(transaction, 'cluster', subject.cluster);
 
-async function readClaim(db: Kysely<Tables>, subject: ClaimSubject): Promise<Claim | null> {
+async function readClaim(db: Kysely<Tables>, subject: RunSubject): Promise<Claim | null> {
   const { table, key, id } = placeOf(subject);
   const columns = ['workflowId', 'runId', 'executionId', 'generation', 'claimedAt'] as const;
   const found = await claimsIn(db).selectFrom(table).select(columns).where(key, '=', id).executeTakeFirst();
@@ -141,7 +139,7 @@ async function readClaim(db: Kysely<Tables>, subject: ClaimSubject): Promise<Cla
 
 async function writeClaim(
   db: Transaction<Tables>,
-  subject: ClaimSubject,
+  subject: RunSubject,
   holder: Claimant,
   generation: number,
 ): Promise<void> {

@@ -1,12 +1,13 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import type { NodeReport } from '../../core/contracts/site-run-report.ts';
+import type { RunSubject } from '../../core/run/subject.ts';
 import { notFound } from '../failure.ts';
 import { fromJson, InputCheck, storable } from '../input.ts';
 import type { Json, Page, PageRequest } from '../page.ts';
 import type { Session } from '../session.ts';
 import type { New, Row, Stored, Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
-import { type ClaimSubject, releaseClaim } from './claim-store.ts';
+import { releaseClaim } from './claim-store.ts';
 import { matching, readPeriod, within } from './conditions.ts';
 import { columnsWithout, givenColumns, newRow, recordOf, replacing } from './conversion.ts';
 import { insertRow } from './identified-row.ts';
@@ -118,7 +119,7 @@ export class RunStore {
   }
 
   /** As `put`, for the end of a run, and releases its claim: whoever sees that it has ended finds the subject free. */
-  async end(run: RunWrite, subject: ClaimSubject): Promise<RunRecord> {
+  async end(run: RunWrite, subject: RunSubject): Promise<RunRecord> {
     const write = checkedRun(run);
     return this.#session.write(async (transaction) => {
       // First the subject, then the run, as all others lock them.

@@ -1,4 +1,5 @@
 import type { NodeReport } from '../../core/contracts/site-run-report.ts';
+import type { AnyRunStatus } from '../../core/run/status.ts';
 import type { NoticeEvent } from '../../core/words.ts';
 import type { Json } from '../page.ts';
 import { anyJson, choice, count, flag, json, key, text, time } from './column.ts';
@@ -44,7 +45,7 @@ export const runTables = {
     /** Why it did not succeed, or the first failure so far. */
     failure: text().nullable().newest(),
     /** The status that the open run showed last, and when; null before it shows one, and once it has ended. */
-    status: json<Json, unknown>().nullable().newest(),
+    status: json<AnyRunStatus>().nullable().newest(),
     statusAt: time().nullable().newest(),
   },
   /** In its own table: reports can be megabytes, which lists of runs should not read. */

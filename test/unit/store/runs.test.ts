@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { AnyRunStatus } from '../../../src/core/run/status.ts';
 import type { RunNodeWrite, RunWrite } from '../../../src/store/index.ts';
 import { describeStore } from './backends.ts';
 import { failureOf } from './failures.ts';
@@ -61,10 +62,11 @@ describeStore('RunStore', (backend) => {
 
   it('keeps the status that an open run showed last, until the run ends', async () => {
     const { runs } = await backend.fresh();
-    const status = { phase: 'baremetal', failed: [{ node: 'n1', reason: "o'clock" }] };
+    const shown = (more: object) => more as AnyRunStatus;
+    const status = shown({ phase: 'baremetal', failed: [{ node: 'n1', reason: "o'clock" }] });
     const showing = { paused: true, held: true, awaitingApproval: true, status, statusAt: START };
     await runs.put(write('01J', 5, showing));
-    await runs.put(write('01J', 4, { status: { phase: 'load' }, paused: false, statusAt: START }));
+    await runs.put(write('01J', 4, { status: shown({ phase: 'load' }), paused: false, statusAt: START }));
     expect(await runs.get('01J')).toMatchObject(showing);
     expect((await runs.list()).items[0]).not.toHaveProperty('status');
     await runs.put(write('01J', 9, { outcome: 'success' }));
