@@ -257,7 +257,8 @@ describe('a reset of a run that was terminated, after another one had its site',
     await deploying(3);
     await first.terminate('tests');
     const next = await start('deploy_site');
-    // It takes the site over, then closes the row of the previous run.
+    // It takes the site over. The row of the previous run is closed by it or, before it, by the reconciler.
+    await until(async () => (await site.store.claims.holder({ site: site.name }))?.runId === next.firstExecutionRunId);
     await until(async () => (await site.store.runs.get(first.firstExecutionRunId)).outcome === 'terminated');
     const refused = async (why: string) => {
       const row = await site.store.runs.get(first.firstExecutionRunId);
