@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { MachineStatus, openMachines } from '@sitewright/maas';
 import { simulatorKeys } from '@sitewright/maas-simulator';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type ApiRig, apiOfSite } from '../api/api-rig.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookUntil } from '../rig/look-again.ts';
@@ -19,9 +19,16 @@ describePage('the page of a run on a site', () => {
   let api: ApiRig;
   let receiver: NoticeReceiver;
   const opened: OpenPage[] = [];
+  let isOpen = false;
 
   beforeAll(async () => {
     [browser, rig] = await Promise.all([launch(), temporalRig({ namespace: 'own' })]);
+  });
+  // One site for all. A second attempt begins with a fresh one: its machines and the open run are as the first attempt left them.
+  beforeEach(async ({ task }) => {
+    const isAgain = (task.result?.retryCount ?? 0) > 0;
+    if (isOpen && !isAgain) return;
+    await closeSite().catch(() => undefined);
     const machines = exampleHosts.map((hostname, at) => ({
       ...{ hostname, power_type: 'ipmi' },
       // One is someone else's.
@@ -32,13 +39,20 @@ describePage('the page of a run on a site', () => {
     api = await apiOfSite(rig, site);
     receiver = await noticeReceiver();
     await api.api.listen({ port: 0, host: '127.0.0.1' });
+    isOpen = true;
   });
+  async function closeSite(): Promise<void> {
+    if (!isOpen) return;
+    isOpen = false;
+    await closePages(opened).finally(async () => {
+      await api.close();
+      await site.close();
+      await receiver.close();
+    });
+  }
   afterAll(async () => {
-    const checked = closePages(opened);
+    const checked = closeSite();
     await checked.catch(() => undefined);
-    await api.close();
-    await site.close();
-    await receiver.close();
     await rig.close();
     await browser.close();
     await checked;
@@ -91,6 +105,11 @@ describePage('the page of a run on a site', () => {
     await act('Stop', 'enough for today');
     await page.getByText('Stopping: running work finishes').waitFor();
     await act('Cancel', 'the wrong site');
+    const ended = await lookUntil(
+      async () => (await api.ask('GET', `/api/v1/runs/${run}`)).body.outcome,
+      (outcome) => outcome !== null,
+    );
+    expect(ended).toBe('cancelled');
     await page.getByRole('heading', { level: 1 }).getByText('cancelled').waitFor();
     const audit = (await api.ask('GET', '/api/v1/audit?action=run.cancel')).body.items;
     expect(audit).toMatchObject([{ actor: 'eva', reason: 'the wrong site' }]);
