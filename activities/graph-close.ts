@@ -1,9 +1,10 @@
 import type { NodeChange as NodeTransition } from '../src/clusters/node-transitions.ts';
 import type { StoredReference } from '../src/clusters/planning/index.ts';
 import { given } from '../src/core/data/given.ts';
-import { causeText, type RootCause } from '../src/core/task-on-node.ts';
+import type { TaskEnd } from '../src/core/graph-run/index.ts';
+import { causeText, type RootCause, type TaskOnNode } from '../src/core/task-on-node.ts';
 import { isTransactionOpen } from '../src/core/words.ts';
-import type { NodeChange, NodeRecord, Store, TransactionRecord } from '../src/store/index.ts';
+import type { NodeChange, NodeRecord, Store, TaskHistoryRow, TransactionRecord } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
 import { proveClaim } from './fencing.ts';
@@ -32,14 +33,23 @@ export function graphCloseActivities(deps: ActivityDependencies): Pick<GraphActi
   };
 }
 
-/** Stores the planned state of all successful tasks, even if the graph failed. */
+/** Stores the planned state of all successful tasks, even if the graph failed. What did not run keeps the state that it had. */
 async function storeTaskStates(store: Store, child: TransactionRecord, clusterId: number): Promise<void> {
   const state = await store.transactions.getSnapshot(child.id, 'deployment_info');
   if (state === undefined || child.timeStart === null) return;
-  const rows = await store.taskHistory.list(child.id, { statuses: ['success'] });
-  if (rows.length === 0) return;
-  const tasks = rows.map(({ task, node }) => ({ task, node }));
-  await store.taskStates.record({ clusterId, state, at: child.timeStart, tasks });
+  const begun = (await store.taskHistory.list(child.id)).filter(hasBegun);
+  const [tasks, others] = [true, false].map((succeeded) =>
+    begun.filter(({ status }) => (status === 'success') === succeeded).map(({ task, node }) => ({ task, node })),
+  ) as [TaskOnNode[], TaskOnNode[]];
+  await store.taskStates.record({ clusterId, state, at: child.timeStart, tasks, begun: others });
+}
+
+/** Whether the task may have changed its node. It has not when the only attempt never reached it, or was refused there. */
+function hasBegun({ status, attempts, summary }: TaskHistoryRow): boolean {
+  if (status === 'success') return true;
+  const { outcome, failure_kind } = (summary ?? {}) as Partial<TaskEnd>;
+  const isUntouched = failure_kind === 'offline' || outcome === 'refused' || outcome === 'not_reached';
+  return attempts > 1 || (attempts === 1 && !isUntouched);
 }
 
 async function updateNodes(

@@ -317,10 +317,24 @@ describe('agents', () => {
       await run.ended();
     });
 
-    it(`an offline critical node fails the run ${shape}`, async () => {
+    it(`an offline node in no group fails the run, and the others run to their end ${shape}`, async () => {
       const absent = rig.workflowId('absent');
       const controlOf = (id: string) => (id === 'n2' ? absent : undefined);
       const graph = scriptedGraph({ plans: { default: pair }, controlOf, offlineWaitSeconds: 1, ...split });
+      const run = await startGraphRun(rig, graph);
+      const cause = causeOf((await run.ended()).failure);
+      expect(cause.type).toBe('GraphFailed');
+      expect(cause.message).toContain('no answer from n2');
+      expect(graph.began).toEqual(['a@n1', 'b@n1']);
+      expect(graph.rows().get('a@n2')).toMatchObject({ status: 'blocked', root_cause: { task: null, node: 'n2' } });
+      expect(graph.closedGraphs[0]!.nodes).toEqual({ n1: 'success', n2: 'failed' });
+    });
+
+    it(`an offline node of which its group misses none stops the run before anything runs ${shape}`, async () => {
+      const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 0) };
+      const absent = rig.workflowId('absent');
+      const controlOf = (id: string) => (id === 'n2' ? absent : undefined);
+      const graph = scriptedGraph({ plans: { default: plan }, controlOf, offlineWaitSeconds: 1, ...split });
       const run = await startGraphRun(rig, graph);
       const cause = causeOf((await run.ended()).failure);
       expect(cause.type).toBe('GraphFailed');

@@ -1,13 +1,14 @@
+import { hasSystem } from '../../core/node-system.ts';
 import type { ClusterState, OldStates } from '../../graph/index.ts';
 import type { SavedStates } from '../../store/index.ts';
 import { type ClusterNode, type ClusterSources, uidOf } from '../sources.ts';
 
-/** Nodes with these statuses are treated as if nothing had ever run there. */
-const FRESH: ReadonlySet<string> = new Set(['error', 'discover', 'provisioned', 'stopped']);
-
-/** Whether tasks on a node treat everything as changed: it is new, was reinstalled, or its last run failed. */
-const isFresh = (node: Pick<ClusterNode, 'pendingAddition' | 'status'>): boolean =>
-  node.pendingAddition || FRESH.has(node.status);
+/**
+ * Whether tasks on a node treat everything as changed: it is new, or its system is. What a run left undone on it, or a task that
+ * failed there, is no reason: the states say for each task what it left the last time.
+ */
+const isFresh = (node: Pick<ClusterNode, 'pendingAddition' | 'status' | 'errorType'>): boolean =>
+  node.pendingAddition || node.status === 'provisioned' || !hasSystem(node);
 
 /**
  * The states that `old()` and `changed()` compare with: for each (task, node), the state of the last success. Fresh

@@ -120,7 +120,7 @@ function startRun(s: Scheduler, offline: readonly number[]): void {
   for (const node of offline) {
     if (s.offline[node] === 1 || s.graph.mode === 'dry_run') continue;
     s.offline[node] = 1;
-    changeLosses(s, node, 1);
+    changeLosses(s, node, 1, 1);
   }
   for (let task = 0; task < taskCount(s.graph); task++) {
     // A dry run runs nothing: its tasks end like tasks without work.
@@ -199,8 +199,8 @@ function cancelRetries(s: Scheduler): boolean {
 }
 
 function announceStop(s: Scheduler): void {
-  const verdict = s.tolerance.verdict;
-  const why = s.stopped ? 'user' : verdict !== 'none' ? verdict : s.halted ? 'tolerance' : 'none';
+  const { stop } = s.tolerance;
+  const why = s.stopped ? 'user' : stop !== 'none' ? stop : s.halted ? 'tolerance' : 'none';
   if (why === s.announced) return;
   s.announced = why;
   s.commands.push({ type: 'stopping', why });

@@ -8,7 +8,7 @@ import type { Permits } from './permits.ts';
 import { createPermits } from './permits.ts';
 import type { Rejection } from './rejection.ts';
 import type { GraphEnd, ToleranceCount } from './tolerance.ts';
-import { countTolerance, endOfGraph } from './tolerance.ts';
+import { ABSENT, countTolerance, endOfGraph } from './tolerance.ts';
 
 export type CoordinatorEvent =
   | { readonly type: 'begin'; readonly offline?: readonly string[] }
@@ -200,7 +200,7 @@ function ownerOf(c: Coordinator, { node }: TaskOnNode): number | undefined {
 function begin(c: Coordinator, offline: readonly string[]): void {
   c.started = true;
   const nodes = offline.flatMap((id) => c.nodeIndex.get(id) ?? []);
-  for (const node of nodes) c.tolerance.set(node, true);
+  for (const node of nodes) c.tolerance.set(node, ABSENT);
   // The first message contains the verdict, so that nothing starts before it.
   for (let part = 0; part < c.plan.parts; part++) {
     draftFor(c, part).begin = { offline: nodes.filter((node) => c.plan.partOf[node] === part) };
@@ -211,7 +211,7 @@ function receive(c: Coordinator, message: FromPart): void {
   const { part } = message;
   c.seen[part] = message.seen;
   c.quiet[part] = message.quiet;
-  for (const [node, failing] of message.failing ?? []) c.tolerance.set(node, failing === 1);
+  for (const [node, loss] of message.failing ?? []) c.tolerance.set(node, loss);
   for (const [task, bits, cause] of message.tasks ?? []) {
     for (const listener of c.taskListeners.get(task) ?? []) {
       (draftFor(c, listener).tasks ??= []).push([task, bits, cause]);
@@ -247,7 +247,7 @@ const isSameCause = (a: RootCause | null, b: RootCause | null): boolean =>
   a === null || b === null ? a === b : isSameTask(a, b);
 
 function announceStop(c: Coordinator, commands: CoordinatorCommand[]): void {
-  const why = c.stopped ? 'user' : c.tolerance.verdict;
+  const why = c.stopped ? 'user' : c.tolerance.stop;
   if (why === c.announced) return;
   const stopFor = (why: Coordinator['announced']) => (why === 'user' || why === 'none' ? why : 'failure');
   if (stopFor(why) !== stopFor(c.announced)) {

@@ -27,7 +27,7 @@ export interface FromPart {
   readonly tasks?: readonly Change[];
   /** `[join, bits, cause]`: combined state of this part's tasks before the join. */
   readonly joins?: readonly Change[];
-  /** `[node, 1 | 0]`: whether the node has failed or blocked tasks. */
+  /** `[node, loss]`: what the node has lost, as in `ToleranceCount`. */
   readonly failing?: readonly (readonly [number, number])[];
   /** `[class, change]` of the number of free nodes that wait for a permit. */
   readonly demand?: readonly (readonly [number, number])[];

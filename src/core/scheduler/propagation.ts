@@ -9,6 +9,7 @@ import type { Scheduler } from './state.ts';
 import { causeNumber } from './state.ts';
 import type { SettledStatus } from './status.ts';
 import { code, isFailed, isFinal, statusOf } from './status.ts';
+import { ABSENT, FAILING, NO_LOSS } from './tolerance.ts';
 
 /** Sets the status of a task and updates the counts of its successors. `settleTouched` applies the consequences. */
 export function setStatus(s: Scheduler, task: number, next: number, cause = -1): void {
@@ -18,7 +19,12 @@ export function setStatus(s: Scheduler, task: number, next: number, cause = -1):
   s.running += holds(next) - holds(before);
   s.unsettled += Number(isFinal(before)) - Number(isFinal(next));
   const why = next === code.failed ? causeNumber(s, pairOf(s.graph, task)) : cause;
-  changeLosses(s, node, Number(isFailed(next)) - Number(isFailed(before)));
+  changeLosses(
+    s,
+    node,
+    Number(isFailed(next)) - Number(isFailed(before)),
+    Number(isFailed(next) && isAbsence(s, why)) - Number(isFailed(before) && isAbsence(s, s.cause[task]!)),
+  );
   if (next === code.failed || before === code.failed) {
     s.failedOn[node]! += next === code.failed ? 1 : -1;
     s.nodeCause[node] = next === code.failed ? why : -1;
@@ -46,14 +52,26 @@ export function announceStatus(s: Scheduler, task: number, before: number): void
   });
 }
 
-/** Counts lost tasks on a node (failed or blocked; being offline counts as one). A node with any is failing. */
-export function changeLosses(s: Scheduler, node: number, change: number): void {
-  if (change === 0) return;
-  const before = s.lostOn[node]!;
-  s.lostOn[node] = before + change;
-  if (before > 0 === before + change > 0) return;
-  s.tolerance.set(node, before === 0);
-  if (s.outbox !== undefined) s.outbox.nodes.set(node, before === 0 ? 1 : 0);
+/** Whether a cause is a node that is offline, not a task that failed. */
+export const isAbsence = (s: Scheduler, cause: number): boolean => s.causes[cause]?.task === null;
+
+/**
+ * Counts lost tasks on a node (failed or blocked; being offline counts as one).
+ * @param absent the change of those that only an offline node explains
+ */
+export function changeLosses(s: Scheduler, node: number, change: number, absent: number): void {
+  const before = lossOf(s, node);
+  s.lostOn[node]! += change;
+  s.absentOn[node]! += absent;
+  const loss = lossOf(s, node);
+  if (before === loss) return;
+  s.tolerance.set(node, loss);
+  s.outbox?.nodes.set(node, loss);
+}
+
+function lossOf(s: Scheduler, node: number): number {
+  if (s.lostOn[node] === 0) return NO_LOSS;
+  return s.lostOn[node] === s.absentOn[node] ? ABSENT : FAILING;
 }
 
 /** Sets the bits of a vertex and updates the counts of its successors. */

@@ -5,7 +5,7 @@ import { taskCount } from './graph.ts';
 import { earlyMessages } from './inbox.ts';
 import type { ToPart } from './part-messages.ts';
 import { failedBit, finishedBit } from './part-messages.ts';
-import { changeLosses, setBits } from './propagation.ts';
+import { changeLosses, isAbsence, setBits } from './propagation.ts';
 import { refillSlots } from './slots.ts';
 import type { Scheduler, SchedulerOptions } from './state.ts';
 import { causeNumber, createScheduler } from './state.ts';
@@ -121,7 +121,7 @@ export function restoreScheduler(
     if (c === code.running || c === code.retrying) s.running++;
     if (!isFinal(c)) continue;
     s.unsettled--;
-    if (isFailed(c)) changeLosses(s, node, 1);
+    if (isFailed(c)) changeLosses(s, node, 1, Number(isAbsence(s, causeOf.get(task) ?? -1)));
     if (c === code.failed) {
       s.failedOn[node]!++;
       s.nodeCause[node] = causeOf.get(task)!;
@@ -131,7 +131,7 @@ export function restoreScheduler(
   for (const [vertex, cause] of snapshot.causeOf) s.cause[vertex] = cause;
   for (const node of snapshot.offline) {
     s.offline[node] = 1;
-    changeLosses(s, node, 1);
+    changeLosses(s, node, 1, 1);
   }
   for (const [task, attempts, forgiven] of snapshot.attempts) {
     s.attempts[task] = attempts;

@@ -64,6 +64,8 @@ export interface Scheduler {
   /** By node: number of failed tasks, and of failed or blocked tasks. */
   readonly failedOn: Int32Array;
   readonly lostOn: Int32Array;
+  /** By node: how many of the lost ones only an offline node explains. */
+  readonly absentOn: Int32Array;
   /** By node: the cause that its other tasks inherit while it is failed. */
   readonly nodeCause: Int32Array;
   readonly tolerance: ToleranceCount;
@@ -183,6 +185,7 @@ export function createScheduler(graph: SchedulerGraph, options: SchedulerOptions
     offline: new Uint8Array(graph.nodes.length),
     failedOn: new Int32Array(graph.nodes.length),
     lostOn: new Int32Array(graph.nodes.length),
+    absentOn: new Int32Array(graph.nodes.length),
     nodeCause: new Int32Array(graph.nodes.length).fill(-1),
     tolerance: countTolerance(graph),
     slots: createSlots(graph, tasksOfNode),
@@ -285,4 +288,4 @@ export function taskAt({ graph, nodeIndex, tasksOfNode }: Scheduler, name: strin
 }
 
 /** Whether nothing new may start. */
-export const isStopping = (s: Scheduler): boolean => s.stopped || s.halted || s.tolerance.verdict !== 'none';
+export const isStopping = (s: Scheduler): boolean => s.stopped || s.halted || s.tolerance.stop !== 'none';

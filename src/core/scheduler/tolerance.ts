@@ -6,11 +6,25 @@ interface ToleratedGraph {
   readonly groups: readonly { readonly nodes: readonly number[]; readonly tolerance: number }[];
 }
 
+/**
+ * What a node has lost, as messages between parts contain it. 0: nothing. 1: tasks that failed, or that failed ones block. 2: only
+ * what absent nodes take with them: it is one, or its tasks wait for those of one.
+ */
+export const NO_LOSS = 0;
+export const FAILING = 1;
+export const ABSENT = 2;
+
 /** Counts failing nodes against the fault tolerance groups of a run. */
 export interface ToleranceCount {
-  /** Sets whether a node has failed or blocked tasks, or is offline. */
-  set(node: number, failing: boolean): void;
+  /** @param loss one of the three above */
+  set(node: number, loss: number): void;
+  /** Why the run fails. */
   readonly verdict: FailureCause | 'none';
+  /**
+   * Why nothing new may start. As `verdict`, but for absent nodes in no group: nobody said how many of those may be missing, so
+   * that the run fails, after the others have done what they can.
+   */
+  readonly stop: FailureCause | 'none';
 }
 
 /** Why a graph failed: a critical node failed, or more nodes of a group than it tolerates. */
@@ -34,15 +48,20 @@ export function countTolerance(graph: ToleratedGraph): ToleranceCount {
   graph.groups.forEach((group, g) => {
     for (const node of group.nodes) groupsOf[node]!.push(g);
   });
-  const failing = new Uint8Array(graph.critical.length);
+  const losses = new Uint8Array(graph.critical.length);
   const failed = graph.groups.map(() => 0);
   let critical = 0;
+  let spared = 0;
   let exceeded = 0;
+  const isSpared = (node: number): boolean =>
+    losses[node] === ABSENT && graph.critical[node] === 1 && groupsOf[node]!.length === 0;
   return {
-    set(node, now) {
-      if ((failing[node] === 1) === now) return;
-      failing[node] = now ? 1 : 0;
-      const change = now ? 1 : -1;
+    set(node, loss) {
+      const change = Number(loss !== NO_LOSS) - Number(losses[node] !== NO_LOSS);
+      spared -= Number(isSpared(node));
+      losses[node] = loss;
+      spared += Number(isSpared(node));
+      if (change === 0) return;
       if (graph.critical[node] === 1) critical += change;
       for (const g of groupsOf[node]!) {
         const { tolerance } = graph.groups[g]!;
@@ -53,6 +72,9 @@ export function countTolerance(graph: ToleratedGraph): ToleranceCount {
     },
     get verdict() {
       return critical > 0 ? 'critical' : exceeded > 0 ? 'tolerance' : 'none';
+    },
+    get stop() {
+      return critical > spared ? 'critical' : exceeded > 0 ? 'tolerance' : 'none';
     },
   };
 }

@@ -1,13 +1,8 @@
 import type { Transaction } from 'kysely';
-import type { Row, Tables } from '../tables.ts';
+import { hasSystem } from '../../core/node-system.ts';
+import type { Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
 import { dropContents } from './contents.ts';
-
-/** Whether a node has the operating system of a deployment, complete or not: it can be deployed again. */
-export const hasSystem = ({ status, errorType }: Pick<Row<'node'>, 'status' | 'errorType'>): boolean =>
-  WITH_SYSTEM.includes(status) || (status === 'error' && errorType === 'deploy');
-
-const WITH_SYSTEM: readonly string[] = ['ready', 'provisioned', 'deploying', 'stopped'];
 
 /**
  * Removes nodes, by default all, from their cluster with everything they had as members, ready for use in another.
@@ -89,6 +84,15 @@ export async function forgetMembership(
     .where('clusterId', '=', clusterId)
     .where('nodeId', 'in', ids)
     .execute();
+  await forgetTaskStates(transaction, clusterId, ids);
+}
+
+/** For a transaction that holds the row of the cluster. */
+export async function forgetTaskStates(
+  transaction: Transaction<Tables>,
+  clusterId: number,
+  ids: readonly number[],
+): Promise<void> {
   const states = await transaction
     .deleteFrom('taskState')
     .where('clusterId', '=', clusterId)

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
+import { hasSystem, isNewSystem } from '../../core/node-system.ts';
 import { conflict, inUse, StoreError } from '../failure.ts';
 import { InputCheck, storable } from '../input.ts';
 import type { Session } from '../session.ts';
 import type { Change, New, Row, Stored, Tables } from '../tables.ts';
 import { changedColumns, newRow, recordOf } from './conversion.ts';
 import { deleteRow, holdRow, insertRow, listRows, readRow, updateRow } from './identified-row.ts';
-import { forgetMembership, hasSystem, releaseNodes } from './node-release.ts';
+import { forgetMembership, forgetTaskStates, releaseNodes } from './node-release.ts';
 
 /** A machine of the inventory, in a cluster or not. */
 export type NodeRecord = Stored<'node'>;
@@ -78,7 +79,7 @@ export class NodeStore {
     return node as NodeRecord;
   }
 
-  /** Several nodes, all or none; each id once. */
+  /** Several nodes, all or none; each id once. A node that is said to be bare, or newly installed, loses its task states. */
   async updateMany(
     changes: readonly { readonly id: number; readonly change: NodeChange }[],
   ): Promise<readonly NodeRecord[]> {
@@ -91,6 +92,7 @@ export class NodeStore {
     }
     check.done();
     return this.#session.write(async (transaction) => {
+      const renewed = await renewedByCluster(transaction, wanted);
       const changed = new Map<number, NodeRecord>();
       for (const [id, columns] of [...wanted].sort(([one], [other]) => one - other)) {
         const present = await holdRow(transaction, 'node', id);
@@ -101,6 +103,7 @@ export class NodeStore {
         const updatedAt = new Date().toISOString();
         changed.set(id, recordOf('node', await updateRow(transaction, 'node', id, { ...columns, updatedAt })));
       }
+      for (const [clusterId, ids] of renewed) await forgetTaskStates(transaction, clusterId, ids);
       return changes.map(({ id }) => changed.get(id) as NodeRecord);
     });
   }
@@ -209,6 +212,21 @@ export class NodeStore {
     const countOf = (online: number): number => Number(rows.find((row) => row.online === online)?.count ?? 0);
     return { online: countOf(1), offline: countOf(0) };
   }
+}
+
+/** The nodes whose systems are new, by cluster. Locks the clusters, which come before their nodes. */
+async function renewedByCluster(
+  transaction: Transaction<Tables>,
+  changes: ReadonlyMap<number, Partial<Row<'node'>>>,
+): Promise<ReadonlyMap<number, readonly number[]>> {
+  const ids = [...changes].flatMap(([id, { status }]) => (isNewSystem(status) ? [id] : []));
+  if (ids.length === 0) return new Map();
+  const byCluster = new Map<number, number[]>();
+  for (const { id, clusterId } of await listRows(transaction, 'node', { id: ids }))
+    if (clusterId !== null) byCluster.set(clusterId, [...(byCluster.get(clusterId) ?? []), id]);
+  const ordered = [...byCluster].sort(([one], [other]) => one - other);
+  for (const [clusterId] of ordered) await holdRow(transaction, 'cluster', clusterId);
+  return new Map(ordered);
 }
 
 async function listNodes(db: Kysely<Tables>, filter: NodeFilter): Promise<NodeRecord[]> {

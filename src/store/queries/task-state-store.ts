@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { TaskOnNode } from '../../core/task-on-node.ts';
 import { InputCheck } from '../input.ts';
 import type { Session } from '../session.ts';
 import type { Tables } from '../tables.ts';
@@ -6,7 +7,7 @@ import { inBatches } from './batches.ts';
 import { dropContents, keepContent, packContent, readContents, unpackText } from './contents.ts';
 import { assertRow, holdRow } from './identified-row.ts';
 
-/** Tasks that succeeded with the same state. */
+/** How a graph left its tasks: those that succeeded, all with the same state, and those of which only their node knows. */
 interface TaskStateWrite {
   readonly clusterId: number;
   /**
@@ -15,7 +16,9 @@ interface TaskStateWrite {
   readonly state: string;
   /** ISO 8601. Of two writes for the same task and node, the one with the later time wins. */
   readonly at: string;
-  readonly tasks: readonly { readonly task: string; readonly node: string }[];
+  readonly tasks: readonly TaskOnNode[];
+  /** Tasks that began and did not succeed: what they left is neither this state nor an earlier one, which is forgotten. */
+  readonly begun?: readonly TaskOnNode[];
 }
 
 /** Old states of a cluster. */
@@ -48,10 +51,13 @@ export class TaskStateStore {
     const { clusterId } = write;
     const check = new InputCheck();
     const at = check.time('at', write.at);
-    const tasks = write.tasks.map(({ task, node }, index) => ({
-      node: check.key(`tasks[${index}].node`, node),
-      task: check.key(`tasks[${index}].task`, task),
-    }));
+    const keys = (name: string, list: readonly TaskOnNode[]) =>
+      list.map(({ task, node }, index) => ({
+        node: check.key(`${name}[${index}].node`, node),
+        task: check.key(`${name}[${index}].task`, task),
+      }));
+    const tasks = keys('tasks', write.tasks);
+    const begun = keys('begun', write.begun ?? []);
     check.done();
     const content = await packContent(write.state);
     const rows = [...new Map(tasks.map((row) => [JSON.stringify([row.node, row.task]), row])).values()].map((row) => ({
@@ -62,9 +68,20 @@ export class TaskStateStore {
     }));
     return this.#session.write(async (transaction) => {
       await holdRow(transaction, 'cluster', clusterId);
-      if (rows.length === 0) return;
+      if (rows.length + begun.length === 0) return;
       const before = await contentsOf(transaction, clusterId);
       await keepContent(transaction, content);
+      for (const node of new Set(begun.map((one) => one.node))) {
+        for (const batch of inBatches(begun.flatMap((one) => (one.node === node ? [one.task] : [])))) {
+          await transaction
+            .deleteFrom('taskState')
+            .where('clusterId', '=', clusterId)
+            .where('node', '=', node)
+            .where('task', 'in', batch)
+            .where('at', '<=', at)
+            .execute();
+        }
+      }
       for (const batch of inBatches(rows)) {
         await transaction
           .insertInto('taskState')

@@ -2,7 +2,12 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { plannerHere } from '../../../src/clusters/planning/index.ts';
 import { readClusterSources, readGraphLayers } from '../../../src/clusters/read-sources.ts';
-import { type ExecutablePart, type GraphRunInput, graphRunName } from '../../../src/core/graph-run/index.ts';
+import {
+  type ExecutablePart,
+  type GraphRunInput,
+  graphRunName,
+  type TaskRow,
+} from '../../../src/core/graph-run/index.ts';
 import { closeRun } from '../../../src/store/gone-holders.ts';
 import { storeOrderBook } from '../../../worker/parts/gateway-orders.ts';
 import { startGate } from '../../../worker/parts/start-gate.ts';
@@ -370,6 +375,71 @@ describe('a complete run', () => {
     const next = await run(world, 'run-2', { from: started.transaction });
     const left = await world.store.taskHistory.list(next.graph, { statuses: ['waiting'] });
     expect(left.map(({ task, node }) => `${task}@${node}`)).toEqual([`a@${two}`, `b@${two}`]);
+  });
+
+  /** A whole run of the graph, with these rows at its end. */
+  const through = async (
+    world: Awaited<ReturnType<typeof twoNodes>>,
+    name: string,
+    outcome: 'success' | 'failed' | 'stopped',
+    rows: readonly TaskRow[],
+    nodes: Readonly<Record<number, 'success' | 'failed' | 'not_reached'>>,
+  ) => {
+    const { started, graph, of } = await run(world, name);
+    await world.record_tasks({ ...of, sequence: 1, rows });
+    await world.close_graph({ transaction: started.transaction, graph, outcome, nodes });
+    await world.close(started, outcome);
+  };
+  const both = (world: Awaited<ReturnType<typeof twoNodes>>, name: string) => {
+    const [one, two] = world.nodes as [number, number];
+    const rows = ['a', 'b'].flatMap((task) => [one, two].map((node) => row(task, node, 'success')));
+    return through(world, name, 'success', rows, { [one]: 'success', [two]: 'success' });
+  };
+  /** Tasks that the next run leaves out, as nothing they are about has changed. */
+  const unchanged = async (world: Awaited<ReturnType<typeof twoNodes>>, name: string) => {
+    const next = await run(world, name);
+    const rows = await world.store.taskHistory.list(next.graph, { statuses: ['skipped'] });
+    await world.close(next.started, 'stopped');
+    return rows.map(({ task, node }) => `${task}@${world.nodes.indexOf(Number(node)) + 1}`);
+  };
+  const setting = (world: Awaited<ReturnType<typeof twoNodes>>, value: number) =>
+    world.store.clusters.update(world.cluster, { attributes: { editable: { common: { setting: { value } } } } });
+
+  it.each([
+    ['blocked', 'failed', 'failed'],
+    ['not_reached', 'not_reached', 'stopped'],
+  ] as const)('leaves tasks that were %s the state of their last success', async (status, node, outcome) => {
+    const world = await twoNodes();
+    const [one, two] = world.nodes as [number, number];
+    await both(world, 'run-1');
+    const undone = { attempt: 0, ...(status === 'blocked' && { root_cause: { task: null, node: String(two) } }) };
+    const rows = [row('a', one, 'success'), row('a', two, status, undone)];
+    await through(world, 'run-2', outcome, rows, { [one]: 'success', [two]: node });
+    const offline = { end: { outcome: 'failed', failure_kind: 'offline' } } as const;
+    await through(world, 'run-3', 'failed', [row('a', two, 'failed', offline)], { [one]: 'success', [two]: 'failed' });
+    expect(await unchanged(world, 'run-4')).toEqual(['b@1', 'b@2']);
+  });
+
+  it('leaves a task that began and failed no state: it runs again, even if all is set back', async () => {
+    const world = await twoNodes();
+    const [one, two] = world.nodes as [number, number];
+    await both(world, 'run-1');
+    await setting(world, 2);
+    const rows = [row('b', one, 'success'), row('b', two, 'failed', { end: { outcome: 'failed', exit_code: 1 } })];
+    await through(world, 'run-2', 'failed', rows, { [one]: 'success', [two]: 'failed' });
+    expect(await unchanged(world, 'run-3')).toEqual(['b@1']);
+    await setting(world, 1);
+    expect(await unchanged(world, 'run-4')).toEqual([]);
+  });
+
+  it('knows nothing of what was done on a system that is gone', async () => {
+    const world = await twoNodes();
+    const [one, two] = world.nodes as [number, number];
+    await both(world, 'run-1');
+    await world.store.nodes.update(two, { status: 'provisioned' });
+    const failed = [row('a', two, 'failed', { end: { outcome: 'failed', exit_code: 1 } })];
+    await through(world, 'run-2', 'failed', failed, { [one]: 'success', [two]: 'failed' });
+    expect(await unchanged(world, 'run-3')).toEqual(['b@1']);
   });
 
   it('that was stopped before a task runs that task when it is continued', async () => {

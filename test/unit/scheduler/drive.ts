@@ -93,7 +93,7 @@ class Tape {
 
 /** Drives one scheduler with random timing. Throws when it stalls before its end. */
 export function driveWhole(plan: Simulation, seed: number, disturb: Disturbances = {}): Driven {
-  const compiled = compileNamed(plan, plan.offline);
+  const compiled = compileNamed(plan);
   if (!compiled.ok) throw new Error(`refused: ${compiled.refusal.reason}`);
   const { graph } = compiled;
   const pick = choices(seed);
@@ -169,7 +169,7 @@ export function driveSplit(
   seed: number,
   disturb: Disturbances = {},
 ): Driven {
-  const compiled = compileNamed(plan, plan.offline);
+  const compiled = compileNamed(plan);
   if (!compiled.ok) throw new Error(`refused: ${compiled.refusal.reason}`);
   const { parts: graphs, coordination } = roundTrip(partition(compiled.graph, partOf));
   const pick = choices(seed);

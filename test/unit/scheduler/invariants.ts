@@ -44,7 +44,8 @@ export function violations(plan: Simulation, seen: Observed, leeway: Leeway = {}
   const endedWith = new Map<string, string>();
   const busy = new Map<string, string>();
   const running = new Map<string, number>();
-  const failedNodes = new Set(plan.offline ?? []);
+  // How many nodes in no group may be missing nobody said: the others run to their end.
+  const failedNodes = new Set((plan.offline ?? []).filter((node) => model.isInGroup(node)));
   let stopped = false;
   for (const { event, task, outcome } of seen.trace) {
     if (event === 'stop') {
@@ -218,6 +219,9 @@ export class Model {
   isSync = (node: string): boolean => this.#plan.nodes.find((n) => n.id === node)!.kind === 'sync';
   before = (key: string): string[] => [...this.predecessors.get(key)!];
   onNode = (node: string): string[] => [...this.tasks].filter(([, t]) => t.node === node).map(([key]) => key);
+
+  isInGroup = (node: string): boolean =>
+    (this.#plan.fault_tolerance_groups ?? []).some((g) => g.node_ids.includes(node));
 
   isCritical(node: string): boolean {
     const groups = (this.#plan.fault_tolerance_groups ?? []).filter((g) => g.node_ids.includes(node));

@@ -5,7 +5,8 @@ export interface PlanShape {
   readonly failures?: boolean;
   readonly tolerant?: boolean;
   readonly stop?: boolean;
-  readonly offline?: boolean;
+  /** `tolerated`: only a node that the run can miss, as the reference refuses any other. */
+  readonly offline?: boolean | 'tolerated';
   readonly retries?: boolean;
   /** Every node's tasks in one chain, so that the losses of a failure do not depend on timing. */
   readonly chained?: boolean;
@@ -108,7 +109,8 @@ export function randomPlans(shape: PlanShape = {}): fc.Arbitrary<Simulation> {
         outcomes: shape.failures
           ? Object.fromEntries(tasks.flatMap((task, t) => (task.fails ? [[keys[t]!, 'fail' as const]] : [])))
           : {},
-        offline: shape.offline && victim !== undefined && !critical(victim) ? [victim] : [],
+        offline:
+          shape.offline && victim !== undefined && (shape.offline !== 'tolerated' || !critical(victim)) ? [victim] : [],
         ...(shape.stop ? { stop_after: draw.stopAfter } : {}),
       };
     });

@@ -9,7 +9,7 @@ import {
   taskReports,
   wouldRetry,
 } from '../../../src/core/scheduler/index.ts';
-import { compileNamed } from '../../../src/core/scheduler/named-plan.ts';
+import { compileNamed, type NamedPlan } from '../../../src/core/scheduler/named-plan.ts';
 import { pair, planOf, run } from './run.ts';
 
 describe('attempts', () => {
@@ -238,6 +238,46 @@ describe('an operator', () => {
     expect(ask('skip_task', 'a@n1')).toBeUndefined();
     r.send({ type: 'stop' });
     expect(ask('retry_task', 'a@n1')).toEqual({ reason: 'stopped' });
+  });
+});
+
+describe('a node that is offline', () => {
+  /** a on each of four nodes; b on 3 waits for a on 1 and 2, c on 4 for nobody. */
+  const four: NamedPlan = {
+    nodes: ['1', '2', '3', '4'].map((id) => ({ id, kind: 'node' as const })),
+    tasks: [...['1', '2', '3', '4'].map((node) => ({ id: 'a', node })), { id: 'b', node: '3' }, { id: 'c', node: '4' }],
+    edges: [
+      ['a@1', 'b@3'],
+      ['a@2', 'b@3'],
+      ['a@4', 'c@4'],
+    ],
+  };
+  const without = (plan: NamedPlan, ...offline: string[]) => {
+    const r = run(plan);
+    return { ...r, began: r.send({ type: 'begin', offline, now: 0 }) };
+  };
+
+  it('and in no group fails the run, once the others have done what does not need it', () => {
+    const r = without(four, '1');
+    expect(r.began).toEqual(
+      expect.arrayContaining(['a@1 blocked by offline:1', 'start a@2', 'start a@3', 'start a@4']),
+    );
+    for (const task of ['a@2', 'a@3', 'a@4']) r.succeed(task);
+    expect(r.succeed('c@4')).toEqual(expect.arrayContaining(['finish: failed']));
+    expect(r.statuses()).toMatchObject({ 'a@1': 'blocked', 'b@3': 'blocked', 'c@4': 'success' });
+  });
+
+  it('leaves a task that fails elsewhere its effect: nothing new starts', () => {
+    const r = without(four, '1');
+    expect(r.fail('a@2')).toContain('stopping: critical');
+    r.succeed('a@3');
+    expect(r.succeed('a@4')).toContain('c@4 not_reached');
+  });
+
+  it('stops the run at once when its group tolerates no more', () => {
+    const group = (fault_tolerance: number) => [{ name: 'g', node_ids: ['1', '2'], fault_tolerance }];
+    expect(without({ ...four, fault_tolerance_groups: group(0) }, '1').began).toContain('stopping: critical');
+    expect(without({ ...four, fault_tolerance_groups: group(1) }, '1', '2').began).toContain('stopping: tolerance');
   });
 });
 
