@@ -47,7 +47,7 @@ export const launch = (): Promise<Browser> =>
 /** A page for a busy machine: a step that takes longer than this never comes. */
 export async function patientPage(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(120_000);
   return page;
 }
 

@@ -21,9 +21,8 @@ const MAX_MEGABYTES = 192;
 const MAX_MS = 30_000;
 /** For small input: a thousand times its slowest duration. */
 const MAX_MS_OF_SMALL = 5_000;
-/** There are four threads, which start in a tenth of a second. */
+/** There are four threads. */
 const YOUNG_MEGABYTES = 16;
-const IDLE_MS = 10_000;
 
 /** Texts of a site below this, and graphs of fewer tasks, do not wait for larger ones. */
 const SMALL_TEXT = 128 * 1024;
@@ -41,7 +40,6 @@ export function openReader(limits: ArchiveLimits = DEFAULT_ARCHIVE_LIMITS): Open
       data: limits,
       maxMegabytes: MAX_MEGABYTES,
       youngMegabytes: YOUNG_MEGABYTES,
-      idleMs: IDLE_MS,
     });
   const smallOnes = [lane('the result'), lane('the result')] as const;
   const [large, archives] = [lane('the result'), lane('the package')];

@@ -12,8 +12,6 @@ export interface ThreadOptions {
   readonly maxMegabytes?: number;
   /** Of these, how much for objects that were made just now; default: 48, half of the default of Node.js 24. Less is slower and keeps the process smaller. */
   readonly youngMegabytes?: number;
-  /** Ends the thread when it has not been used for so long; default: a minute. */
-  readonly idleMs?: number;
 }
 
 interface AskOptions {
@@ -45,8 +43,8 @@ interface Waiting<Request, Answer> extends AskOptions {
   readonly answer: (asked: Asked<Answer>) => void;
 }
 
-/** An unused thread ends after this time, to free its memory. */
-const IDLE_MS = 60_000;
+/** An unused thread ends after this time, to free its memory: a heap never shrinks to what it held. The next one starts in a few tenths of a second. */
+const IDLE_MS = 10_000;
 
 /**
  * A thread that answers requests in order, without blocking the process. It starts with the first request, and again if
@@ -105,7 +103,7 @@ export class Thread<Request, Answer> {
     this.#running = this.#queue.shift();
     if (this.#running === undefined) {
       this.#worker?.unref();
-      this.#timer = setTimeout(() => this.#end(), this.#options.idleMs ?? IDLE_MS).unref();
+      this.#timer = setTimeout(() => this.#end(), IDLE_MS).unref();
       return;
     }
     try {
