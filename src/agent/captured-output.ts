@@ -1,13 +1,16 @@
+import { OutputOrder } from './ordered-output.ts';
 import { OUTPUT_STREAMS, type OutputStream, SegmentedOutput } from './output-segments.ts';
 import type { OutputRecord } from './result.ts';
 import { Scrubber } from './scrubber.ts';
 
-/** Stores both output streams of a task in the journal's folder, without its secrets. */
+/** Stores both output streams of a task in the journal's folder, with the order of their pieces and without its secrets. */
 export class CapturedOutput {
   readonly #files: Readonly<Record<OutputStream, SegmentedOutput>>;
+  readonly #order: OutputOrder;
   readonly #scrubbers: Readonly<Record<OutputStream, Scrubber>>;
 
   constructor(folder: string, limitBytes: number | undefined, secrets: readonly string[]) {
+    this.#order = new OutputOrder(folder);
     this.#files = {
       stdout: new SegmentedOutput(folder, 'stdout', limitBytes),
       stderr: new SegmentedOutput(folder, 'stderr', limitBytes),
@@ -16,16 +19,19 @@ export class CapturedOutput {
   }
 
   write(stream: OutputStream, chunk: Buffer): void {
-    const passed = this.#scrubbers[stream].push(chunk);
-    if (passed.length > 0) this.#files[stream].write(passed);
+    this.#pass(stream, this.#scrubbers[stream].push(chunk));
   }
 
   /** Writes the held-back output. */
   flush(): void {
-    for (const stream of OUTPUT_STREAMS) {
-      const rest = this.#scrubbers[stream].flush();
-      if (rest.length > 0) this.#files[stream].write(rest);
-    }
+    for (const stream of OUTPUT_STREAMS) this.#pass(stream, this.#scrubbers[stream].flush());
+  }
+
+  #pass(stream: OutputStream, bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    const file = this.#files[stream];
+    this.#order.beforeWrite(stream, file.bytes, bytes.length);
+    file.write(bytes);
   }
 
   end(): Record<OutputStream, OutputRecord> {

@@ -1,5 +1,6 @@
 import type { Journal, Progress } from './journal.ts';
-import { OUTPUT_STREAMS, type OutputStream, READ_BYTES, readOutput } from './output-segments.ts';
+import { OrderedOutput } from './ordered-output.ts';
+import { OUTPUT_STREAMS, type OutputStream, READ_BYTES } from './output-segments.ts';
 import type { TaskResult } from './result.ts';
 import { type Machine, settle } from './settle.ts';
 import { watchFolder } from './watch-folder.ts';
@@ -18,11 +19,13 @@ export type FollowEvent =
   /** The last event. */
   | { readonly kind: 'ended'; readonly result: TaskResult };
 
+/** Each piece is one request to the log store: a task that changes streams more often than that between two looks does not fall behind. */
+const MOST_PIECES = 200;
 /** How often to check the supervisor, and the files if the file system sends no notifications. */
 const LOOK_MS = 1000;
 
 /**
- * Follows an execution live to completion, from the given offsets, so that a follower can resume. Holds one chunk at
+ * Follows an execution live to completion, both streams in the order in which the task wrote them, from the given offsets, so that a follower can resume. Holds one chunk at
  * a time, however much the task prints. Returns without an `ended` event when `stop` is aborted.
  */
 export async function* follow(
@@ -31,7 +34,7 @@ export async function* follow(
   from: OutputOffsets,
   stop?: AbortSignal,
 ): AsyncGenerator<FollowEvent, void, void> {
-  const offsets = { ...from };
+  const output = new OrderedOutput(journal.folder, OUTPUT_STREAMS, from, { mostPieces: MOST_PIECES });
   const bell = new Bell(journal.folder, stop);
   // One buffer for all reads: otherwise the agent could grow by a gigabyte of garbage before it is collected.
   const buffer = Buffer.allocUnsafe(READ_BYTES);
@@ -48,19 +51,17 @@ export async function* follow(
         shown = text;
         yield { kind: 'progress', progress };
       }
-      for (const stream of OUTPUT_STREAMS) {
-        for (;;) {
-          const part = readOutput(journal.folder, stream, offsets[stream], buffer);
-          if (part.kind === 'none') break;
-          offsets[stream] = part.kind === 'gap' ? part.to : part.offset + part.bytes.length;
-          yield part.kind === 'gap' ? { ...part, stream } : { ...part, kind: 'output', stream };
-          if (isStopped()) return;
-        }
+      for (;;) {
+        const part = output.next(buffer, result !== undefined);
+        if (part.kind === 'none') break;
+        yield part.kind === 'gap' ? part : { ...part, kind: 'output' };
+        if (isStopped()) return;
       }
       if (result !== undefined) {
         for (const stream of OUTPUT_STREAMS) {
           const to = result.output[stream].bytes;
-          if (to > offsets[stream]) yield { kind: 'gap', stream, offset: offsets[stream], to };
+          const offset = output.offsets[stream];
+          if (to > offset) yield { kind: 'gap', stream, offset, to };
         }
         yield { kind: 'ended', result };
         return;

@@ -1,5 +1,15 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, fdatasyncSync, openSync, readdirSync, readSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { readableTail } from './output-text.ts';
 import type { OutputRecord } from './result.ts';
@@ -55,6 +65,11 @@ export class SegmentedOutput {
     this.#stream = stream;
     this.#limit = Math.max(limit, 4);
     this.#segmentBytes = Math.max(1, Math.min(SEGMENT_BYTES, Math.floor(this.#limit / 4)));
+  }
+
+  /** Bytes written so far. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   write(chunk: Buffer): void {
@@ -150,12 +165,19 @@ export class SegmentedOutput {
 }
 
 /** Result of reading a stream at an offset. */
-type OutputPart =
+export type OutputPart =
   | { readonly kind: 'data'; readonly offset: number; readonly bytes: Buffer }
   /** These bytes were dropped; reading continues at `to`. */
   | { readonly kind: 'gap'; readonly offset: number; readonly to: number }
   /** Nothing more yet. */
   | { readonly kind: 'none' };
+
+/** Where a stream ends so far; 0 before it starts. */
+export function endOfOutput(folder: string, stream: OutputStream): number {
+  const last = existsSync(folder) ? segmentsOf(folder, stream).at(-1) : undefined;
+  // It may have been dropped since: then there is a later one, which the next look finds.
+  return last === undefined ? 0 : last.start + (statSync(last.path, { throwIfNoEntry: false })?.size ?? 0);
+}
 
 /** Reads from an offset, at most as much as the buffer holds; the part's bytes are a view of the buffer. */
 export function readOutput(

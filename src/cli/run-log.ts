@@ -1,6 +1,7 @@
 import { stateWord } from '../core/state-word.ts';
 import { taskText } from '../core/task-on-node.ts';
 import { printable } from '../core/text/control-characters.ts';
+import { STDERR_MARK } from '../core/text/marked-output.ts';
 import type { Answer } from './client.ts';
 import { findRun } from './find-run.ts';
 import { isTabular, type OutputFlags, printList } from './formats/output.ts';
@@ -11,7 +12,7 @@ type Line = Answer<'GET /runs/:run/logs'>['items'][number];
 
 interface RunLogFlags extends OutputFlags {
   readonly follow?: boolean;
-  readonly stderr?: boolean;
+  readonly stream: 'stdout' | 'stderr' | undefined;
   readonly search?: string;
   readonly limit?: number;
 }
@@ -23,7 +24,7 @@ const TAIL_MS = 1_000;
 export async function printRunLog(session: Session, run: string, flags: RunLogFlags): Promise<void> {
   const { terminal } = session;
   const client = await session.client();
-  const asked = { search: flags.search, ...(flags.stderr ? { stream: 'stderr' as const } : {}) };
+  const asked = { search: flags.search, stream: flags.stream };
   const read = (query: { readonly limit?: number; readonly after?: string }) =>
     client.call('GET /runs/:run/logs', { params: { run }, query: { ...asked, ...query } });
   let page = await read({ limit: flags.limit ?? NEWEST });
@@ -51,7 +52,7 @@ export async function printRunLog(session: Session, run: string, flags: RunLogFl
 function lineText({ at, task, node, attempt, stream, text }: Line, color: boolean): string {
   const paint = paintFor(color);
   const again = attempt > 1 ? ` (attempt ${attempt})` : '';
-  const shown = stream === 'stderr' ? paint.bad(printable(text)) : printable(text);
+  const shown = stream === 'stderr' ? paint.bad(`${STDERR_MARK}${printable(text)}`) : printable(text);
   const said = stream === 'ended' ? paint.dim(`ended: ${printable(stateWord(text))}`) : shown;
   return `${at.slice(11, 23)}Z  ${printable(taskText({ task, node }))}${again}  ${said}\n`;
 }

@@ -3,6 +3,7 @@ import type { Api } from '../core/contracts/api.ts';
 import type { EventOf } from '../core/contracts/route.ts';
 import type { TaskOnNode } from '../core/task-on-node.ts';
 import { printable, printableLines } from '../core/text/control-characters.ts';
+import { MarkedOutput } from '../core/text/marked-output.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError } from './problem.ts';
 import type { Session } from './session.ts';
@@ -13,27 +14,34 @@ type LogEvent = EventOf<Api[typeof LOG]>;
 const AGAIN_AFTER_MS = 1_000;
 
 /**
- * Prints a task's output, live with `follow`; resumes where it was after an outage of the API.
+ * Prints a task's output, both streams or one, live with `follow`; resumes where it was after an outage of the API.
  * @returns the exit code: of a task that has ended, whether it succeeded
  */
 export async function printTaskLog(
   session: Session,
   run: string,
   { task, node }: TaskOnNode,
-  { follow, stderr, attempt }: { readonly follow?: boolean; readonly stderr?: boolean; readonly attempt?: number },
+  {
+    follow,
+    stream,
+    attempt,
+  }: { readonly follow?: boolean; readonly stream: 'stdout' | 'stderr' | undefined; readonly attempt?: number },
 ): Promise<number> {
   const { terminal } = session;
   const client = await session.client();
   const interrupted = terminal.interrupted();
+  const marked = new MarkedOutput();
+  // One stream alone is printed as it was written; of both, lines of stderr are marked.
+  const textOf = (from: 'stdout' | 'stderr', text: string) => (stream === undefined ? marked.add(from, text) : text);
   let offset = 0;
   let hasStarted = false;
   while (!interrupted.aborted) {
     try {
-      const query = { stream: stderr ? 'stderr' : 'stdout', offset, follow, attempt };
+      const query = { stream, offset, follow, attempt };
       for await (const event of client.events(LOG, { params: { run, node, task }, query }, interrupted)) {
         hasStarted = true;
         offset = event.id;
-        const code = printEvent(session, event);
+        const code = printEvent(session, event, textOf);
         if (code !== undefined) return code;
       }
       if (!follow) return EXIT.done;
@@ -48,12 +56,18 @@ export async function printTaskLog(
 }
 
 /** Prints an event; returns the exit code for the last one. */
-function printEvent({ terminal }: Session, event: LogEvent): number | undefined {
+function printEvent(
+  { terminal }: Session,
+  event: LogEvent,
+  textOf: (stream: 'stdout' | 'stderr', text: string) => string,
+): number | undefined {
   switch (event.event) {
-    case 'output':
+    case 'output': {
+      const text = textOf(event.data.stream, event.data.text);
       // A file gets the raw output of the task. A terminal would interpret it, and its author is root only on a node.
-      terminal.out(terminal.columns === undefined ? event.data.text : printableLines(event.data.text));
+      terminal.out(terminal.columns === undefined ? text : printableLines(text));
       return undefined;
+    }
     case 'gap':
       terminal.err(`[${event.data.to - event.data.offset} bytes were dropped]\n`);
       return undefined;

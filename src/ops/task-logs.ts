@@ -17,7 +17,8 @@ import { type RunLogRequest, runLogPage } from './run-log.ts';
 interface TaskLogRequest extends TaskOnNode {
   /** A transaction of a graph run or of one of its graphs, or the workflow id of the run. */
   readonly run: string;
-  readonly stream: OutputStream;
+  /** Default: both, in the order of their pieces. */
+  readonly stream?: OutputStream;
   /** Default: the newest one that has started. */
   readonly attempt?: number;
   readonly offset?: number;

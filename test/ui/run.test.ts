@@ -286,8 +286,8 @@ describePage('the page of a run of graphs', () => {
   });
 
   it('the output of a real task is shown live, and each attempt has its own log', async () => {
-    const [started, go] = [join(folder, 'started'), join(folder, 'go')];
-    const cmd = `echo try; echo warned >&2; if [ -e ${started} ]; then echo better; exit 0; fi; touch ${started}; until [ -e ${go} ]; do sleep 0.05; done; echo 'gone <b>wrong</b>'; exit 3`;
+    const [started, warn, go] = [join(folder, 'started'), join(folder, 'warn'), join(folder, 'go')];
+    const cmd = `echo try; if [ -e ${started} ]; then echo better; exit 0; fi; touch ${started}; until [ -e ${warn} ]; do sleep 0.05; done; echo 'warned <i>' >&2; until [ -e ${go} ]; do sleep 0.05; done; echo 'gone <b>wrong</b>'; exit 3`;
     const tasks = [shell('migrate@v2', { role: ['controller'], parameters: { cmd, timeout: 600, retries: 0 } })];
     await system.ask('PUT', `${api}/clusters/${env.cluster}/deployment_graphs/custom`, { tasks });
     const secrets = environmentSecrets();
@@ -319,16 +319,22 @@ describePage('the page of a run of graphs', () => {
     const output = log.getByLabel('Output', { exact: true });
     await expect.poll(() => output.textContent()).toBe('try\n');
     expect(existsSync(started)).toBe(true);
+    writeFileSync(warn, '');
+    // Both streams, in order; lines of stderr are marked by text, not only by their colour.
+    await expect.poll(() => output.textContent()).toBe('try\n[stderr] warned <i>\n');
+    expect(await output.locator('.bad').textContent()).toBe('[stderr] warned <i>\n');
     const whole = await at(`/runs/${id}?view=log`);
     const line = (text: string | RegExp) =>
       whole.getByRole('list', { name: 'Log of the run' }).getByRole('listitem').filter({ hasText: text });
     await line(/^\s*\d\d:\d\d:\d\d\.\d{3}\s*migrate@v2 on prod-1\s*try$/).waitFor();
-    await line('warned').waitFor();
+    await line('[stderr] warned').waitFor();
     await log.getByLabel('Stream').selectOption('stderr');
-    await expect.poll(() => output.textContent()).toBe('warned\n');
+    await expect.poll(() => output.textContent()).toBe('warned <i>\n');
     await log.getByLabel('Stream').selectOption('stdout');
+    await expect.poll(() => output.textContent()).toBe('try\n');
+    await log.getByLabel('Stream').selectOption('all');
     writeFileSync(go, '');
-    await expect.poll(() => output.textContent()).toBe('try\ngone <b>wrong</b>\n');
+    await expect.poll(() => output.textContent()).toBe('try\n[stderr] warned <i>\ngone <b>wrong</b>\n');
     await log.getByText('Ended: failed').waitFor();
     // The log of the run follows by itself, and its address contains the search.
     await line('gone <b>wrong</b>').waitFor();
@@ -348,12 +354,12 @@ describePage('the page of a run of graphs', () => {
     await whole.getByLabel('Search the log').fill('');
     await line('ended: success').waitFor();
     await log.getByLabel('Try').selectOption('1');
-    await expect.poll(() => output.textContent()).toBe('try\ngone <b>wrong</b>\n');
+    await expect.poll(() => output.textContent()).toBe('try\n[stderr] warned <i>\ngone <b>wrong</b>\n');
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       log.getByRole('link', { name: 'Download' }).click(),
     ]);
-    expect(file.suggestedFilename()).toMatch(/^migrate@v2@\d+\.stdout\.log$/);
+    expect(file.suggestedFilename()).toMatch(/^migrate@v2@\d+\.log$/);
     await log.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('heading', { level: 1 }).getByText('success').waitFor();
   });

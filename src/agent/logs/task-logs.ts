@@ -15,7 +15,15 @@ import type { ExecutionKey } from '../../core/task-on-node.ts';
 import { readJson, replaceDurably, unlessUnreadable } from '../../platform/files/durable-file.ts';
 import { folderName } from '../execution.ts';
 import type { LogChunk } from '../order-source.ts';
-import { OUTPUT_STREAMS, type OutputStream, readOutput, segmentPath, segmentsOf } from '../output-segments.ts';
+import { OrderedOutput, recordOrder } from '../ordered-output.ts';
+import {
+  endOfOutput,
+  OUTPUT_STREAMS,
+  type OutputStream,
+  readOutput,
+  segmentPath,
+  segmentsOf,
+} from '../output-segments.ts';
 import { readableText } from '../output-text.ts';
 import type { TaskResult } from '../result.ts';
 import { watchFolder } from '../watch-folder.ts';
@@ -29,15 +37,23 @@ interface TaskLogsOptions {
   readonly bytesPerStream?: number;
 }
 
-/** One part of a stream. */
+/** One part of a stream, with its offset in that stream. */
 export type LogPart =
-  | { readonly kind: 'output'; readonly offset: number; readonly bytes: Buffer }
-  /** Bytes that were not kept; reading continues at `to`. */
-  | { readonly kind: 'gap'; readonly offset: number; readonly to: number }
+  | (PartOfStream & { readonly kind: 'output'; readonly bytes: Buffer })
+  /** Bytes that were not kept. */
+  | (PartOfStream & { readonly kind: 'gap'; readonly to: number })
   /** The task has ended; nothing follows. */
   | { readonly kind: 'ended'; readonly result: TaskResult };
 
+interface PartOfStream {
+  readonly stream: OutputStream;
+  readonly offset: number;
+  /** Where reading continues after it: an offset in what was requested, one stream or both together. */
+  readonly next: number;
+}
+
 interface ReadOptions {
+  /** Bytes to skip of what is requested. */
   readonly offset?: number;
   /** Waits for more until the task's end; otherwise ends with the current output. */
   readonly follow?: boolean;
@@ -80,7 +96,8 @@ export class TaskLogs {
       return;
     }
     const { stream, offset, bytes } = chunk;
-    const known = endOf(folder, stream);
+    const known = endOfOutput(folder, stream);
+    if (offset + bytes.length > known) recordOrder(folder, stream, offset + bytes.length);
     for (let at = 0; at < bytes.length; ) at += this.#write(folder, stream, offset + at, bytes.subarray(at));
     const [from, to] = [Math.max(offset, known), offset + bytes.length];
     if (to > from) this.#arrived(key, { piece: { stream, offset: from, length: to - from } });
@@ -108,7 +125,7 @@ export class TaskLogs {
       return textLines(Buffer.concat([started, bytes.subarray(0, end)]), stream);
     }
     return OUTPUT_STREAMS.flatMap((stream) => {
-      const end = endOf(folder, stream);
+      const end = endOfOutput(folder, stream);
       const bytes = bytesBetween(folder, stream, Math.max(0, end - LINE_LIMIT), end);
       const rest = bytes.subarray(bytes.lastIndexOf(NEWLINE) + 1);
       return rest.length === 0 ? [] : textLines(rest, stream);
@@ -139,12 +156,22 @@ export class TaskLogs {
     return unlessUnreadable(() => readJson(join(this.#folder(key), 'result.json'), isShipped));
   }
 
-  /** Reads a stream of one attempt, in parts of at most 256 KiB, each valid until the next is requested. */
-  async *read(key: ExecutionKey, stream: OutputStream, options: ReadOptions = {}): AsyncGenerator<LogPart, void, void> {
+  /**
+   * Reads a stream of one attempt, or both as one in the order in which they were written, in parts of at most 256 KiB, each
+   * valid until the next is requested.
+   */
+  async *read(
+    key: ExecutionKey,
+    stream: OutputStream | undefined,
+    { offset: skipped = 0, follow = false, stop }: ReadOptions = {},
+  ): AsyncGenerator<LogPart, void, void> {
     const folder = this.#folder(key);
-    const { follow = false, stop } = options;
+    const streams = stream === undefined ? OUTPUT_STREAMS : [stream];
+    const from = { stdout: 0, stderr: 0 };
+    if (stream !== undefined) from[stream] = skipped;
+    const output = new OrderedOutput(folder, streams, from);
+    const next = () => streams.reduce((sum, one) => sum + output.offsets[one], 0);
     const buffer = Buffer.allocUnsafe(256 * 1024);
-    let offset = options.offset ?? 0;
     const isStopped = () => stop?.aborted === true;
     while (!isStopped()) {
       const change = nextChange(folder, stop);
@@ -152,15 +179,24 @@ export class TaskLogs {
         // Read the result first: by then all output is in the files.
         const result = this.result(key);
         for (;;) {
-          const part = existsSync(folder) ? readOutput(folder, stream, offset, buffer) : { kind: 'none' as const };
+          const before = next();
+          const part = output.next(buffer, result !== undefined || !follow);
           if (part.kind === 'none') break;
-          offset = part.kind === 'gap' ? part.to : part.offset + part.bytes.length;
-          yield part.kind === 'gap' ? part : { kind: 'output', offset: part.offset, bytes: part.bytes };
+          const skip = Math.max(0, Math.min(skipped, next()) - before);
+          const [offset, rest] = [part.offset + skip, { stream: part.stream, next: next() }];
+          if (part.kind === 'gap' ? offset === part.to : skip === part.bytes.length) continue;
+          if (part.kind === 'gap') yield { kind: 'gap', offset, to: part.to, ...rest };
+          else yield { kind: 'output', offset, bytes: part.bytes.subarray(skip), ...rest };
           if (isStopped()) return;
         }
         if (result !== undefined) {
-          const { bytes } = result.output[stream];
-          if (bytes > offset) yield { kind: 'gap', offset, to: bytes };
+          let at = next();
+          for (const one of streams) {
+            const [{ bytes }, offset] = [result.output[one], output.offsets[one]];
+            if (bytes <= offset) continue;
+            at += bytes - offset;
+            if (at > skipped) yield { kind: 'gap', stream: one, offset, to: bytes, next: at };
+          }
           yield { kind: 'ended', result };
           return;
         }
@@ -223,12 +259,6 @@ const textLines = (bytes: Buffer, stream: OutputStream): LogLine[] =>
   readableText(bytes)
     .split('\n')
     .map((text) => ({ stream, text: text.replace(/\r$/, '').slice(0, LINE_LIMIT) }));
-
-/** Where the output ends so far. */
-function endOf(folder: string, stream: OutputStream): number {
-  const last = segmentsOf(folder, stream).at(-1);
-  return last === undefined ? 0 : last.start + statSync(last.path).size;
-}
 
 /** The stored output between two offsets. */
 function bytesBetween(folder: string, stream: OutputStream, from: number, to: number): Buffer {

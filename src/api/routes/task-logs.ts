@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { readableText } from '../../agent/index.ts';
+import { type OutputStream, readableText } from '../../agent/index.ts';
 import type { LogPart } from '../../agent/logs/task-logs.ts';
 import type { LogEvent, runRoutes } from '../../core/contracts/run.ts';
+import { MarkedOutput } from '../../core/text/marked-output.ts';
 import type { Operations } from '../../ops/index.ts';
 import { isTrue } from '../requests/given.ts';
 import type { Asked } from '../serve.ts';
@@ -13,12 +14,11 @@ const EVENTS = 'text/event-stream';
 export const taskLog =
   (taskLogs: Operations['taskLogs']) =>
   async (request: Asked<(typeof runRoutes)['GET /runs/:run/nodes/:node/tasks/:task/log']>, reply: FastifyReply) => {
-    const { follow, stream = 'stdout', ...rest } = request.query;
+    const { follow, ...rest } = request.query;
     const stop = new AbortController();
     request.raw.socket.once('close', () => stop.abort());
     const { attempt, parts } = await taskLogs.open({
       ...request.params,
-      stream,
       follow: isTrue(follow) ?? false,
       stop: stop.signal,
       ...rest,
@@ -28,51 +28,70 @@ export const taskLog =
       .header('x-sitewright-attempt', String(attempt))
       .header('cache-control', 'no-store')
       .type(asEvents ? EVENTS : 'text/plain; charset=utf-8')
-      .send(Readable.from(asEvents ? events(parts) : plain(parts), { objectMode: false }));
+      .send(Readable.from(asEvents ? events(parts) : plain(parts, rest.stream === undefined), { objectMode: false }));
   };
 
-async function* plain(parts: AsyncGenerator<LogPart>): AsyncGenerator<Uint8Array> {
+async function* plain(parts: AsyncGenerator<LogPart>, isMarked: boolean): AsyncGenerator<Uint8Array> {
+  const marked = new MarkedOutput();
   for await (const part of parts) {
-    // The buffer of a part is used again for the next.
-    if (part.kind === 'output') yield Buffer.from(part.bytes);
     if (part.kind === 'gap') yield Buffer.from(`\n[${part.to - part.offset} bytes were dropped]\n`);
+    if (part.kind !== 'output') continue;
+    // Any bytes, as characters of one byte. The buffer of a part is used again for the next.
+    yield isMarked
+      ? Buffer.from(marked.add(part.stream, part.bytes.toString('latin1')), 'latin1')
+      : Buffer.from(part.bytes);
   }
 }
 
+/** The start of a character at the end of what was read of a stream: it waits for the rest. */
+interface Held {
+  readonly bytes: Buffer;
+  readonly offset: number;
+  /** Where to resume to get the whole character. */
+  readonly at: number;
+}
+
 async function* events(parts: AsyncGenerator<LogPart>): AsyncGenerator<string> {
-  const sent = (id: number, { event, data }: LogEvent) =>
-    `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
-  let at = 0;
-  // A character may be cut by the end of a part: the remainder waits for the rest.
-  let rest: Buffer = Buffer.alloc(0);
+  const held = new Map<OutputStream, Held>();
+  const sent = (next: number, { event, data }: LogEvent) => {
+    const id = Math.min(next, ...[...held.values()].map(({ at }) => at));
+    return `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+  };
+  const rest = (stream: OutputStream, next: number): string[] => {
+    const { bytes, offset } = held.get(stream) ?? { bytes: Buffer.alloc(0), offset: 0 };
+    held.delete(stream);
+    return bytes.length === 0
+      ? []
+      : [sent(next, { event: 'output', data: { stream, offset, text: readableText(bytes) } })];
+  };
+  let next = 0;
   for await (const part of parts) {
-    if (part.kind === 'output') {
-      const bytes = Buffer.concat([rest, part.bytes]);
-      const whole = bytes.length - unfinished(bytes);
-      rest = Buffer.from(bytes.subarray(whole));
-      at = part.offset + part.bytes.length;
-      if (whole > 0)
-        yield sent(at - rest.length, {
-          event: 'output',
-          data: {
-            offset: at - bytes.length,
-            text: readableText(bytes.subarray(0, whole)),
-          },
-        });
+    if (part.kind === 'ended') {
+      for (const stream of held.keys()) yield* rest(stream, next);
+      yield sent(next, { event: 'ended', data: { outcome: part.result.outcome, message: part.result.message } });
       continue;
     }
-    if (rest.length > 0)
-      yield sent(at, { event: 'output', data: { offset: at - rest.length, text: readableText(rest) } });
-    rest = Buffer.alloc(0);
+    const { stream, offset } = part;
+    next = part.next;
     if (part.kind === 'gap') {
-      at = part.to;
-      yield sent(at, { event: 'gap', data: { offset: part.offset, to: part.to } });
-    } else {
-      yield sent(at, { event: 'ended', data: { outcome: part.result.outcome, message: part.result.message } });
+      yield* rest(stream, next - (part.to - offset));
+      yield sent(next, { event: 'gap', data: { stream, offset, to: part.to } });
+      continue;
     }
+    const before = held.get(stream);
+    const bytes = Buffer.concat([before?.bytes ?? Buffer.alloc(0), part.bytes]);
+    const cut = unfinished(bytes);
+    held.delete(stream);
+    if (cut > 0)
+      held.set(stream, {
+        bytes: Buffer.from(bytes.subarray(bytes.length - cut)),
+        offset: offset + part.bytes.length - cut,
+        at: cut > part.bytes.length ? before!.at : next - cut,
+      });
+    const text = readableText(bytes.subarray(0, bytes.length - cut));
+    if (text !== '') yield sent(next, { event: 'output', data: { stream, offset: before?.offset ?? offset, text } });
   }
-  if (rest.length > 0)
-    yield sent(at, { event: 'output', data: { offset: at - rest.length, text: readableText(rest) } });
+  for (const stream of held.keys()) yield* rest(stream, next);
 }
 
 /** Bytes at the end that begin a character and are not all of it. */

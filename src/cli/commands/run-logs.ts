@@ -8,6 +8,7 @@ import type { Session } from '../session.ts';
 
 interface LogFlags extends OutputFlags {
   readonly follow?: boolean;
+  readonly stdout?: boolean;
   readonly stderr?: boolean;
   readonly attempt?: number;
   readonly search?: string;
@@ -27,20 +28,24 @@ export function registerRunLogs(run: CliCommand, session: Session): void {
     .argument('[task@node]', "only of this task, as 'sitewright history show' lists it; its success is the exit code")
     .option('--follow', 'follow the output until the run or task ends; waits for a task that has not started')
     .option('--search <text>', 'without a task: only lines with this text; case-insensitive')
-    .option('--stderr', 'stderr only; for one task, stdout otherwise')
+    .option('--stdout', 'stdout only, as it was written')
+    .option('--stderr', 'stderr only; without either both, and lines of stderr are marked')
     .option('--attempt <number>', 'with a task: attempt of it (default: the newest)', attemptNumber)
     .limit()
     .output()
     .action(async (reference: string, task: string | undefined, flags: LogFlags) => {
+      if (flags.stdout && flags.stderr)
+        throw usageError('--stdout and --stderr exclude each other', 'Omit both: both streams are shown, marked.');
+      const stream = flags.stdout ? 'stdout' : flags.stderr ? 'stderr' : undefined;
       if (task === undefined) {
         const { printRunLog } = await import('../run-log.ts');
-        return printRunLog(session, reference, flags);
+        return printRunLog(session, reference, { ...flags, stream });
       }
       if (flags.search !== undefined || flags.limit !== undefined || flags.format !== 'table')
         throw usageError('--search, --limit and --format are for the log of a whole run', 'Omit TASK@NODE.');
       const { printTaskLog } = await import('../task-log.ts');
       const client = await session.client();
       const asked = await findTask(client, () => findRun(client, reference), task);
-      process.exitCode = await printTaskLog(session, reference, asked, flags);
+      process.exitCode = await printTaskLog(session, reference, asked, { ...flags, stream });
     });
 }

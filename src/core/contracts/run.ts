@@ -160,16 +160,26 @@ export type Run = Wire<typeof runSchema>;
 export type RunDetail = Wire<typeof runDetailSchema>;
 export type StartRunBody = Sent<typeof startRunBody>;
 
+const outputStream = z.enum(['stdout', 'stderr']);
+
 const taskLogQuery = z.strictObject({
-  stream: z.enum(['stdout', 'stderr']).optional().describe('Default `stdout`.'),
-  offset: z.coerce.number().int().min(0).optional().describe('Bytes to skip at the start.'),
+  stream: outputStream
+    .optional()
+    .describe('Only this stream. Default: both, in the order in which the node received them.'),
+  offset: z.coerce.number().int().min(0).optional().describe('Bytes to skip at the start, of the streams requested.'),
   attempt: z.coerce.number().int().min(1).optional().describe('Default: the newest started attempt.'),
   follow: flagQuery.optional().describe('`true`: stream until the task ends.'),
 });
 
 const taskLogEvent = z.discriminatedUnion('event', [
-  z.strictObject({ event: z.literal('output'), data: z.strictObject({ offset: z.int(), text: z.string() }) }),
-  z.strictObject({ event: z.literal('gap'), data: z.strictObject({ offset: z.int(), to: z.int() }) }),
+  z.strictObject({
+    event: z.literal('output'),
+    data: z.strictObject({ stream: outputStream, offset: z.int(), text: z.string() }),
+  }),
+  z.strictObject({
+    event: z.literal('gap'),
+    data: z.strictObject({ stream: outputStream, offset: z.int(), to: z.int() }),
+  }),
   z.strictObject({ event: z.literal('ended'), data: z.strictObject({ outcome: z.string(), message: z.string() }) }),
 ]);
 
@@ -185,7 +195,7 @@ const runLogQuery = z.strictObject({
   search: z.string().min(1).max(500).optional().describe('Only lines with this text; case-insensitive.'),
   task: z.string().max(1000).optional().describe('Only of this task.'),
   node: z.string().max(1000).optional().describe('Only of this node.'),
-  stream: z.enum(['stdout', 'stderr']).optional().describe('Only this stream. Default: both, and the ends of tasks.'),
+  stream: outputStream.optional().describe('Only this stream. Default: both, and the ends of tasks.'),
 });
 
 const runLogLine = z
@@ -278,7 +288,7 @@ export const runRoutes = tagged('runs', {
     access: 'viewer',
     summary: 'Read the output of a task on its node, optionally live',
     description:
-      'The raw output; a line marks the number of dropped bytes. With `Accept: text/event-stream` events instead: `output` (`{offset, text}`), `gap` (`{offset, to}`), `ended` (`{outcome, message}`); the id of an event is the offset at which to resume.',
+      'The raw output of `stream`, or of both, where each line of stderr starts with `[stderr] `; a line marks the number of dropped bytes. With `Accept: text/event-stream` events instead: `output` (`{stream, offset, text}`), `gap` (`{stream, offset, to}`), `ended` (`{outcome, message}`); the id of an event is the offset at which to resume.',
     params: runTaskParams.extend({
       node: runTaskParams.shape.node.describe('The node of the task: its id, name or host name.'),
     }),

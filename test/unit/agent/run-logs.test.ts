@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -10,6 +11,7 @@ import { graphRunName } from '../../../src/core/graph-run/index.ts';
 import { createOperations } from '../../../src/ops/index.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 import { openapiCheck } from '../../rig/openapi-check.ts';
+import { cli } from '../cli/recording-terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-run-logs-'));
 const logs = new TaskLogs({ folder });
@@ -122,11 +124,77 @@ it('events give offsets, gaps and the end; a character split between pieces arri
       return [name, Number(id), JSON.parse(data!)];
     });
   expect(events).toEqual([
-    ['output', 2, { offset: 0, text: 'é' }],
-    ['gap', 100, { offset: 2, to: 100 }],
-    ['output', 101, { offset: 100, text: 'z' }],
+    ['output', 2, { stream: 'stdout', offset: 0, text: 'é' }],
+    ['gap', 100, { stream: 'stdout', offset: 2, to: 100 }],
+    ['output', 101, { stream: 'stdout', offset: 100, text: 'z' }],
     ['ended', 101, { outcome: 'failed', message: 'ended with exit code 1' }],
   ]);
+});
+
+it('both streams are one text in the order of their pieces, with lines of stderr marked; each alone is as it was written', async () => {
+  const [é, part] = [
+    Buffer.from('é'),
+    (stream: 'stdout' | 'stderr', offset: number, bytes: Buffer | string) =>
+      logs.append(key(1, 'both'), { kind: 'output', stream, offset, bytes: Buffer.from(bytes as string) }),
+  ];
+  part('stdout', 0, 'one\n');
+  part('stderr', 0, 'why it failed\nand w');
+  part('stderr', 19, 'here\n');
+  part('stdout', 4, é.subarray(0, 1));
+  part('stderr', 24, 'later\n');
+  part('stdout', 5, é.subarray(1));
+  expect((await get('both', '?stream=stderr')).body).toBe('why it failed\nand where\nlater\n');
+  expect((await get('both', '?stream=stdout')).body).toBe('one\né');
+  expect((await get('both')).body).toContain('one\n[stderr] why it failed\n[stderr] and where\n');
+  const events = async (query = '') =>
+    [...(await get('both', query, 'text/event-stream')).body.matchAll(/^id: (\d+)\ndata: (.*)$/gm)].map(
+      ([, id, data]) => [Number(id), JSON.parse(data!)] as const,
+    );
+  const all = await events();
+  expect(all.map(([, { stream, text }]) => [stream, text])).toEqual([
+    ['stdout', 'one\n'],
+    ['stderr', 'why it failed\nand w'],
+    ['stderr', 'here\n'],
+    ['stderr', 'later\n'],
+    ['stdout', 'é'],
+  ]);
+  // Whoever continues after any event misses nothing, not even half a character.
+  for (const [index, [id]] of all.entries()) {
+    const rest = (await events(`?offset=${id}`)).map(([, { text }]) => text).join('');
+    expect(
+      rest.endsWith(
+        all
+          .slice(index + 1)
+          .map(([, { text }]) => text)
+          .join(''),
+      ),
+      `after ${id}: ${rest}`,
+    ).toBe(true);
+    expect(rest).not.toContain('\uFFFD');
+  }
+});
+
+it('the command prints both streams of a task with marks, one alone as it was written, and marks the log of a run, too', async () => {
+  await api.listen({ port: 0, host: '127.0.0.1' });
+  const logged = (...args: string[]) =>
+    cli(['run', 'logs', String(run), ...args], {
+      env: { SITEWRIGHT_API: `http://127.0.0.1:${(api.server.address() as AddressInfo).port}` },
+    });
+  expect(await logged('both@3')).toMatchObject({
+    out: 'one\n[stderr] why it failed\n[stderr] and where\n[stderr] later\né',
+    code: 0,
+  });
+  expect((await logged('both@3', '--stderr')).out).toBe('why it failed\nand where\nlater\n');
+  expect((await logged('both@3', '--stdout')).out).toBe('one\né');
+  expect((await logged('both@3', '--stdout', '--stderr')).code).toBe(2);
+  const whole = (await logged()).out.split('\n').filter((line) => line.includes('both@3'));
+  expect(whole.map((line) => line.split('both@3  ')[1])).toEqual([
+    'one',
+    '[stderr] why it failed',
+    '[stderr] and where',
+    '[stderr] later',
+  ]);
+  expect((await logged('--stdout')).out).not.toContain('stderr');
 });
 
 it('missing output is answered with a message', async () => {

@@ -86,10 +86,10 @@ describe('the log store', () => {
     logs.append(key, { kind: 'output', stream: 'stdout', offset: 100, bytes: Buffer.from('last') });
     logs.append(key, { kind: 'ended', result: ended(120) });
     expect(await all(logs.read(key, 'stdout'))).toEqual([
-      { kind: 'output', offset: 0, bytes: Buffer.from('first') },
-      { kind: 'gap', offset: 5, to: 100 },
-      { kind: 'output', offset: 100, bytes: Buffer.from('last') },
-      { kind: 'gap', offset: 104, to: 120 },
+      { kind: 'output', stream: 'stdout', offset: 0, bytes: Buffer.from('first'), next: 5 },
+      { kind: 'gap', stream: 'stdout', offset: 5, to: 100, next: 100 },
+      { kind: 'output', stream: 'stdout', offset: 100, bytes: Buffer.from('last'), next: 104 },
+      { kind: 'gap', stream: 'stdout', offset: 104, to: 120, next: 120 },
       { kind: 'ended', result: ended(120) },
     ]);
   });

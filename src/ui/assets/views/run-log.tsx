@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { STDERR_MARK } from '../../../core/text/marked-output.ts';
 import { type Answer, at, get, type Problem as Refusal } from '../api.ts';
 import { Choice, Search } from '../ask.tsx';
 import type { Names } from '../names.ts';
@@ -145,7 +146,9 @@ const Line = ({ of, names }: { readonly of: Page['items'][number]; readonly name
         {placeOf(of, names)}
         {again}
       </a>
-      <span>{of.stream === 'ended' ? `ended: ${said(of.text)}` : of.text}</span>
+      <span>
+        {of.stream === 'ended' ? `ended: ${said(of.text)}` : `${of.stream === 'stderr' ? STDERR_MARK : ''}${of.text}`}
+      </span>
     </li>
   );
 };

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LogEvent } from '../../../core/contracts/run.ts';
 import type { TaskOnNode } from '../../../core/task-on-node.ts';
+import { MarkedOutput } from '../../../core/text/marked-output.ts';
 import { at, type Problem as Refusal } from '../api.ts';
 import { Choice, optionsOf } from '../ask.tsx';
 import type { Names } from '../names.ts';
@@ -15,8 +16,15 @@ const MAX = 400_000;
 
 type Ended = Extract<LogEvent, { readonly event: 'ended' }>['data'];
 
-interface Shown {
+/** What was printed to one stream, until the other one continues; lines of stderr start with their mark. */
+interface Piece {
+  readonly stream: Stream;
   readonly text: string;
+}
+type Stream = Extract<LogEvent, { readonly event: 'output' }>['data']['stream'];
+
+interface Shown {
+  readonly pieces: readonly Piece[];
   readonly ended: Ended | null;
   readonly problem: Refusal | undefined;
 }
@@ -31,7 +39,7 @@ interface TaskLogProps {
 
 /** The live output of a task: below everything else, until it is closed. */
 export function TaskLog({ id, of, live, names }: TaskLogProps) {
-  const [stream, setStream] = useState('stdout');
+  const [stream, setStream] = useState('');
   const [attempt, setAttempt] = useState('');
   const [round, setRound] = useState(0);
   const [state, setState] = useState<Shown>(NOTHING);
@@ -55,17 +63,24 @@ export function TaskLog({ id, of, live, names }: TaskLogProps) {
     setState(NOTHING);
     following.current = true;
     let offset: number | undefined;
+    const marked = new MarkedOutput();
     return follow({
       addressOf: () => at(LOG, { params, query: { stream, attempt, follow: live ? 'true' : undefined, offset } }),
       on: (one) => {
         if (!Number.isNaN(one.id)) offset = one.id;
-        setState((before) => {
-          if (one.event === 'output')
-            return { ...before, text: (before.text + one.data.text).slice(-MAX), problem: undefined };
-          if (one.event === 'gap')
-            return { ...before, text: `${before.text}\n[${one.data.to - one.data.offset} bytes were dropped]\n` };
-          return { ...before, ended: one.data };
-        });
+        if (one.event === 'ended') return setState((before) => ({ ...before, ended: one.data }));
+        const { stream: from } = one.data;
+        const text =
+          one.event === 'gap'
+            ? `\n[${one.data.to - one.data.offset} bytes were dropped]\n`
+            : stream === ''
+              ? marked.add(from, one.data.text)
+              : one.data.text;
+        setState((before) => ({
+          ...before,
+          pieces: joined(before.pieces, { stream: from, text }),
+          problem: undefined,
+        }));
       },
       refused: (problem) => setState((before) => ({ ...before, problem })),
       once: !live,
@@ -73,7 +88,7 @@ export function TaskLog({ id, of, live, names }: TaskLogProps) {
   }, [id, node, task, stream, attempt, live, round, known, attempt === '' ? tries : 0]);
   useEffect(() => {
     if (box.current && following.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [state.text]);
+  }, [state.pieces]);
   const close = () => {
     filterBy(NO_LOG);
     // Back to where it was opened from.
@@ -97,6 +112,7 @@ export function TaskLog({ id, of, live, names }: TaskLogProps) {
           label="Stream"
           value={stream}
           options={[
+            ['', 'all'],
             ['stdout', 'output'],
             ['stderr', 'errors'],
           ]}
@@ -113,7 +129,10 @@ export function TaskLog({ id, of, live, names }: TaskLogProps) {
             onChange={setAttempt}
           />
         )}
-        <a href={at(LOG, { params, query: { stream, attempt } })} download={`${task}@${node}.${stream}.log`}>
+        <a
+          href={at(LOG, { params, query: { stream, attempt } })}
+          download={`${task}@${node}${stream === '' ? '' : `.${stream}`}.log`}
+        >
           Download
         </a>
         <button type="button" onClick={close}>
@@ -130,7 +149,13 @@ export function TaskLog({ id, of, live, names }: TaskLogProps) {
             following.current = isNearEnd(currentTarget);
           }}
         >
-          {state.text === '' ? 'Nothing printed yet.' : state.text}
+          {state.pieces.length === 0
+            ? 'Nothing printed yet.'
+            : state.pieces.map((piece, index) => (
+                <span key={index} class={piece.stream === 'stderr' ? 'bad' : ''}>
+                  {piece.text}
+                </span>
+              ))}
         </pre>
       )}
       {state.ended && (
@@ -144,4 +169,21 @@ export function TaskLog({ id, of, live, names }: TaskLogProps) {
 
 const LOG = 'GET /runs/:run/nodes/:node/tasks/:task/log';
 
-const NOTHING: Shown = { text: '', ended: null, problem: undefined };
+const NOTHING: Shown = { pieces: [], ended: null, problem: undefined };
+
+/** The pieces with one more, without the oldest text above the limit. */
+function joined(before: readonly Piece[], piece: Piece): readonly Piece[] {
+  const last = before.at(-1);
+  const pieces =
+    last?.stream === piece.stream
+      ? [...before.slice(0, -1), { ...last, text: last.text + piece.text }]
+      : [...before, piece];
+  let over = pieces.reduce((sum, { text }) => sum + text.length, 0) - MAX;
+  return over <= 0
+    ? pieces
+    : pieces.flatMap(({ stream, text }) => {
+        const rest = text.slice(Math.max(0, over));
+        over -= text.length;
+        return rest === '' ? [] : [{ stream, text: rest }];
+      });
+}
