@@ -4,15 +4,20 @@ import type { RunDescription } from '../src/core/run/description.ts';
 import {
   assembleReport,
   describeRunFailure,
+  NOT_REDEPLOYED,
+  type NodeRecord,
   type RunFailure,
   type RunReport,
+  redeployCommand,
   type SiteRunInput,
 } from '../src/core/site-run/index.ts';
+import type { SiteRunOutcome } from '../src/core/words.ts';
 import {
   closeGoneRuns,
   type Json,
   MAX_OPEN,
   parseRevisionReference,
+  type RunRecord,
   type Store,
   StoreError,
 } from '../src/store/index.ts';
@@ -20,8 +25,10 @@ import type { OpenedWithin, OpenRun, OpenRunAnswer, SiteActivities } from './con
 import { type ActivityDependencies, isAwaited, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
 import { CLOSING, closeClaim, openClaim, proveClaim, sequenceIn } from './fencing.ts';
+import { endingText, withCanceller } from './run-ending.ts';
 import { auditStart, listOpened, listRefused, type OpenedRunRow } from './run-rows.ts';
 import type { SiteCache } from './site-cache.ts';
+import { noteBare } from './site-cluster.ts';
 
 /** Claim a site, record the run's progress and close the run. All are safe to repeat. */
 export function bookkeepingActivities(
@@ -47,7 +54,10 @@ export function bookkeepingActivities(
         const holder = { workflowId: request.workflow_id, runId: run_id };
         if ((await closeClaim(deps, { site }, holder)) === null) return;
         const run = await store.runs.get(run_id);
-        const full = assembleReport(report, await store.runs.listNodes(run_id));
+        const records = await store.runs.listNodes(run_id);
+        const operator = await withCanceller(store, run_id, report.operator);
+        const full = { ...assembleReport(report, records), operator };
+        await noteBare(store, site, bareNodes(run, request.outcome, records, endingText(request.outcome, operator)));
         await store.runs.putReport(run_id, CLOSING, full as unknown as Json);
         deps.log?.(
           { site, run: run_id, outcome: request.outcome, report: full },
@@ -71,6 +81,27 @@ export function bookkeepingActivities(
         );
       }),
   };
+}
+
+/** The nodes that the run took out of service and did not deploy again, each with what to do about it. */
+function bareNodes(
+  run: RunRecord,
+  outcome: SiteRunOutcome,
+  records: readonly NodeRecord[],
+  ending: string,
+): ReadonlyMap<string, string> {
+  if (run.kind !== 'redeploy_nodes' || run.site === null) return new Map();
+  const { site } = run;
+  const isBare = ({ report, released }: NodeRecord): boolean =>
+    report.state !== 'success' && (released?.state === 'success' || released?.failure_kind === NOT_REDEPLOYED);
+  return new Map(
+    records
+      .filter(isBare)
+      .map(({ report: { name } }) => [
+        name,
+        `Run ${run.number ?? run.id} released its machine and ${ending}${outcome === 'failed' ? '' : ','} before it was deployed again. Deploy it: ${redeployCommand(site, [name])}`,
+      ]),
+  );
 }
 
 type OpenedAlone<Answer = OpenRunAnswer> = Answer extends unknown ? Omit<Answer, keyof OpenedWithin> : never;

@@ -21,6 +21,7 @@ import { type ActivityDependencies, type ActivitySettings, isAwaited, openedWith
 import { translated } from './failures.ts';
 import { CLOSING, closeClaim, isOpenBy, openClaim } from './fencing.ts';
 import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.ts';
+import { withCanceller } from './run-ending.ts';
 import { auditStart, listOpened, listRefused, type OpenedRunRow } from './run-rows.ts';
 
 const OFFLINE_WAIT_SECONDS = 120;
@@ -205,8 +206,9 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
   const { run } = await store.transactions.getRun(transaction);
   const subject = { cluster: run.clusterId! };
   if ((await closeClaim(deps, subject, holder)) !== null) {
-    await store.runs.putReport(run_id, CLOSING, report);
-    const logged = { cluster: run.clusterId, run: run_id, transaction, outcome, report };
+    const full = { ...report, operator: await withCanceller(store, run_id, report.operator) };
+    await store.runs.putReport(run_id, CLOSING, full);
+    const logged = { cluster: run.clusterId, run: run_id, transaction, outcome, report: full };
     deps.log?.(logged, `execute_graph of cluster ${run.clusterId} has ended`);
     if (run.mode === 'apply') {
       const nodes = await store.nodes.list({ clusterId: subject.cluster });

@@ -15,6 +15,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { given } from '../src/core/data/given.ts';
 import type { NodeResult } from '../src/core/deployment/index.ts';
 import type { ResolvedNode } from '../src/documents/index.ts';
+import type { Store } from '../src/store/index.ts';
 import type { AbortAnswer, NodeCall, SiteActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { recordDeployed } from './deployed-machine.ts';
@@ -97,10 +98,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
         options,
       );
       const isKept = outcome.warnings.some(({ code }) => code === 'released-before');
-      if (outcome.ok && !isKept) {
-        await deps.store.deployedMachines.forget(request.site, request.node);
-        await markReleased(deps.store, request.site, [request.node]);
-      }
+      if (outcome.ok && !isKept) await recordReleased(deps.store, request);
       return asNodeResult(outcome);
     }),
 
@@ -117,6 +115,8 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
             { ...options, signal, acting: async () => void (await proveClaim(deps, { site: request.site })) },
           );
           if (!outcome.ok) return { found: 'failed', message: outcome.failure.message };
+          // The call that released it did not come to record that.
+          if (isBare(outcome.machine)) await recordReleased(deps.store, request);
           if (outcome.actions.includes('abort'))
             return { found: 'aborted', message: `aborted; ${describe(outcome.machine)}` };
           return answerFor(outcome.machine);
@@ -132,6 +132,21 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
       }),
   };
 }
+
+async function recordReleased(store: Store, { site, node }: NodeCall): Promise<void> {
+  await store.deployedMachines.forget(site, node);
+  await markReleased(store, site, [node]);
+}
+
+const BARE: readonly number[] = [
+  MachineStatus.Ready,
+  MachineStatus.Allocated,
+  MachineStatus.Releasing,
+  MachineStatus.DiskErasing,
+];
+
+/** Whether a machine has no operating system, or loses it now. */
+const isBare = ({ status }: MachineSummary): boolean => BARE.includes(status);
 
 /** An abort gives up when MAAS has not answered for this long, and it has itself tried for this long. */
 const SILENT_MS = 30_000;

@@ -62,11 +62,24 @@ export async function markProvisioned(
 /** Marks nodes whose machines were released: nothing can run there until they are deployed again. */
 export async function markReleased(store: Store, site: string, names: readonly string[]): Promise<void> {
   const { known } = await inventoryOf(store, site);
-  const ids = new Set(names.flatMap((name) => known.get(name) ?? []).map(({ id }) => id));
+  // Of those that were bare before, someone may have said why.
+  const inService = names.flatMap((name) => known.get(name) ?? []).filter(({ status }) => status !== 'discover');
+  const ids = new Set(inService.map(({ id }) => id));
   if (ids.size === 0) return;
   await store.nodes.updateMany(
     [...ids].map((id) => ({ id, change: { status: 'discover', errorType: null, errorMsg: null } })),
   );
+}
+
+/** Says of bare nodes, by name, why they are bare and what to do. The note goes with their next deployment. */
+export async function noteBare(store: Store, site: string, notes: ReadonlyMap<string, string>): Promise<void> {
+  if (notes.size === 0) return;
+  const { known } = await inventoryOf(store, site);
+  const changes = new Map<number, { id: number; change: { errorMsg: string } }>();
+  for (const [name, errorMsg] of notes)
+    for (const { id, status } of known.get(name) ?? [])
+      if (status === 'discover') changes.set(id, { id, change: { errorMsg } });
+  if (changes.size > 0) await store.nodes.updateMany([...changes.values()]);
 }
 
 /** The nodes of a site and its cluster, by every name that documents may have for them. */

@@ -150,6 +150,11 @@ export async function abortNode(request: CallRequest, node: CalledNode, listener
 }
 
 export function lateResult(verb: CallVerb, answer: AbortAnswer): NodeResult | null {
+  if (verb === 'release' && answer.found === 'deployed')
+    return {
+      ok: false,
+      failure: { kind: 'cancelled', message: 'its release had not begun: its machine stays deployed' },
+    };
   const succeeded = answer.found === 'deployed' || (answer.found === 'ready' && verb !== 'deploy');
   if (succeeded) return { ok: true };
   if (answer.found === 'nothing' || answer.found === 'running') return null;

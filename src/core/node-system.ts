@@ -8,3 +8,16 @@ const WITH_SYSTEM: readonly string[] = ['ready', 'provisioned', 'deploying', 'st
 
 /** Whether a node that gets this status has nothing any more of what tasks did on it before. */
 export const isNewSystem = (status: string | undefined): boolean => status === 'provisioned' || status === 'discover';
+
+/**
+ * The status of a node as people are shown it: one that a run released and did not deploy again is `bare`, and its message says
+ * why. Fuel has no word for it but that of a machine that was just found.
+ */
+export const shownStatus = (node: { readonly status: string; readonly error_msg: string | null }): string =>
+  isLeftBare(node) ? 'bare' : node.status;
+
+export const isLeftBare = (node: { readonly status: string; readonly error_msg: string | null }): boolean =>
+  node.status === 'discover' && Boolean(node.error_msg);
+
+/** The state in MAAS of a machine that a run left bare, where `ready` would look like a machine in service. */
+export const bareStatus = (inMaas: string | null): string => (inMaas === null ? 'bare' : `bare (${inMaas} in MAAS)`);

@@ -4,6 +4,7 @@ import {
   type KnownMachine,
   type Machine,
   type MachineContext,
+  MachineStatus,
   machineStatusName,
   machinesNamed,
   refusedFate,
@@ -12,7 +13,7 @@ import {
 import type { NodeStatuses } from '../core/contracts/index.ts';
 import { checkStrategy, describeStrategyProblem, type Selector, selectNodes } from '../core/deployment/index.ts';
 import type { ResolvedNode } from '../documents/index.ts';
-import type { NodeHistoryEntry, Page, PageRequest } from '../store/index.ts';
+import type { NodeHistoryEntry, NodeRecord, Page, PageRequest } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { asProblem, problem } from './problem.ts';
 import type { SiteOperations } from './sites.ts';
@@ -57,6 +58,7 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
       const { record, site: documents } = await sites.documents(site, reference);
       const names = documents.nodes.map((node) => node.name);
       const seen_at = new Date().toISOString();
+      const bare = bareNotes(await store.nodes.list({ site, statuses: ['discover'] }));
       try {
         const maas = deps.maas();
         const me = await maas.client.username();
@@ -69,7 +71,7 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
               machinesNamed(maas, node.name, known),
               fateOf(maas, me, site, node, known),
             ]);
-            return { ...fromMaas(node.name, found, seen_at), deployment };
+            return { ...withNote(fromMaas(node.name, found, seen_at), bare), deployment };
           }),
         );
         await store.nodeFacts.put(site, nodes.filter((node) => node.status !== null).map(sighting));
@@ -91,7 +93,13 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
             seen_at: fact?.seenAt ?? null,
           };
         });
-        return { site, revision: record.number, stale: true, reason: message, nodes };
+        return {
+          site,
+          revision: record.number,
+          stale: true,
+          reason: message,
+          nodes: nodes.map((one) => withNote(one, bare)),
+        };
       }
     },
 
@@ -99,6 +107,24 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
       store.runs.listNodeHistory(site, node, page),
   };
 }
+
+/** By every name that documents may have for a node, why it is bare. */
+const bareNotes = (nodes: readonly NodeRecord[]): ReadonlyMap<string, string> =>
+  new Map(
+    nodes.flatMap(({ name, hostname, errorMsg }) =>
+      errorMsg ? [name, hostname].map((one) => [one ?? '', errorMsg] as const) : [],
+    ),
+  );
+
+/** Someone may have deployed the machine since, in MAAS. */
+function withNote(node: NodeStatus, bare: ReadonlyMap<string, string>): NodeStatus {
+  const note = bare.get(node.node);
+  return note === undefined || IN_SERVICE.has(node.status) ? node : { ...node, bare: note };
+}
+
+const IN_SERVICE: ReadonlySet<string | null> = new Set(
+  [MachineStatus.Deployed, MachineStatus.Deploying].map(machineStatusName),
+);
 
 function fromMaas(node: string, found: readonly Machine[], seen_at: string): NodeStatus {
   const [machine] = found;

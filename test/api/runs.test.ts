@@ -558,6 +558,15 @@ it('nodes are shown with their state in MAAS, or their last known state when it 
     tags: [],
     deployment: { does: 'deploy', why: 'its machine is New' },
   });
+  const bare = 'Run 3 released its machine. Deploy it: sitewright site redeploy stl1 stl1r01s02';
+  const { id } = await site.store.nodes.create({ name: 'stl1r01s02', site: 'stl1' });
+  await site.store.nodes.update(id, { errorMsg: bare });
+  const noted = (await api.ask('GET', '/api/v1/sites/stl1/nodes/status')).body.nodes;
+  expect(noted.map((node: { bare?: string }) => node.bare)).toEqual([
+    bare,
+    ...exampleHosts.slice(1).map(() => undefined),
+  ]);
+  expect((await api.ask('GET', `/api/v1/nodes/${id}`)).body).toMatchObject({ status: 'discover', error_msg: bare });
   await site.control('faults', [{ match: 'machines', kind: 'drop_before', times: 1000 }]);
   const away = await api.ask('GET', '/api/v1/sites/stl1/nodes/status?revision=1');
   expect(away).toMatchObject({ status: 200, body: { stale: true, reason: expect.any(String) } });

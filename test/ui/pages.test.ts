@@ -468,7 +468,11 @@ describePage('pages over a store', () => {
       parameters: { cmd: 'true' },
     }));
     await rig.ask('POST', `${api}/clusters/${env.cluster}/deployment_graphs/custom`, { name: 'my graph', tasks });
+    const bare = 'Run 3 released its machine. Deploy it: sitewright site redeploy dc1 spare';
+    const { id: spare } = await rig.store.nodes.create({ name: 'spare' });
+    await rig.store.nodes.update(spare, { errorMsg: bare });
     const page = await at('/nodes');
+    await page.getByRole('row', { name: new RegExp(`^spare ${spare} bare ${bare}`) }).waitFor();
     await page.getByRole('cell', { name: 'prod-2' }).waitFor();
     await page.getByLabel('Role').selectOption('controller');
     await page.getByRole('cell', { name: 'prod-2' }).waitFor({ state: 'detached' });

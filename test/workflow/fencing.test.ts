@@ -151,11 +151,11 @@ describe('a reset of a run in flight', () => {
 });
 
 describe('a reset of the other kinds in flight', () => {
-  const inFlight = async (kind: string, input: object = {}) => {
+  const inFlight = async (kind: string, input: object = {}, auto: object = { deploy_ms: 3_600_000 }) => {
     site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: kind === 'update_site' ? 3_600_000 : 20 } });
     await site.commit(await exampleDocuments());
     if (kind !== 'update_site') expect((await done(await start('deploy_site'))).outcome).toBe('success');
-    await site.control('auto', { deploy_ms: 3_600_000 });
+    await site.control('auto', auto);
     return start(kind, input);
   };
   const goesOn = async (first: Handle, activity: string) => {
@@ -209,19 +209,45 @@ describe('a reset of the other kinds in flight', () => {
     expect(await site.entered(MachineStatus.Deploying)).toEqual({ ...oneDeployEach, stl1r01s05: 2 });
   });
 
-  it('lets a cancelled redeploy_nodes show the released machine as bare, not as a success', async () => {
-    const first = await inFlight('redeploy_nodes', BY_KIND.redeploy_nodes);
-    await until(async () => (await site.entered(MachineStatus.Deploying)).stl1r01s05 === 2);
-    await first.cancel();
-    await errorOf(first.result());
-    const [row] = await site.store.runs.listNodes(first.firstExecutionRunId);
-    expect(row).toMatchObject({ node: 'stl1r01s05', report: { state: 'failed' } });
-    expect(await reportOf(first)).toMatchObject({ outcome: 'cancelled', released: [{ state: 'failed' }] });
-    const [node] = await site.store.nodes
-      .list({ site: site.name })
-      .then((all) => all.filter(({ name }) => name === 'stl1r01s05'));
-    expect(node).toMatchObject({ status: 'discover' });
-  });
+  it.each([
+    ['deployed again', 'Deploying', 'released, and not deployed again', 2],
+    ['released', 'Releasing', 'its release had begun, and goes on in MAAS: the machine is bare, or soon will be', 1],
+  ] as const)(
+    'lets redeploy_nodes, cancelled while a machine is %s, show it as bare, not as a success',
+    async (_how, status, reason, times) => {
+      const first = await inFlight('redeploy_nodes', BY_KIND.redeploy_nodes, {
+        deploy_ms: 3_600_000,
+        ...(status === 'Releasing' && { release_ms: 3_600_000 }),
+      });
+      await until(async () => (await site.entered(MachineStatus[status])).stl1r01s05 === times);
+      const audited = { action: 'run.cancel', target: `run/${first.firstExecutionRunId}`, reason: 'a fire' };
+      await site.store.audit.append({ ...audited, actor: 'alice' });
+      await first.cancel();
+      await errorOf(first.result());
+      const [row] = await site.store.runs.listNodes(first.firstExecutionRunId);
+      expect(row).toMatchObject({ node: 'stl1r01s05', report: { state: 'failed' } });
+      const next = 'sitewright site redeploy stl1 stl1r01s05';
+      expect(await reportOf(first)).toMatchObject({
+        outcome: 'cancelled',
+        released: [{ state: 'failed', failure_kind: 'not-redeployed', reason, hint: `deploy it: ${next}` }],
+        operator: [{ action: 'cancel', by: 'alice', reason: 'a fire' }],
+      });
+      const inventory = async () =>
+        (await site.store.nodes.list({ site: site.name })).find(({ name }) => name === 'stl1r01s05');
+      const { number } = await site.store.runs.get(first.firstExecutionRunId);
+      expect(await inventory()).toMatchObject({
+        status: 'discover',
+        errorMsg: `Run ${number ?? first.firstExecutionRunId} released its machine and was cancelled by alice (a fire), before it was deployed again. Deploy it: ${next}`,
+      });
+      expect(await site.store.deployedMachines.get(site.name, 'stl1r01s05')).toBeUndefined();
+      // The command is the way back, and takes the note away.
+      await site.control('auto', { deploy_ms: 20, release_ms: 20 });
+      for (const { system_id, hostname } of await site.effects())
+        if (hostname === 'stl1r01s05') await site.control(`${system_id}/released`, {}).catch(() => undefined);
+      expect(await done(await start('redeploy_nodes', BY_KIND.redeploy_nodes))).toMatchObject({ outcome: 'success' });
+      expect(await inventory()).toMatchObject({ status: 'provisioned', errorMsg: null });
+    },
+  );
 
   it('lets test_site continue', async () => {
     const first = await inFlight('test_site');

@@ -1,4 +1,5 @@
 import { given } from '../../core/data/given.ts';
+import { isLeftBare, shownStatus } from '../../core/node-system.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -33,8 +34,11 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
       const nodes = await inventory(session, env);
       const shown = site === undefined ? nodes : nodes.filter((node) => node.site === site);
       const agents = await agentsOf(session, shown, env);
-      const rows = shown.map((node) => ({ ...node, agent: agents?.get(node.id) ?? null }));
+      // Programs get Fuel's words.
+      const statusOf = flags.format === 'json' || flags.format === 'yaml' ? ({ status }: Node) => status : shownStatus;
+      const rows = shown.map((node) => ({ ...node, status: statusOf(node), agent: agents?.get(node.id) ?? null }));
       await printList(terminal, flags, rows, WITH_AGENTS);
+      for (const node of shown.filter(isLeftBare)) terminal.err(`${node.name} is bare. ${node.error_msg}\n`);
       const without = [...new Set(rows.flatMap((node) => (node.agent === false ? (node.cluster ?? []) : [])))];
       if (without.length === 0) return;
       terminal.err(

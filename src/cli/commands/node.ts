@@ -1,3 +1,4 @@
+import { bareStatus } from '../../core/node-system.ts';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
 import type { Session } from '../session.ts';
@@ -25,15 +26,12 @@ export function registerNode(program: CliCommand, session: Session): void {
       const answer = await (await session.client()).nodes.status(site, flags.revision);
       if (answer.stale)
         terminal.err(`warning: MAAS did not answer (${answer.reason ?? 'unknown'}): this is the last known state\n`);
-      await printList(terminal, flags, answer.nodes, [
-        'node',
-        'status',
-        'power',
-        'system_id',
-        'zone',
-        'tags',
-        'seen_at',
-      ]);
+      const isForPeople = flags.format !== 'json' && flags.format !== 'yaml';
+      const nodes = answer.nodes.map((node) =>
+        isForPeople && node.bare !== undefined ? { ...node, status: bareStatus(node.status) } : node,
+      );
+      await printList(terminal, flags, nodes, ['node', 'status', 'power', 'system_id', 'zone', 'tags', 'seen_at']);
+      for (const { node, bare } of answer.nodes) if (bare !== undefined) terminal.err(`${node} is bare. ${bare}\n`);
     });
 
   group

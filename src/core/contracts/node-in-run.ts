@@ -17,6 +17,12 @@ const nodeStatusesSchema = z
         system_id: z.string().nullable(),
         hostname: z.string().nullable(),
         status: z.string().nullable().describe('The state, as MAAS names it; null for an unknown node.'),
+        bare: z
+          .string()
+          .optional()
+          .describe(
+            'Of a machine that a run released and did not deploy again: which run, who ended it, and the next step.',
+          ),
         power: z.string().nullable(),
         tags: z.array(z.string()),
         zone: z.string().nullable(),

@@ -6,5 +6,5 @@ export { describeRunFailure, explainRunFailure, type RunFailure, redeployCommand
 export { parseSiteRunInput, type SiteRunInput } from './input.ts';
 export { fromRanges, groupFromWire, groupToWire, showPlan, toRanges } from './plan.ts';
 export { detailsOf, explainSiteRun, membersOf, type RunProgress, reportRun, statusOf, treeOf } from './progress.ts';
-export { recordsOf, releasedRecords } from './redeployed.ts';
+export { NOT_REDEPLOYED, recordsOf, releasedRecords } from './redeployed.ts';
 export { assembleReport, fitReport, type Members, type NodeRecord, type NodeWrite, outlineReport } from './report.ts';

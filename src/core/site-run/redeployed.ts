@@ -1,4 +1,5 @@
 import type { NodeReport } from '../contracts/site-run-report.ts';
+import { given } from '../data/given.ts';
 import { type BaremetalState, recordNodes } from '../deployment/index.ts';
 import type { SiteRunKind, SiteRunOutcome } from '../words.ts';
 import { MAX_NAMES, redeployCommand } from './failure.ts';
@@ -27,24 +28,34 @@ export function leftToRedeploy({ kind, input, baremetal }: OfRun): readonly stri
  * is no success: the machine is out of service.
  */
 export function reportReleased(progress: OfRun): NodeReport[] {
-  const { released = [], baremetal, outcome, input } = progress;
+  const { released = [], baremetal, outcome } = progress;
   // A failed run names its failure, and the next step for these nodes.
   if (outcome === undefined || outcome === 'failed') return [...released];
   const left = new Set(leftToRedeploy(progress));
   const failed = new Set((baremetal?.nodes ?? []).flatMap(({ name, state }) => (state === 'failed' ? [name] : [])));
-  return released.map((node) =>
-    node.state === 'success' && left.has(node.name)
-      ? {
-          ...node,
-          state: 'failed',
-          failure_kind: 'not-redeployed',
-          reason: failed.has(node.name) ? 'released, and not deployed again' : 'released and still bare',
-          // A report has limited space.
-          ...(left.size > MAX_NAMES ? {} : { hint: `deploy it: ${redeployCommand(input.site, [node.name])}` }),
-        }
-      : node,
-  );
+  const isBare = (node: NodeReport, reason: string): NodeReport => ({
+    ...node,
+    state: 'failed',
+    failure_kind: NOT_REDEPLOYED,
+    reason,
+    ...hintFor(progress, left, node.name),
+  });
+  return released.map((node) => {
+    if (node.state === 'waiting' && node.attempts === 0) return { ...node, state: 'not_reached' };
+    if (!left.has(node.name)) return node;
+    if (node.state === 'waiting')
+      return isBare(node, 'its release had begun, and goes on in MAAS: the machine is bare, or soon will be');
+    if (node.state !== 'success') return node;
+    return isBare(node, failed.has(node.name) ? 'released, and not deployed again' : 'released and still bare');
+  });
 }
+
+/** How the release of a machine is reported that the run did not deploy again. */
+export const NOT_REDEPLOYED = 'not-redeployed';
+
+/** The next step, unless a report with all of them would be too long. */
+const hintFor = ({ input }: OfRun, left: ReadonlySet<string>, name: string) =>
+  left.size > MAX_NAMES ? {} : { hint: `deploy it: ${redeployCommand(input.site, [name])}` };
 
 /** Records of nodes after their release. A redeployment has not done its work on them yet. */
 export const releasedRecords = (kind: SiteRunKind, released: readonly NodeReport[]): NodeWrite[] =>
@@ -61,7 +72,10 @@ export function recordsOf(progress: OfRun): NodeWrite[] {
   const records = new Map<string, NodeWrite>();
   for (const record of releasedRecords(progress.kind, reportReleased(progress)))
     records.set(record.report.name, record);
-  for (const record of progress.baremetal ? recordNodes(progress.baremetal) : [])
-    records.set(record.report.name, { ...records.get(record.report.name), ...record });
+  for (const { position, report } of progress.baremetal ? recordNodes(progress.baremetal) : []) {
+    const { released } = records.get(report.name) ?? {};
+    const { reason, hint } = released?.failure_kind === NOT_REDEPLOYED ? released : {};
+    records.set(report.name, { ...given({ released }), position, report: { ...given({ reason, hint }), ...report } });
+  }
   return [...records.values()];
 }

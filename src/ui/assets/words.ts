@@ -22,7 +22,7 @@ export type Look = keyof typeof LOOKS | 'off';
 /** The states of each look; others look `off`. */
 const LOOKS = {
   ok: ['success', 'ready', 'operational', 'finished', 'ok', 'available', 'deployed', 'prepared'],
-  bad: ['failed', 'error', 'terminated', 'lost', 'failing', 'update_error'],
+  bad: ['failed', 'error', 'bare', 'terminated', 'lost', 'failing', 'update_error'],
   busy: [
     'running',
     'deploying',

@@ -20,7 +20,13 @@ const abort = (silentSince: number, username: (signal: AbortSignal) => Promise<s
 
 function abortOn(client: object): Promise<AbortAnswer> {
   const deps = {
-    store: { claims: { holder: async () => claim } },
+    store: {
+      claims: { holder: async () => claim },
+      deployedMachines: { forget: async () => undefined },
+      sites: { get: async () => ({ cluster: null }) },
+      clusters: { list: async () => [] },
+      nodes: { list: async () => [] },
+    },
     hold: async () => ({ paused: { since: 'noon' }, stopping: false }),
     maas: () => ({ client }),
   } as unknown as ActivityDependencies;

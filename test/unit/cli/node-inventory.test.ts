@@ -38,6 +38,33 @@ describe('node list', () => {
   });
 });
 
+it('a node that a run left bare is shown as bare, with its next step; programs get its status', async () => {
+  const error_msg =
+    'Run 12 released its machine and was cancelled by alice, before it was deployed again. Deploy it: X';
+  const nodes = [
+    node(1, 'a', { error_msg }),
+    node(2, 'b', { error_msg: null }),
+    node(3, 'c', { error_msg, status: 'error' }),
+  ];
+  const shown = await against(() => [200, nodes], 'list', '-c', 'id', '-c', 'status');
+  expect(shown.out).toBe('ID  STATUS\n 1  bare\n 2  discover\n 3  error\n');
+  expect(shown.err).toBe(`a is bare. ${error_msg}\n`);
+  await api!.close();
+  const { out } = await against(() => [200, nodes], 'list', '-f', 'json');
+  expect(JSON.parse(out)[0]).toMatchObject({ status: 'discover', error_msg });
+});
+
+it('node status says bare where MAAS says ready of a machine that a run left so', async () => {
+  const nodes = [
+    { node: 'n1', status: 'ready', bare: 'Deploy it: X', tags: [] },
+    { node: 'n2', status: 'deployed', tags: [] },
+  ];
+  const answer = { site: 'dc1', revision: 1, stale: false, nodes };
+  const { out, err } = await against(() => [200, answer], 'status', 'dc1', '-c', 'node', '-c', 'status');
+  expect(out).toBe('NODE  STATUS\nn1    bare (ready in MAAS)\nn2    deployed\n');
+  expect(err).toBe('n1 is bare. Deploy it: X\n');
+});
+
 describe('agents', () => {
   const agent = (id: number, online: boolean) => ({
     id,

@@ -1,3 +1,4 @@
+import { shownStatus } from '../../../core/node-system.ts';
 import { type Answer, at, query } from '../api.ts';
 import { type Crumb, Fold, Loaded, Missing, RunState, State, Title } from '../parts.tsx';
 import { listsChanged, useData } from '../store.ts';
@@ -26,7 +27,7 @@ export function NodeView({ id }: { readonly id: string }) {
       {(one) => (
         <>
           <Title of={`Node ${one.name}`} trail={[LIST]}>
-            Node {one.name} <State of={one.status} /> {!one.online && <State of="lost">offline</State>}
+            Node {one.name} <State of={shownStatus(one)} /> {!one.online && <State of="lost">offline</State>}
           </Title>
           {one.error_msg && <p class="problem">{one.error_msg}</p>}
           <dl class="details">

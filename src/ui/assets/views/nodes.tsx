@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { shownStatus } from '../../../core/node-system.ts';
 import { NODE_STATUSES } from '../../../core/words.ts';
 import { type Answer, at } from '../api.ts';
 import { Choice, type Option, optionsOf, Search } from '../ask.tsx';
@@ -61,10 +62,10 @@ export function NodesView({ query: given }: { readonly query: URLSearchParams })
           const cells = wanted.map((one) => ({
             key: one.id,
             name: one.name,
-            look: CELL[one.status] ?? 'wait',
-            note: one.online ? one.status : 'away',
+            look: CELL[shownStatus(one)] ?? 'wait',
+            note: one.online ? shownStatus(one) : 'away',
             away: !one.online,
-            text: `${one.name}: ${one.status}${one.online ? '' : ', offline'}`,
+            text: `${one.name}: ${shownStatus(one)}${one.online ? '' : ', offline'}`,
           }));
           const failed = wanted.filter((one) => one.status === 'error').length;
           return (
@@ -98,6 +99,7 @@ export function NodesView({ query: given }: { readonly query: URLSearchParams })
 const CELL: Readonly<Record<string, Look>> = {
   ready: 'ok',
   error: 'bad',
+  bare: 'bad',
   deploying: 'busy',
   provisioning: 'busy',
   provisioned: 'half',
@@ -152,7 +154,7 @@ export const NodeTable = ({ nodes, nameOf, selection, empty = 'No nodes match.' 
         'Status',
         (one) => (
           <>
-            <State of={one.status} /> {!one.online && <span class="bad">offline</span>}{' '}
+            <State of={shownStatus(one)} /> {!one.online && <span class="bad">offline</span>}{' '}
             {one.error_msg && <p class="bad">{one.error_msg}</p>}
           </>
         ),

@@ -1,3 +1,4 @@
+import { bareStatus } from '../../../core/node-system.ts';
 import { type Answer, at } from '../api.ts';
 import { Command, type Crumb, Empty, Fold, Loaded, Missing, State, Title } from '../parts.tsx';
 import { addressWith } from '../router.ts';
@@ -175,7 +176,18 @@ function MachineTable({ site }: OfSite) {
             keyOf={(one) => one.node}
             columns={[
               ['Node', (one) => one.node],
-              ['State', (one) => <State of={one.status ?? 'unknown'} />],
+              [
+                'State',
+                (one) =>
+                  one.bare === undefined ? (
+                    <State of={one.status ?? 'unknown'} />
+                  ) : (
+                    <>
+                      <State of="bare">{bareStatus(one.status)}</State>
+                      <p class="bad">{one.bare}</p>
+                    </>
+                  ),
+              ],
               ['Power', (one) => one.power ?? ''],
               ['Zone', (one) => one.zone ?? ''],
               ['Tags', (one) => one.tags.join(', ')],
