@@ -44,12 +44,13 @@ export async function markProvisioned(
   };
   const changed = [...all].filter((one) => needsMarking(one) || reported.has(one));
   if (changed.length > 0) {
+    const holders = await holdersOfMacs(store, [...reported.values()]);
     await store.nodes.updateMany(
       changed.map((one) => ({
         id: one,
         change: {
           ...(needsMarking(one) ? PROVISIONED : {}),
-          ...(reported.has(one) ? asReported(reported.get(one)!, byId.get(one)!.meta) : {}),
+          ...(reported.has(one) ? asReported(reported.get(one)!, holders, byId.get(one)!) : {}),
         },
       })),
     );
@@ -106,11 +107,32 @@ async function inventoryOf(store: Store, site: string) {
   return { known, members, machines };
 }
 
-/** The columns of a node that come from MAAS. */
-const asReported = ({ ip, interfaces, disks }: MachineFacts, meta: NodeRecord['meta'] = {}) => ({
-  ...(ip === null ? {} : { ip }),
-  meta: { ...meta, interfaces: interfaces.map(asJson), disks: disks.map(asJson) },
-});
+/** The columns of a node that come from MAAS. A MAC that another node has stays there: MACs are unique. */
+function asReported(facts: MachineFacts, holders: MacHolders, node?: NodeRecord) {
+  const { ip, mac, manufacturer, platform, system, interfaces, disks } = facts;
+  const isFree = mac !== null && (holders.get(mac) ?? node?.id) === node?.id;
+  return {
+    ...(ip === null ? {} : { ip }),
+    ...(isFree ? { mac } : {}),
+    ...(isNews(manufacturer, node?.manufacturer) ? { manufacturer } : {}),
+    ...(isNews(platform, node?.platformName) ? { platformName: platform } : {}),
+    ...(system === null ? {} : { osPlatform: system }),
+    meta: { ...node?.meta, interfaces: interfaces.map(asJson), disks: disks.map(asJson) },
+  };
+}
+
+/** MAAS' word for what it does not know replaces nothing. */
+const isNews = (found: string | null, known: string | null | undefined): found is string =>
+  found !== null && (found !== 'Unknown' || known == null);
+
+/** The ids of nodes, by their MACs. */
+type MacHolders = ReadonlyMap<string, number>;
+
+async function holdersOfMacs(store: Store, facts: readonly MachineFacts[]): Promise<MacHolders> {
+  const macs = facts.flatMap(({ mac }) => mac ?? []);
+  if (macs.length === 0) return new Map();
+  return new Map((await store.nodes.list({ macs })).flatMap(({ id, mac }) => (mac === null ? [] : [[mac, id]])));
+}
 
 const asJson = <Row extends object>(row: Row): { [Key in keyof Row]: Row[Key] } => ({ ...row });
 
@@ -127,7 +149,7 @@ async function addToInventory(
       site,
       status: 'provisioned',
       online: true,
-      ...(facts && asReported(facts)),
+      ...(facts && asReported(facts, await holdersOfMacs(store, [facts]))),
     });
   } catch (error) {
     // Another try of the same call was faster.

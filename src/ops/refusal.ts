@@ -11,11 +11,13 @@ import { callTemporal } from './temporal-calls.ts';
  * Why a run was refused, as the error to throw.
  *
  * @param explained the failure in words
+ * @param cluster which the run is for
  */
 export async function refusalOf(
   deps: OpsDependencies,
   failure: RunFailure | GraphRunFailure,
   { reason, next_step: hint }: Explained,
+  cluster?: number,
 ): Promise<ProblemError> {
   switch (failure.kind) {
     case 'invalid-input':
@@ -27,8 +29,8 @@ export async function refusalOf(
       return await siteBusy(deps, failure.site, { id: failure.run_id, workflow_id: failure.workflow_id });
     case 'cluster-busy': {
       const run = { id: failure.run_id, workflow_id: failure.holder };
-      const [, more] = await busy(deps, run, '');
-      return problem('conflict', 'Deployment already started', { ...more, hint: `${failure.message}. ${more.hint}` });
+      // Fuel's words first, for programs that look for them.
+      return problem('conflict', ...(await busy(deps, run, `Deployment already started: ${failure.message}`, cluster)));
     }
     case 'cluster-not-found':
       return problem('not-found', 'Cluster not found', { hint: `${reason}. ${hint}.` });
@@ -55,11 +57,12 @@ export async function busyProblem(deps: OpsDependencies, site: string, error: un
 const siteBusy = async (deps: OpsDependencies, site: string, run: NonNullable<Problem['run']>): Promise<ProblemError> =>
   problem('site-busy', ...(await busy(deps, run, `site ${site} is busy with ${run.workflow_id} (run ${run.id})`)));
 
-/** Message and next step for a run that is in the way. */
+/** Message and next step for a run that is in the way, of this cluster or of a site. */
 export async function busy(
   { temporal }: OpsDependencies,
   run: NonNullable<Problem['run']>,
   message: string,
+  cluster?: number,
 ): Promise<readonly [string, Pick<Problem, 'run'> & { readonly hint: string }]> {
   const { raw } = await callTemporal(temporal, () =>
     metadataClient(temporal.client).getHandle(run.workflow_id, run.id).describe(),
@@ -67,7 +70,11 @@ export async function busy(
   const isEnding = raw.workflowExtendedInfo?.cancelRequested === true;
   const state = isEnding
     ? ', which is being cancelled: it ends once its machines are aborted'
-    : ': one run per site at a time';
-  const next = isEnding ? 'Then start again' : `Stop it: sitewright run stop ${run.id}`;
+    : `: one run per ${cluster === undefined ? 'site' : 'cluster'} at a time`;
+  const stop =
+    cluster === undefined
+      ? `sitewright run stop ${run.id}`
+      : `sitewright cluster stop ${cluster}, or fuel2 env stop-deployment ${cluster}`;
+  const next = isEnding ? 'Then start again' : `Stop it: ${stop}`;
   return [`${message}${state}`, { hint: `Watch it: sitewright run show ${run.id} --watch. ${next}`, run }];
 }

@@ -1,4 +1,5 @@
 import { compareKeys } from '../core/text/text.ts';
+import { BUILDER_CHECKSUMS, explainFp } from './builders-archives.ts';
 import { addFolders, type PackageFile, type PackageTree, parentOf } from './package-tree.ts';
 import type { PackageDiagnostic } from './problems.ts';
 import { piecesOf, readTar, type TarBytes, type TarLimits, type TarMember, type TarProblem } from './tar.ts';
@@ -90,6 +91,10 @@ export async function readArchiveContent(
       ...(keeps && { content: Uint8Array.from(bytes.read(at, size)) }),
     });
   }
+  if (files.has(BUILDER_CHECKSUMS) && !files.has(CHECKSUM_FILE)) {
+    const { code, message, hint } = explainFp(members[0]!.path.split('/', 1)[0]!);
+    return refused([archiveProblem(archive, code, message, hint)]);
+  }
   const wrong = checkSums(archive, files);
   if (wrong.length > 0) return refused(wrong);
   files.delete(CHECKSUM_FILE);
@@ -124,7 +129,7 @@ export const formatChecksums = (sums: ReadonlyMap<string, string>): string =>
 function checkSums(archive: string, files: ReadonlyMap<string, PackageFile>): PackageDiagnostic[] {
   const list = files.get(CHECKSUM_FILE);
   if (!list?.content) {
-    const hint = 'Build the archive with `sitewright package build`.';
+    const hint = 'Build the archive with `sitewright package build`, or unpack it and install its folder.';
     return [archiveProblem(archive, 'archive.no-checksums', `the archive has no ${CHECKSUM_FILE}`, hint)];
   }
   const wrong: PackageDiagnostic[] = [];

@@ -31,6 +31,7 @@ import {
   type KeptContents,
   readArchiveContent,
 } from './archive-content.ts';
+import { explainRpm, RPM_LEAD_BYTES } from './builders-archives.ts';
 import { DATA_EXTENSIONS, MAX_DATA_BYTES, TEXT_EXTENSIONS } from './load-path.ts';
 import { extensionOf, joinPath, type PackageFile, type PackageTree } from './package-tree.ts';
 import { piecesOf, type TarBytes, tarEnd, tarHeader, tarPadding } from './tar.ts';
@@ -211,7 +212,10 @@ export async function readPackageArchive(
     tree: undefined,
     problems: [archiveProblem(basename(path), code, message, hint)],
   });
-  if (!(await isGzip(path))) {
+  const start = await startOf(path);
+  if (!isGzip(start)) {
+    const rpm = explainRpm(start);
+    if (rpm !== undefined) return refuse(rpm.code, rpm.message, rpm.hint);
     return refuse(
       'archive.format',
       'this is not a gzip file',
@@ -306,11 +310,14 @@ async function writeMembers(folder: string, { tree, members = [] }: ArchiveReadi
   }
 }
 
-async function isGzip(path: string): Promise<boolean> {
+const isGzip = (start: Uint8Array): boolean => start[0] === 0x1f && start[1] === 0x8b;
+
+/** The bytes that tell what a file is; fewer if it has fewer. */
+async function startOf(path: string): Promise<Uint8Array> {
   const file = await diskResult(path, open(path));
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
-    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(RPM_LEAD_BYTES), 0, RPM_LEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
   } catch (error) {
     throw diskError(path, error);
   } finally {

@@ -45,7 +45,7 @@ describe('executing graphs', () => {
       if (body.cluster === 1) body.cluster = env.cluster;
       const answer = await ask('POST', `${api}/graphs/execute/`, body);
       expect([index, answer.status]).toEqual([index, status === 500 ? 400 : status]);
-      expect(answer.body.message.length).toBeGreaterThan(5);
+      expect(answer.body.detail.length).toBeGreaterThan(5);
     }
   });
 
@@ -53,7 +53,7 @@ describe('executing graphs', () => {
     const stranger = await environment(system.store, `stranger${made}`);
     expect(await execute({ graphs: [{ type: 'custom', nodes: [env.nodes[0], ...stranger.nodes] }] })).toMatchObject({
       status: 400,
-      body: { message: `Nodes ${stranger.nodes.join(', ')} do not belong to the same cluster ${env.cluster}` },
+      body: { detail: `Nodes ${stranger.nodes.join(', ')} do not belong to the same cluster ${env.cluster}` },
     });
   });
 
@@ -61,7 +61,7 @@ describe('executing graphs', () => {
     expect(await execute({ graphs: [{ type: 'custm' }] })).toMatchObject({
       status: 400,
       body: {
-        message: expect.stringContaining("no deployment tasks for graph type 'custm'"),
+        detail: expect.stringContaining("no deployment tasks for graph type 'custm'"),
         hint: "Did you mean 'custom'? Known types: custom, default.",
         errors: [{ path: 'graphs[0].type' }],
       },
@@ -85,7 +85,7 @@ describe('executing graphs', () => {
     ['graphs and an earlier run', { graphs: [{ type: 'custom' }], from: 1 }, /exclude each other/],
     ['the same type twice', { graphs: [{ type: 'custom' }, { type: 'custom' }] }, /twice/],
   ])('is refused for %s', async (_, body, message) => {
-    expect(await execute(body)).toMatchObject({ status: 400, body: { message: expect.stringMatching(message) } });
+    expect(await execute(body)).toMatchObject({ status: 400, body: { detail: expect.stringMatching(message) } });
   });
 
   it('is refused on a cluster with problems, listing all of them, unless it is forced', async () => {
@@ -106,9 +106,9 @@ describe('executing graphs', () => {
       400,
       ['check.nodes-offline', 'check.role-below-minimum', 'check.role-conflict', 'check.role-restricted'],
     ]);
-    expect(wrong.body.message).toContain("Role 'controller' in conflict with role 'compute'.");
-    expect(wrong.body.message).toContain("Role 'compute' restrictions mismatch: no HA");
-    expect(wrong.body.message).toContain(`Nodes "${(await store.nodes.get(controller)).name}" are offline.`);
+    expect(wrong.body.detail).toContain("Role 'controller' in conflict with role 'compute'.");
+    expect(wrong.body.detail).toContain("Role 'compute' restrictions mismatch: no HA");
+    expect(wrong.body.detail).toContain(`Nodes "${(await store.nodes.get(controller)).name}" are offline.`);
     // For another graph, neither offline nodes nor limits matter.
     expect(codes(await execute({ graphs: [{ type: 'custom' }] }))).toEqual([
       'check.role-conflict',
@@ -131,7 +131,7 @@ describe('executing graphs', () => {
   it('continues only from a run of the cluster that ended with tasks left', async () => {
     expect(await execute({ from: 9999 })).toMatchObject({
       status: 404,
-      body: { message: `Transaction 9999 is not in cluster ${env.cluster}.`, errors: [{ path: 'from' }] },
+      body: { detail: `Transaction 9999 is not in cluster ${env.cluster}.`, errors: [{ path: 'from' }] },
     });
     const { run, graphs } = await system.store.transactions.createRun({
       clusterId: env.cluster,
@@ -143,7 +143,7 @@ describe('executing graphs', () => {
     await system.store.transactions.endRun(run.id, { status: 'success' });
     expect(await execute({ from: run.id })).toMatchObject({
       status: 409,
-      body: { message: expect.stringContaining(`transaction ${run.id} `), errors: [{ path: 'from' }] },
+      body: { detail: expect.stringContaining(`transaction ${run.id} `), errors: [{ path: 'from' }] },
     });
     const other = await environment(system.store, `other${made}`);
     expect(await execute({ cluster: other.cluster, from: run.id })).toMatchObject({ status: 404 });
@@ -156,7 +156,7 @@ describe('executing graphs', () => {
     const other = await environment(system.store, `elsewhere${made}`);
     expect(await ask('POST', `${api}/sequences/${id}/execute/`, { cluster: other.cluster })).toMatchObject({
       status: 404,
-      body: { message: expect.stringContaining(`belongs to release ${env.release}`) },
+      body: { detail: expect.stringContaining(`belongs to release ${env.release}`) },
     });
   });
 
@@ -178,7 +178,7 @@ describe('deploying a cluster', () => {
     expect(await put('deploy/?graph_type=nosuch')).toMatchObject({
       status: 400,
       body: {
-        message: `There are no deployment tasks for graph type 'nosuch'. Checked cluster (ID=${env.cluster}), its plugins and release (ID=${env.release}).`,
+        detail: `There are no deployment tasks for graph type 'nosuch'. Checked cluster (ID=${env.cluster}), its plugins and release (ID=${env.release}).`,
       },
     });
     expect(await put('deploy/')).toMatchObject({ status: 400 });
@@ -186,21 +186,21 @@ describe('deploying a cluster', () => {
     expect(await put('changes')).toMatchObject({ status: 400 });
     expect(await put('deploy/?nodes=9999')).toMatchObject({
       status: 404,
-      body: { message: 'NodeCollection not found' },
+      body: { detail: 'NodeCollection not found' },
     });
     expect(await put('deploy_tasks/?graph_type=custom', ['zz'])).toMatchObject({
       status: 400,
-      body: { message: recorded(179, 'PUT', '/clusters/1/deploy_tasks/?graph_type=custom').response.message },
+      body: { detail: recorded(179, 'PUT', '/clusters/1/deploy_tasks/?graph_type=custom').response.message },
     });
     expect(await put('deploy_tasks/?graph_type=custom', {})).toMatchObject({
       status: 400,
-      body: { message: 'Tasks list must be specified.' },
+      body: { detail: 'Tasks list must be specified.' },
     });
     expect(await put('deploy/?force=maybe')).toMatchObject({ status: 400 });
-    expect(await put('stop_deployment/')).toMatchObject({ status: 400, body: { message: 'Nothing to stop' } });
+    expect(await put('stop_deployment/')).toMatchObject({ status: 400, body: { detail: 'Nothing to stop' } });
     expect(await ask('PUT', `${api}/clusters/9999/deploy/`, {})).toMatchObject({
       status: 404,
-      body: { message: 'Cluster not found' },
+      body: { detail: 'Cluster not found' },
     });
   });
 });

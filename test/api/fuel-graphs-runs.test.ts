@@ -59,7 +59,7 @@ describe('executing graphs', () => {
 
   it('is refused for the shape of its request before Temporal is asked', async () => {
     const both = await execute({ graphs: [{ type: 'custom' }], dry_run: true, noop_run: true });
-    expect(both).toMatchObject({ status: 400, body: { message: expect.stringMatching(/exclude each other/) } });
+    expect(both).toMatchObject({ status: 400, body: { detail: expect.stringMatching(/exclude each other/) } });
   });
 });
 
@@ -75,7 +75,7 @@ describe('sequences', () => {
     });
     expect(await create({ name: 's1', release: env.release, graphs: [{ type: 'custom' }] })).toMatchObject({
       status: 409,
-      body: { message: `Sequence with name "s1" already exist for release ${env.release}.` },
+      body: { detail: `Sequence with name "s1" already exist for release ${env.release}.` },
     });
     expect((await ask('GET', `${api}/sequences/?cluster=${env.cluster}`)).body).toEqual([body]);
     expect((await ask('GET', `${api}/sequences/${body.id}`)).body).toEqual(body);
@@ -87,7 +87,7 @@ describe('sequences', () => {
     expect(await ask('DELETE', `${api}/sequences/${body.id}`)).toMatchObject({ status: 204 });
     expect(await ask('GET', `${api}/sequences/${body.id}`)).toMatchObject({
       status: 404,
-      body: { message: 'DeploymentSequence not found' },
+      body: { detail: 'DeploymentSequence not found' },
     });
   });
 
@@ -108,7 +108,7 @@ describe('sequences', () => {
     expect(await ask('POST', `${api}/sequences/${id}/execute/`, {})).toMatchObject({ status: 400 });
     expect(await ask('POST', `${api}/sequences/9999/execute/`, { cluster: env.cluster })).toMatchObject({
       status: 404,
-      body: { message: 'DeploymentSequence not found' },
+      body: { detail: 'DeploymentSequence not found' },
     });
   });
 });
@@ -146,7 +146,10 @@ describe('transactions', () => {
       ['transaction_types=zz', 158],
     ] as const) {
       const { message } = recorded(index, 'GET', `/transactions/?${query}`).response;
-      expect(await ask('GET', `${api}/transactions/?${query}`)).toMatchObject({ status: 400, body: { message } });
+      expect(await ask('GET', `${api}/transactions/?${query}`)).toMatchObject({
+        status: 400,
+        body: { detail: message },
+      });
     }
     await runningRun();
     const of = `cluster_id=${env.cluster}`;
@@ -154,7 +157,7 @@ describe('transactions', () => {
     expect((await ask('GET', `${api}/transactions/?${of}&statuses=pending,running`)).body).toHaveLength(3);
     expect(await ask('GET', `${api}/transactions/9999`)).toMatchObject({
       status: 404,
-      body: { message: 'Transaction not found' },
+      body: { detail: 'Transaction not found' },
     });
   });
 
@@ -203,7 +206,7 @@ describe('transactions', () => {
     for (const path of ['transactions', 'tasks']) {
       expect(await ask('DELETE', `${api}/${path}/${run.id}`)).toMatchObject({
         status: 400,
-        body: { message: 'You cannot delete running task manually' },
+        body: { detail: 'You cannot delete running task manually' },
       });
     }
     await rig.store.transactions.endRun(run.id, { status: 'success' });
@@ -222,7 +225,7 @@ describe('transactions', () => {
     }
     expect(await ask('GET', `${api}/transactions/${run.id}/settings`)).toMatchObject({
       status: 404,
-      body: { message: `Transaction ${run.id} has no cluster settings` },
+      body: { detail: `Transaction ${run.id} has no cluster settings` },
     });
     expect((await ask('GET', `${api}/transactions/${run.id}/plan`)).body).toEqual({ transaction: run.id, plans: [] });
   });
@@ -284,9 +287,9 @@ describe('the history of a transaction', () => {
     expect(await names('statuses=ready')).toEqual([]);
     expect(await history(graphs[0]!.id, '?statuses=zz')).toMatchObject({
       status: 400,
-      body: { message: recorded(150, 'GET', '/transactions/8/deployment_history/?statuses=zz').response.message },
+      body: { detail: recorded(150, 'GET', '/transactions/8/deployment_history/?statuses=zz').response.message },
     });
-    expect(await history(9999)).toMatchObject({ status: 404, body: { message: 'Transaction not found' } });
+    expect(await history(9999)).toMatchObject({ status: 404, body: { detail: 'Transaction not found' } });
   });
 
   it('has the words of runs below /tasks, for tasks that still wait in an ended graph too', async () => {
@@ -357,7 +360,7 @@ describe('OpenStack configurations', () => {
     expect(await ask('DELETE', `${path}${ofNode}`)).toMatchObject({ status: 204 });
     expect(await ask('DELETE', `${path}${ofNode}`)).toMatchObject({
       status: 400,
-      body: { message: `Configuration '${ofNode}' has been already disabled.` },
+      body: { detail: `Configuration '${ofNode}' has been already disabled.` },
     });
     expect(await list('&is_active=0')).toEqual([ofNode]);
     expect(await ask('GET', `${path}9999`)).toMatchObject({ status: 404 });

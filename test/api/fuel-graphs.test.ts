@@ -26,7 +26,7 @@ describe('the graph of an owner', () => {
   it('is created, shown, changed in part and deleted, in the shapes of the reference', async () => {
     expect(await ask('GET', ofCluster('custom'))).toMatchObject({
       status: recorded(4, 'GET', '/clusters/1/deployment_graphs/custom').status,
-      body: { message: 'Graph with type: custom is not defined', errors: [] },
+      body: { detail: 'Graph with type: custom is not defined', errors: [] },
     });
     expect(await ask('PUT', ofCluster('custom'), { tasks: [myTask] })).toMatchObject({ status: 404 });
 
@@ -45,7 +45,7 @@ describe('the graph of an owner', () => {
 
     expect(await upload('custom', wanted.request)).toMatchObject({
       status: 409,
-      body: { message: recorded(10, 'POST', '/clusters/1/deployment_graphs/custom').response.message },
+      body: { detail: recorded(10, 'POST', '/clusters/1/deployment_graphs/custom').response.message },
     });
     expect(await ask('PATCH', ofCluster('custom'), { name: 'renamed' })).toMatchObject({
       status: 200,
@@ -67,7 +67,7 @@ describe('the graph of an owner', () => {
     expect(await ask('DELETE', ofCluster('custom'))).toMatchObject({ status: 404 });
     expect(await ask('GET', `${api}/graphs/${id}`)).toMatchObject({
       status: 404,
-      body: { message: 'DeploymentGraph not found' },
+      body: { detail: 'DeploymentGraph not found' },
     });
   });
 
@@ -84,7 +84,7 @@ describe('the graph of an owner', () => {
     });
     expect(await ask('GET', `${api}/${owners}/9999/deployment_graphs`)).toMatchObject({
       status: 404,
-      body: { message: `${owners[0]!.toUpperCase()}${owners.slice(1, -1)} not found` },
+      body: { detail: `${owners[0]!.toUpperCase()}${owners.slice(1, -1)} not found` },
     });
   });
 
@@ -146,7 +146,7 @@ describe('a graph by id', () => {
       expect(await ask('POST', `${api}${path}`, request)).toMatchObject({
         status: 410,
         body: {
-          message: expect.stringContaining('a graph needs an owner and a type'),
+          detail: expect.stringContaining('a graph needs an owner and a type'),
           hint: expect.stringContaining('/api/v1/clusters/ID/deployment_graphs/TYPE'),
         },
       });
@@ -193,7 +193,7 @@ describe('a graph by id', () => {
   it('is not found by an id that is not a number', async () => {
     expect(await ask('GET', `${api}/graphs/?clusters_ids=abc`)).toMatchObject({
       status: 400,
-      body: { message: recorded(26, 'GET', '/graphs/?clusters_ids=abc').response.message },
+      body: { detail: recorded(26, 'GET', '/graphs/?clusters_ids=abc').response.message },
     });
     expect(await ask('GET', `${api}/graphs/abc`)).toMatchObject({ status: 400 });
     expect(await ask('GET', `${api}/graphs/999`)).toMatchObject({ status: 404 });
@@ -205,9 +205,9 @@ describe('an upload is refused', () => {
     for (const index of [30, 31, 32, 33, 36, 37, 38, 39, 40, 41, 42, 44, 46, 47, 48, 49, 50, 51, 56]) {
       const { request } = recorded(index, 'POST', '/clusters/1/deployment_graphs/bad');
       const { status, body } = await upload('bad', request);
-      expect([index, status, body.message.length > 5, body.errors.length > 0]).toEqual([index, 400, true, true]);
+      expect([index, status, body.detail.length > 5, body.errors.length > 0]).toEqual([index, 400, true, true]);
     }
-    expect((await upload('bad', recorded(36, 'POST', '/clusters/1/deployment_graphs/bad').request)).body.message).toBe(
+    expect((await upload('bad', recorded(36, 'POST', '/clusters/1/deployment_graphs/bad').request)).body.detail).toBe(
       'Tasks duplication found: x, y',
     );
   });
@@ -250,13 +250,13 @@ describe('an upload is refused', () => {
       tasks: [{ id: 'a', type: 'shell', requires: ['mine'] }],
     });
     const { status, body } = await upload('two', { tasks: [{ id: 'mine', type: 'shell', requires: ['a'] }] });
-    expect([status, body.message]).toEqual([400, expect.stringContaining('mine -> a -> mine')]);
+    expect([status, body.detail]).toEqual([400, expect.stringContaining('mine -> a -> mine')]);
   });
 
   it('without a body, with a broken one, or to the list of graphs (500 in the reference)', async () => {
     expect(await ask('POST', ofCluster('bad'))).toMatchObject({
       status: 400,
-      body: { message: 'Empty request received' },
+      body: { detail: 'Empty request received' },
     });
     expect(await ask('POST', ofCluster('bad'), '{not json', { 'content-type': 'application/json' })).toMatchObject({
       status: 400,
@@ -323,7 +323,7 @@ describe('the tasks of a cluster', () => {
     expect(await tasks('', '')).toMatchObject({ status: 200, body: [] });
     expect(await ask('GET', `${api}/clusters/9999/deployment_tasks/`)).toMatchObject({
       status: 404,
-      body: { message: 'Cluster not found' },
+      body: { detail: 'Cluster not found' },
     });
   });
 
@@ -332,7 +332,7 @@ describe('the tasks of a cluster', () => {
     for (const query of ['start=my-task', 'end=my-task', 'end=zzz']) {
       expect(await tasks('', `?graph_type=custom&${query}`)).toMatchObject({
         status: 400,
-        body: { message: recorded(78, 'GET', `${url}?start=rel-a`).response.message },
+        body: { detail: recorded(78, 'GET', `${url}?start=rel-a`).response.message },
       });
     }
     const old = ['a', 'b', 'c'].map((id, at) => ({
@@ -349,7 +349,7 @@ describe('the tasks of a cluster', () => {
     expect(await cut('start=b&end=b&include=group')).toEqual(['b', 'g']);
     expect(await tasks('', '?graph_type=old&end=zzz')).toMatchObject({
       status: 400,
-      body: { message: 'Cannot find task zzz by its name.' },
+      body: { detail: 'Cannot find task zzz by its name.' },
     });
   });
 
@@ -377,7 +377,7 @@ describe('the tasks of a cluster', () => {
     await ask('POST', `${api}/plugins/${other.id}/deployment_graphs/custom`, {
       tasks: [{ id: 'plug-only', type: 'shell' }],
     });
-    expect(await tasks('')).toMatchObject({ status: 409, body: { message: expect.stringContaining("'plug-only'") } });
+    expect(await tasks('')).toMatchObject({ status: 409, body: { detail: expect.stringContaining("'plug-only'") } });
   });
 });
 
@@ -434,16 +434,16 @@ describe('plans and drawings', () => {
     expect(Object.keys(some.body.tasks_graph).sort()).toEqual([String(one), 'null'].sort());
     expect(await ask('GET', cluster('serialized_tasks/?nodes=9999'))).toMatchObject({
       status: 404,
-      body: { message: recorded(94, 'GET', '/clusters/1/serialized_tasks/?nodes=999').response.message },
+      body: { detail: recorded(94, 'GET', '/clusters/1/serialized_tasks/?nodes=999').response.message },
     });
     const stranger = await environment(rig.store, `stranger${made}`);
     expect(await ask('GET', cluster(`serialized_tasks/?nodes=${stranger.nodes[0]}`))).toMatchObject({
       status: 400,
-      body: { message: `Nodes ${stranger.nodes[0]} do not belong to the same cluster ${env.cluster}` },
+      body: { detail: `Nodes ${stranger.nodes[0]} do not belong to the same cluster ${env.cluster}` },
     });
     expect(await ask('GET', cluster('serialized_tasks/?graph_type=custom&tasks=zz'))).toMatchObject({
       status: 400,
-      body: { message: 'Tasks zz are not present in deployment graph' },
+      body: { detail: 'Tasks zz are not present in deployment graph' },
     });
     const nosuch = recorded(93, 'GET', '/clusters/1/serialized_tasks/?graph_type=nosuch').response;
     expect((await ask('GET', cluster('serialized_tasks/?graph_type=nosuch'))).body).toEqual(nosuch);
@@ -508,7 +508,7 @@ describe('plans and drawings', () => {
     ] as const) {
       expect(await draw(query)).toMatchObject({
         status: 400,
-        body: { message: recorded(index, 'GET', `/clusters/1/deploy_tasks/graph.gv?${url}`).response.message },
+        body: { detail: recorded(index, 'GET', `/clusters/1/deploy_tasks/graph.gv?${url}`).response.message },
       });
     }
     expect((await ask('GET', cluster('deploy_tasks/graph.gv?graph_type=nosuch'))).body).toBe('strict digraph G {\n}\n');

@@ -121,13 +121,14 @@ export async function fuelRig(): Promise<FuelRig> {
     async refused(method, path, body) {
       const { status, body: answer, headers } = await fuel(method, path, body);
       expect(headers['content-type'], JSON.stringify(answer)).toContain('application/problem+json');
-      expect(answer.message).toBe(answer.detail);
+      expect(answer.message).toContain(answer.detail);
+      if (answer.hint !== undefined) expect(answer.message).toContain(answer.hint.replace(/\.$/, ''));
       expect(Array.isArray(answer.errors)).toBe(true);
       expect(status).toBeGreaterThanOrEqual(400);
       expect(status).toBeLessThan(500);
       return {
         status,
-        message: answer.message,
+        message: answer.detail,
         hint: answer.hint,
         paths: answer.errors.map((one: { path: string }) => one.path),
       };

@@ -139,7 +139,7 @@ describe('packages', () => {
   it('clusters, and nothing else, are refused while there is no release, with the next step', async () => {
     const refused = await rig.ask('POST', '/api/v1/clusters', { name: 'c', release_id: 1 });
     expect(refused.status).toBe(409);
-    expect(refused.body.message).toMatch(/^There are no releases available\./);
+    expect(refused.body.detail).toMatch(/^There are no releases available\./);
     expect(refused.body.hint).toMatch(/package install/);
     expect((await rig.ask('GET', '/api/v1/releases')).body).toEqual([]);
     expect((await rig.ask('GET', '/api/v1/nodes')).status).toBe(200);
@@ -194,9 +194,7 @@ describe('packages', () => {
     const older = await archiveOf(releasePackage());
     const refused = await install(older);
     expect(refused.status).toBe(409);
-    expect(refused.body.message).toBe(
-      'Nothing to do: Title of small, version 1.0.0, does not update installed plugin.',
-    );
+    expect(refused.body.detail).toBe('Nothing to do: Title of small, version 1.0.0, does not update installed plugin.');
     expect((await install(older, '?force=1')).body).toMatchObject({ version: '1.0.0', replaced: '1.0.1' });
     const beside = await install(await archiveOf(releasePackage({ version: '2.0.0', releaseVersion: 'mitaka-2.0' })));
     expect(beside.status).toBe(201);
@@ -234,12 +232,12 @@ describe('packages', () => {
     );
     const refused = await install(without);
     expect(refused.status).toBe(400);
-    expect(refused.body.message).toBe(`Can't delete role compute that is assigned to node ${node}.`);
+    expect(refused.body.detail).toBe(`Can't delete role compute that is assigned to node ${node}.`);
     expect((await rig.ask('GET', '/api/v1/packages')).body).toEqual(before.body);
     expect((await rig.ask('GET', `/api/v1/releases/${before.body[0].releases[0].id}/roles`)).body).toEqual(roles.body);
     const removal = await rig.ask('DELETE', `/api/v1/packages/${before.body[0].id}`);
     expect(removal.status).toBe(409);
-    expect(removal.body.message).toContain('half');
+    expect(removal.body.detail).toContain('half');
     await rig.ask('DELETE', `/api/v1/clusters/${cluster}`);
     expect((await rig.ask('DELETE', `/api/v1/packages/${before.body[0].id}`)).status).toBe(204);
     expect((await rig.ask('GET', '/api/v1/releases')).body).toEqual([]);
@@ -717,11 +715,11 @@ describe('plugins in a cluster', () => {
     ]);
     const old = await enable('old');
     expect(old.status).toBe(400);
-    expect(old.body.message).toMatch(/^Cannot enable plugin with legacy tasks unless propagate_task_deploy/);
+    expect(old.body.detail).toMatch(/^Cannot enable plugin with legacy tasks unless propagate_task_deploy/);
     const packages = (await rig.ask('GET', '/api/v1/packages')).body as { id: number; name: string }[];
     const used = await rig.ask('DELETE', `/api/v1/packages/${packages.find(({ name }) => name === 'first')!.id}`);
     expect(used.status).toBe(409);
-    expect(used.body.message).toContain('plugged');
+    expect(used.body.detail).toContain('plugged');
   });
 });
 

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,8 +13,7 @@ import { type LivingCluster, livingCluster } from '../rig/living-cluster.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 /*
- * fuel2 of python-fuelclient 10.0.0, as published, against a living system. It has no commands for tags;
- * so-called `fuel2 tag` commands never were in a published client.
+ * fuel2 of python-fuelclient 11.0.0, as published, against a living system.
  */
 const found = await findFuelClient();
 if (!found.ok) console.log(`skipped: the tests of the published fuel2 client, because ${found.reason}`);
@@ -128,8 +127,8 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await asJson('env', 'show', '1')).toMatchObject({ id: 1, name: 'east', changes: [] });
     expect(await refused('env', 'create', '-r', '1', 'east')).toContain('409 Client Error');
     expect(await refused('env', 'create', '-r', '9', 'west')).toContain('Invalid release ID');
-    expect(await refused('env', 'show', '9')).toContain('(Cluster not found)');
-    expect(await refused('env', 'update', '9', '-n', 'x')).toContain('(Cluster not found)');
+    expect(await refused('env', 'show', '9')).toContain('(Cluster not found. ');
+    expect(await refused('env', 'update', '9', '-n', 'x')).toContain('(Cluster not found. ');
   });
 
   it('env add nodes, remove nodes; node list, show, update', async () => {
@@ -141,7 +140,14 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await refused('env', 'add', 'nodes', '-e', '1', '-n', '77', '-r', 'compute')).toMatch(/40[04] Client Error/);
     await fuel2('env', 'remove', 'nodes', '-e', '1', '-n', '3');
     expect(await refused('env', 'remove', 'nodes', '-e', '9', '--nodes-all')).toContain("doesn't have nodes to remove");
+    const facts = { platform_name: 'PowerEdge R640', manufacturer: 'Dell Inc.', os_platform: 'ubuntu' };
+    expect(await system.ask('PUT', '/api/v1/nodes/1', facts)).toMatchObject({ status: 200 });
     const listed = await asJson('node', 'list', '-e', '1');
+    expect(listed[0]).toMatchObject({
+      mac: '52:54:00:00:00:01',
+      platform_name: 'PowerEdge R640',
+      os_platform: 'ubuntu',
+    });
     expect(listed.map(({ id }: { id: number }) => id)).toEqual([1, 2]);
     expect(await asJson('node', 'show', '1')).toMatchObject({ id: 1, cluster: 1, pending_roles: ['controller'] });
     expect(await asJson('node', 'update', '3', '--name', 'third', '-H', 'third')).toMatchObject({
@@ -170,9 +176,9 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
       'controller',
     ]);
     await fuel2('role', 'download', '-r', '1', '-n', 'compute', '-f', 'yaml', '-d', home);
-    const role = load(readFileSync(file('release_1/compute.yaml'), 'utf8')) as Record<string, unknown>;
+    const role = load(readFileSync(file('releases_1/compute.yaml'), 'utf8')) as Record<string, unknown>;
     expect(role).toMatchObject({ name: 'compute' });
-    writeFileSync(file('release_1/storage.yaml'), JSON.stringify({ ...role, name: 'storage' }));
+    writeFileSync(file('releases_1/storage.yaml'), JSON.stringify({ ...role, name: 'storage' }));
     await fuel2('role', 'create', '-r', '1', '-n', 'storage', '-f', 'yaml', '-d', home);
     await fuel2('role', 'update', '-r', '1', '-n', 'storage', '-f', 'yaml', '-d', home);
     await fuel2('role', 'delete', '-r', '1', '-n', 'storage');
@@ -226,6 +232,32 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await asJson('sequence', 'show', '1')).toMatchObject({ name: 'day' });
     await fuel2('sequence', 'delete', '2');
     expect(await refused('sequence', 'show', '2')).toContain('404 Client Error');
+  });
+
+  it('tag list, download, create, update, delete: whatever is listed can be downloaded', async () => {
+    const there = ['-f', 'yaml', '-d', home];
+    for (const [flag, folder, name] of [
+      ['-r', 'releases_1', 'mysql'],
+      ['-e', 'clusters_1', 'swift'],
+    ] as const) {
+      mkdirSync(file(folder), { recursive: true });
+      writeFileSync(file(`${folder}/${name}.yaml`), JSON.stringify({ name, meta: { has_primary: true } }));
+      await fuel2('tag', 'create', flag, '1', '-n', name, ...there);
+      await fuel2('tag', 'update', flag, '1', '-n', name, ...there);
+      const listed = (await asJson('tag', 'list', flag, '1')).map((tag: { name: string }) => tag.name);
+      // A cluster has its release's tags, and those that roles imply.
+      expect(listed).toEqual(['compute', 'controller', 'mysql', ...(flag === '-e' ? ['swift'] : [])]);
+      for (const tag of listed) {
+        await fuel2('tag', 'download', flag, '1', '-n', tag, ...there);
+        expect(load(readFileSync(file(`${folder}/${tag}.yaml`), 'utf8'))).toMatchObject({ name: tag });
+      }
+    }
+    expect(await refused('tag', 'download', '-e', '1', '-n', 'mysq', ...there)).toContain(
+      "(Tag 'mysq' is not found for the cluster 1. ",
+    );
+    expect(await refused('tag', 'delete', '-e', '1', '-n', 'mysql')).toContain('It is a tag of release 1');
+    await fuel2('tag', 'delete', '-e', '1', '-n', 'swift');
+    await fuel2('tag', 'delete', '-r', '1', '-n', 'mysql');
   });
 
   it('env settings download, upload', async () => {
@@ -304,6 +336,10 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
       const running = once(linger, 'started');
       const started = await fuel2('graph', 'execute', '-e', '1', '-t', 'slow', '-n', '1');
       await running;
+      // What the client prints of an answer is its `message` alone.
+      expect(await refused('graph', 'execute', '-e', '1', '-t', 'slow', '-n', '1')).toMatch(
+        /\(Deployment already started: .*, started by .* since .*Stop it: .*fuel2 env stop-deployment 1\)/,
+      );
       if (client === 'fuel2') {
         expect(await fuel2('env', 'stop-deployment', '1')).toContain('has been started');
       } else {
@@ -455,7 +491,6 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     'role --rel 1',
     'settings --env 1 --download',
     'token',
-    'vmware-settings --env 1 --download',
   ])('the older client: fuel %s', async (line) => {
     const { code, err } = await fuel.runOld(...line.split(' '));
     expect(code, err).toBe(0);
@@ -500,7 +535,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     ] as const)
       expect(await system.ask('PUT', `/api/v1/nodes/${node}`, { status })).toMatchObject({ status: 200 });
     await fuel2('env', 'delete', '1', '--force');
-    expect(await refused('env', 'delete', '1')).toContain('(Cluster not found)');
+    expect(await refused('env', 'delete', '1')).toContain('(Cluster not found. ');
     const free = (await asJson('node', 'list')).filter(({ id }: { id: number }) => id < 3);
     expect(free).toMatchObject([
       { status: 'provisioned', cluster: null },

@@ -11,7 +11,7 @@ import { cacheFolder } from '../../src/platform/temporal/find-server.ts';
 const run = promisify(execFile);
 
 /** The client as people have it: from the Python package index, not changed by us. */
-const VERSION = '10.0.0';
+const VERSION = '11.0.0';
 
 /** PyYAML 6 requires a Loader where the client, which is older, names none. */
 const SITE_CUSTOMIZE = `import yaml

@@ -1,6 +1,8 @@
 import type { ProblemBody } from '../../core/contracts/index.ts';
 import { given } from '../../core/data/given.ts';
 import type { Refusal } from '../../core/problems/refusal.ts';
+import { listSome } from '../../core/run/index.ts';
+import { withoutEnd } from '../../core/text/text.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../../ops/index.ts';
 
 /** Refusals specific to HTTP. */
@@ -43,6 +45,20 @@ export function problemBody(problem: HttpProblem, instance: string, requestId: s
     errors: errors ?? [],
     ...given({ run }),
     request_id: requestId,
-    message,
+    message: wholeMessage(problem),
   };
+}
+
+/** Findings that one message lists. */
+const MOST_FINDINGS = 10;
+
+/** The problem, the findings that it does not name, and the next step: Fuel's clients print nothing else of an answer. */
+function wholeMessage({ message, hint = '', errors = [] }: HttpProblem): string {
+  const unnamed = errors.filter((one) => one.severity === 'error' && !message.includes(one.message));
+  const findings = listSome([...new Set(unnamed.map((one) => one.message))], MOST_FINDINGS, '; ');
+  const next = message.includes(withoutEnd(hint, '.')) ? '' : hint;
+  return [message, findings, next]
+    .filter((text) => text !== '')
+    .map((text, at, all) => (at === all.length - 1 || /[.!?]$/.test(text) ? text : `${text}.`))
+    .join(' ');
 }

@@ -31,6 +31,9 @@ export const ownedBy = (command: CliCommand): CliCommand =>
 const inFile = (command: CliCommand): CliCommand =>
   command.fileFormat().option('-d, --directory <folder>', 'where the file is', '.');
 
+/** Folder of the files of an owner, as Fuel's client names it. */
+const folderOf = ({ kind, id }: Owner): string => `${kind}_${id}`;
+
 /** One of -r and -e must be given. */
 export function ownerOf({ release, env }: { readonly release?: string; readonly env?: string }): Owner {
   if ((release === undefined) === (env === undefined)) {
@@ -44,8 +47,6 @@ interface DescribedKind<Flags extends FileFlags = FileFlags> {
   readonly noun: 'role' | 'tag';
   /** The owner's name in messages. */
   owner(owner: Owner): string;
-  /** Folder of the files of an owner. */
-  folder(owner: Owner): string;
   readonly deletes: string;
   /** Flags that replace the file. */
   readonly without?: {
@@ -59,7 +60,7 @@ interface DescribedKind<Flags extends FileFlags = FileFlags> {
 export function registerDescribed<Flags extends FileFlags>(
   group: CliCommand,
   { client, terminal }: Session,
-  { noun, owner: called, folder, deletes, without }: DescribedKind<Flags>,
+  { noun, owner: called, deletes, without }: DescribedKind<Flags>,
 ): void {
   const named = (command: CliCommand): CliCommand =>
     ownedBy(command).requiredOption('-n, --name <name>', `name of the ${noun}`);
@@ -72,7 +73,7 @@ export function registerDescribed<Flags extends FileFlags>(
     const command = inFile(named(group.command(action).description(description)));
     (without?.options(command, action) ?? command).action(async (flags: Flags) => {
       const owner = ownerOf(flags);
-      const file = await describedFile(folder(owner), flags);
+      const file = await describedFile(folderOf(owner), flags);
       const given = without?.data(flags);
       const body = unchecked(given ?? (await readDescribed(`${noun} '${flags.name}'`, file, flags.format)));
       const { kind, id } = owner;
@@ -91,7 +92,7 @@ export function registerDescribed<Flags extends FileFlags>(
       const owner = ownerOf(flags);
       const { kind, id } = owner;
       const data = await (await client()).call(`GET /${kind}/:id/${noun}s/:name`, { params: { id, name: flags.name } });
-      const file = await describedFile(folder(owner), flags);
+      const file = await describedFile(folderOf(owner), flags);
       await writeDescribed(file, flags.format, data);
       const whose = `${called(owner)} id ${owner.id}`;
       terminal.out(`Description data of ${noun} '${flags.name}' within ${whose} was stored in ${file}\n`);

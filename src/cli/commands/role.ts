@@ -31,7 +31,6 @@ export function registerRole(program: CliCommand, session: Session): void {
     noun: 'role',
     owner: singular,
     // Unlike tags in `releases_ID`, as in Fuel's clients.
-    folder: (owner) => `${singular(owner)}_${owner.id}`,
     deletes: 'Delete a role that no node has',
   });
 }

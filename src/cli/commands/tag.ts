@@ -73,7 +73,6 @@ export function registerTag(program: CliCommand, session: Session): void {
   registerDescribed<FileFlags & { readonly primary?: boolean; readonly role?: string }>(group, session, {
     noun: 'tag',
     owner: ({ kind }) => kind,
-    folder: ({ kind, id }) => `${kind}_${id}`,
     deletes: 'Delete a user-made tag, and remove it from all nodes',
     without: {
       by: ', or by flags',

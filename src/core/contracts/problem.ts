@@ -28,7 +28,7 @@ export const problemSchema = z
     errors: z.array(diagnosticSchema).describe('All findings; empty if `detail` is the only one.'),
     run: z.strictObject({ id: z.string(), workflow_id: z.string() }).optional().describe('The conflicting run.'),
     request_id: z.string().describe('Id of the request in the log of the API.'),
-    message: z.string().describe('Alias of `detail`, for older clients.'),
+    message: z.string().describe('`detail`, `errors` and `hint` in one text: Fuel’s clients print only this.'),
   })
   .meta({ id: 'Problem', description: 'Why a request was refused or failed (RFC 9457).' });
 

@@ -37,7 +37,7 @@ export async function startGraphRun(deps: OpsDependencies, input: GraphRunInput)
   const started = await startRun(deps, 'execute_graph', id, input, `${graphsIn(input)} on cluster ${cluster}${by}`);
   switch (started.kind) {
     case 'refused':
-      throw await refusalOf(deps, started.failure, explainGraphRunFailure(started.failure, null));
+      throw await refusalOf(deps, started.failure, explainGraphRunFailure(started.failure, null), cluster);
     case 'waiting':
       return { run: { ...started, cluster }, warnings: [] };
     case 'opened': {

@@ -76,31 +76,37 @@ export function tagOperations(deps: OpsDependencies) {
     });
   }
 
+  async function list(owner: TagOwner): Promise<readonly TagView[]> {
+    if (owner.kind !== 'cluster') return (await store.tags.list(owner)).map(viewOf);
+    const byName = new Map<string, TagView>();
+    for (const tag of await store.tags.ofCluster(owner.id)) byName.set(tag.name, viewOf(tag));
+    const { tags } = await roleCatalogue(store, owner.id);
+    for (const { name, meta, owner: by } of tags.values()) {
+      if (byName.has(name)) continue;
+      const { releaseId } = await store.clusters.brief(owner.id);
+      const id = by.kind === 'plugin' ? by.id : by.kind === 'cluster' ? owner.id : releaseId;
+      byName.set(name, {
+        id: null,
+        name,
+        meta: { has_primary: meta.has_primary === true },
+        owner: { kind: by.kind, id },
+        readOnly: true,
+      });
+    }
+    return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
   return {
     /** The extensions that decide on tags when roles are assigned. */
     extensions: async (): Promise<readonly TagExtension[]> => (await tagExtensions?.()) ?? [],
-    /** Of a release or plugin: its own. Of a cluster: its own, and those of its release and enabled plugins. */
-    async list(owner: TagOwner): Promise<readonly TagView[]> {
-      if (owner.kind !== 'cluster') return (await store.tags.list(owner)).map(viewOf);
-      const byName = new Map<string, TagView>();
-      for (const tag of await store.tags.ofCluster(owner.id)) byName.set(tag.name, viewOf(tag));
-      const { tags } = await roleCatalogue(store, owner.id);
-      for (const { name, meta, owner: by } of tags.values()) {
-        if (byName.has(name)) continue;
-        const { releaseId } = await store.clusters.brief(owner.id);
-        const id = by.kind === 'plugin' ? by.id : by.kind === 'cluster' ? owner.id : releaseId;
-        byName.set(name, {
-          id: null,
-          name,
-          meta: { has_primary: meta.has_primary === true },
-          owner: { kind: by.kind, id },
-          readOnly: true,
-        });
-      }
-      return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    /** Of a release or plugin: its own. Of a cluster: its own, and those of its release, enabled plugins and roles. */
+    list,
+    /** Any tag that `list` shows for the owner. */
+    async get(owner: TagOwner, name: string): Promise<TagView> {
+      const tag = await store.tags.find(owner, name);
+      if (tag !== null) return viewOf(tag);
+      return (await list(owner)).find((one) => one.name === name) ?? viewOf(await own(owner, name));
     },
-    /** A tag of the owner itself. */
-    get: async (owner: TagOwner, name: string): Promise<TagView> => viewOf(await own(owner, name)),
     async create(owner: TagOwner, upload: TagUpload, actor: string): Promise<TagView> {
       await refusePlugin(owner);
       const wrong = tagNameProblem(upload.name);

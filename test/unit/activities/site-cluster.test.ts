@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { machineFacts, parseHardware } from '@sitewright/maas';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { markProvisioned } from '../../../activities/site-cluster.ts';
-import { openStore, type Store } from '../../../src/store/index.ts';
+import { readLayoutScenario } from '../../../packages/maas-simulator/test/layout-recording.ts';
+import { type JsonFields, openStore, type Store } from '../../../src/store/index.ts';
 
 let folder: string;
 let store: Store;
@@ -58,4 +60,30 @@ it('a ready node stays ready unless its machine was deployed again; other cluste
   expect((await shown()).map(({ status }) => status)).toEqual(['ready', 'ready']);
   await markProvisioned(store, 'dc1', ['a', 'b'], true);
   expect((await shown()).map(({ status }) => status)).toEqual(['provisioned', 'ready']);
+});
+
+it('a machine of a site shows what MAAS reports: MAC, manufacturer, platform and system, as recorded', async () => {
+  const recorded = readLayoutScenario('n1-commissioned').steps[0]!.response!.json as unknown as JsonFields;
+  const machine: JsonFields = { ...recorded, osystem: 'ubuntu' };
+  const facts = (hardware_info: object) =>
+    new Map([['a', machineFacts(parseHardware({ ...machine, hardware_info }, []))]]);
+  const dell = { system_vendor: 'Dell Inc.', system_product: 'PowerEdge R640' };
+  await markProvisioned(store, 'dc1', ['a'], false, facts(machine.hardware_info as object));
+  const mac = String((machine.boot_interface as JsonFields).mac_address);
+  const found = async () => (await store.nodes.list({ site: 'dc1' }))[0]!;
+  expect(await found()).toMatchObject({ mac, manufacturer: 'Unknown', platformName: 'Unknown', osPlatform: 'ubuntu' });
+  await markProvisioned(store, 'dc1', ['a'], false, facts(dell));
+  expect(await found()).toMatchObject({ manufacturer: 'Dell Inc.', platformName: 'PowerEdge R640' });
+  await markProvisioned(store, 'dc1', ['a'], false, facts(machine.hardware_info as object));
+  expect(await found()).toMatchObject({ manufacturer: 'Dell Inc.', platformName: 'PowerEdge R640' });
+  // Registered under this MAC before, as another node.
+  await store.nodes.update((await found()).id, { mac: null });
+  await store.nodes.create({ name: 'b', mac });
+  await markProvisioned(store, 'dc1', ['a'], false, facts(dell));
+  await markProvisioned(store, 'dc2', ['a'], false, facts(dell));
+  expect((await store.nodes.list({})).map((node) => [node.site, node.mac])).toEqual([
+    ['dc1', null],
+    [null, mac],
+    ['dc2', null],
+  ]);
 });

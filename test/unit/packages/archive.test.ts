@@ -219,6 +219,30 @@ describe('hostile archives', () => {
     expect(await codes(file)).toEqual(['archive.damaged']);
   });
 
+  it("say what files of Fuel's plugin builder are, and how to install them", async () => {
+    const problemOf = async (file: string) => (await readPackageArchive(file)).problems[0]!;
+    const rpm = join(work, 'lead.rpm');
+    const lead = Buffer.alloc(96);
+    Buffer.from('edabeedb03000000', 'hex').copy(lead);
+    lead.write('tracing-1.0-1.0.2-1', 10);
+    writeFileSync(rpm, lead);
+    expect(await problemOf(rpm)).toMatchObject({
+      code: 'archive.rpm',
+      message: expect.stringContaining("this is an RPM, as Fuel's plugin builder makes them"),
+      hint: expect.stringMatching(
+        /: rpm2cpio tracing-1.0-1.0.2-1.noarch.rpm \| cpio -idm && sitewright package install var\/www\/nailgun\/plugins\/tracing-1.0$/,
+      ),
+    });
+    const fp = archive([{ path: 'tracing-1.0.2/metadata.yaml' }, { path: 'tracing-1.0.2/checksums.sha1' }], false);
+    expect(await problemOf(fp)).toMatchObject({
+      code: 'archive.fp',
+      message: expect.stringContaining("this is an .fp file, as Fuel's plugin builder makes them"),
+      hint: expect.stringMatching(/: tar xzf tracing-1.0.2.fp && sitewright package install tracing-1.0.2$/),
+    });
+    writeFileSync(rpm, Buffer.concat([lead.subarray(0, 10), Buffer.from('$(reboot)')]));
+    expect((await problemOf(rpm)).hint).toContain('rpm2cpio FILE | cpio -idm');
+  });
+
   it('finds YAML tags in an archive before anything is unpacked', async () => {
     const { tree } = await readPackageArchive(
       archive([{ path: 'metadata.yaml', content: 'name: !!python/object:os.system x\n' }]),

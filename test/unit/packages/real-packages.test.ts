@@ -39,13 +39,11 @@ describe('published packages', () => {
     'fpb-example-v2',
     'fpb-example-v3',
     'fpb-example-v4',
+    // Its metadata is that of an untouched skeleton of the released builder (fuel-plugin-builder 4.2.0): Fuel 9.0.
+    'fpb-example-v5',
     'fpb-created-v5',
   ])('%s is valid', (name) => {
     expect(errors(check(name))).toEqual([]);
-  });
-
-  it('the published example of 5.0.0 names a Fuel version before the format', () => {
-    expect(errors(check('fpb-example-v5'))).toEqual(['metadata.yaml:10 fuel_version package.fuel-version-too-old']);
   });
 });
 

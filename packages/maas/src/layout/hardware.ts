@@ -7,6 +7,13 @@ export interface Hardware {
   readonly status: number;
   readonly tags: readonly string[];
   readonly isUefi: boolean;
+  /** Of the interface that it boots from, lower case; empty when MAAS names none. */
+  readonly bootMac: string;
+  /** As its firmware reports them; `Unknown` is MAAS' word before a commissioning. */
+  readonly vendor: string;
+  readonly product: string;
+  /** The deployed system, such as `ubuntu`. */
+  readonly osystem: string;
   readonly interfaces: readonly Interface[];
   /** Ids of the links whose gateways are the machine's default gateways. */
   readonly gatewayLinks: readonly number[];
@@ -140,6 +147,7 @@ export interface LayoutChange {
 /** @param groups answer of `volume-groups/`; the machine only has their ids */
 export function parseHardware(machine: JsonObject, groups: readonly unknown[]): Hardware {
   const gateways = asObject(machine.default_gateways);
+  const firmware = asObject(machine.hardware_info);
   const composites = (key: string, folder: string) =>
     asList(machine[key]).map((item) => {
       const { id, name } = asObject(item);
@@ -150,6 +158,10 @@ export function parseHardware(machine: JsonObject, groups: readonly unknown[]): 
     status: asNumber(machine.status) ?? -1,
     tags: asTexts(machine.tag_names),
     isUefi: asText(machine.bios_boot_method) === 'uefi',
+    bootMac: asText(asObject(machine.boot_interface).mac_address).toLowerCase(),
+    vendor: asText(firmware.system_vendor),
+    product: asText(firmware.system_product),
+    osystem: asText(machine.osystem),
     interfaces: asList(machine.interface_set).map(parseInterface),
     gatewayLinks: [gateways.ipv4, gateways.ipv6].flatMap((gateway) => asNumber(asObject(gateway).link_id) ?? []),
     disks: asList(machine.physicalblockdevice_set).map((item) => {

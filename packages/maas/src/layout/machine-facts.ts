@@ -11,10 +11,15 @@ export interface AddressFact {
   readonly space: string | null;
 }
 
-/** Interfaces and disks of a machine as the inventory keeps them, in the shape of Fuel's hardware reports. */
+/** What MAAS knows of a machine's hardware, as the inventory keeps them, in the shape of Fuel's hardware reports. */
 export interface MachineFacts {
   /** Its address in the network of its default gateway, else its first. */
   readonly ip: string | null;
+  /** Of the interface that it boots from, else of its first. */
+  readonly mac: string | null;
+  readonly manufacturer: string | null;
+  readonly platform: string | null;
+  readonly system: string | null;
   readonly interfaces: readonly InterfaceFact[];
   readonly disks: readonly { readonly name: string; readonly disk: string; readonly size: number }[];
 }
@@ -31,7 +36,7 @@ interface InterfaceFact {
   readonly addresses: readonly AddressFact[];
 }
 
-/** A machine's interfaces, addresses and disks in MAAS. */
+/** A machine's hardware, interfaces, addresses and disks in MAAS. */
 export function machineFacts(hardware: Hardware): MachineFacts {
   const interfaces = hardware.interfaces.map(
     (nic): InterfaceFact => ({
@@ -50,7 +55,17 @@ export function machineFacts(hardware: Hardware): MachineFacts {
     .find(({ id, ipAddress }) => hardware.gatewayLinks.includes(id) && ipAddress !== '');
   const main = gateway?.ipAddress ?? (all.find((address) => address.gateway !== null) ?? all[0])?.ip;
   const disks = hardware.disks.map(({ name, size }) => ({ name, disk: name, size }));
-  return { ip: main ?? null, interfaces, disks };
+  const { bootMac, vendor, product, osystem } = hardware;
+  const first = interfaces.find(({ type }) => type === 'ether')?.mac;
+  return {
+    ip: main ?? null,
+    mac: bootMac || first || null,
+    manufacturer: vendor || null,
+    platform: product || null,
+    system: osystem || null,
+    interfaces,
+    disks,
+  };
 }
 
 const addressesOf = (nic: Interface): readonly AddressFact[] =>
