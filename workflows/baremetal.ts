@@ -1,128 +1,316 @@
-import { createEventGroup, log } from '@temporalio/workflow';
+import { CancellationScope, createEventGroup, log } from '@temporalio/workflow';
+import { given } from '../src/core/data/given.ts';
 import {
+  type BaremetalState,
   type CallEnd,
+  deployRetried,
   describeBaremetal,
   describeGroupFailure,
   endBaremetal,
+  endRetry,
   finishCall,
   finishNode,
+  finishRetriedCall,
   halts,
+  mayDeployRetried,
   type NextCall,
   nextCall,
   recordNodes,
   reportBaremetal,
+  retryNode,
   startBaremetal,
+  startNode,
+  startRetry,
 } from '../src/core/deployment/index.ts';
 import { undecided } from '../src/core/run/index.ts';
 import { fromRanges, groupFromWire, type SitePlan } from '../src/core/site-run/index.ts';
+import type { Call } from '../src/core/words.ts';
 import { abortCall } from './activity-options.ts';
 import { callActivity } from './border.ts';
-import { lateResult, nodeRequest, runCall } from './call.ts';
+import { type CallListener, lateResult, nodeRequest, runCall } from './call.ts';
 import { NODES_IN_ONE_WORKFLOW } from './call-slices.ts';
-import { groupCall, nodeListener } from './group-call.ts';
-import { createRetries } from './node-retries.ts';
-import type { NodeRetries, SiteRun } from './site-operators.ts';
+import type { CallRequest } from './contract.ts';
+import type { NodeRetries, Phase, SiteRun } from './site-run.ts';
+
+/** Later retries of a run wait for the next calls of their groups. Keeps the history bounded: a retry costs up to 40 events. */
+const MAX_BESIDE_CALLS = 100;
 
 /**
- * The baremetal step prepares and deploys one group after the other until none is left (docs/design.md#spec-5, "Process").
+ * Prepares and deploys one group after the other until none is left (docs/design.md#spec-5, "Process").
  * src/core/deployment decides the next step.
  */
-export async function runBaremetal(run: SiteRun, plan: SitePlan): Promise<void> {
-  await run.phase('baremetal', async () => {
-    run.progress.baremetal = startBaremetal(plan.groups.map(groupFromWire), plan.nodes, fromRanges(plan.done));
-    await run.record(recordNodes(state(run), fromRanges(plan.done)));
-    const retries = createRetries(run, plan);
+export const deployGroups =
+  (plan: SitePlan): Phase =>
+  async (run) => {
+    const baremetal = new Baremetal(run, plan);
+    await baremetal.deployAll();
+    if (run.control.cancelled || run.control.stopping) return { value: undefined, state: 'stopped' };
+    const groups = baremetal.criticalFailures();
+    if (groups === null) return { value: undefined };
+    const detail = groups.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+    return run.failPhase({ kind: 'critical-group-failed', groups }, detail);
+  };
+
+/** The baremetal phase of a run: calls of groups, one at a time, and retries of nodes beside them. */
+class Baremetal {
+  readonly run: SiteRun;
+  readonly plan: SitePlan;
+  readonly #retries: Retries;
+
+  constructor(run: SiteRun, plan: SitePlan) {
+    this.run = run;
+    this.plan = plan;
+    const done = fromRanges(plan.done);
+    run.progress.baremetal = startBaremetal(plan.groups.map(groupFromWire), plan.nodes, done);
+    this.#retries = new Retries(this);
+  }
+
+  get state(): BaremetalState {
+    return this.run.progress.baremetal!;
+  }
+  become(state: BaremetalState): void {
+    this.run.progress.baremetal = state;
+  }
+
+  async deployAll(): Promise<void> {
+    const { run, plan } = this;
+    const retries = this.#retries;
+    await this.record(fromRanges(plan.done));
     run.retries = retries;
     for (;;) {
       const may = await run.control.mayStart();
       retries.take();
       if (!may) break;
-      const next = nextCall(state(run), Date.now(), undecided(run.progress.holds));
-      run.progress.baremetal = next.state;
+      const next = nextCall(this.state, Date.now(), undecided(run.progress.holds));
+      this.become(next.state);
       run.reached(next.waiting);
-      if (next.call) await makeCall(run, plan, next.call, retries);
+      if (next.call) await this.#make(next.call);
       else if (next.waiting.length > 0 || retries.underWay()) await run.control.changed();
       else if (!retries.pending()) break;
     }
     run.retries = null;
     await retries.ended();
-    await recheckTimedOutNodes(run, plan);
-    for (const line of describeBaremetal(reportBaremetal(endBaremetal(state(run)))))
+    await this.#recheckTimedOutNodes();
+    for (const line of describeBaremetal(reportBaremetal(endBaremetal(this.state))))
       log.info(`${plan.site}, bare metal: ${line}`);
-    const failed = state(run).groups.filter((group) => group.plan.critical && group.state === 'failed');
-    if (run.control.cancelled || run.control.stopping) return { value: null, state: 'stopped' };
-    if (!halts(state(run))) return { value: null };
-    const groups = failed.map((group) => ({
-      name: group.plan.name,
-      reason: group.failure ? describeGroupFailure(group.failure) : 'failed',
-    }));
-    run.fail({ kind: 'critical-group-failed', groups });
-    return {
-      value: null,
-      state: 'failed',
-      detail: groups.map((group) => `${group.name}: ${group.reason}`).join('; '),
-    };
-  });
-}
-
-const state = (run: SiteRun) => run.progress.baremetal!;
-
-async function makeCall(run: SiteRun, plan: SitePlan, next: NextCall, retries: NodeRetries): Promise<void> {
-  const { progress, control, slices } = run;
-  const request = groupCall(run, plan, next.call, next.name, next.nodes);
-  const members = state(run).groups[next.group]!.plan.nodes;
-  const finish = (end: CallEnd): void => {
-    progress.baremetal = finishCall(state(run), end, Date.now());
-    run.show();
-  };
-  // A group is judged with the nodes that are being retried.
-  let complete: CallEnd | null = null;
-  const announce = (end: CallEnd): void => {
-    retries.settling = next.nodes;
-    if (end.kind === 'complete' && retries.underWay(members)) complete = end;
-    else finish(end);
-  };
-  run.show();
-  const sliced = plan.nodes.length > NODES_IN_ONE_WORKFLOW;
-  // Servers that know event groups show the events of a group together.
-  await createEventGroup(`group ${next.name}`).withScope(() =>
-    (sliced ? slices.run : runCall)(request, control, nodeListener(run, next.call), announce),
-  );
-  retries.settling = [];
-  if (complete !== null) {
-    await retries.ended(members);
-    finish(complete);
   }
-  await run.record(recordNodes(state(run), next.nodes));
+
+  /** Critical groups that failed; null when they end nothing. */
+  criticalFailures() {
+    if (!halts(this.state)) return null;
+    const failed = this.state.groups.filter((group) => group.plan.critical && group.state === 'failed');
+    return failed.map(({ plan: { name }, failure }) => ({
+      name,
+      reason: failure ? describeGroupFailure(failure) : 'failed',
+    }));
+  }
+
+  /** A call for these nodes of a group. */
+  request(verb: Call, group: string, nodes: readonly number[]): CallRequest {
+    const { plan } = this;
+    const { interval, timeout } = plan.pace[verb];
+    return {
+      verb,
+      group,
+      site: plan.site,
+      revision: plan.revision,
+      run_id: this.run.progress.run_id,
+      nodes: nodes.map((index) => {
+        const { name, attempts, system_id } = this.state.nodes[index]!;
+        const attempt = attempts + (verb === 'prepare' ? 1 : 0);
+        return { index, name, attempt, ...given({ system_id }) };
+      }),
+      interval,
+      timeout,
+      max_parallel_nodes: plan.pace.max_parallel_nodes,
+      heartbeat_seconds: plan.pace.heartbeat_seconds,
+    };
+  }
+
+  /** Takes the reports of a call. */
+  listener(call: Call): CallListener {
+    return {
+      started: (index) => {
+        this.become(startNode(this.state, index, Date.now()));
+        this.run.show();
+      },
+      finished: (index, result) => {
+        this.become(finishNode(this.state, index, call, result, Date.now()));
+        this.run.show();
+      },
+    };
+  }
+
+  record(nodes: readonly number[]): Promise<void> {
+    return this.run.record(recordNodes(this.state, nodes));
+  }
+
+  async #make(next: NextCall): Promise<void> {
+    const { run, plan } = this;
+    const retries = this.#retries;
+    const request = this.request(next.call, next.name, next.nodes);
+    const members = this.state.groups[next.group]!.plan.nodes;
+    const finish = (end: CallEnd): void => {
+      this.become(finishCall(this.state, end, Date.now()));
+      run.show();
+    };
+    // A group is judged with the nodes that are being retried.
+    let complete: CallEnd | null = null;
+    const announce = (end: CallEnd): void => {
+      retries.settling = next.nodes;
+      if (end.kind === 'complete' && retries.underWay(members)) complete = end;
+      else finish(end);
+    };
+    run.show();
+    const sliced = plan.nodes.length > NODES_IN_ONE_WORKFLOW;
+    // Servers that know event groups show the events of a group together.
+    await createEventGroup(`group ${next.name}`).withScope(() =>
+      sliced
+        ? run.slices.run(request, run.control, this.listener(next.call), announce)
+        : runCall(request, run.control, this.listener(next.call), announce),
+    );
+    retries.settling = [];
+    if (complete !== null) {
+      await retries.ended(members);
+      finish(complete);
+    }
+    await this.record(next.nodes);
+  }
+
+  /** A node may have finished after its timeout. Reads its final state and changes nothing (docs/design.md#deployment-groups). */
+  async #recheckTimedOutNodes(): Promise<void> {
+    const { run, plan } = this;
+    if (run.control.cancelled) return;
+    const timedOut = this.state.nodes.flatMap((node, index) =>
+      node.failure?.kind === 'timeout' && !node.late?.ok ? [{ node, index, call: node.failure.call }] : [],
+    );
+    await Promise.all(
+      timedOut.map(async ({ node, index, call }) => {
+        const summary = `check whether ${node.name} finished after its timeout`;
+        const options = abortCall(`look:${node.name}`, summary, plan.pace.heartbeat_seconds);
+        const request = nodeRequest(
+          { site: plan.site, revision: plan.revision, run_id: run.progress.run_id, interval: plan.pace[call].interval },
+          { ...node, attempt: node.attempts },
+        );
+        const answer = await run.control
+          .readOnly(() => callActivity('look_at_node', request, options))
+          .catch(() => null);
+        const late = answer ? lateResult(call, answer) : null;
+        if (late?.ok) this.become(finishNode(this.state, index, call, late, Date.now()));
+      }),
+    );
+    if (timedOut.length > 0) await this.record(timedOut.map(({ index }) => index));
+  }
 }
 
-/** A node may have finished after its timeout. Reads its final state and changes nothing (docs/design.md#deployment-groups). */
-async function recheckTimedOutNodes(run: SiteRun, plan: SitePlan): Promise<void> {
-  if (run.control.cancelled) return;
-  const timedOut = state(run).nodes.flatMap((node, index) =>
-    node.failure?.kind === 'timeout' && !node.late?.ok ? [{ node, index, call: node.failure.call }] : [],
-  );
-  await Promise.all(
-    timedOut.map(async ({ node, index, call }) => {
-      const options = abortCall(
-        `look:${node.name}`,
-        `check whether ${node.name} finished after its timeout`,
-        plan.pace.heartbeat_seconds,
-      );
-      const request = nodeRequest(
-        { site: plan.site, revision: plan.revision, run_id: run.progress.run_id, interval: plan.pace[call].interval },
-        { ...node, attempt: node.attempts },
-      );
-      const answer = await run.control.readOnly(() => callActivity('look_at_node', request, options)).catch(() => null);
-      const late = answer ? lateResult(call, answer) : null;
-      if (late?.ok) run.progress.baremetal = finishNode(state(run), index, call, late, Date.now());
-    }),
-  );
-  if (timedOut.length > 0)
-    await run.record(
-      recordNodes(
-        state(run),
-        timedOut.map(({ index }) => index),
-      ),
-    );
+/** Retries of failed nodes at operators' requests, beside the calls of groups. */
+class Retries implements NodeRetries {
+  /** Nodes of an aborted call of a group: they are not retried until their work in MAAS is settled. */
+  settling: readonly number[] = [];
+  readonly #of: Baremetal;
+  readonly #limit: number;
+  readonly #requested: string[] = [];
+  readonly #open = new Set<number>();
+  #started = 0;
+  #awaitsResume = false;
+  #error: unknown = null;
+
+  constructor(of: Baremetal) {
+    this.#of = of;
+    this.#limit = Math.max(1, of.plan.pace.max_parallel_nodes);
+  }
+
+  request(node: string): void {
+    this.#requested.push(node);
+    this.#startWhatCan();
+  }
+
+  /** Starts retries that could not start when requested. Call it between calls. @throws the failure of a retry that ends the run */
+  take(): void {
+    if (this.#error !== null) throw this.#error;
+    this.#startWhatCan();
+    if (this.#requested.length > 0 && !this.#mayStartMore) {
+      for (const node of this.#requested.splice(0)) this.#of.become(retryNode(this.#of.state, node));
+    }
+  }
+
+  /** Whether a retry of this node, or of any, was requested and has not started. */
+  pending(node?: string): boolean {
+    return node === undefined ? this.#requested.length > 0 : this.#requested.includes(node);
+  }
+
+  /** Whether retries of these nodes, or of any, have started and not ended. */
+  underWay(nodes?: readonly number[]): boolean {
+    return nodes === undefined ? this.#open.size > 0 : nodes.some((node) => this.#open.has(node));
+  }
+
+  /** Resolves when retries of these nodes, or of all, have ended. @throws the failure of a retry that ends the run */
+  async ended(nodes?: readonly number[]): Promise<void> {
+    while (this.underWay(nodes)) await this.#of.run.control.changed();
+    if (this.#error !== null) throw this.#error;
+  }
+
+  get #mayStartMore(): boolean {
+    return this.#started < MAX_BESIDE_CALLS;
+  }
+
+  #startWhatCan(): void {
+    const { control } = this.#of.run;
+    for (const node of this.#requested.splice(0)) {
+      const index = this.#of.state.nodes.findIndex(({ name }) => name === node);
+      const free = this.#open.size < this.#limit && !this.settling.includes(index);
+      const may = !control.paused && !control.stopping && !control.cancelled;
+      // A request runs in the scope of the workflow, whose cancellation would also end the abort at MAAS.
+      if (free && may && this.#mayStartMore) void CancellationScope.nonCancellable(() => this.#begin(node, index));
+      else this.#requested.push(node);
+    }
+    if (this.#requested.length > 0 && control.paused) this.#startWhenResumed();
+  }
+
+  #startWhenResumed(): void {
+    if (this.#awaitsResume) return;
+    this.#awaitsResume = true;
+    void this.#of.run.control.mayStart().then(() => {
+      this.#awaitsResume = false;
+      this.#startWhatCan();
+    });
+  }
+
+  async #begin(node: string, index: number): Promise<void> {
+    const of = this.#of;
+    const { run } = of;
+    this.#started += 1;
+    this.#open.add(index);
+    try {
+      of.become(startRetry(of.state, node));
+      await createEventGroup(`retry of ${node}`).withScope(async () => {
+        await this.#call(index, 'prepare');
+        if (!mayDeployRetried(of.state, index) || !(await run.control.mayStart())) return;
+        of.become(deployRetried(of.state, index));
+        await this.#call(index, 'deploy');
+      });
+      of.become(endRetry(of.state, index));
+      await of.record([index]);
+    } catch (thrown) {
+      this.#error ??= thrown;
+      of.become(endRetry(of.state, index));
+    }
+    this.#open.delete(index);
+    run.show();
+    this.#startWhatCan();
+    run.control.wake();
+  }
+
+  /** The store has the node as failed, or as prepared: it is recorded that it is at work again. */
+  async #call(index: number, verb: Call): Promise<void> {
+    const of = this.#of;
+    const { run } = of;
+    const group = of.state.groups[of.state.nodes[index]!.retrying!.group]!.plan.name;
+    const made = runCall(of.request(verb, group, [index]), run.control, of.listener(verb), (end) => {
+      of.become(finishRetriedCall(of.state, index, end, Date.now()));
+      run.show();
+    });
+    run.show();
+    await Promise.all([made, of.record([index])]);
+  }
 }

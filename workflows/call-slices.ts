@@ -43,14 +43,6 @@ const sliceProgress = objectOf<SliceProgress>(
 /** Users may send this signal, too. One that could not be processed would block the workflow. */
 export const readProgress = (payload: unknown): ReadRequest<SliceProgress> => readRequest(sliceProgress, payload);
 
-/** A parent's open children by slice id. The parent passes their signals to `onProgress`. */
-export interface Slices {
-  run(request: CallRequest, control: Control, listener: CallListener, announce: (end: CallEnd) => void): Promise<void>;
-  onProgress(progress: SliceProgress): void;
-  /** Forwards an operator's signal to every open child. */
-  forward(this: void, signal: Steering): void;
-}
-
 interface OpenSlice {
   readonly child: Child<'run_call'>;
   readonly listener: CallListener;
@@ -59,13 +51,19 @@ interface OpenSlice {
   readonly finished: Set<number>;
 }
 
-/** @param attributesOf search attributes of the child for a call */
-export function createSlices(attributesOf: (request: CallRequest) => readonly SearchAttributePair[]): Slices {
-  const open = new Map<string, OpenSlice>();
-  let calls = 0;
+/** A parent's open children by slice id. The parent passes their signals to `onProgress`. */
+export class Slices {
+  readonly #attributesOf: (request: CallRequest) => readonly SearchAttributePair[];
+  readonly #open = new Map<string, OpenSlice>();
+  #calls = 0;
 
-  const take = (progress: SliceProgress): void => {
-    const slice = open.get(progress.slice);
+  /** @param attributesOf search attributes of the child for a call */
+  constructor(attributesOf: (request: CallRequest) => readonly SearchAttributePair[]) {
+    this.#attributesOf = attributesOf;
+  }
+
+  onProgress(progress: SliceProgress): void {
+    const slice = this.#open.get(progress.slice);
     if (!slice) return;
     for (const index of progress.started) {
       if (slice.started.has(index)) continue;
@@ -77,78 +75,83 @@ export function createSlices(attributesOf: (request: CallRequest) => readonly Se
       slice.finished.add(index);
       slice.listener.finished(index, result);
     }
-  };
+  }
 
-  return {
-    onProgress: take,
-    forward(signal) {
-      for (const { child } of open.values()) void child.signal(signal);
-    },
-    async run(request, control, listener, announce) {
-      calls += 1;
-      const { workflowId } = workflowInfo();
-      // Of the runs of a site each has slices of its own: one that was terminated leaves its behind for a while.
-      const prefix = `${workflowId}/${request.run_id}`;
-      const count = Math.ceil(request.nodes.length / NODES_PER_SLICE);
-      const size = Math.ceil(request.nodes.length / count);
-      const ends: CallEnd[] = [];
-      const late: SliceProgress['finished'][number][] = [];
-      const orphans: CallRequest['nodes'][number][] = [];
-      await Promise.all(
-        Array.from({ length: count }, async (_unused, part) => {
-          const slice = `${prefix}/${request.verb}:${request.group}:${calls}${count > 1 ? `.${part + 1}` : ''}`;
-          const nodes = request.nodes.slice(part * size, (part + 1) * size);
-          const share = Math.max(1, Math.floor((request.max_parallel_nodes + part) / count));
-          const scope = new CancellationScope({ cancellable: true });
-          const paused = control.paused !== null;
-          const whole = scope.run(async () => {
-            const child = await startChildOf('run_call', {
-              id: slice,
-              input: { ...request, nodes, max_parallel_nodes: share, slice, paused },
-              summary: `${request.verb} ${counted(nodes.length, 'node')} of ${request.group}`,
-              attributes: attributesOf(request),
-              isPart: true,
-            });
-            open.set(slice, { child, listener, started: new Set(), finished: new Set() });
-            // An operator may have acted while the child started.
-            if ((control.paused !== null) !== paused) await child.signal(paused ? 'resume' : 'pause');
-            if (control.stopping) await child.signal('stop');
-            const follower = followCancel(control, scope);
-            try {
-              return await child.result();
-            } finally {
-              follower.done = true;
-            }
+  /** Forwards an operator's signal to every open child. */
+  forward(signal: Steering): void {
+    for (const { child } of this.#open.values()) void child.signal(signal);
+  }
+
+  /** Makes a call as `runCall` does, in child workflows. */
+  async run(
+    request: CallRequest,
+    control: Control,
+    listener: CallListener,
+    announce: (end: CallEnd) => void,
+  ): Promise<void> {
+    this.#calls += 1;
+    const { workflowId } = workflowInfo();
+    // Of the runs of a site each has slices of its own: one that was terminated leaves its behind for a while.
+    const prefix = `${workflowId}/${request.run_id}`;
+    const count = Math.ceil(request.nodes.length / NODES_PER_SLICE);
+    const size = Math.ceil(request.nodes.length / count);
+    const ends: CallEnd[] = [];
+    const late: SliceProgress['finished'][number][] = [];
+    const orphans: CallRequest['nodes'][number][] = [];
+    await Promise.all(
+      Array.from({ length: count }, async (_unused, part) => {
+        const slice = `${prefix}/${request.verb}:${request.group}:${this.#calls}${count > 1 ? `.${part + 1}` : ''}`;
+        const nodes = request.nodes.slice(part * size, (part + 1) * size);
+        const share = Math.max(1, Math.floor((request.max_parallel_nodes + part) / count));
+        const scope = new CancellationScope({ cancellable: true });
+        const paused = control.paused !== null;
+        const whole = scope.run(async () => {
+          const child = await startChildOf('run_call', {
+            id: slice,
+            input: { ...request, nodes, max_parallel_nodes: share, slice, paused },
+            summary: `${request.verb} ${counted(nodes.length, 'node')} of ${request.group}`,
+            attributes: this.#attributesOf(request),
+            isPart: true,
           });
-          const result: SliceOutcome = await whole.catch((error: unknown) => lostSlice(slice, error));
-          take(result);
-          const opened = open.get(slice);
-          open.delete(slice);
-          const unfinished = nodes.filter(({ index }) => !opened?.finished.has(index));
-          if (opened !== undefined && result.lost !== undefined) {
-            // Which nodes the child had started is not known in full. A deployment has the marker of its site; a
-            // commissioning may be someone else's.
-            orphans.push(...unfinished.filter(({ index }) => request.verb === 'deploy' || opened.started.has(index)));
+          this.#open.set(slice, { child, listener, started: new Set(), finished: new Set() });
+          // An operator may have acted while the child started.
+          if ((control.paused !== null) !== paused) await child.signal(paused ? 'resume' : 'pause');
+          if (control.stopping) await child.signal('stop');
+          const follower = followCancel(control, scope);
+          try {
+            return await child.result();
+          } finally {
+            follower.done = true;
           }
-          const alone = endedAlone(result, control);
-          if (alone === null) ends.push(result.lost === undefined ? result.end : { kind: 'cancelled' });
-          else {
-            const ended: NodeResult = { ok: false, failure: { kind: 'slice-ended', message: alone } };
-            for (const { index } of unfinished) listener.finished(index, ended);
-          }
-          late.push(...result.late);
-          control.wake();
-        }),
-      );
-      const end =
-        ends.find((one) => one.kind === 'cancelled') ??
-        ends.find((one) => one.kind === 'timeout') ??
-        ends.find((one) => one.kind === 'stopped');
-      announce(end ?? { kind: 'complete' });
-      for (const [index, result] of late) listener.finished(index, result);
-      await Promise.all(orphans.map((node) => abortNode(request, node, listener)));
-    },
-  };
+        });
+        const result: SliceOutcome = await whole.catch((error: unknown) => lostSlice(slice, error));
+        this.onProgress(result);
+        const opened = this.#open.get(slice);
+        this.#open.delete(slice);
+        const unfinished = nodes.filter(({ index }) => !opened?.finished.has(index));
+        if (opened !== undefined && result.lost !== undefined) {
+          // Which nodes the child had started is not known in full. A deployment has the marker of its site; a
+          // commissioning may be someone else's.
+          orphans.push(...unfinished.filter(({ index }) => request.verb === 'deploy' || opened.started.has(index)));
+        }
+        const alone = endedAlone(result, control);
+        if (alone === null) ends.push(result.lost === undefined ? result.end : { kind: 'cancelled' });
+        else {
+          const ended: NodeResult = { ok: false, failure: { kind: 'slice-ended', message: alone } };
+          for (const { index } of unfinished) listener.finished(index, ended);
+        }
+        late.push(...result.late);
+        control.wake();
+      }),
+    );
+    const end =
+      ends.find((one) => one.kind === 'cancelled') ??
+      ends.find((one) => one.kind === 'timeout') ??
+      ends.find((one) => one.kind === 'stopped');
+    announce(end ?? { kind: 'complete' });
+    for (const [index, result] of late) listener.finished(index, result);
+    await Promise.all(orphans.map((node) => abortNode(request, node, listener)));
+  }
 }
 
 /** Result of a slice; `lost`: how its child ended without a result. */

@@ -1,11 +1,10 @@
-import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { AbortAnswer, NodeCall } from '../activities/contract.ts';
 import { given } from '../src/core/data/given.ts';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
 import { CLAIM_LOST, describeSilence } from '../src/core/run/index.ts';
 import { abortCall, nodeCall } from './activity-options.ts';
 import { callActivity } from './border.ts';
-import { startClock } from './call-clock.ts';
 import type { CallRequest, CallVerb } from './contract.ts';
 import type { Control } from './control.ts';
 import { failure, stepError } from './failures.ts';
@@ -41,11 +40,8 @@ export async function runCall(
   const queue = [...request.nodes];
   const running = new Map<number, RunningNode>();
   const limit = Math.max(1, request.max_parallel_nodes);
-  const clock = startClock(
-    request.timeout,
-    `${request.verb} of ${request.group}: time limit ${request.timeout} s`,
-    control,
-  );
+  const summary = `${request.verb} of ${request.group}: time limit ${request.timeout} s`;
+  const clock = new CallClock(request.timeout, summary, control);
 
   let lost: string | null = null;
   const start = (node: CalledNode): void => {
@@ -181,4 +177,53 @@ function failedResult(error: unknown): NodeResult {
   if (isCancellation(error)) return { ok: false, failure: { kind: 'cancelled', message: 'the call was cancelled' } };
   const { type: kind, message } = stepError(error);
   return { ok: false, failure: { kind, message } };
+}
+
+/** The time limit of one call. The clock stops while the run is paused. */
+class CallClock {
+  readonly #control: Control;
+  readonly #summary: string;
+  #left: number;
+  #expired = false;
+  #startedAt = 0;
+  #timer: CancellationScope | null = null;
+
+  constructor(seconds: number, summary: string, control: Control) {
+    this.#control = control;
+    this.#summary = summary;
+    this.#left = seconds * 1000;
+    this.#run();
+  }
+
+  get expired(): boolean {
+    return this.#expired;
+  }
+  /** Stops or continues the clock as the run is paused or resumed. Call it after each change. */
+  follow(): void {
+    if (this.#control.paused) this.stop();
+    else this.#run();
+  }
+  stop(): void {
+    if (!this.#timer) return;
+    this.#left -= Date.now() - this.#startedAt;
+    this.#timer.cancel();
+    this.#timer = null;
+  }
+
+  #run(): void {
+    if (this.#timer || this.#expired) return;
+    const scope = new CancellationScope({ cancellable: true });
+    this.#timer = scope;
+    this.#startedAt = Date.now();
+    void scope
+      .run(() => sleep(Math.max(0, this.#left), { summary: this.#summary }))
+      .then(() => {
+        this.#expired = true;
+        this.#timer = null;
+        this.#control.wake();
+      })
+      .catch((error: unknown) => {
+        if (!isCancellation(error)) throw error;
+      });
+  }
 }

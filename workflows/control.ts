@@ -1,102 +1,115 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { MaasSilence, OperatorAction, OperatorNote, Paused, RunAction } from '../src/core/run/index.ts';
+import {
+  isoTime,
+  type MaasSilence,
+  type OperatorAction,
+  type OperatorNote,
+  type Paused,
+  type RunAction,
+} from '../src/core/run/index.ts';
 
 /**
  * Whether operators have paused, stopped or cancelled a run. A workflow waits only through `changed`, with one waiter
  * at a time, because each activation evaluates every waiter.
  */
-export interface Control {
-  paused: Paused | null;
-  stopping: boolean;
-  cancelled: boolean;
-  /** Since when MAAS has not answered. Set by `maasSilence`. */
-  maasSilentSince: string | null;
-  maasSilence(silence: MaasSilence): void;
+export class Control {
+  #paused: Paused | null = null;
+  #stopping = false;
+  #cancelled = false;
+  #maasSilentSince: string | null = null;
+  #version = 0;
+  /** Work that a cancellation interrupts. */
+  readonly #open = new Set<CancellationScope>();
+  /** Work that a stop interrupts, too. */
+  readonly #reads = new Set<CancellationScope>();
+  readonly #onAction: (action: OperatorAction<RunAction>) => void;
+
+  /** @param onAction receives each operator action that changed something */
+  constructor(onAction: (action: OperatorAction<RunAction>) => void) {
+    this.#onAction = onAction;
+  }
+
+  get paused(): Paused | null {
+    return this.#paused;
+  }
+  get stopping(): boolean {
+    return this.#stopping;
+  }
+  get cancelled(): boolean {
+    return this.#cancelled;
+  }
+  /** Since when MAAS has not answered. */
+  get maasSilentSince(): string | null {
+    return this.#maasSilentSince;
+  }
+
+  maasSilence({ since }: MaasSilence): void {
+    this.#maasSilentSince = since;
+    this.wake();
+  }
   /** Something happened: waiters check their conditions again. */
-  wake(): void;
+  wake(): void {
+    this.#version += 1;
+  }
   /** Resolves at the next `wake` after the moment it is called. */
-  changed(): Promise<void>;
-  pause(note: OperatorNote): void;
-  resume(note: OperatorNote): void;
+  async changed(): Promise<void> {
+    const seen = this.#version;
+    await condition(() => this.#version !== seen);
+  }
+
+  pause(note: OperatorNote): void {
+    if (this.#paused || this.#stopping) return;
+    this.#paused = { since: isoTime(Date.now()), ...note };
+    this.#act('pause', note);
+  }
+  resume(note: OperatorNote): void {
+    if (!this.#paused) return;
+    this.#paused = null;
+    this.#act('resume', note);
+  }
   /** @param action the recorded action: `reject` is a stop, too */
-  stop(note: OperatorNote, action?: 'stop' | 'reject'): void;
-  cancel(): void;
+  stop(note: OperatorNote, action: 'stop' | 'reject' = 'stop'): void {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    this.#paused = null;
+    for (const scope of this.#reads) scope.cancel();
+    this.#act(action, note);
+  }
+  cancel(): void {
+    if (this.#cancelled) return;
+    this.#cancelled = true;
+    this.#paused = null;
+    for (const scope of this.#open) scope.cancel();
+    this.#act('cancel', {});
+  }
+
   /** Waits while paused. Returns false when nothing new may start. */
-  mayStart(): Promise<boolean>;
+  async mayStart(): Promise<boolean> {
+    while (this.#paused) await this.changed();
+    return !this.#stopping && !this.#cancelled;
+  }
   /** Runs work that is interrupted when the run is cancelled. */
-  interruptible<T>(work: () => Promise<T>): Promise<T>;
+  interruptible<T>(work: () => Promise<T>): Promise<T> {
+    return this.#within([this.#open], work);
+  }
   /** Runs work that only reads, so that stopping the run may interrupt it, too. */
-  readOnly<T>(work: () => Promise<T>): Promise<T>;
-}
+  readOnly<T>(work: () => Promise<T>): Promise<T> {
+    return this.#within([this.#open, this.#reads], work);
+  }
 
-/** @param onAction receives each operator action that changed something */
-export function createControl(onAction: (action: OperatorAction<RunAction>) => void): Control {
-  let version = 0;
-  const open = new Set<CancellationScope>();
-  const reads = new Set<CancellationScope>();
-  const control: Control = {
-    paused: null,
-    stopping: false,
-    cancelled: false,
-    maasSilentSince: null,
-    maasSilence({ since }) {
-      control.maasSilentSince = since;
-      control.wake();
-    },
-    wake() {
-      version += 1;
-    },
-    async changed() {
-      const seen = version;
-      await condition(() => version !== seen);
-    },
-    pause(note) {
-      if (control.paused || control.stopping) return;
-      const since = new Date(Date.now()).toISOString();
-      control.paused = { since, ...note };
-      act('pause', note);
-    },
-    resume(note) {
-      if (!control.paused) return;
-      control.paused = null;
-      act('resume', note);
-    },
-    stop(note, action = 'stop') {
-      if (control.stopping) return;
-      control.stopping = true;
-      control.paused = null;
-      for (const scope of reads) scope.cancel();
-      act(action, note);
-    },
-    cancel() {
-      if (control.cancelled) return;
-      control.cancelled = true;
-      control.paused = null;
-      for (const scope of open) scope.cancel();
-      act('cancel', {});
-    },
-    async mayStart() {
-      while (control.paused) await control.changed();
-      return !control.stopping && !control.cancelled;
-    },
-    interruptible: (work) => within([open], work),
-    readOnly: (work) => within([open, reads], work),
-  };
-
-  async function within<T>(sets: readonly Set<CancellationScope>[], work: () => Promise<T>): Promise<T> {
+  async #within<T>(sets: readonly Set<CancellationScope>[], work: () => Promise<T>): Promise<T> {
     const scope = new CancellationScope({ cancellable: true });
     for (const set of sets) set.add(scope);
     try {
-      if (control.cancelled) scope.cancel();
+      if (this.#cancelled) scope.cancel();
       return await scope.run(work);
     } finally {
       for (const set of sets) set.delete(scope);
     }
   }
 
-  function act(action: RunAction, note: OperatorNote): void {
-    control.wake();
-    onAction({ action, at: new Date(Date.now()).toISOString(), ...note });
+  #act(action: RunAction, note: OperatorNote): void {
+    this.wake();
+    this.#onAction({ action, at: isoTime(Date.now()), ...note });
   }
-  return control;
 }

@@ -1,10 +1,9 @@
 import { lineOf, objectOf, positiveInteger } from '../src/core/data/shape.ts';
 import { MAX } from '../src/core/run/description.ts';
 import { parseRunInput } from '../src/core/run/input.ts';
-import { callActivity } from './border.ts';
+import { callActivity, validInput } from './border.ts';
 import type { DrainAgent, DrainedAgent } from './contract.ts';
 import { controlQueue, nodeQueue, prefixed } from './protocol.ts';
-import { validInput } from './run-input.ts';
 
 /** A running agent answers in seconds. */
 const ANSWER_MS = 60_000;

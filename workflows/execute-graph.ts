@@ -1,13 +1,16 @@
 import { isCancellation, TemporalFailure, workflowInfo } from '@temporalio/workflow';
 import type { CloseGraph, OpenGraphRunAnswer } from '../activities/graph-contract.ts';
 import { given } from '../src/core/data/given.ts';
+import { lineOf, objectOf } from '../src/core/data/shape.ts';
 import {
   describeGraphRunFailure,
+  describeRejection,
   detailsOfGraphRun,
   explainGraphRunFailure,
   type GraphProgress,
   type GraphRunFailure,
   type GraphRunProgress,
+  hasCapacityForRequest,
   NO_TASKS,
   nothingToDoText,
   type PartReport,
@@ -17,19 +20,35 @@ import {
   reportGraphRun,
   statusOfGraphRun,
   taskCapacity,
+  treeOfRun,
 } from '../src/core/graph-run/index.ts';
-import { BEFORE_CHANGES, claimLost, type GraphRunOutcome, isoTime, rejectionIn } from '../src/core/run/index.ts';
+import { MAX, noteFields } from '../src/core/run/description.ts';
+import {
+  BEFORE_CHANGES,
+  claimLost,
+  type GraphRunOutcome,
+  isoTime,
+  type OperatorAction,
+  type OperatorNote,
+  type RunAction,
+  readRequest,
+  rejectionIn,
+  type StepError,
+} from '../src/core/run/index.ts';
 import type { GraphEnd, RunResult } from '../src/core/scheduler/index.ts';
 import { stateWord } from '../src/core/state-word.ts';
+import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import type { GraphOutcome } from '../src/core/words.ts';
 import { bookkeeping, inquiry } from './activity-options.ts';
-import { approved, isHeld } from './approval.ts';
-import { callActivity } from './border.ts';
-import type { GraphRunResult } from './contract.ts';
+import { callActivity, handle } from './border.ts';
+import type { GraphRunContract, GraphRunResult, UpdateName } from './contract.ts';
+import { failure } from './failures.ts';
 import { driveGraph, type GraphDrive } from './graph-drive.ts';
 import { createNews } from './graph-news.ts';
-import { type GraphRun, handleGraphOperators } from './graph-operators.ts';
-import { createRun, endOf, identityOf, runInFrame, startProgress } from './run-frame.ts';
+import type { RetryOrSkip } from './graph-parts.ts';
+import { readFromPart } from './graph-signals.ts';
+import { approvalHandlers, maasSilenceHandler, openedHandler, steeringHandlers } from './operators.ts';
+import { Run, RunEnded, startProgress } from './run.ts';
 
 type Opened = Extract<OpenGraphRunAnswer, { ok: true }>;
 
@@ -38,145 +57,109 @@ const SHOW_MS = 1_000;
 
 /** Executes task graphs of a cluster in sequence. Plans each graph right before it runs (docs/design.md#data-flow). */
 export async function execute_graph(...args: unknown[]): Promise<GraphRunResult> {
-  const progress: GraphRunProgress = {
-    ...startProgress(parseGraphRunInput(args)),
-    transaction: null,
-    cluster: null,
-    graphs: [],
-    operator: [],
-  };
-  const { input } = progress;
-  const tasksHeld = (input.hold_before ?? []).filter((name) => name !== BEFORE_CHANGES);
-  let shownAt = 0;
-  let shownFailing = 0;
-  const failedNodes = (): number => statusOfGraphRun(progress).failing_nodes;
-  const base = createRun(
-    progress,
-    detailsOfGraphRun,
-    (action) => progress.operator.push(action),
-    () => ({ kind: 'execute_graph', site: progress.cluster?.site ?? null, cluster: input.cluster }),
-    () => {
-      shownAt = Date.now();
-      const failing = failedNodes();
-      if (failing !== shownFailing) run.setAttributes({ FailedNodes: failing });
-      shownFailing = failing;
-      news?.send();
-    },
-  );
-  const run: GraphRun = Object.assign(base, { drive: null });
-  const news = createNews(progress.started_at, () => statusOfGraphRun(progress));
-  const { control } = run;
-  handleGraphOperators(run);
-  return runInFrame<GraphRunProgress, Opened, GraphRunResult>(run, {
-    kind: 'execute_graph',
-    subject: { cluster: input.cluster },
-    status: () => statusOfGraphRun(progress),
-    open: (answered) =>
-      callActivity(
-        'open_graph_run',
-        { ...identityOf(progress), started_at: isoTime(progress.started_at), input, answered },
-        bookkeeping(`claim cluster ${input.cluster}`),
-      ),
-    siteOf: ({ cluster }) => cluster.site,
-    rowOf: ({ transaction, warnings }) => ({ transaction, warnings }),
-    async work(opened) {
-      progress.transaction = opened.transaction;
-      progress.cluster = opened.cluster;
-      progress.graphs = opened.graphs.map(({ type, transaction }) => ({
-        type,
-        transaction,
-        state: 'waiting',
-        offline: [],
-        statuses: () => [],
-        trees: () => [],
-      }));
-      await executeAll(opened);
-    },
-    stepFailed: (error): GraphRunFailure =>
-      claimLost(error) ?? { kind: 'step-failed', step: statusOfGraphRun(progress).phase, ...error },
-    failedNodes,
-    outcome() {
-      for (const graph of progress.graphs) if (graph.state === 'waiting') graph.state = 'not_reached';
-      return outcomeOf(run);
-    },
-    close({ transaction }) {
-      const outcome = progress.outcome!;
-      const closing = {
-        ...endOf(progress),
-        transaction,
-        outcome,
-        ...(progress.failure ? { reason: describeGraphRunFailure(progress.failure) } : {}),
-        report: reportGraphRun(progress),
-      };
-      return callActivity('close_graph_run', closing, bookkeeping(`close the run: ${outcome}`));
-    },
-    explain: (failure) => explainGraphRunFailure(failure, progress.transaction),
-    result: () => resultOf(progress),
-  });
+  return new GraphRun(args).run();
+}
 
-  async function executeAll(opened: Opened): Promise<void> {
+/** A run of task graphs of a cluster. */
+class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
+  /** The running graph; null between graphs. */
+  drive: GraphDrive | null = null;
+  protected readonly kind = 'execute_graph';
+  readonly #news;
+  #shownAt = 0;
+  #shownFailing = 0;
+
+  constructor(args: readonly unknown[]) {
+    super({
+      ...startProgress(parseGraphRunInput(args)),
+      transaction: null,
+      cluster: null,
+      graphs: [],
+      operator: [],
+    });
+    this.#news = createNews(this.progress.started_at, () => this.status());
+    handleGraphOperators(this);
+  }
+
+  protected get subject() {
+    return { cluster: this.progress.input.cluster };
+  }
+
+  protected async work(opened: Opened): Promise<void> {
+    const { progress } = this;
+    progress.transaction = opened.transaction;
+    progress.cluster = opened.cluster;
+    progress.graphs = opened.graphs.map(({ type, transaction }) => ({
+      type,
+      transaction,
+      state: 'waiting',
+      offline: [],
+      statuses: () => [],
+      trees: () => [],
+    }));
     for (const graph of progress.graphs) {
-      if (!(await control.mayStart())) return;
-      run.setAttributes({ RunPhase: graph.type, GraphType: graph.type });
-      const plan = await planNext(opened, graph);
-      if (plan === null) return;
-      if (isHeld(run, BEFORE_CHANGES) && !(await approved(run, BEFORE_CHANGES)))
-        return endUnstarted(opened, graph, 'started');
-      const { result, why, reason } = await execute(opened, graph, plan);
-      if (result !== 'success') {
-        if (result !== 'stopped')
-          progress.failure = { kind: 'graph-failed', type: graph.type, ...given({ why }), reason };
-        return;
-      }
+      await this.goOn();
+      this.setAttributes({ RunPhase: graph.type, GraphType: graph.type });
+      const plan = await this.#plan(opened, graph);
+      await this.approval(BEFORE_CHANGES).catch((ended: unknown) =>
+        this.#endUnstarted(opened, graph, 'started', ended),
+      );
+      await this.#execute(opened, graph, plan);
     }
   }
 
-  async function planNext(opened: Opened, graph: GraphProgress): Promise<PlanReference | null> {
+  async #plan(opened: Opened, graph: GraphProgress): Promise<PlanReference> {
+    const { progress } = this;
     graph.state = 'planning';
     graph.started_at = Date.now();
-    run.show();
+    this.show();
     const later = progress.graphs.length - 1 - progress.graphs.indexOf(graph);
     const capacity = taskCapacity(workflowInfo().historyLength, later, opened.max_events);
     const request = { transaction: opened.transaction, graph: graph.transaction, room: capacity };
     const options = inquiry(`plan graph ${graph.type}`, opened.heartbeat_seconds);
-    const answer = await control
+    const answer = await this.control
       .readOnly(() => callActivity('plan_graph', request, options))
       .catch((error: unknown) => {
         if (!isCancellation(error)) throw error;
-        return null;
+        return this.#endUnstarted(opened, graph, 'planned', new RunEnded());
       });
-    if (answer === null) {
-      await endUnstarted(opened, graph, 'planned');
-      return null;
-    }
     if (answer.ok) return (graph.plan = answer.plan);
     graph.state = 'refused';
     graph.ended_at = Date.now();
     graph.reason = describeGraphRunFailure(answer.failure);
     progress.failure = answer.failure;
-    await close(opened, graph, 'refused', {});
-    return null;
+    await this.#closeGraph(opened, graph, 'refused', {});
+    throw new RunEnded();
   }
 
-  async function endUnstarted(opened: Opened, graph: GraphProgress, step: 'planned' | 'started'): Promise<void> {
+  /** @throws `ended`, once the graph is closed */
+  async #endUnstarted(
+    opened: Opened,
+    graph: GraphProgress,
+    step: 'planned' | 'started',
+    ended: unknown,
+  ): Promise<never> {
+    if (!(ended instanceof RunEnded)) throw ended;
     graph.state = 'stopped';
     graph.ended_at = Date.now();
-    graph.reason = `the run was ${control.cancelled ? 'cancelled' : 'stopped'} before the graph was ${step}`;
-    await close(opened, graph, 'stopped', {});
+    graph.reason = `the run was ${this.control.cancelled ? 'cancelled' : 'stopped'} before the graph was ${step}`;
+    await this.#closeGraph(opened, graph, 'stopped', {});
+    throw ended;
   }
 
-  /** Runs a planned graph to completion and always records how it ended. */
-  async function execute(opened: Opened, graph: GraphProgress, plan: PlanReference) {
+  /** Runs a planned graph to completion and always records how it ended. @throws `RunEnded` unless it succeeded */
+  async #execute(opened: Opened, graph: GraphProgress, plan: PlanReference): Promise<void> {
+    const { control } = this;
     let ended: Awaited<ReturnType<GraphDrive['run']>> | null = null;
-    let failure: TemporalFailure | null = null;
+    let lost: TemporalFailure | null = null;
     try {
-      ended = await drive(opened, graph, plan);
+      ended = await this.#drive(opened, graph, plan);
     } catch (error) {
       // A bug must block the workflow here, not end it with a wrong report.
       if (!(error instanceof TemporalFailure)) throw error;
-      failure = error;
+      lost = error;
     }
-    run.drive = null;
+    this.drive = null;
     const result: RunResult = control.cancelled ? 'stopped' : (ended?.end?.result ?? 'failed');
     const outcome = result === 'success' && plan.nothing_to_do !== undefined ? 'nothing_to_do' : result;
     graph.state = outcome;
@@ -189,15 +172,24 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
       graph.reason =
         ended.reason ?? reasonOfGraph(ended.report.failed_tasks, ended.report.counts.failed, graph.offline);
     }
-    await close(opened, graph, outcome, ended?.report.nodes ?? {});
-    if (failure !== null) throw failure;
-    return { result, why: ended?.end?.why, reason: graph.reason ?? '' };
+    await this.#closeGraph(opened, graph, outcome, ended?.report.nodes ?? {});
+    if (lost !== null) throw lost;
+    if (result === 'success') return;
+    if (result === 'stopped') throw new RunEnded();
+    this.fail({
+      kind: 'graph-failed',
+      type: graph.type,
+      ...given({ why: ended?.end?.why }),
+      reason: graph.reason ?? '',
+    });
   }
 
-  async function drive(opened: Opened, graph: GraphProgress, plan: PlanReference) {
+  async #drive(opened: Opened, graph: GraphProgress, plan: PlanReference) {
     if (plan.parts.length === 0) return NOTHING_TO_DO;
+    const { progress } = this;
+    const { input } = progress;
     const { execution, heartbeat_seconds, agent_heartbeat_seconds, busy_slack_seconds, max_events } = opened;
-    run.drive = await driveGraph(graph, {
+    this.drive = await driveGraph(graph, {
       transaction: opened.transaction,
       plan,
       tasks: {
@@ -214,28 +206,28 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
         },
       },
       hold: input.hold_on_failure ?? false,
-      holdBefore: tasksHeld,
+      holdBefore: (input.hold_before ?? []).filter((name) => name !== BEFORE_CHANGES),
       decided: () => progress.holds.flatMap(({ before, decision }) => (decision === undefined ? [] : [before])),
-      reached: run.reached,
+      reached: (names) => this.reached(names),
       ...given({ max_events }),
-      control,
-      attributes: run.attributesOf({
+      control: this.control,
+      attributes: this.attributesOf({
         SiteName: opened.cluster.site,
         StartedBy: input.started_by,
         GraphType: graph.type,
         RunPhase: graph.type,
       }),
-      answered: run.refresh,
-      show() {
-        run.notices.held(graph.state === 'held');
-        if (Date.now() - shownAt >= SHOW_MS) run.show();
-        return news?.send() ?? null;
+      answered: () => this.refresh(),
+      show: () => {
+        this.notices.held(graph.state === 'held');
+        if (Date.now() - this.#shownAt >= SHOW_MS) this.show();
+        return this.#news?.send() ?? null;
       },
     });
-    return run.drive.run();
+    return this.drive.run();
   }
 
-  async function close(opened: Opened, graph: GraphProgress, outcome: GraphOutcome, nodes: CloseGraph['nodes']) {
+  async #closeGraph(opened: Opened, graph: GraphProgress, outcome: GraphOutcome, nodes: CloseGraph['nodes']) {
     const closing = {
       transaction: opened.transaction,
       graph: graph.transaction,
@@ -244,19 +236,94 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
       nodes,
     };
     graph.closing = true;
-    run.show();
+    this.show();
     await callActivity('close_graph', closing, bookkeeping(`end graph ${graph.type}: ${stateWord(outcome)}`));
     graph.closing = false;
   }
-}
 
-function outcomeOf({ control, progress }: GraphRun): GraphRunOutcome {
-  if (control.cancelled) return 'cancelled';
-  if (progress.failure) return 'failed';
-  if (rejectionIn(progress.holds) !== undefined) return 'stopped';
-  const states = new Set(progress.graphs.map(({ state }) => state));
-  if (states.size === 1 && states.has('nothing_to_do')) return 'nothing_to_do';
-  return [...states].every((state) => state === 'success' || state === 'nothing_to_do') ? 'success' : 'stopped';
+  override show(): void {
+    super.show();
+    this.#shownAt = Date.now();
+    const failing = this.failedNodes();
+    if (failing !== this.#shownFailing) this.setAttributes({ FailedNodes: failing });
+    this.#shownFailing = failing;
+    this.#news?.send();
+  }
+  status() {
+    return statusOfGraphRun(this.progress);
+  }
+  acted(action: OperatorAction<RunAction>): void {
+    this.progress.operator.push(action);
+  }
+
+  protected details(): string {
+    return detailsOfGraphRun(this.progress);
+  }
+  protected about() {
+    const { cluster, input } = this.progress;
+    return { kind: this.kind, site: cluster?.site ?? null, cluster: input.cluster };
+  }
+  protected failedNodes(): number {
+    return this.status().failing_nodes;
+  }
+  protected open(answered: boolean) {
+    const { started_at, input } = this.progress;
+    const request = { ...this.identity, started_at: isoTime(started_at), input, answered };
+    return callActivity('open_graph_run', request, bookkeeping(`claim cluster ${input.cluster}`));
+  }
+  protected siteOf({ cluster }: Opened): string | null {
+    return cluster.site;
+  }
+  protected rowOf({ transaction, warnings }: Opened) {
+    return { transaction, warnings };
+  }
+  protected stepFailed(error: StepError): GraphRunFailure {
+    return claimLost(error) ?? { kind: 'step-failed', step: this.status().phase, ...error };
+  }
+
+  protected outcome(): GraphRunOutcome {
+    const { control, progress } = this;
+    for (const graph of progress.graphs) if (graph.state === 'waiting') graph.state = 'not_reached';
+    if (control.cancelled) return 'cancelled';
+    if (progress.failure) return 'failed';
+    if (rejectionIn(progress.holds) !== undefined) return 'stopped';
+    const states = new Set(progress.graphs.map(({ state }) => state));
+    if (states.size === 1 && states.has('nothing_to_do')) return 'nothing_to_do';
+    return [...states].every((state) => state === 'success' || state === 'nothing_to_do') ? 'success' : 'stopped';
+  }
+
+  protected async close({ transaction }: Opened): Promise<void> {
+    const { progress } = this;
+    const outcome = progress.outcome!;
+    const closing = {
+      ...this.end,
+      transaction,
+      outcome,
+      ...(progress.failure ? { reason: describeGraphRunFailure(progress.failure) } : {}),
+      report: reportGraphRun(progress),
+    };
+    await callActivity('close_graph_run', closing, bookkeeping(`close the run: ${outcome}`));
+  }
+  protected explain(why: GraphRunFailure) {
+    return explainGraphRunFailure(why, this.progress.transaction);
+  }
+  protected result(): GraphRunResult {
+    const { input, outcome, transaction } = this.progress;
+    const status = this.status();
+    return {
+      outcome: outcome ?? 'failed',
+      cluster: input.cluster,
+      transaction,
+      graphs: status.graphs.map(({ type, transaction: id, state, counts, reason }) => ({
+        type,
+        transaction: id,
+        state,
+        counts,
+        ...given({ reason }),
+      })),
+      failed: status.failed,
+    };
+  }
 }
 
 /** The result of a plan whose conditions and tags exclude every task. */
@@ -270,19 +337,98 @@ const NOTHING_TO_DO: { readonly end: GraphEnd; readonly report: PartReport } = {
   },
 };
 
-function resultOf(progress: GraphRunProgress): GraphRunResult {
-  const status = statusOfGraphRun(progress);
-  return {
-    outcome: progress.outcome ?? 'failed',
-    cluster: progress.input.cluster,
-    transaction: progress.transaction,
-    graphs: status.graphs.map(({ type, transaction, state, counts, reason }) => ({
-      type,
-      transaction,
-      state,
-      counts,
-      ...given({ reason }),
-    })),
-    failed: status.failed,
-  };
+/** About a task of a running graph. */
+type TaskRequest = OperatorNote & TaskOnNode;
+
+export const taskRequest = objectOf<TaskRequest>(
+  {
+    ...noteFields,
+    task: lineOf(MAX.name),
+    node: lineOf(MAX.name),
+  },
+  ['task', 'node'],
+);
+
+/** Sets the handlers for operators of a graph run: signals, updates and queries (docs/design.md#the-temporal-surface). */
+function handleGraphOperators(run: GraphRun): void {
+  const { progress, control } = run;
+  const status = () => run.status();
+  const steering = steeringHandlers({
+    control,
+    status,
+    settled: () => run.drive?.acknowledged(),
+    validate: (name) => validateCapacity(run, name),
+  });
+  const approvals = approvalHandlers(run, { status, settled: () => run.drive?.acknowledged() });
+  const taskUpdate = (action: RetryOrSkip, description: string) => ({
+    description,
+    read: (payload: unknown) => readRequest(taskRequest, payload),
+    validate: (request: TaskRequest) => validate(run, action, request),
+    async handle(request: TaskRequest) {
+      const rejection = await run.drive!.ask(action, request);
+      if (rejection !== null) throw refused(describeRejection(rejection));
+      progress.operator.push({ action, at: isoTime(Date.now()), ...request });
+      run.show();
+      return status();
+    },
+  });
+  handle<GraphRunContract>({
+    signals: {
+      ...steering.signals,
+      ...approvals.signals,
+      ...maasSilenceHandler((silence) => run.maasSilence(silence)),
+      from_part: { read: readFromPart, handle: (signal) => run.drive?.onSignal(signal) },
+    },
+    updates: {
+      opened: openedHandler(run),
+      ...steering.updates,
+      ...approvals.updates,
+      retry_task: taskUpdate(
+        'retry_task',
+        'Retries a failed task and the tasks that failed because of it: {"task": "NAME", "node": "NODE", "reason": "..."}',
+      ),
+      skip_task: taskUpdate(
+        'skip_task',
+        'Skips a task that has not started, or ignores the failure of one that failed: {"task": "NAME", "node": "NODE"}',
+      ),
+    },
+    queries: {
+      status: { description: 'Phase, n of m tasks, failing first.', answer: status },
+      report: {
+        description: 'Report so far: every graph, with reasons.',
+        answer: () => reportGraphRun(progress),
+      },
+      tree: {
+        description: 'Graphs, nodes and tasks. A big graph has parts: each is a workflow that answers the same query.',
+        answer: () => treeOfRun(progress),
+      },
+      plan: {
+        description: 'The hash and size of the stored plan of each graph.',
+        answer: () => progress.graphs.flatMap(({ type, plan }) => (plan === undefined ? [] : [{ type, ...plan }])),
+      },
+    },
+    warn: (text) => run.warn(text),
+  });
+}
+
+const refused = (message: string) => failure('TaskRequestRefused', message);
+
+function validate(run: GraphRun, name: RetryOrSkip, request: TaskRequest): void {
+  if (run.drive === null) {
+    throw refused(
+      run.progress.outcome === undefined
+        ? 'no graph runs at the moment'
+        : 'the run has ended: start a new run that continues from it instead (--from)',
+    );
+  }
+  validateCapacity(run, name);
+  const rejection = run.drive.objection(name, request);
+  if (rejection !== null) throw refused(describeRejection(rejection));
+}
+
+/** A rejected update leaves no trace in the history. An accepted one costs a dozen events here and more in each part. */
+function validateCapacity(run: GraphRun, name: UpdateName): void {
+  if (run.drive?.hasCapacity() ?? hasCapacityForRequest(workflowInfo().historyLength, 0)) return;
+  const otherwise = name === 'pause' || name === 'resume' ? `; the signal ${name} is still accepted` : '';
+  throw refused(`${describeRejection({ reason: 'exhausted' })}${otherwise}`);
 }

@@ -89,8 +89,8 @@ export function createPartDriver(
     kept === undefined ? createScheduler(part.graph, options) : restoreScheduler(part.graph, kept.scheduler, options);
   const ledger = kept === undefined ? createLedger(part.graph) : restoreLedger(scheduler, kept.rows);
   const agents = createAgents(part, run);
-  const records = createRecords(ledger, of, control.wake, intervalOf(part), kept?.records);
-  const alarm = createAlarm(control.wake);
+  const records = createRecords(ledger, of, () => control.wake(), intervalOf(part), kept?.records);
+  const alarm = createAlarm(() => control.wake());
   const pace = createPace(run.patience.busy_slack_seconds);
   const tasks = new CancellationScope({ cancellable: true });
   const whole = part.graph.part === undefined;

@@ -172,7 +172,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
           // The others cannot finish without it.
           cancelChildren();
         })
-        .finally(control.wake),
+        .finally(() => control.wake()),
     );
     const coordinator = createCoordinator(await coordination);
     quiet = () => isQuiet(coordinator);

@@ -14,68 +14,59 @@ export interface AboutRun {
 }
 
 /** Sends notices about a run. It neither waits for them nor fails because of them. */
-export interface Notices {
+export class Notices {
+  readonly #progress: AnyProgress<RunDescription & { readonly started_by?: string }>;
+  readonly #about: () => AboutRun;
+  #enabled = false;
+  #prefix: string | undefined;
+  #isHeld = false;
+  #count = 0;
+  readonly #noticed = new Set<string>();
+  readonly #starting: Promise<void>[] = [];
+
+  constructor(progress: AnyProgress<RunDescription & { readonly started_by?: string }>, about: () => AboutRun) {
+    this.#progress = progress;
+    this.#about = about;
+  }
+
   /** Someone may want notices. Before that, none is sent. */
-  enable(prefix: string | undefined): void;
+  enable(prefix: string | undefined): void {
+    this.#prefix = prefix;
+    // The run that started this one reports it itself.
+    this.#enabled = workflowInfo().parent === undefined;
+  }
   /** The run may wait for approval now. */
-  waits(): void;
+  waits(): void {
+    const fresh = awaitingOf(this.#progress).filter(({ before }) => !this.#noticed.has(before));
+    for (const { before } of fresh) this.#noticed.add(before);
+    if (fresh.length > 0) this.#send({ event: 'awaiting_approval', awaiting_approval: fresh });
+  }
   /** Whether failed tasks hold the run open now. */
-  held(is: boolean): void;
-  failed(explained: Explained): void;
+  held(is: boolean): void {
+    if (is && !this.#isHeld)
+      this.#send({ event: 'held', next_step: 'retry or skip the failed tasks, or stop the run' });
+    this.#isHeld = is;
+  }
+  failed({ reason, next_step }: Explained): void {
+    this.#send({ event: 'failed', reason, next_step });
+  }
   /** Resolves when the sent notices no longer depend on this run. */
-  settled(): Promise<void>;
-}
+  async settled(): Promise<void> {
+    await Promise.all(this.#starting);
+  }
 
-export function createNotices(
-  progress: AnyProgress<RunDescription & { readonly started_by?: string }>,
-  about: () => AboutRun,
-): Notices {
-  let enabled = false;
-  let idOf = (name: string): string => name;
-  let isHeld = false;
-  let count = 0;
-  const noticed = new Set<string>();
-  const starting: Promise<void>[] = [];
-
-  function send(notice: Omit<Notice, 'at' | 'run'>): void {
-    if (!enabled) return;
-    const { workflow_id, run_id, input } = progress;
-    count += 1;
+  #send(notice: Omit<Notice, 'at' | 'run'>): void {
+    if (!this.#enabled) return;
+    const { workflow_id, run_id, input } = this.#progress;
+    this.#count += 1;
     const run = {
       id: run_id,
       workflow_id,
-      ...about(),
+      ...this.#about(),
       ...given({ title: input.title, started_by: input.started_by }),
     };
     const whole: Notice = { ...notice, at: isoTime(Date.now()), run };
-    starting.push(
-      startDetached(
-        'send_notice',
-        idOf(`send_notice:${run_id}:${count}`),
-        { notice: whole },
-        `notice: ${notice.event}`,
-      ),
-    );
+    const id = prefixed(this.#prefix, `send_notice:${run_id}:${this.#count}`);
+    this.#starting.push(startDetached('send_notice', id, { notice: whole }, `notice: ${notice.event}`));
   }
-
-  return {
-    enable(prefix) {
-      idOf = (name) => prefixed(prefix, name);
-      // The run that started this one reports it itself.
-      enabled = workflowInfo().parent === undefined;
-    },
-    waits() {
-      const fresh = awaitingOf(progress).filter(({ before }) => !noticed.has(before));
-      for (const { before } of fresh) noticed.add(before);
-      if (fresh.length > 0) send({ event: 'awaiting_approval', awaiting_approval: fresh });
-    },
-    held(is) {
-      if (is && !isHeld) send({ event: 'held', next_step: 'retry or skip the failed tasks, or stop the run' });
-      isHeld = is;
-    },
-    failed: ({ reason, next_step }) => send({ event: 'failed', reason, next_step }),
-    async settled() {
-      await Promise.all(starting);
-    },
-  };
 }

@@ -1,7 +1,22 @@
 import { condition } from '@temporalio/workflow';
-import { type MaasSilence, type OperatorNote, operatorNote, readRequest, readSilence } from '../src/core/run/index.ts';
+import {
+  type ApprovalRequest,
+  approvalRequest,
+  decide,
+  isoTime,
+  type MaasSilence,
+  namesOf,
+  type OperatorNote,
+  operatorNote,
+  readRequest,
+  readSilence,
+  whyNotDecide,
+} from '../src/core/run/index.ts';
+import type { Decision } from '../src/core/words.ts';
 import type { RunOpening } from './contract.ts';
 import type { Control } from './control.ts';
+import { failure } from './failures.ts';
+import type { Progress, Run } from './run.ts';
 
 /** Signals of every run, in the order in which their handlers are set. */
 const STEERING = ['pause', 'resume', 'stop'] as const;
@@ -63,4 +78,71 @@ export function steeringHandlers<Status>({ control, status, forward, settled, va
     },
   });
   return { signals, updates: { pause: update('pause'), resume: update('resume') } };
+}
+
+const DECISION = {
+  approve:
+    'Approves the run where it waits (hold_before): {"before": "...", "reason": "...", "by": "..."}. Without "before": all current waits.',
+  reject: 'Ends the run where it waits for approval, as `stop` does: {"reason": "...", "by": "..."}.',
+} as const;
+
+/** Handlers with which operators decide about a run that waits for approval. */
+export function approvalHandlers<Status>(
+  run: Pick<Run<Progress>, 'progress' | 'control' | 'acted' | 'show' | 'warn'>,
+  options: {
+    readonly status: () => Status;
+    /** Called when the run was rejected. */
+    readonly rejected?: () => void;
+    /** Resolves when every part has applied the request. */
+    readonly settled?: () => Promise<void> | undefined;
+  },
+) {
+  const { progress, control } = run;
+  const { status, rejected, settled } = options;
+  const read = (payload: unknown) => readRequest(approvalRequest, payload);
+
+  function take(decision: Decision, request: ApprovalRequest): void {
+    const now = isoTime(Date.now());
+    const names = namesOf(progress, request);
+    progress.holds = decide(progress.holds, names, decision, request, now);
+    const note = { ...request, before: names.join(', ') };
+    if (decision === 'approved') {
+      run.acted({ action: 'approve', at: now, ...note });
+      control.wake();
+      run.show();
+      return;
+    }
+    control.stop(note, 'reject');
+    rejected?.();
+  }
+
+  const handlers = (action: 'approve' | 'reject', decision: Decision) => ({
+    signal: {
+      description: DECISION[action],
+      read,
+      handle(request: ApprovalRequest): void {
+        const why = whyNotDecide(progress, decision, request);
+        if (why === null) take(decision, request);
+        else run.warn(`signal '${action}': ${why}; it had no effect`);
+      },
+    },
+    update: {
+      description: DECISION[action],
+      read,
+      validate(request: ApprovalRequest): void {
+        const why = whyNotDecide(progress, decision, request);
+        if (why !== null) throw failure('ApprovalRefused', why);
+      },
+      handle(request: ApprovalRequest): Status | Promise<Status> {
+        take(decision, request);
+        return settled?.()?.then(status) ?? status();
+      },
+    },
+  });
+  const approve = handlers('approve', 'approved');
+  const reject = handlers('reject', 'rejected');
+  return {
+    signals: { approve: approve.signal, reject: reject.signal },
+    updates: { approve: approve.update, reject: reject.update },
+  };
 }

@@ -1,12 +1,11 @@
 import { CancellationScope, log } from '@temporalio/workflow';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
-import { handle, signalParent } from './border.ts';
+import { assertStartedByRun, handle, signalParent } from './border.ts';
 import { type CallListener, runCall } from './call.ts';
 import { PROGRESS_STEPS } from './call-slices.ts';
 import type { RunCallInput, SliceResult, WorkflowContracts } from './contract.ts';
-import { createControl } from './control.ts';
+import { Control } from './control.ts';
 import { maasSilenceHandler, steeringHandlers } from './operators.ts';
-import { assertStartedByRun } from './run-input.ts';
 
 /** Later failures of a slice are reported with its progress. */
 const FAILURES_AT_ONCE = 20;
@@ -14,7 +13,7 @@ const FAILURES_AT_ONCE = 20;
 /** One call on a slice of a big group's nodes. Only site workflows start it. */
 export async function run_call(input: RunCallInput): Promise<SliceResult> {
   assertStartedByRun();
-  const control = createControl(() => undefined);
+  const control = new Control(() => undefined);
 
   const started: number[] = [];
   const finished: (readonly [number, NodeResult])[] = [];

@@ -2,13 +2,12 @@ import { CancellationScope, isCancellation, log, makeContinueAsNewFunc, setCurre
 import { type PartReport, reportPart, treeOfPart } from '../src/core/graph-run/index.ts';
 import { awaitingApproval, type FromPart } from '../src/core/scheduler/index.ts';
 import { counted } from '../src/core/text/text.ts';
-import { handle, signalParent } from './border.ts';
+import { assertStartedByRun, handle, signalParent } from './border.ts';
 import type { Exchange, KeptGraphPart, RunGraphPartInput, WorkflowContracts } from './contract.ts';
-import { createControl } from './control.ts';
+import { Control } from './control.ts';
 import { createPartDriver, intervalOf, loadPart, type PartDriver } from './graph-part.ts';
 import { createCourier, type FromPartSignal, readToPart, type ToPartSignal } from './graph-signals.ts';
 import { maasSilenceHandler } from './operators.ts';
-import { assertStartedByRun } from './run-input.ts';
 import { createAlarm } from './task-clock.ts';
 
 /** Changed counts are reported less often the longer a part runs, to save history events. */
@@ -20,7 +19,7 @@ const SILENT_SECONDS = 10;
 /** One part of a graph that is too big for one workflow. Started by `execute_graph` only. */
 export async function run_graph_part(input: RunGraphPartInput): Promise<PartReport> {
   assertStartedByRun();
-  const control = createControl(() => undefined);
+  const control = new Control(() => undefined);
   const early: ToPartSignal[] = [];
   let driver: PartDriver | null = null;
   const exchange: Exchange = { ...(input.kept?.exchange ?? newExchange()) };

@@ -3,9 +3,8 @@ import { given } from '../src/core/data/given.ts';
 import { parseRunInput } from '../src/core/run/input.ts';
 import { type SendNotice, sendNoticeInput } from '../src/core/run/notice.ts';
 import { bookkeeping } from './activity-options.ts';
-import { callActivity } from './border.ts';
+import { callActivity, validInput } from './border.ts';
 import type { SentNotice } from './contract.ts';
-import { validInput } from './run-input.ts';
 
 /**
  * Sends a notice to all receivers that want it, each on its own, until it has arrived or the time for that is over. Runs

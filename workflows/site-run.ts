@@ -1,214 +1,265 @@
 import { isCancellation } from '@temporalio/workflow';
 import type { OpenedRun } from '../activities/contract.ts';
 import { given } from '../src/core/data/given.ts';
-import { countNodes, endBaremetal, halts } from '../src/core/deployment/index.ts';
-import { claimLost, isoTime, type SiteRunOutcome } from '../src/core/run/index.ts';
+import { lineOf, objectOf } from '../src/core/data/shape.ts';
+import { countNodes, endBaremetal, halts, whyNotRetry } from '../src/core/deployment/index.ts';
+import { MAX, noteFields } from '../src/core/run/description.ts';
+import {
+  claimLost,
+  isoTime,
+  type OperatorAction,
+  type RunAction,
+  readRequest,
+  type SiteRunOutcome,
+  type StepError,
+} from '../src/core/run/index.ts';
 import {
   describeRunFailure,
   detailsOf,
   explainSiteRun,
+  fitReport,
   membersOf,
   type NodeWrite,
   outlineReport,
   type PhaseName,
-  type PhaseReport,
   parseSiteRunInput,
   type RunFailure,
   type RunProgress,
   recordsOf,
+  redeployCommand,
   reportRun,
-  type SitePlan,
+  type SiteRunInput,
   type SiteRunKind,
+  showPlan,
   statusOf,
+  treeOf,
 } from '../src/core/site-run/index.ts';
 import { counted, utf8Length } from '../src/core/text/text.ts';
-import { bookkeeping, inquiry } from './activity-options.ts';
-import { callActivity } from './border.ts';
-import { createSlices } from './call-slices.ts';
-import type { SiteRunResult } from './contract.ts';
-import { createRun, endOf, identityOf, runInFrame, startProgress } from './run-frame.ts';
-import { handleSiteOperators, type SiteRun } from './site-operators.ts';
-
-/** Used until the plan provides the configured value. */
-const HEARTBEAT_SECONDS = 30;
+import { bookkeeping } from './activity-options.ts';
+import { callActivity, handle } from './border.ts';
+import { readProgress, Slices } from './call-slices.ts';
+import type { RetryNodeRequest, SiteRunContract, SiteRunResult } from './contract.ts';
+import { failure } from './failures.ts';
+import { readNews } from './graph-news.ts';
+import { approvalHandlers, maasSilenceHandler, openedHandler, steeringHandlers } from './operators.ts';
+import { prefixed } from './protocol.ts';
+import { Run, RunEnded, startProgress } from './run.ts';
 
 /** A payload is limited to 200 KB (docs/design.md#limits). */
 const RECORD_BYTES = 60_000;
 
-/** Runs the body of a site workflow in the common frame of all runs. */
-export async function runSite(
-  kind: SiteRunKind,
-  args: readonly unknown[],
-  body: (run: SiteRun) => Promise<void>,
-): Promise<SiteRunResult> {
-  const progress: RunProgress = {
-    ...startProgress(parseSiteRunInput(kind, args)),
-    kind,
-    phases: [],
-    operator: [],
-  };
-  const { input } = progress;
-  const run = createSiteRun(progress);
-  handleSiteOperators(run);
-  const failedNodes = (): number => failedOf(progress);
-  return runInFrame<RunProgress, OpenedRun, SiteRunResult>(run, {
-    kind,
-    subject: { site: input.site },
-    status: () => statusOf(progress),
-    revision: () => progress.plan?.revision,
-    open: (answered) =>
-      callActivity(
-        'open_run',
-        {
-          ...identityOf(progress),
-          kind,
-          site: input.site,
-          started_at: isoTime(progress.started_at),
-          started_by: input.started_by,
-          reason: input.reason,
-          parameters: { ...input },
-          answered,
-        },
-        bookkeeping(`claim site ${input.site}`),
-      ),
-    siteOf: () => input.site,
-    rowOf: () => ({ transaction: null, warnings: [] }),
-    work: () => body(run),
-    stepFailed: (error) => claimLost(error) ?? { kind: 'step-failed', phase: statusOf(progress).phase, ...error },
-    failedNodes,
-    outcome() {
-      if (progress.baremetal) progress.baremetal = endBaremetal(progress.baremetal);
-      return outcomeOf(run);
-    },
-    async close() {
-      await run.recordRest();
-      const outcome = progress.outcome!;
-      const closing = {
-        ...endOf(progress),
-        kind,
-        site: input.site,
-        outcome,
-        report: outlineReport(reportRun(progress), membersOf(progress)),
-        failed_nodes: failedNodes(),
-        ...(isDeployed(progress) ? { deployed_revision: progress.plan!.revision } : {}),
-      };
-      await callActivity('close_run', closing, bookkeeping(`close the run: ${outcome}`));
-    },
-    explain: (failure) => explainSiteRun(progress, failure),
-    result: () => resultOf(progress),
-  });
+/** What a phase gives to the next one, and what it shows of itself. */
+export interface PhaseResult<T> {
+  readonly value: T;
+  /** Default: success. */
+  readonly state?: 'success' | 'failed' | 'stopped';
+  readonly detail?: string;
 }
 
-function createSiteRun(progress: RunProgress): SiteRun {
-  const { kind, input } = progress;
-  const base = createRun(
-    progress,
-    detailsOf,
-    (action) => progress.operator.push(action),
-    () => ({ kind, site: input.site, cluster: progress.plan?.cluster ?? null }),
-  );
-  const { control } = base;
-  let sequence = 0;
-  const recorded = new Map<string, NodeWrite>();
-  const run: SiteRun = Object.assign(base, {
-    kind,
-    input,
-    slices: createSlices(({ verb, group }) =>
-      base.attributesOf({ SiteName: input.site, StartedBy: input.started_by, RunPhase: `${verb} ${group}` }),
-    ),
-    retries: null,
-    async phase<T>(
-      name: PhaseName,
-      work: () => Promise<{ value: T; state?: 'success' | 'failed' | 'stopped'; detail?: string }>,
-    ): Promise<T | null> {
-      if (!(await control.mayStart())) return null;
-      const started_at = isoTime(Date.now());
-      const index = progress.phases.push({ name, state: 'running', started_at }) - 1;
-      run.show();
-      run.setAttributes({ RunPhase: name });
-      const end = (state: PhaseReport['state'], detail?: string): void => {
-        const ended_at = isoTime(Date.now());
-        progress.phases[index] = { name, state, started_at, ended_at, ...given({ detail }) };
-        run.show();
-      };
-      try {
-        const { value, state, detail } = await work();
-        end(state ?? 'success', detail);
-        return value;
-      } catch (error) {
-        const stopped = (control.cancelled || control.stopping) && isCancellation(error);
-        end(stopped ? 'stopped' : 'failed');
-        if (!stopped) throw error;
-        return null;
-      }
-    },
-    skip(name: PhaseName, detail: string) {
-      const now = isoTime(Date.now());
-      progress.phases.push({ name, state: 'skipped', started_at: now, ended_at: now, detail });
-    },
-    fail(failure: RunFailure) {
-      progress.failure = failure;
-    },
-    async loadPlan() {
-      const revision = input.fetch ? await fetchDocuments() : input.revision;
-      return revision === null ? null : loadDocuments(revision);
-    },
-    async record(nodes: readonly NodeWrite[]) {
-      run.setAttributes({ FailedNodes: failedOf(progress) });
-      for (const node of nodes) {
-        const { name } = node.report;
-        recorded.set(name, { ...recorded.get(name), ...node });
-      }
-      for (const piece of piecesOf(nodes)) {
-        sequence += 1;
-        await callActivity(
-          'record_nodes',
-          { run_id: progress.run_id, sequence, nodes: piece },
-          bookkeeping(`record ${counted(piece.length, 'node')}`),
-        );
-      }
-    },
-    async recordRest() {
-      const rest = recordsOf(progress).filter((node) => !isSameNode(node, recorded.get(node.report.name)));
-      if (rest.length > 0) await run.record(rest);
-    },
-  });
+/** @throws `PhaseEnded` when the run must not go on after it */
+export type Phase<T = void> = (run: SiteRun) => Promise<PhaseResult<T>>;
 
-  /** The revision to work on; null when there is none, or nothing to do. */
-  const fetchDocuments = (): Promise<number | null> =>
-    run.phase<number | null>('fetch', async () => {
-      const { site } = input;
-      const options = inquiry(`fetch documents of ${site}`, HEARTBEAT_SECONDS);
-      const answer = await control.readOnly(() => callActivity('fetch_source', { site }, options));
-      if (!answer.ok) return refused(answer.failure);
-      const { revision, commit, deployed } = answer;
-      const detail = `revision ${revision}, commit ${commit}`;
-      return kind === 'update_site' && deployed
-        ? { value: null, detail: `${detail}: already deployed` }
-        : { value: revision, detail };
-    });
+/** Why there is nothing to do in a phase. */
+export interface Skipped {
+  readonly skipped: string;
+}
 
-  const loadDocuments = (revision: string | number | undefined): Promise<SitePlan | null> =>
-    run.phase<SitePlan | null>('load', async () => {
-      const { site } = input;
-      const nodes = kind === 'redeploy_nodes' ? input.nodes : undefined;
-      const options = inquiry(`load documents of ${site}`, HEARTBEAT_SECONDS);
-      const { hold_before } = input;
-      const request = { kind, site, revision, nodes, ...given({ hold_before }) };
-      const answer = await control.readOnly(() => callActivity('load_plan', request, options));
-      if (!answer.ok) return refused(answer.failure);
-      const { plan } = answer;
-      progress.plan = plan;
-      const detail = `revision ${plan.revision}, ${counted(plan.nodes.length, 'node')} in ${counted(plan.groups.length, 'group')}`;
-      return { value: plan, detail };
-    });
+/** Ends a run within a phase, with what the phase shows. */
+export class PhaseEnded extends RunEnded {
+  readonly shown: Omit<PhaseResult<void>, 'value'>;
+  constructor(shown: PhaseEnded['shown']) {
+    super();
+    this.shown = shown;
+  }
+}
 
-  const refused = (failure: RunFailure) => {
-    run.fail(failure);
-    return { value: null, state: 'failed' as const, detail: describeRunFailure(failure) };
-  };
+/** Retries of failed nodes at operators' requests, while the baremetal phase runs. */
+export interface NodeRetries {
+  /** Starts the retry of a node immediately if possible, in parallel with the current call of any group. */
+  request(node: string): void;
+  /** Whether a retry of this node was requested and has not started. */
+  pending(node: string): boolean;
+}
 
-  return run;
+/** A run on a site. Its workflow (site-workflows.ts) is the body: one phase after the other. */
+export class SiteRun extends Run<RunProgress, OpenedRun, SiteRunResult> {
+  readonly kind: SiteRunKind;
+  readonly slices: Slices;
+  /** Null: retries are refused. */
+  retries: NodeRetries | null = null;
+  readonly #body: (run: SiteRun) => Promise<void>;
+  readonly #recorded = new Map<string, NodeWrite>();
+  #sequence = 0;
+
+  constructor(kind: SiteRunKind, args: readonly unknown[], body: (run: SiteRun) => Promise<void>) {
+    super({ ...startProgress(parseSiteRunInput(kind, args)), kind, phases: [], operator: [] });
+    this.kind = kind;
+    this.#body = body;
+    this.slices = new Slices(({ verb, group }) =>
+      this.attributesOf({
+        SiteName: this.input.site,
+        StartedBy: this.input.started_by,
+        RunPhase: `${verb} ${group}`,
+      }),
+    );
+    handleSiteOperators(this);
+  }
+
+  get input(): SiteRunInput {
+    return this.progress.input;
+  }
+  protected get subject() {
+    return { site: this.input.site };
+  }
+
+  /** Runs one phase; waits while paused. @throws `RunEnded` when nothing new may start, or the run must not go on after it */
+  phase<T>(name: PhaseName, work: Phase<T>): Promise<T>;
+  phase(name: PhaseName, work: Phase | Skipped): Promise<void>;
+  async phase<T>(name: PhaseName, work: Phase<T> | Skipped): Promise<T | undefined> {
+    await this.goOn();
+    if (typeof work === 'function') return this.#phase(name, work);
+    const now = isoTime(Date.now());
+    this.progress.phases.push({ name, state: 'skipped', started_at: now, ended_at: now, detail: work.skipped });
+  }
+
+  async #phase<T>(name: PhaseName, work: Phase<T>): Promise<T> {
+    const { control, progress } = this;
+    const started_at = isoTime(Date.now());
+    const index = progress.phases.push({ name, state: 'running', started_at }) - 1;
+    this.show();
+    this.setAttributes({ RunPhase: name });
+    const end = ({ state = 'success', detail }: Omit<PhaseResult<T>, 'value'>): void => {
+      progress.phases[index] = { name, state, started_at, ended_at: isoTime(Date.now()), ...given({ detail }) };
+      this.show();
+    };
+    try {
+      const { value, ...shown } = await work(this);
+      end(shown);
+      return value;
+    } catch (error) {
+      const stopped = (control.cancelled || control.stopping) && isCancellation(error);
+      end(error instanceof PhaseEnded ? error.shown : { state: stopped ? 'stopped' : 'failed' });
+      if (stopped) throw new RunEnded();
+      throw error;
+    }
+  }
+
+  /** Ends the run within a phase, which shows why. */
+  failPhase(why: RunFailure, detail: string = describeRunFailure(why)): never {
+    this.progress.failure = why;
+    throw new PhaseEnded({ state: 'failed', detail });
+  }
+
+  /** Writes nodes to the store in batches and updates the search attribute of failed nodes. */
+  async record(nodes: readonly NodeWrite[]): Promise<void> {
+    this.setAttributes({ FailedNodes: this.failedNodes() });
+    for (const node of nodes) {
+      const { name } = node.report;
+      this.#recorded.set(name, { ...this.#recorded.get(name), ...node });
+    }
+    for (const piece of piecesOf(nodes)) {
+      this.#sequence += 1;
+      const request = { run_id: this.progress.run_id, sequence: this.#sequence, nodes: piece };
+      await callActivity('record_nodes', request, bookkeeping(`record ${counted(piece.length, 'node')}`));
+    }
+  }
+
+  status() {
+    return statusOf(this.progress);
+  }
+  acted(action: OperatorAction<RunAction>): void {
+    this.progress.operator.push(action);
+  }
+  /** The id of a workflow that this run starts. */
+  idOf(name: string): string {
+    return prefixed(this.prefix, name);
+  }
+
+  protected details(): string {
+    return detailsOf(this.progress);
+  }
+  protected about() {
+    return { kind: this.kind, site: this.input.site, cluster: this.progress.plan?.cluster ?? null };
+  }
+  protected override revision() {
+    return this.progress.plan?.revision;
+  }
+  protected failedNodes(): number {
+    return failedOf(this.progress);
+  }
+  protected open(answered: boolean) {
+    const { input, kind } = this;
+    const request = {
+      ...this.identity,
+      kind,
+      site: input.site,
+      started_at: isoTime(this.progress.started_at),
+      started_by: input.started_by,
+      reason: input.reason,
+      parameters: { ...input },
+      answered,
+    };
+    return callActivity('open_run', request, bookkeeping(`claim site ${input.site}`));
+  }
+  protected siteOf(): string {
+    return this.input.site;
+  }
+  protected rowOf() {
+    return { transaction: null, warnings: [] };
+  }
+  protected work(): Promise<void> {
+    return this.#body(this);
+  }
+  protected stepFailed(error: StepError): RunFailure {
+    return claimLost(error) ?? { kind: 'step-failed', phase: this.status().phase, ...error };
+  }
+
+  protected outcome(): SiteRunOutcome {
+    const { progress, control } = this;
+    if (progress.baremetal) progress.baremetal = endBaremetal(progress.baremetal);
+    if (control.cancelled) return 'cancelled';
+    if (progress.failure) return 'failed';
+    if (control.stopping) return 'stopped';
+    const failedGroups = progress.baremetal?.groups.some((group) => group.state === 'failed') ?? false;
+    const unreleased = progress.released?.some((node) => node.state === 'failed') ?? false;
+    return this.failedNodes() > 0 || failedGroups || unreleased ? 'success_with_failures' : 'success';
+  }
+
+  protected async close(): Promise<void> {
+    const { progress } = this;
+    await this.#recordRest();
+    const outcome = progress.outcome!;
+    const closing = {
+      ...this.end,
+      kind: this.kind,
+      site: this.input.site,
+      outcome,
+      report: outlineReport(reportRun(progress), membersOf(progress)),
+      failed_nodes: this.failedNodes(),
+      ...(isDeployed(progress) ? { deployed_revision: progress.plan!.revision } : {}),
+    };
+    await callActivity('close_run', closing, bookkeeping(`close the run: ${outcome}`));
+  }
+  /** Writes the nodes that have changed since they were recorded, or never were. */
+  async #recordRest(): Promise<void> {
+    const rest = recordsOf(this.progress).filter((node) => !isSameNode(node, this.#recorded.get(node.report.name)));
+    if (rest.length > 0) await this.record(rest);
+  }
+
+  protected explain(why: RunFailure) {
+    return explainSiteRun(this.progress, why);
+  }
+  protected result(): SiteRunResult {
+    const { counts, groups, failed } = this.status();
+    return {
+      outcome: this.progress.outcome ?? 'failed',
+      site: this.input.site,
+      revision: this.progress.plan?.revision ?? null,
+      nodes: counts,
+      groups: groups.slice(0, 200).map(({ name, state, reason }) => ({ name, state, ...given({ reason }) })),
+      failed,
+    };
+  }
 }
 
 const isSameNode = (one: NodeWrite, other: NodeWrite | undefined): boolean => textOf(one) === textOf(other);
@@ -232,15 +283,6 @@ function piecesOf(nodes: readonly NodeWrite[]): NodeWrite[][] {
 
 const failedOf = ({ baremetal }: RunProgress): number => (baremetal ? countNodes(baremetal).failed : 0);
 
-function outcomeOf({ progress, control }: SiteRun): SiteRunOutcome {
-  if (control.cancelled) return 'cancelled';
-  if (progress.failure) return 'failed';
-  if (control.stopping) return 'stopped';
-  const failedGroups = progress.baremetal?.groups.some((group) => group.state === 'failed') ?? false;
-  const unreleased = progress.released?.some((node) => node.state === 'failed') ?? false;
-  return failedOf(progress) > 0 || failedGroups || unreleased ? 'success_with_failures' : 'success';
-}
-
 /** True when the whole site was processed and nothing critical failed: the revision is the last good one. */
 function isDeployed({ kind, outcome, baremetal }: RunProgress): boolean {
   const whole = kind === 'deploy_site' || kind === 'update_site';
@@ -248,14 +290,78 @@ function isDeployed({ kind, outcome, baremetal }: RunProgress): boolean {
   return whole && good && baremetal !== undefined && !halts(baremetal);
 }
 
-function resultOf(progress: RunProgress): SiteRunResult {
-  const { counts, groups, failed } = statusOf(progress);
-  return {
-    outcome: progress.outcome ?? 'failed',
-    site: progress.input.site,
-    revision: progress.plan?.revision ?? null,
-    nodes: counts,
-    groups: groups.slice(0, 200).map(({ name, state, reason }) => ({ name, state, ...given({ reason }) })),
-    failed,
-  };
+export const retryNode = objectOf<RetryNodeRequest>({ ...noteFields, node: lineOf(MAX.name) }, ['node']);
+
+/** Sets the handlers for operators of a site run: signals, updates and queries (docs/design.md#the-temporal-surface). */
+function handleSiteOperators(run: SiteRun): void {
+  const { progress, control, slices } = run;
+  const status = () => run.status();
+  const steering = steeringHandlers({ control, status, forward: (name) => slices.forward(name) });
+  const approvals = approvalHandlers(run, { status, rejected: () => slices.forward('stop') });
+  handle<SiteRunContract>({
+    signals: {
+      ...steering.signals,
+      ...approvals.signals,
+      ...maasSilenceHandler((silence) => run.maasSilence(silence)),
+      call_progress: {
+        read: readProgress,
+        handle(part) {
+          slices.onProgress(part);
+          control.wake();
+        },
+      },
+      graph_news: {
+        read: readNews,
+        handle(news) {
+          if (progress.software === undefined || progress.outcome !== undefined) return;
+          progress.software = { ...progress.software, ...news };
+          run.show();
+        },
+      },
+    },
+    updates: {
+      opened: openedHandler(run),
+      ...steering.updates,
+      ...approvals.updates,
+      retry_node: {
+        description: 'Retries a failed node immediately, during the baremetal step: {"node": "...", "reason": "..."}',
+        read: (payload) => readRequest(retryNode, payload),
+        validate: ({ node }) => refuseRetry(run, node),
+        handle(request) {
+          const { node } = request;
+          progress.operator.push({ action: 'retry_node', at: isoTime(Date.now()), ...request });
+          run.retries?.request(node);
+          control.wake();
+          run.show();
+          return status();
+        },
+      },
+    },
+    queries: {
+      status: { description: 'Phase, n of m nodes, failing first.', answer: status },
+      report: {
+        description: 'Report so far: every group and node, with reasons.',
+        answer: () => fitReport(reportRun(progress), membersOf(progress)),
+      },
+      tree: { description: 'Every step and node.', answer: () => treeOf(progress) },
+      plan: {
+        description: 'Nodes, groups and time limits of this run.',
+        answer: () => (progress.plan ? showPlan(progress.plan) : null),
+      },
+    },
+    warn: (text) => run.warn(text),
+  });
+}
+
+function refuseRetry({ kind, progress, retries }: SiteRun, node: string): void {
+  const { baremetal } = progress;
+  const refused = (message: string) => failure('RetryRefused', message);
+  if (!retries || !baremetal) {
+    throw refused(
+      `the run is in phase ${statusOf(progress).phase}; nodes can be retried only while the baremetal step runs. ${kind === 'redeploy_nodes' ? `Redeploy the node by itself: ${redeployCommand(progress.input.site, [node])}` : 'Start the run again instead: it continues where it stopped'}`,
+    );
+  }
+  if (retries.pending(node)) throw refused(`a retry of node ${node} is already pending`);
+  const why = whyNotRetry(baremetal, node);
+  if (why) throw refused(why);
 }

@@ -29,10 +29,10 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'a run ends without answers to accepted requests',
-    mended: 'workflows/run-frame.ts',
-    file: 'workflows/run-frame.ts',
-    is: '      await condition(allHandlersFinished);\n      await run.notices.settled();\n      return;',
-    was: '      return;',
+    mended: 'workflows/run.ts',
+    file: 'workflows/run.ts',
+    is: '      await condition(allHandlersFinished);\n',
+    was: '      if (opened.ok) await condition(allHandlersFinished);\n',
     within: 60,
   },
   {

@@ -10,10 +10,10 @@ import { SourceText } from '../../../src/documents/reader/source-text.ts';
 import * as wire from '../../../src/gateway/wire.ts';
 import { readTar } from '../../../src/packages/tar.ts';
 import { readProgress } from '../../../workflows/call-slices.ts';
+import { taskRequest } from '../../../workflows/execute-graph.ts';
 import { readNews } from '../../../workflows/graph-news.ts';
-import { taskRequest } from '../../../workflows/graph-operators.ts';
 import { readFromPart, readToPart } from '../../../workflows/graph-signals.ts';
-import { retryNode } from '../../../workflows/site-operators.ts';
+import { retryNode } from '../../../workflows/site-run.ts';
 import { bytesInMemory } from '../bytes-in-memory.ts';
 import type { FuzzTarget } from './guided.ts';
 
