@@ -1,4 +1,4 @@
-/** What the status of a node says about its operating system. */
+/** What the fields of a node say about its operating system and its membership. */
 
 /** Whether a node has the operating system of a deployment, complete or not: it can be deployed again. */
 export const hasSystem = (node: { readonly status: string; readonly errorType: string | null }): boolean =>
@@ -15,6 +15,13 @@ export const isNewSystem = (status: string | undefined): boolean => status === '
  */
 export const shownStatus = (node: { readonly status: string; readonly error_msg: string | null }): string =>
   isLeftBare(node) ? 'bare' : node.status;
+
+/** What is pending for a node of a cluster, in words; null for nothing. */
+export const pendingText = (node: {
+  readonly pending_addition?: boolean;
+  readonly pending_deletion?: boolean;
+}): string | null =>
+  node.pending_deletion === true ? 'removal pending' : node.pending_addition === true ? 'addition pending' : null;
 
 export const isLeftBare = (node: { readonly status: string; readonly error_msg: string | null }): boolean =>
   node.status === 'discover' && Boolean(node.error_msg);

@@ -229,6 +229,12 @@ describe('assignment', () => {
       name: 'pending_deletion',
       node_id: id,
     });
+    // Adding it again takes the removal back, with all else as it was.
+    expect((await assign(id, ['cinder'])).status).toBe(200);
+    expect(await node(id)).toMatchObject({
+      ...{ cluster, roles: ['cinder'], pending_roles: [], tags: ['cinder'] },
+      ...{ status: 'ready', pending_addition: false, pending_deletion: false },
+    });
     await rig.fuel('DELETE', `/nodes/${id}?force=1`);
   });
 

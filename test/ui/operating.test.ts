@@ -133,7 +133,21 @@ describePage('operating from the page alone', () => {
     await page.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await row.waitFor({ state: 'detached' });
-    expect((await rig.ask('GET', `${api}/nodes?cluster_id=1`)).body).toHaveLength(1);
+    const [kept] = (await rig.ask('GET', `${api}/nodes?cluster_id=1`)).body;
+    expect(kept).toMatchObject({ name: 'node-1' });
+
+    // A deployed one leaves with the next deployment, unless it is kept.
+    await rig.store.nodes.update(kept.id, { status: 'ready', pendingAddition: false });
+    await page.reload();
+    const deployed = page.getByRole('region', { name: 'Nodes', exact: true }).getByRole('row', { name: /node-1 / });
+    await deployed.getByRole('checkbox', { name: 'Select node-1' }).check();
+    await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await deployed.getByText('removal pending').waitFor();
+    await deployed.getByRole('checkbox', { name: 'Select node-1' }).check();
+    await page.getByRole('button', { name: 'Keep' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep' }).click();
+    await deployed.getByText('removal pending').waitFor({ state: 'detached' });
   });
 
   it('a plugin is enabled with one click, and disabled with another', async () => {

@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import { NO_RELEASES_HINT } from '../../core/problems/refusal.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { ApiClient } from '../client.ts';
@@ -117,28 +118,47 @@ export function registerCluster(program: CliCommand, session: Session): void {
         const text = lines.length === 0 ? 'every node of the site is in a cluster\n' : lines.join('');
         return printOne(terminal, flags, { id: Number(id), nodes: body }, text);
       }
-      if (nodes === undefined || roles === undefined || fromSite === true)
-        throw usageError(
-          'name nodes and their roles, or take both from the site',
-          'Give --nodes and --roles, or --from-site.',
-        );
-      await add(nodes.map((node) => ({ id: node, roles })));
-      const text = `added ${nodes.length === 1 ? 'node' : 'nodes'} ${nodes.join(', ')} to cluster ${id} as ${roles.join(', ')}\n`;
-      await printOne(terminal, flags, { id: Number(id), nodes, roles }, text);
+      if (nodes === undefined || fromSite === true) throw whichNodes();
+      const leaving = (await leavingOf(id, client)).filter((node) => nodes.includes(node.id));
+      const rolesOf = new Map(leaving.map((node) => [node.id, [...node.roles, ...node.pending_roles]]));
+      if (roles === undefined && nodes.some((node) => !rolesOf.has(node))) throw whichNodes();
+      await add(nodes.map((node) => ({ id: node, roles: roles ?? rolesOf.get(node) ?? [] })));
+      const added = nodes.filter((node) => !rolesOf.has(node));
+      const text = [
+        ...(added.length === 0 ? [] : [`added ${nodesText(added)} to cluster ${id} as ${(roles ?? []).join(', ')}\n`]),
+        ...(leaving.length === 0
+          ? []
+          : [
+              `${nodesText(leaving.map((node) => node.id))} ${stays(leaving.length)} in cluster ${id}: the removal is taken back\n`,
+            ]),
+      ];
+      await printOne(terminal, flags, { id: Number(id), nodes, ...given({ roles }) }, text.join(''));
     });
 
-  about('remove-nodes', 'Remove nodes from a cluster; deployed ones are removed by the next run of deletion')
+  about('remove-nodes', 'Remove nodes from a cluster; deployed ones stay until its next deployment removes them')
     .requiredOption('-n, --nodes <ids...>', 'ids or names of the nodes', nodeListArgument)
     .output()
     .action(async (id: string, { nodes, ...flags }: NodesFlags) => {
+      const client = await session.client();
       const body = nodes.map((node) => ({ id: node }));
-      await session.call('POST /clusters/:id/unassignment', { params: { id }, body });
-      await printOne(
-        terminal,
-        flags,
-        { id: Number(id), nodes },
-        `removed nodes ${nodes.join(', ')} from cluster ${id}\n`,
-      );
+      await client.call('POST /clusters/:id/unassignment', { params: { id }, body });
+      const leaving = new Set((await leavingOf(id, client)).map((node) => node.id));
+      const [pending, removed] = [true, false].map((is) => nodes.filter((node) => leaving.has(node) === is)) as [
+        number[],
+        number[],
+      ];
+      const one = pending.length === 1;
+      const text = [
+        ...(removed.length === 0 ? [] : [`removed ${nodesText(removed)} from cluster ${id}\n`]),
+        ...(pending.length === 0
+          ? []
+          : [
+              `${nodesText(pending)} ${one ? 'is' : 'are'} deployed: ${one ? 'its' : 'their'} removal from cluster ${id} is pending until the next deployment\n`,
+              `  remove now:  sitewright cluster deploy ${id}\n`,
+              `  take back:   sitewright cluster add-nodes ${id} --nodes ${pending.join(',')}\n`,
+            ]),
+      ];
+      await printOne(terminal, flags, { id: Number(id), nodes, removed, pending }, text.join(''));
     });
 
   for (const [name, route, text] of [
@@ -167,6 +187,17 @@ export function registerCluster(program: CliCommand, session: Session): void {
 
   registerClusterData(group, session);
 }
+
+const whichNodes = () =>
+  usageError('name nodes and their roles, or take both from the site', 'Give --nodes and --roles, or --from-site.');
+
+const nodesText = (ids: readonly number[]): string => `${ids.length === 1 ? 'node' : 'nodes'} ${ids.join(', ')}`;
+
+const stays = (nodes: number): string => (nodes === 1 ? 'stays' : 'stay');
+
+/** The nodes of a cluster whose removal is pending. */
+const leavingOf = async (cluster: string, client: ApiClient) =>
+  (await client.call('GET /nodes', { query: { cluster_id: cluster } })).filter((node) => node.pending_deletion);
 
 /** Of several versions the one that was installed last. */
 async function releaseNamed(name: string, client: ApiClient): Promise<number> {

@@ -1,5 +1,5 @@
 import { given } from '../../core/data/given.ts';
-import { isLeftBare, shownStatus } from '../../core/node-system.ts';
+import { isLeftBare, pendingText, shownStatus } from '../../core/node-system.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -35,7 +35,9 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
       const shown = site === undefined ? nodes : nodes.filter((node) => node.site === site);
       const agents = await agentsOf(session, shown, env);
       // Programs get Fuel's words.
-      const statusOf = flags.format === 'json' || flags.format === 'yaml' ? ({ status }: Node) => status : shownStatus;
+      const isForPrograms = flags.format === 'json' || flags.format === 'yaml';
+      const statusOf = (node: Node): string =>
+        isForPrograms ? node.status : [shownStatus(node), pendingText(node)].filter(Boolean).join(', ');
       const rows = shown.map((node) => ({ ...node, status: statusOf(node), agent: agents?.get(node.id) ?? null }));
       await printList(terminal, flags, rows, WITH_AGENTS);
       for (const node of shown.filter(isLeftBare)) terminal.err(`${node.name} is bare. ${node.error_msg}\n`);

@@ -17,7 +17,7 @@ export function assignmentOperations(deps: OpsDependencies) {
   const { store } = deps;
   const allocate = tagAllocator(deps);
   return {
-    /** Adds nodes to a cluster with roles, all or none; the roles bring their tags. */
+    /** Adds nodes to a cluster with roles, all or none; the roles bring their tags. One whose removal is pending stays. */
     async assign(clusterId: number, nodes: readonly RoleAssignment[], actor: string): Promise<readonly NodeRecord[]> {
       const catalogue = await roleCatalogue(store, clusterId);
       const cluster = await store.clusters.brief(clusterId);

@@ -111,7 +111,7 @@ export class NodeStore {
   /**
    * Adds nodes to the cluster, all or none. A new node gets the roles as pending roles and is pending addition, unless
    * it has an operating system (`provisioned`, `ready`: MAAS deployed it, or it was registered so). A node of the
-   * cluster gets the roles it lacks as pending roles, and loses none.
+   * cluster gets the roles it lacks as pending roles, and loses none; its removal, if it is pending, is taken back.
    * @throws `conflict` with `users` when nodes belong to another cluster; `not-found` for the first unknown id.
    */
   async assign(
@@ -149,6 +149,7 @@ export class NodeStore {
           clusterId,
           pendingRoles: JSON.stringify([...pending]),
           pendingAddition: isNew ? (hasSystem(node) ? 0 : 1) : node.pendingAddition,
+          pendingDeletion: 0,
           updatedAt,
         });
       }

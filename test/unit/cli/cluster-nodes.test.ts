@@ -29,6 +29,7 @@ async function addNodes(tagged: Readonly<Record<string, readonly string[]>>, ...
         { revision: 1, nodes: selectors.flatMap(({ node_tags }) => node_tags.flatMap((tag) => tagged[tag] ?? [])) },
       ];
     },
+    '/nodes?cluster_id=3': () => [200, []],
     '/clusters/3/assignment': () => [200, {}],
   };
   api = await stubApi((request) => answers[request.at]?.(request) ?? [404, {}]);
@@ -63,5 +64,44 @@ describe('cluster add-nodes --from-site', () => {
     const { code, err } = await addNodes({}, ...args);
     expect(code).toBe(2);
     expect(err).toContain(said);
+  });
+});
+
+describe('nodes that leave with the next deployment', () => {
+  const leaving = { roles: ['web'], pending_roles: [], pending_deletion: true };
+  const against = async (...args: readonly string[]) => {
+    api = await stubApi(({ at }) =>
+      at === '/nodes?cluster_id=3'
+        ? [
+            200,
+            [
+              { id: 1, ...leaving },
+              { id: 4, ...leaving, pending_deletion: false },
+            ],
+          ]
+        : [200, {}],
+    );
+    const result = await cli(['cluster', ...args], { env: { SITEWRIGHT_API: api.url } });
+    return { ...result, sent: api.requests.find(({ method }) => method === 'POST')?.body };
+  };
+
+  it('are said to be pending, with the commands that remove them now or keep them', async () => {
+    const { code, out } = await against('remove-nodes', '3', '--nodes', '1,2');
+    expect([code, out]).toEqual([
+      0,
+      'removed node 2 from cluster 3\nnode 1 is deployed: its removal from cluster 3 is pending until the next deployment\n' +
+        '  remove now:  sitewright cluster deploy 3\n  take back:   sitewright cluster add-nodes 3 --nodes 1\n',
+    ]);
+  });
+
+  it('are kept by adding them again, with the roles that they have', async () => {
+    const { out, sent } = await against('add-nodes', '3', '--nodes', '1');
+    expect(out).toBe('node 1 stays in cluster 3: the removal is taken back\n');
+    expect(sent).toEqual([{ id: 1, roles: ['web'] }]);
+    await api!.close();
+    const both = await against('add-nodes', '3', '--nodes', '1,2', '--roles', 'db');
+    expect(both.out).toBe('added node 2 to cluster 3 as db\nnode 1 stays in cluster 3: the removal is taken back\n');
+    await api!.close();
+    expect(await against('add-nodes', '3', '--nodes', '4')).toMatchObject({ code: 2, sent: undefined });
   });
 });

@@ -44,6 +44,7 @@ describe('names of clusters and nodes', () => {
   const named = ({ at }: StubRequest): StubAnswer => {
     if (at === '/clusters') return [200, [...['lab', 'twin', 'twin'].map((name, index) => ({ id: 7 + index, name }))]];
     if (at.startsWith('/graphs/')) return [200, []];
+    if (at.startsWith('/nodes?')) return [200, []];
     if (at === '/nodes') return [200, ['node-1', 'node-2'].map((name, index) => ({ id: 3 + index, name }))];
     return [200, {}];
   };
@@ -52,7 +53,12 @@ describe('names of clusters and nodes', () => {
     const args = ['cluster', 'add-nodes', 'lab', '--nodes', 'node-2,1', 'node-1', '--roles', 'web'];
     const { code, requests } = await against(named, args);
     expect(code).toBe(0);
-    expect(requests.map(({ at }) => at).toSorted()).toEqual(['/clusters', '/clusters/7/assignment', '/nodes']);
+    expect(requests.map(({ at }) => at).toSorted()).toEqual([
+      '/clusters',
+      '/clusters/7/assignment',
+      '/nodes',
+      '/nodes?cluster_id=7',
+    ]);
     expect(requests.at(-1)!.body).toEqual([4, 1, 3].map((id) => ({ id, roles: ['web'] })));
     await api?.close();
     const list = await against(named, ['graph', 'list', '--env', 'lab,2', '-f', 'json']);

@@ -54,6 +54,12 @@ it('a node that a run left bare is shown as bare, with its next step; programs g
   expect(JSON.parse(out)[0]).toMatchObject({ status: 'discover', error_msg });
 });
 
+it('what is pending for a node is shown with its status', async () => {
+  const nodes = [node(1, 'a', { status: 'ready', pending_deletion: true }), node(2, 'b', { pending_addition: true })];
+  const { out } = await against(() => [200, nodes], 'list', '-f', 'csv', '-c', 'status');
+  expect(out).toBe('status\r\n"ready, removal pending"\r\n"discover, addition pending"\r\n');
+});
+
 it('node status says bare where MAAS says ready of a machine that a run left so', async () => {
   const nodes = [
     { node: 'n1', status: 'ready', bare: 'Deploy it: X', tags: [] },

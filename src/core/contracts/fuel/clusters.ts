@@ -178,7 +178,7 @@ export const clusterRoutes = tagged('clusters', {
   'POST /clusters/:id/assignment': {
     id: 'assignNodes',
     access: 'operator',
-    summary: 'Add nodes to a cluster with roles, all or none',
+    summary: 'Add nodes to a cluster with roles, all or none; one whose removal is pending stays',
     params,
     body: assignmentBody,
     answers: { 200: jsonObjectSchema },
@@ -187,7 +187,8 @@ export const clusterRoutes = tagged('clusters', {
   'POST /clusters/:id/unassignment': {
     id: 'unassignNodes',
     access: 'operator',
-    summary: 'Remove nodes from a cluster, all or none; deployed ones leave with the next deployment',
+    summary:
+      'Remove nodes from a cluster, all or none; deployed ones have `pending_deletion` until the next deployment',
     params,
     body: unassignmentBody,
     answers: { 200: jsonObjectSchema },

@@ -98,6 +98,12 @@ function NodeActions({ cluster, nodes, tags, onDone }: Omit<ClusterNodesProps, '
     await send('POST /clusters/:id/unassignment', { params: { id: cluster }, body: ids.map((id) => ({ id })) });
     onDone();
   };
+  const leaving = nodes.filter((one) => one.pending_deletion);
+  const keep = async () => {
+    const body = leaving.map((one) => ({ id: one.id, roles: [...one.roles, ...one.pending_roles] }));
+    await send('POST /clusters/:id/assignment', { params: { id: cluster }, body });
+    onDone();
+  };
   const choices = (all: readonly string[]): FormField[] => [
     { name: 'tags', label: 'Tags', type: 'choices', needed: true, options: optionsOf([...new Set(all)].sort()) },
   ];
@@ -129,9 +135,22 @@ function NodeActions({ cluster, nodes, tags, onDone }: Omit<ClusterNodesProps, '
         explain="Deployed nodes leave with the next deployment, others immediately."
         reason={false}
         act={take}
-        done={`${count(nodes.length, 'node')} removed from the cluster.`}
+        done={`${names}: removed, or marked for the next deployment to remove.`}
         danger
       />
+      {leaving.length > 0 && (
+        <Action
+          label="Keep"
+          title={`Keep ${some(
+            leaving.map((one) => one.name),
+            4,
+          )} in the cluster`}
+          explain="Takes the pending removal back."
+          reason={false}
+          act={keep}
+          done={`${count(leaving.length, 'node')} kept in the cluster.`}
+        />
+      )}
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { shownStatus } from '../../../core/node-system.ts';
+import { pendingText, shownStatus } from '../../../core/node-system.ts';
 import { type Answer, at, query } from '../api.ts';
 import { type Crumb, Fold, Loaded, Missing, RunState, State, Title } from '../parts.tsx';
 import { listsChanged, useData } from '../store.ts';
@@ -36,7 +36,10 @@ export function NodeView({ id }: { readonly id: string }) {
             <dt>Cluster</dt>
             <dd>
               {one.cluster ? (
-                <a href={`/clusters/${one.cluster}`}>{cluster.data?.name ?? one.cluster}</a>
+                <>
+                  <a href={`/clusters/${one.cluster}`}>{cluster.data?.name ?? one.cluster}</a>
+                  {pendingText(one) && `, ${pendingText(one)}`}
+                </>
               ) : (
                 <>
                   none; add it to a <a href="/clusters">cluster</a>

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { shownStatus } from '../../../core/node-system.ts';
+import { pendingText, shownStatus } from '../../../core/node-system.ts';
 import { NODE_STATUSES } from '../../../core/words.ts';
 import { type Answer, at } from '../api.ts';
 import { Choice, type Option, optionsOf, Search } from '../ask.tsx';
@@ -155,6 +155,7 @@ export const NodeTable = ({ nodes, nameOf, selection, empty = 'No nodes match.' 
         (one) => (
           <>
             <State of={shownStatus(one)} /> {!one.online && <span class="bad">offline</span>}{' '}
+            {pendingText(one) && <span class="quiet">{pendingText(one)}</span>}
             {one.error_msg && <p class="bad">{one.error_msg}</p>}
           </>
         ),
