@@ -202,6 +202,11 @@ describePage('looking at runs', () => {
     await changes.getByText('+rack: two').waitFor();
     // Each line stands alone.
     expect(await changes.innerText()).toMatch(/^-rack: one$/m);
+    const boxes = await Promise.all(
+      ['-rack: one', '+rack: two', '# machines'].map((text) => changes.getByText(text).boundingBox()),
+    );
+    expect(new Set(boxes.map((box) => box!.width)).size).toBe(1);
+    expect(new Set(boxes.map((box) => box!.y)).size).toBe(3);
     await page.getByRole('link', { name: /^Plan/ }).click();
     await page.waitForURL(/plan=1/);
     await page.getByRole('heading', { name: 'Deployment plan' }).waitFor();

@@ -4,13 +4,19 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Problem as Refusal } from './api.ts';
 import { addressWith, filterBy } from './router.ts';
+import { shortNames } from './short-names.ts';
 import type { Loading } from './store.ts';
 import type { Key } from './table.tsx';
-import { type Look, lookOf, said, standingOf } from './words.ts';
+import { isUntouched, type Look, lookOf, said, standingOf, stateOf } from './words.ts';
 
 /** A state as a word with a coloured mark: never by colour alone. */
 export const State = ({ of, children }: { readonly of: string; readonly children?: ComponentChildren }) => (
   <span class={`state ${lookOf(of)}`}>{children ?? said(of)}</span>
+);
+
+/** What became of a node in a run on its site. */
+export const NodeStanding = ({ of }: { readonly of: Parameters<typeof stateOf>[0] }) => (
+  <span class={`state ${isUntouched(of) ? 'off' : lookOf(of.state)}`}>{stateOf(of)}</span>
 );
 
 /** The state of a run. */
@@ -233,6 +239,8 @@ export function Tabs({ views, current, clears = {} }: TabsProps) {
 
 /** Few enough for their names to be read. */
 const NAMED = 48;
+/** Room for a name in the narrowest of them. */
+const LETTERS = 12;
 
 export interface Cell<K extends Key> {
   readonly key: K;
@@ -252,22 +260,30 @@ interface CellsProps<K extends Key> {
 }
 
 /** A cell for each node: a thousand of them at a glance; with names if they are few. */
-export const Cells = <K extends Key>({ label, cells, chosen, onChoose }: CellsProps<K>) =>
-  cells.length > 0 && (
-    <div class={cells.length > NAMED ? 'grid' : 'grid named'} role="group" aria-label={label}>
+export function Cells<K extends Key>({ label, cells, chosen, onChoose }: CellsProps<K>) {
+  if (cells.length === 0) return null;
+  const isNamed = cells.length <= NAMED;
+  const names = isNamed
+    ? shortNames(
+        cells.map(({ name }) => name),
+        LETTERS,
+      )
+    : new Map<string, string>();
+  return (
+    <div class={isNamed ? 'grid named' : 'grid'} role="group" aria-label={label}>
       {cells.map((one) => (
         <button
           type="button"
           key={one.key}
           class={`cell ${one.look}${one.away ? ' away' : ''}`}
           title={one.text}
-          aria-label={cells.length > NAMED ? one.text : undefined}
+          aria-label={isNamed && names.get(one.name) === one.name ? undefined : one.text}
           aria-pressed={chosen === undefined ? undefined : chosen === one.name || chosen === one.key}
           onClick={() => onChoose(one)}
         >
-          {cells.length <= NAMED && (
+          {isNamed && (
             <>
-              <span class="name">{one.name}</span>
+              <span class="name">{names.get(one.name)}</span>
               <span class="note">{one.note}</span>
             </>
           )}
@@ -275,6 +291,7 @@ export const Cells = <K extends Key>({ label, cells, chosen, onChoose }: CellsPr
       ))}
     </div>
   );
+}
 
 interface CountsProps<S extends string> {
   readonly label: string;

@@ -17,6 +17,8 @@ import {
 /** Poll interval where no event announces changes. */
 const POLL_MS = 5_000;
 const SLOW_MS = 20_000;
+/** The first wait after a request that failed; later ones are longer. */
+const RETRY_MS = 1_000;
 
 /** Increases with every change of runs, sites or clusters: views of them read it and reload. */
 export const listsChanged = signal(0);
@@ -56,32 +58,87 @@ interface DataOptions {
 }
 
 /** Data of the API for as long as a view shows it. `address` null asks nothing. */
-export function useData<R extends Route>(
-  address: Address<R> | null,
-  { again, every }: DataOptions = {},
-): Loading<Answer<R>> {
-  const state = useMemo(() => signal<Asked<Answer<R>>>({ data: undefined, problem: undefined, address: null }), []);
-  const poll = useMemo<{ ask: () => unknown }>(() => ({ ask: () => undefined }), []);
+export const useData = <R extends Route>(address: Address<R> | null, options: DataOptions = {}): Loading<Answer<R>> =>
+  useRead<Answer<R>>(address, (signal) => get(address as Address<R>, signal), options);
+
+interface PageOf<Item> {
+  readonly items: readonly Item[];
+  readonly next: string | null;
+}
+
+/**
+ * All items of a list that the API answers in pages. `key` stands for the list, and changes with it; null asks nothing.
+ */
+export const useAll = <Item>(
+  key: string | null,
+  pageAt: (before: string, signal: AbortSignal) => Promise<PageOf<Item>>,
+  options: DataOptions = {},
+): Loading<readonly Item[]> =>
+  useRead(
+    key,
+    async (signal) => {
+      const all: Item[] = [];
+      for (let before: string | null = ''; before !== null; ) {
+        const { items, next }: PageOf<Item> = await pageAt(before, signal);
+        all.push(...items);
+        before = next;
+      }
+      return all;
+    },
+    options,
+  );
+
+/** What `read` reads from `address`, and again when it changes. Only the newest answer for the newest address counts. */
+function useRead<Data>(
+  address: string | null,
+  read: (signal: AbortSignal) => Promise<Data>,
+  { again, every }: DataOptions,
+): Loading<Data> {
+  const state = useMemo(() => signal<Asked<Data>>({ data: undefined, problem: undefined, address: null }), []);
+  const poll = useMemo<{ ask: () => unknown; again: DataOptions['again'] }>(
+    () => ({ ask: () => undefined, again }),
+    [],
+  );
   useEffect(() => {
+    poll.again = again;
     if (address === null) {
+      poll.ask = () => undefined;
       state.value = { data: undefined, problem: undefined, address };
       return undefined;
     }
     const stop = new AbortController();
     let timer: number | undefined;
-    const ask = async (): Promise<void> => {
-      clearTimeout(timer);
+    let isAsking = false;
+    let isOutdated = false;
+    let failures = 0;
+    const readOnce = async (): Promise<void> => {
       try {
-        const data = await get(address, stop.signal);
+        const data = await read(stop.signal);
         state.value = { data, problem: undefined, address };
+        failures = 0;
       } catch (error) {
         if (stop.signal.aborted) return;
         // Old data stays: a short outage should not blank the page.
         const kept = state.value.address === address ? state.value.data : undefined;
-        state.value = { data: kept, problem: problemOf(error), address };
+        const problem = problemOf(error);
+        state.value = { data: kept, problem, address };
+        failures = mayPass(problem) ? failures + 1 : 0;
       }
-      if (every !== undefined && !stop.signal.aborted)
-        timer = setTimeout(() => void ask(), document.hidden ? SLOW_MS : every);
+    };
+    const ask = async (): Promise<void> => {
+      // An answer on its way is never given up for a newer one: of something that changes all the time none would come.
+      isOutdated = true;
+      if (isAsking) return;
+      isAsking = true;
+      clearTimeout(timer);
+      while (isOutdated && !stop.signal.aborted) {
+        isOutdated = false;
+        await readOnce();
+      }
+      isAsking = false;
+      const wait = failures > 0 ? Math.min(RETRY_MS * 2 ** (failures - 1), every ?? POLL_MS) : every;
+      if (wait !== undefined && !stop.signal.aborted)
+        timer = setTimeout(() => void ask(), document.hidden ? SLOW_MS : wait);
     };
     poll.ask = ask;
     void ask();
@@ -89,7 +146,12 @@ export function useData<R extends Route>(
       stop.abort();
       clearTimeout(timer);
     };
-  }, [address, again, every]);
+  }, [address, every]);
+  useEffect(() => {
+    if (poll.again === again) return;
+    poll.again = again;
+    poll.ask();
+  }, [again]);
   const { data, problem, address: of } = state.value;
   const fresh = of === address;
   return {
@@ -99,6 +161,9 @@ export function useData<R extends Route>(
     reload: () => void poll.ask(),
   };
 }
+
+/** Not a refusal: asked again, it may be answered. */
+const mayPass = ({ status }: Problem): boolean => status === undefined || status >= 500 || status === 429;
 
 /** Another page or filter of the same list: the old rows stay until the new ones are there. */
 const sameBase = (a: string | null, b: string | null): boolean =>

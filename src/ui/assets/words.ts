@@ -155,6 +155,16 @@ export function worst(counts: Counts): TaskStatus | 'started' {
 export const placeOf = ({ task, node }: TaskOnNode, names: Names = {}): string =>
   node === 'null' ? task : `${task} on ${names[node] ?? node}`;
 
+type Progress = Pick<NodeReport, 'state' | 'attempts'>;
+
+/** Whether a run left a node as it was: it counts as successful without a try. */
+export const isUntouched = ({ state, attempts }: Progress): boolean => state === 'success' && attempts === 0;
+
+export const UNTOUCHED = 'not touched';
+
+/** What became of a node in a run on its site. */
+export const stateOf = (node: Progress): string => (isUntouched(node) ? UNTOUCHED : said(node.state));
+
 /** Why a node failed; the warnings of one that did not. */
 export const reasonOf = ({ reason, warnings = [] }: Pick<NodeReport, 'reason' | 'warnings'>): string =>
   reason ?? warnings.join('; ');

@@ -3,11 +3,15 @@ import { type Address, type Answer, at } from '../api.ts';
 import { Choice, type Option } from '../ask.tsx';
 import { Loaded } from '../parts.tsx';
 import { fieldsOf, filterBy } from '../router.ts';
+import { shortNames } from '../short-names.ts';
 import { useData } from '../store.ts';
 import { type Counts, count, said, saidCounts, sum, TASK_STATUSES, totalOf, worst } from '../words.ts';
 import { FindTask, Zoom } from './graph-tools.tsx';
 
 const [MIN, MAX] = [0.1, 3];
+
+/** Room for a name, as it is laid out. */
+const MOST_LETTERS = 38;
 
 /** Boxes that want to be seen, first those that matter most. */
 const URGENT = ['failed', 'blocked', 'retrying', 'running'] as const;
@@ -51,6 +55,14 @@ function Picture({ map, counts, onChoose, svg }: PictureProps) {
     [map],
   );
   const names = useMemo(() => map.boxes.flatMap(({ tasks }) => tasks), [map]);
+  const short = useMemo(
+    () =>
+      shortNames(
+        map.boxes.map(({ name }) => name),
+        MOST_LETTERS,
+      ),
+    [map],
+  );
   const [scale, setScale] = useState<number>();
   const [found, setFound] = useState('');
   const box = useRef<HTMLDivElement>(null);
@@ -65,12 +77,13 @@ function Picture({ map, counts, onChoose, svg }: PictureProps) {
   const s = scale ?? 1;
   const target = found === '' ? mostUrgent(map.boxes, counts) : map.boxes.find((one) => one.tasks.includes(found));
   useEffect(() => {
-    if (target === undefined || box.current === null) return;
+    // In the picture of the first scale it would be elsewhere.
+    if (target === undefined || box.current === null || scale === undefined) return;
     box.current.scrollTo({
       left: (target.x + target.width / 2) * s - box.current.clientWidth / 2,
       top: (target.y + target.height / 2) * s - box.current.clientHeight / 2,
     });
-  }, [map, found, target === undefined]);
+  }, [map, found, target === undefined, scale === undefined]);
   const find = (name: string): void => {
     const group = groupOf.get(name);
     if (group !== undefined) toggle(group);
@@ -130,6 +143,7 @@ function Picture({ map, counts, onChoose, svg }: PictureProps) {
             <Drawn
               key={`${one.is_group} ${one.name}`}
               box={one}
+              name={short.get(one.name) ?? one.name}
               isFound={one.tasks.includes(found)}
               counts={countsOf(one, counts)}
               onClick={() => (one.is_group ? toggle(one.name) : onChoose(one.name))}
@@ -185,13 +199,15 @@ const Edges = ({ edges }: { readonly edges: Layout['edges'] }) =>
 
 interface DrawnProps {
   readonly box: Box;
+  /** As there is room for it. */
+  readonly name: string;
   readonly counts: Counts | undefined;
   readonly isFound: boolean;
   readonly onClick: () => void;
 }
 
 /** A task, or the tasks of a closed group: the shares of its instances by status below the name. */
-function Drawn({ box, counts, isFound, onClick }: DrawnProps) {
+function Drawn({ box, name, counts, isFound, onClick }: DrawnProps) {
   const look = counts === undefined ? 'absent' : worst(counts);
   const about = counts === undefined ? 'on no node' : saidCounts(counts);
   const text = `${box.name}: ${box.is_group ? `${count(box.tasks.length, 'task')}, ` : ''}${about}`;
@@ -219,7 +235,7 @@ function Drawn({ box, counts, isFound, onClick }: DrawnProps) {
       <title>{text}</title>
       <rect class="box" width={box.width} height={box.height} rx={box.is_group ? 4 : 12}></rect>
       <text x="10" y="19">
-        {box.is_group ? `▸ ${shortened(box.name)} (${box.tasks.length})` : shortened(box.name)}
+        {box.is_group ? `▸ ${name} (${box.tasks.length})` : name}
       </text>
       {shares.map((part) => (
         <rect
@@ -234,5 +250,3 @@ function Drawn({ box, counts, isFound, onClick }: DrawnProps) {
     </g>
   );
 }
-
-const shortened = (name: string): string => (name.length > 38 ? `${name.slice(0, 37)}…` : name);

@@ -1,13 +1,14 @@
+import { useMemo, useState } from 'preact/hooks';
 import type { GraphRunStatus } from '../../../core/contracts/graph-run.ts';
 import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
 import type { TaskStatus } from '../../../core/words.ts';
-import { at } from '../api.ts';
+import { at, get } from '../api.ts';
 import { Choice } from '../ask.tsx';
 import { criticalPath, type Step } from '../critical-path.ts';
 import type { Names } from '../names.ts';
 import { type Cell, Cells, Counts, Loaded, Tabs, type View } from '../parts.tsx';
 import { addressWith, filterBy, go } from '../router.ts';
-import { useData } from '../store.ts';
+import { useAll, useData } from '../store.ts';
 import {
   type Counts as CountsOf,
   count,
@@ -18,6 +19,7 @@ import {
   said,
   saidCounts,
   some,
+  sum,
   TASK_STATUSES,
   workOf,
   worst,
@@ -27,7 +29,7 @@ import { RunLog } from './run-log.tsx';
 import { TaskLog } from './task-log.tsx';
 import { logOf, shownLog } from './task-log-address.ts';
 import { TaskTable } from './task-table.tsx';
-import { Timeline } from './timeline.tsx';
+import { type Line, linesOn, Timeline } from './timeline.tsx';
 
 const VIEWS: readonly View[] = [
   ['tasks', 'Tasks'],
@@ -111,7 +113,7 @@ export function GraphRun({ id, tables, status, query }: GraphRunProps) {
       )}
       {view === 'graph' && <Graph id={id} graph={graph} tasks={tasks} query={query} />}
       {view === 'log' && <RunLog id={id} live={live} node={node} query={query} names={names} />}
-      {view === 'timeline' && <Bars {...shared} run={run} node={node} query={query} />}
+      {view === 'timeline' && <Bars {...shared} run={run} nodes={nodes} node={node} query={query} />}
       <p class="quiet">
         <a
           href={at('GET /transactions/:id/tasks', { params: { id: graph.transaction } })}
@@ -204,25 +206,36 @@ const CELL: Readonly<Record<TaskStatus | 'started', Look>> = {
   skipped: 'off',
 };
 
-/** Rows of 1,000 bars are read at most; of a large run those of the chosen nodes, or of failed and running tasks. */
-const MAX_BARS = 1000;
-const STARTED = 'failed,running,retrying,success,ignored';
+/** Statuses of tasks that have a bar. */
+const STARTED: readonly TaskStatus[] = ['failed', 'running', 'retrying', 'success', 'ignored'];
 
 interface BarsProps {
   readonly id: string;
   readonly graph: string;
   readonly run: Run;
   readonly version: string;
+  readonly nodes: Counted;
   readonly names: Names;
+  /** The chosen one; all where it is empty. */
   readonly node: string;
   readonly query: URLSearchParams;
 }
 
-function Bars({ id, graph, run, version, names, node, query }: BarsProps) {
+/** All bars of the nodes of a page; of all nodes where the critical path is asked for, which may lead over each. */
+function Bars({ id, graph, run, version, nodes, names, node, query }: BarsProps) {
+  const [page, setPage] = useState(0);
   const params = { run: id };
-  const asked = { graph, limit: MAX_BARS, nodes: node, statuses: STARTED };
-  const tasks = useData(at('GET /runs/:run/tasks', { params, query: asked }), { again: version });
   const isCritical = query.has('critical');
+  const lines = useMemo(() => linesOf(nodes, names, node), [version, names, node]);
+  const asked = isCritical ? [] : linesOn(lines, page).map(({ key }) => key);
+  const tasks = useAll(
+    lines.length === 0 ? null : JSON.stringify([id, graph, asked]),
+    (before, signal) => {
+      const query = { graph, limit: 1000, before, nodes: asked.join(), statuses: STARTED.join() };
+      return get(at('GET /runs/:run/tasks', { params, query }), signal);
+    },
+    { again: version },
+  );
   const shape = useData(isCritical ? at('GET /runs/:run/graph', { params, query: { graph } }) : null);
   return (
     <>
@@ -230,24 +243,22 @@ function Bars({ id, graph, run, version, names, node, query }: BarsProps) {
         <input type="checkbox" checked={isCritical} onChange={() => filterBy({ critical: isCritical ? '' : '1' })} />{' '}
         Critical path
       </label>
+      {lines.length === 0 && <p class="quiet">Nothing has started yet.</p>}
       <Loaded from={tasks}>
-        {({ items, next }) => {
+        {(items) => {
           const steps = shape.data === undefined ? [] : criticalPath(items, shape.data.edges);
           const critical = new Set(steps.map(({ row }) => row));
           return (
             <>
-              {next !== null && (
-                <p class="quiet">
-                  Showing the first {items.length.toLocaleString()} bars; select a node above to see all of its bars.
-                </p>
-              )}
               {isCritical && <CriticalPath path={steps} names={names} />}
               <Timeline
+                lines={lines}
+                page={page}
+                onPage={setPage}
                 from={run.started_at}
                 until={run.ended_at}
-                rows={items.map((one) => ({
-                  row: one.node,
-                  name: names[one.node],
+                bars={items.map((one) => ({
+                  line: one.node,
                   label: one.task,
                   status: one.status,
                   from: one.time_start,
@@ -263,6 +274,13 @@ function Bars({ id, graph, run, version, names, node, query }: BarsProps) {
     </>
   );
 }
+
+/** Nodes on which something has started: failing ones first, then by name. */
+const linesOf = (nodes: Counted, names: Names, chosen: string): readonly Line[] =>
+  nodes
+    .filter(([node, counts]) => sum(counts, STARTED) > 0 && (chosen === '' || chosen === node))
+    .map(([node, counts]) => ({ key: node, name: names[node] ?? node, failed: counts.failed ?? 0 }))
+    .sort((a, b) => Number(b.failed > 0) - Number(a.failed > 0) || (a.name < b.name ? -1 : 1));
 
 /** The reason for the duration of the run: each task that the next one waited for. */
 const CriticalPath = ({ path, names }: { readonly path: readonly Step[]; readonly names: Names }) =>

@@ -1,6 +1,6 @@
 import { pendingText, shownStatus } from '../../../core/node-system.ts';
 import { type Answer, at, query } from '../api.ts';
-import { type Crumb, Fold, Loaded, Missing, RunState, State, Title } from '../parts.tsx';
+import { type Crumb, Fold, Loaded, Missing, NodeStanding, RunState, State, Title } from '../parts.tsx';
 import { listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago, Lasting } from '../times.tsx';
@@ -156,9 +156,9 @@ function History({ site, node }: { readonly site: string; readonly node: string 
               (one) => <a href={`/runs/${one.run.id}?node=${encodeURIComponent(node)}`}>{said(one.run.kind)}</a>,
               'name',
             ],
-            ['State', ({ node: one }) => <State of={one.state} />],
+            ['State', ({ node: one }) => <NodeStanding of={one} />],
             ['Group', ({ node: one }) => one.group ?? ''],
-            ['Tries', ({ node: one }) => one.attempts, 'number'],
+            ['Tries', ({ node: one }) => one.attempts || '', 'number'],
             ['Started', ({ node: one }) => <Ago of={one.started_at} />, 'number'],
             ['Took', ({ node: one }) => <Lasting from={one.started_at} to={one.ended_at} />, 'number'],
             ['Reason', ({ node: one }) => reasonOf(one), 'wide'],

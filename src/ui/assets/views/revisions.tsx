@@ -110,9 +110,9 @@ function Differences({ before, after }: { readonly before: Files; readonly after
       <pre class="difference" tabindex={0} aria-label={`Changes in ${name}`}>
         {hunks.map(({ oldStart, newStart, lines }) => (
           <>
-            <span class="hunk">{`@@ line ${oldStart} → ${newStart}\n`}</span>
+            <span class="hunk">{`@@ line ${oldStart} → ${newStart}`}</span>
             {lines.map((line) => (
-              <span class={LINES[line.charAt(0)]}>{`${line}\n`}</span>
+              <span class={LINES[line.charAt(0)]}>{line}</span>
             ))}
           </>
         ))}

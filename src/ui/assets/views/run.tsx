@@ -9,7 +9,7 @@ import { type Crumb, Missing, notice, Progress, RunState, Title } from '../parts
 import { go } from '../router.ts';
 import { useData, useRun } from '../store.ts';
 import { Ago, Lasting, TimeLeft } from '../times.tsx';
-import { placeOf, said, saidCounts, timeOf } from '../words.ts';
+import { doneOf, placeOf, said, saidCounts, sum, timeOf, totalOf, workOf } from '../words.ts';
 import { GraphRun } from './graph-run.tsx';
 import { RunAgain } from './run-again.tsx';
 import { nameOfRun } from './runs.tsx';
@@ -53,13 +53,11 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
         {name} <RunState run={standing} />
       </Title>
       <Facts run={run} expected={status.expected} />
-      <Progress
-        done={status.done}
-        total={status.total}
-        bad={status.counts.failed}
-        badly={isOfGraphs(status) ? failedAndBlocked(status.counts) : undefined}
-        what={ofGraphs ? 'tasks' : 'nodes'}
-      />
+      {ofGraphs ? (
+        <TaskProgress graphs={Object.values(tables.graphs ?? {})} status={status} />
+      ) : (
+        <Progress done={status.done} total={status.total} bad={status.counts.failed} />
+      )}
       {status.paused && (
         <p class="banner" role="status">
           Paused since <Ago of={status.paused.since} />
@@ -95,6 +93,27 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
         again={`${status.phase}/${status.paused?.since}/${status.done}/${notice.value}`}
       />
     </>
+  );
+}
+
+interface TaskProgressProps {
+  readonly graphs: readonly NonNullable<RunFrame['graphs']>[string][];
+  readonly status: GraphRunStatus;
+}
+
+/** Counts the same rows as all below it: what the run knows is a moment ahead of them. */
+function TaskProgress({ graphs, status }: TaskProgressProps) {
+  const counts = totalOf(graphs.map((one) => one.counts));
+  const isCounted = sum(counts) > 0;
+  const { failed = 0, blocked = 0, not_reached = 0 } = isCounted ? counts : status.counts;
+  return (
+    <Progress
+      done={isCounted ? doneOf(counts) : status.done}
+      total={isCounted ? workOf(counts) : status.total}
+      bad={failed}
+      badly={saidCounts({ failed, blocked, not_reached })}
+      what="tasks"
+    />
   );
 }
 
@@ -138,9 +157,6 @@ const Approvals = ({ run, awaiting }: ApprovalsProps) =>
       </div>
     </div>
   ));
-
-const failedAndBlocked = ({ failed, blocked, not_reached }: GraphRunStatus['counts']): string =>
-  saidCounts({ failed, blocked, not_reached });
 
 /** Its target, starter, time and reason. */
 function Facts({ run, expected }: { readonly run: Run; readonly expected: Status['expected'] }) {

@@ -1,16 +1,17 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
 import type { RunStatus } from '../../../core/contracts/site-run.ts';
 import type { GroupReport, NodeReport, RunReport } from '../../../core/contracts/site-run-report.ts';
 import type { NodeState } from '../../../core/words.ts';
 import { at, send } from '../api.ts';
 import { Action, Choice, type Given, Search } from '../ask.tsx';
-import { type Cell, Cells, Loaded, Progress, State, Tabs, type View } from '../parts.tsx';
+import { type Cell, Cells, Loaded, NodeStanding, Progress, State, Tabs, type View } from '../parts.tsx';
 import { fieldsOf, filterBy } from '../router.ts';
 import { useData } from '../store.ts';
 import { Chosen, forEach, Table, useSelection } from '../table.tsx';
 import { Lasting } from '../times.tsx';
-import { count, type Look, reasonOf, said, some } from '../words.ts';
+import { count, isUntouched, type Look, reasonOf, said, some, stateOf, UNTOUCHED } from '../words.ts';
 import { Commit } from './revisions.tsx';
 import { type BarOf, Timeline } from './timeline.tsx';
 
@@ -63,7 +64,7 @@ export function SiteRun({ id, tables, status, query }: SiteRunProps) {
       {view === 'nodes' ? (
         <NodeTable id={id} rows={rows} query={query} live={run.outcome === null} />
       ) : (
-        <Timeline rows={rows.map(barOf)} until={run.ended_at} from={run.started_at} />
+        <Bars nodes={rows} run={run} />
       )}
     </>
   );
@@ -72,8 +73,23 @@ export function SiteRun({ id, tables, status, query }: SiteRunProps) {
 /** The current step, or the one that failed. */
 const stepOf = (one: NodeReport) => one.running ?? one.failed_in;
 
+function Bars({ nodes, run }: { readonly nodes: readonly NodeReport[]; readonly run: RunFrame['run'] }) {
+  const [page, setPage] = useState(0);
+  const lines = nodes.flatMap(({ name, started_at: start }) => (start === undefined ? [] : [{ key: name, name }]));
+  return (
+    <Timeline
+      lines={lines}
+      bars={nodes.map(barOf)}
+      page={page}
+      onPage={setPage}
+      from={run.started_at}
+      until={run.ended_at}
+    />
+  );
+}
+
 const barOf = (one: NodeReport): BarOf => ({
-  row: one.name,
+  line: one.name,
   label: `${said(stepOf(one) ?? '')} ${said(one.state)}`,
   status: one.running === undefined ? one.state : 'running',
   from: one.started_at,
@@ -95,8 +111,8 @@ function NodeCells({ nodes, chosen }: { readonly nodes: readonly NodeReport[]; r
     key: one.name,
     name: one.name,
     look: lookOfNode(one),
-    note: said(one.state),
-    text: `${one.name}: ${said(one.state)}${reasonOf(one) && `, ${reasonOf(one)}`}`,
+    note: stateOf(one),
+    text: `${one.name}: ${stateOf(one)}${reasonOf(one) && `, ${reasonOf(one)}`}`,
   }));
   const choose = ({ key }: Cell<string>) => filterBy({ node: chosen === key ? '' : key, page: '', view: '' });
   return (
@@ -116,8 +132,11 @@ function NodeCells({ nodes, chosen }: { readonly nodes: readonly NodeReport[]; r
   );
 }
 
-const lookOfNode = ({ state, started_at: start, ended_at: end }: NodeReport): Look =>
-  LOOKS[state] ?? (start !== undefined && end === undefined ? 'busy' : 'wait');
+function lookOfNode(node: NodeReport): Look {
+  const { state, started_at: start, ended_at: end } = node;
+  if (isUntouched(node)) return 'off';
+  return LOOKS[state] ?? (start !== undefined && end === undefined ? 'busy' : 'wait');
+}
 
 const LOOKS: Readonly<Partial<Record<NodeState, Look>>> = { success: 'ok', failed: 'bad', prepared: 'half' };
 
@@ -235,6 +254,8 @@ function treeOf(groups: readonly GroupReport[]): ReadonlyMap<string, readonly Gr
   });
 }
 
+const keyOfState = (one: NodeReport): string => (isUntouched(one) ? 'untouched' : one.state);
+
 const RANK: Readonly<Record<NodeState, number>> = { failed: 0, prepared: 1, waiting: 2, not_reached: 3, success: 4 };
 
 interface NodeTableProps {
@@ -247,9 +268,12 @@ interface NodeTableProps {
 function NodeTable({ id, rows, query, live }: NodeTableProps) {
   const [group, state, name] = fieldsOf(query, ['group', 'state', 'node']);
   const wanted = rows
-    .filter((one) => (group === '' || one.group === group) && (state === '' || one.state === state))
+    .filter((one) => (group === '' || one.group === group) && (state === '' || keyOfState(one) === state))
     .filter((one) => one.name.includes(name))
-    .sort((a, b) => RANK[a.state] - RANK[b.state] || (a.name < b.name ? -1 : 1));
+    .sort(
+      (a, b) =>
+        RANK[a.state] - RANK[b.state] || Number(isUntouched(a)) - Number(isUntouched(b)) || (a.name < b.name ? -1 : 1),
+    );
   const selection = useSelection(wanted, {
     keyOf: (one) => one.name,
     nameOf: (one) => one.name,
@@ -279,6 +303,7 @@ function NodeTable({ id, rows, query, live }: NodeTableProps) {
             ['not_reached', 'not reached'],
             ['prepared', 'prepared'],
             ['success', 'success'],
+            ['untouched', UNTOUCHED],
           ]}
           onChange={(value) => filterBy({ state: value, page: '' })}
         />
@@ -306,10 +331,10 @@ function NodeTable({ id, rows, query, live }: NodeTableProps) {
         empty="No nodes match."
         columns={[
           ['Node', (one) => one.name, 'name'],
-          ['State', (one) => <State of={one.state} />],
+          ['State', (one) => <NodeStanding of={one} />],
           ['Group', (one) => one.group ?? ''],
           ['Step', (one) => said(stepOf(one) ?? '')],
-          ['Tries', (one) => one.attempts ?? '', 'number'],
+          ['Tries', (one) => one.attempts || '', 'number'],
           ['Took', (one) => <Lasting from={one.started_at} to={one.ended_at} />, 'number'],
           [
             'Reason',

@@ -1,12 +1,17 @@
 import { useRef, useState } from 'preact/hooks';
 import { shownMoment } from '../clock.ts';
+import { shortNames } from '../short-names.ts';
 import { count, lookOf, msOf, said, timeOf } from '../words.ts';
 
-const ROWS = 60;
+/** Lines that are shown together. */
+export const LINES_A_PAGE = 60;
 /** The shortest time that fills the width. */
 const MIN_MS = 1_000;
 const DRAG_PX = 6;
 const KEYS: Readonly<Record<string, number>> = { ArrowLeft: -0.25, ArrowRight: 0.25 };
+
+/** Of phones. */
+const NARROW_PX = 700;
 
 /** Room for the time at a tick. */
 const TICK_PX = 150;
@@ -14,10 +19,15 @@ const TICK_PX = 150;
 /** Steps of the axis, in seconds. */
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];
 
-/** What a bar shows. */
+/** A line: a node, by its key and its name. */
+export interface Line {
+  readonly key: string;
+  readonly name: string;
+}
+
+/** What a bar shows, on the line of that key. */
 export interface BarOf {
-  readonly row: string;
-  readonly name?: string | undefined;
+  readonly line: string;
   readonly label: string;
   readonly status: string;
   /** Absent before it starts. */
@@ -39,27 +49,40 @@ interface Dragged {
 }
 
 interface TimelineProps {
-  readonly rows: readonly BarOf[];
+  /** All of them; those of the page are shown. */
+  readonly lines: readonly Line[];
+  /** At least all of the lines of the page. */
+  readonly bars: readonly BarOf[];
+  readonly page: number;
+  readonly onPage: (page: number) => void;
   readonly from: string;
   readonly until: string | null;
 }
 
-/** Bars in time, a row for each node; also while they still run. Dragging over it zooms to that time. */
-export function Timeline({ rows, from, until }: TimelineProps) {
-  const [page, setPage] = useState(0);
+/** The lines of a page. */
+export const linesOn = (lines: readonly Line[], page: number): readonly Line[] =>
+  lines.slice(page * LINES_A_PAGE, (page + 1) * LINES_A_PAGE);
+
+/** Bars in time, a line for each node; also while they still run. Dragging over it zooms to that time. */
+export function Timeline({ lines, bars: given, page, onPage, from, until }: TimelineProps) {
   const [range, setRange] = useState<readonly [start: number, end: number]>();
   const [dragged, setDragged] = useState<Dragged>();
   const track = useRef<HTMLDivElement>(null);
   const last = until === null ? shownMoment.value : msOf(until);
-  const bars = rows.flatMap((one): Bar[] =>
+  const bars = given.flatMap((one): Bar[] =>
     one.from ? [{ ...one, begin: msOf(one.from), end: one.to ? msOf(one.to) : last }] : [],
   );
-  if (bars.length === 0) return <p class="quiet">Nothing has started yet.</p>;
+  if (bars.length === 0 && lines.length <= LINES_A_PAGE) return <p class="quiet">Nothing has started yet.</p>;
   const first = bars.reduce((least, { begin }) => Math.min(least, begin), msOf(from));
-  const latest = bars.reduce((most, { end }) => Math.max(most, end), msOf(from) + 1000);
+  // Of one page as of another: they are compared.
+  const latest = bars.reduce((most, { end }) => Math.max(most, end), Math.max(last, msOf(from) + 1000));
   const [start, end] = range ?? [first, latest];
-  const all = [...Map.groupBy(bars, ({ row }) => row)];
-  const shown = all.slice(page * ROWS, (page + 1) * ROWS);
+  const byLine = Map.groupBy(bars, ({ line }) => line);
+  const shown = linesOn(lines, page);
+  const names = shortNames(
+    lines.map(({ name }) => name),
+    innerWidth > NARROW_PX ? 16 : 10,
+  );
   const at = (time: number): number => (100 * (time - start)) / (end - start);
   const ticks = ticksOf(start, end, Math.max(2, Math.floor(innerWidth / TICK_PX))).filter(
     // The last one would have no room for its text.
@@ -126,15 +149,15 @@ export function Timeline({ rows, from, until }: TimelineProps) {
             Reset zoom
           </button>
         </span>
-        {all.length > ROWS && (
+        {lines.length > LINES_A_PAGE && (
           <span class="actions">
-            <button type="button" disabled={page === 0} onClick={() => setPage(page - 1)}>
+            <button type="button" disabled={page === 0} onClick={() => onPage(page - 1)}>
               Previous
             </button>
             <span class="quiet">
-              {page * ROWS + 1}–{Math.min((page + 1) * ROWS, all.length)} of {count(all.length, 'node')}
+              {page * LINES_A_PAGE + 1}–{page * LINES_A_PAGE + shown.length} of {count(lines.length, 'node')}
             </span>
-            <button type="button" disabled={(page + 1) * ROWS >= all.length} onClick={() => setPage(page + 1)}>
+            <button type="button" disabled={(page + 1) * LINES_A_PAGE >= lines.length} onClick={() => onPage(page + 1)}>
               Next
             </button>
           </span>
@@ -161,40 +184,72 @@ export function Timeline({ rows, from, until }: TimelineProps) {
               ))}
             </div>
           </div>
-          {shown.map(([row, own]) => {
-            const name = own[0]?.name ?? row;
-            return (
-              <div class="line" key={row}>
-                <span class="name" title={name}>
-                  {name}
-                </span>
-                <div class="track" role="list" aria-label={`Node ${name}`}>
-                  {own
-                    .filter((bar) => bar.end >= start && bar.begin <= end)
-                    .map((bar) => (
-                      <Shown
-                        key={bar.label}
-                        bar={bar}
-                        left={Math.max(0, at(bar.begin))}
-                        right={Math.min(100, at(bar.end))}
-                      />
-                    ))}
-                </div>
+          {shown.map(({ key, name }) => (
+            <div class="line" key={key}>
+              <span class="name" title={name}>
+                {names.get(name)}
+              </span>
+              <div class="track" role="list" aria-label={`Node ${name}`}>
+                {inLanes(byLine.get(key) ?? [])
+                  .filter(({ bar }) => bar.end >= start && bar.begin <= end)
+                  .map((one) => (
+                    <Shown
+                      key={one.bar.label}
+                      {...one}
+                      left={Math.max(0, at(one.bar.begin))}
+                      right={Math.min(100, at(one.bar.end))}
+                    />
+                  ))}
               </div>
-            );
-          })}
+            </div>
+          ))}
         </div>
       </div>
     </>
   );
 }
 
+interface InLane {
+  readonly bar: Bar;
+  readonly lane: number;
+  /** How many the line has. */
+  readonly lanes: number;
+}
+
+/** More would be too thin to be seen. */
+const MOST_LANES = 4;
+
+/** Bars of the same time below each other, so that none hides another. */
+function inLanes(bars: readonly Bar[]): InLane[] {
+  const lasts: Bar[] = [];
+  const placed = bars
+    .toSorted((a, b) => a.begin - b.begin)
+    .map((bar) => {
+      const free = lasts.findIndex(({ begin, end }) => end <= bar.begin && begin < bar.begin);
+      const lane = free === -1 ? lasts.length : free;
+      lasts[lane] = bar;
+      return { bar, lane: lane % MOST_LANES };
+    });
+  const lanes = Math.min(lasts.length, MOST_LANES);
+  return placed.map((one) => ({ ...one, lanes }));
+}
+
+interface ShownProps extends InLane {
+  readonly left: number;
+  readonly right: number;
+}
+
 /** The table has the same links for the keyboard: a thousand bars would be too many tab stops. */
-function Shown({ bar, left, right }: { readonly bar: Bar; readonly left: number; readonly right: number }) {
+function Shown({ bar, lane, lanes, left, right }: ShownProps) {
   const text = `${bar.label}: ${said(bar.status)}, ${timeOf(bar.from)} – ${bar.to ? timeOf(bar.to) : 'now'}`;
   const look = {
     class: `span ${lookOf(bar.status)}${bar.isCritical ? ' critical' : ''}`,
-    style: { left: `${left}%`, width: `${Math.max(right - left, 0.15)}%` },
+    style: {
+      left: `${left}%`,
+      width: `${Math.max(right - left, 0.15)}%`,
+      top: `${(100 * lane) / lanes}%`,
+      height: `${100 / lanes}%`,
+    },
     title: text,
   };
   return (
