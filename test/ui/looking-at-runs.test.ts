@@ -263,6 +263,7 @@ describePage('looking at runs', () => {
     for (const [path, button] of [
       ['/clusters', 'Create a cluster'],
       [cluster, 'Run a graph'],
+      [cluster, 'Deploy changes'],
       ['/runs/second', 'Run again'],
       ['/runs?by=nina', 'Save these filters'],
       [`/tags?owner=cluster/${env.cluster}`, 'Create a tag'],

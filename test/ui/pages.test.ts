@@ -87,6 +87,72 @@ describePage('pages over a store', () => {
     await page.getByLabel('Settings').waitFor();
   });
 
+  it('pending changes of a cluster are deployed with their plan, and every prompt names what it touches', async () => {
+    const env = await environment(rig.store, 'prod');
+    const base = `${api}/clusters/${env.cluster}`;
+    const task = (id: string, more: object) => ({
+      ...{ id, type: 'shell', version: '2.1.0', role: ['/.*/'], parameters: { cmd: 'true' } },
+      ...more,
+    });
+    await rig.ask('PUT', `${base}/deployment_graphs/default`, {
+      tasks: [task('web', { condition: { yaql_exp: 'changed($.web.port)' } })],
+    });
+    await rig.ask('POST', `${base}/deployment_graphs/provisioning`, { tasks: [task('install', {})] });
+    const settings = (port: number) => ({
+      editable: { web: { port: { value: port, type: 'number', label: 'Port' } } },
+    });
+    await rig.ask('PUT', `${base}/attributes`, settings(80));
+    expect((await rig.ask('GET', `${base}/changes`)).body).toMatchObject({ nodes: [], settings: null });
+    const { now } = (await rig.ask('GET', `${base}/states`)).body;
+    await rig.store.taskStates.record({
+      ...{ clusterId: env.cluster, state: JSON.stringify({ common: now.common, nodes: now.nodes }) },
+      ...{ at: '2026-01-01T00:00:00Z', tasks: env.nodes.map((node) => ({ task: 'web', node: String(node) })) },
+    });
+    expect((await rig.ask('GET', `${base}/changes`)).body).toEqual({
+      ...{ cluster: env.cluster, sequence: null, graphs: ['default'], nodes: [], settings: [] },
+    });
+    await rig.ask('PUT', `${base}/attributes`, settings(8080));
+    const { id } = await rig.store.nodes.create({ name: 'prod-3', status: 'discover' });
+    await rig.ask('POST', `${base}/assignment`, [{ id, roles: ['compute'] }]);
+    await rig.ask('POST', `${base}/unassignment`, [{ id: env.nodes[1] }]);
+    expect((await rig.ask('GET', `${base}/changes`)).body).toEqual({
+      ...{ cluster: env.cluster, sequence: null, graphs: ['deletion', 'provisioning', 'default'] },
+      nodes: [
+        { id: env.nodes[1], name: 'prod-2', change: 'removed', roles: ['compute'], pending_roles: [] },
+        { id, name: 'prod-3', change: 'added', roles: [], pending_roles: ['compute'] },
+      ],
+      settings: [{ path: 'web.port', before: 80, now: 8080 }],
+    });
+
+    const page = await at(`/clusters/${env.cluster}`);
+    const dialog = page.getByRole('dialog');
+    const touched = dialog.getByRole('region', { name: 'What will be touched' });
+    await page.getByRole('button', { name: 'Deploy changes' }).click();
+    await touched.getByRole('listitem').filter({ hasText: 'prod-3 compute' }).waitFor();
+    await touched.getByRole('listitem').filter({ hasText: 'prod-2 compute' }).waitFor();
+    await touched.getByText('web.port 80 → 8080').waitFor();
+    await touched.getByRole('region', { name: 'Graph deletion' }).getByText('0 tasks would run').waitFor();
+    await touched.getByRole('region', { name: 'Graph provisioning' }).getByText('Touched: prod-3.').waitFor();
+    await touched.getByRole('region', { name: 'Graph default' }).getByText('Touched: prod-1.').waitFor();
+    await screenshot(page, 'page-deploy-changes');
+    const asked = page.waitForRequest(/graphs\/execute/);
+    await dialog.getByLabel('Reason').fill('another port');
+    await dialog.getByRole('button', { name: 'Deploy changes' }).click();
+    expect((await asked).postDataJSON()).toEqual({
+      ...{ cluster: env.cluster, hold_on_failure: true, reason: 'another port' },
+      graphs: [{ type: 'deletion' }, { type: 'provisioning' }, { type: 'default' }],
+    });
+
+    // The plan follows the form.
+    await page.goto(`${origin}/clusters/${env.cluster}?type=provisioning`);
+    await page.getByRole('button', { name: 'Run a graph' }).click();
+    await touched.getByText('Touched: prod-3.').waitFor();
+    await dialog.getByRole('combobox', { name: /^Graph/ }).selectOption('default');
+    await touched.getByText('Touched: prod-1.').waitFor();
+    await dialog.getByLabel('prod-2').check();
+    await touched.getByText('it is pending removal').waitFor();
+  });
+
   it('tags are created, assigned, removed and deleted', async () => {
     const env = await environment(rig.store, 'prod');
     const page = await at(`/tags?owner=cluster/${env.cluster}`);

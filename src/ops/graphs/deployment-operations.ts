@@ -1,15 +1,20 @@
+import { type ChangedSetting, changedSettings } from '../../clusters/changed-settings.ts';
 import { readClusterSources } from '../../clusters/read-sources.ts';
 import { unknownType } from '../../clusters/requested-graphs.ts';
+import { flattenSettings } from '../../clusters/settings.ts';
+import { clusterStates } from '../../clusters/state/cluster-state.ts';
 import { given } from '../../core/data/given.ts';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.ts';
 import { actionOf, namesOfType } from '../../core/graph-types.ts';
 import { requestRefused } from '../../core/run/index.ts';
 import { OPEN_TRANSACTION_STATUSES } from '../../core/words.ts';
-import type { TransactionRecord } from '../../store/index.ts';
+import type { Fields } from '../../graph/index.ts';
+import type { NodeRecord, SequenceRecord, TransactionRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
 import { requestProblem } from '../refusal.ts';
 import type { RunOperations } from '../runs.ts';
+import { readSources } from '../tags/read-sources.ts';
 import { checkClusterNodes } from './cluster-nodes.ts';
 import { clusterTasks } from './cluster-tasks.ts';
 import { inFuelTerms } from './fuel-terms.ts';
@@ -25,6 +30,23 @@ interface ChangesToDeploy extends DeploymentOptions {
   readonly type: string;
   readonly nodes?: readonly number[];
   readonly tasks?: readonly string[];
+}
+
+/** What the next deployment of changes brings to a cluster, and how. */
+interface PendingChanges {
+  readonly cluster: number;
+  /** The sequence of its release that it runs; null: the graphs that have something to do. */
+  readonly sequence: Pick<SequenceRecord, 'id' | 'name'> | null;
+  readonly graphs: readonly string[];
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly name: string;
+    readonly change: 'added' | 'removed' | 'roles';
+    readonly roles: readonly string[];
+    readonly pending_roles: readonly string[];
+  }[];
+  /** Those that differ from what tasks saw last; null before any task has succeeded, as all of them are new. */
+  readonly settings: readonly ChangedSetting[] | null;
 }
 
 /** Name of the sequence that `deployChanges` runs if a release has it. */
@@ -92,6 +114,27 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
       };
       return startedWithTasks({ cluster, graphs: [graph], ...options });
     },
+    /** What `deployChanges` would do now: nothing is started. */
+    async changes(cluster: number): Promise<PendingChanges> {
+      const { releaseId } = await store.clusters.brief(cluster);
+      const sequence = await store.sequences.find(releaseId, DEPLOY_CHANGES);
+      const graphs = sequence === null ? await changeGraphs(cluster) : sequence.graphs;
+      const sources = await readSources(deps, cluster);
+      const { now, before } = clusterStates(sources, await store.taskStates.read(cluster));
+      const settings = Object.keys(flattenSettings(sources.cluster.settings));
+      const nodes = await store.nodes.list({ clusterId: cluster });
+      return {
+        cluster,
+        sequence: sequence === null ? null : { id: sequence.id, name: sequence.name },
+        graphs: graphs.map(({ type }) => String(type)),
+        nodes: nodes.flatMap((node) => {
+          const { id, name, roles, pendingRoles: pending_roles } = node;
+          const change = changeOf(node);
+          return change === null ? [] : [{ id, name, change, roles, pending_roles }];
+        }),
+        settings: before === null ? null : changedSettings(pick(before.common, settings), pick(now.common, settings)),
+      };
+    },
     /** Deploys all changes: by the release's sequence `deploy-changes`, else by deletion, provisioning and deployment. */
     async deployChanges(cluster: number, options: DeploymentOptions): Promise<StartedDeployment> {
       const { releaseId } = await store.clusters.brief(cluster);
@@ -131,3 +174,12 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
     },
   });
 }
+
+function changeOf(node: Pick<NodeRecord, 'pendingAddition' | 'pendingDeletion' | 'pendingRoles'>) {
+  if (node.pendingDeletion) return 'removed';
+  if (node.pendingAddition) return 'added';
+  return node.pendingRoles.length > 0 ? 'roles' : null;
+}
+
+const pick = (data: Fields, keys: readonly string[]): Fields =>
+  Object.fromEntries(keys.flatMap((key) => (Object.hasOwn(data, key) ? [[key, data[key]]] : [])));

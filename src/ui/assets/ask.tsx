@@ -1,11 +1,14 @@
 // Buttons that ask before they act, and their form fields.
-import type { TargetedSubmitEvent } from 'preact';
+import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Role } from '../../core/words.ts';
 import { operator, type Problem as Refusal } from './api.ts';
 import { actorName, forbidden, hasToken } from './identity.ts';
 import { Problem, say } from './parts.tsx';
 import { problemOf } from './store.ts';
+
+/** After a letter, how long a preview waits for the next one. */
+const TYPING_MS = 300;
 
 /** Its value, and its text. */
 export type Option = readonly [value: string, text: string];
@@ -47,6 +50,8 @@ interface Asked {
   readonly title?: string;
   readonly explain?: string;
   readonly fields?: readonly FormField[];
+  /** What will be touched, by name, for the form as it is filled now. */
+  readonly preview?: (given: Given) => ComponentChildren;
   /** Whether it asks why. */
   readonly reason?: boolean;
   /** Whether it is done in someone's name. */
@@ -93,6 +98,7 @@ function Ask(asked: Asked & { readonly onClose: () => void }) {
     label,
     title = label,
     explain,
+    preview,
     act,
     fields = [],
     reason = true,
@@ -104,7 +110,22 @@ function Ask(asked: Asked & { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [problem, setProblem] = useState<Refusal>();
   const [busy, setBusy] = useState(false);
-  useEffect(() => dialog.current?.showModal(), []);
+  const [filled, setFilled] = useState<Given>();
+  const form = useRef<HTMLFormElement>(null);
+  const typing = useRef<number>(undefined);
+  const look = (): void => {
+    if (form.current !== null) setFilled(givenIn(new FormData(form.current)));
+  };
+  // A plan is made on request: not for every letter of a name.
+  const lookLater = (): void => {
+    clearTimeout(typing.current);
+    typing.current = setTimeout(look, TYPING_MS);
+  };
+  useEffect(() => {
+    dialog.current?.showModal();
+    look();
+    return () => clearTimeout(typing.current);
+  }, []);
   const close = () => dialog.current?.close();
   const submit = async (form: HTMLFormElement): Promise<void> => {
     const filled = new FormData(form);
@@ -124,8 +145,8 @@ function Ask(asked: Asked & { readonly onClose: () => void }) {
     }
   };
   return (
-    <dialog ref={dialog} aria-label={title} onClose={onClose}>
-      <form method="dialog" onSubmit={submitted(submit)}>
+    <dialog ref={dialog} class={preview && 'wide'} aria-label={title} onClose={onClose}>
+      <form ref={form} method="dialog" onSubmit={submitted(submit)} onInput={preview && lookLater}>
         <h2>{title}</h2>
         {explain && <p>{explain}</p>}
         {fields.map((field) => (
@@ -147,6 +168,11 @@ function Ask(asked: Asked & { readonly onClose: () => void }) {
           ) : (
             <Field field={{ name: 'by', label: 'Your name', value: operator.name, placeholder: 'who does it' }} />
           ))}
+        {preview && (
+          <div class="preview" role="region" aria-label="What will be touched" tabindex={0}>
+            {filled && preview(filled)}
+          </div>
+        )}
         <Problem of={problem} />
         <div class="actions">
           <button type="submit" class={danger ? 'danger main' : 'main'} disabled={busy}>
@@ -249,8 +275,9 @@ export function Choices({ name, label, value = [], options }: ChoicesProps) {
   const id = useId();
   const shows = ([, text]: Option): boolean => text.toLowerCase().includes(wanted.toLowerCase());
   const mark = (is: boolean): void => {
+    // By clicks, of which the form learns.
     for (const one of box.current?.querySelectorAll<HTMLInputElement>('label:not([hidden]) input') ?? [])
-      one.checked = is;
+      if (one.checked !== is) one.click();
   };
   return (
     <div class="field choices" role="group" aria-labelledby={id}>

@@ -55,6 +55,7 @@ export const serveExecutions: RouteGroup = async (app, { operations: { deploymen
       const wanted = { ...deploymentOf(request, request.query), tasks: namesIn(request.body) };
       return viewStarted(await deployments.deploy(request.params.id, wanted));
     },
+    'GET /clusters/:id/changes/': ({ params }) => deployments.changes(params.id),
     'PUT /clusters/:id/changes/': deployChanges({}),
     'PUT /clusters/:id/changes/redeploy/': deployChanges({ force: true }),
     'PUT /clusters/:id/network_configuration/:provider/verify': async (request) =>

@@ -243,6 +243,30 @@ const changes = {
   body: ignoredBody,
 } as const;
 
+const pendingChangesSchema = z
+  .strictObject({
+    cluster: z.int(),
+    sequence: z
+      .strictObject({ id: z.int(), name: z.string() })
+      .nullable()
+      .describe('The sequence that is run; null: the graphs with something to do.'),
+    graphs: z.array(z.string()).describe('Types of the graphs, in their order.'),
+    nodes: z.array(
+      z.strictObject({
+        id: z.int(),
+        name: z.string(),
+        change: z.enum(['added', 'removed', 'roles']),
+        roles: z.array(z.string()),
+        pending_roles: z.array(z.string()),
+      }),
+    ),
+    settings: z
+      .array(z.strictObject({ path: z.string(), before: anyJson.optional(), now: anyJson.optional() }))
+      .nullable()
+      .describe('Settings that differ from what tasks saw last. Null before any task has succeeded: all are new.'),
+  })
+  .meta({ id: 'PendingChanges', description: 'What a deployment of changes would bring to a cluster.' });
+
 /** Starting and stopping runs of graphs. */
 export const executionRoutes = tagged('deployments', {
   'POST /graphs/execute/': {
@@ -287,6 +311,13 @@ export const executionRoutes = tagged('deployments', {
     summary: 'Run some tasks of one graph of a cluster',
     query: deployQuery,
     body: taskNamesBody,
+  },
+  'GET /clusters/:id/changes/': {
+    id: 'getChanges',
+    access: 'viewer',
+    summary: 'Show what a deployment of changes would do: nodes that come and leave, changed settings, graphs',
+    params: idParams('cluster'),
+    answers: { 200: pendingChangesSchema },
   },
   'PUT /clusters/:id/changes/': { ...changes, id: 'deployChanges', summary: 'Deploy the changes of a cluster' },
   'PUT /clusters/:id/changes/redeploy/': {

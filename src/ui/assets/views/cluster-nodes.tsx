@@ -133,6 +133,14 @@ function NodeActions({ cluster, nodes, tags, onDone }: Omit<ClusterNodesProps, '
         label="Remove"
         title={`Remove ${names} from the cluster`}
         explain="Deployed nodes leave with the next deployment, others immediately."
+        preview={() => (
+          <p>
+            {some(
+              nodes.map(({ name }) => name),
+              30,
+            )}
+          </p>
+        )}
         reason={false}
         act={take}
         done={`${names}: removed, or marked for the next deployment to remove.`}

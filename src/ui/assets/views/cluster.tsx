@@ -9,7 +9,9 @@ import { listsChanged, problemOf, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { count } from '../words.ts';
 import { ClusterNodes, type Node } from './cluster-nodes.tsx';
+import { DeployChanges } from './deploy-changes.tsx';
 import { GraphPicture } from './graph-picture.tsx';
+import { GraphPlan } from './graph-plan.tsx';
 import { RunGraphs } from './run-graphs.tsx';
 import { RunGrid } from './run-grid.tsx';
 import { RunTable } from './runs.tsx';
@@ -52,13 +54,16 @@ export function ClusterView({ id, query }: { readonly id: string; readonly query
         trail={[LIST]}
         actions={
           cluster.data && (
-            <RunGraphs
-              id={Number(id)}
-              types={types}
-              type={type}
-              locked={cluster.data.is_locked}
-              nodes={nodes.data ?? []}
-            />
+            <>
+              <DeployChanges id={Number(id)} locked={cluster.data.is_locked} nodes={nodes.data ?? []} />
+              <RunGraphs
+                id={Number(id)}
+                types={types}
+                type={type}
+                locked={cluster.data.is_locked}
+                nodes={nodes.data ?? []}
+              />
+            </>
           )
         }
       >
@@ -133,7 +138,7 @@ const Graphs = ({ cluster, query, types, type, name, nodes }: GraphsProps) => (
     {type ? (
       <>
         <Fold label="Plan of a run started now" open={query.has('plan')}>
-          {() => <Plan cluster={cluster} type={type} nodes={nodes} />}
+          {() => <GraphPlan cluster={cluster} type={type} nodes={nodes} />}
         </Fold>
         <Fold label="Drawing of the merged graph">
           {() => (
@@ -241,89 +246,6 @@ function FreeNodes({ cluster, onDone }: ChangeProps) {
     </Loaded>
   );
 }
-
-/** What runs on each node, what does not, and why. */
-function Plan({ cluster, type, nodes }: Pick<GraphsProps, 'cluster' | 'nodes'> & { readonly type: string }) {
-  const names = new Map(nodes.map((one) => [String(one.id), one.name]));
-  const nameOf = (node: string | number): string => names.get(String(node)) ?? String(node);
-  const plan = useData(at('GET /clusters/:id/plan/', { params: { id: cluster }, query: { graph_type: type } }));
-  return (
-    <Loaded from={plan}>
-      {(data) => (
-        <>
-          <p class="facts">
-            {count(data.totals.running, 'task')} would run on {count(data.totals.nodes, 'node')};{' '}
-            {data.totals.first_time} for the first time.
-          </p>
-          {data.warnings.length > 0 && (
-            <ul class="banner plain">
-              {data.warnings.map((one) => (
-                <li>{one.message}</li>
-              ))}
-            </ul>
-          )}
-          {data.nodes.slice(0, 100).map((node) => (
-            <Fold
-              key={node.node}
-              label={`Node ${nameOf(node.node)}: ${node.runs.length} run, ${node.skipped.length} skipped`}
-            >
-              {() => <PlanNode node={node} />}
-            </Fold>
-          ))}
-          {data.nodes.length > 100 && <p class="quiet">Showing the first 100 of {data.nodes.length} nodes.</p>}
-          <Reasons heading="Not placed on any node" rows={data.not_placed.map((one) => [one.task, one.reason])} />
-          <Reasons
-            heading="Not on the primary node"
-            rows={data.skipped_primaries.map((one) => [one.task, `node ${nameOf(one.node)} has it as ${one.tag}`])}
-          />
-          <Reasons heading="Omitted nodes" rows={data.left_out.map((one) => [nameOf(one.node), one.reason])} />
-        </>
-      )}
-    </Loaded>
-  );
-}
-
-const PlanNode = ({ node }: { readonly node: Answer<'GET /clusters/:id/plan/'>['nodes'][number] }) => (
-  <Table
-    label={`Plan of node ${node.node}`}
-    rows={[
-      ...node.runs.map((one) => ({
-        ...one,
-        runs: true,
-        why: [one.first_time ? 'first time' : '', ...one.changed].filter(Boolean).join('; '),
-        values: [],
-      })),
-      ...node.skipped.map((one) => ({ ...one, runs: false, placed_by: '' })),
-    ]}
-    keyOf={(one) => one.task}
-    columns={[
-      ['Task', (one) => one.task],
-      ['', (one) => <State of={one.runs ? 'running' : 'skipped'}>{one.runs ? 'runs' : 'skipped'}</State>],
-      ['Why', (one) => one.why, 'wide'],
-      ['Values', (one) => one.values.join('; '), 'wide'],
-      ['Placed by', (one) => one.placed_by],
-    ]}
-  />
-);
-
-interface ReasonsProps {
-  readonly heading: string;
-  readonly rows: readonly (readonly [what: string, why: string])[];
-}
-
-const Reasons = ({ heading, rows }: ReasonsProps) =>
-  rows.length > 0 && (
-    <>
-      <h3>{heading}</h3>
-      <ul class="plain">
-        {rows.map(([what, why]) => (
-          <li>
-            <strong>{what}</strong> {why}
-          </li>
-        ))}
-      </ul>
-    </>
-  );
 
 function ClusterRuns({ id }: { readonly id: string }) {
   const runs = useData(at('GET /runs', { query: { label: `cluster:${id}`, limit: 20 } }), {

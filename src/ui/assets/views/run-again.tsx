@@ -7,6 +7,7 @@ import { go } from '../router.ts';
 import { useData } from '../store.ts';
 import { said } from '../words.ts';
 import { RunGraphs } from './run-graphs.tsx';
+import { Touched } from './site-plan.tsx';
 
 /** Starts a run like an ended one, with changes: its input is offered again. */
 export function RunAgain({ run }: { readonly run: Run }) {
@@ -84,6 +85,15 @@ function SiteAgain({ site, given, kind }: { readonly site: string; readonly give
     },
   ];
   return (
-    <Action label="Run again" title={`Run again on ${site}`} fields={fields} act={start} done="The run has started." />
+    <Action
+      label="Run again"
+      title={`Run again on ${site}`}
+      fields={fields}
+      preview={({ texts }) => (
+        <Touched site={site} kind={texts.kind ?? kind} nodes={texts.nodes?.split(/[\s,]+/).filter(Boolean) ?? []} />
+      )}
+      act={start}
+      done="The run has started."
+    />
   );
 }

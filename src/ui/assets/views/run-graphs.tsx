@@ -2,6 +2,7 @@ import { type Answer, send } from '../api.ts';
 import { Action, type FormField, type Given, heldBefore, holdField, listed, optionsOf } from '../ask.tsx';
 import { fieldOf, textOf, textsOf } from '../own-data.ts';
 import { go } from '../router.ts';
+import { GraphPlan } from './graph-plan.tsx';
 
 interface RunGraphsProps {
   /** The cluster. */
@@ -87,5 +88,20 @@ export function RunGraphs({ id, types, type = '', locked, nodes, given, label = 
   const why =
     (locked && 'A run is in progress on this cluster: wait for it, or control it on its page.') ||
     (types.length === 0 && 'No graphs yet: its release has none. Upload one.');
-  return <Action label={label} fields={fields} act={start} disabled={why} done="The run has started." />;
+  const preview = ({ texts, chosen }: Given) => {
+    const wanted = chosen('nodes').map(Number);
+    return (
+      <GraphPlan
+        cluster={id}
+        type={texts.type ?? type}
+        nodes={nodes}
+        only={wanted.length > 0 ? wanted : undefined}
+        tasks={texts.tasks === undefined ? undefined : listed(texts.tasks)}
+        force={texts.force !== undefined}
+      />
+    );
+  };
+  return (
+    <Action label={label} fields={fields} preview={preview} act={start} disabled={why} done="The run has started." />
+  );
 }

@@ -5,11 +5,11 @@ import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
 import { type Answer, at, send } from '../api.ts';
 import { Action, type Given } from '../ask.tsx';
 import { type Names, useClusterNames, useNodeNames } from '../names.ts';
-import { type Crumb, Missing, notice, Progress, RunState, Title } from '../parts.tsx';
+import { type Crumb, Loaded, Missing, notice, Progress, RunState, Title } from '../parts.tsx';
 import { go } from '../router.ts';
 import { useData, useRun } from '../store.ts';
 import { Ago, Lasting, TimeLeft } from '../times.tsx';
-import { doneOf, placeOf, said, saidCounts, sum, timeOf, totalOf, workOf } from '../words.ts';
+import { doneOf, placeOf, said, saidCounts, some, sum, timeOf, totalOf, workOf } from '../words.ts';
 import { GraphRun } from './graph-run.tsx';
 import { RunAgain } from './run-again.tsx';
 import { nameOfRun } from './runs.tsx';
@@ -244,6 +244,7 @@ function Steering({ run, status }: { readonly run: Run; readonly status: Status 
         <Action
           label="Retry from failure"
           explain="Starts a run with the failed tasks of this one and everything after them. Successful tasks are not run again."
+          preview={() => <Unfinished run={run} />}
           act={again}
           done="A new run retries the failed tasks."
         />
@@ -282,6 +283,29 @@ function Steering({ run, status }: { readonly run: Run; readonly status: Status 
         danger
       />
     </>
+  );
+}
+
+/** The tasks that did not come to their end, by name. */
+function Unfinished({ run }: { readonly run: Run }) {
+  const names = useNodeNames(run.cluster);
+  const query = { statuses: 'failed,blocked,not_reached,waiting', limit: 100 };
+  const tasks = useData(at('GET /runs/:run/tasks', { params: { run: run.id }, query }));
+  return (
+    <Loaded from={tasks}>
+      {({ items, next }) => (
+        <p>
+          {items.length === 0 ? 'No task is left.' : 'Will run: '}
+          <strong>
+            {some(
+              items.map((one) => placeOf(one, names)),
+              30,
+            )}
+          </strong>
+          {next !== null && ', and further ones'}
+        </p>
+      )}
+    </Loaded>
   );
 }
 

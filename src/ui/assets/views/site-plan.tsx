@@ -4,19 +4,73 @@ import { Loaded, State } from '../parts.tsx';
 import { filterBy } from '../router.ts';
 import { useData } from '../store.ts';
 import { Table } from '../table.tsx';
-import { count } from '../words.ts';
+import { count, some } from '../words.ts';
 
 type Site = Answer<'GET /sites/:site'>;
 type Strategy = Answer<'GET /sites/:site/revisions/:ref/strategy'>;
 type Difference = Answer<'GET /sites/:site/revisions/:ref/difference'>;
 type Machines = Answer<'GET /sites/:site/nodes/status'>;
 
+function usePlan(site: string) {
+  const params = { site, ref: 'latest' };
+  return {
+    strategy: useData(at('GET /sites/:site/revisions/:ref/strategy', { params })),
+    difference: useData(at('GET /sites/:site/revisions/:ref/difference', { params })),
+    machines: useData(at('GET /sites/:site/nodes/status', { params: { site } }), { every: 30_000 }),
+  };
+}
+
+interface TouchedProps {
+  readonly site: string;
+  readonly kind: string;
+  /** Those of a redeployment. */
+  readonly nodes?: readonly string[];
+}
+
+/** The nodes that a run on a site would change, by name, from its plan. */
+export function Touched({ site, kind, nodes = [] }: TouchedProps) {
+  const { strategy, difference, machines } = usePlan(site);
+  if (kind === 'test_site') return <p>Nothing is changed.</p>;
+  if (kind === 'redeploy_nodes') return <Effect what="redeployed" of={nodes} />;
+  return (
+    <Loaded from={strategy}>
+      {(data) => {
+        const rows = rowsOf(data, difference.data, machines.data);
+        const isChanged = new Set(difference.data?.nodes.map(({ name }) => name));
+        // An update also deploys machines anew whose documents have changed; a deployment leaves what is deployed.
+        const fate = (row: (typeof rows)[number]) =>
+          kind === 'update_site' && row.what === 'unchanged' && isChanged.has(row.node) ? 'deployed' : row.what;
+        const by = Map.groupBy(rows, fate);
+        return (
+          <>
+            {rows.length === 0 && <p>No nodes.</p>}
+            {EFFECTS.map((what) => (
+              <Effect key={what} what={what} of={(by.get(what) ?? []).map(({ node }) => node)} />
+            ))}
+            <p>
+              <a href={`/sites/${encodeURIComponent(site)}?plan=1`}>Show the plan with reasons</a>
+            </p>
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+const EFFECTS = ['deployed', 'refused', 'not decided', 'unchanged'] as const;
+/** At most so many nodes by name. */
+const NAMED = 30;
+
+const Effect = ({ what, of }: { readonly what: string; readonly of: readonly string[] }) =>
+  of.length > 0 && (
+    <p>
+      {count(of.length, 'node')} {what}: <strong>{some(of, NAMED)}</strong>
+    </p>
+  );
+
 /** The effect of a deployment of the newest revision on each node, with reasons; nothing is changed. */
 export function SitePlan({ site, query: given }: { readonly site: Site; readonly query: URLSearchParams }) {
-  const params = { site: site.name, ref: 'latest' };
-  const strategy = useData(at('GET /sites/:site/revisions/:ref/strategy', { params }));
-  const difference = useData(at('GET /sites/:site/revisions/:ref/difference', { params }));
-  const machines = useData(at('GET /sites/:site/nodes/status', { params: { site: site.name } }), { every: 30_000 });
+  const { strategy, difference, machines } = usePlan(site.name);
   const text = given.get('node') ?? '';
   return (
     <>

@@ -319,6 +319,7 @@ function NodeTable({ id, rows, query, live }: NodeTableProps) {
         <Action
           label="Retry selected"
           explain="Retries these nodes while the run continues; their groups are evaluated again."
+          preview={() => <p>{some(selection.rows.map(selection.nameOf), 30)}</p>}
           act={retryChosen}
           done="Retrying the nodes."
         />

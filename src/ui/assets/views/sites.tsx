@@ -8,6 +8,7 @@ import { listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago } from '../times.tsx';
 import { said } from '../words.ts';
+import { Touched } from './site-plan.tsx';
 
 /** All sites, with the newest run of each. */
 export function SitesView() {
@@ -100,6 +101,7 @@ export function StartRun({ site, open }: StartRunProps) {
         disabled={none || busy}
         explain={`Deploys all nodes of ${revision}, group by group. Machines that are already deployed are not changed.`}
         fields={[holdField('groups')]}
+        preview={() => <Touched site={site.name} kind="deploy_site" />}
         act={start('deploy_site')}
       />
       <Action
@@ -108,6 +110,7 @@ export function StartRun({ site, open }: StartRunProps) {
         disabled={none || busy || never}
         explain={`Deploys what is new or changed between revision ${site.last_good_revision} and ${revision}.`}
         fields={[holdField('groups')]}
+        preview={() => <Touched site={site.name} kind="update_site" />}
         act={start('update_site')}
       />
       <Action
@@ -115,6 +118,7 @@ export function StartRun({ site, open }: StartRunProps) {
         title={`Test ${site.name}`}
         disabled={none || busy}
         explain="Checks whether the site can be deployed; changes nothing."
+        preview={() => <Touched site={site.name} kind="test_site" />}
         act={start('test_site')}
       />
     </>

@@ -8,7 +8,7 @@ import { addressWith, fieldsOf, filterBy } from '../router.ts';
 import { useData } from '../store.ts';
 import { Chosen, forEach, Table, useSelection } from '../table.tsx';
 import { Lasting } from '../times.tsx';
-import { placeOf, said, TASK_STATUSES } from '../words.ts';
+import { placeOf, said, some, TASK_STATUSES } from '../words.ts';
 import { logOf } from './task-log-address.ts';
 
 type Task = Answer<'GET /runs/:run/tasks'>['items'][number];
@@ -59,12 +59,14 @@ export function TaskTable({ id, graph, query, version, live, names }: TaskTableP
         <Action
           label="Retry selected"
           explain="Runs these tasks again; then the tasks they blocked."
+          preview={() => <p>{some(selection.rows.map(selection.nameOf), 30)}</p>}
           act={toAll('retry')}
           done="Retrying the tasks."
         />
         <Action
           label="Skip selected"
           explain="Continues as if these tasks had nothing to do."
+          preview={() => <p>{some(selection.rows.map(selection.nameOf), 30)}</p>}
           act={toAll('skip')}
           done="Tasks skipped."
         />

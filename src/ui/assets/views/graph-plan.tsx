@@ -1,0 +1,119 @@
+import { type Answer, at } from '../api.ts';
+import { Fold, Loaded, State } from '../parts.tsx';
+import { useData } from '../store.ts';
+import { Table } from '../table.tsx';
+import { count, some } from '../words.ts';
+import type { Node } from './cluster-nodes.tsx';
+
+/** At most so many nodes by name; each has its own fold below. */
+const NAMED = 30;
+
+interface GraphPlanProps {
+  readonly cluster: string | number;
+  readonly type: string;
+  /** The nodes of the cluster, for their names. */
+  readonly nodes: readonly Pick<Node, 'id' | 'name'>[];
+  /** Ids of the only nodes that may be touched; all where it is absent. */
+  readonly only?: readonly number[] | undefined;
+  readonly tasks?: readonly string[] | undefined;
+  /** Treats everything as changed. */
+  readonly force?: boolean;
+}
+
+/** What runs on each node, what does not, and why. */
+export function GraphPlan({ cluster, type, nodes, only, tasks, force = false }: GraphPlanProps) {
+  const names = new Map(nodes.map((one) => [String(one.id), one.name]));
+  const nameOf = (node: string | number): string => names.get(String(node)) ?? String(node);
+  const query = { graph_type: type, nodes: only?.join(), tasks: tasks?.join(), force: force ? '1' : '' };
+  const plan = useData(at('GET /clusters/:id/plan/', { params: { id: cluster }, query }));
+  if (plan.problem?.status === 404) return <p class="quiet">The cluster has no tasks for it.</p>;
+  return (
+    <Loaded from={plan}>
+      {(data) => (
+        <>
+          <p class="facts">
+            {count(data.totals.running, 'task')} would run on {count(data.totals.nodes, 'node')};{' '}
+            {data.totals.first_time} for the first time.
+            {data.nodes.length > 0 && (
+              <>
+                {' '}
+                Touched:{' '}
+                <strong>
+                  {some(
+                    data.nodes.filter(({ runs }) => runs.length > 0).map(({ node }) => nameOf(node)),
+                    NAMED,
+                  ) || 'none'}
+                </strong>
+                .
+              </>
+            )}
+          </p>
+          {data.warnings.length > 0 && (
+            <ul class="banner plain">
+              {data.warnings.map((one) => (
+                <li>{one.message}</li>
+              ))}
+            </ul>
+          )}
+          {data.nodes.slice(0, 100).map((node) => (
+            <Fold
+              key={node.node}
+              label={`Node ${nameOf(node.node)}: ${node.runs.length} run, ${node.skipped.length} skipped`}
+            >
+              {() => <PlanNode node={node} />}
+            </Fold>
+          ))}
+          {data.nodes.length > 100 && <p class="quiet">Showing the first 100 of {data.nodes.length} nodes.</p>}
+          <Reasons heading="Not placed on any node" rows={data.not_placed.map((one) => [one.task, one.reason])} />
+          <Reasons
+            heading="Not on the primary node"
+            rows={data.skipped_primaries.map((one) => [one.task, `node ${nameOf(one.node)} has it as ${one.tag}`])}
+          />
+          <Reasons heading="Omitted nodes" rows={data.left_out.map((one) => [nameOf(one.node), one.reason])} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+const PlanNode = ({ node }: { readonly node: Answer<'GET /clusters/:id/plan/'>['nodes'][number] }) => (
+  <Table
+    label={`Plan of node ${node.node}`}
+    rows={[
+      ...node.runs.map((one) => ({
+        ...one,
+        runs: true,
+        why: [one.first_time ? 'first time' : '', ...one.changed].filter(Boolean).join('; '),
+        values: [],
+      })),
+      ...node.skipped.map((one) => ({ ...one, runs: false, placed_by: '' })),
+    ]}
+    keyOf={(one) => one.task}
+    columns={[
+      ['Task', (one) => one.task],
+      ['', (one) => <State of={one.runs ? 'running' : 'skipped'}>{one.runs ? 'runs' : 'skipped'}</State>],
+      ['Why', (one) => one.why, 'wide'],
+      ['Values', (one) => one.values.join('; '), 'wide'],
+      ['Placed by', (one) => one.placed_by],
+    ]}
+  />
+);
+
+interface ReasonsProps {
+  readonly heading: string;
+  readonly rows: readonly (readonly [what: string, why: string])[];
+}
+
+const Reasons = ({ heading, rows }: ReasonsProps) =>
+  rows.length > 0 && (
+    <>
+      <h3>{heading}</h3>
+      <ul class="plain">
+        {rows.map(([what, why]) => (
+          <li>
+            <strong>{what}</strong> {why}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
