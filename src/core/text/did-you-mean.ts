@@ -19,8 +19,8 @@ export function unknownName(kind: string, written: string, known: readonly strin
 /** Limit of compared names: a suggestion must not cost seconds. */
 const MAX_NAMES = 10_000;
 
-/** Up to three names at the smallest distance. */
-function nearestNames(written: string, known: Iterable<string>, maxTypos?: number): string[] {
+/** Up to three names at the smallest distance, as `didYouMean` finds them. */
+export function nearestNames(written: string, known: Iterable<string>, maxTypos?: number): string[] {
   const wanted = written.toLowerCase();
   // The distance costs length²; no known name is longer.
   if (wanted.length > 100) return [];

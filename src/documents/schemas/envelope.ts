@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Names of the document schemas this program reads. It ignores all others. */
+/** Names of the document schemas this program reads. It ignores those of other programs. */
 export const STRATEGY_SCHEMA = 'shipyard/DeploymentStrategy/v1';
 export const CONFIGURATION_SCHEMA = 'shipyard/DeploymentConfiguration/v1';
 export const NODE_SCHEMA = 'drydock/BaremetalNode/v1';
@@ -19,6 +19,12 @@ export const KNOWN_SCHEMAS = [
   NETWORK_SCHEMA,
 ] as const;
 export type KnownSchema = (typeof KNOWN_SCHEMAS)[number];
+
+/** Schemas of Drydock that a deployment does not need. */
+const UNUSED_SCHEMAS = ['drydock/BootAction/v1', 'drydock/Rack/v1', 'drydock/Region/v1'] as const;
+
+/** The schemas of those whose documents this program reads: with these beginnings there are no others. */
+export const SCHEMAS_OF_SITES: readonly string[] = [...KNOWN_SCHEMAS, ...UNUSED_SCHEMAS];
 
 const name = z.string().min(1).describe('Name of the document; unique among those of its schema.');
 

@@ -81,28 +81,51 @@ export function chooseStrategy<Data>(
     );
   }
   const name = wanted ?? DEFAULT_STRATEGY_NAME;
-  if (wanted === null && configuration && !names.includes(name) && !documents.incomplete) {
+  const isAllAtOnce = wanted === null && !names.includes(name);
+  if (isAllAtOnce && configuration && names.length === 0 && !documents.incomplete) {
+    const [base] = documents.abstractNames(STRATEGY_SCHEMA);
     report(
-      placeProblem(configuration.yaml, {
-        severity: 'info',
-        code: 'site.all-at-once',
-        message: 'no deployment strategy is named: all nodes are deployed together, as one critical group at 100 %',
-        path,
-      }),
+      placeProblem(
+        configuration.yaml,
+        base === undefined
+          ? {
+              severity: 'info',
+              code: 'site.all-at-once',
+              message:
+                'no deployment strategy is named: all nodes are deployed together, as one critical group at 100 %',
+              path,
+            }
+          : {
+              code: 'site.strategy-not-named',
+              message: `the only deployment strategy, '${base}', is abstract: all nodes would be deployed at once`,
+              hint: 'Pass the rendered documents of the site, or remove the abstract strategy.',
+              path,
+            },
+      ),
     );
   }
   for (const other of given) {
     if (other.name === name) continue;
     report(
-      placeProblem(other.yaml, {
-        severity: 'warning',
-        code: 'site.strategy-not-used',
-        message: `the deployment strategy '${other.name}' is not used`,
-        hint: names.includes(name)
-          ? `The strategy of this site is '${name}'.`
-          : `To use it, write 'deployment_strategy: ${other.name}' under physical_provisioner of the configuration.`,
-        path: ['metadata', 'name'],
-      }),
+      placeProblem(
+        other.yaml,
+        isAllAtOnce
+          ? {
+              code: 'site.strategy-not-named',
+              message: `the configuration does not name the deployment strategy '${other.name}': all nodes would be deployed at once`,
+              hint: `Write 'deployment_strategy: ${other.name}' under physical_provisioner of the configuration, rename it to '${name}', or remove it.`,
+              path: ['metadata', 'name'],
+            }
+          : {
+              severity: 'warning',
+              code: 'site.strategy-not-used',
+              message: `the deployment strategy '${other.name}' is not used`,
+              hint: names.includes(name)
+                ? `The strategy of this site is '${name}'.`
+                : `To use it, write 'deployment_strategy: ${other.name}' under physical_provisioner of the configuration.`,
+              path: ['metadata', 'name'],
+            },
+      ),
     );
   }
   return given.find((candidate) => candidate.name === name);

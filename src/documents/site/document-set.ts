@@ -50,6 +50,11 @@ export class DocumentSet {
     return [...(this.#named.get(schema) ?? [])];
   }
 
+  /** Names of the abstract documents of a schema, which nothing uses. */
+  abstractNames(schema: KnownSchema): string[] {
+    return this.#bases.flatMap((base) => (base.schema === schema ? [base.metadata.name] : []));
+  }
+
   /** Whether some document could not be read: it may be one that seems missing. */
   get incomplete(): boolean {
     return this.#unreadable > 0;

@@ -1,6 +1,5 @@
 import { isMapping } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
-import { didYouMean } from '../../core/text/did-you-mean.ts';
 
 import { placeProblem, placeSchemaProblem } from '../diagnostics/place-problem.ts';
 import { checkSchema } from '../diagnostics/schema-problems.ts';
@@ -12,6 +11,7 @@ import {
   NODE_SCHEMA,
 } from '../schemas/envelope.ts';
 import type { YamlDocument } from '../yaml-document.ts';
+import { unknownSchema } from './unknown-schema.ts';
 
 /** A document of a schema this program reads, with a checked envelope; its data is checked when it has a type. */
 export interface SiteDocument<Data = unknown> {
@@ -64,20 +64,18 @@ export function readDocument(yaml: YamlDocument, report: (diagnostic: Diagnostic
     return { kind: 'broken', schema: undefined, name };
   }
   if (!isKnown(schema)) {
-    // At most two typing errors: drydock/HardwareProfile/v1 is another schema.
-    const hint = didYouMean(schema, KNOWN_SCHEMAS, 2);
-    if (hint) {
-      report(
-        placeProblem(yaml, {
-          severity: 'warning',
-          code: 'document.unknown-schema',
-          message: `unknown schema '${schema}': this document is ignored`,
-          hint,
-          path: ['schema'],
-        }),
-      );
-    }
-    return { kind: 'ignored', document: { schema, yaml } };
+    const unknown = unknownSchema(schema);
+    if (unknown === undefined) return { kind: 'ignored', document: { schema, yaml } };
+    const { meant, loses, hint } = unknown;
+    report(
+      placeProblem(yaml, {
+        code: 'document.unknown-schema',
+        message: `unknown schema '${schema}'${name === undefined ? '' : ` of '${name}'`}: ${loses}`,
+        hint,
+        path: ['schema'],
+      }),
+    );
+    return { kind: 'broken', schema: meant, name };
   }
   if (!yaml.usable) return { kind: 'broken', schema, name };
   const frame = checkSchema(documentMetadata, metadata, { at: ['metadata'] });

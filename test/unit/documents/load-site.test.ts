@@ -49,16 +49,45 @@ describe('the frame of documents', () => {
     ]);
   });
 
-  it('reports other schemas once each as unused, and warns of a near miss', () => {
-    const other = document('drydock/Rack/v1', 'a', '{}') + document('drydock/Rack/v1', 'b', '{}');
-    const near = document('drydock/BaremetalNod/v1', 'c', '{}');
-    const { diagnostics } = loadSite(files(CONFIGURATION, ALL, node('n1'), other, near));
-    expect(diagnostics.map(({ severity, code, hint }) => [severity, code, hint])).toEqual([
-      ['info', 'document.not-used', undefined],
-      ['warning', 'document.unknown-schema', "Did you mean 'drydock/BaremetalNode/v1'?"],
-      ['info', 'document.not-used', undefined],
+  it('reports the schemas of others once each as unused', () => {
+    const rack = document('drydock/Rack/v1', 'a', '{}') + document('drydock/Rack/v1', 'b', '{}');
+    const others = ['armada/Chart/v1', 'pegleg/Network/v1', 'nc/HostProfiler/v1', 'metadata/Document/v1'];
+    const { site, diagnostics } = loadSite(
+      files(CONFIGURATION, ALL, node('n1'), rack, ...others.map((schema) => document(schema, 'x', '{}'))),
+    );
+    expect(site!.nodes).toHaveLength(1);
+    expect(new Set(diagnostics.map(({ severity, code }) => `${severity} ${code}`))).toEqual(
+      new Set(['info document.not-used']),
+    );
+    expect(diagnostics.map(({ message }) => message)).toEqual([
+      "2 documents of the schema 'drydock/Rack/v1' are not used by a deployment",
+      ...others.map((schema) => `1 document of the schema '${schema}' is not used by a deployment`),
     ]);
-    expect(diagnostics[0]!.message).toBe("2 documents of the schema 'drydock/Rack/v1' are not used by a deployment");
+  });
+
+  it.each([
+    ['drydock/BareMetalNode/v1', 'its machine would not be deployed', "Write 'schema: drydock/BaremetalNode/v1'"],
+    ['drydock/BaremetalNode/v2', 'its machine would not be deployed', "Write 'schema: drydock/BaremetalNode/v1'"],
+    ['drydock/BaremetalNode/v1alpha1', 'its machine would not be deployed', "Write 'schema: drydock/BaremetalNode/v1'"],
+    ['shipyard/baremetal-nodes/v1', 'its machine would not be deployed', "Write 'schema: drydock/BaremetalNode/v1'"],
+    ['BaremetalNode', 'its machine would not be deployed', "Write 'schema: drydock/BaremetalNode/v1'"],
+    ['drydok/BaremetalNod/v1', 'its machine would not be deployed', "Write 'schema: drydock/BaremetalNode/v1'"],
+    [
+      'shipyard/DeploymentStrategy/v1.0',
+      'its groups would not count',
+      "Write 'schema: shipyard/DeploymentStrategy/v1'",
+    ],
+    ['drydock/network/v1', 'it would have no effect', "Write 'schema: drydock/Network/v1'"],
+    ['drydock/Server/v1', 'it would have no effect', 'The schemas of sites: shipyard/DeploymentStrategy/v1, '],
+  ])('refuses %s, which nothing reads: %s', (schema, loses, hint) => {
+    const { site, diagnostics } = loadSite(files(CONFIGURATION, ALL, node('n1'), document(schema, 'n2', '{}')));
+    expect(site).toBeUndefined();
+    expect(diagnostics).toMatchObject([
+      {
+        ...{ severity: 'error', code: 'document.unknown-schema', file: '4.yaml', text: schema },
+        ...{ message: `unknown schema '${schema}' of 'n2': ${loses}`, hint: expect.stringContaining(hint) as string },
+      },
+    ]);
   });
 
   it('does not check the contents of documents that it does not read', () => {
@@ -185,11 +214,25 @@ describe('the strategy in effect', () => {
     expect(loadSite(files(named("''"), node('n1'))).site!.strategy).toBeNull();
   });
 
-  it('is not guessed from another name', () => {
+  it('is not guessed from another name, nor is one of another name ignored', () => {
     const { site, diagnostics } = loadSite(files(CONFIGURATION, strategy(group('g', '[]'), 'mine'), node('n1')));
-    expect(site!.strategy).toBeNull();
-    expect(diagnostics.map(({ code }) => code)).toEqual(['site.all-at-once', 'site.strategy-not-used']);
-    expect(diagnostics[1]!.hint).toContain("'deployment_strategy: mine'");
+    expect(site).toBeUndefined();
+    expect(diagnostics).toMatchObject([
+      {
+        ...{ severity: 'error', code: 'site.strategy-not-named', file: '2.yaml', text: 'mine' },
+        message: "the configuration does not name the deployment strategy 'mine': all nodes would be deployed at once",
+        hint: "Write 'deployment_strategy: mine' under physical_provisioner of the configuration, rename it to 'deployment-strategy', or remove it.",
+      },
+    ]);
+  });
+
+  it('is not all nodes together where there is an abstract one alone', () => {
+    const abstract = ALL.replace('metadata:', 'metadata:\n  layeringDefinition: {abstract: true}');
+    expect(findings(CONFIGURATION, abstract, node('n1'))).toEqual([
+      expect.stringContaining('error site.strategy-not-named 1.yaml:'),
+      expect.stringContaining('warning document.abstract 2.yaml:'),
+    ]);
+    expect(loadSite(files(CONFIGURATION, abstract, ALL, node('n1'))).site!.strategyName).toBe('deployment-strategy');
   });
 
   it('that is broken is not reported as missing', () => {
