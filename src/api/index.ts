@@ -27,6 +27,7 @@ import { serveWatches } from './page/watch-routes.ts';
 import { answerProblem, shortAddress } from './problems/answer-problem.ts';
 import { answerBrokenRequests, answerExpectation } from './problems/broken-request.ts';
 import { checkRequestsOf, refuseControlCharacters } from './requests/check-request.ts';
+import { namesToIds } from './requests/names-to-ids.ts';
 import { readJsonBodies } from './requests/read-bodies.ts';
 import { traceRequests } from './requests/trace-requests.ts';
 import { answerUnknownRoutes } from './requests/unknown-route.ts';
@@ -112,6 +113,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler(answerProblem);
   app.addHook('onRoute', checkRequestsOf);
+  app.addHook('onRoute', namesToIds(operations.names.find));
   app.addHook('onRequest', refuseControlCharacters);
   app.addHook('onRequest', async (request, reply) => {
     // Nothing of it is for a frame, a picture or a script of another page.

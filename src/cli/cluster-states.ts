@@ -1,7 +1,6 @@
+import { isId } from '../core/names.ts';
 import type { ClusterStates } from './commands/yaql-input.ts';
-import { EXIT } from './exit-codes.ts';
-import { idArgument } from './id-argument.ts';
-import { CliError } from './problem.ts';
+import { idIn, namedThings } from './named-ids.ts';
 import type { Session } from './session.ts';
 
 /** Loads the data of a cluster for expressions from the API, by the cluster's name or id. @throws CliError */
@@ -11,19 +10,8 @@ export async function loadClusterStates(
   node: string | undefined,
 ): Promise<ClusterStates> {
   const client = await session.client();
-  const all = await client.call('GET /clusters');
-  const found = all.find(({ name }) => name === cluster) ?? all.find(({ id }) => String(id) === cluster);
-  if (found === undefined) {
-    const names = all.map(({ name }) => name).join(', ');
-    throw new CliError(
-      {
-        code: 'not-found',
-        message: `there is no cluster ${cluster}`,
-        hint: names === '' ? 'There is none yet: sitewright cluster create.' : `Clusters are: ${names}.`,
-      },
-      EXIT.notFound,
-    );
-  }
-  const query = { node: node === undefined ? undefined : idArgument(node) };
-  return client.call('GET /clusters/:id/states', { params: { id: found.id }, query });
+  const id = isId(cluster) ? Number(cluster) : idIn('cluster', cluster, await namedThings(client, 'cluster'));
+  const isNumber = node === undefined || isId(node);
+  const query = { node: isNumber ? node : idIn('node', node, await namedThings(client, 'node')) };
+  return client.call('GET /clusters/:id/states', { params: { id }, query });
 }

@@ -1,5 +1,5 @@
 import type { CliCommand } from './command.ts';
-import { clusterArgument, idArgument } from './id-argument.ts';
+import { clusterArgument, pluginArgument, releaseArgument } from './id-argument.ts';
 import { usageError } from './problem.ts';
 
 /** The owner of a graph; exactly one must be present. */
@@ -13,8 +13,8 @@ export interface OwnerFlags {
 export const ownerOptions = (command: CliCommand): CliCommand =>
   command
     .option('-e, --env <id>', 'cluster (environment) that owns it', clusterArgument)
-    .option('-r, --release <id>', 'id of the release that owns it', idArgument)
-    .option('-p, --plugin <id>', 'id of the plugin that owns it', idArgument);
+    .option('-r, --release <id>', 'release that owns it: its id or name', releaseArgument)
+    .option('-p, --plugin <id>', 'plugin that owns it: its id or name', pluginArgument);
 
 interface GraphOwner {
   readonly kind: 'cluster' | 'release' | 'plugin';

@@ -1,17 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { isId, type NamedKind } from '../core/names.ts';
 
-export const isId = (text: string): boolean => /^[1-9]\d{0,9}$/.test(text);
-
-/** Reads the id of a release, plugin, sequence or run of graphs: a whole number from 1. */
+/** Reads a whole number from 1. */
 export function idArgument(text: string): string {
   if (!isId(text)) throw new InvalidArgumentError('An id is a whole number from 1.');
   return text;
-}
-
-/** Reads several ids, repeated or separated by commas. */
-export function idListArgument(text: string, before: readonly number[] | undefined): readonly number[] {
-  const ids = text.split(',').filter((one) => one.trim() !== '');
-  return [...(before ?? []), ...ids.map((one) => Number(idArgument(one.trim())))];
 }
 
 /** Reads several names, repeated or separated by commas. */
@@ -27,25 +20,49 @@ export function wholeNumber(text: string): number {
   return number;
 }
 
-/** Reads a cluster: its id, or its name, for which its id is put before the command runs. */
-export function clusterArgument(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('Name a cluster, or give its id.');
-  return text;
+/** What an option or argument is of: a thing with id and name, or a run of graphs. */
+export type Referred = NamedKind | 'transaction';
+
+const REFERENCES = new Map<unknown, { readonly of: Referred; readonly isList: boolean }>();
+
+/** Reads an id or a name, for which the id is put before the command runs. */
+function reference(of: Referred): (text: string) => string {
+  const read = (text: string) => {
+    if (text.trim() === '') throw new InvalidArgumentError(`Name a ${of}, or give its id.`);
+    return text;
+  };
+  REFERENCES.set(read, { of, isList: false });
+  return read;
 }
 
 type IdsAndNames = readonly (number | string)[];
 
-/** Reads several clusters, as `clusterArgument`, repeated or separated by commas. */
-export const clusterListArgument = (text: string, before: IdsAndNames | undefined): IdsAndNames => [
-  ...(before ?? []),
-  ...nameListArgument(text, []).map((one) => (isId(one) ? Number(one) : one)),
-];
+/** Reads several, repeated or separated by commas. */
+function references(of: NamedKind): (text: string, before: IdsAndNames | undefined) => IdsAndNames {
+  const read = (text: string, before: IdsAndNames | undefined): IdsAndNames => [
+    ...(before ?? []),
+    ...nameListArgument(text, []).map((one) => (isId(one) ? Number(one) : one)),
+  ];
+  REFERENCES.set(read, { of, isList: true });
+  return read;
+}
 
-/** Reads several nodes, by their ids or names, repeated or separated by commas. */
-export const nodeListArgument = (text: string, before: IdsAndNames | undefined): IdsAndNames =>
-  clusterListArgument(text, before);
+export const clusterArgument = reference('cluster');
+export const releaseArgument = reference('release');
+export const pluginArgument = reference('plugin');
+export const sequenceArgument = reference('sequence');
+/** A run of graphs, or a graph of one, by its transaction; or a run by any of its names, as `run show` takes them. */
+export const transactionArgument = reference('transaction');
+export const nodeArgument = reference('node');
 
-const NAMED: ReadonlySet<unknown> = new Set([clusterArgument, clusterListArgument, nodeListArgument]);
+export const clusterListArgument = references('cluster');
+export const releaseListArgument = references('release');
+export const pluginListArgument = references('plugin');
+export const nodeListArgument = references('node');
+
+/** What is referred to by an option or argument that is read so. */
+export const referenceOf = (parser: unknown): { readonly of: Referred; readonly isList: boolean } | undefined =>
+  REFERENCES.get(parser);
 
 /** Whether a command was given names in place of ids. */
 export function hasNames(command: Command): boolean {
@@ -54,6 +71,6 @@ export function hasNames(command: Command): boolean {
     ...command.registeredArguments.map((one, at) => [one.parseArg, command.processedArgs[at]] as const),
   ];
   return given.some(
-    ([parser, value]) => NAMED.has(parser) && value !== undefined && ![value].flat().map(String).every(isId),
+    ([parser, value]) => REFERENCES.has(parser) && value !== undefined && ![value].flat().map(String).every(isId),
   );
 }

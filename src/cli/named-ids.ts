@@ -1,32 +1,35 @@
 import type { Command } from 'commander';
-import { didYouMean } from '../core/text/did-you-mean.ts';
+import { idOfName, isId, type Named, type NamedKind, namesOfNode, namesOfVersion } from '../core/names.ts';
 import type { ApiClient } from './client.ts';
 import { EXIT } from './exit-codes.ts';
-import { clusterArgument, clusterListArgument, isId, nodeListArgument } from './id-argument.ts';
-import { CliError, usageError } from './problem.ts';
+import { findRun } from './find-run.ts';
+import { type Referred, referenceOf } from './id-argument.ts';
+import { CliError } from './problem.ts';
 import type { Session } from './session.ts';
 
-type Named = { readonly id: number; readonly name: string };
+const withVersions = (all: readonly { readonly id: number; readonly name: string; readonly version: string }[]) =>
+  all.map(({ id, name, version }) => ({ id, name, also: namesOfVersion(name, version) }));
 
-const clusters = (client: ApiClient): Promise<readonly Named[]> => client.call('GET /clusters');
-const nodes = (client: ApiClient): Promise<readonly Named[]> => client.call('GET /nodes');
+const LISTS: Readonly<Record<NamedKind, (client: ApiClient) => Promise<readonly Named[]>>> = {
+  cluster: (client) => client.call('GET /clusters'),
+  node: async (client) =>
+    (await client.call('GET /nodes')).map(({ id, name, hostname }) => ({ id, name, also: namesOfNode(hostname) })),
+  release: async (client) => withVersions(await client.call('GET /releases')),
+  plugin: async (client) => withVersions(await client.call('GET /plugins')),
+  sequence: (client) => client.call('GET /sequences/'),
+};
 
-/** By how an option or argument is read: the kind of its names, and the value for the command. */
-const NAMES = new Map<unknown, { readonly what: string; readonly list: typeof clusters; readonly isList: boolean }>([
-  [clusterArgument, { what: 'cluster', list: clusters, isList: false }],
-  [clusterListArgument, { what: 'cluster', list: clusters, isList: true }],
-  [nodeListArgument, { what: 'node', list: nodes, isList: true }],
-]);
+/** All things of a kind, with their names. */
+export const namedThings = (client: ApiClient, kind: NamedKind): Promise<readonly Named[]> => LISTS[kind](client);
 
-/** Puts ids for the names of clusters and nodes that a command was given. Asks the API only if there are names. */
+/** Puts ids for the names that a command was given. Asks the API only if there are names. */
 export async function putIdsForNames(command: Command, session: Session): Promise<void> {
   const idsOf = async (parser: unknown, value: unknown): Promise<unknown> => {
-    const named = NAMES.get(parser);
-    if (named === undefined || value === undefined) return value;
+    const reference = referenceOf(parser);
+    if (reference === undefined || value === undefined) return value;
     const given = [value].flat().map(String);
-    const known = given.every(isId) ? [] : await named.list(await session.client());
-    const ids = given.map((one) => (isId(one) ? one : idOf(one, named.what, known)));
-    return named.isList ? ids.map(Number) : ids[0];
+    const ids = given.every(isId) ? given : await idsOfNames(session, reference.of, given);
+    return reference.isList ? ids.map(Number) : ids[0];
   };
   for (const option of command.options) {
     const name = option.attributeName();
@@ -38,14 +41,36 @@ export async function putIdsForNames(command: Command, session: Session): Promis
     command.processedArgs[at] = await idsOf(argument.parseArg, command.processedArgs[at]);
 }
 
-function idOf(name: string, what: string, known: readonly Named[]): string {
-  const [found, ...more] = known.filter((one) => one.name === name);
-  if (more.length > 0) {
-    const ids = [found!, ...more].map(({ id }) => id);
-    throw usageError(`there are ${ids.length} ${what}s named '${name}'`, `Give the id of one: ${ids.join(', ')}.`);
-  }
-  if (found !== undefined) return String(found.id);
-  const names = known.map((one) => one.name);
-  const hint = didYouMean(name, names) ?? `See ids and names: sitewright ${what} list`;
-  throw new CliError({ code: 'not-found', message: `there is no ${what} '${name}'`, hint }, EXIT.notFound);
+async function idsOfNames(session: Session, kind: Referred, given: readonly string[]): Promise<readonly string[]> {
+  const client = await session.client();
+  if (kind === 'transaction') return Promise.all(given.map((one) => (isId(one) ? one : transactionOf(client, one))));
+  const known = await namedThings(client, kind);
+  return given.map((one) => {
+    if (isId(one)) return one;
+    const id = String(idIn(kind, one, known));
+    session.called.set(`${kind} ${id}`, one);
+    return id;
+  });
+}
+
+/** The id of a name, among these. @throws CliError with a suggestion */
+export function idIn(kind: NamedKind, name: string, known: readonly Named[]): number {
+  const answer = idOfName(kind, name, known);
+  if (answer.ok) return answer.id;
+  const { why, message, hint } = answer;
+  if (why === 'unknown') throw new CliError({ code: 'not-found', message, hint }, EXIT.notFound);
+  throw new CliError({ code: 'usage', message, hint }, EXIT.invalid);
+}
+
+async function transactionOf(client: ApiClient, reference: string): Promise<string> {
+  const run = await findRun(client, reference);
+  if (run.transaction !== null) return String(run.transaction);
+  throw new CliError(
+    {
+      code: 'not-found',
+      message: `run '${reference}' is not a run of graphs`,
+      hint: `See it with: sitewright run show ${reference}`,
+    },
+    EXIT.notFound,
+  );
 }

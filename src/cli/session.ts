@@ -1,4 +1,5 @@
 import { given } from '../core/data/given.ts';
+import type { NamedKind } from '../core/names.ts';
 import { apiAddress, type GlobalFlags, loadedSettings } from './api-address.ts';
 import { apiToken, trustingFetch } from './api-token.ts';
 import type { ApiClient } from './client.ts';
@@ -14,6 +15,10 @@ export interface Session {
   /** One call of the API. A command with several asks them of one `client()`. */
   readonly call: ApiClient['call'];
   settings(): ReturnType<typeof loadedSettings>;
+  /** By kind and id: the names by which the command line called them. */
+  readonly called: Map<string, string>;
+  /** `cluster lab` where its name is known, else `cluster 1`. */
+  textOf(kind: NamedKind, id: string | number): string;
 }
 
 export function createSession(terminal: Terminal, flags: () => GlobalFlags): Session {
@@ -31,8 +36,11 @@ export function createSession(terminal: Terminal, flags: () => GlobalFlags): Ses
       ...given({ user, token, fetch: trusting }),
     });
   };
+  const called = new Map<string, string>();
   return {
     terminal,
+    called,
+    textOf: (kind, id) => `${kind} ${called.get(`${kind} ${id}`) ?? id}`,
     flags,
     client,
     call: async (...ask) => (await client()).call(...ask),

@@ -6,6 +6,7 @@ import type { OpsDependencies } from './dependencies.ts';
 import { graphUseCases } from './graphs/index.ts';
 import { healthOperations } from './health.ts';
 import { inventoryOperations } from './inventory/index.ts';
+import { nameOperations } from './names.ts';
 import { nodeOperations } from './nodes.ts';
 import { noticeOperations } from './notices.ts';
 import { packageOperations } from './packages/index.ts';
@@ -61,6 +62,8 @@ export function createOperations(deps: OpsDependencies) {
     schedules: scheduleOperations(deps),
     ...graphUseCases(deps, runs),
     nodes: nodeOperations(deps, sites),
+    /** What people mean by names. */
+    names: nameOperations(deps.store),
     /** Differences between MAAS and the deployment. */
     drift: (site: string) => siteDrift(deps, sites, site),
     /** The agents of clusters' nodes, as Temporal knows them. */

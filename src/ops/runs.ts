@@ -21,6 +21,7 @@ import {
   type SiteRunInput,
   type SiteRunKind,
 } from '../core/site-run/index.ts';
+import type { TaskOnNode } from '../core/task-on-node.ts';
 import { type FoundExecution, findExecution } from '../platform/temporal/is-run-open.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import { findEnd } from '../platform/temporal/run-lookups.ts';
@@ -40,6 +41,7 @@ import { earlierRuns } from './earlier-runs.ts';
 import { siteStatusFromReport } from './ended-site-run.ts';
 import { graphStatusFromReport } from './graphs/ended-graph-run.ts';
 import { announceLostRuns } from './lost-run-notices.ts';
+import { nodeInRun, taskInRun } from './named-in-run.ts';
 import { asProblem, invalidInput, problem } from './problem.ts';
 import { busy, refusalOf } from './refusal.ts';
 import { asWaiting, runsInTemporal } from './runs-in-temporal.ts';
@@ -305,6 +307,22 @@ export function runOperations(deps: OpsDependencies) {
       });
       await record();
       return status;
+    },
+    /** The node of a run on a site that a person means. */
+    nodeNamed: async (id: string, node: string): Promise<string> => {
+      const run = await live(id);
+      return orWithoutStore(
+        () => nodeInRun(store, run, node),
+        () => node,
+      );
+    },
+    /** The task of a run of graphs that a person means. @throws `not-found` with a suggestion */
+    taskNamed: async (id: string, of: TaskOnNode): Promise<TaskOnNode> => {
+      const run = await live(id);
+      return orWithoutStore(
+        () => taskInRun(store, run, of),
+        () => of,
+      );
     },
     /** Ends gracefully: running work finishes, nothing new starts. */
     async stop(id: string, request: OperatorNote): Promise<void> {

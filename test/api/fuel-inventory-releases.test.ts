@@ -139,12 +139,17 @@ describe('of one release', () => {
     expect(await rig.refused('GET', path)).toMatchObject({ status: 404, message: 'Release not found' });
   });
 
-  it.each(['/releases/abc', '/releases/0', '/releases/-1', '/releases/1.5', '/releases/99999999999'])(
+  it.each(['/releases/0', '/releases/-1', '/releases/1.5', '/releases/99999999999'])(
     '%s is not an id',
     async (path) => {
       expect(await rig.refused('GET', path)).toMatchObject({ status: 400, paths: ['path.id'] });
     },
   );
+
+  it('a name that none has is not found', async () => {
+    const answer = await rig.refused('GET', '/releases/abc');
+    expect(answer).toMatchObject({ status: 404, message: "there is no release 'abc'", paths: ['path.id'] });
+  });
 });
 
 describe('roles', () => {

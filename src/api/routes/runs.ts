@@ -40,6 +40,14 @@ const descriptionOf = (parameters: Json): string | null => {
 export const serveRuns: RouteGroup = async (app, { operations: { runs, sites, taskLogs } }) => {
   const current = async (id: string): Promise<Run> => view(await runs.get(id));
 
+  const onTask = async (
+    request: Asked<(typeof runRoutes)['POST /runs/:run/nodes/:node/tasks/:task/retry']>,
+    action: 'retry_task' | 'skip_task',
+  ) => {
+    const { run, task, node } = request.params;
+    return runs.update(run, action, { ...(await runs.taskNamed(run, { task, node })), ...operatorOf(request) });
+  };
+
   serve(app, runRoutes, {
     async 'POST /sites/:site/runs'(request, reply) {
       const { kind, ...input } = request.body;
@@ -76,23 +84,18 @@ export const serveRuns: RouteGroup = async (app, { operations: { runs, sites, ta
     },
     'POST /runs/:run/approve': (request) => runs.update(request.params.run, 'approve', approvalOf(request)),
     'POST /runs/:run/reject': (request) => runs.update(request.params.run, 'reject', approvalOf(request)),
-    'POST /runs/:run/nodes/:node/retry': (request) =>
-      runs.update(request.params.run, 'retry_node', { node: request.params.node, ...operatorOf(request) }),
-    'POST /runs/:run/nodes/:node/tasks/:task/retry': (request) =>
-      runs.update(request.params.run, 'retry_task', onTask(request)),
-    'POST /runs/:run/nodes/:node/tasks/:task/skip': (request) =>
-      runs.update(request.params.run, 'skip_task', onTask(request)),
+    async 'POST /runs/:run/nodes/:node/retry'(request) {
+      const { run, node } = request.params;
+      return runs.update(run, 'retry_node', { node: await runs.nodeNamed(run, node), ...operatorOf(request) });
+    },
+    'POST /runs/:run/nodes/:node/tasks/:task/retry': (request) => onTask(request, 'retry_task'),
+    'POST /runs/:run/nodes/:node/tasks/:task/skip': (request) => onTask(request, 'skip_task'),
   });
 };
 
 function operatorOf(request: Asked<(typeof runRoutes)['POST /runs/:run/pause']>) {
   const { by, reason } = request.body;
   return given({ by: actorOf(request, by), reason });
-}
-
-function onTask(request: Asked<(typeof runRoutes)['POST /runs/:run/nodes/:node/tasks/:task/retry']>) {
-  const { task, node } = request.params;
-  return { task, node, ...operatorOf(request) };
 }
 
 const approvalOf = (request: Asked<(typeof runRoutes)['POST /runs/:run/approve']>) =>

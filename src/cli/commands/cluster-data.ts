@@ -43,11 +43,13 @@ export function registerClusterData(group: CliCommand, session: Session): void {
           params: { id },
           body: { editable: changedSettings(set) },
         });
-        return say(`changed ${set.length === 1 ? 'a setting' : `${set.length} settings`} of cluster ${id}\n`);
+        return say(
+          `changed ${set.length === 1 ? 'a setting' : `${set.length} settings`} of ${session.textOf('cluster', id)}\n`,
+        );
       }
       if (reset) {
         await client.call('DELETE /clusters/:id/orchestrator/deployment', { params: { id } });
-        return say(`discarded the loaded ${name} of cluster ${id}: they are computed again\n`);
+        return say(`discarded the loaded ${name} of ${session.textOf('cluster', id)}: they are computed again\n`);
       }
       if (upload !== undefined) {
         const { readDataFile } = await import('../data-file.ts');
@@ -56,13 +58,13 @@ export function registerClusterData(group: CliCommand, session: Session): void {
         await client.call(`PUT /clusters/:id/${path}`, { params, body: unchecked(first) });
         for (const body of rest)
           await client.call('PATCH /clusters/:id/orchestrator/deployment', { params, body: unchecked(body) });
-        return say(`loaded the ${name} of cluster ${id} from ${upload}\n`);
+        return say(`loaded the ${name} of ${session.textOf('cluster', id)} from ${upload}\n`);
       }
       const data = await client.call(`GET /clusters/:id/${path}`, { params });
       const text = await yamlText(data);
       if (download === undefined) return printOne(terminal, flags, data, text);
       await save(session, String(download), text);
-      await say(`saved the ${name} of cluster ${id} to ${download}\n`);
+      await say(`saved the ${name} of ${session.textOf('cluster', id)} to ${download}\n`);
     });
   }
 }

@@ -34,6 +34,7 @@ const ID = 'id or name of the cluster';
 /** `sitewright cluster …`: environments of nodes that are built from one release. */
 export function registerCluster(program: CliCommand, session: Session): void {
   const { terminal } = session;
+  const called = (node: number): string => session.called.get(`node ${node}`) ?? String(node);
   const group = program.verb('cluster', 'Clusters: nodes with roles, built from one release');
   const about = (name: string, text: string) => group.verb(name, text).argument('<id>', ID, clusterArgument);
 
@@ -87,16 +88,21 @@ export function registerCluster(program: CliCommand, session: Session): void {
       if (name === undefined && site === undefined) throw usageError('nothing to change', 'Give --name or --site.');
       const body = { ...(name && { name }), ...(site && { site: site === 'none' ? null : site }) };
       const updated = await session.call('PUT /clusters/:id', { params: { id }, body });
-      await printOne(terminal, flags, updated, `updated cluster ${id}\n`);
+      await printOne(terminal, flags, updated, `updated ${session.textOf('cluster', id)}\n`);
     });
 
   about('delete', 'Delete a cluster with its graphs and its history; its nodes become free')
     .asks()
     .output()
     .action(async (id: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
-      await confirm(terminal, `Delete cluster ${id} with its graphs and its history?`, yes, 'required');
+      await confirm(
+        terminal,
+        `Delete ${session.textOf('cluster', id)} with its graphs and its history?`,
+        yes,
+        'required',
+      );
       await session.call('DELETE /clusters/:id', { params: { id } });
-      await printOne(terminal, flags, { id: Number(id) }, `deleted cluster ${id}\n`);
+      await printOne(terminal, flags, { id: Number(id) }, `deleted ${session.textOf('cluster', id)}\n`);
     });
 
   about('add-nodes', 'Add nodes to a cluster, with roles')
@@ -114,7 +120,10 @@ export function registerCluster(program: CliCommand, session: Session): void {
       if (fromSite === true && nodes === undefined && roles === undefined) {
         const body = await rolesFromSite(id, client);
         if (body.length > 0) await add(body);
-        const lines = body.map((node) => `added node ${node.id} to cluster ${id} as ${node.roles.join(', ')}\n`);
+        const lines = body.map(
+          (node) =>
+            `added ${session.textOf('node', node.id)} to ${session.textOf('cluster', id)} as ${node.roles.join(', ')}\n`,
+        );
         const text = lines.length === 0 ? 'every node of the site is in a cluster\n' : lines.join('');
         return printOne(terminal, flags, { id: Number(id), nodes: body }, text);
       }
@@ -125,11 +134,15 @@ export function registerCluster(program: CliCommand, session: Session): void {
       await add(nodes.map((node) => ({ id: node, roles: roles ?? rolesOf.get(node) ?? [] })));
       const added = nodes.filter((node) => !rolesOf.has(node));
       const text = [
-        ...(added.length === 0 ? [] : [`added ${nodesText(added)} to cluster ${id} as ${(roles ?? []).join(', ')}\n`]),
+        ...(added.length === 0
+          ? []
+          : [
+              `added ${nodesText(added.map(called))} to ${session.textOf('cluster', id)} as ${(roles ?? []).join(', ')}\n`,
+            ]),
         ...(leaving.length === 0
           ? []
           : [
-              `${nodesText(leaving.map((node) => node.id))} ${stays(leaving.length)} in cluster ${id}: the removal is taken back\n`,
+              `${nodesText(leaving.map((node) => called(node.id)))} ${stays(leaving.length)} in ${session.textOf('cluster', id)}: the removal is taken back\n`,
             ]),
       ];
       await printOne(terminal, flags, { id: Number(id), nodes, ...given({ roles }) }, text.join(''));
@@ -149,11 +162,13 @@ export function registerCluster(program: CliCommand, session: Session): void {
       ];
       const one = pending.length === 1;
       const text = [
-        ...(removed.length === 0 ? [] : [`removed ${nodesText(removed)} from cluster ${id}\n`]),
+        ...(removed.length === 0
+          ? []
+          : [`removed ${nodesText(removed.map(called))} from ${session.textOf('cluster', id)}\n`]),
         ...(pending.length === 0
           ? []
           : [
-              `${nodesText(pending)} ${one ? 'is' : 'are'} deployed: ${one ? 'its' : 'their'} removal from cluster ${id} is pending until the next deployment\n`,
+              `${nodesText(pending.map(called))} ${one ? 'is' : 'are'} deployed: ${one ? 'its' : 'their'} removal from ${session.textOf('cluster', id)} is pending until the next deployment\n`,
               `  remove now:  sitewright cluster deploy ${id}\n`,
               `  take back:   sitewright cluster add-nodes ${id} --nodes ${pending.join(',')}\n`,
             ]),
@@ -182,7 +197,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .output()
     .action(async (id: string, flags: OutputFlags) => {
       await session.call('PUT /clusters/:id/stop_deployment/', { params: { id } });
-      await printOne(terminal, flags, { id: Number(id) }, `the run of cluster ${id} is stopping\n`);
+      await printOne(terminal, flags, { id: Number(id) }, `the run of ${session.textOf('cluster', id)} is stopping\n`);
     });
 
   registerClusterData(group, session);
@@ -191,7 +206,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
 const whichNodes = () =>
   usageError('name nodes and their roles, or take both from the site', 'Give --nodes and --roles, or --from-site.');
 
-const nodesText = (ids: readonly number[]): string => `${ids.length === 1 ? 'node' : 'nodes'} ${ids.join(', ')}`;
+const nodesText = (ids: readonly (number | string)[]): string => `${ids.length === 1 ? 'node' : 'nodes'} ${ids.join(', ')}`;
 
 const stays = (nodes: number): string => (nodes === 1 ? 'stays' : 'stay');
 

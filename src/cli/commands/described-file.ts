@@ -2,7 +2,7 @@ import { isMapping } from '../../core/data/plain-value.ts';
 import { unchecked } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printOne } from '../formats/output.ts';
-import { clusterArgument, idArgument } from '../id-argument.ts';
+import { clusterArgument, releaseArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 
@@ -24,7 +24,7 @@ interface Owner {
 /** Adds `--release` and `--env` to a command. */
 export const ownedBy = (command: CliCommand): CliCommand =>
   command
-    .option('-r, --release <id>', 'id of the release', idArgument)
+    .option('-r, --release <id>', 'release: its id or name', releaseArgument)
     .option('-e, --env <id>', 'cluster', clusterArgument);
 
 /** Adds the folder and format of the file. */

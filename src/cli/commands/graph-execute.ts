@@ -4,7 +4,13 @@ import type { CliCommand } from '../command.ts';
 import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
 import { findRun } from '../find-run.ts';
 import { printOne } from '../formats/output.ts';
-import { clusterArgument, idArgument, nameListArgument, nodeListArgument } from '../id-argument.ts';
+import {
+  clusterArgument,
+  idArgument,
+  nameListArgument,
+  nodeListArgument,
+  transactionArgument,
+} from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
@@ -42,7 +48,11 @@ export function registerGraphExecute(graph: CliCommand, session: Session): void 
     .option('-n, --node <ids...>', 'only on these nodes', nodeListArgument)
     .option('-T, --tasks <names...>', 'only these tasks; the others keep their place in the order', nameListArgument)
     .option('-S, --subgraphs <parts...>', 'only these parts, each START[/NODES][:END[/NODES]], nodes such as 1,3-5')
-    .option('--from <transaction>', 'continue this ended run: its failed tasks and everything after them', idArgument)
+    .option(
+      '--from <transaction>',
+      'continue this ended run: its failed tasks and everything after them',
+      transactionArgument,
+    )
     .graphRun()
     .option('--hold-on-failure', 'keep a run with failures open, for run retry-task and run skip-task')
     .holds('wait for approval before this task; *: before any change')
@@ -51,9 +61,18 @@ export function registerGraphExecute(graph: CliCommand, session: Session): void 
     .action((file: string | undefined, { env, ...flags }: ExecuteFlags) => {
       if (flags.local) return executeLocally(session, file, env, flags);
       if (file !== undefined) throw usageError('a file of tasks runs on this machine only', 'Add --local.');
-      if (env === undefined) throw usageError('name the cluster', 'Give --env ID, or FILE and --local.');
-      return execute(session, { env, ...flags });
+      return clusterOf(session, env, flags.from).then((cluster) => execute(session, { ...flags, env: cluster }));
     });
+}
+
+/** The cluster named, or that of the run to continue. */
+async function clusterOf(session: Session, env: string | undefined, from: string | undefined): Promise<string> {
+  if (env !== undefined) return env;
+  if (from === undefined) throw usageError('name the cluster', 'Give --env, or FILE and --local.');
+  const { cluster } = await session.call('GET /transactions/:id', { params: { id: from } });
+  if (cluster === null)
+    throw usageError(`the cluster of run ${from} was deleted`, 'Start a run on another: give --env.');
+  return String(cluster);
 }
 
 /** Runs the tasks of a file to completion, in the cluster `local`, with this process as its agent. */
@@ -133,8 +152,8 @@ export async function presentGraphRun(
   ] as const;
   const what =
     id === null
-      ? `the run on cluster ${cluster} waits for a worker to open it`
-      : `started run ${id} on cluster ${cluster}`;
+      ? `the run on ${session.textOf('cluster', cluster)} waits for a worker to open it`
+      : `started run ${id} on ${session.textOf('cluster', cluster)}`;
   const text = `${what}\n${steps.map(([name, value]) => `  ${name.padEnd(8)}  ${value}\n`).join('')}`;
   for (const { severity, message, hint } of started.warnings ?? [])
     terminal.err(`${severity}: ${message}${hint === undefined ? '' : `\n  hint: ${hint}`}\n`);

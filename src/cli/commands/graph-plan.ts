@@ -1,7 +1,11 @@
+import { idOfName, isId } from '../../core/names.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
+import type { ApiClient } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.ts';
-import { usageError } from '../problem.ts';
+import { namedThings } from '../named-ids.ts';
+import { CliError, usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import { planFile, say } from './graph-input.ts';
 
@@ -53,7 +57,8 @@ async function planStored(
   const ask = { params: { id: env }, query };
   if (format === 'dot') return terminal.out(await (await client()).text('GET /clusters/:id/plan/', ask));
   const plan = await (await client()).call('GET /clusters/:id/plan/', ask);
-  const shown = node === undefined ? plan : { ...plan, nodes: plan.nodes.filter((one) => node.includes(one.node)) };
+  const nodes = node && (await plannedNodes(await client(), plan.nodes, node));
+  const shown = nodes === undefined ? plan : { ...plan, nodes: plan.nodes.filter((one) => nodes.includes(one.node)) };
   if (format === 'json') return terminal.out(`${JSON.stringify(shown, null, 2)}\n`);
   terminal.out((await import('../../graph/index.ts')).planText(shown));
   if (plan.left_out.length > 0)
@@ -62,6 +67,30 @@ async function planStored(
     terminal.err(
       `warning[${code}]: ${path === undefined ? '' : `${path}: `}${message}\n${hint === undefined ? '' : `  hint: ${hint}\n`}`,
     );
+}
+
+/** The nodes to show, by their ids or names. @throws CliError for one that the plan does not have */
+async function plannedNodes(
+  client: ApiClient,
+  planned: readonly { readonly node: string }[],
+  given: readonly string[],
+): Promise<readonly string[]> {
+  const ids = planned.map(({ node }) => node);
+  if (given.every((one) => ids.includes(one))) return given;
+  const known = (await namedThings(client, 'node')).filter(({ id }) => ids.includes(String(id)));
+  return given.map((one) => {
+    if (ids.includes(one)) return one;
+    const answer = idOfName('node', one, known);
+    if (answer.ok) return String(answer.id);
+    throw notPlanned(one, [...known.map(({ name }) => name), ...ids]);
+  });
+}
+
+function notPlanned(node: string, known: readonly string[]): CliError {
+  const shown = known.slice(0, 20).join(', ');
+  const meant = isId(node) ? undefined : didYouMean(node, known);
+  const hint = meant ?? (shown === '' ? 'The plan has no nodes.' : `It has ${shown}.`);
+  return new CliError({ code: 'not-found', message: `the plan has no node '${node}'`, hint }, EXIT.notFound);
 }
 
 /** Exit code 0; that of invalid use when the input is refused, e.g. for a cycle of tasks. */
@@ -80,11 +109,8 @@ async function planToText(
   const cycles = placeInSource(cycleProblems(plan, findCycles(plan)), source);
   say([...problems, ...cycles], terminal, planned.sources);
   if (cycles.length > 0) return EXIT.invalid;
-  const unknown = (options.node ?? []).filter((node) => !plan.nodes.includes(node));
-  if (unknown.length > 0) {
-    terminal.err(`error: no node ${unknown.join(', ')}; there are ${plan.nodes.slice(0, 20).join(', ')}\n`);
-    return EXIT.invalid;
-  }
+  const unknown = (options.node ?? []).find((node) => !plan.nodes.includes(node));
+  if (unknown !== undefined) throw notPlanned(unknown, plan.nodes);
   if (options.format === 'dot') print(planDot(plan));
   else {
     const whole = explainPlan(plan, input);

@@ -3,7 +3,7 @@ import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.ts';
 import { type OwnerFlags, ownerOf, ownerOptions } from '../graph-owner.ts';
-import { clusterListArgument, idListArgument } from '../id-argument.ts';
+import { clusterListArgument, pluginListArgument, releaseListArgument } from '../id-argument.ts';
 import { CliError, usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import { LAYERS, TASKS_OF } from './stored-graph.ts';
@@ -15,8 +15,8 @@ export function registerGraphStore(graph: CliCommand, session: Session): void {
   graph
     .verb('list', 'Stored graphs with their owners, types and tasks')
     .option('-e, --env <ids>', 'only of these clusters', clusterListArgument)
-    .option('-r, --release <ids>', 'only of these releases', idListArgument)
-    .option('-p, --plugin <ids>', 'only of these plugins', idListArgument)
+    .option('-r, --release <ids>', 'only of these releases', releaseListArgument)
+    .option('-p, --plugin <ids>', 'only of these plugins', pluginListArgument)
     .option('-t, --type <types...>', 'only of these types')
     .option('--cluster', 'with --env: the graphs of the cluster')
     .option('--plugins', 'with --env: the graphs of its plugins')

@@ -5,7 +5,7 @@ import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.ts';
-import { clusterArgument, idArgument, nameListArgument } from '../id-argument.ts';
+import { clusterArgument, nameListArgument, transactionArgument } from '../id-argument.ts';
 import type { Session } from '../session.ts';
 import { save } from './cluster-data.ts';
 
@@ -15,7 +15,8 @@ const ID = 'id of the transaction of a run, or of one of its graphs';
 export function registerHistory(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.verb('history', 'Runs of graphs, and the result of each task on each node');
-  const about = (name: string, text: string) => group.verb(name, text).argument('<transaction>', ID, idArgument);
+  const about = (name: string, text: string) =>
+    group.verb(name, text).argument('<transaction>', ID, transactionArgument);
 
   group
     .verb('list', 'Transactions, newest first: a run, and below it one for each graph')

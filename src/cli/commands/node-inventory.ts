@@ -66,7 +66,7 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
     .output()
     .action(
       async (ids: readonly number[], { force, yes, ...flags }: OutputFlags & { force?: boolean; yes?: boolean }) => {
-        const which = ids.length === 1 ? `node ${ids[0]}` : `nodes ${ids.join(', ')}`;
+        const which = ids.map((id) => session.textOf('node', id)).join(', ');
         await confirm(terminal, `Forget ${which}?`, yes, 'required');
         const query = { ids: ids.join(','), force: force ? 1 : undefined };
         await session.call('DELETE /nodes', { query });

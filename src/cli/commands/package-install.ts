@@ -2,7 +2,7 @@ import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.ts';
-import { idListArgument } from '../id-argument.ts';
+import { pluginListArgument } from '../id-argument.ts';
 import { CliError, usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import { formatFindings } from '../views/findings.ts';
@@ -68,7 +68,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
 
   group
     .verb('sync', 'Read packages again, from the folder of packages or the store, and update everything to match')
-    .argument('[plugin...]', 'ids of plugins (default: all packages)', idListArgument)
+    .argument('[plugin...]', 'ids or names of plugins (default: all packages)', pluginListArgument)
     .output()
     .action(async (ids: readonly number[] | undefined, flags: OutputFlags) => {
       const body = ids === undefined || ids.length === 0 ? {} : { ids };

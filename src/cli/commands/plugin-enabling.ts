@@ -13,7 +13,8 @@ interface Version {
 }
 
 /** `sitewright plugin enable|disable`: plugins of a cluster, which are groups of its settings. */
-export function registerPluginEnabling(group: CliCommand, { client, terminal }: Session): void {
+export function registerPluginEnabling(group: CliCommand, session: Session): void {
+  const { client, terminal } = session;
   for (const [action, description] of [
     ['enable', 'Enable a plugin in a cluster, with its roles, tags, settings and graphs'],
     ['disable', 'Disable a plugin in a cluster'],
@@ -31,7 +32,7 @@ export function registerPluginEnabling(group: CliCommand, { client, terminal }: 
         const [name, version] = which.split('==') as [string, string | undefined];
         const versions = versionsOf(editable[name]);
         const chosen = version === undefined ? versions[0] : versions.find((one) => one.plugin_version === version);
-        if (chosen === undefined) throw notThere(which, env, editable);
+        if (chosen === undefined) throw notThere(which, session.textOf('cluster', env), editable);
         const chosenId = version === undefined ? {} : { chosen_id: chosen.plugin_id };
         const metadata = { enabled: action === 'enable', ...chosenId };
         const changed = await api.call('PATCH /clusters/:id/attributes', {
@@ -40,7 +41,7 @@ export function registerPluginEnabling(group: CliCommand, { client, terminal }: 
         });
         const { enabled, id } = stateOf(changed.editable[name]);
         const used = versions.find(({ plugin_id }) => plugin_id === id) ?? chosen;
-        const text = `${name} ${used.plugin_version} is ${enabled ? 'enabled' : 'disabled'} in cluster ${env}\n`;
+        const text = `${name} ${used.plugin_version} is ${enabled ? 'enabled' : 'disabled'} in ${session.textOf('cluster', env)}\n`;
         await printOne(terminal, flags, { name, version: used.plugin_version, cluster: Number(env), enabled }, text);
       });
   }
@@ -63,7 +64,7 @@ function stateOf(group: unknown): { readonly enabled: boolean; readonly id: unkn
   return { enabled: enabled === true, id: chosen_id };
 }
 
-function notThere(which: string, env: string, editable: Readonly<Record<string, unknown>>): CliError {
+function notThere(which: string, cluster: string, editable: Readonly<Record<string, unknown>>): CliError {
   const known = Object.entries(editable).flatMap(([name, group]) =>
     versionsOf(group).map(({ plugin_version }) => `${name}==${plugin_version}`),
   );
@@ -71,5 +72,5 @@ function notThere(which: string, env: string, editable: Readonly<Record<string, 
     known.length === 0
       ? 'No installed plugin fits its release: sitewright plugin list shows which releases they extend.'
       : `Plugins that fit: ${known.join(', ')}.`;
-  return new CliError({ code: 'not-found', message: `no plugin '${which}' fits cluster ${env}`, hint }, EXIT.notFound);
+  return new CliError({ code: 'not-found', message: `no plugin '${which}' fits ${cluster}`, hint }, EXIT.notFound);
 }

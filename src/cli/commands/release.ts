@@ -1,7 +1,7 @@
 import { isMapping } from '../../core/data/plain-value.ts';
 import type { CliCommand } from '../command.ts';
 import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.ts';
-import { idArgument } from '../id-argument.ts';
+import { pluginArgument, releaseArgument } from '../id-argument.ts';
 import type { Session } from '../session.ts';
 import { registerPluginEnabling } from './plugin-enabling.ts';
 
@@ -23,7 +23,7 @@ export function registerReleases(program: CliCommand, session: Session): void {
       });
     group
       .verb('show', `One ${name}`)
-      .argument('<id>', `id of the ${name}`, idArgument)
+      .argument('<id>', `id or name of the ${name}`, name === 'release' ? releaseArgument : pluginArgument)
       .output()
       .action(async (id: string, flags: OutputFlags) => {
         const found = await session.call(`GET /${name}s/:id`, { params: { id } });

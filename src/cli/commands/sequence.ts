@@ -3,22 +3,22 @@ import { type Answer, type Body, unchecked } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.ts';
-import { clusterArgument, idArgument } from '../id-argument.ts';
+import { clusterArgument, releaseArgument, sequenceArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import { type GraphRunFlags, presentGraphRun, runOptions } from './graph-execute.ts';
 
-const ID = 'id of the sequence';
+const ID = 'id or name of the sequence';
 
 /** `sitewright sequence …`: graphs of several types under one name, run in order. */
 export function registerSequence(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.verb('sequence', 'Sequences: graphs that a release runs in order');
-  const about = (name: string, text: string) => group.verb(name, text).argument('<id>', ID, idArgument);
+  const about = (name: string, text: string) => group.verb(name, text).argument('<id>', ID, sequenceArgument);
 
   group
     .verb('list', 'Sequences of a release, or of the release of a cluster')
-    .option('-r, --release <id>', 'only of this release', idArgument)
+    .option('-r, --release <id>', 'only of this release', releaseArgument)
     .option('-e, --env <id>', 'only of the release of this cluster', clusterArgument)
     .output()
     .action(async ({ release, env, ...flags }: OutputFlags & { readonly release?: string; readonly env?: string }) => {
@@ -36,7 +36,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
 
   group
     .verb('create', 'Create a sequence of graph types')
-    .requiredOption('-r, --release <id>', 'release of the sequence', idArgument)
+    .requiredOption('-r, --release <id>', 'release of the sequence', releaseArgument)
     .requiredOption('-n, --name <name>', 'name, unique in the release')
     .requiredOption('-t, --type <types...>', 'types of graphs, in order')
     .output()
@@ -47,7 +47,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
 
   group
     .verb('upload', 'Create a sequence from a file with name and graphs')
-    .requiredOption('-r, --release <id>', 'release of the sequence', idArgument)
+    .requiredOption('-r, --release <id>', 'release of the sequence', releaseArgument)
     .requiredOption('--file <file>', 'name and graphs as YAML or JSON')
     .output()
     .action(async ({ release, file, ...flags }: OutputFlags & { readonly release: string; readonly file: string }) => {
@@ -63,7 +63,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
       if (name === undefined && type === undefined) throw usageError('nothing to change', 'Give --name or --type.');
       const body = { ...(name && { name }), ...(type && { graphs: type.map((one) => ({ type: one })) }) };
       const updated = await session.call('PATCH /sequences/:id', { params: { id }, body });
-      await printOne(terminal, flags, updated, `updated sequence ${id}\n`);
+      await printOne(terminal, flags, updated, `updated ${session.textOf('sequence', id)}\n`);
     });
 
   about('download', 'Print a sequence in the form for upload')
@@ -77,9 +77,9 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .asks()
     .output()
     .action(async (id: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
-      await confirm(terminal, `Delete sequence ${id}?`, yes, 'required');
+      await confirm(terminal, `Delete ${session.textOf('sequence', id)}?`, yes, 'required');
       await session.call('DELETE /sequences/:id', { params: { id } });
-      await printOne(terminal, flags, { id: Number(id) }, `deleted sequence ${id}\n`);
+      await printOne(terminal, flags, { id: Number(id) }, `deleted ${session.textOf('sequence', id)}\n`);
     });
 
   about('execute', 'Run the graphs of a sequence on a cluster')

@@ -2,7 +2,7 @@ import { given } from '../../core/data/given.ts';
 import { isMapping } from '../../core/data/plain-value.ts';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
-import { clusterArgument, idArgument, nameListArgument, nodeListArgument } from '../id-argument.ts';
+import { clusterArgument, nameListArgument, nodeListArgument, pluginArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import { type FileFlags, ownedBy, ownerOf, registerDescribed, singular } from './described-file.ts';
@@ -30,7 +30,7 @@ export function registerTag(program: CliCommand, session: Session): void {
     ownedBy(command).requiredOption('-n, --name <name>', 'name of the tag');
 
   ownedBy(group.verb('list', 'Tags of a release or plugin, or of a cluster with those of its release and plugins'))
-    .option('-p, --plugin <id>', 'id of the plugin', idArgument)
+    .option('-p, --plugin <id>', 'plugin: its id or name', pluginArgument)
     .output()
     .action(async (flags: OwnerFlags & OutputFlags & { readonly plugin?: string }) => {
       const { kind, id } = ownerOfList(flags);

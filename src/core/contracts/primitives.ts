@@ -74,16 +74,20 @@ export const revisionParams = siteParams.extend({
     .describe('A number, at least seven digits of a hash, `latest`, or `last-good` (last deployed successfully).'),
 });
 
-export const siteNodeParams = siteParams.extend({ node: z.string().min(1).max(1000).describe('Name of the node.') });
+export const siteNodeParams = siteParams.extend({
+  node: z.string().min(1).max(1000).describe('The node: its name, its id or its host name.'),
+});
 
 export const runParams = z.strictObject({
   run: z.string().min(1).max(1000).describe('Id of the run, as returned by its start and in lists.'),
 });
 
-export const runNodeParams = runParams.extend({ node: z.string().min(1).max(1000).describe('Name of the node.') });
+export const runNodeParams = runParams.extend({
+  node: z.string().min(1).max(1000).describe('The node: its name, its id or its host name.'),
+});
 
 export const runTaskParams = runNodeParams.extend({
-  node: z.string().min(1).max(1000).describe('The node of the task: its id, as in the history of the run.'),
+  node: z.string().min(1).max(1000).describe('The node of the task: its id, name or host name.'),
   task: z.string().min(1).max(1000).describe('Name of the task.'),
 });
 

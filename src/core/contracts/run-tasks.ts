@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TASK_STATUSES, TRANSACTION_STATUSES } from '../words.ts';
 import { drawQuery, graphType } from './fuel/graphs.ts';
-import { commaList, idParams } from './fuel/parts.ts';
+import { idList, idParams } from './fuel/parts.ts';
 import { someTaskCounts, taskCounts, taskStatusList } from './graph-run.ts';
 import { pageOf, pageQuery, rootCause, runParams, timestamp } from './primitives.ts';
 import { media, tagged } from './route.ts';
@@ -34,7 +34,7 @@ const runCountsSchema = z
 
 const runTasksQuery = pageQuery.extend({
   graph: graphType.optional(),
-  nodes: commaList('Only these nodes'),
+  nodes: idList('node', 'Only these nodes, by id; `master` is no name of a node'),
   statuses: taskStatusList,
   name: z.string().max(1000).optional().describe('Only tasks whose names contain this text.'),
 });

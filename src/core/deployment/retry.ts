@@ -1,10 +1,17 @@
+import { didYouMean } from '../text/did-you-mean.ts';
 import { type CallEnd, cutShort } from './baremetal.ts';
 import { type BaremetalState, failDependents, type GroupProgress, type NodeProgress, withNode } from './progress.ts';
 
 /** Why an operator's retry must be rejected, or null. */
 export function whyNotRetry(state: BaremetalState, nodeName: string): string | null {
   const node = state.nodes.find((candidate) => candidate.name === nodeName);
-  if (!node) return `no node ${nodeName} in this run`;
+  if (!node) {
+    const meant = didYouMean(
+      nodeName,
+      state.nodes.map(({ name }) => name),
+    );
+    return `no node ${nodeName} in this run${meant === undefined ? '' : `. ${meant}`}`;
+  }
   if (node.retrying) return `node ${nodeName} is being retried`;
   if (node.state !== 'failed') return `node ${nodeName} has not failed: it is ${node.state}`;
   if (node.running) return `node ${nodeName} is still running`;

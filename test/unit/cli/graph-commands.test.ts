@@ -82,6 +82,89 @@ describe('names of clusters and nodes', () => {
   });
 });
 
+describe('names of releases, plugins, sequences, runs and planned nodes', () => {
+  const plan = { nodes: ['3', '4'].map((node) => ({ node, tasks: [] })), left_out: [], warnings: [] };
+  const run = runRecord({
+    kind: 'execute_graph',
+    site: null,
+    cluster: 7,
+    transaction: 15,
+    workflow_id: 'execute_graph:7:15',
+  });
+  const named = ({ at, method }: StubRequest): StubAnswer => {
+    if (at === '/releases' || at === '/plugins')
+      return [
+        200,
+        [
+          { id: 5, name: 'noble', version: '1' },
+          { id: 6, name: 'jammy', version: '2' },
+        ],
+      ];
+    if (at === '/sequences') return [200, [{ id: 9, name: 'nightly' }]];
+    if (at === '/nodes') return [200, ['web3', 'web4', 'elsewhere'].map((name, index) => ({ id: 3 + index, name }))];
+    if (at.startsWith('/clusters/7/plan')) return [200, plan];
+    if (at.startsWith('/runs')) return [200, { items: [run], next: null }];
+    if (at === '/transactions/15') return [200, { id: 15, cluster: 7, run: null, parent_id: null }];
+    if (method === 'POST') return [202, { id: 16, cluster: 7, workflow_id: 'w', run: 'r' }];
+    return [200, /^\/(tags|graphs)|\/tasks$/.test(at) ? [] : {}];
+  };
+  const last = async (...args: string[]) => {
+    const { code, err, requests } = await against(named, args);
+    expect([code, err]).toEqual([0, '']);
+    await api?.close();
+    return requests.at(-1)!;
+  };
+
+  it('are accepted in place of ids', async () => {
+    expect((await last('release', 'show', 'noble', '-f', 'json')).at).toBe('/releases/5');
+    expect((await last('plugin', 'show', 'jammy 2', '-f', 'json')).at).toBe('/plugins/6');
+    expect((await last('tag', 'list', '-r', 'jammy', '-f', 'json')).at).toBe('/tags?release_id=6');
+    expect((await last('graph', 'list', '-r', 'jammy,5', '-f', 'json')).at).toContain('releases_ids=6%2C5');
+    expect((await last('sequence', 'show', 'nightly', '-f', 'json')).at).toBe('/sequences/9');
+    expect((await last('history', 'show', 'execute_graph:7:15', '-f', 'json')).at).toBe('/transactions/15/tasks');
+  });
+
+  it('a run is continued without its cluster, which it knows', async () => {
+    const { at, body } = await last('graph', 'execute', '--from', '15', '-f', 'json');
+    expect([at, body]).toMatchObject(['/graphs/execute', { cluster: 7, from: 15 }]);
+  });
+
+  it('a plan shows nodes by name or id, and refuses one that it does not have', async () => {
+    const planned = async (...nodes: string[]) => {
+      const { code, out, err } = await against(named, ['graph', 'plan', '-e', '7', '-f', 'json', '--node', ...nodes]);
+      await api?.close();
+      return { code, err, nodes: out === '' ? [] : JSON.parse(out).nodes.map(({ node }: { node: string }) => node) };
+    };
+    expect(await planned('web4', '3')).toEqual({ code: 0, err: '', nodes: ['3', '4'] });
+    const { code, err } = await planned('web44');
+    expect([code, JSON.parse(err)]).toEqual([
+      3,
+      { code: 'not-found', message: "the plan has no node 'web44'", hint: "Did you mean 'web4'?" },
+    ]);
+    for (const node of ['nonsense', '9', 'elsewhere']) {
+      const { code, err } = await planned(node);
+      expect([node, code]).toEqual([node, 3]);
+      expect(err).toContain('It has web3, web4, 3, 4.');
+    }
+  });
+
+  it.each([
+    [['release', 'show', 'nobel'], "there is no release 'nobel'", "Did you mean 'noble'?"],
+    [['sequence', 'execute', 'nightli', '-e', '7'], "there is no sequence 'nightli'", "Did you mean 'nightly'?"],
+    [['yaql', 'eval', '1', '--cluster', '7', '--node', 'wbe3'], "there is no node 'wbe3'", "Did you mean 'web3'?"],
+  ])('%j is refused', async (args, message, hint) => {
+    const { code, err } = await against(named, args);
+    expect([code, err]).toEqual([3, `error: ${message}\n  hint: ${hint}\n`]);
+  });
+
+  it('a change says the name that it was given', async () => {
+    const clusters = ({ at }: StubRequest): StubAnswer =>
+      at === '/clusters' ? [200, [{ id: 7, name: 'lab' }]] : [200, {}];
+    const { out } = await against(clusters, ['cluster', 'update', 'lab', '--name', 'other']);
+    expect(out).toBe('updated cluster lab\n');
+  });
+});
+
 describe('graph upload', () => {
   it('replaces the graph of a type; numbers are sent as JSON has them', async () => {
     const args = ['graph', 'upload', '-e', '1', '-t', 'custom', '--file', file('t.yaml', TASKS)];
@@ -181,7 +264,7 @@ describe('graph upload', () => {
     [['-e', '1', '-r', '1', '--file', 't.yaml'], 'name one owner of the graph'],
     [['-e', '1'], 'nothing to upload'],
     [['-e', '1', '--file', 'none.yaml'], 'cannot read none.yaml'],
-    [['-r', 'one', '--file', 't.yaml'], 'An id is a whole number from 1.'],
+    [['-r', '', '--file', 't.yaml'], 'Name a release, or give its id.'],
   ])('%j is wrong use', async (flags, message) => {
     const { code, err } = await against(() => [200, STORED], ['graph', 'upload', '-t', 'x', ...flags]);
     expect(code).toBe(2);

@@ -142,7 +142,7 @@ describe('node forget', () => {
     expect([refused.code, refused.requests.length]).toEqual([2, 0]);
     await api!.close();
     const { code, out, requests } = await against(() => [204, undefined], 'forget', '1,2', '3', '--force', '--yes');
-    expect([code, out]).toEqual([0, 'forgot nodes 1, 2, 3\n']);
+    expect([code, out]).toEqual([0, 'forgot node 1, node 2, node 3\n']);
     expect(requests).toMatchObject([{ method: 'DELETE', at: '/nodes?ids=1%2C2%2C3&force=1' }]);
   });
 });

@@ -97,7 +97,8 @@ describe('operator retries', () => {
   });
 
   it('are refused with a reason where they make no sense', () => {
-    expect(whyNotRetry(failed, 'n9')).toBe('no node n9 in this run');
+    expect(whyNotRetry(failed, 'other')).toBe('no node other in this run');
+    expect(whyNotRetry(failed, 'n00')).toBe("no node n00 in this run. Did you mean 'n0'?");
     expect(whyNotRetry(failed, 'n1')).toBe('node n1 has not failed: it is waiting');
     expect(whyNotRetry(failed, 'n0')).toBeNull();
     expect(retryNode(failed, 'n1')).toBe(failed);

@@ -4,7 +4,7 @@ import { anyJson, nameText } from '../primitives.ts';
 import { diagnosticSchema } from '../problem.ts';
 import { gone, tagged } from '../route.ts';
 import type { Wire } from '../wire.ts';
-import { commaList, idNumber, idParams, idText } from './parts.ts';
+import { idList, idNumber, idParams, idText } from './parts.ts';
 import { jsonObject, jsonObjectSchema } from './releases.ts';
 
 const name = nameText(50).trim().describe('Unique among clusters.');
@@ -199,7 +199,7 @@ export const clusterRoutes = tagged('clusters', {
     access: 'viewer',
     summary: 'Check a cluster before a run: nodes, roles, settings, limits, tags left over',
     params,
-    query: z.strictObject({ nodes: commaList('Ids of the nodes of the run') }),
+    query: z.strictObject({ nodes: idList('node', 'Ids of the nodes of the run') }),
     answers: { 200: checksSchema },
   },
   'GET /clusters/:id/states': {

@@ -6,7 +6,7 @@ import { taskStatusList } from '../graph-run.ts';
 import { actorName, anyJson, nameText, reasonText, rootCause, runDescription } from '../primitives.ts';
 import { gone, tagged } from '../route.ts';
 import { graphType } from './graphs.ts';
-import { commaList, flagText, idNumber, idParams, idText } from './parts.ts';
+import { commaList, flagText, idList, idNumber, idParams, idText } from './parts.ts';
 import { networkParams } from './settings.ts';
 
 /** Fuel's statuses of a transaction, and of a task on a node. */
@@ -82,7 +82,7 @@ const deleteQuery = z.strictObject({
 });
 
 const historyQuery = z.strictObject({
-  nodes: commaList('Only these nodes'),
+  nodes: idList('node', 'Only these nodes, by id; `master` and `-` are no names of nodes'),
   statuses: commaList('Only these statuses: pending, ready, running, error, skipped'),
   tasks_names: commaList('Only these tasks'),
   include_summary: flagText.optional().describe('Include the counts reported by task runners.'),
@@ -185,7 +185,7 @@ const changesQuery = z.strictObject(flagQueries);
 
 const deployQuery = changesQuery.extend({
   graph_type: graphType.optional().describe('Default: `default`.'),
-  nodes: commaList('Ids of the nodes. Default: the nodes that the graph applies to'),
+  nodes: idList('node', 'Ids of the nodes. Default: the nodes that the graph applies to'),
 });
 
 /** Clients send `{}`; whatever it is, it means nothing here. */

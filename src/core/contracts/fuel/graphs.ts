@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { OWNER_KINDS } from '../../words.ts';
 import { diagnosticSchema } from '../problem.ts';
 import { gone, LARGE_BODY, media, tagged } from '../route.ts';
-import { commaList, flagText, idParams, idText } from './parts.ts';
+import { commaList, flagText, idList, idParams, idText } from './parts.ts';
 import { planExplanationSchema } from './plan-explanation.ts';
 
 /** Types of graphs are parts of paths. */
@@ -21,9 +21,9 @@ const graphParams = idParams('graph');
 const ownerGraphParams = (owner: string) => z.strictObject({ id: idText(owner), type: graphType });
 
 const graphsQuery = z.strictObject({
-  clusters_ids: commaList('Only graphs of these clusters'),
-  plugins_ids: commaList('Only graphs of these plugins'),
-  releases_ids: commaList('Only graphs of these releases'),
+  clusters_ids: idList('cluster', 'Only graphs of these clusters'),
+  plugins_ids: idList('plugin', 'Only graphs of these plugins'),
+  releases_ids: idList('release', 'Only graphs of these releases'),
   graph_types: commaList('Only these types'),
   fetch_related: flagText.optional().describe("Include the graphs of each cluster's release and plugins."),
 });
@@ -111,7 +111,7 @@ const tasksQuery = typeQuery.extend({
 });
 
 const planQuery = typeQuery.extend({
-  nodes: commaList('Ids of the nodes to plan for. Default: the nodes that the graph applies to'),
+  nodes: idList('node', 'Ids of the nodes to plan for. Default: the nodes that the graph applies to'),
   tasks: commaList('Tasks that may run. Default: all'),
 });
 

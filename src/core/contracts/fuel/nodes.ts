@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { NODE_STATUSES } from '../../words.ts';
+import { takesNames } from '../named-ids.ts';
 import { anyJson, nameText } from '../primitives.ts';
 import { LARGE_BODY, tagged } from '../route.ts';
 import type { Wire } from '../wire.ts';
-import { commaList, flagText, idNumber, idParams, idText } from './parts.ts';
+import { commaList, flagText, idList, idNumber, idParams, idText } from './parts.ts';
 import { jsonObject, jsonObjectBody, jsonObjectSchema } from './releases.ts';
 
 const roleList = z.array(nameText(1000));
@@ -112,20 +113,18 @@ const nodeListSchema = z.array(nodeSchema).meta({ id: 'FuelNodeList' });
 export type NodeAnswer = Wire<typeof nodeSchema>;
 
 const nodesQuery = z.strictObject({
-  cluster_id: z
-    .string()
-    .regex(/^([1-9]\d{0,8})?$/, 'must be an id, or empty')
+  cluster_id: takesNames(z.string().regex(/^([1-9]\d{0,8})?$/, 'must be an id, a name, or empty'), 'cluster')
     .optional()
     .describe('Only nodes of this cluster; empty: only nodes in no cluster.'),
   group_id: idText('node group').optional(),
   roles: commaList('Only nodes with one of these roles, assigned or pending'),
   status: commaList('Statuses'),
-  ids: commaList('Ids'),
+  ids: idList('node', 'Ids'),
   online: flagText.optional().describe('Only nodes that are online, or only offline ones.'),
 });
 
 const deletedNodesQuery = z.strictObject({
-  ids: z.string().min(1).max(100_000).describe('Ids of nodes, separated by commas.'),
+  ids: takesNames(z.string().min(1).max(100_000).describe('Ids of nodes, separated by commas.'), 'node', true),
   force: flagText.optional().describe('Include deployed nodes of a cluster.'),
 });
 

@@ -3,7 +3,7 @@ import { nameText } from '../primitives.ts';
 import { gone, tagged } from '../route.ts';
 import type { Wire } from '../wire.ts';
 import { startedTransactionSchema } from './deployments.ts';
-import { commaList, flagText, idNumber, idParams, idText } from './parts.ts';
+import { flagText, idList, idNumber, idParams, idText } from './parts.ts';
 import { jsonObjectSchema } from './releases.ts';
 
 const nodeIds = z.array(idNumber('node')).min(1).max(10_000);
@@ -51,7 +51,7 @@ export const openstackConfigRoutes = tagged('clusters', {
     summary: 'List OpenStack configurations of a cluster, its roles and nodes',
     query: z.strictObject({
       cluster_id: idText('cluster').optional(),
-      node_ids: commaList('Only configurations of these nodes'),
+      node_ids: idList('node', 'Only configurations of these nodes'),
       node_role: role.optional().describe('Only configurations of this role.'),
       is_active: flagText.optional().describe('Default: only active ones.'),
     }),

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { Need } from '../../access.ts';
+import { NAMED_KINDS, type NamedKind } from '../../names.ts';
+import { takesNames } from '../named-ids.ts';
 import { below, gone, tagged } from '../route.ts';
 
 /** Ids of Fuel's objects are whole numbers from 1, up to the database's limit. */
@@ -7,10 +9,34 @@ export const LARGEST_ID = 2_147_483_647;
 
 /** An id in a path or a query. */
 export const idText = (of: string) =>
-  z.coerce.number('must be a whole number').int().min(1).max(LARGEST_ID).describe(`Id of the ${of}.`);
+  takesNames(
+    z.coerce
+      .number('must be a whole number')
+      .int()
+      .min(1)
+      .max(LARGEST_ID)
+      .describe(`Id of the ${of}${orName(of)}.`),
+    of,
+  );
 
 /** An id in a body. */
-export const idNumber = (of: string) => z.int().min(1).max(LARGEST_ID).describe(`Id of the ${of}.`);
+export const idNumber = (of: string) =>
+  takesNames(
+    z
+      .int()
+      .min(1)
+      .max(LARGEST_ID)
+      .describe(`Id of the ${of}${orName(of)}.`),
+    of,
+  );
+
+const orName = (of: string): string => ((NAMED_KINDS as readonly string[]).includes(of) ? ', or its name' : '');
+
+/** Ids in a query, with commas between them; read it with `idsIn`. Names are taken in place of ids. */
+export const idList = (of: NamedKind, description: string) =>
+  takesNames(z.string().max(100_000), of, true)
+    .optional()
+    .describe(`${description}, separated by commas; or their names.`);
 
 /** Path of one thing by id. */
 export const idParams = (of: string) => z.strictObject({ id: idText(of) });

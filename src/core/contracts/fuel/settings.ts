@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { anyJson } from '../primitives.ts';
 import { LARGE_BODY, tagged } from '../route.ts';
-import { commaList, flagText, idParams } from './parts.ts';
+import { flagText, idList, idParams } from './parts.ts';
 import { jsonObject, jsonObjectBody, jsonObjectSchema } from './releases.ts';
 
 const settingsBody = z
@@ -20,7 +20,7 @@ const forceQuery = z.strictObject({
 });
 
 const factsQuery = z.strictObject({
-  nodes: commaList('Ids of nodes. Default: all'),
+  nodes: idList('node', 'Ids of nodes. Default: all'),
   split: flagText
     .optional()
     .describe('Return common data as a separate entry `common`. Default: merged into each node.'),

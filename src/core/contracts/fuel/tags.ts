@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { OWNER_KINDS } from '../../words.ts';
+import { takesNames } from '../named-ids.ts';
 import { anyJson, nameText } from '../primitives.ts';
 import { gone, tagged } from '../route.ts';
 import type { Wire } from '../wire.ts';
@@ -65,7 +66,7 @@ const tagQuery = z.strictObject({
   cluster_id: idText('cluster').optional(),
   release_id: idText('release').optional(),
   plugin_id: idText('plugin').optional(),
-  node_id: z.string().max(10_000).optional().describe('Ids of nodes, separated by commas.'),
+  node_id: takesNames(z.string().max(10_000), 'node', true).optional().describe('Ids of nodes, separated by commas.'),
   tag_name: z.string().max(1000).optional().describe('Name of a tag; quotes around it are ignored.'),
   tags: z.string().max(10_000).optional().describe("Names of tags: mysql,neutron or ['mysql', 'neutron']."),
   role: z.string().max(1000).optional().describe('A role that includes the tag from now on.'),
