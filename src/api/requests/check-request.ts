@@ -10,18 +10,23 @@ import { requestWords } from './request-words.ts';
 /** No one reads more of them. */
 const MAX_ERRORS = 100;
 
+/** The parts of a route's requests: for people, in a request, and as its schema has them. */
+export function partsOf(route: RouteOptions) {
+  const { params, querystring, body } = (route.schema ?? {}) as Record<string, unknown>;
+  return [
+    ['path', 'params', params],
+    ['query', 'query', querystring],
+    ['body', 'body', body],
+  ] as const;
+}
+
 /**
  * Checks path, query and body of each request, before the handler: first that nothing in them has control characters,
  * then against its route's schemas; and replaces them by the parsed values. It reports all problems of all three parts
  * together: so Fastify's own check, which stops at the first bad part, is not used.
  */
 export function checkRequestsOf(route: RouteOptions): void {
-  const { params, querystring, body } = (route.schema ?? {}) as Record<string, unknown>;
-  const parts = [
-    ['path', 'params', params],
-    ['query', 'query', querystring],
-    ['body', 'body', body],
-  ] as const;
+  const parts = partsOf(route);
   const check = async (request: FastifyRequest): Promise<void> => {
     const errors: Diagnostic[] = [];
     for (const [name, key, schema] of parts) {

@@ -5,6 +5,7 @@ import { isMapping, printPath } from '../../core/data/plain-value.ts';
 import type { NameAnswer, NamedKind } from '../../core/names.ts';
 import { controlCharacterInText } from '../../core/text/control-characters.ts';
 import { problem } from '../../ops/index.ts';
+import { partsOf } from './check-request.ts';
 
 type Find = (kind: NamedKind, name: string) => Promise<NameAnswer>;
 
@@ -21,12 +22,7 @@ const MOST_NAMES = 1000;
 export const namesToIds =
   (find: Find) =>
   (route: RouteOptions): void => {
-    const { params, querystring, body } = (route.schema ?? {}) as Record<string, unknown>;
-    const parts = [
-      ['path', 'params', params],
-      ['query', 'query', querystring],
-      ['body', 'body', body],
-    ] as const;
+    const parts = partsOf(route);
     const replace = async (request: FastifyRequest): Promise<void> => {
       const lookUp = new NamesOfRequest(find);
       for (const [part, key, schema] of parts)
