@@ -1,21 +1,14 @@
-import { isMapping, type ValuePath } from '../../core/data/plain-value.ts';
-import { didYouMean } from '../../core/text/did-you-mean.ts';
-import { NODE_STATUSES } from '../../core/words.ts';
-import { syntaxProblem } from '../../documents/expression-syntax.ts';
-import {
-  checkGraph,
-  checkTask,
-  type GraphProblem,
-  type GraphTask,
-  isNamed,
-  type MergedTask,
-  namePattern,
-  normaliseTask,
-  Problems,
-  placeOfDependency,
-  taskGraph,
-  warnOfRoles,
-} from '../../graph/index.ts';
+import { isMapping, type ValuePath } from '../core/data/plain-value.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
+import { NODE_STATUSES } from '../core/words.ts';
+import { syntaxProblem } from '../documents/expression-syntax.ts';
+import { checkGraph, placeOfDependency, warnOfRoles } from './check-graph.ts';
+import { type GraphProblem, Problems } from './problem.ts';
+import { checkTask, isNamed } from './tasks/check-task.ts';
+import type { MergedTask } from './tasks/merge-layers.ts';
+import { namePattern } from './tasks/name-pattern.ts';
+import { type GraphTask, normaliseTask } from './tasks/task.ts';
+import { taskGraph } from './tasks/task-graph.ts';
 
 /** How the end of a graph changes its nodes. */
 interface NodeOutcome {

@@ -16,11 +16,18 @@ export { checkGraph, placeOfDependency, warnOfRoles } from './check-graph.ts';
 export { digestOf } from './digest.ts';
 export type { ClusterState, OldStates } from './fields/state.ts';
 export { prepareFacts, StateData } from './fields/state-data.ts';
+export {
+  checkGraphUpload,
+  checkTaskList,
+  type GraphSurroundings,
+  type GraphUpload,
+} from './graph-upload.ts';
 export { plainNumbers } from './input/plain-numbers.ts';
 export { type GraphSource, placeInSource, readPlanText, readSource } from './input/read-file.ts';
 export { readPlanInput, readTasks } from './input/read-input.ts';
 export { cycleProblems, cycleText, findCycles } from './linking/find-cycles.ts';
 export { linksOf } from './linking/order.ts';
+export { checkPackageGraphs, type PackageGraphs } from './package-graphs.ts';
 export { filterNodes, type NodeRow } from './placing/filter-nodes.ts';
 export { MASTER, NodeResolver, SYNC, type TaggedNode } from './placing/node-resolver.ts';
 export {

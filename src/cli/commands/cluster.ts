@@ -206,7 +206,8 @@ export function registerCluster(program: CliCommand, session: Session): void {
 const whichNodes = () =>
   usageError('name nodes and their roles, or take both from the site', 'Give --nodes and --roles, or --from-site.');
 
-const nodesText = (ids: readonly (number | string)[]): string => `${ids.length === 1 ? 'node' : 'nodes'} ${ids.join(', ')}`;
+const nodesText = (ids: readonly (number | string)[]): string =>
+  `${ids.length === 1 ? 'node' : 'nodes'} ${ids.join(', ')}`;
 
 const stays = (nodes: number): string => (nodes === 1 ? 'stays' : 'stay');
 

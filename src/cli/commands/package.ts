@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { counted } from '../../core/text/text.ts';
 import type { PackageDiagnostic, PackageReport, PackageTree } from '../../packages/index.ts';
 import type { CliCommand } from '../command.ts';
@@ -45,7 +46,7 @@ async function check(terminal: Terminal, flags: OutputFlags, path: string): Prom
     process.exitCode = EXIT.failed;
     return;
   }
-  const report = checkPackage(tree);
+  const report = await withGraphs(checkPackage(tree));
   const { verdict, errors, warnings } = report;
   const text = `${await shown(terminal, [...errors, ...warnings], tree)}${path}: ${verdict}\n`;
   await printOne(terminal, flags, { verdict, errors, warnings, tree: report.tree }, text);
@@ -91,11 +92,11 @@ async function build(
     await packages.runPreBuildHook(path);
   }
   let tree = await readPackageFolder(path);
-  let report = checkPackage(tree);
+  let report = await withGraphs(checkPackage(tree));
   const repositories = report.verdict === 'valid' ? packages.repositoriesOf(report.tree) : [];
   if (index && (await packages.indexRepositories(path, repositories)).length > 0) {
     tree = await readPackageFolder(path);
-    report = checkPackage(tree);
+    report = await withGraphs(checkPackage(tree));
   }
   if (report.verdict === 'invalid') {
     const { errors, warnings } = report;
@@ -126,6 +127,24 @@ async function build(
     },
     `${await shown(terminal, report.warnings, tree)}${archive.path}: built, ${archive.files} files, sha256 ${archive.sha256}\n`,
   );
+}
+
+/** The report with what is wrong with the graphs of the package, as its installation would report it. */
+async function withGraphs(report: PackageReport): Promise<PackageReport> {
+  const [{ packageInstallation }, { checkPackageGraphs }] = await Promise.all([
+    import('../../packages/index.ts'),
+    import('../../graph/index.ts'),
+  ]);
+  const installation = packageInstallation(report);
+  if (installation === undefined) return report;
+  const found = checkPackageGraphs(installation);
+  const placed = (all: readonly Diagnostic[]) => all as readonly PackageDiagnostic[];
+  return {
+    ...report,
+    verdict: found.errors.length === 0 ? report.verdict : 'invalid',
+    errors: [...report.errors, ...placed(found.errors)],
+    warnings: [...report.warnings, ...placed(found.warnings)],
+  };
 }
 
 /** Both are text in every valid package. */

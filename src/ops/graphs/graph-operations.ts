@@ -1,6 +1,6 @@
 import { given } from '../../core/data/given.ts';
 import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
-import type { GraphTask } from '../../graph/index.ts';
+import type { GraphTask, GraphUpload } from '../../graph/index.ts';
 import type { GraphContent, GraphFilter, GraphOwner, StoredGraph } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
@@ -10,7 +10,6 @@ import { inFuelTerms } from './fuel-terms.ts';
 import { drawingOf } from './graph-drawing.ts';
 import type { GraphReading, GraphSource } from './graph-source.ts';
 import { graphSurroundings } from './graph-surroundings.ts';
-import type { GraphUpload } from './graph-upload.ts';
 import { cutTasks, type GraphCut } from './task-cut.ts';
 
 /** Which graphs to list: those of any of these owners that have one of the types. */

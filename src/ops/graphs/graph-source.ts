@@ -1,8 +1,8 @@
 import { printPath } from '../../core/data/plain-value.ts';
 import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
 import { parseYaml, type YamlDocument } from '../../documents/index.ts';
+import { checkGraphUpload, checkTaskList, type GraphSurroundings, type GraphUpload } from '../../graph/index.ts';
 import { problem } from '../problem.ts';
-import { checkGraphUpload, checkTaskList, type GraphSurroundings, type GraphUpload } from './graph-upload.ts';
 
 /** A graph from a user: parsed JSON, or a text of YAML, whose problems are reported by line. */
 export type GraphSource = { readonly body: unknown } | { readonly yaml: string };

@@ -1,7 +1,6 @@
-import type { GraphTask } from '../../graph/index.ts';
+import type { GraphSurroundings, GraphTask } from '../../graph/index.ts';
 import type { GraphOwner, Store } from '../../store/index.ts';
 import { clusterTasks } from './cluster-tasks.ts';
-import type { GraphSurroundings } from './graph-upload.ts';
 
 /**
  * The tasks that surround an owner's tasks of a type. A cluster's tasks override those of its plugins and release. A plugin's

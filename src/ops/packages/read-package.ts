@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { checkPackageGraphs, type GraphUpload } from '../../graph/index.ts';
 import {
   type ArchiveLimits,
   checkPackage,
@@ -12,7 +13,6 @@ import {
   withNodeFiles,
 } from '../../packages/index.ts';
 import type { GraphContent } from '../../store/index.ts';
-import { checkGraphUpload } from '../graphs/graph-upload.ts';
 import { problem } from '../problem.ts';
 
 type WithoutGraphs<T> = Omit<T, 'graphs'>;
@@ -39,47 +39,25 @@ export async function readPackage(path: string, limits: ArchiveLimits): Promise<
   const report = checkPackage(tree);
   const installation = packageInstallation(report);
   if (installation === undefined) throw refusal(report.errors, 'the package is invalid');
-  const errors: Diagnostic[] = [];
-  const warnings: Diagnostic[] = [...report.warnings];
-  const read = (graphs: PackageInstallation['plugin']['graphs']): ReadonlyMap<string, GraphContent> =>
-    new Map(
-      graphs.map(({ type, body, locate }) => {
-        const { upload, problems: found } = checkGraphUpload(body);
-        for (const { at, ...one } of found) {
-          // The check of the package has named them, as errors where its format has them as such.
-          if (one.code === 'graph.bad-yaql' && at[0] === 'tasks') continue;
-          const { path: inTree, place } = locate(at);
-          (one.severity === 'error' ? errors : warnings).push({ ...one, ...place, path: inTree });
-        }
-        return [
-          type,
-          {
-            name: upload.name ?? null,
-            nodeFilter: upload.node_filter ?? null,
-            onSuccess: (upload.on_success as object | undefined | null) ?? null,
-            onError: (upload.on_error as object | undefined | null) ?? null,
-            onStop: (upload.on_stop as object | undefined | null) ?? null,
-            tasks: (upload.tasks ?? []) as never,
-          } as GraphContent,
-        ];
-      }),
-    );
-  const releaseGraphs = installation.releases.map(({ graphs }) => read(graphs));
-  const pluginGraphs = read(installation.plugin.graphs);
-  for (const { type } of [...installation.releases.flatMap(({ graphs }) => graphs), ...installation.plugin.graphs]) {
-    if (/^[A-Za-z0-9_-]+$/.test(type)) continue;
-    const message = `'${type.slice(0, 60)}' is not a valid graph type`;
-    errors.push({
-      severity: 'error',
-      code: 'package.graph-type',
-      message,
-      hint: 'Use letters, digits, _ and -.',
-      file: 'metadata.yaml',
-      line: 1,
-    });
-  }
-  if (errors.length > 0) throw refusal(errors, 'graphs of the package are invalid');
+  const graphs = checkPackageGraphs(installation);
+  if (graphs.errors.length > 0) throw refusal(graphs.errors, 'graphs of the package are invalid');
+  const stored = (uploads: ReadonlyMap<string, GraphUpload>) =>
+    new Map([...uploads].map(([type, upload]) => [type, contentOf(upload)] as const));
+  const releaseGraphs = graphs.releases.map(stored);
+  const pluginGraphs = stored(graphs.plugin);
+  const warnings = [...report.warnings, ...graphs.warnings];
   return { installation: withFilesOfNodes(installation, tree), releaseGraphs, pluginGraphs, warnings };
+}
+
+function contentOf({ name, node_filter, on_success, on_error, on_stop, tasks }: GraphUpload): GraphContent {
+  return {
+    name: name ?? null,
+    nodeFilter: node_filter ?? null,
+    onSuccess: (on_success as object | undefined | null) ?? null,
+    onError: (on_error as object | undefined | null) ?? null,
+    onStop: (on_stop as object | undefined | null) ?? null,
+    tasks: (tasks ?? []) as never,
+  } as GraphContent;
 }
 
 /** Plans need the hashes of folders for nodes without reading the archive. */

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { cycleProblems, findCycles, namePattern, type Plan, taskGraph } from '../../../src/graph/index.ts';
-import { checkGraphUpload } from '../../../src/ops/graphs/graph-upload.ts';
+import {
+  checkGraphUpload,
+  cycleProblems,
+  findCycles,
+  namePattern,
+  type Plan,
+  taskGraph,
+} from '../../../src/graph/index.ts';
 import { growthOf, MUCH_GROWTH } from '../../rig/growth.ts';
 import { cluster, planOf } from './recorded.ts';
 

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseYaml } from '../../../src/documents/index.ts';
-import { normaliseTask } from '../../../src/graph/index.ts';
-import { checkGraphUpload, checkTaskList } from '../../../src/ops/graphs/graph-upload.ts';
+import { checkGraphUpload, checkTaskList, normaliseTask } from '../../../src/graph/index.ts';
 
 const data = (path: string): unknown =>
   JSON.parse(readFileSync(new URL(`../../data/${path}`, import.meta.url), 'utf8'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkGraphUpload } from '../../../src/ops/graphs/graph-upload.ts';
+import { checkGraphUpload } from '../../../src/graph/index.ts';
 import { checkPackage, packageTree } from '../../../src/packages/index.ts';
 import { cluster, type Json, resultOf } from '../graph/recorded.ts';
 
