@@ -27,8 +27,7 @@ import { fromRanges, groupFromWire, type SitePlan } from '../src/core/site-run/i
 import type { Call } from '../src/core/words.ts';
 import { abortCall } from './activity-options.ts';
 import { callActivity } from './border.ts';
-import { type CallListener, lateResult, nodeRequest, runCall } from './call.ts';
-import { NODES_IN_ONE_WORKFLOW } from './call-slices.ts';
+import { type CallListener, lateResult, NODES_IN_ONE_WORKFLOW, nodeRequest, runCall } from './call.ts';
 import type { CallRequest } from './contract.ts';
 import type { NodeRetries, Phase, SiteRun } from './site-run.ts';
 

@@ -4,6 +4,7 @@ import {
   type ActivityOptions,
   ChildWorkflowCancellationType,
   type ChildWorkflowHandle,
+  condition,
   defineQuery,
   defineSignal,
   defineUpdate,
@@ -23,7 +24,6 @@ import { explainCommon, failureType, type ReadRequest } from '../src/core/run/in
 import type { ParsedRunInput } from '../src/core/run/input.ts';
 import { unknownName } from '../src/core/text/did-you-mean.ts';
 import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../src/core/words.ts';
-import { afterResults } from './after-results.ts';
 import { readAnswer } from './answers.ts';
 import type {
   Activities,
@@ -267,4 +267,25 @@ export function assertStartedByRun(): void {
     'StartedByRunsOnly',
     `only runs start ${workflowType}, as a part of their work: start one of ${instead}`,
   );
+}
+
+/**
+ * How often conditions are evaluated before all that arrived with a request has had its effect: a result wakes the loop that
+ * waits for it, whose turn may wake another one. Twice would do; the rest is margin.
+ */
+const ROUNDS = 4;
+
+/**
+ * Resolves when the results that arrived in the same activation have had their effect.
+ *
+ * The SDK executes updates first. A worker that has to read a run's history again gets workflow tasks that ordered nothing in
+ * one activation with the update that follows them, but a later replay gets them one after the other, the update last. Only
+ * an update that always comes last orders the same in both.
+ */
+export async function afterResults(): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) {
+    // Not at the first poll, which is immediate.
+    let looks = 0;
+    await condition(() => looks++ > 0);
+  }
 }

@@ -37,7 +37,6 @@ import type {
 } from '../src/core/site-run/index.ts';
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import type { FromPartSignal, ToPartSignal } from './graph-signals.ts';
-import type { Patience } from './task-options.ts';
 
 /**
  * Input, result, signals, updates and queries of each workflow, and all activities. Declared once, as types only, for
@@ -356,3 +355,17 @@ export interface Exchange {
 }
 
 export type CallVerb = 'prepare' | 'deploy' | 'release';
+
+/** Time limits for agents, from the answer of `open_graph_run`. */
+export interface Patience {
+  readonly heartbeat_seconds: number;
+  /**
+   * The same for tasks on nodes, and then longer: it includes the wait for the next attempt, which the server then does not
+   * schedule, so that an offline agent is detected as early.
+   */
+  readonly agent_heartbeat_seconds: number;
+  /** How long to wait for a node that does not answer. */
+  readonly offline_wait_seconds: number;
+  /** How late a timer may write due rows and reports while tasks keep ending (`Pace`). */
+  readonly busy_slack_seconds: number;
+}

@@ -5,10 +5,9 @@ import { counted } from '../src/core/text/text.ts';
 import { assertStartedByRun, handle, signalParent } from './border.ts';
 import type { Exchange, KeptGraphPart, RunGraphPartInput, WorkflowContracts } from './contract.ts';
 import { Control } from './control.ts';
-import { createPartDriver, intervalOf, loadPart, type PartDriver } from './graph-part.ts';
+import { createAlarm, createPartDriver, intervalOf, loadPart, type PartDriver } from './graph-part.ts';
 import { createCourier, type FromPartSignal, readToPart, type ToPartSignal } from './graph-signals.ts';
 import { maasSilenceHandler } from './operators.ts';
-import { createAlarm } from './task-clock.ts';
 
 /** Changed counts are reported less often the longer a part runs, to save history events. */
 const REPORT_SHARE = 0.1;

@@ -37,7 +37,7 @@ import {
 import { counted, utf8Length } from '../src/core/text/text.ts';
 import { bookkeeping } from './activity-options.ts';
 import { callActivity, handle } from './border.ts';
-import { readProgress, Slices } from './call-slices.ts';
+import { readProgress, Slices } from './call.ts';
 import type { RetryNodeRequest, SiteRunContract, SiteRunResult } from './contract.ts';
 import { failure } from './failures.ts';
 import { readNews } from './graph-news.ts';

@@ -9,7 +9,7 @@ import { readJson } from '../../../src/documents/reader/read-json.ts';
 import { SourceText } from '../../../src/documents/reader/source-text.ts';
 import * as wire from '../../../src/gateway/wire.ts';
 import { readTar } from '../../../src/packages/tar.ts';
-import { readProgress } from '../../../workflows/call-slices.ts';
+import { readProgress } from '../../../workflows/call.ts';
 import { taskRequest } from '../../../workflows/execute-graph.ts';
 import { readNews } from '../../../workflows/graph-news.ts';
 import { readFromPart, readToPart } from '../../../workflows/graph-signals.ts';
