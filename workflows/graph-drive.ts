@@ -16,7 +16,7 @@ import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import type { TaskRun } from './contract.ts';
 import type { Control } from './control.ts';
 import { createPartDriver, loadPart } from './graph-part.ts';
-import { createPartsDriver, type RetryOrSkip } from './graph-parts.ts';
+import { PartsDriver, type RetryOrSkip } from './graph-parts.ts';
 import type { FromPartSignal } from './graph-signals.ts';
 
 /** A running graph, as signals and updates reach it. */
@@ -105,7 +105,7 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
 
 async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, chunks: number): Promise<GraphDrive> {
   const { plan, control, hold, tasks } = options;
-  const driver = createPartsDriver(
+  const driver = new PartsDriver(
     {
       input: {
         ...tasks,
@@ -123,7 +123,7 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
     },
     control,
     () => {
-      graph.offline = driver.offline;
+      graph.offline = [...driver.offline];
       if (options.holdBefore.length > 0)
         options.reached([...new Set(driver.statuses().flatMap(({ awaiting = [] }) => awaiting))]);
       graph.state = !driver.started ? 'asking_nodes' : driver.held ? 'held' : 'running';
@@ -139,7 +139,7 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
       if (!driver.started) return { reason: 'not_started' };
       return control.stopping || control.cancelled ? { reason: 'stopped' } : null;
     },
-    ask: driver.ask,
+    ask: (request, about) => driver.ask(request, about),
     // A request about the whole run is sent to each part.
     hasCapacity: () =>
       hasCapacityForRequest(workflowInfo().historyLength, 0, options.max_events) &&

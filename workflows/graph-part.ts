@@ -88,8 +88,8 @@ export function createPartDriver(
     kept === undefined ? createScheduler(part.graph, options) : restoreScheduler(part.graph, kept.scheduler, options);
   const ledger = kept === undefined ? createLedger(part.graph) : restoreLedger(scheduler, kept.rows);
   const agents = createAgents(part, run);
-  const records = createRecords(ledger, of, () => control.wake(), intervalOf(part), kept?.records);
-  const alarm = createAlarm(() => control.wake());
+  const records = new Records(ledger, of, () => control.wake(), intervalOf(part), kept?.records);
+  const alarm = new Alarm(() => control.wake());
   const pace = createPace(run.patience.busy_slack_seconds);
   const tasks = new CancellationScope({ cancellable: true });
   const whole = part.graph.part === undefined;
@@ -312,107 +312,110 @@ const EVENTS_A_RECORD = 11;
 const FREE_EVENTS = 220;
 
 /** Writes history rows in batches in the background: one batch at a time, in order. */
-interface Records {
-  /** Writes due records. Call it after every event. */
-  flush(): void;
-  /** The time (ms) at which to call `flush` again if no event does so earlier; null when no rows wait. */
-  dueAt(): number | null;
-  /** Number of batches written or being written. */
-  readonly sequence: number;
-  /** Writes everything. Rejects if any record could not be written. */
-  drain(): Promise<void>;
-}
+class Records {
+  readonly #ledger: Ledger;
+  readonly #of: PartOf;
+  readonly #wake: () => void;
+  readonly #everyMs: number;
+  readonly #earlier: number;
+  #sequence: number;
+  #last = Date.now();
+  #writing: Promise<void> | null = null;
+  #failure: { readonly error: unknown } | null = null;
 
-/**
- * @param everyMs least time between two batches that are not full
- * @param written number of batches this writer wrote in earlier histories
- */
-export function createRecords(
-  ledger: Ledger,
-  of: Pick<RecordTasks, 'transaction' | 'graph' | 'part'>,
-  wake: () => void,
-  everyMs: number,
-  written = 0,
-): Records {
-  let sequence = written;
-  let last = Date.now();
-  let writing: Promise<void> | null = null;
-  let failure: { readonly error: unknown } | null = null;
-
-  /** Limits timed records in proportion to other events: a long run must not fill its history with them. */
-  const affordable = (): boolean =>
-    (sequence - written) * EVENTS_A_RECORD * 5 < workflowInfo().historyLength + FREE_EVENTS * 5;
-
-  function write(): void {
-    last = Date.now();
-    sequence += 1;
-    const record: RecordTasks = { ...of, sequence, rows: ledger.takeRows() };
-    const options = bookkeeping(`record ${counted(record.rows.length, 'task')}`);
-    writing = callActivity('record_tasks', record, options)
-      .catch((error: unknown) => {
-        failure ??= { error };
-      })
-      .finally(() => {
-        writing = null;
-        wake();
-      });
+  /**
+   * @param everyMs least time between two batches that are not full
+   * @param earlier number of batches that were written in earlier histories
+   */
+  constructor(ledger: Ledger, of: PartOf, wake: () => void, everyMs: number, earlier = 0) {
+    this.#ledger = ledger;
+    this.#of = of;
+    this.#wake = wake;
+    this.#everyMs = everyMs;
+    this.#earlier = earlier;
+    this.#sequence = earlier;
   }
 
-  return {
-    flush() {
-      if (writing !== null || ledger.pending === 0) return;
-      const aged = Date.now() - last >= everyMs && affordable();
-      if (ledger.pending >= ROWS || aged) write();
-    },
-    get sequence() {
-      return sequence;
-    },
-    dueAt: () => (writing === null && ledger.pending > 0 && affordable() ? last + everyMs : null),
-    async drain() {
-      while (writing !== null || ledger.pending > 0) {
-        if (writing === null) write();
-        await writing;
-      }
-      if (failure !== null) throw failure.error;
-    },
-  };
+  /** Number of batches written or being written. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+  /** Writes due records. Call it after every event. */
+  flush(): void {
+    const { pending } = this.#ledger;
+    if (this.#writing !== null || pending === 0) return;
+    const aged = Date.now() - this.#last >= this.#everyMs && this.#isAffordable();
+    if (pending >= ROWS || aged) this.#write();
+  }
+  /** The time (ms) at which to call `flush` again if no event does so earlier; null when no rows wait. */
+  dueAt(): number | null {
+    const waits = this.#writing === null && this.#ledger.pending > 0 && this.#isAffordable();
+    return waits ? this.#last + this.#everyMs : null;
+  }
+  /** Writes everything. Rejects if any record could not be written. */
+  async drain(): Promise<void> {
+    while (this.#writing !== null || this.#ledger.pending > 0) {
+      if (this.#writing === null) this.#write();
+      await this.#writing;
+    }
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  /** Limits timed records in proportion to other events: a long run must not fill its history with them. */
+  #isAffordable(): boolean {
+    const written = this.#sequence - this.#earlier;
+    return written * EVENTS_A_RECORD * 5 < workflowInfo().historyLength + FREE_EVENTS * 5;
+  }
+
+  #write(): void {
+    this.#last = Date.now();
+    this.#sequence += 1;
+    const record: RecordTasks = { ...this.#of, sequence: this.#sequence, rows: this.#ledger.takeRows() };
+    const options = bookkeeping(`record ${counted(record.rows.length, 'task')}`);
+    this.#writing = callActivity('record_tasks', record, options)
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      })
+      .finally(() => {
+        this.#writing = null;
+        this.#wake();
+      });
+  }
 }
 
 /** One timer at a time. It is reset only when something is due earlier, because each reset costs events. */
-interface Alarm {
-  /** Calls `onRing` at this time (milliseconds) or earlier. null: nothing is due. */
-  set(at: number | null): void;
-  stop(): void;
-}
+export class Alarm {
+  readonly #onRing: () => void;
+  readonly #summary: string;
+  #current: { readonly at: number; readonly scope: CancellationScope } | null = null;
 
-export function createAlarm(onRing: () => void, summary = 'until the next retry, record or report is due'): Alarm {
-  let current: { readonly at: number; readonly scope: CancellationScope } | null = null;
-
-  function stop(): void {
-    current?.scope.cancel();
-    current = null;
+  constructor(onRing: () => void, summary = 'until the next retry, record or report is due') {
+    this.#onRing = onRing;
+    this.#summary = summary;
   }
 
-  return {
-    set(at) {
-      // A later time needs no new timer: the timer rings early, finds nothing due and is set again.
-      if (at === null || (current !== null && current.at <= at)) return;
-      stop();
-      const scope = new CancellationScope({ cancellable: true });
-      const mine = { at, scope };
-      current = mine;
-      void scope
-        .run(() => sleep(Math.max(1, at - Date.now()), { summary }))
-        .then(
-          () => {
-            if (current === mine) current = null;
-            onRing();
-          },
-          (error: unknown) => {
-            if (!isCancellation(error)) throw error;
-          },
-        );
-    },
-    stop,
-  };
+  /** Rings at this time (milliseconds) or earlier. null: nothing is due. */
+  set(at: number | null): void {
+    // A later time needs no new timer: the timer rings early, finds nothing due and is set again.
+    if (at === null || (this.#current !== null && this.#current.at <= at)) return;
+    this.stop();
+    const scope = new CancellationScope({ cancellable: true });
+    const mine = { at, scope };
+    this.#current = mine;
+    void scope
+      .run(() => sleep(Math.max(1, at - Date.now()), { summary: this.#summary }))
+      .then(
+        () => {
+          if (this.#current === mine) this.#current = null;
+          this.#onRing();
+        },
+        (error: unknown) => {
+          if (!isCancellation(error)) throw error;
+        },
+      );
+  }
+  stop(): void {
+    this.#current?.scope.cancel();
+    this.#current = null;
+  }
 }

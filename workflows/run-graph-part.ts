@@ -5,7 +5,7 @@ import { counted } from '../src/core/text/text.ts';
 import { assertStartedByRun, handle, signalParent } from './border.ts';
 import type { Exchange, KeptGraphPart, RunGraphPartInput, WorkflowContracts } from './contract.ts';
 import { Control } from './control.ts';
-import { createAlarm, createPartDriver, intervalOf, loadPart, type PartDriver } from './graph-part.ts';
+import { Alarm, createPartDriver, intervalOf, loadPart, type PartDriver } from './graph-part.ts';
 import { createCourier, type FromPartSignal, readToPart, type ToPartSignal } from './graph-signals.ts';
 import { maasSilenceHandler } from './operators.ts';
 
@@ -137,7 +137,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     );
     driver = current;
     if (input.kept === undefined) {
-      const slow = createAlarm(() => {
+      const slow = new Alarm(() => {
         asking = true;
         courier.send();
       }, 'wait before reporting unreachable nodes');
