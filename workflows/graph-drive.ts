@@ -15,7 +15,7 @@ import { awaitingApproval, type GraphEnd, type Rejection } from '../src/core/sch
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import type { TaskRun } from './contract.ts';
 import type { Control } from './control.ts';
-import { createPartDriver, loadPart } from './graph-part.ts';
+import { loadPart, PartDriver } from './graph-part.ts';
 import { PartsDriver, type RetryOrSkip } from './graph-parts.ts';
 import type { FromPartSignal } from './graph-signals.ts';
 
@@ -67,7 +67,7 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
   const holds = holdsOf(options);
   const part = await loadPart(plan.hash, 0, plan.parts[0]!.chunks);
   const of = { transaction: options.transaction, graph: graph.transaction, part: 0 };
-  const driver = createPartDriver(part, of, { ...tasks, ...limit, ...holds, hold }, control, {
+  const driver = new PartDriver(part, of, { ...tasks, ...limit, ...holds, hold }, control, {
     approved: options.decided,
     received: () => undefined,
     turned() {

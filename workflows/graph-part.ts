@@ -51,155 +51,163 @@ interface PartListener {
   turned(): number | null;
 }
 
+interface PartRun extends TaskRun {
+  readonly hold: boolean;
+  readonly hold_before?: readonly string[];
+  readonly max_events?: number;
+}
+
 /** Runs one part of a graph: executes the commands of its scheduler. */
-export interface PartDriver {
+export class PartDriver {
   readonly scheduler: Scheduler;
   readonly ledger: Ledger;
   readonly agents: Agents;
-  /** Number of running attempts. */
-  readonly running: number;
-  push(event: SchedulerEvent): void;
-  /** Why the operator's request must be rejected now, or null. */
-  objection(request: Extract<SchedulerEvent, { type: 'retry_task' | 'skip_task' }>): Rejection | null;
-  /** Whether the history has space for an operator's request in addition to the remaining work. */
-  hasCapacityForRequest(): boolean;
-  /** Resolves when the scheduler has finished and all rows are written, or after a cancellation when all attempts have ended. */
-  drive(): Promise<GraphEnd | undefined>;
-  /** Whether `drive` ended in order to continue as new. */
-  readonly continuesAsNew: boolean;
-  /** The state from which another driver of the part can continue. */
-  save(): KeptPart;
-}
+  readonly #graph: SchedulerGraph;
+  readonly #run: PartRun;
+  readonly #control: Control;
+  readonly #listener: PartListener;
+  readonly #records: Records;
+  readonly #alarm: Alarm;
+  readonly #pace: ReturnType<typeof createPace>;
+  /** All attempts: one scope for them, because each scope creates promises. */
+  readonly #tasks = new CancellationScope({ cancellable: true });
+  /** Whether all work is on one node, so that the workflow can continue as new after each task. */
+  readonly #isLone: boolean;
+  readonly #inbox: SchedulerEvent[];
+  /** What operators have asked of the run, as far as the scheduler knows. */
+  readonly #seen = { paused: false, stopping: false, cancelled: false };
+  #running = 0;
+  #wakeAt: number | null;
+  #stopping: boolean;
+  #finished = false;
+  #continuesAsNew = false;
+  #end: GraphEnd | undefined;
 
-export function createPartDriver(
-  part: ExecutablePart,
-  of: PartOf,
-  run: TaskRun & {
-    readonly hold: boolean;
-    readonly hold_before?: readonly string[];
-    readonly max_events?: number;
-  },
-  control: Control,
-  listener: PartListener,
-  kept?: KeptPart,
-): PartDriver {
-  const options = { hold: run.hold, holdBefore: run.hold_before ?? [] };
-  const scheduler =
-    kept === undefined ? createScheduler(part.graph, options) : restoreScheduler(part.graph, kept.scheduler, options);
-  const ledger = kept === undefined ? createLedger(part.graph) : restoreLedger(scheduler, kept.rows);
-  const agents = createAgents(part, run);
-  const records = new Records(ledger, of, () => control.wake(), intervalOf(part), kept?.records);
-  const alarm = new Alarm(() => control.wake());
-  const pace = createPace(run.patience.busy_slack_seconds);
-  const tasks = new CancellationScope({ cancellable: true });
-  const whole = part.graph.part === undefined;
-  const inbox: SchedulerEvent[] = [...(kept?.inbox ?? [])];
-  const seen = { paused: false, stopping: false, cancelled: false };
-  let running = 0;
-  let wakeAt: number | null = kept?.wakeAt ?? null;
-  let stopping = kept !== undefined && kept.scheduler.announced !== 'none';
-  let finished = false;
-  let continuesAsNew = false;
-  let end: GraphEnd | undefined;
+  constructor(
+    part: ExecutablePart,
+    of: PartOf,
+    run: PartRun,
+    control: Control,
+    listener: PartListener,
+    kept?: KeptPart,
+  ) {
+    const { graph } = part;
+    const options = { hold: run.hold, holdBefore: run.hold_before ?? [] };
+    this.#graph = graph;
+    this.#run = run;
+    this.#control = control;
+    this.#listener = listener;
+    this.scheduler =
+      kept === undefined ? createScheduler(graph, options) : restoreScheduler(graph, kept.scheduler, options);
+    this.ledger = kept === undefined ? createLedger(graph) : restoreLedger(this.scheduler, kept.rows);
+    this.agents = createAgents(part, run);
+    this.#records = new Records(this.ledger, of, () => control.wake(), intervalOf(part), kept?.records);
+    this.#alarm = new Alarm(() => control.wake());
+    this.#pace = createPace(run.patience.busy_slack_seconds);
+    this.#isLone = listener.canContinue === true && hasLoneNode(graph);
+    this.#inbox = [...(kept?.inbox ?? [])];
+    this.#wakeAt = kept?.wakeAt ?? null;
+    this.#stopping = kept !== undefined && kept.scheduler.announced !== 'none';
+  }
+
+  /** Number of running attempts. */
+  get running(): number {
+    return this.#running;
+  }
+  /** Whether `drive` ended in order to continue as new. */
+  get continuesAsNew(): boolean {
+    return this.#continuesAsNew;
+  }
+
+  push(event: SchedulerEvent): void {
+    if (event.type === 'retry_task' || (event.type === 'received' && event.message.retry !== undefined))
+      this.#isExhausted();
+    this.#inbox.push(event);
+    this.#control.wake();
+  }
+
+  /** Why the operator's request must be rejected now, or null. Validators call this, so it changes nothing. */
+  objection(request: Extract<SchedulerEvent, { type: 'retry_task' | 'skip_task' }>): Rejection | null {
+    const rejection = rejectionOf(this.scheduler, request) ?? null;
+    return rejection === null && request.type === 'retry_task' && !this.#hasCapacity()
+      ? { reason: 'exhausted' }
+      : rejection;
+  }
+
+  /** Whether the history has space for an operator's request in addition to the remaining work. */
+  hasCapacityForRequest(): boolean {
+    return hasCapacityForRequest(workflowInfo().historyLength, this.#workAhead(), this.#run.max_events);
+  }
+
+  /** The state from which another driver of the part can continue. */
+  save(): KeptPart {
+    return {
+      scheduler: takeSnapshot(this.scheduler),
+      rows: this.ledger.keep(),
+      inbox: [...this.#inbox],
+      wakeAt: this.#wakeAt,
+      records: this.#records.sequence,
+    };
+  }
+
+  /** Resolves when the scheduler has finished and all rows are written, or after a cancellation when all attempts have ended. */
+  async drive(): Promise<GraphEnd | undefined> {
+    const control = this.#control;
+    for (;;) {
+      const now = Date.now();
+      this.#steer();
+      // Before the turn, while the events are not processed yet: nothing new has started.
+      this.#continuesAsNew =
+        this.#running === 0 && !this.#finished && !control.cancelled && this.#shouldContinueAsNew();
+      if (this.#continuesAsNew) break;
+      if (this.#wakeAt !== null && this.#wakeAt <= now) {
+        this.#wakeAt = null;
+        this.#inbox.push({ type: 'tick', now });
+      }
+      if (this.#inbox.length > 0) this.#turn(now);
+      this.#records.flush();
+      const again = this.#listener.turned();
+      if (this.#running === 0 && (this.#finished || control.cancelled)) break;
+      // Attempts that could not be sent have ended already.
+      if (this.#inbox.length > 0) continue;
+      // Any turn writes due rows and reports, so their timer may be late. A retry starts on time.
+      this.#pace.turned(now);
+      const due = earliest(this.#records.dueAt(), again);
+      this.#alarm.set(earliest(this.#wakeAt, due === null ? null : due + this.#pace.slack(now)));
+      await control.changed();
+    }
+    this.#alarm.stop();
+    await this.#records.drain();
+    return this.#end;
+  }
 
   /** Puts operators' requests before all other events. A part of a split graph receives them from the coordinator. */
-  function steer(): void {
+  #steer(): void {
+    const control = this.#control;
+    const seen = this.#seen;
     if (control.cancelled && !seen.cancelled) {
       seen.cancelled = true;
-      tasks.cancel();
-      agents.cancelAll();
+      this.#tasks.cancel();
+      this.agents.cancelAll();
     }
-    if (!whole) return;
+    if (this.#graph.part !== undefined) return;
     const paused = control.paused !== null;
-    if (paused !== seen.paused) inbox.unshift(paused ? { type: 'pause' } : { type: 'resume', now: Date.now() });
+    if (paused !== seen.paused) this.#inbox.unshift(paused ? { type: 'pause' } : { type: 'resume', now: Date.now() });
     seen.paused = paused;
-    for (const name of listener.approved?.() ?? [])
-      if (scheduler.held.has(name)) inbox.unshift({ type: 'approve', name });
+    for (const name of this.#listener.approved?.() ?? [])
+      if (this.scheduler.held.has(name)) this.#inbox.unshift({ type: 'approve', name });
     const stops = control.stopping || control.cancelled;
-    if (stops && !seen.stopping) inbox.unshift({ type: 'stop' });
+    if (stops && !seen.stopping) this.#inbox.unshift({ type: 'stop' });
     seen.stopping = stops;
   }
 
-  const isStopping = (): boolean => stopping || control.cancelled;
-
-  /** Work that the history must still hold. None on a single node, which can continue as new after each task. */
-  const isLone = listener.canContinue === true && hasLoneNode(part.graph);
-  const workAhead = (): number => (isLone ? 0 : workLeft(scheduler));
-
-  /** First attempts always fit into the history. Expensive: checks every task. */
-  const hasCapacity = (): boolean =>
-    isLone || hasCapacityForRetry(workflowInfo().historyLength, workAhead(), run.max_events);
-
-  /** After half a history on a single node. Otherwise only if it frees space, because parts are cut to fit. */
-  const shouldContinueAsNew = (): boolean =>
-    listener.canContinue === true &&
-    shouldContinue(workflowInfo().historyLength, run.max_events) &&
-    (isLone || !hasCapacity());
-
-  function isExhausted(): boolean {
-    scheduler.exhausted ||= !hasCapacity();
-    return scheduler.exhausted;
-  }
-
-  function ended(task: number, attempt: number, end: TaskEnd): void {
-    running--;
-    const outcome = outcomeOf(end);
-    const full = outcome === 'failed' && !isFinal(end) && wouldRetry(scheduler, task) && isExhausted();
-    ledger.ended(task, full ? { ...end, message: `${end.message ?? end.outcome}; ${HISTORY_FULL}` } : end);
-    const final = full || isFinal(end) ? { final: true as const } : {};
-    inbox.push({ type: 'ended', task, attempt, outcome, ...final, now: Date.now() });
-    control.wake();
-  }
-
-  function start({ task, attempt }: Extract<SchedulerCommand, { type: 'start' }>): void {
-    running++;
-    const { node } = pairOf(part.graph, task);
-    agents.run(task, attempt, {
-      silent: (is) => ledger.silent(node, is),
-      isStopping,
-      ended: (end) => ended(task, attempt, end),
-    });
-  }
-
-  function execute(command: SchedulerCommand, now: number): void {
-    switch (command.type) {
-      case 'start':
-        // Nothing starts after a cancellation, even if the scheduler has not processed it yet.
-        if (control.cancelled) return;
-        ledger.note(command, now);
-        start(command);
-        return;
-      case 'wake':
-        wakeAt = command.at;
-        return;
-      case 'stopping':
-        stopping = command.why !== 'none';
-        break;
-      case 'finish':
-        finished = true;
-        end = endIn(command);
-        break;
-      case 'retrying':
-      case 'settled':
-      case 'reopened':
-        ledger.note(command, now);
-        return;
-      case 'send':
-      case 'rejected':
-        break;
-      default:
-        command satisfies never;
-    }
-    listener.received(command);
-  }
-
-  /** Processes all events together. All started work shares one scope, because each scope creates promises. */
-  function turn(now: number): void {
-    const commands = apply(scheduler, ...inbox.splice(0));
+  /** Processes all events together. */
+  #turn(now: number): void {
+    const commands = apply(this.scheduler, ...this.#inbox.splice(0));
     let bug: { readonly error: unknown } | null = null;
-    void tasks.run(async () => {
+    void this.#tasks.run(async () => {
       try {
-        for (const command of commands) execute(command, now);
+        for (const command of commands) this.#execute(command, now);
       } catch (error) {
         bug = { error };
       }
@@ -207,65 +215,79 @@ export function createPartDriver(
     if (bug !== null) throw (bug as { readonly error: unknown }).error;
   }
 
-  return {
-    scheduler,
-    ledger,
-    agents,
-    get running() {
-      return running;
-    },
-    push(event) {
-      if (event.type === 'retry_task' || (event.type === 'received' && event.message.retry !== undefined))
-        isExhausted();
-      inbox.push(event);
-      control.wake();
-    },
-    objection(request) {
-      const rejection = rejectionOf(scheduler, request) ?? null;
-      // Validators call this, so it must change nothing.
-      return rejection === null && request.type === 'retry_task' && !hasCapacity()
-        ? { reason: 'exhausted' }
-        : rejection;
-    },
-    hasCapacityForRequest: () => hasCapacityForRequest(workflowInfo().historyLength, workAhead(), run.max_events),
-    get continuesAsNew() {
-      return continuesAsNew;
-    },
-    save: () => ({
-      scheduler: takeSnapshot(scheduler),
-      rows: ledger.keep(),
-      inbox: [...inbox],
-      wakeAt,
-      records: records.sequence,
-    }),
-    async drive() {
-      for (;;) {
-        const now = Date.now();
-        steer();
-        // Before the turn, while the events are not processed yet: nothing new has started.
-        continuesAsNew = running === 0 && !finished && !control.cancelled && shouldContinueAsNew();
-        if (continuesAsNew) break;
-        if (wakeAt !== null && wakeAt <= now) {
-          wakeAt = null;
-          inbox.push({ type: 'tick', now });
-        }
-        if (inbox.length > 0) turn(now);
-        records.flush();
-        const again = listener.turned();
-        if (running === 0 && (finished || control.cancelled)) break;
-        // Attempts that could not be sent have ended already.
-        if (inbox.length > 0) continue;
-        // Any turn writes due rows and reports, so their timer may be late. A retry starts on time.
-        pace.turned(now);
-        const due = earliest(records.dueAt(), again);
-        alarm.set(earliest(wakeAt, due === null ? null : due + pace.slack(now)));
-        await control.changed();
-      }
-      alarm.stop();
-      await records.drain();
-      return end;
-    },
-  };
+  #execute(command: SchedulerCommand, now: number): void {
+    switch (command.type) {
+      case 'start':
+        // Nothing starts after a cancellation, even if the scheduler has not processed it yet.
+        if (this.#control.cancelled) return;
+        this.ledger.note(command, now);
+        this.#start(command);
+        return;
+      case 'wake':
+        this.#wakeAt = command.at;
+        return;
+      case 'stopping':
+        this.#stopping = command.why !== 'none';
+        break;
+      case 'finish':
+        this.#finished = true;
+        this.#end = endIn(command);
+        break;
+      case 'retrying':
+      case 'settled':
+      case 'reopened':
+        this.ledger.note(command, now);
+        return;
+      case 'send':
+      case 'rejected':
+        break;
+      default:
+        command satisfies never;
+    }
+    this.#listener.received(command);
+  }
+
+  #start({ task, attempt }: Extract<SchedulerCommand, { type: 'start' }>): void {
+    this.#running++;
+    const { node } = pairOf(this.#graph, task);
+    this.agents.run(task, attempt, {
+      silent: (is) => this.ledger.silent(node, is),
+      isStopping: () => this.#stopping || this.#control.cancelled,
+      ended: (end) => this.#ended(task, attempt, end),
+    });
+  }
+
+  #ended(task: number, attempt: number, end: TaskEnd): void {
+    this.#running--;
+    const outcome = outcomeOf(end);
+    const isFull = outcome === 'failed' && !isFinal(end) && wouldRetry(this.scheduler, task) && this.#isExhausted();
+    this.ledger.ended(task, isFull ? { ...end, message: `${end.message ?? end.outcome}; ${HISTORY_FULL}` } : end);
+    const final = isFull || isFinal(end) ? { final: true as const } : {};
+    this.#inbox.push({ type: 'ended', task, attempt, outcome, ...final, now: Date.now() });
+    this.#control.wake();
+  }
+
+  /** Work that the history must still hold. None on a single node, which can continue as new after each task. */
+  #workAhead(): number {
+    return this.#isLone ? 0 : workLeft(this.scheduler);
+  }
+  /** First attempts always fit into the history. Expensive: checks every task. */
+  #hasCapacity(): boolean {
+    const { max_events } = this.#run;
+    return this.#isLone || hasCapacityForRetry(workflowInfo().historyLength, this.#workAhead(), max_events);
+  }
+  /** After half a history on a single node. Otherwise only if it frees space, because parts are cut to fit. */
+  #shouldContinueAsNew(): boolean {
+    return (
+      this.#listener.canContinue === true &&
+      shouldContinue(workflowInfo().historyLength, this.#run.max_events) &&
+      (this.#isLone || !this.#hasCapacity())
+    );
+  }
+  #isExhausted(): boolean {
+    this.scheduler.exhausted ||= !this.#hasCapacity();
+    return this.scheduler.exhausted;
+  }
 }
 
 /** Least time (ms) between two reports or records of a part. */

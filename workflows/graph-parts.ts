@@ -258,9 +258,11 @@ export class PartsDriver {
   #execute(command: CoordinatorCommand): void {
     switch (command.type) {
       case 'send':
-        return this.#send(this.#children[command.part]!, command.message);
+        this.#send(this.#children[command.part]!, command.message);
+        return;
       case 'rejected':
-        return this.#reject(command.rejection);
+        this.#reject(command.rejection);
+        return;
       case 'finish':
         this.#end = endIn(command);
         return;

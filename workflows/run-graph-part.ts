@@ -5,7 +5,7 @@ import { counted } from '../src/core/text/text.ts';
 import { assertStartedByRun, handle, signalParent } from './border.ts';
 import type { Exchange, KeptGraphPart, RunGraphPartInput, WorkflowContracts } from './contract.ts';
 import { Control } from './control.ts';
-import { Alarm, createPartDriver, intervalOf, loadPart, type PartDriver } from './graph-part.ts';
+import { Alarm, intervalOf, loadPart, PartDriver } from './graph-part.ts';
 import { createCourier, type FromPartSignal, readToPart, type ToPartSignal } from './graph-signals.ts';
 import { maasSilenceHandler } from './operators.ts';
 
@@ -111,7 +111,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     const leastMs = intervalOf(part);
     const reportEvery = (now: number): number => Math.max(leastMs, (now - exchange.startedAt) * REPORT_SHARE);
 
-    const current = createPartDriver(
+    const current = new PartDriver(
       part,
       input,
       { ...input, hold: false },
