@@ -218,6 +218,7 @@ describePage('looking at runs', () => {
     const lists = ['sites', 'runs', 'schedules', 'notices', 'nodes', 'clusters', 'graphs', 'packages', 'tags', 'audit'];
     const log = `?log=database&log_node=${env.nodes[0]}`;
     return [
+      '/',
       ...lists.map((one) => `/${one}`),
       ...['', '?view=graph', '?view=timeline&critical=1', '?view=log', log].map((view) => `/runs/second${view}`),
       ...['', '?view=graphs&plan=1', '?view=runs', '?view=settings'].map((view) => `${cluster}${view}`),
@@ -273,6 +274,19 @@ describePage('looking at runs', () => {
       await page.getByRole('button', { name: button, exact: true }).first().click();
       await page.getByRole('dialog').waitFor();
       expect.soft(await seriousOn(page), `${path}: ${button}`).toEqual([]);
+    }
+  });
+
+  it('neither the palette nor the menu of a phone has a serious problem for a keyboard or a screen reader', async () => {
+    for (const dark of [false, true]) {
+      const page = await at('/runs', { dark, width: 400 });
+      await opens(page, '/runs');
+      await page.getByRole('button', { name: 'Menu' }).click();
+      await page.getByRole('link', { name: 'Clusters' }).waitFor();
+      expect.soft(await seriousOn(page), `menu, dark: ${dark}`).toEqual([]);
+      await page.keyboard.press('Control+k');
+      await page.getByRole('option', { name: 'page Home' }).waitFor();
+      expect.soft(await seriousOn(page), `palette, dark: ${dark}`).toEqual([]);
     }
   });
 

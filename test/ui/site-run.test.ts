@@ -61,7 +61,7 @@ describePage('the page of a run on a site', () => {
   it('a deployment is started after a confirmation, followed, paused, and cancelled from the page', async () => {
     await site.commit(await exampleDocuments());
     const { port } = api.api.server.address() as AddressInfo;
-    const one = await openPage(browser, `http://127.0.0.1:${port}/`);
+    const one = await openPage(browser, `http://127.0.0.1:${port}/sites`);
     opened.push(one);
     const { page } = one;
     const dialog = page.getByRole('dialog');

@@ -7,8 +7,10 @@ import type { SignInFailure } from '../../core/words.ts';
 import { at, get, operator, type Problem as Refusal, type SignInAsked, send } from './api.ts';
 import { isText, submitted } from './ask.tsx';
 import { actorName, hasToken, learnWhoWeAre, me } from './identity.ts';
+import { Palette } from './palette.tsx';
 import { notice, Problem, Title, type View } from './parts.tsx';
 import { followLinks, place } from './router.ts';
+import { obeyShortcuts, paletteOpen } from './shortcuts.ts';
 import { awaySince, problemOf, silentSince, staleSince, watchLists } from './store.ts';
 import { ThemeSwitch } from './theme.tsx';
 import { AuditView } from './views/audit.tsx';
@@ -17,6 +19,7 @@ import { ClustersView } from './views/clusters.tsx';
 import { CompareView } from './views/compare.tsx';
 import { GraphView } from './views/graph.tsx';
 import { GraphsView } from './views/graphs.tsx';
+import { HomeView } from './views/home.tsx';
 import { NodeView } from './views/node.tsx';
 import { NodesView } from './views/nodes.tsx';
 import { NoticesView } from './views/notices.tsx';
@@ -30,6 +33,7 @@ import { SitesView } from './views/sites.tsx';
 import { TagsView } from './views/tags.tsx';
 
 const MENU: readonly View[] = [
+  ['', 'Home'],
   ['sites', 'Sites'],
   ['runs', 'Runs'],
   ['schedules', 'Schedules'],
@@ -43,6 +47,7 @@ const MENU: readonly View[] = [
 ];
 
 const LISTS: Readonly<Record<string, (list: { readonly query: URLSearchParams }) => ComponentChildren>> = {
+  '': HomeView,
   sites: SitesView,
   runs: RunsView,
   schedules: SchedulesView,
@@ -74,8 +79,9 @@ function Page() {
     addEventListener('sitewright:login', asked);
     return () => removeEventListener('sitewright:login', asked);
   }, []);
-  const [, section = ''] = place.value.path.split('/');
-  const name = section === '' ? 'sites' : section;
+  const [, name = ''] = place.value.path.split('/');
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [place.value]);
   return (
     <>
       <a class="skip" href="#main">
@@ -85,17 +91,36 @@ function Page() {
         <a class="brand" href="/">
           <img src="/assets/icon.svg" alt="" width="22" height="22" /> Sitewright
         </a>
-        <ul>
-          {MENU.map(([key, text]) => (
-            <li key={key}>
-              <a href={`/${key}`} aria-current={key === name ? 'page' : undefined}>
-                {text}
-              </a>
-            </li>
-          ))}
-        </ul>
-        <Operator />
+        <div id="menu" class={isOpen ? 'open' : undefined}>
+          <ul>
+            {MENU.map(([key, text]) => (
+              <li key={key}>
+                <a href={`/${key}`} aria-current={key === name ? 'page' : undefined}>
+                  {text}
+                </a>
+              </li>
+            ))}
+          </ul>
+          <Operator />
+        </div>
+        <News />
+        <button
+          type="button"
+          class="find"
+          aria-label="Go to …"
+          aria-keyshortcuts="Control+K"
+          title="Go to … (Ctrl+K)"
+          onClick={() => {
+            paletteOpen.value = true;
+          }}
+        >
+          ⌕
+        </button>
+        <button type="button" class="menu" aria-expanded={isOpen} aria-controls="menu" onClick={() => setOpen(!isOpen)}>
+          Menu
+        </button>
       </nav>
+      {refused === null && <Palette pages={MENU} />}
       <main id="main" tabindex={-1}>
         <Stale />
         {refused === null ? <Shown name={name} /> : <SignIn refused={refused} />}
@@ -125,19 +150,25 @@ function Shown({ name }: { readonly name: string }) {
   );
 }
 
-/** Who acts, and whether news come. */
+/** Whether news come. */
+function News() {
+  const stale = staleSince.value !== null;
+  return (
+    <span class={stale ? 'news away' : 'news'} title={stale ? 'Data may be out of date' : 'The page updates itself'}>
+      {stale ? 'stale' : 'live'}
+    </span>
+  );
+}
+
+/** Who acts, and how the page looks. */
 function Operator() {
   const leave = async () => {
     // If the session has ended already, that is the goal.
     await send('DELETE /session').catch(() => undefined);
     location.assign('/');
   };
-  const stale = staleSince.value !== null;
   return (
     <div class="operator">
-      <span class={stale ? 'news away' : 'news'} title={stale ? 'Data may be out of date' : 'The page updates itself'}>
-        {stale ? 'stale' : 'live'}
-      </span>
       <ThemeSwitch />
       {hasToken() ? (
         <>
@@ -256,4 +287,5 @@ root.textContent = '';
 render(<Page />, root);
 followLinks(document.body);
 watchLists();
+obeyShortcuts();
 void learnWhoWeAre();

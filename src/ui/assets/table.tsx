@@ -16,8 +16,19 @@ const ROW_PX = 36;
 
 export type Key = string | number;
 
-/** A column: its heading, its content, and its class. */
-export type Column<T> = readonly [name: string, cell: (row: T) => ComponentChildren, look?: string];
+/** What rows are sorted by; nothing comes last. */
+type Rank = string | number | null | undefined;
+
+/**
+ * A column: its heading, its content, its class, and what its rows are sorted by. Without that they are sorted by the
+ * content where it is text.
+ */
+export type Column<T> = readonly [
+  name: string,
+  cell: (row: T) => ComponentChildren,
+  look?: string | undefined,
+  by?: (row: T) => Rank,
+];
 
 interface Rows<T> {
   readonly rows: readonly T[];
@@ -30,15 +41,20 @@ interface Rows<T> {
 interface TableProps<T> extends Rows<T> {
   readonly label: string;
   readonly empty?: string | VNode | undefined;
+  /** Whether these are some of many rows, in an order of the API: sorted by themselves they would mislead. */
+  readonly isPart?: boolean;
 }
 
-export function Table<T>({ label, rows, empty = 'None.', ...rest }: TableProps<T>) {
-  if (rows.length === 0) return typeof empty === 'string' ? <p class="quiet">{empty}</p> : empty;
-  if (rows.length > MANY) return <LongTable label={label} rows={rows} {...rest} />;
+export function Table<T>({ label, rows: given, empty = 'None.', isPart = false, ...rest }: TableProps<T>) {
+  const [order, setOrder] = useState<Order>();
+  if (given.length === 0) return typeof empty === 'string' ? <p class="quiet">{empty}</p> : empty;
+  const rows = order === undefined || isPart ? given : sorted(given, rest.columns, order);
+  const sorting = isPart ? undefined : { order, onOrder: setOrder };
+  if (rows.length > MANY) return <LongTable label={label} rows={rows} sorting={sorting} {...rest} />;
   return (
     <div class="scroll" tabindex={0} role="region" aria-label={label}>
       <table>
-        <Head {...rest} rows={rows} />
+        <Head {...rest} rows={rows} sorting={sorting} />
         <tbody>
           {rows.map((row) => (
             <Row key={rest.keyOf(row)} row={row} {...rest} />
@@ -49,7 +65,46 @@ export function Table<T>({ label, rows, empty = 'None.', ...rest }: TableProps<T
   );
 }
 
-function LongTable<T>({ label, rows, ...rest }: Rows<T> & { readonly label: string }) {
+/** By the column of this name. */
+interface Order {
+  readonly name: string;
+  readonly isDown: boolean;
+}
+
+interface Sorting {
+  readonly order: Order | undefined;
+  readonly onOrder: (order: Order | undefined) => void;
+}
+
+/** As people count: node-9 comes before node-10. */
+const collator = new Intl.Collator(undefined, { numeric: true });
+
+function rankOf<T>([, cell, , by]: Column<T>, row: T): Rank {
+  if (by !== undefined) return by(row);
+  const content = cell(row);
+  return typeof content === 'string' || typeof content === 'number' ? content : undefined;
+}
+
+const isNone = (rank: Rank): boolean => rank === null || rank === undefined || rank === '';
+
+function sorted<T>(rows: readonly T[], columns: readonly Column<T>[], { name, isDown }: Order): readonly T[] {
+  const column = columns.find(([one]) => one === name);
+  if (column === undefined) return rows;
+  const ranked = rows.map((row) => ({ row, rank: rankOf(column, row) }));
+  const compare = (a: Rank, b: Rank): number => {
+    if (isNone(a) || isNone(b)) return Number(isNone(a)) - Number(isNone(b));
+    const way = typeof a === 'number' && typeof b === 'number' ? a - b : collator.compare(String(a), String(b));
+    return isDown ? -way : way;
+  };
+  return ranked.sort((a, b) => compare(a.rank, b.rank)).map(({ row }) => row);
+}
+
+interface LongTableProps<T> extends Rows<T> {
+  readonly label: string;
+  readonly sorting: Sorting | undefined;
+}
+
+function LongTable<T>({ label, rows, sorting, ...rest }: LongTableProps<T>) {
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtual(rows.length, box);
   const shown = virtual.getVirtualItems();
@@ -73,7 +128,7 @@ function LongTable<T>({ label, rows, ...rest }: Rows<T> & { readonly label: stri
   return (
     <div class="scroll long" tabindex={0} role="region" aria-label={label} ref={box}>
       <table aria-rowcount={rows.length + 1}>
-        <Head {...rest} rows={rows} />
+        <Head {...rest} rows={rows} sorting={sorting} />
         <tbody>
           {space(before)}
           {shown.map(drawn)}
@@ -111,7 +166,7 @@ function useVirtual(
   return virtual;
 }
 
-const Head = <T,>({ columns, rows, selection }: Rows<T>) => (
+const Head = <T,>({ columns, rows, selection, sorting }: Rows<T> & { readonly sorting: Sorting | undefined }) => (
   <thead>
     <tr>
       {selection && (
@@ -119,18 +174,40 @@ const Head = <T,>({ columns, rows, selection }: Rows<T>) => (
           <MarkAll rows={rows} selection={selection} />
         </td>
       )}
-      {columns.map(([name, , look]) =>
-        name === '' ? (
-          <td key={`${name}${look}`}></td>
+      {columns.map((column) => {
+        const [name, , look] = column;
+        if (name === '') return <td key={`${name}${look}`}></td>;
+        const isSortable = sorting !== undefined && rows.some((row) => !isNone(rankOf(column, row)));
+        return isSortable ? (
+          <SortedHead key={name} name={name} look={look} {...sorting} />
         ) : (
           <th scope="col" key={name} class={look}>
             {name}
           </th>
-        ),
-      )}
+        );
+      })}
     </tr>
   </thead>
 );
+
+/** A heading that sorts: up, down, and as it was. */
+function SortedHead({
+  name,
+  look,
+  order,
+  onOrder,
+}: Sorting & { readonly name: string; readonly look?: string | undefined }) {
+  const own = order?.name === name ? order : undefined;
+  const next = own === undefined ? { name, isDown: false } : own.isDown ? undefined : { name, isDown: true };
+  return (
+    <th scope="col" class={look} aria-sort={own === undefined ? undefined : own.isDown ? 'descending' : 'ascending'}>
+      <button type="button" class="sort" onClick={() => onOrder(next)}>
+        {name}
+        <span aria-hidden="true">{own === undefined ? '' : own.isDown ? ' ▼' : ' ▲'}</span>
+      </button>
+    </th>
+  );
+}
 
 interface RowProps<T> extends Omit<Rows<T>, 'rows'> {
   readonly row: T;

@@ -3,7 +3,7 @@ import type { Option } from './ask.tsx';
 
 const KEY = 'sitewright.theme';
 const THEMES: readonly Option[] = [
-  ['', 'same as system'],
+  ['', 'system'],
   ['light', 'light'],
   ['dark', 'dark'],
 ];

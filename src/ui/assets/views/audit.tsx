@@ -46,6 +46,7 @@ export function AuditView({ query }: { readonly query: URLSearchParams }) {
               label="Audit"
               rows={items}
               keyOf={(one) => one.id}
+              isPart={before !== '' || next !== null}
               empty={
                 isFiltered ? 'No entries match. Filters match whole names only.' : <Empty title="No entries yet." />
               }

@@ -59,7 +59,7 @@ export function ClustersView() {
             keyOf={(one) => one.id}
             empty={none ? <p class="quiet">No clusters yet.</p> : <NoCluster />}
             columns={[
-              ['Cluster', (one) => <a href={`/clusters/${one.id}`}>{one.name}</a>, 'name'],
+              ['Cluster', (one) => <a href={`/clusters/${one.id}`}>{one.name}</a>, 'name', (one) => one.name],
               [
                 'Status',
                 (one) => (
@@ -67,6 +67,8 @@ export function ClustersView() {
                     <State of={one.status} /> {one.is_locked && <State of="running">a run is in progress</State>}
                   </>
                 ),
+                undefined,
+                (one) => one.status,
               ],
               [
                 'Release',

@@ -149,6 +149,7 @@ export const NodeTable = ({ nodes, nameOf, selection, empty = 'No nodes match.' 
           </>
         ),
         'name',
+        (one) => one.name,
       ],
       [
         'Status',
@@ -159,6 +160,8 @@ export const NodeTable = ({ nodes, nameOf, selection, empty = 'No nodes match.' 
             {one.error_msg && <p class="bad">{one.error_msg}</p>}
           </>
         ),
+        undefined,
+        (one) => `${one.status} ${one.online}`,
       ],
       ...(nodes.some((one) => one.site) ? [SITE] : []),
       ...(nameOf === undefined ? [] : [clusterIn(nameOf)]),

@@ -10,7 +10,7 @@ import { SavedViews } from '../saved-views.tsx';
 import { listsChanged, useData } from '../store.ts';
 import { Chosen, type Selection, Table, useSelection } from '../table.tsx';
 import { Ago, Lasting } from '../times.tsx';
-import { said } from '../words.ts';
+import { msOf, said, standingOf } from '../words.ts';
 
 const KINDS = [...SITE_RUN_KINDS, GRAPH_RUN_KIND];
 const OUTCOMES = ['success', 'success_with_failures', 'nothing_to_do', 'failed', 'stopped', 'cancelled', 'terminated'];
@@ -94,7 +94,7 @@ export function RunsView({ query: given }: { readonly query: URLSearchParams }) 
           <Loaded from={list}>
             {({ items, next }) => (
               <>
-                <RunTable runs={items} selection={selection} empty={none} />
+                <RunTable runs={items} selection={selection} empty={none} isPart={before !== '' || next !== null} />
                 <Older before={before} next={next} />
               </>
             )}
@@ -185,9 +185,11 @@ interface RunTableProps {
   readonly runs: readonly Run[];
   readonly selection?: Selection<Run>;
   readonly empty?: string | VNode | undefined;
+  /** Whether there are more than these. */
+  readonly isPart?: boolean;
 }
 
-export const RunTable = ({ runs, selection, empty = 'No runs yet.' }: RunTableProps) => {
+export const RunTable = ({ runs, selection, empty = 'No runs yet.', isPart = false }: RunTableProps) => {
   const clusters = useClusterNames();
   return (
     <Table
@@ -195,14 +197,25 @@ export const RunTable = ({ runs, selection, empty = 'No runs yet.' }: RunTablePr
       rows={runs}
       keyOf={(run) => run.id}
       empty={empty}
+      isPart={isPart}
       selection={selection}
       columns={[
         ['#', (run) => run.number ?? '', 'number'],
-        ['Run', (run) => <a href={`/runs/${run.id}`}>{nameOfRun(run, clusters)}</a>, 'name'],
-        ['State', (run) => <RunState run={run} />],
-        ['Progress', (run) => <HowFar run={run} />, 'far'],
-        ['Started', (run) => <Ago of={run.started_at} />, 'number'],
-        ['Took', (run) => <Lasting from={run.started_at} to={run.ended_at} />, 'number'],
+        [
+          'Run',
+          (run) => <a href={`/runs/${run.id}`}>{nameOfRun(run, clusters)}</a>,
+          'name',
+          (run) => nameOfRun(run, clusters),
+        ],
+        ['State', (run) => <RunState run={run} />, undefined, (run) => standingOf(run).text],
+        ['Progress', (run) => <HowFar run={run} />, 'far', (run) => run.total && (run.done ?? 0) / run.total],
+        ['Started', (run) => <Ago of={run.started_at} />, 'number', (run) => msOf(run.started_at)],
+        [
+          'Took',
+          (run) => <Lasting from={run.started_at} to={run.ended_at} />,
+          'number',
+          (run) => (run.ended_at === null ? Date.now() : msOf(run.ended_at)) - msOf(run.started_at),
+        ],
         ['By', (run) => run.started_by ?? ''],
         ['Why', (run) => run.reason ?? '', 'wide'],
       ]}

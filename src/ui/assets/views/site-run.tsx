@@ -11,7 +11,7 @@ import { fieldsOf, filterBy } from '../router.ts';
 import { useData } from '../store.ts';
 import { Chosen, forEach, Table, useSelection } from '../table.tsx';
 import { Lasting } from '../times.tsx';
-import { count, isUntouched, type Look, reasonOf, said, some, stateOf, UNTOUCHED } from '../words.ts';
+import { count, isUntouched, type Look, msOf, reasonOf, said, some, stateOf, UNTOUCHED } from '../words.ts';
 import { Commit } from './revisions.tsx';
 import { type BarOf, Timeline } from './timeline.tsx';
 
@@ -69,6 +69,9 @@ export function SiteRun({ id, tables, status, query }: SiteRunProps) {
     </>
   );
 }
+
+const tookOf = ({ started_at: start, ended_at: end }: NodeReport): number | undefined =>
+  start === undefined ? undefined : (end === undefined ? Date.now() : msOf(end)) - msOf(start);
 
 /** The current step, or the one that failed. */
 const stepOf = (one: NodeReport) => one.running ?? one.failed_in;
@@ -332,11 +335,11 @@ function NodeTable({ id, rows, query, live }: NodeTableProps) {
         empty="No nodes match."
         columns={[
           ['Node', (one) => one.name, 'name'],
-          ['State', (one) => <NodeStanding of={one} />],
+          ['State', (one) => <NodeStanding of={one} />, undefined, stateOf],
           ['Group', (one) => one.group ?? ''],
           ['Step', (one) => said(stepOf(one) ?? '')],
           ['Tries', (one) => one.attempts || '', 'number'],
-          ['Took', (one) => <Lasting from={one.started_at} to={one.ended_at} />, 'number'],
+          ['Took', (one) => <Lasting from={one.started_at} to={one.ended_at} />, 'number', (one) => tookOf(one)],
           [
             'Reason',
             (one) => (

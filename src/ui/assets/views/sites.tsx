@@ -27,8 +27,18 @@ export function SitesView() {
             keyOf={(site) => site.name}
             empty={<NoSite />}
             columns={[
-              ['Site', (site) => <a href={`/sites/${encodeURIComponent(site.name)}`}>{site.name}</a>, 'name'],
-              ['Latest run', (site) => <LastRun run={last(site.name)} />],
+              [
+                'Site',
+                (site) => <a href={`/sites/${encodeURIComponent(site.name)}`}>{site.name}</a>,
+                'name',
+                (site) => site.name,
+              ],
+              [
+                'Latest run',
+                (site) => <LastRun run={last(site.name)} />,
+                undefined,
+                (site) => last(site.name)?.started_at,
+              ],
               ['Last good revision', (site) => site.last_good_revision ?? <span class="quiet">never deployed</span>],
               ['Latest revision', (site) => site.latest_revision ?? <span class="quiet">no documents</span>],
               ['', (site) => <StartRun site={site} open={openRun(site.name)} />, 'actions'],

@@ -80,14 +80,16 @@ export function TaskTable({ id, graph, query, version, live, names }: TaskTableP
               rows={items}
               keyOf={keyOf}
               empty="No tasks match."
+              isPart={before !== '' || next !== null}
               columns={[
-                ['Task', (one) => <LogLink of={one}>{one.task}</LogLink>, 'name'],
+                ['Task', (one) => <LogLink of={one}>{one.task}</LogLink>, 'name', (one) => one.task],
                 [
                   'Node',
                   (one) => (one.node === 'null' ? <span class="quiet">none</span> : (names[one.node] ?? one.node)),
                   'name',
+                  (one) => names[one.node] ?? one.node,
                 ],
-                ['Status', (one) => <State of={one.status} />],
+                ['Status', (one) => <State of={one.status} />, undefined, (one) => one.status],
                 ['Tries', (one) => one.attempts || '', 'number'],
                 ['Took', (one) => <Lasting from={one.time_start} to={one.time_end} />, 'number'],
                 [

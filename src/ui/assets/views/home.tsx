@@ -1,0 +1,209 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Run } from '../../../core/contracts/run.ts';
+import { at } from '../api.ts';
+import { useClusterNames } from '../names.ts';
+import { Loaded, State, Title } from '../parts.tsx';
+import { listsChanged, useData } from '../store.ts';
+import { Ago } from '../times.tsx';
+import { count, said, some } from '../words.ts';
+import { nameOfRun, RunTable } from './runs.tsx';
+
+/** So many newest runs tell how each site and cluster stands. */
+const NEWEST = 200;
+const FAILED: ReadonlySet<string | null> = new Set(['failed', 'success_with_failures', 'terminated', 'timed_out']);
+
+/** What runs, what failed, what waits for whom, and what drifted. */
+export function HomeView() {
+  const again = listsChanged.value;
+  const open = useData(at('GET /runs', { query: { open: true, limit: 100 } }), { again });
+  const ended = useData(at('GET /runs', { query: { open: false, limit: NEWEST } }), { again });
+  const nodes = useData(at('GET /nodes', { query: { status: 'error' } }), { again });
+  const sites = useData(at('GET /sites'), { again });
+  const running = open.data?.items ?? [];
+  const waiting = running.filter(waitsFor);
+  return (
+    <>
+      <Title of="Home" />
+      <Section name="Waiting for someone">
+        <Waiting runs={waiting} />
+      </Section>
+      <Section name="Running">
+        <Loaded from={open}>
+          {({ items }) => <RunTable runs={items} empty={<Nothing isNew={ended.data?.items.length === 0} />} />}
+        </Loaded>
+      </Section>
+      <Section name="Failed">
+        <Loaded from={ended}>
+          {({ items }) => (
+            <RunTable runs={stillFailed(items, running)} empty="No site or cluster ended with a failure." />
+          )}
+        </Loaded>
+        {(nodes.data ?? []).length > 0 && (
+          <p>
+            <State of="error">{count(nodes.data?.length ?? 0, 'node')} in error</State>{' '}
+            {(nodes.data ?? []).slice(0, MOST).map((one, index) => (
+              <>
+                {index > 0 && ', '}
+                <a key={one.id} href={`/nodes/${one.id}`} title={one.error_msg ?? undefined}>
+                  {one.name}
+                </a>
+              </>
+            ))}
+            {(nodes.data?.length ?? 0) > MOST && (
+              <>
+                {' '}
+                and <a href="/nodes?status=error">{(nodes.data?.length ?? 0) - MOST} more</a>
+              </>
+            )}
+          </p>
+        )}
+      </Section>
+      <Section name="Drifted">
+        <Loaded from={sites}>
+          {({ items }) => (
+            <Drift sites={items.filter((one) => one.last_good_revision !== null).map(({ name }) => name)} />
+          )}
+        </Loaded>
+      </Section>
+    </>
+  );
+}
+
+/** At most so many nodes by name. */
+const MOST = 12;
+
+const Section = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
+  <section aria-label={name}>
+    <h2>{name}</h2>
+    {children}
+  </section>
+);
+
+const Nothing = ({ isNew }: { readonly isNew: boolean }) => (
+  <p class="quiet">
+    Nothing runs.{' '}
+    {isNew && (
+      <>
+        Deploy a <a href="/sites">site</a>, or run a graph on a <a href="/clusters">cluster</a>.
+      </>
+    )}
+  </p>
+);
+
+/** For whom a run waits, and what ends that; undefined where it goes on by itself. */
+function waitsFor(run: Run): string | undefined {
+  if (run.awaiting_approval) return 'an operator who approves or rejects';
+  if (run.held) return 'an operator who retries or skips what failed';
+  return run.paused ? 'an operator who resumes it' : undefined;
+}
+
+function Waiting({ runs }: { readonly runs: readonly Run[] }) {
+  const clusters = useClusterNames();
+  if (runs.length === 0) return <p class="quiet">No run waits for anyone.</p>;
+  return (
+    <ul class="plain">
+      {runs.map((run) => (
+        <li key={run.id}>
+          <a href={`/runs/${run.id}`}>{nameOfRun(run, clusters)}</a> waits for <strong>{waitsFor(run)}</strong>{' '}
+          <Since run={run} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Since when, by whom and why, as the status of the run knows. */
+function Since({ run }: { readonly run: Run }) {
+  const again = `${run.paused} ${run.held} ${run.awaiting_approval}`;
+  const { data } = useData(at('GET /runs/:run/status', { params: { run: run.id } }), { again });
+  if (data === undefined) return null;
+  const approvals = data.awaiting_approval ?? [];
+  const [first] = approvals;
+  if (first !== undefined)
+    return (
+      <span class="quiet">
+        before {some(approvals.map(({ before }) => (before === '*' ? 'any change' : before)))}, since{' '}
+        <Ago of={first.since} />
+      </span>
+    );
+  if (!data.paused) return run.failure && <span class="bad">{run.failure}</span>;
+  const { since, by, reason } = data.paused;
+  return (
+    <span class="quiet">
+      paused <Ago of={since} />
+      {by ? ` by ${by}` : ''}
+      {reason ? `: ${reason}` : ''}
+    </span>
+  );
+}
+
+/** The newest run of each site, and of each graph of a cluster, where it failed and nothing runs there now. */
+function stillFailed(ended: readonly Run[], running: readonly Run[]): readonly Run[] {
+  const subjectOf = (run: Run): string => run.site ?? `cluster ${run.cluster} ${run.title ?? ''}`;
+  const seen = new Set(running.map(subjectOf));
+  return ended.filter((run) => {
+    const subject = subjectOf(run);
+    // A test of a site changes nothing, so it mends nothing.
+    if (seen.has(subject) || run.kind === 'test_site') return false;
+    seen.add(subject);
+    return FAILED.has(run.outcome);
+  });
+}
+
+/** So many sites are compared at once: MAAS has to answer for each. */
+const COMPARED = 8;
+
+function Drift({ sites }: { readonly sites: readonly string[] }) {
+  const [isAll, showAll] = useState(false);
+  if (sites.length === 0) return <p class="quiet">No site is deployed yet.</p>;
+  const shown = isAll ? sites : sites.slice(0, COMPARED);
+  return (
+    <>
+      <ul class="plain">
+        {shown.map((site) => (
+          <DriftOf key={site} site={site} />
+        ))}
+      </ul>
+      {shown.length < sites.length && (
+        <button type="button" onClick={() => showAll(true)}>
+          Compare {count(sites.length - shown.length, 'more site')}
+        </button>
+      )}
+    </>
+  );
+}
+
+function DriftOf({ site }: { readonly site: string }) {
+  const { data, problem } = useData(at('GET /sites/:site/drift', { params: { site } }), { every: 120_000 });
+  const changed = (data?.nodes ?? []).filter(({ state }) => state === 'drifted' || state === 'missing');
+  return (
+    <li>
+      <a href={`/sites/${encodeURIComponent(site)}`}>{site}</a>{' '}
+      {problem !== undefined ? (
+        <span class="bad">{problem.detail}</span>
+      ) : data === undefined ? (
+        <span class="quiet">being compared with MAAS …</span>
+      ) : changed.length === 0 ? (
+        <span class="quiet">as deployed</span>
+      ) : (
+        <>
+          <State of="blocked">{count(changed.length, 'node')} drifted</State>{' '}
+          {some(
+            changed.map(
+              (one) =>
+                `${one.node} (${
+                  one.state === 'missing'
+                    ? said('missing')
+                    : some(
+                        one.differences.map(({ what }) => what),
+                        3,
+                      )
+                })`,
+            ),
+          )}
+        </>
+      )}
+    </li>
+  );
+}
