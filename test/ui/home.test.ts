@@ -169,4 +169,20 @@ describePage("finding one's way", () => {
     await wide.getByRole('link', { name: 'deploy dc1' }).waitFor();
     expect((await wide.getByRole('navigation', { name: 'Main' }).boundingBox())!.height).toBeLessThan(56);
   });
+
+  it('a node shows its versions, the last run of each graph, and what happened when', async () => {
+    const page = await at(`/nodes/${env.nodes[1]}`);
+    await page.getByText('release release of prod newton-10.0').waitFor();
+    const row = page
+      .getByRole('region', { name: 'Last run of each graph' })
+      .getByRole('row', { name: /^default #3 failed/ });
+    await row.getByText('1 failed, 1 success').waitFor();
+    const happened = page.getByRole('list', { name: 'What happened' }).getByRole('listitem');
+    await expect.poll(() => happened.count()).toBe(3);
+    // The newest first: a change by a person, then the runs.
+    await happened.nth(0).getByText('node.update').waitFor();
+    await happened.nth(1).getByText('1 failed, 1 success').waitFor();
+    await happened.nth(2).getByText('2 success').waitFor();
+    await screenshot(page, 'page-node');
+  });
 });

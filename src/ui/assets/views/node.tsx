@@ -6,6 +6,8 @@ import { Table } from '../table.tsx';
 import { Ago, Lasting } from '../times.tsx';
 import { reasonOf, said, TASK_STATUSES, totalOf } from '../words.ts';
 
+import { NodeNow, NodePast } from './node-now.tsx';
+
 const LIST: Crumb = ['/nodes', 'Nodes'];
 
 /** One node: its roles, its hardware, and its results in runs. */
@@ -101,7 +103,9 @@ export function NodeView({ id }: { readonly id: string }) {
                 </dd>
               </>
             )}
+            <NodeNow node={one} />
           </dl>
+          <NodePast node={one} />
           {one.site && (
             <>
               <h2>Runs of its site</h2>

@@ -1,0 +1,244 @@
+import type { ComponentChildren } from 'preact';
+import { type Answer, at, get, query } from '../api.ts';
+import { Loaded, RunState, State } from '../parts.tsx';
+import { listsChanged, useAll, useData } from '../store.ts';
+import { Table } from '../table.tsx';
+import { Ago, Lasting } from '../times.tsx';
+import { type Counts, msOf, said, saidCounts, stateOf, sum, worst } from '../words.ts';
+
+type Node = Answer<'GET /nodes/:id'>;
+
+interface OfNode {
+  readonly node: Node;
+}
+
+/** Its machine, its agent and its versions, as entries of a list of details. */
+export const NodeNow = ({ node }: OfNode) => (
+  <>
+    {node.site && <Machine site={node.site} name={node.name} />}
+    {node.cluster && <Agent cluster={node.cluster} id={node.id} />}
+    <Versions node={node} />
+  </>
+);
+
+const Entry = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
+  <>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </>
+);
+
+function Machine({ site, name }: { readonly site: string; readonly name: string }) {
+  const { data, problem } = useData(at('GET /sites/:site/nodes/status', { params: { site } }), { every: 30_000 });
+  const one = data?.nodes.find(({ node }) => node === name);
+  if (problem !== undefined && data === undefined) return <Entry name="Machine">{problem.detail}</Entry>;
+  if (data === undefined) return <Entry name="Machine">…</Entry>;
+  if (one === undefined) return <Entry name="Machine">none: the newest documents do not have this node</Entry>;
+  const about = [
+    one.system_id && `MAAS ${one.system_id}`,
+    one.power && `power ${one.power}`,
+    one.zone && `zone ${one.zone}`,
+    one.tags.length > 0 && `tags ${one.tags.join(', ')}`,
+  ].filter(Boolean);
+  return (
+    <Entry name="Machine">
+      <State of={(one.status ?? 'unknown').toLowerCase()}>{one.status ?? 'unknown to MAAS'}</State> {about.join(' · ')}{' '}
+      {data.stale && (
+        <span class="quiet">
+          MAAS does not answer; seen <Ago of={one.seen_at} />
+        </span>
+      )}
+    </Entry>
+  );
+}
+
+function Agent({ cluster, id }: { readonly cluster: number; readonly id: number }) {
+  const { data, problem } = useData(at('GET /agents', { query: { cluster_id: cluster } }), { every: 30_000 });
+  const one = data?.find((agent) => agent.id === id);
+  if (data === undefined) return <Entry name="Agent">{problem?.detail ?? '…'}</Entry>;
+  if (one === undefined) return <Entry name="Agent">none</Entry>;
+  return (
+    <Entry name="Agent">
+      <State of={one.online ? 'ok' : 'lost'}>{one.online ? 'online' : 'not there'}</State>{' '}
+      {one.online ? (
+        'takes tasks'
+      ) : (
+        <>
+          its tasks would wait; start it with{' '}
+          <code>
+            sitewright agent serve --site {one.site} --node {one.node}
+          </code>
+        </>
+      )}
+    </Entry>
+  );
+}
+
+function Versions({ node }: OfNode) {
+  const params = node.cluster === null ? undefined : { id: node.cluster };
+  const cluster = useData(params === undefined ? null : at('GET /clusters/:id', { params }));
+  const id = cluster.data?.release_id;
+  const release = useData(id === undefined ? null : at('GET /releases/:id', { params: { id } }));
+  const drift = useData(node.site ? at('GET /sites/:site/drift', { params: { site: node.site } }) : null);
+  const deployed = drift.data?.nodes.find((one) => one.node === node.name);
+  if (release.data === undefined && deployed === undefined) return null;
+  return (
+    <Entry name="Versions">
+      {release.data && `release ${release.data.name} ${release.data.version}`}
+      {deployed?.revision != null && (
+        <>
+          {release.data && ' · '}
+          <a href={`/sites/${encodeURIComponent(node.site ?? '')}?revision=${deployed.revision}`}>
+            revision {deployed.revision}
+          </a>
+          , deployed <Ago of={deployed.deployed_at} />
+        </>
+      )}
+      {deployed?.state === 'drifted' && (
+        <>
+          {' '}
+          <State of="blocked">drifted</State>{' '}
+          {deployed.differences
+            .map(({ what, deployed: was, now }) => `${what}: ${was ?? 'none'} → ${now ?? 'none'}`)
+            .join('; ')}
+        </>
+      )}
+    </Entry>
+  );
+}
+
+/** So many runs of its cluster are searched for those on this node. */
+const RUNS = 20;
+
+type Run = Answer<'GET /runs'>['items'][number];
+
+/** What a graph of a run did on a node. */
+interface Part {
+  readonly run: Run;
+  readonly type: string;
+  readonly counts: Counts;
+}
+
+/** The graphs that ran on a node of a cluster, the newest first. */
+function useParts({ cluster, id }: Node) {
+  const runs = useData(
+    cluster === null ? null : at('GET /runs', { query: { label: `cluster:${cluster}`, limit: RUNS } }),
+    { again: listsChanged.value },
+  );
+  const all = (runs.data?.items ?? []).filter(({ transaction }) => transaction !== null);
+  const key = JSON.stringify([id, all.map((run) => [run.id, run.outcome ?? run.done])]);
+  return useAll<Part>(runs.data === undefined ? null : key, async (_before, signal) => {
+    const counted = await Promise.all(
+      all.map(async (run) => {
+        const { graphs } = await get(at('GET /runs/:run/counts', { params: { run: run.id } }), signal);
+        return graphs.flatMap(({ type, nodes }) => {
+          const counts = nodes[id];
+          return counts === undefined || sum(counts) === 0 ? [] : [{ run, type, counts }];
+        });
+      }),
+    );
+    return { items: counted.flat(), next: null };
+  });
+}
+
+/** The last run of each graph on a node, and what happened to it and when. */
+export function NodePast({ node }: OfNode) {
+  const parts = useParts(node);
+  const newest = new Map<string, Part>();
+  for (const one of parts.data ?? []) if (!newest.has(one.type)) newest.set(one.type, one);
+  return (
+    <>
+      {node.cluster && (
+        <>
+          <h2>Last run of each graph</h2>
+          <Loaded from={parts}>
+            {() => (
+              <Table
+                label="Last run of each graph"
+                rows={[...newest.values()]}
+                keyOf={({ type }) => type}
+                empty="No graph has run on this node."
+                columns={[
+                  ['Graph', ({ type }) => type, 'name'],
+                  [
+                    'Run',
+                    ({ run, type }) => (
+                      <a href={`/runs/${run.id}${query({ node: node.id, graph: type })}`}>
+                        {run.number === null ? said(run.kind) : `#${run.number}`}
+                      </a>
+                    ),
+                  ],
+                  ['Run ended as', ({ run }) => <RunState run={run} />],
+                  [
+                    'Tasks on this node',
+                    ({ counts }) => <State of={worst(counts)}>{saidCounts(counts)}</State>,
+                    'wide',
+                    ({ counts }) => saidCounts(counts),
+                  ],
+                  ['Started', ({ run }) => <Ago of={run.started_at} />, 'number', ({ run }) => msOf(run.started_at)],
+                  ['Took', ({ run }) => <Lasting from={run.started_at} to={run.ended_at} />, 'number'],
+                ]}
+              />
+            )}
+          </Loaded>
+        </>
+      )}
+      <h2>What happened</h2>
+      <Happened node={node} parts={parts.data ?? []} />
+    </>
+  );
+}
+
+interface Event {
+  readonly at: string;
+  readonly what: ComponentChildren;
+}
+
+const EVENTS = 30;
+
+function Happened({ node, parts }: OfNode & { readonly parts: readonly Part[] }) {
+  const again = listsChanged.value;
+  const params = { site: node.site ?? '', node: node.name };
+  const history = useData(
+    node.site ? at('GET /sites/:site/nodes/:node/history', { params, query: { limit: EVENTS } }) : null,
+    { again },
+  );
+  const audit = useData(at('GET /audit', { query: { target: `node/${node.id}`, limit: EVENTS } }), { again });
+  const events: Event[] = [
+    ...(history.data?.items ?? []).map(({ run, node: own }) => ({
+      at: own.started_at ?? run.started_at,
+      what: (
+        <>
+          <a href={`/runs/${run.id}${query({ node: node.name })}`}>{said(run.kind)}</a> of its site: {stateOf(own)}
+          {own.reason ? `, ${own.reason}` : ''}
+        </>
+      ),
+    })),
+    ...parts.map(({ run, type, counts }) => ({
+      at: run.started_at,
+      what: (
+        <>
+          <a href={`/runs/${run.id}${query({ node: node.id, graph: type })}`}>graph {type}</a>: {saidCounts(counts)}
+          {run.started_by ? `, started by ${run.started_by}` : ''}
+        </>
+      ),
+    })),
+    ...(audit.data?.items ?? []).map((one) => ({
+      at: one.at,
+      what: `${one.action} by ${one.actor}${one.reason ? `: ${one.reason}` : ''}`,
+    })),
+  ].sort((a, b) => msOf(b.at) - msOf(a.at));
+  if (events.length === 0) return <p class="quiet">Nothing is recorded yet.</p>;
+  return (
+    <ol class="plain happened" aria-label="What happened">
+      {events.slice(0, EVENTS).map((one) => (
+        <li>
+          <span class="quiet">
+            <Ago of={one.at} />
+          </span>
+          <span>{one.what}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
