@@ -47,8 +47,7 @@ export class Notices {
   }
   /** Whether failed tasks hold the run open now. */
   held(is: boolean): void {
-    if (is && !this.#isHeld)
-      this.#send({ event: 'held', next_step: 'retry or skip the failed tasks, or stop the run' });
+    if (is && !this.#isHeld) this.#send({ event: 'held', next_step: HELD });
     this.#isHeld = is;
   }
   failed({ reason, next_step }: Explained): void {
@@ -74,6 +73,9 @@ export class Notices {
     this.#starting.push(startDetached('send_notice', id, { notice: whole }, `notice: ${notice.event}`));
   }
 }
+
+const HELD =
+  'retry or skip the failed tasks, or stop the run: it keeps the documents, package versions and settings of its start, and only a run that continues it has new ones';
 
 /**
  * Sends a notice to all receivers that want it, each on its own, until it has arrived or the time for that is over. Runs

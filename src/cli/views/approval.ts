@@ -1,5 +1,5 @@
 import type { AwaitingApproval, Hold } from '../../core/contracts/approval.ts';
-import { describeAwaiting } from '../../core/run/index.ts';
+import { describeAwaiting, keptByWaiting } from '../../core/run/index.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import type { Paint } from './paint.ts';
 
@@ -8,12 +8,16 @@ interface MayWait {
 }
 
 /** Pending approvals of a run, with its next commands. @param run how commands name it */
-export function awaitingLines({ awaiting_approval: awaiting }: MayWait, run: string | number, paint: Paint): string[] {
+export function awaitingLines(status: MayWait, run: string | number, paint: Paint): string[] {
+  const { awaiting_approval: awaiting } = status;
   if (awaiting === undefined) return [];
   const [first] = awaiting;
+  const kept = keptByWaiting(run, 'site' in status);
   return [
     `${paint.busy(printable(describeAwaiting(awaiting)))} since ${first?.since}; choose one:`,
     ...['approve', 'reject'].map((verb) => `  sitewright run ${verb} ${run}`),
+    `${kept.text}; for a new one:`,
+    ...kept.commands.map((command) => `  ${command}`),
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { GraphRunStatus } from '../../core/contracts/index.ts';
 import type { SomeCounts } from '../../core/graph-run/task-counts.ts';
-import { describeSilence } from '../../core/run/index.ts';
+import { describeSilence, keptByHeld } from '../../core/run/index.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { taskText } from '../../core/task-on-node.ts';
 import { printable } from '../../core/text/control-characters.ts';
@@ -39,7 +39,7 @@ export function graphStatusText(status: GraphRunStatus, color = false, now?: num
     );
   }
   const held = status.graphs.find(({ state }) => state === 'held');
-  if (held !== undefined) lines.push('it waits for you; choose one:', ...nextOfHeld(status));
+  if (held !== undefined) lines.push('it waits for you; choose one:', ...nextOfHeld(status, held.started_at));
   for (const warning of status.warnings) lines.push(`${paint.busy('warning')} ${printable(warning)}`);
   return `${lines.join('\n')}\n`;
 }
@@ -66,12 +66,12 @@ export function graphChanges(status: GraphRunStatus, last: GraphRunStatus | unde
   for (const node of status.silent)
     if (!last?.silent.includes(node)) lines.push(`${paint.bad('no answer')} from the agent of ${printable(node)}`);
   const states = new Map(last?.graphs.map(({ transaction, state }) => [transaction, state]));
-  for (const { type, transaction, state, reason, offline } of status.graphs) {
+  for (const { type, transaction, state, reason, offline, started_at } of status.graphs) {
     if (state === states.get(transaction) || state === 'waiting') continue;
     const why = reason === undefined ? '' : `: ${printable(reason)}`;
     const away = offline.length === 0 ? '' : `, offline: ${someOf(offline)}`;
     lines.push(`graph ${printable(type)} ${paintState(paint, state)}${away}${why}`);
-    if (state === 'held') lines.push('it waits for you; choose one:', ...nextOfHeld(status));
+    if (state === 'held') lines.push('it waits for you; choose one:', ...nextOfHeld(status, started_at));
   }
   if (last && status.done !== last.done) lines.push(`${status.done} of ${counted(status.total, 'task')} done`);
   if (status.outcome !== undefined && last?.outcome === undefined)
@@ -91,11 +91,14 @@ export const failedTaskText = ({ attempts, reason, ...of }: GraphRunStatus['fail
 };
 
 /** The commands for a run that is held open by failed tasks, ready to be copied. */
-function nextOfHeld({ transaction, failed: [first] }: GraphRunStatus): string[] {
+function nextOfHeld({ cluster, transaction, failed: [first] }: GraphRunStatus, since: string | undefined): string[] {
   const task = first === undefined ? 'TASK@NODE' : printable(taskText(first));
+  const kept = keptByHeld({ since, cluster, transaction });
   return [
     ...['retry-task', 'skip-task'].map((verb) => `  sitewright run ${verb} ${transaction} ${task}`),
     `  sitewright run stop ${transaction}`,
+    `${kept.text}; for a new one:`,
+    ...kept.commands.map((command) => `  ${command}`),
   ];
 }
 

@@ -31,6 +31,7 @@ export {
   requestRefused,
   type StepError,
 } from './failure.ts';
+export { keptByHeld, keptByWaiting } from './kept-plan.ts';
 export { type OperatorAction, type OperatorNote, operatorNote, type ReadRequest, readRequest } from './operator.ts';
 export { type AnyProgress, addWarning, isoTime, newestWarnings, reportAny, silenceOf, standingOf } from './progress.ts';
 export { describeSilence, type MaasSilence, readSilence } from './silence.ts';

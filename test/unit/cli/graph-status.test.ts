@@ -27,6 +27,25 @@ describe('progress of a run of graphs', () => {
     expect(graphStatusText(statusOf('running'))).not.toContain('retry-task');
   });
 
+  it('says that a held run keeps its plan, and which commands make a new one', () => {
+    const [graph] = statusOf('held').graphs;
+    const started_at = '2026-11-23T10:00:00.000Z';
+    const text = graphStatusText(statusOf('held', { graphs: [{ ...graph!, started_at }] }));
+    expect(text).toContain(
+      `it keeps the plan of its start (${started_at}), with documents, package versions and settings as they were then; so do retries; for a new one:
+  sitewright run stop 7
+  sitewright graph execute --env 1 --from 7
+`,
+    );
+    const changes = graphChanges(statusOf('held'), statusOf('running'), paintFor(false)).join('\n');
+    expect(changes).toContain('it keeps the plan of its start, with documents');
+    const awaiting_approval = [{ before: '*', since: started_at }];
+    expect(graphStatusText(statusOf('running', { awaiting_approval }))).toContain(
+      'whenever it is approved; for a new one:\n  sitewright run reject 7\n  sitewright run again 7\n',
+    );
+    expect(graphStatusText(statusOf('running'))).not.toContain('it keeps');
+  });
+
   it('shows since when it has not changed', () => {
     const as_of = '2026-11-23T10:00:00.000Z';
     const text = (seconds: number) =>

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { GraphRunStatus } from '../../../core/contracts/graph-run.ts';
 import type { Run } from '../../../core/contracts/run.ts';
 import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
+import { keptByHeld, keptByWaiting } from '../../../core/run/kept-plan.ts';
 import { type Answer, at, send } from '../api.ts';
 import { Action, type Given } from '../ask.tsx';
 import { type Names, useClusterNames, useNodeNames } from '../names.ts';
@@ -65,7 +66,7 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
           {status.paused.reason ? `: ${status.paused.reason}` : ''}. Running work finishes; nothing new starts.
         </p>
       )}
-      {status.awaiting_approval && <Approvals run={id} awaiting={status.awaiting_approval} />}
+      {status.awaiting_approval && <Approvals run={id} isOfSite={!ofGraphs} awaiting={status.awaiting_approval} />}
       {status.maas_silent_since && (
         <p class="banner" role="status">
           MAAS has not answered since {timeOf(status.maas_silent_since)}. The run continues when it does.
@@ -73,7 +74,8 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
       )}
       {held && (
         <p class="banner" role="status">
-          Tasks failed, and the run is held open: retry or skip them below, or stop the run.
+          Tasks failed, and the run is held open: retry or skip them below, or stop the run.{' '}
+          {ofGraphs && <Kept of={keptByHeld({ cluster: status.cluster, transaction: status.transaction })} />}
         </p>
       )}
       {status.stopping && run.outcome === null && (
@@ -117,13 +119,22 @@ function TaskProgress({ graphs, status }: TaskProgressProps) {
   );
 }
 
+/** That the run goes on with the plan that it has, and how to get another. */
+const Kept = ({ of: { text, commands } }: { readonly of: ReturnType<typeof keptByHeld> }) => (
+  <>
+    {text[0]!.toUpperCase()}
+    {text.slice(1)}; for a new one: <code>{commands[0]}</code>, then <code>{commands[1]}</code>.
+  </>
+);
+
 interface ApprovalsProps {
   readonly run: string;
+  readonly isOfSite: boolean;
   readonly awaiting: NonNullable<Status['awaiting_approval']>;
 }
 
 /** Pending approvals, with the actions. */
-const Approvals = ({ run, awaiting }: ApprovalsProps) =>
+const Approvals = ({ run, isOfSite, awaiting }: ApprovalsProps) =>
   awaiting.map(({ before, since }) => (
     <div class="banner" role="status" key={before}>
       <p>
@@ -136,7 +147,7 @@ const Approvals = ({ run, awaiting }: ApprovalsProps) =>
           </>
         )}
         {' since '}
-        <Ago of={since} />. Everything else continues.
+        <Ago of={since} />. Everything else continues. <Kept of={keptByWaiting(run, isOfSite)} />
       </p>
       <div class="actions">
         <Action
