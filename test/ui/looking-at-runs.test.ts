@@ -114,7 +114,8 @@ describePage('looking at runs', () => {
     await page.getByText('49 nodes selected').waitFor();
     await page.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await page.getByText('49 nodes removed from the cluster.').waitFor();
+    // They are deployed.
+    await page.getByText('The removal of 49 nodes is pending until the next deployment.').waitFor();
   });
 
   it('a run is started again with changes', async () => {

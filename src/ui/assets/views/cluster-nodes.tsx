@@ -83,6 +83,14 @@ export function ClusterNodes({ cluster, nodes, tags, query, onDone }: ClusterNod
   );
 }
 
+/** Nodes with a deployment to undo stay until the next one. */
+function removedText(nodes: readonly Node[]): string {
+  const staying = nodes.filter((one) => !one.pending_addition && one.status !== 'discover').length;
+  const pending = `The removal of ${count(staying, 'node')} is pending until the next deployment.`;
+  const removed = `${count(nodes.length - staying, 'node')} removed from the cluster.`;
+  return [...(staying < nodes.length ? [removed] : []), ...(staying > 0 ? [pending] : [])].join(' ');
+}
+
 /** Actions for one or many nodes of a cluster. */
 function NodeActions({ cluster, nodes, tags, onDone }: Omit<ClusterNodesProps, 'query'>) {
   const ids = nodes.map((one) => one.id);
@@ -143,7 +151,7 @@ function NodeActions({ cluster, nodes, tags, onDone }: Omit<ClusterNodesProps, '
         )}
         reason={false}
         act={take}
-        done={`${names}: removed, or marked for the next deployment to remove.`}
+        done={removedText(nodes)}
         danger
       />
       {leaving.length > 0 && (
