@@ -93,7 +93,7 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
       if (plan.mode !== 'dry_run') {
         graph.state = 'asking_nodes';
         options.show();
-        graph.unanswered = driver.agents.unanswered;
+        graph.unanswered = () => driver.agents.unanswered();
         graph.offline = await control.interruptible(() => driver.agents.ask(options.answered)).catch(noneIfCancelled);
       }
       driver.push({ type: 'begin', offline: graph.offline, now: Date.now() });

@@ -38,7 +38,7 @@ import { type Pieces, readPiece } from './answers.ts';
 import { callActivity } from './border.ts';
 import type { KeptPart, PartOf, TaskRun } from './contract.ts';
 import type { Control } from './control.ts';
-import { type Agents, createAgents } from './task-agents.ts';
+import { Agents } from './task-agents.ts';
 
 interface PartListener {
   /** Names of tasks that operators have decided about. A part of a split graph gets them from the coordinator. */
@@ -100,7 +100,7 @@ export class PartDriver {
     this.scheduler =
       kept === undefined ? createScheduler(graph, options) : restoreScheduler(graph, kept.scheduler, options);
     this.ledger = kept === undefined ? createLedger(graph) : restoreLedger(this.scheduler, kept.rows);
-    this.agents = createAgents(part, run);
+    this.agents = new Agents(part, run);
     this.#records = new Records(this.ledger, of, () => control.wake(), intervalOf(part), kept?.records);
     this.#alarm = new Alarm(() => control.wake());
     this.#pace = createPace(run.patience.busy_slack_seconds);

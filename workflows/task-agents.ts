@@ -13,18 +13,6 @@ import { controlQueue, taskActivityId } from './protocol.ts';
 /** Nodes pinged in parallel: enough to be fast, few enough to keep a payload of commands small. */
 const PARALLEL_PINGS = 200;
 
-/** The agents of a part's nodes: pings them and sends them tasks. */
-export interface Agents {
-  /** Pings all nodes that have an agent. Returns those that did not answer. @param answered called after each answer */
-  ask(answered: () => void): Promise<string[]>;
-  /** Nodes that `ask` still waits for. */
-  unanswered(this: void): readonly string[];
-  /** Runs one attempt on its node. Waits while the node is offline. @param task its number in the graph */
-  run(task: number, attempt: number, listener: AttemptListener): void;
-  /** Cancels all attempts on their nodes immediately, in addition to the cancellation that reaches them with a heartbeat. */
-  cancelAll(): void;
-}
-
 interface PingAbout {
   /** Whether it has started is asked as well. */
   readonly attempt?: ExecutionKey;
@@ -41,31 +29,130 @@ interface AttemptListener {
   isStopping(): boolean;
 }
 
-export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
-  const { graph } = part;
-  const runName = graphRunName(run.graph, run.execution);
-  const facts = new Map<string, AgentFacts>();
-  const indexOf = new Map(graph.nodes.map((id, at) => [id, at]));
-  const asked = new Set<string>();
+/** One attempt, which may be sent several times. */
+interface Attempt {
+  readonly id: string;
+  readonly queue: string;
+  readonly isForMaster: boolean;
+  readonly request: RunTask;
+  readonly seconds: number;
+  readonly patience: AgentPatience;
+  readonly listener: AttemptListener;
+}
+
+/** The agents of a part's nodes: asks them whether they are there, and has them run tasks. */
+export class Agents {
+  readonly #part: ExecutablePart;
+  readonly #run: TaskRun;
+  readonly #runName: string;
+  /** What agents have told about themselves, by the ids of their nodes. */
+  readonly #facts = new Map<string, AgentFacts>();
+  readonly #indexOf: ReadonlyMap<string, number>;
+  readonly #asked = new Set<string>();
   /** Attempts that their nodes have, or are about to take. */
-  const open = new Map<RunTask, Attempt>();
+  readonly #open = new Map<RunTask, Attempt>();
 
-  const controlOf = (node: number): string | null => part.controls[node] ?? null;
-
-  /** The agent's name for the node: of a site's node its name, where the graph has its id. */
-  const agentOf = (id: string): string => part.agents[indexOf.get(id)!] ?? id;
-
-  /** null: no answer within the offline wait. */
-  async function ping(id: string, about: PingAbout = {}): Promise<AgentFacts | null> {
-    const control = controlOf(indexOf.get(id)!);
-    return control === null ? null : pingOn(control, id, about);
+  constructor(part: ExecutablePart, run: TaskRun) {
+    this.#part = part;
+    this.#run = run;
+    this.#runName = graphRunName(run.graph, run.execution);
+    this.#indexOf = new Map(part.graph.nodes.map((id, at) => [id, at]));
   }
 
-  async function pingOn(control: string, id: string, { attempt, seconds }: PingAbout): Promise<AgentFacts | null> {
+  /** Nodes that `ask` still waits for. */
+  unanswered(): readonly string[] {
+    return [...this.#asked];
+  }
+
+  /** Pings all nodes that have an agent. Returns those that did not answer. @param answered called after each answer */
+  async ask(answered: () => void): Promise<string[]> {
+    const open = this.#part.graph.nodes.filter((_id, node) => this.#controlOf(node) !== null);
+    const offline = new Set<string>();
+    const queue = open.values();
+    const worker = async (): Promise<void> => {
+      for (const id of queue) {
+        this.#asked.add(id);
+        if ((await this.#ping(id)) === null) offline.add(id);
+        else this.#asked.delete(id);
+        answered();
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(PARALLEL_PINGS, open.length) }, worker));
+    return open.filter((id) => offline.has(id));
+  }
+
+  /** Runs one attempt on its node. Waits while the node is offline. @param task its number in the graph */
+  run(task: number, attempt: number, listener: AttemptListener): void {
+    const { graph, types, typeOf, master, queues, timeouts, timeoutOf } = this.#part;
+    const { mode, debug, plan, patience: ofRun } = this.#run;
+    const node = graph.nodeOf[task]!;
+    const { task: name, node: id } = pairOf(graph, task);
+    const type = types[typeOf[task]!]!;
+    const isForMaster = goesToMaster(type);
+    const queue = isForMaster ? master : queues[node];
+    if (queue == null) {
+      listener.ended({ outcome: 'failed', message: `no agent is known for node ${id}` });
+      return;
+    }
+    const request: RunTask = {
+      run: this.#runName,
+      task: name,
+      node: this.#agentOf(id),
+      generation: attempt,
+      type,
+      mode,
+      ...(debug ? { debug: true as const } : {}),
+      plan,
+    };
+    const seconds = timeouts[timeoutOf[task]!]!;
+    const patience = isForMaster ? ofMaster(ofRun) : ofRun;
+    const sent = this.#restarting({ id, queue, isForMaster, request, seconds, patience, listener });
+    if (isForMaster || this.#knows(id, type)) this.#send(sent);
+    else
+      void this.#refusal(id, type).then(
+        (refused) => (refused === null ? this.#send(sent) : listener.ended(refused)),
+        (error: unknown) => listener.ended(endOf(error)),
+      );
+  }
+
+  /** Cancels all attempts on their nodes immediately, in addition to the cancellation that reaches them with a heartbeat. */
+  cancelAll(): void {
+    for (const { id, queue, request, listener } of this.#open.values()) {
+      const options = controlCall(
+        `cancel ${request.task} on ${id}`,
+        controlQueue(queue),
+        this.#run.patience.heartbeat_seconds,
+      );
+      // The attempt itself reports how it ended, unless its agent is offline: then the limit of its heartbeats would have to pass.
+      callActivity('cancel_task', executionKey(request), options).catch((error: unknown) => {
+        if (silenceIn(error) !== null && this.#open.delete(request)) listener.ended(AWAY);
+      });
+    }
+  }
+
+  #controlOf(node: number): string | null {
+    return this.#part.controls[node] ?? null;
+  }
+  /** The agent's name for the node: of a site's node its name, where the graph has its id. */
+  #agentOf(id: string): string {
+    return this.#part.agents[this.#indexOf.get(id)!] ?? id;
+  }
+
+  /** null: no answer within the offline wait. */
+  async #ping(id: string, about: PingAbout = {}): Promise<AgentFacts | null> {
+    const control = this.#controlOf(this.#indexOf.get(id)!);
+    return control === null ? null : this.#pingOn(control, id, about);
+  }
+
+  async #pingOn(control: string, id: string, { attempt, seconds }: PingAbout): Promise<AgentFacts | null> {
     try {
-      const options = controlCall(`ask the agent of ${id}`, control, seconds ?? run.patience.offline_wait_seconds);
-      const answer = await callActivity('ping', { node: agentOf(id), ...(attempt && { attempt }) }, options);
-      if (control === controlOf(indexOf.get(id)!)) facts.set(id, answer);
+      const options = controlCall(
+        `ask the agent of ${id}`,
+        control,
+        seconds ?? this.#run.patience.offline_wait_seconds,
+      );
+      const answer = await callActivity('ping', { node: this.#agentOf(id), ...(attempt && { attempt }) }, options);
+      if (control === this.#controlOf(this.#indexOf.get(id)!)) this.#facts.set(id, answer);
       return answer;
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
@@ -74,48 +161,39 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   }
 
   /** True unless the agent reported other types. */
-  const knows = (id: string, type: string): boolean => facts.get(id)?.task_types.includes(type) ?? true;
+  #knows(id: string, type: string): boolean {
+    return this.#facts.get(id)?.task_types.includes(type) ?? true;
+  }
 
   /** Rejects the task when the node's agent does not know the type. Asks it again first: it may have been upgraded. */
-  async function refusal(id: string, type: string): Promise<TaskEnd | null> {
-    await ping(id);
-    if (knows(id, type)) return null;
-    const { agent_version, task_types } = facts.get(id)!;
+  async #refusal(id: string, type: string): Promise<TaskEnd | null> {
+    await this.#ping(id);
+    if (this.#knows(id, type)) return null;
+    const { agent_version, task_types } = this.#facts.get(id)!;
     return {
       outcome: 'refused',
       message: `the agent ${agent_version} of ${id} does not support tasks of type ${type} (only ${task_types.join(', ')}): upgrade it`,
     };
   }
 
-  /** One attempt, which may be sent several times. */
-  interface Attempt {
-    readonly id: string;
-    readonly queue: string;
-    readonly isForMaster: boolean;
-    readonly request: RunTask;
-    readonly seconds: number;
-    readonly patience: AgentPatience;
-    readonly listener: AttemptListener;
-  }
-
   /**
    * Sends the same generation each time, so that an agent follows a task it has started already instead of repeating it.
    * Uses callbacks, not `await`: the SDK records a stack trace for each promise, and this is the hot path of a run.
    */
-  function send(attempt: Attempt, times = 1, isTaken = false): void {
+  #send(attempt: Attempt, times = 1, isTaken = false): void {
     const { id, queue, request, seconds, patience, listener } = attempt;
     const { task, generation, type } = request;
     const summary = `${task} on ${id} (${type}${generation > 1 ? `, attempt ${generation}` : ''})`;
-    open.set(attempt.request, attempt);
+    this.#open.set(attempt.request, attempt);
     const activityId = taskActivityId(task, id, generation) + (times > 1 ? `/${times}` : '');
     const options = nodeTask(activityId, summary, queue, seconds, patience, times);
     const ended = (end: TaskEnd): void => {
-      if (open.delete(request)) listener.ended(end);
+      if (this.#open.delete(request)) listener.ended(end);
     };
     callActivityThen('run_task', request, options, ended, (error) => {
       const silence = silenceIn(error);
       if (silence === null) return ended(endOf(error));
-      if (open.delete(request)) void wait(attempt, times, isTaken || silence === 'taken');
+      if (this.#open.delete(request)) void this.#wait(attempt, times, isTaken || silence === 'taken');
     });
   }
 
@@ -123,7 +201,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
    * After the node did not take the task, or sent no heartbeats: sends it again once the agent answers. If an agent started
    * it before and went offline, only the node's journal has its result. So it does after a reset, which the run does not notice.
    */
-  async function wait(attempt: Attempt, times: number, isTaken: boolean): Promise<void> {
+  async #wait(attempt: Attempt, times: number, isTaken: boolean): Promise<void> {
     const { id, queue, request, isForMaster, patience, listener } = attempt;
     const isWithdrawn = listener.isStopping() && !isTaken;
     const withdraw = (): void => {
@@ -131,11 +209,13 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     };
     listener.silent(true);
     try {
-      const about = isWithdrawn ? { attempt: executionKey(request), seconds: run.patience.heartbeat_seconds } : {};
-      const asked = isForMaster ? pingOn(controlQueue(queue), id, about) : ping(id, about);
+      const about = isWithdrawn
+        ? { attempt: executionKey(request), seconds: this.#run.patience.heartbeat_seconds }
+        : {};
+      const asked = isForMaster ? this.#pingOn(controlQueue(queue), id, about) : this.#ping(id, about);
       const answer = await asked.finally(() => listener.silent(false));
       if (answer !== null && (!isWithdrawn || answer.started === true))
-        return send(attempt, times + 1, isTaken || isWithdrawn);
+        return this.#send(attempt, times + 1, isTaken || isWithdrawn);
     } catch (error) {
       return listener.ended(endOf(error));
     }
@@ -153,86 +233,28 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   }
 
   /** If a node did not perform its restart, cycles its power before the end is reported. */
-  function restarting(attempt: Attempt): Attempt {
+  #restarting(attempt: Attempt): Attempt {
     const { id, request, seconds, listener } = attempt;
-    const { master } = part;
+    const { master } = this.#part;
     if (request.type !== 'reboot') return attempt;
     const ended = (end: TaskEnd): void => {
       if (!needsPowerCycle(request, end)) {
         listener.ended(end);
         return;
       }
-      const before = end.summary?.bootIdBefore ?? facts.get(id)?.boot_id;
+      const before = end.summary?.bootIdBefore ?? this.#facts.get(id)?.boot_id;
       const bootId = before === undefined ? undefined : String(before);
       listener.silent(true);
       restartByPowerCycle({
         ...{ request, id, end, master, bootId, seconds },
-        patience: run.patience,
-        ping: () => ping(id),
+        patience: this.#run.patience,
+        ping: () => this.#ping(id),
       })
         .finally(() => listener.silent(false))
         .then(listener.ended, (error: unknown) => listener.ended(endOf(error)));
     };
     return { ...attempt, listener: { ...listener, ended } };
   }
-
-  return {
-    unanswered: () => [...asked],
-    async ask(answered) {
-      const open = graph.nodes.filter((_id, node) => controlOf(node) !== null);
-      const offline = new Set<string>();
-      const queue = open.values();
-      const worker = async (): Promise<void> => {
-        for (const id of queue) {
-          asked.add(id);
-          if ((await ping(id)) === null) offline.add(id);
-          else asked.delete(id);
-          answered();
-        }
-      };
-      await Promise.all(Array.from({ length: Math.min(PARALLEL_PINGS, open.length) }, worker));
-      return open.filter((id) => offline.has(id));
-    },
-    cancelAll() {
-      for (const { id, queue, request, listener } of open.values()) {
-        const options = controlCall(
-          `cancel ${request.task} on ${id}`,
-          controlQueue(queue),
-          run.patience.heartbeat_seconds,
-        );
-        // The attempt itself reports how it ended, unless its agent is offline: then the limit of its heartbeats would have to pass.
-        callActivity('cancel_task', executionKey(request), options).catch((error: unknown) => {
-          if (silenceIn(error) !== null && open.delete(request)) listener.ended(AWAY);
-        });
-      }
-    },
-    run(task, attempt, listener) {
-      const node = graph.nodeOf[task]!;
-      const { task: name, node: id } = pairOf(graph, task);
-      const type = part.types[part.typeOf[task]!]!;
-      const isForMaster = goesToMaster(type);
-      const queue = isForMaster ? part.master : part.queues[node];
-      if (queue == null) return listener.ended({ outcome: 'failed', message: `no agent is known for node ${id}` });
-      const request: RunTask = {
-        run: runName,
-        task: name,
-        node: agentOf(id),
-        generation: attempt,
-        type,
-        mode: run.mode,
-        ...(run.debug ? { debug: true as const } : {}),
-        plan: run.plan,
-      };
-      const seconds = part.timeouts[part.timeoutOf[task]!]!;
-      const patience = isForMaster ? ofMaster(run.patience) : run.patience;
-      const sent = restarting({ id, queue, isForMaster, request, seconds, patience, listener });
-      if (isForMaster || knows(id, type)) return send(sent);
-      void refusal(id, type).then(
-        (refused) => (refused === null ? send(sent) : listener.ended(refused)),
-        (error: unknown) => listener.ended(endOf(error)),
-      );
-    },
-  };
 }
 
 /** Whether no agent took the task in time, or the one that had taken it sends no heartbeats. */
