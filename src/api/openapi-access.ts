@@ -3,6 +3,8 @@ import { given } from '../core/data/given.ts';
 import { PROBLEM_TYPE } from './problems/answer-problem.ts';
 
 interface Operation {
+  readonly summary?: string;
+  description?: string;
   security?: readonly Readonly<Record<string, readonly string[]>>[];
   responses?: Record<string, unknown>;
 }
@@ -51,7 +53,7 @@ const RESPONSES = {
 };
 
 /**
- * Adds the guard in front of all routes to a description of the API: its tokens and refusals.
+ * Adds the guard in front of all routes to a description of the API: its tokens and refusals, and whom each operation is for.
  *
  * @param needOf required role of a route's caller, by method and path as in the description
  * @param tokensOn whether this API requires tokens; otherwise operations can be done without as well
@@ -68,6 +70,8 @@ export function describeAccess(
     for (const [method, operation] of Object.entries(operations)) {
       const need = needOf(method.toUpperCase(), path);
       operation.security = need === 'anyone' ? [] : [{ bearer: [] }, { authToken: [] }, ...(tokensOn ? [] : [{}])];
+      const text = operation.description ?? `${operation.summary}.`;
+      operation.description = `${text} ${need === 'anyone' ? 'Needs no token.' : `Needs the role ${need}.`}`;
       const refusals = {
         ...(need === 'anyone' ? {} : { 401: reference('Unauthenticated') }),
         403: reference(need === 'anyone' ? 'NotOwnPage' : needs(need)),

@@ -21,11 +21,13 @@ const TAGS = [
     description: 'Task graphs of releases, plugins and clusters: store, check, plan and draw them.',
   },
   { name: 'deployments', description: "Graph runs on clusters, in Fuel's format: start them, read their results." },
+  { name: 'tags', description: 'What places tasks on nodes: of releases, clusters, roles and single nodes.' },
+  { name: 'packages', description: 'Installed packages, which bring releases and plugins.' },
+  { name: 'schedules', description: 'Runs at set times.' },
+  { name: 'notices', description: 'Who is told what has happened.' },
   { name: 'access', description: 'Tokens and identity.' },
   { name: 'service', description: 'The service itself.' },
 ];
-
-const YAML_PATHS = ['/api/v1/sites/{site}/revisions', '/api/v1/documents/check'];
 
 /** Describes all routes registered after it at `/openapi.json`, and shows the description at `/docs`. */
 export async function describeRoutes(app: FastifyInstance, version: string, tokensOn: boolean): Promise<void> {
@@ -42,19 +44,12 @@ export async function describeRoutes(app: FastifyInstance, version: string, toke
         description: 'Deploys bare-metal sites through MAAS, durably. Errors follow RFC 9457 (problem details).',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
+      servers: [{ url: '/', description: 'The API that serves this description.' }],
       tags: TAGS,
     },
     transform: jsonSchemaTransform,
     transformObject: (document) => {
-      const object = tidyOpenapi(jsonSchemaTransformObject(document)) as {
-        paths?: Record<string, { post?: RequestBody }>;
-      };
-      // Documents may come as they are; the description of a body takes only one schema.
-      for (const path of YAML_PATHS) {
-        const content = object.paths?.[path]?.post?.requestBody?.content;
-        if (content)
-          content['application/yaml'] = { schema: { type: 'string', description: 'One file of documents.' } };
-      }
+      const object = tidyOpenapi(jsonSchemaTransformObject(document));
       describeAccess(object, (method, path) => needs.get(`${method} ${path}`) ?? 'admin', tokensOn);
       return object as ReturnType<typeof jsonSchemaTransformObject>;
     },
@@ -68,8 +63,4 @@ export async function describeRoutes(app: FastifyInstance, version: string, toke
   app.get('/openapi.json', { schema: { hide: true }, config: { access: 'viewer' } }, async (_request, reply) =>
     reply.type('application/json').send(JSON.stringify(app.swagger())),
   );
-}
-
-interface RequestBody {
-  readonly requestBody?: { readonly content?: Record<string, unknown> };
 }

@@ -9,7 +9,7 @@ const REFERENCE = '#/components/schemas/';
 
 /**
  * The description of the API without artefacts of its generation: unreferenced schemas, two copies of a schema
- * that is equal in requests and answers, the range of safe integers, keys being text; and with bodies marked as optional
+ * that is equal in requests and answers, the range of safe integers, keys being text, schemas that are `false`; and with bodies marked as optional
  * where nothing in them is needed.
  */
 export function tidyOpenapi(document: object): object {
@@ -46,6 +46,13 @@ function withoutNoise(_key: string, value: unknown): unknown {
   if (object.type === 'integer') {
     if (object.minimum === Number.MIN_SAFE_INTEGER) delete object.minimum;
     if (object.maximum === Number.MAX_SAFE_INTEGER) delete object.maximum;
+  }
+  // A tuple ends after its members: generators of clients know no schema that is `false`.
+  if (object.items === false && Array.isArray(object.prefixItems)) {
+    const kinds = [...new Set(object.prefixItems.map((one) => JSON.stringify(one)))].map(
+      (one) => JSON.parse(one) as Json,
+    );
+    object.items = kinds.length === 1 ? kinds[0] : { anyOf: kinds };
   }
   if (JSON.stringify(object.propertyNames) === '{"type":"string"}') delete object.propertyNames;
   return object;

@@ -23,6 +23,7 @@ interface Operation {
   readonly security?: readonly object[];
   readonly operationId?: string;
   readonly summary?: string;
+  readonly description?: string;
   readonly tags?: readonly string[];
   readonly parameters?: readonly { readonly description?: string }[];
   readonly requestBody?: object;
@@ -48,7 +49,14 @@ async function describeApi(tokens = false): Promise<Description> {
 }
 
 /** Answers for people and for other programs, in addition to JSON or instead of it. */
-const TEXTS = ['text/plain', 'text/csv', 'text/vnd.graphviz', 'application/gzip', 'image/svg+xml', 'text/event-stream'];
+const TEXTS = [
+  'text/plain',
+  'text/csv',
+  'text/vnd.graphviz',
+  'application/octet-stream',
+  'image/svg+xml',
+  'text/event-stream',
+];
 
 // UPDATE_GOLDEN=1 npx vitest run test/api/openapi.test.ts
 it('the description of the API is the reviewed one', async () => {
@@ -98,6 +106,7 @@ it('every route has a summary and its failures', async () => {
     for (const [method, operation] of Object.entries(operations)) {
       const name = `${method} ${path}`;
       expect(operation.summary, name).toMatch(/^[A-Z].{5,}[^.]$/);
+      expect(operation.description, name).toMatch(/\. Needs (the role \w+|no token)\.$/);
       expect(operation.tags, name).toHaveLength(1);
       expect(operation.operationId, name).toMatch(/^[a-z][A-Za-z]+$/);
       ids.add(operation.operationId!);
@@ -139,6 +148,22 @@ it.each([false, true])('every route declares its required role (tokens: %s)', as
       expect(Object.keys(responses).includes('429'), name).toBe(!path.endsWith('/health/live'));
     }
   }
+});
+
+it('every schema is one that generators of clients understand: none is `false`, no enum has a word twice', async () => {
+  const { paths, components } = await describeApi();
+  const odd: string[] = [];
+  JSON.stringify([paths, components], (key, value: unknown) => {
+    if (key === 'items' && typeof value !== 'object') odd.push(`items: ${value}`);
+    if (
+      key === 'enum' &&
+      Array.isArray(value) &&
+      new Set(value.map((one) => String(one).toUpperCase())).size < value.length
+    )
+      odd.push(`enum: ${value}`);
+    return value;
+  });
+  expect(odd).toEqual([]);
 });
 
 it('every reference resolves, and every schema is used', async () => {

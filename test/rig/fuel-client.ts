@@ -1,14 +1,9 @@
-import { execFile, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { withLock } from '../../src/platform/processes/lock.ts';
-import { cacheFolder } from '../../src/platform/temporal/find-server.ts';
-
-const run = promisify(execFile);
+import { type FoundPython, pythonPackage } from './published-tools.ts';
 
 /** The client as people have it: from the Python package index, not changed by us. */
 const VERSION = '11.0.0';
@@ -35,46 +30,12 @@ export interface FuelClient {
   close(): Promise<void>;
 }
 
-export type FoundFuelClient =
-  | { readonly ok: true; readonly python: string }
-  /** Why its tests are skipped, as text for people. */
-  | { readonly ok: false; readonly reason: string };
-
 /** The client in a virtual environment under the cache folder; installed by the first who asks. */
-export async function findFuelClient(): Promise<FoundFuelClient> {
-  let version: string;
-  try {
-    const { stdout } = await run('python3', [
-      '-c',
-      'import sys, venv, ensurepip; print(*sys.version_info[:2], sep=".")',
-    ]);
-    version = stdout.trim();
-  } catch {
-    return { ok: false, reason: 'there is no python3 with venv here (Debian: python3-venv)' };
-  }
-  const folder = join(cacheFolder(), `fuelclient-${VERSION}-python${version}`);
-  const python = join(folder, 'bin/python');
-  const done = join(folder, '.installed');
-  if (existsSync(done)) return { ok: true, python };
-  return withLock(`${folder}.lock`, async (): Promise<FoundFuelClient> => {
-    if (existsSync(done)) return { ok: true, python };
-    await rm(folder, { recursive: true, force: true });
-    await mkdir(cacheFolder(), { recursive: true });
-    try {
-      await run('python3', ['-m', 'venv', folder]);
-      await run(python, ['-m', 'pip', 'install', '--quiet', `python-fuelclient==${VERSION}`], { timeout: 300_000 });
-    } catch (error) {
-      return {
-        ok: false,
-        reason: `python-fuelclient ${VERSION} cannot be installed: ${(error as Error).message.slice(0, 300)}`,
-      };
-    }
+export const findFuelClient = (): Promise<FoundPython> =>
+  pythonPackage('python-fuelclient', VERSION, async (folder) => {
     const [lib] = await readdir(join(folder, 'lib'));
     await writeFile(join(folder, 'lib', lib!, 'site-packages/sitecustomize.py'), SITE_CUSTOMIZE);
-    await writeFile(done, '');
-    return { ok: true, python };
   });
-}
 
 /**
  * Starts the client against an API on loopback. `home`: a folder for its settings and its downloads; `login`: what it

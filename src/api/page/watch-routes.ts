@@ -110,7 +110,7 @@ const picture = (reply: FastifyReply, svg: Uint8Array): FastifyReply =>
     .header('cache-control', 'no-cache')
     // Looked at by itself it may do nothing at all.
     .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
-    .type('image/svg+xml')
+    .type(/^text\/plain\b/.test(reply.request.headers.accept ?? '') ? 'text/plain; charset=utf-8' : 'image/svg+xml')
     .send(svg);
 
 function stream(request: Pick<FastifyRequest, 'raw'>, reply: FastifyReply, events: Readable): FastifyReply {

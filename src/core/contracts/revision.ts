@@ -101,7 +101,7 @@ export const revisionRoutes = tagged('revisions', {
     access: 'operator',
     summary: "Commit documents as the site's next revision",
     description:
-      'All problems are reported together, with their places. Documents with errors are stored only if forced.',
+      'All problems are reported together, with their places. Documents with errors are stored only if forced. One file may be sent as it is, too: `Content-Type: application/yaml`.',
     params: siteParams,
     query: newRevisionQuery,
     body: newRevisionBody,
@@ -116,6 +116,8 @@ export const revisionRoutes = tagged('revisions', {
     budget: 'reading',
     access: 'viewer',
     summary: 'Check documents without a site; nothing is stored',
+    description:
+      'All problems are reported together, with their places. One file may be sent as it is, too: `Content-Type: application/yaml`.',
     query: checkQuery,
     body: documentsBody,
     bodyLimit,

@@ -157,10 +157,12 @@ const listsFrameSchema = z.strictObject({
 export type RunFrame = Wire<typeof runFrameSchema>;
 export type ListsFrame = Wire<typeof listsFrameSchema>;
 const svg = {
-  200: media(
-    'image/svg+xml',
-    'The drawing. Tasks are `g.node`, named by their `title`, with the class `task`, `group`, `stage` or `skipped`.',
-  ),
+  200: {
+    description:
+      'The drawing. Tasks are `g.node`, named by their `title`, with the class `task`, `group`, `stage` or `skipped`. With `Accept: text/plain` it is sent as text.',
+    // Generators of clients know text, and skip an answer that can only be a picture.
+    content: { 'image/svg+xml': { schema: z.string() }, 'text/plain': { schema: z.string() } },
+  },
 };
 const read = { access: 'viewer', params: runParams } as const;
 

@@ -37,7 +37,7 @@ export const servePackages: RouteGroup = async (
       const { name, content } = await packages.archive(params.id);
       return reply
         .header('content-disposition', `attachment; filename="${name}"`)
-        .type('application/gzip')
+        .type('application/octet-stream')
         .send(Buffer.from(content));
     },
     'DELETE /packages/:id': (request) => packages.remove(request.params.id, actorOf(request)),

@@ -74,7 +74,7 @@ export const packageRoutes = tagged('packages', {
     access: 'viewer',
     summary: 'Download the archive of an installed package',
     params,
-    answers: { 200: media('application/gzip', 'The archive.') },
+    answers: { 200: media('application/octet-stream', 'The archive, a .tar.gz.') },
   },
   'DELETE /packages/:id': {
     id: 'removePackage',

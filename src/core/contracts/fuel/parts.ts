@@ -48,8 +48,13 @@ const namedParams = (of: string, part: string) =>
 /** A list in a query, with commas between its members; read it with `listIn` or `idsIn`. */
 export const commaList = (of: string) => z.string().max(100_000).optional().describe(`${of}, separated by commas.`);
 
-/** A flag of a query as Fuel's clients write it; read it with `isSet`. */
-export const flagText = z.enum(['0', '1', 'true', 'false', 'True', 'False', 'yes', 'no', 'on', 'off', 't', 'f', '']);
+/**
+ * A flag of a query as Fuel's clients write it; read it with `isSet`. It is described as what a client should send, and
+ * programs made from the description do: `true` or `false`.
+ */
+export const flagText = z
+  .enum(['0', '1', 'true', 'false', 'True', 'False', 'yes', 'no', 'on', 'off', 't', 'f', ''])
+  .meta({ type: 'boolean', enum: undefined });
 
 /** Routes for the roles or tags of a release or cluster: list, create, show, replace, delete. */
 export function namedPartRoutes<
