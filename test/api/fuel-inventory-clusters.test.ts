@@ -169,6 +169,46 @@ describe('settings', () => {
     expect((await rig.fuel('PUT', `/clusters/${id}/attributes/defaults`, {})).body.editable.mine).toBeUndefined();
   });
 
+  it('that nothing reads are refused with what was meant; what changed is in the audit, without secrets', async () => {
+    const path = `/clusters/${id}/attributes`;
+    const before = await read();
+    const wrong = { common: { debgu: { value: true } }, storge: { fsid: { value: 'x' }, speed: { value: 1 } } };
+    for (const method of ['PUT', 'PATCH'] as const) {
+      const refused = await rig.refused(method, path, { editable: wrong });
+      expect(refused).toMatchObject({
+        status: 400,
+        paths: ['body.editable.common.debgu', 'body.editable.storge.fsid', 'body.editable.storge.speed'],
+        hint: expect.stringContaining("Did you mean 'common.debug'?"),
+      });
+    }
+    expect(await read()).toEqual(before);
+    // A task that reads it makes it a setting of the cluster.
+    const task = { id: 'speedy', type: 'shell', version: '2.1.0', role: ['compute'] };
+    const cmd = { yaql_exp: 'str($.storge.speed)' };
+    const graph = { tasks: [{ ...task, parameters: { cmd } }] };
+    await rig.fuel('PUT', `/clusters/${id}/deployment_graphs/default`, graph);
+    const editable = {
+      common: { debug: { value: before.editable.common.debug.value !== true } },
+      operator_user: { password: { value: 'hunter2' } },
+      storge: { speed: { value: 1 } },
+    };
+    expect((await rig.fuel('PATCH', path, { editable })).status).toBe(200);
+    const { items } = await rig.store.audit.list({ action: 'cluster.settings', target: `cluster/${id}`, limit: 1 });
+    expect(items[0]!.details).toEqual({
+      changes: [
+        {
+          setting: 'common.debug',
+          before: before.editable.common.debug.value,
+          after: editable.common.debug.value,
+        },
+        { setting: 'operator_user.password', before: '[secret]', after: '[secret]' },
+        { setting: 'storge.speed', before: null, after: 1 },
+      ],
+    });
+    expect(JSON.stringify(items)).not.toContain('hunter2');
+    await rig.fuel('PUT', `${path}?force=1`, before);
+  });
+
   it('with invalid values are refused, all of them named, and nothing is stored', async () => {
     const before = await read();
     const bad = {

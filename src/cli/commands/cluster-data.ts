@@ -19,6 +19,7 @@ interface DataFlags extends OutputFlags {
   readonly upload?: string;
   readonly reset?: boolean;
   readonly set?: readonly string[];
+  readonly force?: boolean;
 }
 
 /** Adds `settings`, `facts`, `network` to the `cluster` command: each prints, downloads or uploads. */
@@ -31,8 +32,12 @@ export function registerClusterData(group: CliCommand, session: Session): void {
       .option('--download <file>', 'save them as YAML')
       .option('--upload <file>', 'load them from a file of YAML or JSON');
     if (name === 'facts') command.option('--reset', 'discard the loaded data');
-    if (name === 'settings') command.option('--set <settings...>', 'change some, each as GROUP.NAME=VALUE');
-    command.output().action(async (id: string, { download, upload, reset, set, ...flags }: DataFlags) => {
+    if (name === 'settings') {
+      command
+        .option('--set <settings...>', 'change some, each as GROUP.NAME=VALUE')
+        .option('--force', 'keep also settings that nothing reads');
+    }
+    command.output().action(async (id: string, { download, upload, reset, set, force, ...flags }: DataFlags) => {
       const say = (text: string) => printOne(terminal, flags, { id: Number(id) }, text);
       const given = [download, upload, reset, set].filter((one) => one !== undefined);
       if (given.length > 1) throw usageError('these options exclude each other', 'Use one of the options in --help.');
@@ -41,6 +46,7 @@ export function registerClusterData(group: CliCommand, session: Session): void {
       if (set !== undefined) {
         await client.call('PATCH /clusters/:id/attributes', {
           params: { id },
+          query: force ? { force: 1 } : {},
           body: { editable: changedSettings(set) },
         });
         return say(
@@ -55,7 +61,10 @@ export function registerClusterData(group: CliCommand, session: Session): void {
         const { readDataFile } = await import('../data-file.ts');
         const data = await readDataFile(upload, terminal);
         const [first, ...rest] = name === 'facts' ? portionsOf(data) : [data];
-        await client.call(`PUT /clusters/:id/${path}`, { params, body: unchecked(first) });
+        const body = unchecked(first);
+        await (name === 'settings'
+          ? client.call('PUT /clusters/:id/attributes', { params: { id }, query: force ? { force: 1 } : {}, body })
+          : client.call(`PUT /clusters/:id/${path}`, { params, body }));
         for (const body of rest)
           await client.call('PATCH /clusters/:id/orchestrator/deployment', { params, body: unchecked(body) });
         return say(`loaded the ${name} of ${session.textOf('cluster', id)} from ${upload}\n`);

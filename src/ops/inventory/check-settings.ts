@@ -24,7 +24,7 @@ function isTextList(value: unknown): boolean {
 /**
  * Checks sent settings: `editable` is an object of groups, each an object of settings with values of their kinds, or
  * with the stored value.
- * Accepts groups and settings that the release does not know, because plugins and users add their own.
+ * Whether anything reads them is the question of `unreadSettings`.
  */
 export function checkSettings(sent: unknown, known: unknown): readonly Diagnostic[] {
   const found: Diagnostic[] = [];

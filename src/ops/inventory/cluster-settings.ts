@@ -1,4 +1,6 @@
-import type { ClusterDetails, JsonFields, JsonObject } from '../../store/index.ts';
+import { given } from '../../core/data/given.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import type { ClusterDetails, Json, JsonFields, JsonObject } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problemsOfEnabling } from '../packages/enabling.ts';
 import { problem } from '../problem.ts';
@@ -6,13 +8,15 @@ import { checkSettings } from './check-settings.ts';
 import { isObject, mergeDeep, objectOf } from './json-object.ts';
 import { finding, refuseIfAny } from './refuse.ts';
 import { vmwareAttributes } from './releases.ts';
+import { settingChanges } from './setting-changes.ts';
 import { defaultSettings, type LinkedPlugin, showSettings, splitSettings } from './settings.ts';
+import { unreadSettings, wordsOfReaders } from './unread-settings.ts';
 
 type NetworkProvider = 'neutron' | 'nova_network';
 
 export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependencies) {
-  const audit = (actor: string, id: number, what: string) =>
-    store.audit.append({ actor, action: `cluster.${what}`, target: `cluster/${id}` });
+  const audit = (actor: string, id: number, what: string, details?: JsonFields) =>
+    store.audit.append({ actor, action: `cluster.${what}`, target: `cluster/${id}`, ...given({ details }) });
 
   async function linked(cluster: number): Promise<readonly LinkedPlugin[]> {
     const plugins = await store.plugins.ofCluster(cluster);
@@ -38,11 +42,19 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
     return problemsOfEnabling(store, { releaseId: cluster.releaseId, settings }, enabled, newly);
   }
 
-  async function write(id: number, sent: unknown, merge: boolean, actor: string): Promise<JsonObject> {
+  /** @param keep store settings that nothing reads, too */
+  async function write(
+    id: number,
+    sent: unknown,
+    merge: boolean,
+    actor: string,
+    keep: boolean = false,
+  ): Promise<JsonObject> {
     const cluster = await store.clusters.get(id);
     const plugins = await linked(id);
     const shown = showSettings(cluster, plugins);
-    refuseIfAny(checkSettings(sent, shown));
+    const wrong = checkSettings(sent, shown);
+    refuseIfAny([...wrong, ...(keep || !isObject(sent) ? [] : await unread(cluster, sent, shown, plugins))]);
     const split = splitSettings(sent as JsonObject, plugins);
     refuseIfAny(await enabling(cluster, split.own, plugins, split.plugins));
     const changed = await store.atomically(async (within) => {
@@ -52,8 +64,28 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
         await within.plugins.link(id, one.plugin.id, { enabled: one.enabled, attributes: one.attributes });
       return within.clusters.update(id, { attributes: { ...attributes, editable } });
     });
-    await audit(actor, id, 'settings');
-    return showSettings(changed, await linked(id));
+    const now = showSettings(changed, await linked(id));
+    await audit(actor, id, 'settings', { changes: settingChanges(shown, now) as unknown as Json });
+    return now;
+  }
+
+  async function unread(
+    cluster: ClusterDetails,
+    sent: JsonObject,
+    shown: JsonObject,
+    plugins: readonly LinkedPlugin[],
+  ): Promise<readonly Diagnostic[]> {
+    const known = [shown, await defaults(cluster.id)];
+    // Mostly everything is known, and no graph is read.
+    if (unreadSettings(sent, known, new Set()).length === 0) return [];
+    const release = await store.releases.get(cluster.releaseId);
+    const words = await wordsOfReaders(
+      store,
+      cluster.id,
+      release,
+      plugins.map(({ plugin }) => plugin),
+    );
+    return unreadSettings(sent, known, words);
   }
 
   async function readNetwork(id: number, provider: NetworkProvider) {
@@ -82,7 +114,10 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
     read: async (id: number): Promise<JsonObject> => showSettings(await store.clusters.get(id), await linked(id)),
     /** The current defaults of its release. */
     defaults,
-    /** Replaces the groups; with `merge` only the given ones. Groups of plugins enable and disable the plugins. */
+    /**
+     * Replaces the groups; with `merge` only the given ones. Groups of plugins enable and disable the plugins. A setting
+     * that nothing reads is refused, unless `keep` is set.
+     */
     write,
     /** Resets them to the release's defaults. */
     reset: async (id: number, actor: string): Promise<JsonObject> => write(id, await defaults(id), false, actor),

@@ -2,6 +2,7 @@ import { settingsRoutes } from '../../../core/contracts/fuel/settings.ts';
 import { problem } from '../../../ops/index.ts';
 import { actorOf } from '../../requests/actor.ts';
 import { type Asked, type RouteGroup, serve } from '../../serve.ts';
+import { isSet } from '../request-parts.ts';
 
 const notByHand = () => {
   const message = 'It is not allowed to update generated attributes';
@@ -19,7 +20,7 @@ export const serveSettings: RouteGroup = async (app, { operations }) => {
     const { id } = request.params;
     // Without settings there is nothing to change.
     if (editable === undefined) return { editable: await settings.read(id) };
-    return { editable: await settings.write(id, editable, merge, actorOf(request)) };
+    return { editable: await settings.write(id, editable, merge, actorOf(request), isSet(request.query.force)) };
   };
 
   serve(app, settingsRoutes, {

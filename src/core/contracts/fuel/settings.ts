@@ -16,7 +16,9 @@ const settingsSchema = z
   .meta({ id: 'Settings' });
 
 const forceQuery = z.strictObject({
-  force: flagText.optional().describe('Accepted for older clients and ignored: settings can be changed at any time.'),
+  force: flagText
+    .optional()
+    .describe('Keep also settings that no release, plugin or task reads; they are refused otherwise.'),
 });
 
 const factsQuery = z.strictObject({

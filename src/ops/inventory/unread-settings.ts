@@ -1,0 +1,77 @@
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
+import type { JsonObject, PluginRecord, ReleaseRecord, StorePorts } from '../../store/index.ts';
+import { isObject, objectOf } from './json-object.ts';
+import { finding } from './refuse.ts';
+
+/** Settings that this program reads itself, in any group. */
+const READ_HERE = ['tags_resolution_engine', 'propagate_task_deploy'];
+
+/** The words of a cluster's tasks, and of conditions of its release and plugins: what they may read. */
+export async function wordsOfReaders(
+  store: Pick<StorePorts, 'graphs'>,
+  cluster: number,
+  release: ReleaseRecord,
+  plugins: readonly PluginRecord[],
+): Promise<ReadonlySet<string>> {
+  const graphs = await Promise.all([
+    store.graphs.list({ clusters: [cluster] }),
+    store.graphs.list({ releases: [release.id] }),
+    plugins.length === 0 ? [] : store.graphs.list({ plugins: plugins.map(({ id }) => id) }),
+  ]);
+  const tasks = textsIn(graphs.flat().map((graph) => [graph.tasks, graph.nodeFilter]));
+  const metadata = [release.metadata, release.rolesMetadata, ...plugins.map((plugin) => plugin.metadata)];
+  // Keys and labels of what is declared are no readers: conditions are, as `settings:storage.volumes_ceph.value`.
+  const conditions = textsIn(metadata).filter((text) => text.includes('settings:'));
+  return new Set([...READ_HERE, ...[...tasks, ...conditions].flatMap((text) => text.split(/[^\w-]+/))]);
+}
+
+/** Every text that is a value, at any depth. */
+function textsIn(value: unknown): readonly string[] {
+  const found: string[] = [];
+  JSON.stringify(value, (_key, one: unknown) => {
+    if (typeof one === 'string') found.push(one);
+    return one;
+  });
+  return found;
+}
+
+/**
+ * Sent settings that nobody would read: neither the release nor a plugin declares them, the cluster has not had them, and
+ * no task names them or their group.
+ *
+ * @param known groups of declared or stored settings
+ */
+export function unreadSettings(
+  sent: JsonObject,
+  known: readonly JsonObject[],
+  words: ReadonlySet<string>,
+): readonly Diagnostic[] {
+  const declared = new Map<string, Set<string>>();
+  for (const groups of known) {
+    for (const [group, settings] of Object.entries(groups)) {
+      const names = declared.get(group) ?? new Set();
+      for (const name of Object.keys(objectOf(settings))) names.add(name);
+      declared.set(group, names);
+    }
+  }
+  const all = [...declared].flatMap(([group, names]) => [...names].map((name) => `${group}.${name}`));
+  return Object.entries(sent).flatMap(([group, settings]) => {
+    if (!isObject(settings)) return [];
+    const names = declared.get(group);
+    // A task may read a group as a whole that no one declares; of a declared one it is known what is in it.
+    if (names === undefined && words.has(group)) return [];
+    return Object.keys(settings)
+      .filter((name) => name !== 'metadata' && names?.has(name) !== true && !words.has(name))
+      .map((name) => {
+        const setting = `${group}.${name}`;
+        const near = didYouMean(setting, all);
+        return finding(
+          'settings.unread',
+          `body.editable.${setting}`,
+          `nothing reads the setting ${setting}: no release or plugin of the cluster declares it, and no task names it`,
+          `${near === undefined ? '' : `${near} `}Declare it in a package, read it in a task, or keep it all the same with --force (REST: ?force=1).`,
+        );
+      });
+  });
+}
