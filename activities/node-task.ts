@@ -276,7 +276,7 @@ export function nodeControlActivities(deps: NodeControlDependencies): NodeContro
     drain: async () => {
       if ((await deps.control.drained(node, deps.instance)) === undefined)
         throw ApplicationFailure.nonRetryable(
-          `no operator has ordered to drain the agent of ${node}: use 'sitewright agent drain'`,
+          `no operator has ordered to drain the agent of ${node}: use 'sitewright agent drain --site SITE --node NODE'`,
           'NotOrdered',
         );
       await deps.drain();

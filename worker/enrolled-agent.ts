@@ -7,6 +7,7 @@ import type { EnrolmentTicket } from '../src/agent/onboarding/enrolment-ticket.t
 import { agentOptionsOf, policyRefusal, usablePolicy } from '../src/agent/onboarding/node-policy.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { given } from '../src/core/data/given.ts';
+import { createTicket } from '../src/core/next-steps.ts';
 import { SetupError } from '../src/core/problems/refusal.ts';
 import { GatewayClient } from '../src/gateway/gateway-client.ts';
 import { enrolNode, type NodeCredentials, readCredentials } from '../src/gateway/node-credentials.ts';
@@ -90,7 +91,7 @@ async function ownCredentials(folder: string, log: Logger, stop: AbortSignal): P
     const present = readCredentials(folder);
     if (present !== undefined) return present;
     throw new SetupError('enrolment', `this node has neither credentials nor ${file}`, {
-      hint: "Create a ticket with 'sitewright agent token' on the orchestrator, and copy it there.",
+      hint: `Create a ticket with '${createTicket('SITE', 'NODE')}' on the orchestrator, and copy it there.`,
     });
   }
   for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {

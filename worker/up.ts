@@ -290,7 +290,7 @@ function overview(
     `  Temporal UI   ${ui ?? 'not known: set temporal.ui_url'}`,
     `  MAAS          ${maasUrl ?? 'not set: set maas.url, or start with --simulate-maas'}`,
     '',
-    `  next: sitewright site create NAME, then sitewright site commit NAME FILES; Ctrl-C stops everything`,
+    `  next: 'sitewright site create NAME', then 'sitewright site commit NAME FILES'; Ctrl-C stops everything`,
     '',
   ];
   return `${lines.join('\n')}\n`;

@@ -1,5 +1,6 @@
 import { type Need, ROLES, type Role } from '../core/access.ts';
 import { given } from '../core/data/given.ts';
+import { CREATE_TOKEN } from '../core/next-steps.ts';
 import { PROBLEM_TYPE } from './problems/answer-problem.ts';
 
 interface Operation {
@@ -15,7 +16,7 @@ interface Description {
 }
 
 const SCHEMES = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'A token; `sitewright token create` creates one.' },
+  bearer: { type: 'http', scheme: 'bearer', description: `A token; \`${CREATE_TOKEN}\` creates one.` },
   authToken: {
     type: 'apiKey',
     in: 'header',

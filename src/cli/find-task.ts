@@ -1,3 +1,4 @@
+import { showTasks } from '../core/next-steps.ts';
 import { readingsOf, type TaskOnNode } from '../core/task-on-node.ts';
 import type { ApiClient } from './client.ts';
 import { EXIT } from './exit-codes.ts';
@@ -36,10 +37,7 @@ export async function findTask(
     {
       code: only === undefined ? 'not-found' : 'ambiguous-task',
       message,
-      hint:
-        only === undefined
-          ? "'sitewright history show' lists the tasks of a run."
-          : 'Use the page of the run: it lists them.',
+      hint: only === undefined ? `'${showTasks(id)}' lists its tasks.` : 'Use the page of the run: it lists them.',
     },
     only === undefined ? EXIT.notFound : EXIT.invalid,
   );

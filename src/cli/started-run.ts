@@ -1,4 +1,5 @@
 import type { Run } from '../core/contracts/index.ts';
+import { watchRun } from '../core/next-steps.ts';
 import { printable } from '../core/text/control-characters.ts';
 import { counted } from '../core/text/text.ts';
 import type { ApiClient } from './client.ts';
@@ -19,7 +20,7 @@ export interface FollowFlags extends OutputFlags {
 function nextSteps(client: ApiClient, run: Run): string {
   const steps = [
     ...(run.phase === 'waiting' ? [['worker', 'sitewright worker'] as const] : []),
-    ['watch it', `sitewright run watch ${run.id}`],
+    ['watch it', watchRun(run.id)],
     ['page', `${client.url}/runs/${run.id}`],
     ['Temporal', run.temporal_url ?? `temporal workflow describe --workflow-id ${run.workflow_id}`],
   ] as const;

@@ -1,4 +1,5 @@
 import { createHash, type KeyObject } from 'node:crypto';
+import { createTicket } from '../core/next-steps.ts';
 import type { NodeIdentityStore, TokenRefusal } from '../store/index.ts';
 import type { Alarms } from './alarms.ts';
 import type { CertificateAuthority } from './identity/certificate-authority.ts';
@@ -65,7 +66,7 @@ async function refuseToken(
 }
 
 const refusedToken = (why: TokenRefusal): Refusal =>
-  new Refusal(403, `token-${why}`, `the token ${WORDS[why]}; create a new one with 'sitewright agent token'`);
+  new Refusal(403, `token-${why}`, `the token ${WORDS[why]}; create a new one with '${createTicket('SITE', 'NODE')}'`);
 
 /** Issues a new certificate for a node with a valid one, which expires in its own time. */
 export async function renew(

@@ -74,7 +74,7 @@ export async function busy(
   const stop =
     cluster === undefined
       ? `sitewright run stop ${run.id}`
-      : `sitewright cluster stop ${cluster}, or fuel2 env stop-deployment ${cluster}`;
+      : `'sitewright cluster stop ${cluster}', or 'fuel2 env stop-deployment ${cluster}'`;
   const next = isEnding ? 'Then start again' : `Stop it: ${stop}`;
   return [`${message}${state}`, { hint: `Watch it: sitewright run show ${run.id} --watch. ${next}`, run }];
 }

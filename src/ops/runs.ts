@@ -9,6 +9,7 @@ import { prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.ts
 import type { NodeReport } from '../core/contracts/site-run-report.ts';
 import { given } from '../core/data/given.ts';
 import type { GraphRunReport } from '../core/graph-run/index.ts';
+import { continueRun, reportOfRun } from '../core/next-steps.ts';
 import type { OperatorNote } from '../core/run/index.ts';
 import { lostGraphReport, lostSiteReport } from '../core/run/lost-report.ts';
 import type { AnyRunStatus } from '../core/run/status.ts';
@@ -298,7 +299,7 @@ export function runOperations(deps: OpsDependencies) {
       const status = await steer(run, () => handleOf(run).update(update, request)).catch(async (error: unknown) => {
         if (error instanceof WorkflowUpdateFailedError) {
           throw problem('refused', error.cause?.message ?? error.message, {
-            hint: 'Check the nodes in its report: sitewright run report RUN',
+            hint: `Check the nodes in its report: ${reportOfRun(id)}`,
           });
         }
         // Without an answer, the run may still have accepted it.
@@ -346,7 +347,7 @@ const ended = (run: RunRecord, how: string) =>
   problem('run-ended', `run ${run.id} has ended: ${how}`, {
     hint:
       run.kind === WORKFLOWS.execute_graph
-        ? `Continue it: sitewright graph execute --from ${graphRunOf(run).transaction ?? 'TRANSACTION'}`
+        ? `Continue it: ${continueRun(graphRunOf(run).transaction)}`
         : `Start it again: sitewright site ${startVerb(run.kind)} ${run.site ?? ''}`,
   });
 

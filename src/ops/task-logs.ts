@@ -6,6 +6,7 @@ import { type ClusterNode, uidOf } from '../clusters/sources.ts';
 import type { RunLogPage } from '../core/contracts/run.ts';
 import { given } from '../core/data/given.ts';
 import { graphRunName } from '../core/graph-run/index.ts';
+import { showTasks } from '../core/next-steps.ts';
 import { graphRunOf } from '../core/run/subject.ts';
 import { type ExecutionKey, type TaskOnNode, taskText } from '../core/task-on-node.ts';
 import { isTransactionOpen } from '../core/words.ts';
@@ -133,13 +134,13 @@ async function agentNames(store: Store, graph: TransactionRecord | undefined, no
 
 const unknownTask = (run: string, of: TaskOnNode) =>
   problem('not-found', `run ${run} has no task ${taskText(of)}, or no such attempt of it`, {
-    hint: `'sitewright history show ${run}' lists its tasks with their nodes.`,
+    hint: `'${showTasks(run)}' lists its tasks with their nodes.`,
   });
 
 const nothing = (run: TransactionRecord, of: TaskOnNode) =>
   !isTransactionOpen(run.status)
     ? problem('not-found', `${taskText(of)} of run ${run.id} has no output, and the run has ended`, {
-        hint: `'sitewright history show ${run.id}' shows its result.`,
+        hint: `'${showTasks(run.id)}' shows its result.`,
       })
     : problem('not-found', `${taskText(of)} of run ${run.id} has not printed anything yet`, {
         hint: 'Use follow to wait for it.',

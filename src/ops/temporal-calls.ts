@@ -8,6 +8,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ValueError } from '@temporalio/common';
+import { reportOfRun } from '../core/next-steps.ts';
 import type { TemporalAccess } from './dependencies.ts';
 import { asProblem, problem } from './problem.ts';
 
@@ -128,7 +129,7 @@ export function unanswered({ id, outcome }: { readonly id: string; readonly outc
     ? `Temporal no longer has a record of run ${id}`
     : `run ${id} has ended, and its version has no workers left`;
   return problem(isForgotten ? 'not-found' : 'worker-unavailable', message, {
-    hint: `Its report is kept: sitewright run report ${id}`,
+    hint: `Its report is kept: ${reportOfRun(id)}`,
   });
 }
 

@@ -72,7 +72,7 @@ function loadMetadata(files: FileLoader, problems: Problems): MappingNode | unde
     problems.inFile('metadata.yaml', [], {
       code: 'package.no-metadata',
       message: 'there is no metadata.yaml: this is not a package',
-      hint: 'Name the folder with metadata.yaml, or make a package with `sitewright package create`.',
+      hint: 'Name the folder with metadata.yaml, or make a package with `sitewright package create FOLDER`.',
     });
     return undefined;
   }

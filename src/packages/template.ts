@@ -218,7 +218,7 @@ const DEPLOYMENT_DATABASE = `- id: database
     interval: 20
 `;
 
-const PROVISIONING = `# On new nodes only. \`sitewright site deploy\` installs the machines of a site; this is for all others: it runs when their
+const PROVISIONING = `# On new nodes only. \`sitewright site deploy SITE\` installs the machines of a site; this is for all others: it runs when their
 # agents answer, and then they are provisioned.
 - id: provision
   type: shell

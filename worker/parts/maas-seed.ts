@@ -22,7 +22,7 @@ export async function maasSeedFile(path: string, folder: string): Promise<string
       {
         code: 'invalid',
         message: `${path} has errors: no machines can be created`,
-        hint: "'sitewright site check' shows all problems.",
+        hint: `'sitewright site check ${path}' shows all problems.`,
         errors,
       },
       EXIT.invalid,

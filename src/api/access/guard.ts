@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { covers, type Need } from '../../core/access.ts';
+import { CREATE_TOKEN } from '../../core/next-steps.ts';
 import type { Principal, TokenOperations } from '../../ops/index.ts';
 import type { HttpProblem } from '../problems/http-problem.ts';
 import { RequestError } from '../problems/transport-problem.ts';
@@ -105,7 +106,7 @@ export function refusalOf(caller: Caller, need: Need): HttpProblem | undefined {
     return {
       code: 'unauthenticated',
       message: caller.why,
-      hint: "Send 'Authorization: Bearer TOKEN'; the CLI takes SITEWRIGHT_TOKEN or --token-file. 'sitewright login' signs in where a provider is configured. An admin creates tokens with 'sitewright token create', the first one 'sitewright token bootstrap'.",
+      hint: `Send 'Authorization: Bearer TOKEN'; the CLI takes SITEWRIGHT_TOKEN or --token-file. 'sitewright login' signs in where a provider is configured. An admin creates tokens with '${CREATE_TOKEN}', the first one with 'sitewright token bootstrap'.`,
     };
   const { kind, name, role } = caller.principal;
   if (covers(role, need)) return undefined;

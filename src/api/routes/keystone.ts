@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { keystoneRoutes } from '../../core/contracts/keystone.ts';
+import { CREATE_TOKEN } from '../../core/next-steps.ts';
 import type { Principal } from '../../ops/index.ts';
 import { type RouteGroup, serve } from '../serve.ts';
 
@@ -26,7 +27,7 @@ export const serveKeystone: RouteGroup = async (app, { operations: { tokens }, t
     const answer = await tokens.authenticate(token);
     if (!answer.ok) {
       const what = answer.why === 'unknown' ? 'is not a token of this API' : `is a token that is ${answer.why}`;
-      return `the password ${what}; an admin creates tokens with 'sitewright token create'`;
+      return `the password ${what}; an admin creates tokens with '${CREATE_TOKEN}'`;
     }
     const { principal } = answer;
     if (user !== undefined && user !== principal.name)
@@ -38,7 +39,7 @@ export const serveKeystone: RouteGroup = async (app, { operations: { tokens }, t
   app.setNotFoundHandler((_request, reply) =>
     refuse(
       reply,
-      "only the token call of Keystone is supported; users are tokens of the API: 'sitewright token create', 'token revoke'",
+      `only the token call of Keystone is supported; users are tokens of the API: '${CREATE_TOKEN}', 'sitewright token revoke NAME'`,
       404,
     ),
   );

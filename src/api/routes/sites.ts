@@ -44,7 +44,7 @@ export const serveWebhooks: RouteGroup = async (app, { operations: { pushes } })
       throw new RequestError({
         code: 'unauthenticated',
         message: 'the request is not signed with the webhook secret of this site',
-        hint: "Set the secret with 'sitewright site follow --webhook-secret', and configure its value at the host of the repository.",
+        hint: "Set the secret with 'sitewright site follow SITE URL --webhook-secret SECRET', and configure its value at the host of the repository.",
       });
     },
   });

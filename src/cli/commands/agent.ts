@@ -88,7 +88,10 @@ async function agentsToRun(
       throw usageError('--env names all nodes of a cluster', 'Omit --site and --node.');
     const agents = await session.call('GET /agents', { query: { cluster_id: env } });
     if (agents.length === 0)
-      throw usageError(`cluster ${env} has no nodes`, `Add some: sitewright cluster add-nodes ${env} --help`);
+      throw usageError(
+        `cluster ${env} has no nodes`,
+        `Add some: sitewright cluster add-nodes ${env} --nodes NODE --roles ROLE`,
+      );
     return agents.map((one) => ({ site: one.site, node: one.node }));
   }
   if (site === undefined) throw usageError('name a --site, or a cluster by --env');

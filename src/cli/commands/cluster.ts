@@ -189,7 +189,8 @@ export function registerCluster(program: CliCommand, session: Session): void {
       .follows()
       .action(async (id: string, { dryRun, noop, ...flags }: FollowFlags & { dryRun?: boolean; noop?: boolean }) => {
         const query = { dry_run: dryRun ? 1 : undefined, noop_run: noop ? 1 : undefined };
-        await presentGraphRun(session, await session.call(route, { params: { id }, query }), flags);
+        const started = await session.call(route, { params: { id }, query });
+        await presentGraphRun(session, started, { ...flags, ...given({ dryRun }), force: name === 'redeploy' });
       });
   }
 

@@ -1,4 +1,5 @@
 import { given } from '../../core/data/given.ts';
+import { showTasks, watchRun } from '../../core/next-steps.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
@@ -131,11 +132,38 @@ export function runOptions(flags: GraphRunFlags) {
   };
 }
 
+/** What the plan of a dry run depends on. */
+interface PlannedRun {
+  readonly dryRun?: boolean;
+  readonly force?: boolean;
+  readonly node?: readonly number[];
+  readonly tasks?: readonly string[];
+}
+
+/** What a dry run would do: the plan of each of its graphs, as `graph plan` shows it. */
+async function printPlans(
+  session: Session,
+  { cluster, run }: Answer<'POST /graphs/execute/'>,
+  { force, node, tasks }: PlannedRun,
+): Promise<void> {
+  const client = await session.client();
+  const { graphs } = await client.call('GET /runs/:run/counts', { params: { run: run! } });
+  const { planText } = await import('../../graph/index.ts');
+  for (const { type } of graphs) {
+    const query = { graph_type: type, nodes: node?.join(','), tasks: tasks?.join(','), force: force ? 1 : undefined };
+    const plan = await client.call('GET /clusters/:id/plan/', {
+      params: { id: cluster! },
+      query: { ...query, format: 'json' },
+    });
+    session.terminal.out(`\nplan of ${type}\n${planText(plan)}`);
+  }
+}
+
 /** Prints the started run and next steps, and follows the run on request. */
 export async function presentGraphRun(
   session: Session,
   started: Answer<'POST /graphs/execute/'>,
-  flags: FollowFlags,
+  flags: FollowFlags & PlannedRun,
 ): Promise<void> {
   const { terminal } = session;
   const client = await session.client();
@@ -145,9 +173,9 @@ export async function presentGraphRun(
   const workflow = started.workflow_id!;
   const steps = [
     ...(id === null ? [['worker', 'sitewright worker'] as const] : []),
-    ['watch it', `sitewright run watch ${id ?? workflow}`],
+    ['watch it', watchRun(id ?? workflow)],
     ['page', `${client.url}/runs/${started.run!}`],
-    ...(id === null ? [] : [['tasks', `sitewright history show ${id}`]]),
+    ...(id === null ? [] : [['tasks', showTasks(id)]]),
     ['Temporal', `temporal workflow describe --workflow-id ${workflow}`],
   ] as const;
   const what =
@@ -158,8 +186,10 @@ export async function presentGraphRun(
   for (const { severity, message, hint } of started.warnings ?? [])
     terminal.err(`${severity}: ${message}${hint === undefined ? '' : `\n  hint: ${hint}`}\n`);
   const follows = flags.wait === true || flags.watch === true;
-  if (flags.format === 'table' && !flags.column) terminal.out(text);
-  else if (!follows) return printOne(terminal, flags, started);
+  if (flags.format === 'table' && !flags.column) {
+    terminal.out(text);
+    if (flags.dryRun) await printPlans(session, started, flags);
+  } else if (!follows) return printOne(terminal, flags, started);
   if (!follows) return;
   const run = await findRun(client, workflow);
   const { followAndPresent } = await import('../started-run.ts');

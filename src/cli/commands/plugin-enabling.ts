@@ -70,7 +70,7 @@ function notThere(which: string, cluster: string, editable: Readonly<Record<stri
   );
   const hint =
     known.length === 0
-      ? 'No installed plugin fits its release: sitewright plugin list shows which releases they extend.'
+      ? "No installed plugin fits its release. 'sitewright plugin list' shows which releases they extend."
       : `Plugins that fit: ${known.join(', ')}.`;
   return new CliError({ code: 'not-found', message: `no plugin '${which}' fits ${cluster}`, hint }, EXIT.notFound);
 }

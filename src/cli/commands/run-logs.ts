@@ -25,7 +25,7 @@ export function registerRunLogs(run: CliCommand, session: Session): void {
   run
     .verb('logs', 'Output of all tasks of a run of graphs with times, or of one task on its node')
     .argument('<run>', 'id of the transaction of a run of graphs or of one of its graphs, or the workflow id')
-    .argument('[task@node]', "only of this task, as 'sitewright history show' lists it; its success is the exit code")
+    .argument('[task@node]', "only of this task, as 'history show' lists it; its success is the exit code")
     .option('--follow', 'follow the output until the run or task ends; waits for a task that has not started')
     .option('--search <text>', 'without a task: only lines with this text; case-insensitive')
     .option('--stdout', 'stdout only, as it was written')

@@ -262,7 +262,7 @@ function changedRoleTags(nodes: readonly ClusterNode[]): ClusterFinding[] {
     severity: 'info',
     code: 'check.tags-pending',
     message: `Role '${role}' has changed: it ${what} ${tags.length === 1 ? 'the tag' : 'the tags'} ${tags.join(', ')} on ${nodesText(ids)} with the next run.`,
-    hint: 'To apply it now: sitewright tag apply. To keep a tag, or to go without it, assign or remove it by hand.',
+    hint: "To apply it now: 'sitewright tag apply --env CLUSTER'. To keep a tag, or to go without it, assign or remove it by hand.",
     role,
     tags,
     nodes: ids,

@@ -180,5 +180,5 @@ export function chunksOf(text: string, most: number = CHUNK_BYTES): string[] {
 function shortened(warnings: readonly string[]): string[] {
   const shown = warnings.slice(0, MAX_WARNINGS).map((text) => (text.length > 300 ? `${text.slice(0, 299)}…` : text));
   const more = warnings.length - shown.length;
-  return more > 0 ? [...shown, `and ${more} more: sitewright graph plan shows all`] : shown;
+  return more > 0 ? [...shown, `and ${more} more, which the plan shows`] : shown;
 }

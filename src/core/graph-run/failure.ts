@@ -1,3 +1,4 @@
+import { continueRun } from '../next-steps.ts';
 import { type AnyRunFailure, type Explained, explainCommon, listSome, type RequestRefused } from '../run/index.ts';
 import type { FailureCause } from '../scheduler/index.ts';
 
@@ -58,13 +59,13 @@ function nextStep(failure: GraphRunFailure, transaction: number | null): string 
     case 'graph-not-found':
       return "'sitewright graph list' lists the graphs; upload the missing one, or start with another type";
     case 'plan-refused':
-      return 'correct the problems, check the result with `sitewright graph plan`, start again';
+      return "correct the problems, check the result with 'sitewright graph plan --env CLUSTER', start again";
     case 'unavailable':
     case 'step-failed':
       return "run 'sitewright doctor', fix the problems it reports, start again";
     case 'graph-failed':
       return transaction === null
         ? 'fix the named nodes, then start again'
-        : `fix the named nodes, then continue from the failed tasks: sitewright graph execute --from ${transaction}`;
+        : `fix the named nodes, then continue from the failed tasks: ${continueRun(transaction)}`;
   }
 }

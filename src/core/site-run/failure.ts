@@ -89,7 +89,7 @@ function nextStep(failure: RunFailure, { kind, site, left }: FailedRun): string 
     case 'site-busy':
       return `wait for it, or stop it: temporal workflow signal --workflow-id ${failure.workflow_id} --name stop`;
     case 'source-failed':
-      return `correct the repository, or the followed branch ('sitewright site follow ${site}'), then start again`;
+      return `correct the repository, or the followed branch ('sitewright site follow ${site} URL'), then start again`;
     case 'site-not-found':
     case 'revision-not-found':
       return 'commit the documents, then start again';

@@ -77,7 +77,7 @@ export function clusterOperations({ store, masterIp = '' }: Pick<OpsDependencies
           'cluster.unknown-site',
           'body.site',
           `there is no site '${site}'`,
-          "Create it first: 'sitewright site create'.",
+          `Create it first: 'sitewright site create ${site}'.`,
         ),
       ];
     }

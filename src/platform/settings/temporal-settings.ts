@@ -28,7 +28,7 @@ export const temporalSettings = z.strictObject({
     .enum(WORKER_VERSIONING)
     .default('auto')
     .describe(
-      'Whether runs stay with the build of the worker that started them. `auto`: yes, and new runs go to a new build from its first start on. `manual`: yes, and `sitewright worker drain` sends new runs to it. `off`: no; stop all workers before an upgrade. Without effect on servers that have no worker deployment versions.',
+      'Whether runs stay with the build of the worker that started them. `auto`: yes, and new runs go to a new build from its first start on. `manual`: yes, and `sitewright worker drain VERSION` sends new runs to it. `off`: no; stop all workers before an upgrade. Without effect on servers that have no worker deployment versions.',
     ),
   ui_url: httpUrl
     .optional()
@@ -69,6 +69,6 @@ export const temporalSettings = z.strictObject({
   encryption_key_file: filePath
     .optional()
     .describe(
-      'File with the encryption keys for all data sent to Temporal; the first is used for new data (`sitewright identity encryption-key`). API, worker, gateway and agents need the same file. None: nothing is encrypted.',
+      'File with the encryption keys for all data sent to Temporal; the first is used for new data (`sitewright identity encryption-key FILE`). API, worker, gateway and agents need the same file. None: nothing is encrypted.',
     ),
 });

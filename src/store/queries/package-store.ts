@@ -110,7 +110,8 @@ export class PackageStore {
         ].map((user) => [user.id, user]),
       );
       if (users.size > 0) {
-        const hint = 'Delete these clusters first, or move them to other releases and disable the plugins in them.';
+        const hint =
+          "Disable its plugins in these clusters ('sitewright plugin disable PLUGIN --env CLUSTER'), or delete the clusters ('sitewright cluster delete CLUSTER').";
         throw inUse(`The package "${name}" ${version}`, [...users.values()], hint);
       }
       for (const release of releaseIds) await deleteRow(transaction, 'release', release);

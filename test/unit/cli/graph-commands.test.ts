@@ -83,7 +83,22 @@ describe('names of clusters and nodes', () => {
 });
 
 describe('names of releases, plugins, sequences, runs and planned nodes', () => {
-  const plan = { nodes: ['3', '4'].map((node) => ({ node, tasks: [] })), left_out: [], warnings: [] };
+  const nothing = Object.fromEntries(
+    [
+      'left_out',
+      'warnings',
+      'not_placed',
+      'skipped_primaries',
+      'dropped_dependencies',
+      'fault_tolerance',
+      'any_choices',
+    ].map((name) => [name, []]),
+  );
+  const plan = {
+    ...nothing,
+    totals: { tasks: 0, nodes: 0, running: 0, first_time: 0 },
+    nodes: ['3', '4'].map((node) => ({ node, runs: [], skipped: [] })),
+  };
   const run = runRecord({
     kind: 'execute_graph',
     site: null,
@@ -155,6 +170,24 @@ describe('names of releases, plugins, sequences, runs and planned nodes', () => 
   ])('%j is refused', async (args, message, hint) => {
     const { code, err } = await against(named, args);
     expect([code, err]).toEqual([3, `error: ${message}\n  hint: ${hint}\n`]);
+  });
+
+  it.each(['deploy', 'redeploy'])('cluster %s --dry-run shows the plan of each graph', async (verb) => {
+    const { code, out, requests } = await against(
+      (request) => {
+        if (request.method === 'PUT') return [202, { id: 16, cluster: 7, workflow_id: 'w', run: 'r' }];
+        if (request.at === '/runs/r/counts')
+          return [200, { graphs: [{ type: 'deletion' }, { type: 'default' }], node_names: {} }];
+        return named(request);
+      },
+      ['cluster', verb, '7', '--dry-run'],
+    );
+    expect(code).toBe(0);
+    expect(out).toContain('started run 16 on cluster 7');
+    expect([...out.matchAll(/^plan of (\w+)\n/gm)].map(([, type]) => type)).toEqual(['deletion', 'default']);
+    const asked = requests.filter(({ at }) => at.startsWith('/clusters/7/plan')).map(({ at }) => at);
+    expect(asked).toHaveLength(2);
+    for (const at of asked) expect(at.includes('force=1')).toBe(verb === 'redeploy');
   });
 
   it('a change says the name that it was given', async () => {

@@ -112,7 +112,7 @@ function Install() {
     const warned =
       installed.warnings.length === 0
         ? ''
-        : ` ${count(installed.warnings.length, 'warning')}: sitewright package check shows them.`;
+        : ` ${count(installed.warnings.length, 'warning')}: “sitewright package check FOLDER” shows them.`;
     return `${installed.name} ${installed.version} ${was}.${warned}`;
   };
   return (

@@ -88,7 +88,8 @@ export function StartRun({ site, open }: StartRunProps) {
       const run = await send('POST /sites/:site/runs', { params: { site: site.name }, body });
       go(`/runs/${run.id}`);
     };
-  const none = site.latest_revision === null && 'The site has no documents yet: sitewright site commit.';
+  const none =
+    site.latest_revision === null && `The site has no documents yet: sitewright site commit ${site.name} FOLDER`;
   const busy = open !== undefined && 'A run is already in progress on this site.';
   const never = site.last_good_revision === null && 'Nothing has been deployed yet.';
   const revision = `revision ${site.latest_revision}`;
