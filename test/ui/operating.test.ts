@@ -189,7 +189,9 @@ describePage('operating from the page alone', () => {
   });
 
   it('settings are saved; invalid JSON is not, and the page shows its place', async () => {
-    await rig.ask('PUT', `${api}/clusters/1/attributes?force=1`, { editable: { storage: { replicas: { value: '3' } } } });
+    await rig.ask('PUT', `${api}/clusters/1/attributes?force=1`, {
+      editable: { storage: { replicas: { value: '3' } } },
+    });
     await page.goto(`${origin}/clusters/1?settings=1`);
     const box = page.getByLabel('Settings');
     const before = await box.inputValue();
