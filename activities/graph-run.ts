@@ -142,7 +142,7 @@ function unfit({ id }: ClusterRecord, errors: readonly Diagnostic[]): PlanningFa
   return {
     ...refused,
     message: errors.map(({ message }) => message).join(' '),
-    hint: `${refused.hint} GET /api/v1/clusters/${id}/checks shows all findings; use force to run anyway.`,
+    hint: `${refused.hint} GET /api/v1/clusters/${id}/checks shows all findings; add --force (API: force) to run anyway.`,
   };
 }
 

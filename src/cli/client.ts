@@ -231,21 +231,26 @@ export class ApiClient {
   #unreachable(error: unknown, afterMs: number | undefined, changes = false): CliError {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const code = (cause as { code?: unknown } | null)?.code;
+    const isPlain = typeof code === 'string' && code.startsWith('ERR_SSL_') && this.url.startsWith('https:');
     const why =
       afterMs !== undefined
         ? `no answer within ${afterMs / 1000} s`
         : code === 'ECONNREFUSED'
           ? 'nothing listens there'
-          : cause instanceof Error
-            ? cause.message || String(code)
-            : String(cause);
-    const wasNotSent = code === 'ECONNREFUSED' || code === 'ENOTFOUND';
+          : isPlain
+            ? 'it does not speak TLS there'
+            : cause instanceof Error
+              ? cause.message || String(code)
+              : String(cause);
+    const wasNotSent = code === 'ECONNREFUSED' || code === 'ENOTFOUND' || isPlain;
     const lost = changes && !wasNotSent ? '; the request may have been executed: check before you repeat it' : '';
     return new CliError(
       {
         code: 'api-unreachable',
         message: `the API at ${this.url} cannot be reached: ${why}${lost}`,
-        hint: "Start it with 'sitewright up', or set its address with --api or SITEWRIGHT_API. 'sitewright doctor' checks everything.",
+        hint: isPlain
+          ? `Ask it without TLS: --api ${this.url.replace('https:', 'http:')}`
+          : "Start it with 'sitewright up', or set its address with --api or SITEWRIGHT_API. 'sitewright doctor' checks everything.",
       },
       EXIT.unreachable,
     );

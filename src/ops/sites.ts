@@ -87,7 +87,7 @@ export function siteOperations(deps: OpsDependencies) {
           'invalid',
           `the documents have ${errors === 1 ? 'an error' : `${errors} errors`}; nothing was stored`,
           {
-            hint: 'Correct them, or use force to store them with errors; such a revision cannot be deployed.',
+            hint: 'Correct them, or store them with errors by --force (API: "force": true); such a revision cannot be deployed.',
             errors: check.diagnostics,
           },
         );

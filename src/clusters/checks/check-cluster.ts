@@ -69,7 +69,7 @@ function offline(nodes: readonly ClusterNode[]): ClusterFinding[] {
       severity: 'error',
       code: 'check.nodes-offline',
       message: `Nodes "${away.map(nameOf).join(',')}" are offline. Remove them from environment and try again.`,
-      hint: 'Bring them back online, exclude them from the run, or use force: then no tasks are planned for them.',
+      hint: 'Bring them back online, exclude them from the run, or add --force (API: force): then no tasks are planned for them.',
       nodes: away.map(({ id }) => id),
     },
   ];

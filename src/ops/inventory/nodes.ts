@@ -236,7 +236,7 @@ export function inventoryNodeOperations(deps: OpsDependencies) {
       if (deployed.length > 0) {
         const names = deployed.map(({ id, clusterId }) => `node ${id} (environment ${clusterId})`).join(', ');
         throw problem('conflict', `deployed nodes cannot be deleted: ${names}`, {
-          hint: 'Remove them from the environment first, or use force=1. Nothing was deleted.',
+          hint: 'Remove them from the environment first, or add --force (API: force=1). Nothing was deleted.',
         });
       }
       for (const { id, name } of records) {

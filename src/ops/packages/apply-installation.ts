@@ -100,7 +100,8 @@ async function refuseForeign(
 ): Promise<void> {
   const foreign = (packageId: number | null): boolean => (packageId === null ? !force : packageId !== previous?.id);
   const hint = async (packageId: number | null): Promise<string> => {
-    if (packageId === null) return 'It was created by hand: rename or delete it, or use force to take it over.';
+    if (packageId === null)
+      return 'It was created by hand: rename or delete it, or take it over with --force (API: force=1).';
     const { name, version } = await store.packages.get(packageId);
     return `It belongs to package ${name} ${version}: remove that package first, or choose another name or version.`;
   };

@@ -54,7 +54,7 @@ export function createLogger(
       log: (fields) => withoutSecrets(fields, 0) as Record<string, unknown>,
     },
     serializers: {
-      err: (error) => (error instanceof Error ? withoutSecrets(pino.stdSerializers.err(error), 0) : error),
+      err: (error) => (error instanceof Error ? withoutSecrets(withoutPayloads(error), 0) : error),
     },
   };
   const last = settings.format === 'json' ? write : (line: string) => write(prettyLine(line));
@@ -71,6 +71,13 @@ function toStandardError(format: Settings['log']['format']): (line: string) => v
   if (format === 'pretty') return (line) => void process.stderr.write(line);
   const out = pino.destination({ fd: 2, sync: true });
   return (line) => void out.write(line);
+}
+
+/** As pino shows it, without what Temporal's failures carry for the caller: a run's whole report, once as a value and once encoded. */
+function withoutPayloads(error: Error): object {
+  const shown = pino.stdSerializers.err(error) as object;
+  if (!('details' in error)) return shown;
+  return Object.fromEntries(Object.entries(shown).filter(([key]) => key !== 'details' && key !== 'failure'));
 }
 
 const isSecretKey = (key: string): boolean => SECRET_KEYS.has(key.replaceAll(/[_-]/g, '').toLowerCase());

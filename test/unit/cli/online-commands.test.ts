@@ -89,6 +89,14 @@ describe('exit codes', () => {
     expect(err).toContain('sitewright up');
   });
 
+  it('report an API that does not speak TLS, with its address without it', async () => {
+    api = await stubApi(() => null);
+    const { code, err } = await cli(['run', 'list', '--api', api.url.replace('http:', 'https:')]);
+    expect(code).toBe(5);
+    expect(err).toContain('cannot be reached: it does not speak TLS there\n');
+    expect(err).toContain(`--api ${api.url}\n`);
+  });
+
   it.each([
     [['site', 'lsit'], /Did you mean list\?/],
     [['run', 'list', '--sit', 'x'], /Did you mean --site\?/],

@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
 import { mintToken } from '../../../../src/platform/secrets/access-token.ts';
 import { createLogger } from '../../../../src/platform/telemetry/log.ts';
@@ -83,4 +84,17 @@ it('data that is not secret is logged unchanged', () => {
   const loop: Record<string, unknown> = {};
   loop.self = loop;
   expect(() => log.info(loop, 'for ever')).not.toThrow();
+});
+
+it('the report that a failed run carries is not repeated in the log', () => {
+  const { log, lines } = logged();
+  const report = { outcome: 'failed', nodes: ['a node of the report'] };
+  const failed = ApplicationFailure.nonRetryable('a critical group failed', 'CriticalGroupFailed', report);
+  // As the SDK decodes it.
+  failed.failure = { message: failed.message, applicationFailureInfo: { details: { payloads: [] } } };
+  log.error({ err: failed }, 'the run failed');
+  log.error({ err: Object.assign(new Error('the workflow failed'), { cause: failed }) }, 'the run failed');
+  expect(lines.join('')).toContain('a critical group failed');
+  expect(lines.join('')).not.toContain('a node of the report');
+  expect(lines.join('')).not.toContain('payloads');
 });
