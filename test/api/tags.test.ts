@@ -520,7 +520,7 @@ it('tag commands list, assign, download, update and delete, also tags of package
   expect((await run('tag', 'list')).code).toBe(2);
   expect((await run('role', 'list', '-r', String(release))).out).toMatch(/controller +controller, mysql, keystone/);
   expect((await run('role', 'download', '-r', String(release), '-n', 'compute', '-d', folder)).out).toContain(
-    `release_${release}`,
+    `releases_${release}`,
   );
 
   const plugin = packageTree('plug', [

@@ -103,7 +103,7 @@ describe('the terminal of an operator', () => {
     const event = (name: string, id: number, data: object) =>
       `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
     const stream = [
-      event('output', 40, { offset: 0, text: output }),
+      event('output', 40, { stream: 'stdout', offset: 0, text: output }),
       event('ended', 41, { outcome: 'failed', message: `exit ${CLEAR}` }),
     ].join('');
     const line = { at: '2026-01-01T00:00:00.000Z', task: 't', node: 'n', attempt: 1, stream: 'stdout', text: CLEAR };
