@@ -338,7 +338,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
       await running;
       // What the client prints of an answer is its `message` alone.
       expect(await refused('graph', 'execute', '-e', '1', '-t', 'slow', '-n', '1')).toMatch(
-        /\(Deployment already started: .*, started by .* since .*Stop it: .*fuel2 env stop-deployment 1\)/,
+        /\(Deployment already started: .*, started by .* since .*Stop it: .*fuel2 env stop-deployment 1'\)/,
       );
       if (client === 'fuel2') {
         expect(await fuel2('env', 'stop-deployment', '1')).toContain('has been started');
