@@ -94,7 +94,8 @@ const QUICK = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
-  max_connections: '60',
+  // As in docker-compose.yml: Temporal alone may have 51 open.
+  max_connections: '300',
   shared_buffers: '32MB',
 };
 
