@@ -38,9 +38,9 @@ async function storeTaskStates(store: Store, child: TransactionRecord, clusterId
   const state = await store.transactions.getSnapshot(child.id, 'deployment_info');
   if (state === undefined || child.timeStart === null) return;
   const begun = (await store.taskHistory.list(child.id)).filter(hasBegun);
-  const [tasks, others] = [true, false].map((succeeded) =>
-    begun.filter(({ status }) => (status === 'success') === succeeded).map(({ task, node }) => ({ task, node })),
-  ) as [TaskOnNode[], TaskOnNode[]];
+  const namesOf = (rows: readonly TaskHistoryRow[]) => rows.map(({ task, node }): TaskOnNode => ({ task, node }));
+  const tasks = namesOf(begun.filter(({ status }) => status === 'success'));
+  const others = namesOf(begun.filter(({ status }) => status !== 'success'));
   await store.taskStates.record({ clusterId, state, at: child.timeStart, tasks, begun: others });
 }
 

@@ -27,7 +27,7 @@ import { fromRanges, groupFromWire, type SitePlan } from '../src/core/site-run/i
 import type { Call } from '../src/core/words.ts';
 import { abortCall } from './activity-options.ts';
 import { callActivity } from './border.ts';
-import { type CallListener, lateResult, NODES_IN_ONE_WORKFLOW, nodeRequest, runCall } from './call.ts';
+import { type CallListener, lateResult, nodeRequest, runCall } from './call.ts';
 import type { CallRequest } from './contract.ts';
 import type { NodeRetries, Phase, SiteRun } from './site-run.ts';
 
@@ -161,12 +161,9 @@ class Baremetal {
       else finish(end);
     };
     run.show();
-    const sliced = plan.nodes.length > NODES_IN_ONE_WORKFLOW;
     // Servers that know event groups show the events of a group together.
     await createEventGroup(`group ${next.name}`).withScope(() =>
-      sliced
-        ? run.slices.run(request, run.control, this.listener(next.call), announce)
-        : runCall(request, run.control, this.listener(next.call), announce),
+      run.call(plan.nodes.length, request, this.listener(next.call), announce),
     );
     retries.settling = [];
     if (complete !== null) {

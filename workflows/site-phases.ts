@@ -9,7 +9,7 @@ import { releasedRecords, type SitePlan } from '../src/core/site-run/index.ts';
 import { counted } from '../src/core/text/text.ts';
 import { inquiry, siteCheck } from './activity-options.ts';
 import { type Child, callActivity, startChildOf } from './border.ts';
-import { type CallListener, NODES_IN_ONE_WORKFLOW, runCall } from './call.ts';
+import type { CallListener } from './call.ts';
 import type { CallRequest, GraphRunResult } from './contract.ts';
 import { stepError } from './failures.ts';
 import { graphWorkflowId } from './protocol.ts';
@@ -126,7 +126,7 @@ async function release(
   names: readonly string[],
   erase: boolean,
 ): Promise<string[]> {
-  const { control, progress } = run;
+  const { progress } = run;
   const reports = names.map<NodeReport>((name) => ({ name, state: 'waiting', attempts: 0 }));
   progress.released = reports;
   const set = (index: number, change: Partial<NodeReport>): void => {
@@ -169,8 +169,7 @@ async function release(
         });
     });
   };
-  if (names.length > NODES_IN_ONE_WORKFLOW) await run.slices.run(request, control, listener, announce);
-  else await runCall(request, control, listener, announce);
+  await run.call(names.length, request, listener, announce);
   await run.record(releasedRecords(run.kind, reports));
   return reports.filter(({ state }) => state !== 'success').map(({ name }) => name);
 }

@@ -2,7 +2,7 @@ import { isCancellation } from '@temporalio/workflow';
 import type { OpenedRun } from '../activities/contract.ts';
 import { given } from '../src/core/data/given.ts';
 import { lineOf, objectOf } from '../src/core/data/shape.ts';
-import { countNodes, endBaremetal, halts, whyNotRetry } from '../src/core/deployment/index.ts';
+import { type CallEnd, countNodes, endBaremetal, halts, whyNotRetry } from '../src/core/deployment/index.ts';
 import { MAX, noteFields } from '../src/core/run/description.ts';
 import {
   claimLost,
@@ -37,8 +37,8 @@ import {
 import { counted, utf8Length } from '../src/core/text/text.ts';
 import { bookkeeping } from './activity-options.ts';
 import { callActivity, handle } from './border.ts';
-import { readProgress, Slices } from './call.ts';
-import type { RetryNodeRequest, SiteRunContract, SiteRunResult } from './contract.ts';
+import { type CallListener, NODES_IN_ONE_WORKFLOW, readProgress, runCall, Slices } from './call.ts';
+import type { CallRequest, RetryNodeRequest, SiteRunContract, SiteRunResult } from './contract.ts';
 import { failure } from './failures.ts';
 import { readNews } from './graph-news.ts';
 import { approvalHandlers, maasSilenceHandler, openedHandler, steeringHandlers } from './operators.ts';
@@ -148,6 +148,13 @@ export class SiteRun extends Run<RunProgress, OpenedRun, SiteRunResult> {
   failPhase(why: RunFailure, detail: string = describeRunFailure(why)): never {
     this.progress.failure = why;
     throw new PhaseEnded({ state: 'failed', detail });
+  }
+
+  /** Makes a call, in child workflows when it is one of many nodes. @param nodes of the whole step */
+  call(nodes: number, request: CallRequest, listener: CallListener, announce: (end: CallEnd) => void): Promise<void> {
+    return nodes > NODES_IN_ONE_WORKFLOW
+      ? this.slices.run(request, this.control, listener, announce)
+      : runCall(request, this.control, listener, announce);
   }
 
   /** Writes nodes to the store in batches and updates the search attribute of failed nodes. */
