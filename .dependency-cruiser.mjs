@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-// The architecture as forbidden arrows (docs/architecture.md). Each comment says what it means
+// The architecture as forbidden arrows (docs/explain/architecture.md). Each comment says what it means
 // when the rule fires and what to do.
 /**
  * @param {string} name

@@ -11,7 +11,7 @@ Prepare a virtual environment of one's own, outside the checkout, with `yaql==3.
 `generate` writes calls of every function the reference registers, with arguments of the declared types and of
 others, nested; `mutate` swaps pieces between recorded expressions; `again` evaluates records once more and keeps those
 with the same outcome, marking as `unordered` those whose lists only changed their order.
-The form of records is that of `docs/yaql.md`.
+The form of records is that of `docs/reference/yaql.md`.
 """
 
 import collections.abc

@@ -1,6 +1,6 @@
 // Makes a release: `node scripts/release.mjs VERSION`, on a clean checkout whose CI is green. Sets the version everywhere,
 // gives the unreleased changes their heading, commits and tags. Pushes nothing. `--check` only reports obstacles.
-// What a version promises: docs/stability.md.
+// What a version promises: docs/explain/stability.md.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Writes docs/task-types.md: `npm run docs:task-types`.
+// Writes docs/reference/task-types.md: `npm run docs:task-types`.
 import { writeFileSync } from 'node:fs';
 import { taskTypesPage } from '../src/agent/task-types-page.ts';
 
-writeFileSync(new URL('../docs/task-types.md', import.meta.url), taskTypesPage());
+writeFileSync(new URL('../docs/reference/task-types.md', import.meta.url), taskTypesPage());

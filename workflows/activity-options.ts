@@ -4,7 +4,7 @@ import type { Patience } from './contract.ts';
 import { sideQueue } from './protocol.ts';
 
 /**
- * Temporal retries only while the worker, the store or MAAS is unavailable (docs/design.md#failures-are-results). The retries never
+ * Temporal retries only while the worker, the store or MAAS is unavailable (docs/explain/design.md#failures-are-results). The retries never
  * stop: otherwise an outage would fail a healthy node.
  */
 const RETRY: NonNullable<ActivityOptions['retry']> = {
@@ -64,7 +64,7 @@ export const abortCall = (activityId: string, summary: string, heartbeatSeconds:
   retry: RETRY,
 });
 
-/** Temporal retries only while the agent is unavailable; the agent then follows the task again (docs/design.md#failures-are-results). No limit. */
+/** Temporal retries only while the agent is unavailable; the agent then follows the task again (docs/explain/design.md#failures-are-results). No limit. */
 const FOLLOW_AGAIN: NonNullable<ActivityOptions['retry']> = {
   initialInterval: '1 second',
   backoffCoefficient: 2,

@@ -35,7 +35,7 @@ import type { NodeRetries, Phase, SiteRun } from './site-run.ts';
 const MAX_BESIDE_CALLS = 100;
 
 /**
- * Prepares and deploys one group after the other until none is left (docs/design.md#spec-5, "Process").
+ * Prepares and deploys one group after the other until none is left (docs/explain/design.md#spec-5, "Process").
  * src/core/deployment decides the next step.
  */
 export const deployGroups =
@@ -173,7 +173,7 @@ class Baremetal {
     await this.record(next.nodes);
   }
 
-  /** A node may have finished after its timeout. Reads its final state and changes nothing (docs/design.md#deployment-groups). */
+  /** A node may have finished after its timeout. Reads its final state and changes nothing (docs/explain/design.md#deployment-groups). */
   async #recheckTimedOutNodes(): Promise<void> {
     const { run, plan } = this;
     if (run.control.cancelled) return;

@@ -236,7 +236,7 @@ class CallClock {
 
 /**
  * With more nodes than this, calls run in child workflows: a node has two calls of up to six events each,
- * and no history may exceed 10,000 events (docs/design.md#limits). A smaller run stays in one workflow, where an
+ * and no history may exceed 10,000 events (docs/explain/design.md#limits). A smaller run stays in one workflow, where an
  * operator sees every node on one page.
  */
 export const NODES_IN_ONE_WORKFLOW = 400;

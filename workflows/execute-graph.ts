@@ -55,7 +55,7 @@ type Opened = Extract<OpenGraphRunAnswer, { ok: true }>;
 /** People read the details: a shorter interval only costs. */
 const SHOW_MS = 1_000;
 
-/** Executes task graphs of a cluster in sequence. Plans each graph right before it runs (docs/design.md#data-flow). */
+/** Executes task graphs of a cluster in sequence. Plans each graph right before it runs (docs/explain/design.md#data-flow). */
 export async function execute_graph(...args: unknown[]): Promise<GraphRunResult> {
   return new GraphRun(args).run();
 }
@@ -349,7 +349,7 @@ export const taskRequest = objectOf<TaskRequest>(
   ['task', 'node'],
 );
 
-/** Sets the handlers for operators of a graph run: signals, updates and queries (docs/design.md#the-temporal-surface). */
+/** Sets the handlers for operators of a graph run: signals, updates and queries (docs/explain/design.md#the-temporal-surface). */
 function handleGraphOperators(run: GraphRun): void {
   const { progress, control } = run;
   const status = () => run.status();

@@ -56,7 +56,7 @@ export const openedHandler = <Failure>(run: { readonly opening: RunOpening<Failu
   },
 });
 
-/** Handlers with which operators pause, resume and stop any run (docs/design.md#pausing). */
+/** Handlers with which operators pause, resume and stop any run (docs/explain/design.md#pausing). */
 export function steeringHandlers<Status>({ control, status, forward, settled, validate }: SteeredRun<Status>) {
   const read = (payload: unknown) => readRequest(operatorNote, payload);
   const signal = (name: Steering) => ({

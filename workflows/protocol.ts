@@ -129,15 +129,15 @@ export const sideQueue = (queue: string, side: (typeof SIDE_QUEUES)[number]): st
 /** The failure of a query for which its worker has executed unreported steps of the run (loaded-ahead.ts). */
 export const LOADED_AHEAD = 'the run received a message while the query waited: repeat the query';
 
-/** Queue of a node's tasks (docs/design.md#nodes). */
+/** Queue of a node's tasks (docs/explain/design.md#nodes). */
 export const nodeQueue = (site: string, node: string): string => `node.${site}.${node}`;
 
 /** Queue on which a node's agent answers even while a task runs. */
 export const controlQueue = (queue: string): string => `${queue}.ctl`;
 
-/** Id of a task's activity, for people: `task@node`, from the second attempt on with `:attempt` (docs/design.md#the-temporal-surface). */
+/** Id of a task's activity, for people: `task@node`, from the second attempt on with `:attempt` (docs/explain/design.md#the-temporal-surface). */
 export const taskActivityId = (task: string, node: string, attempt: number): string =>
   `${taskKey(task, node)}${attempt > 1 ? `:${attempt}` : ''}`;
 
-/** Id of a node's activity: `prepare:<group>:<node>` (docs/design.md#the-temporal-surface). */
+/** Id of a node's activity: `prepare:<group>:<node>` (docs/explain/design.md#the-temporal-surface). */
 export const nodeActivityId = (verb: string, group: string, node: string): string => `${verb}:${group}:${node}`;

@@ -45,7 +45,7 @@ import { approvalHandlers, maasSilenceHandler, openedHandler, steeringHandlers }
 import { prefixed } from './protocol.ts';
 import { Run, RunEnded, startProgress } from './run.ts';
 
-/** A payload is limited to 200 KB (docs/design.md#limits). */
+/** A payload is limited to 200 KB (docs/explain/design.md#limits). */
 const RECORD_BYTES = 60_000;
 
 /** What a phase gives to the next one, and what it shows of itself. */
@@ -299,7 +299,7 @@ function isDeployed({ kind, outcome, baremetal }: RunProgress): boolean {
 
 export const retryNode = objectOf<RetryNodeRequest>({ ...noteFields, node: lineOf(MAX.name) }, ['node']);
 
-/** Sets the handlers for operators of a site run: signals, updates and queries (docs/design.md#the-temporal-surface). */
+/** Sets the handlers for operators of a site run: signals, updates and queries (docs/explain/design.md#the-temporal-surface). */
 function handleSiteOperators(run: SiteRun): void {
   const { progress, control, slices } = run;
   const status = () => run.status();

@@ -14,7 +14,7 @@ import {
 } from './site-phases.ts';
 import { SiteRun } from './site-run.ts';
 
-/** Deploys a site: verifies and prepares it, deploys group after group, then runs the software phase (docs/design.md#data-flow). */
+/** Deploys a site: verifies and prepares it, deploys group after group, then runs the software phase (docs/explain/design.md#data-flow). */
 export const deploy_site = siteWorkflow('deploy_site', async (run) => {
   const plan = await run.phase('load', loadPlan(await fetchedRevision(run)));
   await run.phase('verify_site', verifySite(plan));

@@ -3,7 +3,7 @@
 
 const INSTANCES = ['mysql:1', 'mysql:2'];
 
-/** docs/tags.md describes what it is asked and what it answers. */
+/** docs/reference/tags.md describes what it is asked and what it answers. */
 export const extension = {
   name: 'spread-mysql',
   assignTags({ nodes, others }) {

@@ -23,7 +23,7 @@ export interface Execution extends ExecutionKey {
   readonly earlier?: readonly string[];
   /** Name of a registered task type. */
   readonly type: string;
-  /** As docs/task-types.md describes them for the type. Values `{secret: REF}` are allowed where that page permits them. */
+  /** As docs/reference/task-types.md describes them for the type. Values `{secret: REF}` are allowed where that page permits them. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /** `noop` changes nothing on the node. Default `apply`. */
   readonly mode?: 'apply' | 'noop';

@@ -2,7 +2,7 @@
 export const REDACTED = '[secret]';
 const MARK = Buffer.from(REDACTED);
 
-/** Shorter values are not redacted: they would match almost anywhere; see docs/agents.md. */
+/** Shorter values are not redacted: they would match almost anywhere; see docs/how-to/agents.md. */
 const SHORTEST = 4;
 
 /** The texts to look for: each secret, and each long line of one (keys are printed line by line). */

@@ -46,7 +46,7 @@ export async function loadedSettings(terminal: Terminal, flags: GlobalFlags) {
     {
       code: 'settings',
       message: 'the settings are not valid',
-      hint: 'docs/settings.md explains every setting.',
+      hint: 'docs/reference/settings.md explains every setting.',
       errors: loaded.problems,
     },
     EXIT.invalid,

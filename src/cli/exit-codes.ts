@@ -1,4 +1,4 @@
-/** Exit codes of every command and process. docs/cli.md explains them; there is no other list. */
+/** Exit codes of every command and process. docs/reference/cli.md explains them; there is no other list. */
 export const EXIT = {
   done: 0,
   /** The command worked but its result is negative: a run failed, was stopped or cancelled; a package is not valid. */

@@ -143,7 +143,7 @@ export async function createProgram(
       'after',
       `
 Exit codes: 0 done, 1 the run failed, was stopped or cancelled, 2 invalid use or input, 3 not found,
-4 conflict, 5 unreachable, 6 not allowed, 130 interrupted. docs/cli.md describes every command.`,
+4 conflict, 5 unreachable, 6 not allowed, 130 interrupted. docs/reference/cli.md describes every command.`,
     );
   const plain: Terminal = {
     ...terminal,

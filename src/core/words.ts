@@ -86,7 +86,7 @@ export type PhaseName = (typeof PHASE_NAMES)[number];
 
 export const PHASE_STATES = ['running', 'success', 'failed', 'skipped', 'stopped'] as const satisfies Words;
 
-/** State of a node in the baremetal step (docs/design.md#spec-5, "Process" 1), and of a group. */
+/** State of a node in the baremetal step (docs/explain/design.md#spec-5, "Process" 1), and of a group. */
 export const NODE_STATES = ['waiting', 'not_reached', 'prepared', 'success', 'failed'] as const satisfies Words;
 export type NodeState = (typeof NODE_STATES)[number];
 

@@ -2,7 +2,7 @@ import type { DeploymentConfigurationData } from './schemas/deployment-configura
 
 /**
  * A DeploymentConfiguration with all defaults applied. Field names are the document's; all times are
- * seconds. A configured 0 is 0 (docs/design.md#deployment-groups), unlike in Shipyard, which takes it for "not set".
+ * seconds. A configured 0 is 0 (docs/explain/design.md#deployment-groups), unlike in Shipyard, which takes it for "not set".
  */
 export interface DeploymentConfiguration {
   readonly physical_provisioner: {

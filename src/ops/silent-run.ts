@@ -40,7 +40,7 @@ export async function explainSilence(
     'workflow-task-failing',
     `no worker can continue run ${run.id}: its workflow task has failed ${found.attempt - 1} times. Temporal reports: ${found.message}`,
     {
-      hint: `Start a worker of a version that can (docs/troubleshooting.md, "A run that does not continue"). Or end the run, which aborts nothing in MAAS: temporal workflow terminate --workflow-id '${run.workflowId}'`,
+      hint: `Start a worker of a version that can (docs/reference/troubleshooting.md, "A run that does not continue"). Or end the run, which aborts nothing in MAAS: temporal workflow terminate --workflow-id '${run.workflowId}'`,
     },
   );
 }

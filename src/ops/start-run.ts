@@ -25,7 +25,7 @@ export type StartedRun<W extends RunType> =
   | { readonly kind: 'waiting'; readonly id: string; readonly workflowId: string };
 
 /**
- * Starts a run: its workflow checks the request, claims its subject and writes its row (docs/design.md#runs).
+ * Starts a run: its workflow checks the request, claims its subject and writes its row (docs/explain/design.md#runs).
  *
  * @param summary shown in Temporal for a run without a title
  * @throws WorkflowExecutionAlreadyStartedError for a second run with an open workflow's id

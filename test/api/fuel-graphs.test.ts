@@ -32,7 +32,7 @@ describe('the graph of an owner', () => {
 
     const wanted = recorded(9, 'POST', '/clusters/1/deployment_graphs/custom');
     const created = await upload('custom', wanted.request);
-    // 200 in the reference, which is an accident (docs/design.md#graphs).
+    // 200 in the reference, which is an accident (docs/explain/design.md#graphs).
     expect(created.status).toBe(201);
     expect(created.headers.location).toBe(ofCluster('custom'));
     const { id, relations, warnings, ...rest } = created.body;

@@ -31,7 +31,7 @@ const OF_RUNS = new Set([
 
 /** Where we answer differently on purpose: our status, and why. */
 const DIFFERS: Readonly<Record<number, readonly [status: number, why: string]>> = {
-  9: [201, 'a graph is created (docs/design.md#graphs)'],
+  9: [201, 'a graph is created (docs/explain/design.md#graphs)'],
   12: [200, 'the reference answers with JSON inside a text'],
   21: [410, 'a graph needs an owner'],
   25: [200, 'the reference breaks on an owner filter beside graph types'],
@@ -40,7 +40,7 @@ const DIFFERS: Readonly<Record<number, readonly [status: number, why: string]>> 
   43: [201, 'role null is refused by the schema, but means the sync node'],
   45: [201, 'any field but the id may be computed (specification of YAQL)'],
   52: [201, 'a graph is created'],
-  54: [400, 'a cycle is refused at upload (docs/design.md#graphs)'],
+  54: [400, 'a cycle is refused at upload (docs/explain/design.md#graphs)'],
   55: [404, 'so there is nothing to delete'],
   57: [201, 'a graph is created'],
   59: [201, 'a graph is created'],

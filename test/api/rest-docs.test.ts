@@ -7,7 +7,7 @@ import { lookAgain } from '../rig/look-again.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { type Answer, type ApiRig, apiOfSite, type Method } from './api-rig.ts';
 
-const text = readFileSync(new URL('../../docs/rest.md', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../../docs/reference/rest.md', import.meta.url), 'utf8');
 
 interface Example {
   readonly method: Method;
@@ -96,7 +96,7 @@ afterAll(async () => {
   await rig.close();
 });
 
-it('every example of docs/rest.md gets the documented answer', async ({ onTestFailed }) => {
+it('every example of docs/reference/rest.md gets the documented answer', async ({ onTestFailed }) => {
   let waitedFor: string | null = null;
   onTestFailed(() => console.error(`waited for ${waitedFor}`));
   const examples = readExamples();

@@ -423,7 +423,7 @@ describe('extensions', () => {
   });
 
   it('can assign the instances of the specification, also of unknown tags', async () => {
-    // docs/design.md#spec-3 verbatim, except for the ids.
+    // docs/explain/design.md#spec-3 verbatim, except for the ids.
     const answer = load(
       ['- node_id: 1', '  node_roles: [controller]', '  tags: [cluster:2, mysql:1]', '- node_id: 2']
         .concat(['  node_roles: [controller]', '  tags: [cluster:1, mysql:2]'])

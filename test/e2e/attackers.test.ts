@@ -12,7 +12,7 @@ import { freePort } from '../../src/platform/free-port.ts';
 import { type Answer, type AttackedSystem, attackedSystem, CANARY, curl } from '../rig/attacked-system.ts';
 
 /*
- * The threat model of docs/security.md, played against a running installation with programs of the system: curl, openssl,
+ * The threat model of docs/explain/security.md, played against a running installation with programs of the system: curl, openssl,
  * tar, a raw socket. Attacks from the other side of Temporal are in secure-agents.test.ts.
  */
 

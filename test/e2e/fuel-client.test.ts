@@ -638,9 +638,9 @@ describe.skipIf(!found.ok)('the published clients, against an API that needs tok
   });
 });
 
-describe.skipIf(!found.ok)('docs/coming-from-fuel.md', () => {
+describe.skipIf(!found.ok)('docs/how-to/coming-from-fuel.md', () => {
   it('has a line for every command of both clients, and each behaves as described', () => {
-    const page = readFileSync(new URL('../../docs/coming-from-fuel.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../docs/how-to/coming-from-fuel.md', import.meta.url), 'utf8');
     const lines = new Map<string, string>();
     for (const [, commands, here] of page.matchAll(/^\| ((?:`[^`|]+`(?:, )?)+) \| (works|not here)\b/gm)) {
       for (const [, command] of commands!.matchAll(/`([^`]+)`/g)) lines.set(command!, here!);

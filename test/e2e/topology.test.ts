@@ -158,8 +158,8 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     expect(history).toContain('greeting');
   });
 
-  it('operators start and watch a graph with the commands of docs/operating.md, and nothing of ours', async () => {
-    const page = await readFile(path('docs/operating.md'), 'utf8');
+  it('operators start and watch a graph with the commands of docs/how-to/operating.md, and nothing of ours', async () => {
+    const page = await readFile(path('docs/how-to/operating.md'), 'utf8');
     const documented = /^temporal (workflow start --type execute_graph .*)$/m.exec(page)?.[1] ?? '';
     const command = documented.replace('kernel-update', 'greeting');
     expect(command).toContain('"type":"greeting"');

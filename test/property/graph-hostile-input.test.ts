@@ -19,7 +19,7 @@ import {
 // biome-ignore lint/suspicious/noExplicitAny: JSON that is about to be broken
 type Json = any;
 
-const page = readFileSync(new URL('../../docs/graphs.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/reference/graphs.md', import.meta.url), 'utf8');
 const example: Json = JSON.parse(/```json file=shop.json\n([\s\S]*?)```/.exec(page)![1]!);
 example.tasks.push({ id: 'all', type: 'group', roles: '*', tasks: ['backup'], fault_tolerance: '10%' });
 example.cluster.deployment_info.common.propagate_task_deploy = true;

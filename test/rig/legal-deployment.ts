@@ -5,7 +5,7 @@ type Finished = Exclude<SimulationResult, { rejected: readonly string[] }>;
 type Stage = 'NOT_STARTED' | 'PREPARED' | 'DEPLOYED' | 'FAILED';
 
 /**
- * Judges a simulation by the rules of docs/design.md#spec-5 alone, written apart from src/core on purpose: walks the
+ * Judges a simulation by the rules of docs/explain/design.md#spec-5 alone, written apart from src/core on purpose: walks the
  * calls in the order they were made and reports every way in which they, or the final stages, break a rule.
  */
 export function illegalitiesOf(

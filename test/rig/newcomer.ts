@@ -8,8 +8,8 @@ const sectionOf = (name: string, heading: string): string =>
 const blocksOf = (text: string): readonly string[] =>
   [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!);
 
-const ownSite = blocksOf(sectionOf('docs/documents.md', 'Trying your own site'));
-const graphPage = sectionOf('docs/graphs.md', 'A graph of your own, on this machine');
+const ownSite = blocksOf(sectionOf('docs/reference/documents.md', 'Trying your own site'));
+const graphPage = sectionOf('docs/reference/graphs.md', 'A graph of your own, on this machine');
 const [, name, text] = /```yaml file=(\S+)\n([\s\S]*?)```/.exec(graphPage) ?? [];
 const [runOwnGraph, ownRelease] = blocksOf(graphPage);
 
@@ -23,5 +23,5 @@ export const newcomer = {
   ownGraph: { name: name!, text: text! },
   runOwnGraph: runOwnGraph!,
   ownRelease: ownRelease!,
-  scaling: blocksOf(page('docs/scaling.md')),
+  scaling: blocksOf(page('docs/how-to/move-a-service.md')),
 };

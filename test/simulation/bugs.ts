@@ -69,7 +69,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'an outage fails a healthy node: retries end after three',
-    mended: 'docs/design.md#failures-are-results',
+    mended: 'docs/explain/design.md#failures-are-results',
     file: 'workflows/activity-options.ts',
     is: "  maximumInterval: '30 seconds',\n};",
     was: "  maximumInterval: '30 seconds',\n  maximumAttempts: 3,\n};",

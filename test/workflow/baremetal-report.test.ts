@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-/* docs/design.md#spec-5, "Process" 3. */
+/* docs/explain/design.md#spec-5, "Process" 3. */
 it('the worker logs the success of groups and the state of each node when the bare-metal step ends, before software', async () => {
   const lines: string[] = [];
   const { logger } = Runtime.instance();

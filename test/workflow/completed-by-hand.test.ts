@@ -164,7 +164,7 @@ it('a run started with Temporal’s own tool has a pointer to help in its memo',
   const described = JSON.parse(
     await temporalCli(rig, 'workflow', 'describe', '--workflow-id', workflowId, '-o', 'json'),
   );
-  expect(JSON.stringify(described.workflowExecutionInfo.memo)).toContain('docs/troubleshooting.md');
+  expect(JSON.stringify(described.workflowExecutionInfo.memo)).toContain('docs/reference/troubleshooting.md');
   call.finish();
   await rig.client.workflow.getHandle(workflowId).result();
   await worker.stop();

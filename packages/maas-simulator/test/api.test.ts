@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { simulatorKeys } from '../src/index.ts';
 import { authorization, SimulatedMaas } from './simulated-maas.ts';
 
-/** Requests of a client that no recording has; the rules were measured on MAAS 3.6.5 (docs/design.md#machines). */
+/** Requests of a client that no recording has; the rules were measured on MAAS 3.6.5 (docs/explain/design.md#machines). */
 let maas: SimulatedMaas;
 beforeAll(async () => {
   maas = await SimulatedMaas.start();

@@ -15,7 +15,7 @@ afterAll(() => maas.close());
 const S = MachineStatus;
 const all = Object.values(S);
 
-/** What each call accepts, from MAAS 3.6.5 (docs/design.md#machines): the state it is called in, and where it leads. */
+/** What each call accepts, from MAAS 3.6.5 (docs/explain/design.md#machines): the state it is called in, and where it leads. */
 const accepted: Readonly<Record<string, readonly (readonly [from: number, to: number])[]>> = {
   commission: [S.New, S.FailedCommissioning, S.Ready, S.Broken].map((from) => [from, S.Commissioning] as const),
   deploy: [

@@ -30,7 +30,7 @@
  * place and `describe()`.
  *
  * **Helper functions.** `engine.register({ name, call, parameters: [p.string('name')], documentation, implementation })`
- * adds a function; the types of the implementation's arguments follow from the parameters. `docs/yaql.md` has examples.
+ * adds a function; the types of the implementation's arguments follow from the parameters. `docs/reference/yaql.md` has examples.
  */
 export {
   createEngine,

@@ -8,7 +8,7 @@ import { Context, type FunctionDefinition } from './runtime/context.ts';
 import { Dict } from './values/collections.ts';
 import type { Value } from './values/kind.ts';
 
-/** One expression with everything it needs, as conformance records and batch files have them (see `docs/yaql.md`). */
+/** One expression with everything it needs, as conformance records and batch files have them (see `docs/reference/yaql.md`). */
 export interface EvaluationRecord {
   readonly id: string;
   readonly expr: string;

@@ -39,7 +39,7 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
     )
     .option(
       '--policy <file>',
-      'apply this policy to the tasks (docs/security.md); over ssh the node’s own policy takes precedence',
+      'apply this policy to the tasks (docs/explain/security.md); over ssh the node’s own policy takes precedence',
     )
     .option('--ssh <[user@]host>', 'run the tasks over ssh on this machine, which needs no agent')
     .ssh()

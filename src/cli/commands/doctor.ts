@@ -72,7 +72,7 @@ async function systemFindings(session: Session): Promise<Finding[]> {
     name: 'settings',
     state,
     message: [where, ...warnings.map((one) => one.message)].join('; '),
-    ...(state === 'warn' ? { fix: 'See docs/settings.md.' } : {}),
+    ...(state === 'warn' ? { fix: 'See docs/reference/settings.md.' } : {}),
   };
   const { examine } = await import('../../../worker/doctor.ts');
   return [own, ...(await examine(settings))];

@@ -34,7 +34,7 @@ export function registerLogin(program: CliCommand, session: Session): void {
       if (openid === null)
         throw failed(
           `the API at ${client.url} has no sign-in provider`,
-          'Use a token: SITEWRIGHT_TOKEN or --token-file. docs/access.md describes access.openid.',
+          'Use a token: SITEWRIGHT_TOKEN or --token-file. docs/how-to/access.md describes access.openid.',
         );
       const waiting = await awaitSignIn();
       try {

@@ -44,7 +44,7 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
       const without = [...new Set(rows.flatMap((node) => (node.agent === false ? (node.cluster ?? []) : [])))];
       if (without.length === 0) return;
       terminal.err(
-        `nodes whose agent is false run no tasks. Start them on this machine, or see docs/agents.md:\n${without.map((id) => `  sitewright agent run --env ${id}\n`).join('')}`,
+        `nodes whose agent is false run no tasks. Start them on this machine, or see docs/how-to/agents.md:\n${without.map((id) => `  sitewright agent run --env ${id}\n`).join('')}`,
       );
     });
 

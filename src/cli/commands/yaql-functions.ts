@@ -117,7 +117,7 @@ function libraryText(helpers: readonly FunctionDefinition[]): string {
   return out;
 }
 
-/** The generated part of `docs/yaql.md`. */
+/** The generated part of `docs/reference/yaql.md`. */
 export function libraryMarkdown(): string {
   let out = `The examples are evaluated over this data; \`new\` is \`$\`:\n\n\`\`\`yaml\n${exampleData()}\n\`\`\`\n\n`;
   for (const [title, overloads] of byChapter()) {

@@ -32,7 +32,7 @@ export function registerYaql(program: CliCommand, ports: YaqlCommandPorts): void
 
   yaql
     .verb('functions [name]', 'print the documentation of all functions or of one, with the helpers of yaql.helpers')
-    .option('--markdown', 'print the Markdown of docs/yaql.md')
+    .option('--markdown', 'print the Markdown of docs/reference/yaql.md')
     .action(async (name: string | undefined, flags: { markdown?: boolean }) => {
       const { runFunctions } = await import('./yaql-functions.ts');
       const helpers = flags.markdown ? [] : ((await ports.loadHelpers?.()) ?? []);

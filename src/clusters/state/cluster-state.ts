@@ -21,7 +21,7 @@ export interface Surroundings {
 
 /**
  * The data of a cluster for task expressions: common data, a part for each node, for `master` and for the sync
- * node, and facts beside this content. `docs/expression-data.md` lists its keys. It has the shape of the
+ * node, and facts beside this content. `docs/reference/expression-data.md` lists its keys. It has the shape of the
  * reference's deployment information, as far as the store has the data. Uploaded data overrides it, mapping by mapping;
  * uploaded `nodes` and `network_metadata` replace our substitutes.
  *

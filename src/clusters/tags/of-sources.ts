@@ -25,7 +25,7 @@ export const allRoles = ({ roles, pendingRoles }: Pick<ClusterNode, 'roles' | 'p
 
 /**
  * The effective tags of a node: those assigned to it and the names of its roles, which are separate tags that only go with the
- * role (docs/design.md#spec-3, "implicit role name tag"); with the tags engine off, those of its roles.
+ * role (docs/explain/design.md#spec-3, "implicit role name tag"); with the tags engine off, those of its roles.
  */
 export function effectiveTags(node: ClusterNode, { cluster }: ClusterSources, catalogue: Catalogue): readonly string[] {
   return cluster.placesByTags ? [...new Set([...node.tags, ...allRoles(node)])] : tagsOfRoles(node, catalogue);

@@ -42,7 +42,7 @@ export function resolveTaggedNodes(input: TaggedNodesInput): TaggedNodes {
   const { catalogue, tagsEngine, highAvailability } = input;
   const nodes = input.nodes.map((node) => ({
     ...node,
-    // A role's name is a tag of its nodes, whatever tags they have (docs/design.md#spec-3, "implicit role name tag").
+    // A role's name is a tag of its nodes, whatever tags they have (docs/explain/design.md#spec-3, "implicit role name tag").
     tags: tagsEngine ? [...new Set([...node.tags, ...node.roles])] : tagsOfRoles(node, catalogue),
   }));
   const inRun = new Set(input.run ?? nodes.map(({ id }) => id));

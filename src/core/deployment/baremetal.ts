@@ -43,7 +43,7 @@ export interface NextCall {
   readonly nodes: readonly number[];
 }
 
-/** Resolves every group's selectors once (docs/design.md#spec-5, "Process" 1). */
+/** Resolves every group's selectors once (docs/explain/design.md#spec-5, "Process" 1). */
 export function planGroups(strategy: DeploymentStrategy, nodes: readonly SiteNode[]): GroupPlan[] {
   return strategy.groups.map((group) => ({
     name: group.name,
@@ -166,7 +166,7 @@ export function finishNode(
 
 /**
  * Ends the open call and judges its group. After a timeout, nodes without a result fail, and the group fails
- * regardless of its criteria (docs/design.md#deployment-groups). After a stop, nodes that never started keep their state.
+ * regardless of its criteria (docs/explain/design.md#deployment-groups). After a stop, nodes that never started keep their state.
  */
 export function finishCall(state: BaremetalState, end: CallEnd, now: number): BaremetalState {
   const { current } = state;
@@ -221,7 +221,7 @@ export function cutShort(
     : state;
 }
 
-/** Whether a critical group failed: the run then halts after the baremetal step (docs/design.md#spec-5, "Process" 4). */
+/** Whether a critical group failed: the run then halts after the baremetal step (docs/explain/design.md#spec-5, "Process" 4). */
 export function halts(state: BaremetalState): boolean {
   return state.groups.some((group) => group.plan.critical && group.state === 'failed');
 }

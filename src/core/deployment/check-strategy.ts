@@ -2,7 +2,7 @@ import { parseLabelEntry } from './labels.ts';
 import { findCycles } from './order.ts';
 import type { DeploymentStrategy } from './strategy.ts';
 
-/** Why a well-formed strategy is refused before anything runs (docs/design.md#deployment-groups). */
+/** Why a well-formed strategy is refused before anything runs (docs/explain/design.md#deployment-groups). */
 export type StrategyProblem =
   | {
       readonly kind: 'duplicate-group';

@@ -18,9 +18,9 @@ interface NodeCounts {
 }
 
 /**
- * Judges a group's criteria over its full set of nodes (docs/design.md#spec-5, "Success Criteria"). Percentages
- * are compared exactly, never as floating point: 29 of 50 is 58 % (docs/design.md#deployment-groups). A group without
- * nodes counts 0 of 0: percent met, maximum met, a minimum of 1 or more not met (docs/design.md#deployment-groups).
+ * Judges a group's criteria over its full set of nodes (docs/explain/design.md#spec-5, "Success Criteria"). Percentages
+ * are compared exactly, never as floating point: 29 of 50 is 58 % (docs/explain/design.md#deployment-groups). A group without
+ * nodes counts 0 of 0: percent met, maximum met, a minimum of 1 or more not met (docs/explain/design.md#deployment-groups).
  */
 export function judgeCriteria(criteria: SuccessCriteria | undefined, counts: NodeCounts): CriterionVerdict[] {
   const { total, successful } = counts;

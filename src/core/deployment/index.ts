@@ -1,5 +1,5 @@
 /**
- * Deployment groups (docs/design.md#spec-5) as pure functions: strategies, the next call to make, results of groups and nodes.
+ * Deployment groups (docs/explain/design.md#spec-5) as pure functions: strategies, the next call to make, results of groups and nodes.
  * Runs inside workflows; the CLI's `strategy` commands use the same code.
  */
 export {

@@ -11,7 +11,7 @@ type ParsedLabels =
 
 /**
  * Reads one entry of `node_labels`. A text needs exactly one colon with text on both sides (reference/shipyard §1).
- * A mapping gives one label per key (docs/design.md#deployment-groups).
+ * A mapping gives one label per key (docs/explain/design.md#deployment-groups).
  */
 export function parseLabelEntry(entry: LabelEntry): ParsedLabels {
   if (typeof entry === 'string') {

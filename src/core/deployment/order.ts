@@ -6,7 +6,7 @@ interface Ordered {
 
 /**
  * The order in which groups are processed: the next is always the first in the document whose dependencies are placed
- * already (docs/design.md#deployment-groups). Ignores unknown dependencies and omits members of a cycle: `checkStrategy` refuses both
+ * already (docs/explain/design.md#deployment-groups). Ignores unknown dependencies and omits members of a cycle: `checkStrategy` refuses both
  * before anything runs.
  */
 export function stableOrder(items: readonly Ordered[]): string[] {

@@ -3,7 +3,7 @@ import type { GroupFailure, NodeFailure } from './failures.ts';
 import type { CallRecord, CallVerdict, GroupPlan } from './group-plan.ts';
 
 /**
- * How far the baremetal step of docs/design.md#spec-5 ("Process") is: a pure state machine. The caller gets the next call from `nextCall`,
+ * How far the baremetal step of docs/explain/design.md#spec-5 ("Process") is: a pure state machine. The caller gets the next call from `nextCall`,
  * makes it, reports every node's result with `finishNode`, ends it with `finishCall`, and repeats until no call is
  * left. The caller passes all times (milliseconds); nothing here reads a clock.
  *
@@ -45,7 +45,7 @@ export interface NodeProgress {
   readonly running?: Call;
   /** An operator's retry in parallel with calls of groups: its call, and the group that it works for. */
   readonly retrying?: { readonly call: Call; readonly group: number };
-  /** A result that arrived after its call had ended. It changes nothing (docs/design.md#deployment-groups). */
+  /** A result that arrived after its call had ended. It changes nothing (docs/explain/design.md#deployment-groups). */
   readonly late?: { readonly call: Call; readonly ok: boolean; readonly at: number; readonly message: string };
 }
 

@@ -22,7 +22,7 @@ export function reportBaremetal(state: BaremetalState): BaremetalReport {
 }
 
 /**
- * The report of the step for the log, a line for each group and for each state of nodes (docs/design.md#spec-5, "Process" 3: "success/failure of
+ * The report of the step for the log, a line for each group and for each state of nodes (docs/explain/design.md#spec-5, "Process" 3: "success/failure of
  * groups and the status of the individual nodes").
  */
 export function describeBaremetal({ groups, nodes_by_state: byState }: BaremetalReport): string[] {

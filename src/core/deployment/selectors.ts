@@ -2,7 +2,7 @@ import { parseLabelEntry } from './labels.ts';
 import type { Selector, SiteNode } from './strategy.ts';
 
 /**
- * The nodes that a list of selectors matches, as ascending indexes into `nodes` (docs/design.md#spec-5, "Selectors"): intersection
+ * The nodes that a list of selectors matches, as ascending indexes into `nodes` (docs/explain/design.md#spec-5, "Selectors"): intersection
  * within a selector, union across selectors. No criteria means every node. Within one criterion any value suffices.
  * Bad labels match nothing; `checkStrategy` refuses them.
  */

@@ -1,11 +1,11 @@
 /**
- * The data of a DeploymentStrategy document (docs/design.md#spec-5, "Deployment Strategy Document") after src/documents has checked
+ * The data of a DeploymentStrategy document (docs/explain/design.md#spec-5, "Deployment Strategy Document") after src/documents has checked
  * its shape. The field names are those of the document.
  */
 
 import type { SuccessCriteria } from '../contracts/site-run.ts';
 
-/** A label that a selector matches: `"key: value"`, `"key:value"` or a mapping (docs/design.md#deployment-groups). */
+/** A label that a selector matches: `"key: value"`, `"key:value"` or a mapping (docs/explain/design.md#deployment-groups). */
 export type LabelEntry = string | Readonly<Record<string, unknown>>;
 
 /** One selector: the intersection of its criteria. Absent or empty criteria are ignored. */
@@ -38,10 +38,10 @@ export interface SiteNode {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Name of a site's strategy document if its configuration names none (docs/design.md#deployment-groups). */
+/** Name of a site's strategy document if its configuration names none (docs/explain/design.md#deployment-groups). */
 export const DEFAULT_STRATEGY_NAME = 'deployment-strategy';
 
-/** Used when a site has no strategy document: one critical group of all nodes at 100 % (docs/design.md#deployment-groups). */
+/** Used when a site has no strategy document: one critical group of all nodes at 100 % (docs/explain/design.md#deployment-groups). */
 export function allAtOnceStrategy(): DeploymentStrategy {
   return { groups: [criticalGroup('default', [])] };
 }

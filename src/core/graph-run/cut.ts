@@ -3,7 +3,7 @@ import { partition } from '../scheduler/index.ts';
 
 /**
  * Most tasks with work in one workflow, where the ping of each node counts as a task. Even if each task ends alone,
- * this many stay under 10,000 events (docs/design.md#limits), with capacity for about 80 retries. See `history-capacity.ts` for the
+ * this many stay under 10,000 events (docs/explain/design.md#limits), with capacity for about 80 retries. See `history-capacity.ts` for the
  * events per task.
  */
 export const TASKS_IN_ONE_WORKFLOW = 1_170;

@@ -1,4 +1,4 @@
-/** Limit of events per history (docs/design.md#limits). Temporal warns above it, and a worker that takes over replays each event. */
+/** Limit of events per history (docs/explain/design.md#limits). Temporal warns above it, and a worker that takes over replays each event. */
 const MAX_EVENTS = 10_000;
 
 /** A task that ends alone takes six events. Its rows and the messages between parts add up to a quarter. */

@@ -19,7 +19,7 @@ export interface GraphRequest {
 /** Graphs of an input that names none. */
 export const DEFAULT_GRAPHS: readonly GraphRequest[] = [{ type: 'default' }];
 
-/** Input of `execute_graph`: one JSON object (docs/design.md#the-temporal-surface). Give `graphs`, `sequence` or `from`. Without them: the graph of type `default`. */
+/** Input of `execute_graph`: one JSON object (docs/explain/design.md#the-temporal-surface). Give `graphs`, `sequence` or `from`. Without them: the graph of type `default`. */
 export interface GraphRunInput extends RunDescription {
   readonly cluster: number;
   readonly graphs?: readonly GraphRequest[];

@@ -8,7 +8,7 @@ import type { PartStatus } from './part-status.ts';
 import { NO_TASKS, type TaskCounts } from './task-counts.ts';
 import type { TaskEnd, TaskRow } from './task-end.ts';
 
-/** Size limit of a record: half of a payload's limit (docs/design.md#limits). */
+/** Size limit of a record: half of a payload's limit (docs/explain/design.md#limits). */
 const RECORD_BYTES = 100_000;
 const ROWS_A_RECORD = 500;
 const REASON_LENGTH = 300;

@@ -36,7 +36,7 @@ export const TASK_FAILURES = [
   'defect',
 ] as const;
 
-/** How a task ended on its node: a result, never an exception (docs/design.md#failures-are-results). Under 2 KB; everything else is in the log store. */
+/** How a task ended on its node: a result, never an exception (docs/explain/design.md#failures-are-results). Under 2 KB; everything else is in the log store. */
 export interface TaskEnd {
   readonly outcome: TaskOutcome;
   /** Of `failed`, if known. */

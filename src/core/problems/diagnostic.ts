@@ -4,7 +4,7 @@
  */
 export interface Diagnostic {
   readonly severity: 'error' | 'warning' | 'info';
-  /** Stable, dotted, lower case, e.g. `strategy.unknown-dependency`. Listed in docs/troubleshooting. */
+  /** Stable, dotted, lower case, e.g. `strategy.unknown-dependency`. Listed in docs/reference/troubleshooting.md. */
   readonly code: string;
   /** One sentence for the user, without the location: the printer adds it. */
   readonly message: string;

@@ -5,7 +5,7 @@ import { type ParsedRunInput, parseRunInput } from '../run/input.ts';
 import type { SiteRunKind } from '../words.ts';
 import { SITE_NAME } from './site-name.ts';
 
-/** Input of all four: one JSON object (docs/design.md#the-temporal-surface). Every field but `site` (and `nodes` of `redeploy_nodes`) is optional. */
+/** Input of all four: one JSON object (docs/explain/design.md#the-temporal-surface). Every field but `site` (and `nodes` of `redeploy_nodes`) is optional. */
 export interface SiteRunInput extends RunDescription {
   readonly site: string;
   /** Number, hash (or a unique prefix of it), or `latest` (default). */

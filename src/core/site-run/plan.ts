@@ -25,7 +25,7 @@ export function fromRanges(ranges: IndexRanges): number[] {
 export const groupToWire = (group: GroupPlan): GroupWire => ({ ...group, nodes: toRanges(group.nodes) });
 export const groupFromWire = (group: GroupWire): GroupPlan => ({ ...group, nodes: fromRanges(group.nodes) });
 
-/** A payload is limited to 200 KB (docs/design.md#limits). */
+/** A payload is limited to 200 KB (docs/explain/design.md#limits). */
 const LIMIT_BYTES = 100_000;
 
 /** The plan as users read it: with the names of each group's nodes, as many as fit into `limit` bytes. */

@@ -3,7 +3,7 @@ import { namesByState } from '../deployment/index.ts';
 import { utf8Length } from '../text/text.ts';
 import { fromRanges, type IndexRanges } from './plan.ts';
 
-/** Payloads are limited to 200 KB (docs/design.md#limits). Half of it leaves space for the envelope and for growth. */
+/** Payloads are limited to 200 KB (docs/explain/design.md#limits). Half of it leaves space for the envelope and for growth. */
 const REPORT_LIMIT_BYTES = 100_000;
 
 /** A node as a run records it, and as the store has it. */

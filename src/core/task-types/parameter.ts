@@ -256,7 +256,7 @@ export const list = <P extends Parameters>(meaning: string, entries: P): Paramet
     return value.flatMap((entry: unknown, at) => {
       const inner = place.below(at);
       if (isMapping(entry)) return reading.isOpen?.(entry) === true ? [] : [inner.readAll(entries, entry)];
-      inner.wrong('must be an object', 'See docs/task-types.md.');
+      inner.wrong('must be an object', 'See docs/reference/task-types.md.');
       return [];
     });
   }),

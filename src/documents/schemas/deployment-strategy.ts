@@ -3,7 +3,7 @@ import { z } from 'zod';
 const names = (what: string) => z.array(z.string()).describe(what);
 const label = z.union([z.string(), z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))]);
 
-/** docs/design.md#spec-5 "Selectors". A selector without criteria selects all nodes. */
+/** docs/explain/design.md#spec-5 "Selectors". A selector without criteria selects all nodes. */
 const selectorSchema = z.strictObject({
   node_names: names('Names of nodes; any may match.').optional(),
   node_tags: names('Tags; a node with any of them matches.').optional(),
@@ -16,7 +16,7 @@ const selectorSchema = z.strictObject({
 
 const count = z.int().min(0);
 
-/** docs/design.md#spec-5 "Success Criteria": each is checked alone, all must be met. */
+/** docs/explain/design.md#spec-5 "Success Criteria": each is checked alone, all must be met. */
 const successCriteriaSchema = z
   .strictObject({
     percent_successful_nodes: z.int().min(0).max(100).describe('Share of the nodes that must succeed.').optional(),

@@ -55,7 +55,7 @@ export function chooseConfiguration(
 }
 
 /**
- * The strategy a run of this site uses (docs/design.md#deployment-groups): the one its configuration names; when it names
+ * The strategy a run of this site uses (docs/explain/design.md#deployment-groups): the one its configuration names; when it names
  * none, `deployment-strategy` if that document exists; else none: all nodes are one critical group.
  */
 export function chooseStrategy<Data>(

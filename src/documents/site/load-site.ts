@@ -40,7 +40,7 @@ import { OF_LINKS, OF_NETWORKS, reportWithoutEffect } from './without-effect.ts'
  * stored revisions again: otherwise `update_site` finds every node changed since the last good revision.
  */
 export interface ResolvedSite {
-  /** As written, with selectors; null when the site has none: all nodes are one critical group (docs/design.md#deployment-groups). */
+  /** As written, with selectors; null when the site has none: all nodes are one critical group (docs/explain/design.md#deployment-groups). */
   readonly strategy: DeploymentStrategy | null;
   /** Name of the strategy document; null when there is none. */
   readonly strategyName: string | null;

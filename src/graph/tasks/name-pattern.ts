@@ -51,7 +51,7 @@ export function namePattern(text: unknown): NamePattern {
 /**
  * The tags that an entry of `tags` or `roles` means: as {@link namePattern}, and `corosync*` matches every tag that
  * begins so, instances (`corosync:1`) included. A regular expression matches instances only if it names them, with a colon:
- * `/.*\/` and `/(primary-)?corosync/` place nothing by them (docs/design.md#spec-3). `*` alone is a name: only outside lists it means all nodes.
+ * `/.*\/` and `/(primary-)?corosync/` place nothing by them (docs/explain/design.md#spec-3). `*` alone is a name: only outside lists it means all nodes.
  */
 export function tagPattern(text: unknown): NamePattern {
   if (typeof text === 'string' && isRegex(text) && !namesInstances(text)) return withoutInstances(namePattern(text));

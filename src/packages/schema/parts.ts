@@ -1,6 +1,6 @@
 import { boolean, integer, listOf, listOfText, mapping, type Shape, text } from './shape.ts';
 
-// Shapes of the parts of a release or plugin, one constant per file. docs/packages.md lists them.
+// Shapes of the parts of a release or plugin, one constant per file. docs/reference/packages.md lists them.
 
 const NAME = /^[0-9a-zA-Z_-]+$/;
 const VIP_NAME = /^[0-9a-z_-]+$/;

@@ -6,7 +6,7 @@ import type { Problems } from '../problems.ts';
 import { checkTaskExpressions } from './expressions.ts';
 import { checkShape, computed, integer, listOf, listOfText, mapping, type Shape, text } from './shape.ts';
 
-// Tasks, with the checks of the original package tools; see docs/packages.md, "Tasks".
+// Tasks, with the checks of the original package tools; see docs/reference/packages.md, "Tasks".
 const NAME = /^[0-9a-zA-Z_-]+$/;
 const NAME_OR_ALL = /^[0-9a-zA-Z_-]+$|^\*$/;
 const STAGE = /^(post_deployment|pre_deployment)(\/[-+]?([0-9]*\.[0-9]+|[0-9]+))?$/;

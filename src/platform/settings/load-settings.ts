@@ -292,7 +292,7 @@ function unknownVariables(env: NodeJS.ProcessEnv): Diagnostic[] {
     severity: 'warning',
     code: 'settings.unknown-variable',
     message: `the variable ${name} is not a setting`,
-    hint: didYouMean(name, known) ?? 'See docs/settings.md.',
+    hint: didYouMean(name, known) ?? 'See docs/reference/settings.md.',
     text: name,
   }));
 }

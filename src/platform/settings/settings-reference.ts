@@ -1,6 +1,6 @@
 import { OTHER_VARIABLES, type SettingDefinition, settingDefinitions } from './settings.ts';
 
-/** The text of docs/settings.md, generated from the schema. */
+/** The text of docs/reference/settings.md, generated from the schema. */
 export function settingsReference(): string {
   const rows = settingDefinitions.map(({ path, variable, defaultValue, secret, reload, choices, description }) => {
     const fallback = defaultValue === undefined ? 'none' : `\`${defaultValue}\``;

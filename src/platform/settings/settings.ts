@@ -21,7 +21,7 @@ declare module 'zod' {
     readonly with?: string;
     /** A change needs no restart. */
     readonly reload?: boolean;
-    /** A value for the example of docs/settings.md. */
+    /** A value for the example of docs/reference/settings.md. */
     readonly example?: string;
   }
 }
@@ -34,7 +34,7 @@ const safeUrl = httpUrl.refine(
   'must start with https://, except for this machine',
 );
 /**
- * All settings, each with its rules, default, description for docs/settings.md and metadata (`meta`). Its name in the file
+ * All settings, each with its rules, default, description for docs/reference/settings.md and metadata (`meta`). Its name in the file
  * is its path (`temporal.address`), in the environment the path in capitals (`SITEWRIGHT_TEMPORAL_ADDRESS`).
  */
 export const settingsSchema = z.strictObject({
@@ -105,14 +105,14 @@ export const settingsSchema = z.strictObject({
     helpers: filePath
       .optional()
       .describe(
-        'JavaScript module whose export `helpers` adds custom functions to YAQL (docs/yaql.md). It runs in Sitewright’s process: use only code you trust.',
+        'JavaScript module whose export `helpers` adds custom functions to YAQL (docs/reference/yaql.md). It runs in Sitewright’s process: use only code you trust.',
       ),
   }),
   tags: z.strictObject({
     extensions: filePath
       .optional()
       .describe(
-        'JavaScript module whose export `extensions` may change the tags that nodes get with roles (docs/tags.md). It runs in the processes of API and worker: use only code you trust.',
+        'JavaScript module whose export `extensions` may change the tags that nodes get with roles (docs/reference/tags.md). It runs in the processes of API and worker: use only code you trust.',
       ),
   }),
   packages: packageSettings,
@@ -144,7 +144,9 @@ export const settingsSchema = z.strictObject({
     tokens: z
       .enum(['off', 'on'])
       .default('off')
-      .describe('Whether the API requires tokens (docs/access.md). If off, it listens only on the loopback address.'),
+      .describe(
+        'Whether the API requires tokens (docs/how-to/access.md). If off, it listens only on the loopback address.',
+      ),
     approval_by_another: z
       .enum(['off', 'on'])
       .default('off')
@@ -283,7 +285,7 @@ export const settingsSchema = z.strictObject({
     metrics_port: port
       .optional()
       .describe(
-        'Port on which a worker serves its metrics at `/metrics` (docs/metrics.md); 0 chooses a free one. None: no metrics. The API serves its metrics at its own address.',
+        'Port on which a worker serves its metrics at `/metrics` (docs/how-to/metrics.md); 0 chooses a free one. None: no metrics. The API serves its metrics at its own address.',
       ),
     metrics_host: text
       .default('127.0.0.1')

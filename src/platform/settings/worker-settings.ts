@@ -3,7 +3,7 @@ import { z } from 'zod';
 const slots = z.int().min(2).max(100_000);
 const pollers = z.int().min(2).max(1_000);
 
-/** How much a worker does at the same time. Its queues: docs/scale.md. */
+/** How much a worker does at the same time. Its queues: docs/explain/scale.md. */
 export const workerSettings = z.strictObject({
   activity_slots: slots
     .default(500)

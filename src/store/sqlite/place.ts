@@ -35,7 +35,7 @@ export async function checkPlace(file: string, opened: string | undefined): Prom
     throw new StoreError({
       kind: 'removed',
       message: `The database ${file} was ${now === undefined ? 'removed' : 'replaced by another file'} while process ${process.pid} has it open: its writes are lost when it stops.`,
-      hint: 'Do not stop it yet: see docs/troubleshooting.md, "A store file that was removed", which saves its data.',
+      hint: 'Do not stop it yet: see docs/reference/troubleshooting.md, "A store file that was removed", which saves its data.',
     });
   }
   await checkSpace(file);

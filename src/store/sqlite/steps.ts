@@ -27,7 +27,7 @@ export const restoring = (file: string): string =>
 /** Gives up changes that cannot be read. */
 export function goingOnWithout(file: string, command: string): string {
   const folder = newFolder(file);
-  return `To restore a backup, see docs/troubleshooting.md. To go on without those changes, stop every Sitewright process, then run: mkdir ${folder} && cp -p ${all(file)} ${folder}/ && ${command}`;
+  return `To restore a backup, see docs/reference/troubleshooting.md. To go on without those changes, stop every Sitewright process, then run: mkdir ${folder} && cp -p ${all(file)} ${folder}/ && ${command}`;
 }
 
 export const mountingWritable = (file: string): string =>

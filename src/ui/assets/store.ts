@@ -180,7 +180,7 @@ interface Watched {
   readonly problem: Problem | undefined;
 }
 
-/** Watches a run (docs/rest.md, Watch live) while a view shows it, and continues after breaks; while there is a problem, the data is stale. */
+/** Watches a run (docs/reference/rest.md, Watch live) while a view shows it, and continues after breaks; while there is a problem, the data is stale. */
 export function useRun(run: string): Watched {
   const state = useMemo(() => signal<Watched>({ tables: null, ended: false, problem: undefined }), [run]);
   useEffect(() => {

@@ -9,7 +9,7 @@ import { formatManifest } from '../../../src/core/sources/folder-manifest.ts';
 import { typesOver } from '../../../src/core/task-types/index.ts';
 import { AgentRig } from '../../rig/agent.ts';
 
-const page = readFileSync(new URL('../../../docs/task-types.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../../docs/reference/task-types.md', import.meta.url), 'utf8');
 const rig = new AgentRig();
 afterAll(() => rig.tidy());
 
@@ -28,7 +28,7 @@ const examples = [...page.matchAll(/```yaml\n(.*?)```\n\n```json\n(.*?)```/gs)].
   result: JSON.parse(result!.replaceAll('/srv/example', place)) as object,
 }));
 
-describe.skipIf(process.platform !== 'linux')('docs/task-types.md', () => {
+describe.skipIf(process.platform !== 'linux')('docs/reference/task-types.md', () => {
   const script = 'echo hello\n';
   const sha256 = createHash('sha256').update(script).digest('hex');
   const packages: Record<string, string> = {
@@ -57,7 +57,7 @@ describe.skipIf(process.platform !== 'linux')('docs/task-types.md', () => {
   });
 });
 
-it('docs/agents.md names every folder that files may be placed in', () => {
-  const agents = readFileSync(new URL('../../../docs/agents.md', import.meta.url), 'utf8');
+it('docs/how-to/agents.md names every folder that files may be placed in', () => {
+  const agents = readFileSync(new URL('../../../docs/how-to/agents.md', import.meta.url), 'utf8');
   for (const root of DEFAULT_PATH_ROOTS) expect(agents).toContain(`\`${root}\``);
 });

@@ -10,5 +10,7 @@ it('the doctor shows a warning with its fix', async () => {
   };
   const terminal = recordingTerminal({ env: { ...env, SITEWRIGHT_TEMPORAL_ADDRESS: '127.0.0.1:9' } });
   await runCli(['doctor'], terminal);
-  expect(terminal.said.out).toMatch(/^warn {2}settings +.*SITEWRIGHT_SOTRE_URL.*\n +fix: See docs\/settings\.md/m);
+  expect(terminal.said.out).toMatch(
+    /^warn {2}settings +.*SITEWRIGHT_SOTRE_URL.*\n +fix: See docs\/reference\/settings\.md/m,
+  );
 });

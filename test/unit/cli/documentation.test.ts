@@ -10,7 +10,7 @@ import { PROBLEM_CODES } from '../../../src/ops/problem.ts';
 import { settingDefinitions } from '../../../src/platform/settings/settings.ts';
 import { recordingTerminal } from './recording-terminal.ts';
 
-const text = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../../../docs/reference/cli.md', import.meta.url), 'utf8');
 const program = await createProgram(recordingTerminal());
 
 function leaves(command: Command, path: readonly string[] = []): { path: string; command: Command }[] {
@@ -28,7 +28,7 @@ function sectionOf(name: string): string {
   return [before, common, ...own].join('\n');
 }
 
-describe('docs/cli.md', () => {
+describe('docs/reference/cli.md', () => {
   const commands = leaves(program);
   it('has commands', () => expect(commands.length).toBeGreaterThan(35));
 

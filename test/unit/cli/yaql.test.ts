@@ -202,8 +202,10 @@ describe('yaql functions', () => {
     for (const f of libraryFunctions) expect(f.documentation, f.name).toMatch(/\w.*\.$/s);
   });
 
-  it('is the content of docs/yaql.md', () => {
-    expect(readFileSync(new URL('../../../docs/yaql.md', import.meta.url), 'utf8')).toContain(libraryMarkdown());
+  it('is the content of docs/reference/yaql.md', () => {
+    expect(readFileSync(new URL('../../../docs/reference/yaql.md', import.meta.url), 'utf8')).toContain(
+      libraryMarkdown(),
+    );
   });
 
   it('counts as many names as the notes on the language do, but for access to host objects', () => {

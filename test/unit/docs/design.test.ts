@@ -8,7 +8,7 @@ import { GRAPH_RUN_OUTCOMES, SITE_RUN_OUTCOMES } from '../../../src/core/words.t
 import { NODES_IN_ONE_WORKFLOW } from '../../../workflows/call.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const page = readFileSync(`${root}docs/design.md`, 'utf8');
+const page = readFileSync(`${root}docs/explain/design.md`, 'utf8');
 const slug = (heading: string): string =>
   heading
     .toLowerCase()
@@ -16,7 +16,7 @@ const slug = (heading: string): string =>
     .replaceAll(' ', '-');
 const sections = new Set([...page.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => slug(heading!)));
 
-describe('docs/design.md', () => {
+describe('docs/explain/design.md', () => {
   it('every comment that refers to the design names one of its sections', () => {
     const files = execFileSync(
       'git',
@@ -30,7 +30,7 @@ describe('docs/design.md', () => {
       .split('\n')
       .filter((file) => /\.(ts|mjs|js|py)$/.test(file) && file !== 'test/unit/docs/design.test.ts');
     const references = code.flatMap((file) =>
-      [...readFileSync(root + file, 'utf8').matchAll(/docs\/design\.md(?:#([\w-]+))?/g)].map(([, name]) => [
+      [...readFileSync(root + file, 'utf8').matchAll(/docs\/explain\/design\.md(?:#([\w-]+))?/g)].map(([, name]) => [
         file,
         name,
       ]),

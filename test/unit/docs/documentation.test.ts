@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
@@ -118,8 +119,8 @@ describe('the pages', () => {
   });
 });
 
-it('the map of folders in docs/architecture.md has exactly the existing folders', () => {
-  const [, map = ''] = /^## Folders\n([\s\S]*?)^## /m.exec(read('docs/architecture.md')) ?? [];
+it('the map of folders in docs/explain/architecture.md has exactly the existing folders', () => {
+  const [, map = ''] = /^## Folders\n([\s\S]*?)^## /m.exec(read('docs/explain/architecture.md')) ?? [];
   const cells = [...map.matchAll(/^\| ([^|]+) \|/gm)].map(([, cell]) => cell!);
   const named = cells.flatMap((cell) => [...cell.matchAll(/`([\w/-]+)\/`/g)].map(([, folder]) => folder!));
   const folders = readdirSync(new URL('src', root), { withFileTypes: true }).filter((one) => one.isDirectory());
@@ -127,8 +128,8 @@ it('the map of folders in docs/architecture.md has exactly the existing folders'
   expect(named.filter((folder) => !existsSync(new URL(folder, root)))).toEqual([]);
 });
 
-it('docs/operating.md has every search attribute with its type, and the command that creates them', () => {
-  const page = read('docs/operating.md');
+it('docs/how-to/operating.md has every search attribute with its type, and the command that creates them', () => {
+  const page = read('docs/how-to/operating.md');
   const command = /^temporal operator search-attribute create .*$/m.exec(page)?.[0];
   for (const { name, type } of searchAttributes) {
     expect(page).toContain(`| \`${name}\` | ${type} |`);
@@ -136,22 +137,22 @@ it('docs/operating.md has every search attribute with its type, and the command 
   }
 });
 
-it('docs/operating.md describes every field of the input of execute_graph', () => {
+it('docs/how-to/operating.md describes every field of the input of execute_graph', () => {
   const refusal = parseGraphRunInput([{ nothing: 1 }]);
   const known = /known: ([^)]+)/.exec(refusal.ok ? '' : refusal.problems.join())?.[1]?.split(', ') ?? [];
   expect(known).toContain('hold_on_failure');
   // Only the API may read its files there.
-  const page = read('docs/operating.md');
+  const page = read('docs/how-to/operating.md');
   expect(known.filter((field) => field !== 'transaction' && !page.includes(`\`${field}\``))).toEqual([]);
 });
 
-it('docs/terms.md has the words of the code, and the page on Shipyard its actions', () => {
-  const terms = read('docs/terms.md');
+it('docs/reference/terms.md has the words of the code, and the page on Shipyard its actions', () => {
+  const terms = read('docs/reference/terms.md');
   for (const word of ['site', 'document', 'revision', 'deployment group', 'cluster', 'release', 'plugin', 'package'])
     expect(terms).toContain(`| **${word}**`);
   for (const word of ['role', 'tag', 'graph', 'task', 'plan', 'run', 'node agent', 'worker', 'gateway', 'order'])
     expect(terms).toContain(`| **${word}**`);
-  const shipyard = read('docs/coming-from-shipyard.md');
+  const shipyard = read('docs/how-to/coming-from-shipyard.md');
   for (const action of [
     'deploy_site',
     'update_site',
@@ -161,6 +162,18 @@ it('docs/terms.md has the words of the code, and the page on Shipyard its action
     'relabel_nodes',
   ])
     expect(shipyard).toContain(`create action ${action}`);
+});
+
+it('every page that a program, a chart or an example names exists', () => {
+  const folders = ['src', 'packages', 'workflows', 'activities', 'worker', 'bin', 'scripts', 'deploy', 'examples'];
+  const files = execFileSync('git', ['ls-files', ...folders], { cwd: fileURLToPath(root), encoding: 'utf8' })
+    .split('\n')
+    .filter((file) => /\.(ts|tsx|mjs|js|json|yaml|yml|tpl|md)$/.test(file) && existsSync(new URL(file, root)));
+  const named = files.flatMap((file) =>
+    [...read(file).matchAll(/(?<![\w/.-])docs\/[\w/-]+(?:\.md)?/g)].map(([path]) => ({ file, path })),
+  );
+  expect(named.length).toBeGreaterThan(60);
+  expect(named.filter(({ path }) => !existsSync(new URL(path, root)))).toEqual([]);
 });
 
 it('a missing link, command or option would be found', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { COMMON_DATA, COMMON_FACTS } from '../../../src/clusters/state/common-data.ts';
 import { NODE_DATA, NODE_FACTS } from '../../../src/clusters/state/node-data.ts';
 
-const PAGE = new URL('../../../docs/expression-data.md', import.meta.url);
+const PAGE = new URL('../../../docs/reference/expression-data.md', import.meta.url);
 const TABLES = {
   'common data': COMMON_DATA,
   'common facts': COMMON_FACTS,
@@ -19,7 +19,7 @@ function withTables(page: string): string {
   }, page);
 }
 
-describe('docs/expression-data.md', () => {
+describe('docs/reference/expression-data.md', () => {
   it('has every key and its source (UPDATE_GOLDEN=1 writes it)', () => {
     const page = readFileSync(PAGE, 'utf8');
     const wanted = withTables(page.replace(/(<!-- \w+ \w+ -->\n)\n/g, '$1'));

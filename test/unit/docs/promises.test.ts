@@ -1,14 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { namedTests } from '../../rig/named-tests.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const page = (name: string): readonly string[] => readFileSync(`${root}docs/${name}`, 'utf8').split('\n');
+const page = (name: string): readonly string[] => readFileSync(`${root}docs/explain/${name}`, 'utf8').split('\n');
 
 const promises = page('promises.md').filter((line) => line.startsWith('- '));
 
-/** The rows of the tables of docs/security.md that name tests, by the heads of their columns. */
+/** The rows of the tables of docs/explain/security.md that name tests, by the heads of their columns. */
 const rows = page('security.md').reduce<{ heads: readonly string[]; found: Record<string, string>[] }>(
   ({ heads, found }, line) => {
     const cells = line.startsWith('|') ? line.split(/(?<!\\)\|/).slice(1, -1) : [];
@@ -25,7 +26,7 @@ const namesIn = new Map<string, ReadonlySet<string>>();
 
 /** The tests that a sentence links to, and why a link is wrong. */
 function linkedTests(sentence: string): readonly { name: string; problem?: string }[] {
-  const links = sentence.matchAll(/\[((?:\\.|[^\]\\])+)\]\(\.\.\/((?:test|packages)\/[^)]+\.test\.ts)\)/g);
+  const links = sentence.matchAll(/\[((?:\\.|[^\]\\])+)\]\(\.\.\/\.\.\/((?:test|packages)\/[^)]+\.test\.ts)\)/g);
   return [...links].map(([, text, file]) => {
     const name = text!.replace(/\\(.)/g, '$1');
     if (!existsSync(root + file!)) return { name, problem: `${file} does not exist` };
@@ -43,7 +44,7 @@ function problemsOf(sentence: string): readonly string[] {
 }
 
 describe('a sentence that links to tests', () => {
-  const own = '../test/unit/docs/promises.test.ts';
+  const own = '../../test/unit/docs/promises.test.ts';
 
   it('is proven if they exist under their full names', () => {
     expect(
@@ -55,7 +56,7 @@ describe('a sentence that links to tests', () => {
   it('is not proven without a test, with only the last part of a name, or with a missing file', () => {
     expect(problemsOf('Tasks run.')).toEqual(['no test holds: Tasks run.']);
     expect(problemsOf(`[is proven if they exist under their full names](${own})`)).toHaveLength(1);
-    expect(problemsOf('[runs](../test/unit/gone.test.ts)')).toEqual(['test/unit/gone.test.ts does not exist']);
+    expect(problemsOf('[runs](../../test/unit/gone.test.ts)')).toEqual(['test/unit/gone.test.ts does not exist']);
   });
 });
 
@@ -64,8 +65,8 @@ it('each promise of the five documents is met in a place that exists, and held b
   expect(promises.length).toBeGreaterThan(200);
   expect(promises).toEqual([...new Set(promises)]);
   const placeless = promises.filter((promise) => {
-    const place = /Met in \[(.+?)\]\(\.\.\/\1\)\. Held by /.exec(promise)?.[1];
-    return place === undefined || !existsSync(root + place);
+    const [, place, link] = /Met in \[(.+?)\]\((\S+?)\)\. Held by /.exec(promise) ?? [];
+    return place === undefined || posix.join('docs/explain', link!) !== place || !existsSync(root + place);
   });
   expect(placeless).toEqual([]);
   expect(promises.flatMap(problemsOf)).toEqual([]);

@@ -6,7 +6,7 @@ import { PROBLEM_CODES } from '../../../src/ops/problem.ts';
 
 const root = new URL('../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
-const page = read('docs/troubleshooting.md');
+const page = read('docs/reference/troubleshooting.md');
 
 /** The rows of the table below a heading: the names in their first cells. */
 function namedUnder(heading: string): Set<string> {

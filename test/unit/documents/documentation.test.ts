@@ -11,7 +11,7 @@ import {
   readPlainScalar,
 } from '../../../src/documents/index.ts';
 
-const page = readFileSync(new URL('../../../docs/documents.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../../docs/reference/documents.md', import.meta.url), 'utf8');
 
 /** Code blocks of the page, each with the remark above it. */
 const blocks = [...page.matchAll(/(?:<!-- ([^>]*) -->\n)?```(\w+)\n([\s\S]*?)```/g)].map(
@@ -23,7 +23,7 @@ const blocks = [...page.matchAll(/(?:<!-- ([^>]*) -->\n)?```(\w+)\n([\s\S]*?)```
 );
 const block = (remark: string) => blocks.find((candidate) => candidate.remark === remark)!.text;
 
-describe('docs/documents.md', () => {
+describe('docs/reference/documents.md', () => {
   it('has valid YAML', () => {
     const yaml = blocks.filter(({ language }) => language === 'yaml');
     expect(yaml.length).toBeGreaterThan(5);

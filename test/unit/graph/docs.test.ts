@@ -8,7 +8,7 @@ import { type FuelRig, fuelRig, newton } from '../../api/fuel-inventory-rig.ts';
 import { recordingTerminal } from '../cli/recording-terminal.ts';
 
 const root = new URL('../../../', import.meta.url);
-const page = readFileSync(new URL('docs/graphs.md', root), 'utf8');
+const page = readFileSync(new URL('docs/reference/graphs.md', root), 'utf8');
 const home = process.cwd();
 const folder = mkdtempSync(join(tmpdir(), 'graphs-'));
 
@@ -67,7 +67,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-describe('docs/graphs.md', () => {
+describe('docs/reference/graphs.md', () => {
   it('has examples', () => {
     expect(files.length).toBeGreaterThanOrEqual(5);
     expect(commands.length).toBeGreaterThanOrEqual(7);

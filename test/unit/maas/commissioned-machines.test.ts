@@ -294,13 +294,13 @@ describe('a machine as a commissioning leaves it is deployed with', () => {
   });
 });
 
-it('the example of docs/documents.md is deployed unchanged, except for the bus addresses of devices', async () => {
+it('the example of docs/reference/documents.md is deployed unchanged, except for the bus addresses of devices', async () => {
   const systemId = await commissioned(false);
   const [lshw] = (
     await context.client.diagnostics.scriptResults(systemId, 'commissioning', { includeOutput: true })
   ).filter(({ name }) => name.endsWith('lshw'));
   const buses = new Map([...busAddresses(lshw?.output ?? '')].map(([bus, name]) => [name, bus.replace('pci@', '')]));
-  const page = readFileSync(new URL('../../../docs/documents.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../docs/reference/documents.md', import.meta.url), 'utf8');
   const example = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)]
     .map(([, text]) => text!)
     .find((text) => text.includes('bond0'))!;

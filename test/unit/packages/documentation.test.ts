@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cli } from '../cli/recording-terminal.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
-const page = readFileSync(join(REPOSITORY, 'docs/packages.md'), 'utf8');
+const page = readFileSync(join(REPOSITORY, 'docs/reference/packages.md'), 'utf8');
 
 /** The steps of the page, in its order: files it has the reader write, and commands with their output. */
 type Step = { kind: 'write'; path: string; content: string } | { kind: 'run'; command: string; prints: string };
@@ -32,7 +32,7 @@ async function sitewright(args: readonly string[]): Promise<{ out: string; err: 
   return { ...written, status: code };
 }
 
-describe('docs/packages.md', () => {
+describe('docs/reference/packages.md', () => {
   const home = process.cwd();
   const work = mkdtempSync(join(tmpdir(), 'sitewright-docs-'));
   beforeAll(() => process.chdir(work));

@@ -2,7 +2,7 @@ import { dump } from 'js-yaml';
 import { expect, it } from 'vitest';
 import { checkPackage, packageInstallation, packageTree } from '../../../src/packages/index.ts';
 
-/* docs/design.md#spec-4: of a plugin's release record, "attributes except deployment scripts, repository path and graph will be ignored". */
+/* docs/explain/design.md#spec-4: of a plugin's release record, "attributes except deployment scripts, repository path and graph will be ignored". */
 const task = (id: string) => ({
   id,
   type: 'shell',

@@ -33,7 +33,7 @@ describe('computable task fields', () => {
   });
 
   it('every function of the document is documented, with a link to the syntax', () => {
-    const page = readFileSync(new URL('../../../docs/yaql.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../../docs/reference/yaql.md', import.meta.url), 'utf8');
     const functions = new Set(
       [...`${spec('changes.txt')}${condition}`.matchAll(/\b([a-z_]+)\(/g)].map(([, name]) => name!),
     );

@@ -12,7 +12,7 @@ interface ValueDifference {
   readonly deleted: Value;
 }
 
-/** The difference of two values, one level deep; the rules are in `docs/yaql.md`. */
+/** The difference of two values, one level deep; the rules are in `docs/reference/yaql.md`. */
 export function difference(before: Value, after: Value, step: () => void): ValueDifference {
   if (typeName(before) !== typeName(after)) return differenceOfAny(before, after);
   if (typeof before === 'string') return differenceOfLists(splitLines(before), splitLines(after as string), step);

@@ -37,7 +37,7 @@ const outcome = z
   .optional()
   .describe('`{node_attributes: {status, pending_addition, pending_deletion, error_msg, error_type}}`.');
 
-/** A task has fields of its own making; docs/graphs.md describes each. */
+/** A task has fields of its own making; docs/reference/graphs.md describes each. */
 export const taskSchema = z
   .looseObject({ id: z.string(), type: z.unknown() })
   .meta({ id: 'GraphTask', description: 'One unit of work. Fields with two spellings are returned in both.' });

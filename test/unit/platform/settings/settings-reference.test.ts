@@ -3,8 +3,10 @@ import { expect, it } from 'vitest';
 import { settingDefinitions } from '../../../../src/platform/settings/settings.ts';
 import { settingsReference } from '../../../../src/platform/settings/settings-reference.ts';
 
-it('docs/settings.md is generated from the schema (npm run docs:settings)', () => {
-  expect(readFileSync(new URL('../../../../docs/settings.md', import.meta.url), 'utf8')).toBe(settingsReference());
+it('docs/reference/settings.md is generated from the schema (npm run docs:settings)', () => {
+  expect(readFileSync(new URL('../../../../docs/reference/settings.md', import.meta.url), 'utf8')).toBe(
+    settingsReference(),
+  );
 });
 
 it('every setting is described, and no two share a variable', () => {
