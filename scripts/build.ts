@@ -44,6 +44,7 @@ export async function buildPrograms(): Promise<void> {
       await rm(stamp, { force: true });
       await bundlePrograms();
       await bundlePage();
+      await buildDocuments();
       await writeFile(stamp, key);
     }
     await utimes(stamp, now, now);
@@ -94,8 +95,17 @@ async function bundlePage(): Promise<void> {
   for (const name of ['index.html', 'icon.svg']) await copyFile(join(assets, name), at(`dist/page/${name}`));
 }
 
+/** The documents as the API serves them. After a change to a page alone: `npm run docs:site`. */
+async function buildDocuments(): Promise<void> {
+  const { buildSite } = await import('./docs-site/build.ts').catch(() => {
+    throw new BuildError('The packages are not installed. Run `npm ci` in the project’s folder.');
+  });
+  await buildSite(at('dist/docs'));
+}
+
 /** All contents of a package but its programs. */
 async function buildPackage(): Promise<void> {
+  await buildDocuments();
   const { bundleOurWorkflows } = await import('../worker/parts/workflow-bundle.ts');
   for (const encrypted of [false, true]) {
     const { bytes, fresh } = await bundleOurWorkflows({ encrypted });

@@ -16,6 +16,7 @@ export const SOURCES = [
   'src',
   ...readdirSync(`${root}packages`).map((name) => `packages/${name}/src`),
   'scripts/build.ts',
+  'scripts/docs-site',
   'package-lock.json',
 ];
 

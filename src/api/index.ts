@@ -22,6 +22,7 @@ import { type ArchiveIntake, DEFAULT_ARCHIVE_INTAKE } from './fuel/packages/arch
 import { servePackages } from './fuel/packages/package-routes.ts';
 import { serveTags } from './fuel/tags/tag-routes.ts';
 import { describeRoutes } from './openapi.ts';
+import { documentRoutes } from './page/document-routes.ts';
 import { pageRoutes, showPage } from './page/page-routes.ts';
 import { serveWatches } from './page/watch-routes.ts';
 import { answerProblem, shortAddress } from './problems/answer-problem.ts';
@@ -198,6 +199,7 @@ const openToAnyone: RouteGroup = async (app, { openId, operations }) => {
     route.config = { ...route.config, access: 'anyone' };
   });
   await app.register(pageRoutes);
+  await app.register(documentRoutes);
   if (openId !== undefined) serveSignIn(app, openId, operations.tokens, openId.codes);
 };
 

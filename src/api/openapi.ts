@@ -29,7 +29,7 @@ const TAGS = [
   { name: 'service', description: 'The service itself.' },
 ];
 
-/** Describes all routes registered after it at `/openapi.json`, and shows the description at `/docs`. */
+/** Describes all routes registered after it at `/openapi.json`, and shows the description at `/docs/api`. */
 export async function describeRoutes(app: FastifyInstance, version: string, tokensOn: boolean): Promise<void> {
   const needs = new Map<string, Need>();
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -58,7 +58,7 @@ export async function describeRoutes(app: FastifyInstance, version: string, toke
     reference.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: 'viewer' };
     });
-    await reference.register(swaggerUi, { routePrefix: '/docs', logLevel: 'silent' });
+    await reference.register(swaggerUi, { routePrefix: '/docs/api', logLevel: 'silent' });
   });
   app.get('/openapi.json', { schema: { hide: true }, config: { access: 'viewer' } }, async (_request, reply) =>
     reply.type('application/json').send(JSON.stringify(app.swagger())),

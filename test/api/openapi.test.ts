@@ -179,10 +179,10 @@ it('every reference resolves, and every schema is used', async () => {
 
 it('the description can be viewed in a browser', async () => {
   const rig = await apiAlone();
-  const page = await rig.ask('GET', '/docs/');
+  const page = await rig.ask('GET', '/docs/api/');
   expect(page).toMatchObject({ status: 200, headers: { 'content-type': expect.stringContaining('text/html') } });
-  expect(await rig.ask('GET', '/docs/static/swagger-ui-bundle.js')).toMatchObject({ status: 200 });
-  expect((await rig.ask('GET', '/docs/json')).body).toMatchObject({ openapi: '3.1.0', info: { version: '1.2.3' } });
+  expect(await rig.ask('GET', '/docs/api/static/swagger-ui-bundle.js')).toMatchObject({ status: 200 });
+  expect((await rig.ask('GET', '/docs/api/json')).body).toMatchObject({ openapi: '3.1.0', info: { version: '1.2.3' } });
   await rig.close();
 });
 

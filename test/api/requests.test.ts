@@ -187,7 +187,7 @@ describe('bodies', () => {
 describe('paths', () => {
   it.each([
     ['/api/v1/sitess', "Did you mean '/api/v1/sites'?"],
-    ['/v1/sites/dc1', '/docs shows them'],
+    ['/v1/sites/dc1', '/docs/api shows them'],
     ['/api/v1/sites/dc1/revision', "Did you mean '/api/v1/sites/dc1/revisions' or '/api/v1/sites/dc1/runs'?"],
     ['/api/v1/sites/dc1/node/status', "Did you mean '/api/v1/sites/dc1/nodes/status'?"],
     ['/api/v1/sites/dc1/revisions/latest/startegy', "Did you mean '/api/v1/sites/dc1/revisions/latest/strategy'?"],
@@ -224,7 +224,8 @@ describe('paths', () => {
     ['/api/v1/schemas/..%2f..%2fpackage.json', 404],
     ['/api/v1/schemas/__proto__', 404],
     ['/api/v1/schemas/constructor', 404],
-    ['/docs/static/..%2f..%2f..%2fpackage.json', 404],
+    ['/docs/api/static/..%2f..%2f..%2fpackage.json', 404],
+    ['/docs/..%2f..%2fpackage.json', 404],
     [`/api/v1/sites/${'x'.repeat(1001)}`, 400],
     [`/api/v1/runs/${'x'.repeat(5000)}`, 400],
     ['/api/v1/sites/%F0%9F%92%A5', 404],

@@ -30,7 +30,7 @@ export function pageAssets(): Assets {
 }
 
 function loadAssets(): Assets {
-  const file = (name: keyof Assets): Asset => assetOf(name, readFileSync(builtFile(`page/${name}`)));
+  const file = (name: keyof Assets): Asset => assetOf(TYPES[name], readFileSync(builtFile(`page/${name}`)));
   return {
     'index.html': file('index.html'),
     'icon.svg': file('icon.svg'),
@@ -51,8 +51,9 @@ export const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const assetOf = (name: keyof Assets, body: Buffer): Asset => ({
-  type: TYPES[name],
+/** A file as it is sent, of a type that the browser is told. */
+export const assetOf = (type: string, body: Buffer): Asset => ({
+  type,
   body,
   gzipped: gzipSync(body, { level: 9 }),
   etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 24)}"`,

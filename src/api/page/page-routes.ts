@@ -20,12 +20,15 @@ const VIEWS = [
 
 /** Answers with the page's document, whose router reads the path. */
 export function showPage(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  void reply
+  return sendAsset(request, underPolicy(reply), pageAssets()['index.html']);
+}
+
+/** A document of ours: a browser runs nothing in it but our files, and tells nobody where its reader came from. */
+export const underPolicy = (reply: FastifyReply): FastifyReply =>
+  reply
     .header('content-security-policy', CONTENT_SECURITY_POLICY)
     .header('referrer-policy', 'no-referrer')
     .header('x-frame-options', 'DENY');
-  return send(request, reply, pageAssets()['index.html']);
-}
 
 /** The web page: its document at `/` and below each view's path, its files below `/assets`. No part of the API. */
 export async function pageRoutes(app: FastifyInstance): Promise<void> {
@@ -37,7 +40,7 @@ export async function pageRoutes(app: FastifyInstance): Promise<void> {
 
   app.get('/assets/*', { schema }, (request, reply) => {
     const path = (request.params as { '*': string })['*'];
-    if (isAsset(path)) return send(request, reply, pageAssets()[path]);
+    if (isAsset(path)) return sendAsset(request, reply, pageAssets()[path]);
     const missing = {
       code: 'not-found',
       message: 'the web page has no such file',
@@ -49,7 +52,12 @@ export async function pageRoutes(app: FastifyInstance): Promise<void> {
 
 const isAsset = (path: string): path is keyof Assets => path !== 'index.html' && Object.hasOwn(pageAssets(), path);
 
-function send(request: FastifyRequest, reply: FastifyReply, { type, body, gzipped, etag }: Asset): FastifyReply {
+/** Sends a file, unless the browser has it. */
+export function sendAsset(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { type, body, gzipped, etag }: Asset,
+): FastifyReply {
   void reply.header('etag', etag).header('cache-control', 'no-cache').header('vary', 'accept-encoding');
   if (request.headers['if-none-match'] === etag) return reply.code(304).send();
   void reply.type(type);

@@ -58,7 +58,8 @@ export function answerUnknownRoutes(
     return sendProblem(request, reply, {
       code: 'not-found',
       message: `there is nothing at ${path}`,
-      hint: suggestion(segments, [...known.values()]) ?? 'GET /openapi.json describes all routes; /docs shows them.',
+      hint:
+        suggestion(segments, [...known.values()]) ?? 'GET /openapi.json describes all routes; /docs/api shows them.',
     });
   });
 }

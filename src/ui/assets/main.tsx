@@ -193,7 +193,8 @@ function Operator() {
           />
         </label>
       )}
-      <a href="/docs">API</a>
+      <a href="/docs/">Docs</a>
+      <a href="/docs/api">API</a>
     </div>
   );
 }

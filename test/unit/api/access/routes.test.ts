@@ -111,10 +111,10 @@ describe('every route', () => {
   it('needs a token, except health and the files of the page, also outside the API', async () => {
     for (const path of [
       '/openapi.json',
-      '/docs',
-      '/docs/',
-      '/docs/json',
-      '/docs/static/index.css',
+      '/docs/api',
+      '/docs/api/',
+      '/docs/api/json',
+      '/docs/api/static/index.css',
       '/nothing',
       '/api/v1/nothing',
       '/api/v1',

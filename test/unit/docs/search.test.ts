@@ -1,0 +1,47 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { renderPages } from '../../../scripts/docs-site/build.ts';
+import { SHELVES } from '../../../scripts/docs-site/shelves.ts';
+import { indexOf, searchIn } from '../../../src/ui/docs/search.ts';
+
+/* The documents as a site (npm run docs:site): which page its search finds. */
+const pages = await renderPages();
+const search = searchIn(indexOf(pages.flatMap(({ sections }) => sections)));
+
+/** What a user wants to do, in a user's words, and where it is said. */
+const TASKS: readonly (readonly [query: string, page: string])[] = [['back up and restore', 'how-to/operating.html']];
+
+describe('the search of the documents', () => {
+  it.each(TASKS)('finds "%s" among its first three hits', (query, page) => {
+    const hits = search(query).slice(0, 3);
+    expect(hits.map(({ href }) => href.split('#')[0])).toContain(page);
+  });
+
+  it('forgives a slip, and knows the start of a word', () => {
+    const first = (query: string) => search(query)[0]?.titles[0];
+    expect(first('kubernets')).toBe(first('kubernetes'));
+    expect(first('postgr')).toBeDefined();
+    expect(search('xyzzy plugh')).toEqual([]);
+  });
+
+  it('shows the words around the one that was asked for', () => {
+    for (const { excerpt } of search('maintenance').slice(0, 1)) expect(excerpt.toLowerCase()).toContain('maintenance');
+  });
+});
+
+describe('the shelves', () => {
+  it('have every page once', () => {
+    const docs = fileURLToPath(new URL('../../../docs', import.meta.url));
+    const files = readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.md'));
+    expect(pages.map(({ path }) => path).sort()).toEqual(files.sort());
+    expect(SHELVES.map(({ title }) => title)).toEqual(['Start', 'How to', 'Reference', 'Explain']);
+  });
+
+  it('lead to pages, and to files that the site has: nothing is served that a browser would have to be allowed', () => {
+    for (const { path, html } of pages) {
+      expect(html, path).not.toMatch(/\sstyle="|<script|\son\w+="|<style/);
+      expect(html, path).not.toMatch(/href="[^":]*\.md/);
+    }
+  });
+});
