@@ -1,11 +1,97 @@
 import { Command, Option } from 'commander';
 import { columnOption, formatOption } from './formats/output.ts';
-import { wholeNumber } from './id-argument.ts';
+import { clusterArgument, nameListArgument, nodeListArgument, wholeNumber } from './id-argument.ts';
 
-/** A command. Options shared by several commands are defined here once. */
+/** Reads the text of an option, with what stood there before where it may be repeated. */
+type Reader = <T>(text: string, before: T) => T;
+
+/** How many examples of its commands the help of a group shows. */
+const EXAMPLES_OF_GROUP = 3;
+
+/** Fuel's word for an option of ours: accepted, and not shown. */
+class FuelsOption extends Option {
+  readonly #attribute: string;
+
+  constructor(flags: string, ours: Option) {
+    super(flags, `Fuel's word for ${ours.long}`);
+    this.#attribute = ours.attributeName();
+    if (ours.parseArg) this.argParser(ours.parseArg);
+    this.hideHelp();
+  }
+
+  override attributeName(): string {
+    return this.#attribute;
+  }
+}
+
+/** A command. Options shared by several commands are defined here once; a short one has one meaning in all of them. */
 export class CliCommand extends Command {
+  readonly #examples: { readonly args: string; readonly what: string | undefined }[] = [];
+
+  constructor(name?: string) {
+    super(name);
+    this.addHelpText('after', () => {
+      const lines = this.#shownExamples();
+      return lines.length === 0 ? '' : `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join('')}`.trimEnd();
+    });
+  }
+
   override createCommand(name?: string): CliCommand {
     return new CliCommand(name);
+  }
+
+  /** An example in its `--help`: what stands behind the name of the command, and in a few words what that does. */
+  example(args = '', what?: string): this {
+    this.#examples.push({ args, what });
+    return this;
+  }
+
+  /** The examples of this command as they are typed. */
+  examples(): readonly { readonly line: string; readonly what: string | undefined }[] {
+    const path: string[] = [];
+    for (let one: Command | null = this; one !== null; one = one.parent) path.unshift(one.name());
+    return this.#examples.map(({ args, what }) => ({ line: [...path, args].join(' ').trim(), what }));
+  }
+
+  /** Its own, each with what it does; of a group one of each of its first commands. */
+  #shownExamples(): readonly string[] {
+    const own = this.examples();
+    const wide = Math.max(...own.filter(({ what }) => what !== undefined).map(({ line }) => line.length));
+    if (own.length > 0)
+      return own.map(({ line, what }) => (what === undefined ? line : `${line.padEnd(wide)}  # ${what}`));
+    return this.commands
+      .flatMap((one) => (one instanceof CliCommand ? one.examples().slice(0, 1) : []))
+      .slice(0, EXAMPLES_OF_GROUP)
+      .map(({ line }) => line);
+  }
+
+  /** An option for which Fuel's client has other words: these are accepted, and not shown. */
+  inFuelsWords(ours: Option, ...fuels: readonly string[]): this {
+    this.addOption(ours);
+    for (const flags of fuels) this.addOption(new FuelsOption(flags, ours));
+    return this;
+  }
+
+  /** `--cluster`, which Fuel calls an environment. */
+  ofCluster(description: string, need: 'required' | 'optional' = 'optional'): this {
+    const option = new Option('--cluster <id>', description).argParser(clusterArgument);
+    return this.inFuelsWords(option.makeOptionMandatory(need === 'required'), '-e, --env <id>');
+  }
+
+  /** `-n, --node`: nodes by their ids or names; with `nameListArgument`, of another system's. */
+  nodes(
+    description: string,
+    need: 'required' | 'optional' = 'optional',
+    read: typeof nodeListArgument | typeof nameListArgument = nodeListArgument,
+  ): this {
+    const option = new Option('-n, --node <ids...>', description).argParser(read as Reader);
+    return this.inFuelsWords(option.makeOptionMandatory(need === 'required'), '--nodes <ids...>');
+  }
+
+  /** A list of names, for which Fuel has a word. */
+  names(flags: string, fuels: string, description: string, need: 'required' | 'optional' = 'optional'): this {
+    const option = new Option(flags, description).argParser(nameListArgument as Reader);
+    return this.inFuelsWords(option.makeOptionMandatory(need === 'required'), fuels);
   }
 
   /** A command of this one. */
@@ -90,7 +176,7 @@ export class CliCommand extends Command {
   }
 
   limit(): this {
-    return this.option('-n, --limit <number>', 'maximum number to show', wholeNumber);
+    return this.option('-l, --limit <number>', 'maximum number to show', wholeNumber);
   }
 
   /** `--site` and `--node`, the name of an agent. */

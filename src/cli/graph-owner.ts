@@ -1,18 +1,18 @@
 import type { CliCommand } from './command.ts';
-import { clusterArgument, pluginArgument, releaseArgument } from './id-argument.ts';
+import { pluginArgument, releaseArgument } from './id-argument.ts';
 import { usageError } from './problem.ts';
 
 /** The owner of a graph; exactly one must be present. */
 export interface OwnerFlags {
-  readonly env?: string;
+  readonly cluster?: string;
   readonly release?: string;
   readonly plugin?: string;
 }
 
-/** Adds `--env`, `--release`, `--plugin` to a command. */
+/** Adds `--cluster`, `--release`, `--plugin` to a command. */
 export const ownerOptions = (command: CliCommand): CliCommand =>
   command
-    .option('-e, --env <id>', 'cluster (environment) that owns it', clusterArgument)
+    .ofCluster('cluster that owns it')
     .option('-r, --release <id>', 'release that owns it: its id or name', releaseArgument)
     .option('-p, --plugin <id>', 'plugin that owns it: its id or name', pluginArgument);
 
@@ -26,7 +26,7 @@ interface GraphOwner {
 }
 
 const OWNERS = [
-  ['env', 'cluster', 'clusters'],
+  ['cluster', 'cluster', 'clusters'],
   ['release', 'release', 'releases'],
   ['plugin', 'plugin', 'plugins'],
 ] as const;
@@ -38,7 +38,7 @@ export function ownerOf(flags: OwnerFlags): GraphOwner {
   if (first === undefined || named.length > 1)
     throw usageError(
       'name one owner of the graph',
-      'Give --env ID, --release ID or --plugin ID, and only one of them.',
+      'Give --cluster ID, --release ID or --plugin ID, and only one of them.',
     );
   const [flag, kind, folder] = first;
   const id = flags[flag]!;

@@ -71,6 +71,7 @@ export function hasNames(command: Command): boolean {
     ...command.registeredArguments.map((one, at) => [one.parseArg, command.processedArgs[at]] as const),
   ];
   return given.some(
-    ([parser, value]) => REFERENCES.has(parser) && value !== undefined && ![value].flat().map(String).every(isId),
+    ([parser, value]) =>
+      REFERENCES.has(parser) && value !== undefined && value !== true && ![value].flat().map(String).every(isId),
   );
 }

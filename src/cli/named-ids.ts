@@ -26,7 +26,8 @@ export const namedThings = (client: ApiClient, kind: NamedKind): Promise<readonl
 export async function putIdsForNames(command: Command, session: Session): Promise<void> {
   const idsOf = async (parser: unknown, value: unknown): Promise<unknown> => {
     const reference = referenceOf(parser);
-    if (reference === undefined || value === undefined) return value;
+    // `true`: an option whose value may be left out.
+    if (reference === undefined || value === undefined || value === true) return value;
     const given = [value].flat().map(String);
     const ids = given.every(isId) ? given : await idsOfNames(session, reference.of, given);
     return reference.isList ? ids.map(Number) : ids[0];

@@ -1,5 +1,6 @@
 import type { PartOf } from '../../core/contracts/route.ts';
 import { type Run, runPageSchema, runRoutes, runSchema } from '../../core/contracts/run.ts';
+import { GRAPH_RUN_KIND } from '../../core/words.ts';
 import type { Json } from '../../store/index.ts';
 import { actorOf } from '../requests/actor.ts';
 import { given, isTrue } from '../requests/given.ts';
@@ -15,15 +16,26 @@ const filterOf = ({
   label,
   started_by,
   workflow_id,
+  cluster,
   ...query
 }: PartOf<(typeof runRoutes)['GET /runs'], 'query'>) =>
   given({
     ...query,
-    labels: label === undefined ? undefined : [label].flat().map(readLabel),
+    // The cluster of a run of graphs is a label of it.
+    ...(cluster === undefined ? {} : { kind: GRAPH_RUN_KIND }),
+    labels: labelsOf(label, cluster),
     startedBy: started_by,
     workflowId: workflow_id,
     open: isTrue(open),
   });
+
+const labelsOf = (label: string | readonly string[] | undefined, cluster: number | undefined) =>
+  label === undefined && cluster === undefined
+    ? undefined
+    : [
+        ...[label ?? []].flat().map(readLabel),
+        ...(cluster === undefined ? [] : [['cluster', String(cluster)] as const]),
+      ];
 
 /** `NAME:VALUE`; one without a value is a label with an empty one. */
 function readLabel(text: string): [name: string, value: string] {

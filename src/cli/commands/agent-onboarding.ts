@@ -23,6 +23,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
 
   group
     .verb('serve', "Run the agent of this machine's own node: enrol with its ticket, then take signed orders")
+    .example('--folder /var/lib/sitewright-agent')
     .option('--folder <folder>', 'ticket, credentials and policy of the node', '/etc/sitewright')
     .action(async ({ folder }: { readonly folder: string }) => {
       const { settings } = await session.settings();
@@ -32,6 +33,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
 
   group
     .verb('token', 'Create the one-time ticket with which a node enrols; run it on the gateway’s machine')
+    .example('--site dc1 --node node-1')
     .nodeOfSite()
     .output()
     .action(async ({ site, node, ...flags }: NodeFlags) => {
@@ -44,6 +46,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
 
   group
     .verb('install', 'Make a machine that Sitewright did not deploy a node; safe to repeat')
+    .example('--ssh root@10.0.0.7 --site dc1 --node node-1')
     .requiredOption('--ssh <[user@]host>', 'the machine; its host key must be known')
     .nodeOfSite()
     .ssh()
@@ -65,6 +68,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
       'drain',
       'Stop the agent of a node: it accepts no new tasks and ends; running tasks continue for the next agent',
     )
+    .example('--site dc1 --node node-1 --reason "repair"')
     .nodeOfSite()
     .reason('kept in the audit trail')
     .output()
@@ -88,6 +92,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
     .command('check')
     .argument('<file>', 'policy, YAML or JSON')
     .description('Check a policy file and show its rules; exit code 2 if it is not valid')
+    .example('policy.yaml')
     .output()
     .action(async (file: string, flags: OutputFlags) => {
       const [{ agentOptionsOf, loadPolicy }, { existsSync }] = await Promise.all([

@@ -2,14 +2,13 @@ import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printList } from '../formats/output.ts';
-import { clusterArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 
 interface RunFlags {
   readonly site?: string;
   readonly node?: readonly string[];
-  readonly env?: string;
+  readonly cluster?: string;
   readonly stateDir?: string;
   readonly ssh?: string;
   readonly port?: string;
@@ -30,12 +29,14 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
 
   group
     .verb('run', 'Run the tasks of one or more nodes on this machine, in one process')
-    .option('-e, --env <id>', 'all nodes of this cluster: for a trial on one machine', clusterArgument)
+    .example('--site dc1 --node node-1')
+    .example('--cluster lab', 'all its nodes, for a trial')
+    .ofCluster('all nodes of this cluster: for a trial on one machine')
     .option('--site <site>', 'site, or cluster-<id>, as in the task queue node.<site>.<node>')
     .option('--node <node>', 'name of the node; repeatable', collect)
     .option(
       '--state-dir <folder>',
-      'journal and output of tasks (default: agent.state_dir; with --env, if that is not set, .sitewright/agents here)',
+      'journal and output of tasks (default: agent.state_dir; with --cluster, if that is not set, .sitewright/agents here)',
     )
     .option(
       '--policy <file>',
@@ -43,13 +44,17 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
     )
     .option('--ssh <[user@]host>', 'run the tasks over ssh on this machine, which needs no agent')
     .ssh()
-    .action(async ({ site, node, env, stateDir, ...transport }: RunFlags) => {
-      const nodes = await agentsToRun(session, { ...(site && { site }), ...(node && { node }), ...(env && { env }) });
+    .action(async ({ site, node, cluster, stateDir, ...transport }: RunFlags) => {
+      const nodes = await agentsToRun(session, {
+        ...(site && { site }),
+        ...(node && { node }),
+        ...(cluster && { cluster }),
+      });
       if (transport.ssh !== undefined && nodes.length > 1) throw usageError('over ssh, name exactly one --node');
       const { settings, origins } = await session.settings();
       const { serveAgents } = await import('../../../worker/agents.ts');
       // A trial needs no folder that only root may make.
-      const isTrial = env !== undefined && origins.get('agent.state_dir')?.from === 'default';
+      const isTrial = cluster !== undefined && origins.get('agent.state_dir')?.from === 'default';
       const folder = stateDir ?? (isTrial ? join(terminal.cwd, '.sitewright', 'agents') : settings.agent.state_dir);
       const agent = { ...settings.agent, state_dir: folder };
       await serveAgents(terminal, { ...settings, agent }, nodes, transport);
@@ -57,6 +62,7 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
 
   group
     .verb('status', 'Running tasks of the agents on this machine, from their journals; no agent needs to run')
+    .example()
     .option('--state-dir <folder>', 'as for agent run (default: agent.state_dir)')
     .output()
     .action(async ({ stateDir, ...flags }: OutputFlags & { readonly stateDir?: string }) => {
@@ -81,20 +87,20 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
 
 async function agentsToRun(
   session: Session,
-  { site, node = [], env }: Pick<RunFlags, 'site' | 'node' | 'env'>,
+  { site, node = [], cluster }: Pick<RunFlags, 'site' | 'node' | 'cluster'>,
 ): Promise<readonly { readonly site: string; readonly node: string }[]> {
-  if (env !== undefined) {
+  if (cluster !== undefined) {
     if (site !== undefined || node.length > 0)
-      throw usageError('--env names all nodes of a cluster', 'Omit --site and --node.');
-    const agents = await session.call('GET /agents', { query: { cluster_id: env } });
+      throw usageError('--cluster names all nodes of a cluster', 'Omit --site and --node.');
+    const agents = await session.call('GET /agents', { query: { cluster_id: cluster } });
     if (agents.length === 0)
       throw usageError(
-        `cluster ${env} has no nodes`,
-        `Add some: sitewright cluster add-nodes ${env} --nodes NODE --roles ROLE`,
+        `cluster ${cluster} has no nodes`,
+        `Add some: sitewright cluster add-nodes ${cluster} --node NODE --roles ROLE`,
       );
     return agents.map((one) => ({ site: one.site, node: one.node }));
   }
-  if (site === undefined) throw usageError('name a --site, or a cluster by --env');
+  if (site === undefined) throw usageError('name a --site, or a --cluster');
   if (node.length === 0) throw usageError('name at least one --node');
   return [...new Set(node)].map((one) => ({ site, node: one }));
 }

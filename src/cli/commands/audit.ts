@@ -16,6 +16,7 @@ export function registerAudit(program: CliCommand, session: Session): void {
   program
     .verb('audit', 'The audit trail: who did what, when and why')
     .verb('list', 'Entries of the audit trail, newest first')
+    .example('--target site/dc1 --limit 20')
     .option('--actor <name>', 'only by this user or token')
     .option('--action <action>', 'only this action, such as run.pause')
     .option('--target <target>', 'only on this target, such as site/dc1 or run/ID')

@@ -28,12 +28,15 @@ export function registerClusterData(group: CliCommand, session: Session): void {
   for (const [name, path, what] of DATA) {
     const command = group
       .verb(name, `The ${what} of a cluster: printed, saved to a file, or loaded from one`)
+      .example(`lab --download ${name}.yaml`)
+      .example(`lab --upload ${name}.yaml`)
       .argument('<id>', ID, clusterArgument)
       .option('--download <file>', 'save them as YAML')
       .option('--upload <file>', 'load them from a file of YAML or JSON');
     if (name === 'facts') command.option('--reset', 'discard the loaded data');
     if (name === 'settings') {
       command
+        .example('lab --set common.debug=true')
         .option('--set <settings...>', 'change some, each as GROUP.NAME=VALUE')
         .option('--force', 'keep also settings that nothing reads');
     }

@@ -6,7 +6,7 @@ import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
-import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.ts';
+import { clusterArgument, nameListArgument } from '../id-argument.ts';
 import { CliError, usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
@@ -14,11 +14,11 @@ import { registerClusterData } from './cluster-data.ts';
 import { presentGraphRun } from './graph-execute.ts';
 
 interface NodesFlags extends OutputFlags {
-  readonly nodes: readonly number[];
+  readonly node: readonly number[];
 }
 
 interface AddFlags extends OutputFlags {
-  readonly nodes?: readonly number[];
+  readonly node?: readonly number[];
   readonly roles?: readonly string[];
   readonly fromSite?: boolean;
 }
@@ -40,6 +40,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
 
   group
     .verb('list', 'All clusters')
+    .example()
     .output()
     .action(async (flags: OutputFlags) => {
       const found = await session.call('GET /clusters');
@@ -47,13 +48,15 @@ export function registerCluster(program: CliCommand, session: Session): void {
     });
 
   about('show', 'One cluster')
+    .example('lab')
     .output()
     .action(async (id: string, flags: OutputFlags) => {
       await printOne(terminal, flags, await session.call('GET /clusters/:id', { params: { id } }));
     });
 
   about('check', 'Check what prevents the next run of a cluster: nodes, roles, settings, limits, tags without nodes')
-    .option('-n, --node <ids...>', 'of problems of single nodes, only those of these nodes', nodeListArgument)
+    .example('lab')
+    .nodes('of problems of single nodes, only those of these nodes')
     .output()
     .action(async (id: string, { node, ...flags }: OutputFlags & { node?: readonly number[] }) => {
       const checks = await session.call('GET /clusters/:id/checks', {
@@ -66,6 +69,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
 
   group
     .verb('create', 'Create a cluster from a release')
+    .example('lab --release jammy --site dc1')
     .argument('<name>', 'unique name of the cluster')
     .requiredOption('-r, --release <release>', 'release it is built from: its id, or its name')
     .option('--site <site>', 'site of the machines of its nodes')
@@ -81,7 +85,8 @@ export function registerCluster(program: CliCommand, session: Session): void {
     });
 
   about('update', 'Rename a cluster, or link it to a site')
-    .option('-n, --name <name>', 'its new name')
+    .example('lab --name production')
+    .option('--name <name>', 'its new name')
     .option('--site <site>', 'site of the machines of its nodes; none removes the link')
     .output()
     .action(async (id: string, { name, site, ...flags }: OutputFlags & { name?: string; site?: string }) => {
@@ -92,6 +97,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     });
 
   about('delete', 'Delete a cluster with its graphs and its history; its nodes become free')
+    .example('lab')
     .asks()
     .output()
     .action(async (id: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
@@ -106,14 +112,16 @@ export function registerCluster(program: CliCommand, session: Session): void {
     });
 
   about('add-nodes', 'Add nodes to a cluster, with roles')
-    .option('-n, --nodes <ids...>', 'ids or names of the nodes', nodeListArgument)
-    .option('-r, --roles <roles...>', 'roles for each of them', nameListArgument)
+    .example('lab --node node-1 node-2 --roles web')
+    .example('lab --from-site')
+    .nodes('ids or names of the nodes')
+    .option('--roles <roles...>', 'roles for each of them', nameListArgument)
     .option(
       '--from-site',
       'all nodes of its site that are in no cluster, with the roles that their documents have as tags',
     )
     .output()
-    .action(async (id: string, { nodes, roles, fromSite, ...flags }: AddFlags) => {
+    .action(async (id: string, { node: nodes, roles, fromSite, ...flags }: AddFlags) => {
       const client = await session.client();
       const add = (body: readonly { id: number; roles: readonly string[] }[]) =>
         client.call('POST /clusters/:id/assignment', { params: { id }, body });
@@ -149,9 +157,10 @@ export function registerCluster(program: CliCommand, session: Session): void {
     });
 
   about('remove-nodes', 'Remove nodes from a cluster; deployed ones stay until its next deployment removes them')
-    .requiredOption('-n, --nodes <ids...>', 'ids or names of the nodes', nodeListArgument)
+    .example('lab --node node-2')
+    .nodes('ids or names of the nodes', 'required')
     .output()
-    .action(async (id: string, { nodes, ...flags }: NodesFlags) => {
+    .action(async (id: string, { node: nodes, ...flags }: NodesFlags) => {
       const client = await session.client();
       const body = nodes.map((node) => ({ id: node }));
       await client.call('POST /clusters/:id/unassignment', { params: { id }, body });
@@ -170,7 +179,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
           : [
               `${nodesText(pending.map(called))} ${one ? 'is' : 'are'} deployed: ${one ? 'its' : 'their'} removal from ${session.textOf('cluster', id)} is pending until the next deployment\n`,
               `  remove now:  sitewright cluster deploy ${id}\n`,
-              `  take back:   sitewright cluster add-nodes ${id} --nodes ${pending.join(',')}\n`,
+              `  take back:   sitewright cluster add-nodes ${id} --node ${pending.join(',')}\n`,
             ]),
       ];
       await printOne(terminal, flags, { id: Number(id), nodes, removed, pending }, text.join(''));
@@ -185,6 +194,8 @@ export function registerCluster(program: CliCommand, session: Session): void {
     ['redeploy', 'PUT /clusters/:id/changes/redeploy/', 'Deploy everything, as if nothing had been deployed before'],
   ] as const) {
     about(name, text)
+      .example('lab --dry-run', 'what it would run')
+      .example('lab --watch')
       .dryRuns()
       .follows()
       .action(async (id: string, { dryRun, noop, ...flags }: FollowFlags & { dryRun?: boolean; noop?: boolean }) => {
@@ -195,6 +206,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
   }
 
   about('stop', 'Stop the run of a cluster gracefully: nothing new starts and running work finishes')
+    .example('lab')
     .output()
     .action(async (id: string, flags: OutputFlags) => {
       await session.call('PUT /clusters/:id/stop_deployment/', { params: { id } });
@@ -205,7 +217,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
 }
 
 const whichNodes = () =>
-  usageError('name nodes and their roles, or take both from the site', 'Give --nodes and --roles, or --from-site.');
+  usageError('name nodes and their roles, or take both from the site', 'Give --node and --roles, or --from-site.');
 
 const nodesText = (ids: readonly (number | string)[]): string =>
   `${ids.length === 1 ? 'node' : 'nodes'} ${ids.join(', ')}`;
@@ -245,7 +257,7 @@ async function rolesFromSite(id: string, client: ApiClient): Promise<{ id: numbe
   if (without.length > 0)
     throw usageError(
       `no tag of ${without.join(', ')} is a role of cluster ${id}`,
-      `Its roles: ${roles.map(({ name }) => name).join(', ')}. Add one to metadata.tags of the node, or use --nodes and --roles.`,
+      `Its roles: ${roles.map(({ name }) => name).join(', ')}. Add one to metadata.tags of the node, or use --node and --roles.`,
     );
   return [...given.values()];
 }

@@ -8,6 +8,7 @@ import type { Session } from '../session.ts';
 export function registerCompletion(program: CliCommand, session: Session): void {
   program
     .verb('completion', 'Print a completion script; see its first lines for how to install it')
+    .example('bash')
     .addArgument(new Argument('<shell>', 'shell to write the script for').choices([...SHELLS]))
     .option('--values <kind>', 'print names of this kind instead, as the script asks')
     .option('--of <name>', 'with --values: of this site or run')

@@ -8,6 +8,7 @@ export function registerConfig(program: CliCommand, session: Session): void {
   program
     .verb('config', 'Settings')
     .verb('show', 'Every setting, its value and where it comes from; secrets are not shown')
+    .example('-f json')
     .output()
     .action(async (flags: OutputFlags) => {
       const loaded = await session.settings();

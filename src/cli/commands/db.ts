@@ -10,6 +10,7 @@ export function registerDb(program: CliCommand, session: Session): void {
 
   group
     .verb('status', 'Location of the store, and whether its schema is up to date; exit code 4 if it is not')
+    .example()
     .output()
     .action(async (flags: OutputFlags) => {
       const { settings } = await session.settings();
@@ -32,6 +33,7 @@ export function registerDb(program: CliCommand, session: Session): void {
 
   group
     .verb('migrate', 'Bring the schema of the store up to date; safe to run concurrently')
+    .example()
     .option('--non-breaking', 'change nothing if that would break running processes of an earlier release')
     .output()
     .action(async ({ nonBreaking = false, ...flags }: OutputFlags & { readonly nonBreaking?: boolean }) => {

@@ -1,18 +1,19 @@
+import { Option } from 'commander';
 import { isMapping } from '../../core/data/plain-value.ts';
 import { unchecked } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printOne } from '../formats/output.ts';
-import { clusterArgument, releaseArgument } from '../id-argument.ts';
+import { releaseArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 
 /** Tags and roles as files: DIR/{releases|clusters}_ID/NAME.FORMAT, as Fuel's clients store them. */
 export interface FileFlags {
   readonly release?: string;
-  readonly env?: string;
+  readonly cluster?: string;
   readonly name: string;
   readonly format: 'json' | 'yaml';
-  readonly directory: string;
+  readonly dir: string;
 }
 
 interface Owner {
@@ -21,25 +22,25 @@ interface Owner {
   readonly id: string;
 }
 
-/** Adds `--release` and `--env` to a command. */
+/** Adds `--release` and `--cluster` to a command. */
 export const ownedBy = (command: CliCommand): CliCommand =>
-  command
-    .option('-r, --release <id>', 'release: its id or name', releaseArgument)
-    .option('-e, --env <id>', 'cluster', clusterArgument);
+  command.option('-r, --release <id>', 'release: its id or name', releaseArgument).ofCluster('cluster');
 
 /** Adds the folder and format of the file. */
 const inFile = (command: CliCommand): CliCommand =>
-  command.fileFormat().option('-d, --directory <folder>', 'where the file is', '.');
+  command
+    .fileFormat()
+    .inFuelsWords(new Option('-d, --dir <folder>', 'where the file is').default('.'), '--directory <folder>');
 
 /** Folder of the files of an owner, as Fuel's client names it. */
 const folderOf = ({ kind, id }: Owner): string => `${kind}_${id}`;
 
 /** One of -r and -e must be given. */
-export function ownerOf({ release, env }: { readonly release?: string; readonly env?: string }): Owner {
-  if ((release === undefined) === (env === undefined)) {
-    throw usageError('name either a release or an environment', 'Give one of -r RELEASE and -e ENV.');
+export function ownerOf({ release, cluster }: { readonly release?: string; readonly cluster?: string }): Owner {
+  if ((release === undefined) === (cluster === undefined)) {
+    throw usageError('name either a release or a cluster', 'Give one of --release ID and --cluster ID.');
   }
-  return release === undefined ? { kind: 'clusters', id: env! } : { kind: 'releases', id: release };
+  return release === undefined ? { kind: 'clusters', id: cluster! } : { kind: 'releases', id: release };
 }
 
 /** A kind of object that releases and clusters own, and that files describe. */
@@ -56,6 +57,8 @@ interface DescribedKind<Flags extends FileFlags = FileFlags> {
   };
 }
 
+const EXAMPLES = { role: 'storage', tag: 'mysql' } as const;
+
 /** Adds `create`, `update`, `download` and `delete`. */
 export function registerDescribed<Flags extends FileFlags>(
   group: CliCommand,
@@ -63,14 +66,14 @@ export function registerDescribed<Flags extends FileFlags>(
   { noun, owner: called, deletes, without }: DescribedKind<Flags>,
 ): void {
   const named = (command: CliCommand): CliCommand =>
-    ownedBy(command).requiredOption('-n, --name <name>', `name of the ${noun}`);
+    ownedBy(command).requiredOption('--name <name>', `name of the ${noun}`);
 
   for (const [action, verb] of [
     ['create', 'Create'],
     ['update', 'Change'],
   ] as const) {
     const description = `${verb} a ${noun} as DIR/OWNER_ID/NAME.FORMAT describes it${without?.by ?? ''}`;
-    const command = inFile(named(group.command(action).description(description)));
+    const command = inFile(named(group.verb(action, description).example(`--cluster lab --name ${EXAMPLES[noun]}`)));
     (without?.options(command, action) ?? command).action(async (flags: Flags) => {
       const owner = ownerOf(flags);
       const file = await describedFile(folderOf(owner), flags);
@@ -87,21 +90,25 @@ export function registerDescribed<Flags extends FileFlags>(
     });
   }
 
-  inFile(named(group.verb('download', `Write the description of a ${noun} to a file`))).action(
-    async (flags: FileFlags) => {
-      const owner = ownerOf(flags);
-      const { kind, id } = owner;
-      const data = await (await client()).call(`GET /${kind}/:id/${noun}s/:name`, { params: { id, name: flags.name } });
-      const file = await describedFile(folderOf(owner), flags);
-      await writeDescribed(file, flags.format, data);
-      const whose = `${called(owner)} id ${owner.id}`;
-      terminal.out(`Description data of ${noun} '${flags.name}' within ${whose} was stored in ${file}\n`);
-    },
-  );
+  inFile(
+    named(
+      group
+        .verb('download', `Write the description of a ${noun} to a file`)
+        .example(`--release jammy --name ${EXAMPLES[noun]}`),
+    ),
+  ).action(async (flags: FileFlags) => {
+    const owner = ownerOf(flags);
+    const { kind, id } = owner;
+    const data = await (await client()).call(`GET /${kind}/:id/${noun}s/:name`, { params: { id, name: flags.name } });
+    const file = await describedFile(folderOf(owner), flags);
+    await writeDescribed(file, flags.format, data);
+    const whose = `${called(owner)} id ${owner.id}`;
+    terminal.out(`Description data of ${noun} '${flags.name}' within ${whose} was stored in ${file}\n`);
+  });
 
-  named(group.verb('delete', deletes))
+  named(group.verb('delete', deletes).example(`--cluster lab --name ${EXAMPLES[noun]}`))
     .output()
-    .action(async (flags: OutputFlags & Pick<FileFlags, 'release' | 'env' | 'name'>) => {
+    .action(async (flags: OutputFlags & Pick<FileFlags, 'release' | 'cluster' | 'name'>) => {
       const owner = ownerOf(flags);
       const { kind, id } = owner;
       await (await client()).call(`DELETE /${kind}/:id/${noun}s/:name`, { params: { id, name: flags.name } });
@@ -113,10 +120,10 @@ export function registerDescribed<Flags extends FileFlags>(
 
 export const singular = ({ kind }: Owner): 'release' | 'cluster' => (kind === 'releases' ? 'release' : 'cluster');
 
-async function describedFile(folder: string, { name, format, directory }: FileFlags): Promise<string> {
+async function describedFile(folder: string, { name, format, dir }: FileFlags): Promise<string> {
   const { join, resolve } = await import('node:path');
   if (!/^[\w:-]+$/.test(name)) throw usageError(`'${name}' is not a name`, 'Use letters, digits, _ and -.');
-  return join(resolve(directory), folder, `${name}.${format}`);
+  return join(resolve(dir), folder, `${name}.${format}`);
 }
 
 /** The data of such a file. */

@@ -18,6 +18,7 @@ export function registerDoctor(program: CliCommand, session: Session): void {
   const { terminal } = session;
   program
     .verb('doctor', 'Check Node.js, settings, Temporal, worker, MAAS, store and API, and show a fix for each problem')
+    .example()
     .output()
     .action(async (flags: OutputFlags) => {
       const [own, api] = await Promise.all([systemFindings(session), apiFindings(session)]);

@@ -2,7 +2,6 @@ import { counted } from '../../core/text/text.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printOne } from '../formats/output.ts';
-import { clusterArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import type { Complaints, Terminal } from '../terminal.ts';
@@ -21,13 +20,14 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
       'check',
       'Check a graph, and its plan if the file has a cluster: every problem with its place and a next step',
     )
+    .example('tasks.yaml')
     .argument('[file]', 'the same as --input')
     .output()
     .action(async (file: string | undefined, { format, column, ...origin }: GraphOrigin & OutputFlags) => {
       const input = origin.input ?? file;
       const flags = { format, ...(column && { column }) };
       const graph =
-        input !== undefined && origin.env === undefined
+        input !== undefined && origin.cluster === undefined
           ? await checkedFile(session, input)
           : await readGraphOf(session, { ...origin, ...(input && { input }) }, session.terminal);
       process.exitCode = await reportGraph(graph, flags, session.terminal);
@@ -38,6 +38,7 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
       'draw',
       'Draw a graph as a picture (svg), or for Graphviz (dot) or Mermaid; dependencies between nodes are dashed',
     )
+    .example('--input tasks.yaml')
     .forms(['dot', 'mermaid', 'svg'], 'svg is a picture, the others are drawing languages')
     .option('-T, --tasks <names...>', 'tasks that would run; the others are drawn as skipped')
     .option('--parents-for <task>', 'only this task and its direct predecessors')
@@ -48,9 +49,10 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
   originOptions(draw, GRAPH);
   graph
     .verb('diff', 'Show which tasks and fields two graphs differ in: two files, or a file and the stored graph')
+    .example('--input tasks.yaml --cluster lab')
     .requiredOption('--input <file>', `the newer graph: ${GRAPH}`)
     .option('--against <file>', 'the older graph')
-    .option('-e, --env <id>', 'the older graph is the stored one of this cluster', clusterArgument)
+    .ofCluster('the older graph is the stored one of this cluster')
     .option('-t, --type <type>', 'type of the stored graph (default: default)')
     .addOption(layerOption())
     .forms(['text', 'json'])
@@ -94,11 +96,16 @@ interface DrawFlags extends GraphOrigin {
 
 async function drawOrigin(
   session: Session,
-  { input, env, type, layer, format, ...options }: DrawFlags,
+  { input, cluster, type, layer, format, ...options }: DrawFlags,
   print: Print,
   terminal: Complaints,
 ): Promise<number> {
-  const origin = { ...(input && { input }), ...(env && { env }), ...(type && { type }), ...(layer && { layer }) };
+  const origin = {
+    ...(input && { input }),
+    ...(cluster && { cluster }),
+    ...(type && { type }),
+    ...(layer && { layer }),
+  };
   const graph = await readGraphOf(session, origin, terminal);
   if (!graph.ok) return EXIT.invalid;
   const { drawGraph, GraphProblemError } = await import('../../graph/index.ts');
@@ -121,12 +128,12 @@ interface DiffFlags extends GraphOrigin {
 }
 
 async function diffFiles(session: Session, options: DiffFlags, print: Print, terminal: Complaints): Promise<number> {
-  const { against, env } = options;
-  if ((against === undefined) === (env === undefined))
-    throw usageError('name the older graph', 'Give --against FILE, or --env ID of a cluster.');
+  const { against, cluster } = options;
+  if ((against === undefined) === (cluster === undefined))
+    throw usageError('name the older graph', 'Give --against FILE, or --cluster ID.');
   const before =
     against === undefined
-      ? await readStoredGraph(session, { ...options, env: env! }, terminal)
+      ? await readStoredGraph(session, { ...options, cluster: cluster! }, terminal)
       : await readGraphFile(against, terminal);
   const after = await readGraphFile(options.input, terminal);
   if (!before.ok || !after.ok) return EXIT.invalid;

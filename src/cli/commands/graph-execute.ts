@@ -5,13 +5,7 @@ import type { CliCommand } from '../command.ts';
 import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
 import { findRun } from '../find-run.ts';
 import { printOne } from '../formats/output.ts';
-import {
-  clusterArgument,
-  idArgument,
-  nameListArgument,
-  nodeListArgument,
-  transactionArgument,
-} from '../id-argument.ts';
+import { idArgument, nameListArgument, transactionArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
@@ -26,7 +20,7 @@ export interface GraphRunFlags extends FollowFlags {
 }
 
 interface ExecuteFlags extends GraphRunFlags, DescriptionFlags {
-  readonly env?: string;
+  readonly cluster?: string;
   readonly local?: boolean;
   readonly type?: readonly string[];
   readonly node?: readonly number[];
@@ -42,11 +36,15 @@ interface ExecuteFlags extends GraphRunFlags, DescriptionFlags {
 export function registerGraphExecute(graph: CliCommand, session: Session): void {
   graph
     .verb('execute', 'Run graphs of a cluster on its nodes, one type after the other; or a file of tasks, here')
+    .example('--cluster lab --watch', 'the graph default on all nodes')
+    .example('--cluster lab --type health --node node-1 node-2')
+    .example('--from 12', 'continue an ended run')
+    .example('tasks.yaml --local', 'on this machine')
     .argument('[file]', 'with --local: tasks, as YAML or JSON; - is standard input')
-    .option('-e, --env <id>', 'cluster', clusterArgument)
+    .ofCluster('cluster')
     .option('--local', 'run the tasks of the file on this machine, which is its agent meanwhile')
     .option('-t, --type <types...>', 'types of graphs, in order (default: default)')
-    .option('-n, --node <ids...>', 'only on these nodes', nodeListArgument)
+    .nodes('only on these nodes')
     .option('-T, --tasks <names...>', 'only these tasks; the others keep their place in the order', nameListArgument)
     .option('-S, --subgraphs <parts...>', 'only these parts, each START[/NODES][:END[/NODES]], nodes such as 1,3-5')
     .option(
@@ -59,20 +57,20 @@ export function registerGraphExecute(graph: CliCommand, session: Session): void 
     .holds('wait for approval before this task; *: before any change')
     .option('--max-nodes <number>', 'maximum number of busy nodes', (text) => Number(idArgument(text)))
     .startsRun()
-    .action((file: string | undefined, { env, ...flags }: ExecuteFlags) => {
-      if (flags.local) return executeLocally(session, file, env, flags);
+    .action((file: string | undefined, { cluster, ...flags }: ExecuteFlags) => {
+      if (flags.local) return executeLocally(session, file, cluster, flags);
       if (file !== undefined) throw usageError('a file of tasks runs on this machine only', 'Add --local.');
-      return clusterOf(session, env, flags.from).then((cluster) => execute(session, { ...flags, env: cluster }));
+      return clusterOf(session, cluster, flags.from).then((one) => execute(session, { ...flags, cluster: one }));
     });
 }
 
 /** The cluster named, or that of the run to continue. */
-async function clusterOf(session: Session, env: string | undefined, from: string | undefined): Promise<string> {
-  if (env !== undefined) return env;
-  if (from === undefined) throw usageError('name the cluster', 'Give --env, or FILE and --local.');
+async function clusterOf(session: Session, named: string | undefined, from: string | undefined): Promise<string> {
+  if (named !== undefined) return named;
+  if (from === undefined) throw usageError('name the cluster', 'Give --cluster, or FILE and --local.');
   const { cluster } = await session.call('GET /transactions/:id', { params: { id: from } });
   if (cluster === null)
-    throw usageError(`the cluster of run ${from} was deleted`, 'Start a run on another: give --env.');
+    throw usageError(`the cluster of run ${from} was deleted`, 'Start a run on another: give --cluster.');
   return String(cluster);
 }
 
@@ -80,12 +78,12 @@ async function clusterOf(session: Session, env: string | undefined, from: string
 async function executeLocally(
   session: Session,
   file: string | undefined,
-  env: string | undefined,
-  flags: Omit<ExecuteFlags, 'env'>,
+  named: string | undefined,
+  flags: Omit<ExecuteFlags, 'cluster'>,
 ): Promise<void> {
   if (file === undefined) throw usageError('name the file of tasks', 'sitewright graph execute FILE --local');
-  if (env !== undefined || flags.type !== undefined || flags.node !== undefined)
-    throw usageError('--local has a cluster, a graph and a node of its own', 'Omit --env, --type and --node.');
+  if (named !== undefined || flags.type !== undefined || flags.node !== undefined)
+    throw usageError('--local has a cluster, a graph and a node of its own', 'Omit --cluster, --type and --node.');
   const { terminal } = session;
   const [{ readGraphToUpload }, { storeLocally }, { readTasks }, { withLocalAgent }] = await Promise.all([
     import('../graph-to-upload.ts'),
@@ -99,18 +97,18 @@ async function executeLocally(
   const cluster = String(await storeLocally(client, graph, tasks));
   const [agent] = await client.call('GET /agents', { query: { cluster_id: cluster } });
   const { settings } = await session.settings();
-  const run = () => execute(session, { ...flags, env: cluster, ...(flags.wait ? {} : { watch: true }) });
+  const run = () => execute(session, { ...flags, cluster, ...(flags.wait ? {} : { watch: true }) });
   await withLocalAgent(terminal, settings, { site: agent!.site, node: agent!.node }, run);
 }
 
-async function execute(session: Session, flags: ExecuteFlags & { readonly env: string }): Promise<void> {
-  const { env, type = ['default'], node, tasks, from } = flags;
+async function execute(session: Session, flags: ExecuteFlags & { readonly cluster: string }): Promise<void> {
+  const { cluster, type = ['default'], node, tasks, from } = flags;
   if (from !== undefined && (flags.type !== undefined || node !== undefined || tasks !== undefined))
     throw usageError('--from takes graphs, nodes and tasks from the earlier run', 'Omit --type, --node and --tasks.');
   const graphs = type.map((one) => ({ type: one, ...(node && { nodes: node }), ...(tasks && { tasks }) }));
   const subgraphs = flags.subgraphs?.map(readSubgraph);
   const body = {
-    cluster: Number(env),
+    cluster: Number(cluster),
     ...(from === undefined ? { graphs } : { from: Number(from) }),
     ...(subgraphs && { subgraphs }),
     ...runOptions(flags),

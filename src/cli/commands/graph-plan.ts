@@ -3,8 +3,8 @@ import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { ApiClient } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.ts';
-import { namedThings } from '../named-ids.ts';
+import { nameListArgument } from '../id-argument.ts';
+import { idIn, namedThings } from '../named-ids.ts';
 import { CliError, usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import { planFile, say } from './graph-input.ts';
@@ -18,47 +18,51 @@ export function registerGraphPlan(graph: CliCommand, session: Session): void {
       'plan',
       'Plan a graph for nodes and show what runs, what is skipped and why, and what changed since the last run',
     )
+    .example('--cluster lab --node node-1', 'as a run on node-1 started now')
+    .example('--input plan.yaml --show node-1', 'offline')
     .option(
       '--input <file>',
       'tasks (or layers of them), cluster and old state as one JSON or YAML object; - reads standard input',
     )
     .forms(['text', 'json', 'dot'])
-    .option('--node <id...>', 'show only these nodes; the sync node is null')
-    .option('-e, --env <id>', 'plan a stored graph for this cluster, like a run started now', clusterArgument)
+    .option('--show <id...>', 'with --cluster: show only these nodes of the whole plan; the sync node is null')
+    .ofCluster('plan a stored graph for this cluster, like a run started now')
     .option('-t, --type <type>', 'type of the stored graph', 'default')
-    .option('-T, --tasks <names...>', 'with --env: only these tasks would run', nameListArgument)
-    .option('-n, --on <ids...>', 'with --env: for a run only on these nodes, like execute --node', nodeListArgument)
-    .action(async ({ input, env, type, tasks, on, ...options }: PlanFlags) => {
-      if ((input === undefined) === (env === undefined))
-        throw usageError('nothing to plan', 'Give --input FILE, or --env ID of a cluster.');
-      if (env !== undefined)
-        return planStored(session, { env, type, ...(tasks && { tasks }), ...(on && { on }), ...options });
-      process.exitCode = await planToText(session, { input: input!, ...options });
+    .option('-T, --tasks <names...>', 'with --cluster: only these tasks would run', nameListArgument)
+    .nodes('only these nodes; with --cluster, as graph execute on them would', 'optional', nameListArgument)
+    .action(async ({ input, cluster, type, tasks, node, ...options }: PlanFlags) => {
+      if ((input === undefined) === (cluster === undefined))
+        throw usageError('nothing to plan', 'Give --input FILE, or --cluster ID.');
+      if (cluster !== undefined)
+        return planStored(session, { cluster, type, ...(tasks && { tasks }), ...(node && { node }), ...options });
+      const show = options.show ?? node;
+      process.exitCode = await planToText(session, { input: input!, format: options.format, ...(show && { show }) });
     });
 }
 
 interface PlanFlags {
   readonly input?: string;
-  readonly env?: string;
+  readonly cluster?: string;
   readonly type: string;
   readonly tasks?: readonly string[];
-  readonly on?: readonly number[];
-  readonly format: PlanFormat;
   readonly node?: readonly string[];
+  readonly format: PlanFormat;
+  readonly show?: readonly string[];
 }
 
 /** Prints the plan of a run of a stored graph started now, from the API. */
 async function planStored(
   { client, terminal }: Session,
-  { env, type, tasks, on, format, node }: PlanFlags & { readonly env: string },
+  { cluster, type, tasks, node, format, show }: PlanFlags & { readonly cluster: string },
 ): Promise<void> {
   const asked = format === 'dot' ? 'dot' : 'json';
-  const query = { graph_type: type, nodes: on?.join(','), tasks: tasks?.join(','), format: asked };
-  const ask = { params: { id: env }, query };
+  const nodes = node && (await idsOf(await client(), node));
+  const query = { graph_type: type, nodes: nodes?.join(','), tasks: tasks?.join(','), format: asked };
+  const ask = { params: { id: cluster }, query };
   if (format === 'dot') return terminal.out(await (await client()).text('GET /clusters/:id/plan/', ask));
   const plan = await (await client()).call('GET /clusters/:id/plan/', ask);
-  const nodes = node && (await plannedNodes(await client(), plan.nodes, node));
-  const shown = nodes === undefined ? plan : { ...plan, nodes: plan.nodes.filter((one) => nodes.includes(one.node)) };
+  const only = show && (await plannedNodes(await client(), plan.nodes, show));
+  const shown = only === undefined ? plan : { ...plan, nodes: plan.nodes.filter((one) => only.includes(one.node)) };
   if (format === 'json') return terminal.out(`${JSON.stringify(shown, null, 2)}\n`);
   terminal.out((await import('../../graph/index.ts')).planText(shown));
   if (plan.left_out.length > 0)
@@ -67,6 +71,13 @@ async function planStored(
     terminal.err(
       `warning[${code}]: ${path === undefined ? '' : `${path}: `}${message}\n${hint === undefined ? '' : `  hint: ${hint}\n`}`,
     );
+}
+
+/** The ids of nodes that are given by id or name. @throws CliError for a name that no node has */
+async function idsOf(client: ApiClient, given: readonly string[]): Promise<readonly string[]> {
+  if (given.every(isId)) return given;
+  const known = await namedThings(client, 'node');
+  return given.map((one) => (isId(one) ? one : String(idIn('node', one, known))));
 }
 
 /** The nodes to show, by their ids or names. @throws CliError for one that the plan does not have */
@@ -96,7 +107,7 @@ function notPlanned(node: string, known: readonly string[]): CliError {
 /** Exit code 0; that of invalid use when the input is refused, e.g. for a cycle of tasks. */
 async function planToText(
   session: Session,
-  options: { readonly input: string; readonly format: PlanFormat; readonly node?: readonly string[] },
+  options: { readonly input: string; readonly format: PlanFormat; readonly show?: readonly string[] },
 ): Promise<number> {
   const { terminal } = session;
   const { out: print } = terminal;
@@ -109,15 +120,15 @@ async function planToText(
   const cycles = placeInSource(cycleProblems(plan, findCycles(plan)), source);
   say([...problems, ...cycles], terminal, planned.sources);
   if (cycles.length > 0) return EXIT.invalid;
-  const unknown = (options.node ?? []).find((node) => !plan.nodes.includes(node));
+  const unknown = (options.show ?? []).find((node) => !plan.nodes.includes(node));
   if (unknown !== undefined) throw notPlanned(unknown, plan.nodes);
   if (options.format === 'dot') print(planDot(plan));
   else {
     const whole = explainPlan(plan, input);
     const shown =
-      options.node === undefined
+      options.show === undefined
         ? whole
-        : { ...whole, nodes: whole.nodes.filter(({ node }) => options.node?.includes(node)) };
+        : { ...whole, nodes: whole.nodes.filter(({ node }) => options.show?.includes(node)) };
     print(options.format === 'json' ? `${JSON.stringify(shown, null, 2)}\n` : planText(shown));
   }
   return EXIT.done;

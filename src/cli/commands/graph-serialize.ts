@@ -10,6 +10,7 @@ export function registerGraphSerialize(graph: CliCommand, session: Session): voi
       'serialize',
       'Plan a graph for nodes and print the result for executors: tasks by node with dependencies, as JSON',
     )
+    .example('--input plan.yaml --digest')
     .requiredOption(
       '--input <file>',
       'tasks (or layers of them), cluster and old state as one JSON or YAML object; - reads standard input',

@@ -10,6 +10,7 @@ import { say } from './graph-input.ts';
 export function registerGraphSimulate(graph: CliCommand, session: Session): void {
   graph
     .verb('simulate', 'Run plans through the scheduler with instant tasks and print the result, one line of JSON each')
+    .example('--input plans.jsonl')
     .requiredOption(
       '--input <file>',
       'plans to simulate, as one JSON object, a list, or JSON Lines; - reads standard input',

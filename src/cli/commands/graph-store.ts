@@ -1,30 +1,47 @@
+import { Option } from 'commander';
 import { counted } from '../../core/text/text.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.ts';
 import { type OwnerFlags, ownerOf, ownerOptions } from '../graph-owner.ts';
-import { clusterListArgument, pluginListArgument, releaseListArgument } from '../id-argument.ts';
+import { clusterArgument, clusterListArgument, pluginListArgument, releaseListArgument } from '../id-argument.ts';
 import { CliError, usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
-import { LAYERS, TASKS_OF } from './stored-graph.ts';
+import { LAYERS, type Layer, layerOption, TASKS_OF } from './stored-graph.ts';
 
 const DEFAULT_TYPE = 'default';
+
+/** `--cluster ID`; without an id it is Fuel's word for the layer of the cluster, which `--env` names. */
+const clusterOrLayer = (description: string, value: string): Option => new Option(`--cluster [${value}]`, description);
 
 /** Adds `list`, `upload`, `download`, `delete` to the `graph` command: graphs stored by the API. */
 export function registerGraphStore(graph: CliCommand, session: Session): void {
   graph
     .verb('list', 'Stored graphs with their owners, types and tasks')
-    .option('-e, --env <ids>', 'only of these clusters', clusterListArgument)
+    .example('--cluster lab')
+    .addOption(clusterOrLayer('only of these clusters', 'ids').argParser(clusterListArgument as never))
+    .addOption(
+      new Option('-e, --env <ids>', "Fuel's word for --cluster").argParser(clusterListArgument as never).hideHelp(),
+    )
     .option('-r, --release <ids>', 'only of these releases', releaseListArgument)
     .option('-p, --plugin <ids>', 'only of these plugins', pluginListArgument)
     .option('-t, --type <types...>', 'only of these types')
-    .option('--cluster', 'with --env: the graphs of the cluster')
-    .option('--plugins', 'with --env: the graphs of its plugins')
-    .option('--releases', 'with --env: the graphs of its release')
+    .addOption(
+      new Option(
+        '--layer <layers...>',
+        'with --cluster: only the graphs of the cluster itself, its plugins, its release',
+      ).choices(LAYERS.filter((layer) => layer !== 'all')),
+    )
+    .addOption(new Option('--plugins', "Fuel's word for --layer plugins").hideHelp())
+    .addOption(new Option('--releases', "Fuel's word for --layer release").hideHelp())
     .output()
     .action((flags: ListFlags) => listGraphs(session, flags));
 
-  ownerOptions(graph.verb('upload', 'Store a graph; its tasks replace all earlier ones'))
+  ownerOptions(
+    graph
+      .verb('upload', 'Store a graph; its tasks replace all earlier ones')
+      .example('--cluster lab --type health --file tasks.yaml'),
+  )
     .option('-t, --type <type>', `type of the graph; ${DEFAULT_TYPE} after you confirm it`)
     .option('--file <file>', 'tasks, or a graph with name and node_filter, as YAML or JSON; - is standard input')
     .option('-d, --dir <folder>', 'metadata.yaml and every tasks.yaml below the folder')
@@ -34,17 +51,20 @@ export function registerGraphStore(graph: CliCommand, session: Session): void {
 
   graph
     .verb('download', 'Save the tasks of a cluster’s graph: merged, or of one layer')
-    .requiredOption('-e, --env <id>', 'id of the cluster')
-    .option('-a, --all', 'all layers merged, as in a run (default)')
-    .option('-c, --cluster', 'only those of the cluster')
-    .option('-p, --plugins', 'only those of its plugins')
-    .option('-r, --release', 'only those of its release')
+    .example('--cluster lab --file -', 'all layers merged, on standard output')
+    .example('--cluster lab --layer release')
+    .addOption(clusterOrLayer('the cluster', 'id').argParser(clusterArgument))
+    .addOption(new Option('-e, --env <id>', "Fuel's word for --cluster").argParser(clusterArgument).hideHelp())
+    .addOption(layerOption('only the tasks of this layer; all: merged, as in a run (default)'))
+    .addOption(new Option('--all', "Fuel's word for --layer all").hideHelp())
+    .addOption(new Option('--plugins', "Fuel's word for --layer plugins").hideHelp())
+    .addOption(new Option('--release', "Fuel's word for --layer release").hideHelp())
     .option('-t, --type <type>', 'type of the graph', DEFAULT_TYPE)
     .option('--file <file>', 'target file; - is standard output (default: LAYER_graph_ID.yaml here)')
     .fileFormat()
     .action((flags: DownloadFlags) => downloadGraph(session, flags));
 
-  ownerOptions(graph.verb('delete', 'Delete a stored graph with its tasks'))
+  ownerOptions(graph.verb('delete', 'Delete a stored graph with its tasks').example('--cluster lab --type health'))
     .requiredOption('-t, --type <type>', 'type of the graph')
     .asks()
     .output()
@@ -60,29 +80,39 @@ export function registerGraphStore(graph: CliCommand, session: Session): void {
 }
 
 interface ListFlags extends OutputFlags {
+  /** `true`: Fuel's word for the layer of the cluster, which `--env` names. */
+  readonly cluster?: readonly number[] | true;
   readonly env?: readonly number[];
   readonly release?: readonly number[];
   readonly plugin?: readonly number[];
   readonly type?: readonly string[];
-  readonly cluster?: boolean;
+  readonly layer?: readonly Layer[];
   readonly plugins?: boolean;
   readonly releases?: boolean;
 }
 
 async function listGraphs(session: Session, flags: ListFlags): Promise<void> {
-  const { env, release, plugin, type, cluster, plugins, releases } = flags;
-  if ((cluster || plugins || releases) && env === undefined)
-    throw usageError('--cluster, --plugins and --releases choose among the graphs of a cluster', 'Add --env ID.');
-  const related = env !== undefined && !(cluster && !plugins && !releases);
+  const { release, plugin, type } = flags;
+  const clusters = flags.env ?? (flags.cluster === true ? undefined : flags.cluster);
+  const layers = new Set<Layer | false | undefined>([
+    ...(flags.layer ?? []),
+    flags.cluster === true && 'cluster',
+    flags.plugins && 'plugins',
+    flags.releases && 'release',
+  ]);
+  for (const not of [false, undefined] as const) layers.delete(not);
+  if (layers.size > 0 && clusters === undefined)
+    throw usageError('--layer chooses among the graphs of a cluster', 'Add --cluster ID.');
+  const related = clusters !== undefined && !(layers.size === 1 && layers.has('cluster'));
   const query = {
-    clusters_ids: env?.join(','),
+    clusters_ids: clusters?.join(','),
     releases_ids: release?.join(','),
     plugins_ids: plugin?.join(','),
     graph_types: type?.join(','),
     fetch_related: related ? 1 : undefined,
   };
   const found = await session.call('GET /graphs/', { query });
-  const wanted = new Set([cluster && 'cluster', plugins && 'plugin', releases && 'release'].filter(Boolean));
+  const wanted = new Set([...layers].map((layer) => (layer === 'plugins' ? 'plugin' : String(layer))));
   const shown = found.filter(({ relations }) => wanted.size === 0 || relations.some(({ model }) => wanted.has(model)));
   const rows = shown.map(({ id, name, tasks, relations, ...rest }) => ({
     id,
@@ -139,9 +169,10 @@ async function uploadGraph(session: Session, flags: UploadFlags): Promise<void> 
 }
 
 interface DownloadFlags {
-  readonly env: string;
+  readonly env?: string;
+  readonly cluster?: string | true;
+  readonly layer?: Layer;
   readonly all?: boolean;
-  readonly cluster?: boolean;
   readonly plugins?: boolean;
   readonly release?: boolean;
   readonly type: string;
@@ -150,11 +181,14 @@ interface DownloadFlags {
 }
 
 async function downloadGraph(session: Session, flags: DownloadFlags): Promise<void> {
-  const { env, type, format } = flags;
-  const named = LAYERS.filter((layer) => flags[layer] ?? (layer === 'all' && session.terminal.all === true));
-  if (named.length > 1) throw usageError('--all, --cluster, --plugins and --release exclude each other');
-  const layer = named[0] ?? 'all';
-  const tasks = await session.call(TASKS_OF[layer], { params: { id: env }, query: { graph_type: type } });
+  const { type, format } = flags;
+  const cluster = flags.env ?? (flags.cluster === true ? undefined : flags.cluster);
+  if (cluster === undefined) throw usageError('name the cluster', 'Give --cluster ID.');
+  const fuels = { all: flags.all, cluster: flags.cluster === true, plugins: flags.plugins, release: flags.release };
+  const named = new Set(LAYERS.filter((layer) => flags.layer === layer || fuels[layer] === true));
+  if (named.size > 1) throw usageError('--layer names one layer', `Give one of ${LAYERS.join(', ')}.`);
+  const [layer = 'all'] = named;
+  const tasks = await session.call(TASKS_OF[layer], { params: { id: cluster }, query: { graph_type: type } });
   const text =
     format === 'json'
       ? `${JSON.stringify(tasks, null, 2)}\n`
@@ -162,7 +196,7 @@ async function downloadGraph(session: Session, flags: DownloadFlags): Promise<vo
   if (flags.file === '-') return session.terminal.out(text);
   const { writeFile } = await import('node:fs/promises');
   const { resolve } = await import('node:path');
-  const target = resolve(session.terminal.cwd, flags.file ?? `${layer}_graph_${env}.${format}`);
+  const target = resolve(session.terminal.cwd, flags.file ?? `${layer}_graph_${cluster}.${format}`);
   await writeFile(target, text).catch((error: unknown) => {
     throw usageError(`cannot write ${target}: ${(error as Error).message}`, 'Name another file with --file.');
   });

@@ -5,7 +5,7 @@ import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.ts';
-import { clusterArgument, nameListArgument, transactionArgument } from '../id-argument.ts';
+import { nameListArgument, transactionArgument } from '../id-argument.ts';
 import type { Session } from '../session.ts';
 import { save } from './cluster-data.ts';
 
@@ -20,12 +20,13 @@ export function registerHistory(program: CliCommand, session: Session): void {
 
   group
     .verb('list', 'Transactions, newest first: a run, and below it one for each graph')
-    .option('-e, --env <id>', 'only of this cluster', clusterArgument)
-    .option('-t, --statuses <statuses...>', TRANSACTION_STATUSES.join(', '), nameListArgument)
-    .option('-n, --names <names...>', 'deploy, deployment …', nameListArgument)
+    .example('--cluster lab --status failed')
+    .ofCluster('only of this cluster')
+    .names('--status <statuses...>', '--statuses <statuses...>', TRANSACTION_STATUSES.join(', '))
+    .names('--name <names...>', '--names <names...>', 'deploy, deployment …')
     .output()
-    .action(async ({ env, statuses, names, ...flags }: ListFlags) => {
-      const query = { cluster_id: env, statuses: statuses?.join(','), transaction_types: names?.join(',') };
+    .action(async ({ cluster, status: statuses, name: names, ...flags }: ListFlags) => {
+      const query = { cluster_id: cluster, statuses: statuses?.join(','), transaction_types: names?.join(',') };
       const found = await session.call('GET /history', { query });
       const columns = ['id', 'status', 'name', 'graph_type', 'cluster', 'dry_run', 'progress', 'message'];
       await printList(
@@ -37,13 +38,14 @@ export function registerHistory(program: CliCommand, session: Session): void {
     });
 
   about('show', 'Every task of a run on every node, with its times and result')
-    .option('-n, --nodes <ids...>', 'only on these nodes', nameListArgument)
-    .option('-t, --statuses <statuses...>', TASK_STATUSES.join(', '), nameListArgument)
-    .option('-d, --tasks <names...>', 'only these tasks', nameListArgument)
-    .option('-p, --parameters', 'with the parameters of each task')
+    .example('12 --node node-1 --status failed')
+    .nodes('only on these nodes', 'optional', nameListArgument)
+    .names('--status <statuses...>', '--statuses <statuses...>', TASK_STATUSES.join(', '))
+    .option('-T, --tasks <names...>', 'only these tasks', nameListArgument)
+    .option('--parameters', 'with the parameters of each task')
     .option('--summary', 'with the counts of the task’s runner')
     .output()
-    .action(async (id: string, { nodes, statuses, tasks, parameters, summary, ...flags }: ShowFlags) => {
+    .action(async (id: string, { node: nodes, status: statuses, tasks, parameters, summary, ...flags }: ShowFlags) => {
       const query = {
         nodes: nodes?.join(','),
         statuses: statuses?.join(','),
@@ -63,6 +65,7 @@ export function registerHistory(program: CliCommand, session: Session): void {
     ['network', 'network_configuration', 'the network configuration of the cluster at that time'],
   ] as const) {
     about(name, `Print or save ${what}`)
+      .example(`12 --file ${name}.yaml`)
       .option('--file <file>', 'save it as YAML')
       .output()
       .action(async (id: string, { file, ...flags }: OutputFlags & { readonly file?: string }) => {
@@ -75,6 +78,7 @@ export function registerHistory(program: CliCommand, session: Session): void {
   }
 
   about('delete', 'Permanently delete an ended run with its history')
+    .example('12')
     .option('--force', 'even if it has not ended')
     .asks()
     .output()
@@ -87,14 +91,14 @@ export function registerHistory(program: CliCommand, session: Session): void {
 }
 
 interface ListFlags extends OutputFlags {
-  readonly env?: string;
-  readonly statuses?: readonly string[];
-  readonly names?: readonly string[];
+  readonly cluster?: string;
+  readonly status?: readonly string[];
+  readonly name?: readonly string[];
 }
 
 interface ShowFlags extends OutputFlags {
-  readonly nodes?: readonly string[];
-  readonly statuses?: readonly string[];
+  readonly node?: readonly string[];
+  readonly status?: readonly string[];
   readonly tasks?: readonly string[];
   readonly parameters?: boolean;
   readonly summary?: boolean;

@@ -15,6 +15,7 @@ export function registerIdentity(program: CliCommand, session: Session): void {
     .argument('<site>', 'site, or cluster-<id>')
     .argument('[node]', 'only this node')
     .description('Certificates of nodes, newest first')
+    .example('dc1 node-1')
     .output()
     .action(async (site: string, node: string | undefined, flags: OutputFlags) => {
       const { settings } = await session.settings();
@@ -28,6 +29,7 @@ export function registerIdentity(program: CliCommand, session: Session): void {
     .argument('<node>', 'name of the node')
     .requiredOption('--reason <text>', 'why; it is recorded')
     .description('Revoke all certificates and unused tokens of a node')
+    .example('dc1 node-1 --reason "stolen disk"')
     .output()
     .action(async (site: string, node: string, { reason, ...flags }: OutputFlags & { readonly reason: string }) => {
       const { settings } = await session.settings();
@@ -38,6 +40,7 @@ export function registerIdentity(program: CliCommand, session: Session): void {
 
   group
     .verb('order-keys', 'Public keys of orders; the first one signs')
+    .example()
     .output()
     .action(async (flags: OutputFlags) => {
       const { settings } = await session.settings();
@@ -46,6 +49,7 @@ export function registerIdentity(program: CliCommand, session: Session): void {
 
   group
     .verb('rotate-order-key', 'Sign with a new key from now on; nodes receive it with their next order')
+    .example()
     .output()
     .action(async (flags: OutputFlags) => {
       const { settings } = await session.settings();
@@ -55,9 +59,10 @@ export function registerIdentity(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('drop-order-key')
+    .command('remove-order-key')
     .argument('<id>', 'key that no longer signs')
     .description('Stop sending a key to nodes')
+    .example('3f2a9c')
     .output()
     .action(async (id: string, flags: OutputFlags) => {
       const { settings } = await session.settings();
@@ -75,6 +80,7 @@ export function registerIdentity(program: CliCommand, session: Session): void {
     .command('encryption-key')
     .argument('<file>', 'key file, as temporal.encryption_key_file names it')
     .description('Add a new key as the first in the file of encryption keys; creates the file if needed')
+    .example('encryption.keys')
     .output()
     .action(async (file: string, flags: OutputFlags) => {
       const id = (await processes()).newEncryptionKey(file);
@@ -82,9 +88,12 @@ export function registerIdentity(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, { id, file }, text);
     });
 
-  program.verb('gateway', 'Run only the gateway of node agents').action(async () => {
-    const { settings } = await session.settings();
-    const { serveGateway } = await import('../../../worker/gateway.ts');
-    await serveGateway(terminal, settings);
-  });
+  program
+    .verb('gateway', 'Run only the gateway of node agents')
+    .example()
+    .action(async () => {
+      const { settings } = await session.settings();
+      const { serveGateway } = await import('../../../worker/gateway.ts');
+      await serveGateway(terminal, settings);
+    });
 }

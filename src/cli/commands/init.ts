@@ -13,6 +13,7 @@ export function registerInit(program: CliCommand, session: Session): void {
   ] as const) {
     group
       .verb(kind, `${description}, with comments. They run as they are on simulated machines`)
+      .example(kind === 'site' ? 'dc1' : 'myrelease')
       .argument('<folder>', `a new folder; its name is that of the ${kind}`)
       .output()
       .action(async (folder: string, flags: OutputFlags) => {

@@ -23,6 +23,7 @@ export function registerLogin(program: CliCommand, session: Session): void {
   const { terminal } = session;
   program
     .verb('login', 'Sign in through your organization’s provider, in a browser on this machine')
+    .example()
     .output()
     .action(async (flags: OutputFlags) => {
       const [client, { awaitSignIn }, { savedSessions }] = await Promise.all([
@@ -57,6 +58,7 @@ export function registerLogin(program: CliCommand, session: Session): void {
 
   program
     .verb('logout', 'End the session of ‘sitewright login’ and forget it')
+    .example()
     .output()
     .action(async (flags: OutputFlags) => {
       const { savedSessions } = await import('../saved-sessions.ts');

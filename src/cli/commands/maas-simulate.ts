@@ -1,9 +1,11 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import type { CliCommand } from '../command.ts';
 
 /** Description and options of `maas simulate`, without the simulator itself: help must not load it. */
-export function describeMaasSimulate(command: Command): Command {
+export function describeMaasSimulate(command: CliCommand): CliCommand {
   return command
     .description('Run a model of MAAS 3.6 on this machine, for demos and tests')
+    .example('--port 0 --seed machines.json')
     .option('--port <number>', 'port to listen on; 0 picks a free one', portNumber, 5240)
     .option('--host <address>', 'loopback address to listen on', '127.0.0.1')
     .option('--alias <name>', 'another host name that clients may use, behind a forwarder')

@@ -16,6 +16,7 @@ export function registerMaas(program: CliCommand, session: Session): void {
 
   group
     .verb('check', 'Check URL, key and permissions of MAAS, and count its machines by state')
+    .example()
     .option('--direct', 'call MAAS directly with the local settings, not through the API')
     .output()
     .action(async (flags: OutputFlags & { readonly direct?: boolean }) => {

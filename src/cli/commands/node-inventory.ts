@@ -4,7 +4,7 @@ import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
-import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.ts';
+import { nameListArgument, nodeListArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 
@@ -21,36 +21,41 @@ interface RegisterFlags extends OutputFlags {
 const COLUMNS = ['id', 'name', 'status', 'online', 'cluster', 'site', 'roles', 'pending_roles', 'ip'];
 const WITH_AGENTS = COLUMNS.toSpliced(4, 0, 'agent');
 
-/** Adds `list`, `register`, `forget` to the `node` command: the inventory of nodes for clusters. */
+/** Adds `list`, `register`, `delete` to the `node` command: the inventory of nodes for clusters. */
 export function registerNodeInventory(group: CliCommand, session: Session): void {
   const { terminal } = session;
 
   group
     .verb('list', 'Nodes of the inventory, with their ids, clusters and roles')
-    .option('-e, --env <id>', 'only those of this cluster', clusterArgument)
+    .example('--cluster lab')
+    .ofCluster('only those of this cluster')
     .option('--site <site>', 'only machines of this site')
     .output()
-    .action(async ({ env, site, ...flags }: OutputFlags & { readonly env?: string; readonly site?: string }) => {
-      const nodes = await inventory(session, env);
-      const shown = site === undefined ? nodes : nodes.filter((node) => node.site === site);
-      const agents = await agentsOf(session, shown, env);
-      // Programs get Fuel's words.
-      const isForPrograms = flags.format === 'json' || flags.format === 'yaml';
-      const statusOf = (node: Node): string =>
-        isForPrograms ? node.status : [shownStatus(node), pendingText(node)].filter(Boolean).join(', ');
-      const rows = shown.map((node) => ({ ...node, status: statusOf(node), agent: agents?.get(node.id) ?? null }));
-      await printList(terminal, flags, rows, WITH_AGENTS);
-      for (const node of shown.filter(isLeftBare)) terminal.err(`${node.name} is bare. ${node.error_msg}\n`);
-      const without = [...new Set(rows.flatMap((node) => (node.agent === false ? (node.cluster ?? []) : [])))];
-      if (without.length === 0) return;
-      terminal.err(
-        `nodes whose agent is false run no tasks. Start them on this machine, or see docs/how-to/agents.md:\n${without.map((id) => `  sitewright agent run --env ${id}\n`).join('')}`,
-      );
-    });
+    .action(
+      async ({ cluster, site, ...flags }: OutputFlags & { readonly cluster?: string; readonly site?: string }) => {
+        const nodes = await inventory(session, cluster);
+        const shown = site === undefined ? nodes : nodes.filter((node) => node.site === site);
+        const agents = await agentsOf(session, shown, cluster);
+        // Programs get Fuel's words.
+        const isForPrograms = flags.format === 'json' || flags.format === 'yaml';
+        const statusOf = (node: Node): string =>
+          isForPrograms ? node.status : [shownStatus(node), pendingText(node)].filter(Boolean).join(', ');
+        const rows = shown.map((node) => ({ ...node, status: statusOf(node), agent: agents?.get(node.id) ?? null }));
+        await printList(terminal, flags, rows, WITH_AGENTS);
+        for (const node of shown.filter(isLeftBare)) terminal.err(`${node.name} is bare. ${node.error_msg}\n`);
+        const without = [...new Set(rows.flatMap((node) => (node.agent === false ? (node.cluster ?? []) : [])))];
+        if (without.length === 0) return;
+        terminal.err(
+          `nodes whose agent is false run no tasks. Start them on this machine, or see docs/how-to/agents.md:\n${without.map((id) => `  sitewright agent run --cluster ${id}\n`).join('')}`,
+        );
+      },
+    );
 
   group
     .verb('register', 'Add machines to the inventory: named ones, or all of a site')
-    .option('-n, --name <names...>', 'their names (default: all nodes in the documents of --site)', nameListArgument)
+    .example('--site dc1', 'all nodes of its documents')
+    .example('--name node-1 --mac 52:54:00:00:00:01')
+    .option('--name <names...>', 'their names (default: all nodes in the documents of --site)', nameListArgument)
     .option('--mac <address>', 'MAC of its boot interface; for one machine')
     .option('--ip <address>', 'its address; for one machine')
     .option('--site <site>', 'site of the machines')
@@ -59,7 +64,8 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
     .action((flags: RegisterFlags) => register(session, flags));
 
   group
-    .verb('forget', 'Delete nodes from the inventory; deployed ones only with --force. Their machines are not touched')
+    .verb('delete', 'Delete nodes from the inventory; deployed ones only with --force. Their machines are not touched')
+    .example('node-1')
     .argument('<ids...>', 'ids or names of the nodes', nodeListArgument)
     .option('--force', 'even if a cluster has deployed them')
     .asks()
@@ -67,10 +73,10 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
     .action(
       async (ids: readonly number[], { force, yes, ...flags }: OutputFlags & { force?: boolean; yes?: boolean }) => {
         const which = ids.map((id) => session.textOf('node', id)).join(', ');
-        await confirm(terminal, `Forget ${which}?`, yes, 'required');
+        await confirm(terminal, `Delete ${which} from the inventory?`, yes, 'required');
         const query = { ids: ids.join(','), force: force ? 1 : undefined };
         await session.call('DELETE /nodes', { query });
-        await printOne(terminal, flags, { ids }, `forgot ${which}\n`);
+        await printOne(terminal, flags, { ids }, `deleted ${which}\n`);
       },
     );
 }

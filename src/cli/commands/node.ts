@@ -19,6 +19,7 @@ export function registerNode(program: CliCommand, session: Session): void {
 
   group
     .verb('status', 'The nodes of a site with their state in MAAS')
+    .example('dc1')
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'revision of the nodes: number, hash, latest or last-good (default: the latest)')
     .output()
@@ -39,6 +40,7 @@ export function registerNode(program: CliCommand, session: Session): void {
       'select',
       'Names of the nodes that a selector matches: all criteria must hold; without any, every node matches',
     )
+    .example('dc1 --tag control --rack r1')
     .argument('<site>', 'name of the site')
     .repeatable('--name <node>', 'name of the node, any of them')
     .repeatable('--tag <tag>', 'tag of the node, any of them')
@@ -67,6 +69,7 @@ export function registerNode(program: CliCommand, session: Session): void {
 
   group
     .verb('history', 'One node over the runs of its site, newest first')
+    .example('dc1 node-1 --limit 5')
     .argument('<site>', 'name of the site')
     .argument('<node>', 'name of the node')
     .limit()

@@ -10,6 +10,7 @@ export function registerNotice(program: CliCommand, session: Session): void {
 
   group
     .verb('list', 'Receivers of notices, with the result of the last delivery')
+    .example()
     .output()
     .action(async (flags: OutputFlags) => {
       const { items } = await session.call('GET /notices/receivers');
@@ -22,6 +23,7 @@ export function registerNotice(program: CliCommand, session: Session): void {
 
   group
     .verb('log', 'The last attempts to deliver notices, newest first')
+    .example()
     .output()
     .action(async (flags: OutputFlags) => {
       const { items } = await session.call('GET /notices/deliveries');
@@ -31,6 +33,7 @@ export function registerNotice(program: CliCommand, session: Session): void {
 
   group
     .verb('test', 'Send a test notice to a receiver; the exit code is 0 if it was delivered')
+    .example('oncall')
     .argument('<receiver>', 'name of the receiver')
     .output()
     .action(async (receiver: string, flags: OutputFlags) => {

@@ -15,6 +15,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
 
   group
     .verb('install', 'Install or update a package, all or nothing')
+    .example('myrelease-1.0.0.tar.gz')
     .argument('<package>', 'folder of the package, or an archive made by `build`')
     .option('--force', 'allow an older version, or replace manually created objects')
     .output()
@@ -30,6 +31,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
 
   group
     .verb('list', 'Installed packages')
+    .example()
     .output()
     .action(async (flags: OutputFlags) => {
       const packages = await session.call('GET /packages');
@@ -44,6 +46,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
 
   group
     .verb('show', 'One installed package')
+    .example('myrelease==1.0.0')
     .argument('<package>', 'id, NAME, or NAME==VERSION')
     .output()
     .action(async (which: string, flags: OutputFlags) => {
@@ -53,6 +56,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
 
   group
     .verb('remove', 'Remove a package with its releases and plugin; refused while a cluster uses them')
+    .example('myrelease==1.0.0')
     .argument('<package>', 'id, NAME, or NAME==VERSION')
     .output()
     .action(async (which: string, flags: OutputFlags) => {
@@ -68,6 +72,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
 
   group
     .verb('sync', 'Read packages again, from the folder of packages or the store, and update everything to match')
+    .example()
     .argument('[plugin...]', 'ids or names of plugins (default: all packages)', pluginListArgument)
     .output()
     .action(async (ids: readonly number[] | undefined, flags: OutputFlags) => {

@@ -13,11 +13,13 @@ export function registerPackage(program: CliCommand, { terminal }: Session): Cli
   const group = program.verb('package', 'release and plugin packages');
   group
     .verb('check', 'load a package and check all of it; exit status 1 if it is invalid')
+    .example('myrelease/')
     .argument('[package]', 'folder of the package, or an archive made by `build`', '.')
     .output()
     .action((path: string, flags: OutputFlags) => run(() => check(terminal, flags, path)));
   group
     .verb('create', 'write a new package: a commented template that passes `check`')
+    .example('myrelease/')
     .argument('<folder>', 'new folder; its name is the name of the package')
     .option('--extension', 'a plugin that extends existing releases, instead of a release')
     .output()
@@ -26,6 +28,7 @@ export function registerPackage(program: CliCommand, { terminal }: Session): Cli
     );
   group
     .verb('build', 'check a package and archive it with checksums; the same files give the same bytes')
+    .example('myrelease/ --output dist/')
     .argument('[folder]', 'folder of the package', '.')
     .option('-o, --output <folder>', 'where to put NAME-VERSION.tar.gz', '.')
     .option('--run-hook', 'first run the executable pre_build_hook of the package, in its folder')

@@ -3,7 +3,6 @@ import { unchecked } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printOne } from '../formats/output.ts';
-import { clusterArgument } from '../id-argument.ts';
 import { CliError } from '../problem.ts';
 import type { Session } from '../session.ts';
 
@@ -20,19 +19,19 @@ export function registerPluginEnabling(group: CliCommand, session: Session): voi
     ['disable', 'Disable a plugin in a cluster'],
   ] as const) {
     group
-      .command(action)
-      .description(description)
+      .verb(action, description)
+      .example('monitoring --cluster lab')
       .argument('<plugin>', 'NAME, or NAME==VERSION')
-      .requiredOption('-e, --env <id>', 'cluster', clusterArgument)
+      .ofCluster('cluster', 'required')
       .output()
-      .action(async (which: string, { env, ...flags }: OutputFlags & { readonly env: string }) => {
+      .action(async (which: string, { cluster, ...flags }: OutputFlags & { readonly cluster: string }) => {
         const api = await client();
-        const params = { id: env };
+        const params = { id: cluster };
         const { editable } = await api.call('GET /clusters/:id/attributes', { params });
         const [name, version] = which.split('==') as [string, string | undefined];
         const versions = versionsOf(editable[name]);
         const chosen = version === undefined ? versions[0] : versions.find((one) => one.plugin_version === version);
-        if (chosen === undefined) throw notThere(which, session.textOf('cluster', env), editable);
+        if (chosen === undefined) throw notThere(which, session.textOf('cluster', cluster), editable);
         const chosenId = version === undefined ? {} : { chosen_id: chosen.plugin_id };
         const metadata = { enabled: action === 'enable', ...chosenId };
         const changed = await api.call('PATCH /clusters/:id/attributes', {
@@ -41,8 +40,13 @@ export function registerPluginEnabling(group: CliCommand, session: Session): voi
         });
         const { enabled, id } = stateOf(changed.editable[name]);
         const used = versions.find(({ plugin_id }) => plugin_id === id) ?? chosen;
-        const text = `${name} ${used.plugin_version} is ${enabled ? 'enabled' : 'disabled'} in ${session.textOf('cluster', env)}\n`;
-        await printOne(terminal, flags, { name, version: used.plugin_version, cluster: Number(env), enabled }, text);
+        const text = `${name} ${used.plugin_version} is ${enabled ? 'enabled' : 'disabled'} in ${session.textOf('cluster', cluster)}\n`;
+        await printOne(
+          terminal,
+          flags,
+          { name, version: used.plugin_version, cluster: Number(cluster), enabled },
+          text,
+        );
       });
   }
 }

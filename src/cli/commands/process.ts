@@ -15,6 +15,7 @@ export function registerProcesses(program: CliCommand, session: Session): void {
 
   program
     .verb('up', 'Run everything: Temporal dev server if none answers, API, worker; Ctrl-C stops all of it')
+    .example('--simulate-maas')
     .option('--no-temporal', 'start no Temporal server: one must answer at temporal.address')
     .option('--simulate-maas', 'run a model of MAAS too, and use it')
     .option('--maas-seed <path>', 'documents whose nodes become bare machines in the model of MAAS, or a JSON seed')
@@ -32,9 +33,12 @@ export function registerProcesses(program: CliCommand, session: Session): void {
       });
     });
 
-  program.verb('api', 'Run only the REST API').action(async () => {
-    const { settings } = await session.settings();
-    const { serveApi } = await import('../../../worker/api.ts');
-    await serveApi(terminal, settings);
-  });
+  program
+    .verb('api', 'Run only the REST API')
+    .example()
+    .action(async () => {
+      const { settings } = await session.settings();
+      const { serveApi } = await import('../../../worker/api.ts');
+      await serveApi(terminal, settings);
+    });
 }

@@ -16,6 +16,7 @@ export function registerReleases(program: CliCommand, session: Session): void {
     const group = program.verb(name, description);
     group
       .verb('list', `All ${name}s; packages contain them: package install`)
+      .example()
       .output()
       .action(async (flags: OutputFlags) => {
         const found = await session.call(`GET /${name}s`);
@@ -23,6 +24,7 @@ export function registerReleases(program: CliCommand, session: Session): void {
       });
     group
       .verb('show', `One ${name}`)
+      .example(name === 'release' ? 'jammy' : 'monitoring')
       .argument('<id>', `id or name of the ${name}`, name === 'release' ? releaseArgument : pluginArgument)
       .output()
       .action(async (id: string, flags: OutputFlags) => {

@@ -9,9 +9,9 @@ export function registerRole(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.verb('role', 'Roles: purposes of nodes, and their tags');
 
-  ownedBy(group.verb('list', 'Roles of a release or cluster'))
+  ownedBy(group.verb('list', 'Roles of a release or cluster').example('--cluster lab'))
     .output()
-    .action(async (flags: OutputFlags & { readonly release?: string; readonly env?: string }) => {
+    .action(async (flags: OutputFlags & { readonly release?: string; readonly cluster?: string }) => {
       const { kind, id } = ownerOf(flags);
       const roles = await session.call(`GET /${kind}/:id/roles`, { params: { id } });
       const rows = roles.map(({ name, meta }) => {

@@ -27,6 +27,8 @@ interface AgainFlags extends FollowFlags, DescriptionFlags {
 export function registerRunAgain(group: CliCommand, session: Session, run: string): void {
   group
     .verb('again', 'Start a run with the input of an earlier one, or with parts of it changed')
+    .example('dc1', 'with the input of its newest run')
+    .example('12 --apply', 'what was a dry run')
     .argument('<run>', run)
     .option('--revision <revision>', 'of a site, instead of that of the earlier run: number, hash, latest, last-good')
     .addOption(new Option('--apply', 'of graphs: apply what was a dry run or noop').conflicts(['dryRun', 'noop']))

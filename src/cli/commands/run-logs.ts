@@ -24,6 +24,8 @@ const attemptNumber = (value: string): number => {
 export function registerRunLogs(run: CliCommand, session: Session): void {
   run
     .verb('logs', 'Output of all tasks of a run of graphs with times, or of one task on its node')
+    .example('12', 'tasks with output')
+    .example('12 netconfig@node-1 --follow')
     .argument('<run>', 'id of the transaction of a run of graphs or of one of its graphs, or the workflow id')
     .argument('[task@node]', "only of this task, as 'history show' lists it; its success is the exit code")
     .option('--follow', 'follow the output until the run or task ends; waits for a task that has not started')

@@ -20,6 +20,7 @@ const RUN = 'id of the run, a unique prefix of it, a workflow id, a transaction,
 
 interface ListFlags extends OutputFlags {
   readonly site?: string;
+  readonly cluster?: string;
   readonly kind?: readonly string[];
   readonly phase?: readonly string[];
   readonly outcome?: readonly string[];
@@ -55,7 +56,11 @@ export function registerRun(program: CliCommand, session: Session): void {
 
   group
     .verb('list', 'Runs, newest first')
+    .example('--open', 'what runs now')
+    .example('--site dc1 --outcome failed --limit 5')
+    .example('--cluster lab')
     .option('--site <site>', 'only on this site')
+    .ofCluster('only runs of graphs on this cluster')
     .repeatable('--kind <kind>', 'only runs of this kind', [...SITE_RUN_KINDS, GRAPH_RUN_KIND])
     .repeatable('--phase <phase>', 'only runs in this phase')
     .repeatable('--outcome <outcome>', 'only runs with this outcome', OUTCOMES)
@@ -94,6 +99,7 @@ export function registerRun(program: CliCommand, session: Session): void {
 
   group
     .verb('show', 'One run; with --watch, until it ends')
+    .example('12')
     .argument('<run>', RUN)
     .option('--watch', 'follow it, with a line for each change')
     .output()
@@ -106,6 +112,7 @@ export function registerRun(program: CliCommand, session: Session): void {
 
   group
     .verb('status', 'Progress of a run: phase, nodes, failures')
+    .example('dc1')
     .argument('<run>', RUN)
     .output()
     .action(async (reference: string, flags: OutputFlags) => {
@@ -123,6 +130,7 @@ export function registerRun(program: CliCommand, session: Session): void {
 
   group
     .verb('report', 'Report of a run: every group and node, with reasons')
+    .example('12')
     .argument('<run>', RUN)
     .output()
     .action(async (reference: string, flags: OutputFlags) => {
@@ -139,6 +147,7 @@ export function registerRun(program: CliCommand, session: Session): void {
 
   group
     .verb('tree', 'Every step and node of a run, as a tree')
+    .example('12')
     .argument('<run>', RUN)
     .output()
     .action(async (reference: string, flags: OutputFlags) => {
@@ -150,6 +159,7 @@ export function registerRun(program: CliCommand, session: Session): void {
 
   group
     .verb('nodes', 'The nodes of a run and their state')
+    .example('dc1 -f json')
     .argument('<run>', RUN)
     .output()
     .action(async (reference: string, flags: OutputFlags) => {
@@ -169,6 +179,7 @@ export function registerRun(program: CliCommand, session: Session): void {
 
   group
     .verb('watch', 'Follow a run until it ends; the exit code is its outcome')
+    .example('dc1')
     .argument('<run>', RUN)
     .output()
     .action(async (reference: string, flags: OutputFlags) => {
@@ -180,13 +191,13 @@ export function registerRun(program: CliCommand, session: Session): void {
   registerRunAgain(group, session, RUN);
 
   const acts = [
-    ['pause', 'Start nothing new; running work finishes', 'paused', 'resume'],
-    ['resume', 'Continue after a pause', 'resumed', 'watch'],
-    ['stop', 'End gracefully: running work finishes, then the report', 'will stop', 'watch'],
-    ['cancel', 'Abort running work, as far as MAAS can', 'will be cancelled', 'watch'],
+    ['pause', 'Start nothing new; running work finishes', 'paused', 'resume', 'dc1 --reason "wait for the switch"'],
+    ['resume', 'Continue after a pause', 'resumed', 'watch', 'dc1 --watch'],
+    ['stop', 'End gracefully: running work finishes, then the report', 'will stop', 'watch', 'dc1 --wait'],
+    ['cancel', 'Abort running work, as far as MAAS can', 'will be cancelled', 'watch', '12 --reason "wrong revision"'],
   ] as const;
-  for (const [action, description, done, next] of acts) {
-    const command = group.command(action).description(description).argument('<run>', RUN).reason().follows();
+  for (const [action, description, done, next, example] of acts) {
+    const command = group.verb(action, description).example(example).argument('<run>', RUN).reason().follows();
     if (action === 'cancel') command.asks();
     command.action(async (reference: string, flags: ActFlags & { readonly yes?: boolean }) => {
       const client = await session.client();
@@ -212,8 +223,9 @@ export function registerRun(program: CliCommand, session: Session): void {
     ['reject', 'End a run where it waits for approval, as stop does', 'rejected; it will stop'],
   ] as const) {
     group
-      .command(verb)
-      .description(description)
+      .verb(verb, description)
+      .example('dc1')
+      .example('dc1 --before control', 'only there')
       .argument('<run>', RUN)
       .option('--before <name>', 'only before this group or task (default: everywhere the run waits now)')
       .reason()
@@ -231,6 +243,7 @@ export function registerRun(program: CliCommand, session: Session): void {
 
   group
     .verb('retry', 'Retry a failed node of a run')
+    .example('dc1 node-1 --reason "PSU replaced"')
     .argument('<run>', RUN)
     .argument('<node>', 'name of the node')
     .reason()
@@ -247,8 +260,8 @@ export function registerRun(program: CliCommand, session: Session): void {
     ['skip', 'Continue a run of graphs without a task: ignore its failure, or skip it', 'will be skipped'],
   ] as const) {
     group
-      .command(`${verb}-task`)
-      .description(description)
+      .verb(`${verb}-task`, description)
+      .example('12 netconfig@node-1')
       .argument('<run>', RUN)
       .argument('<task>', 'the task and its node, as TASK@NODE')
       .reason()

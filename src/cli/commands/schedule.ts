@@ -6,14 +6,13 @@ import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
-import { clusterArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 
 interface CreateFlags extends OutputFlags, DescriptionFlags {
   readonly test?: string;
   readonly update?: string;
-  readonly env?: string;
+  readonly cluster?: string;
   readonly cron?: readonly string[];
   readonly timezone?: string;
   readonly overlap?: OverlapPolicy;
@@ -38,11 +37,13 @@ export function registerSchedule(program: CliCommand, session: Session): void {
   const group = program.verb('schedule', 'Schedules: runs that start at set times');
 
   group
-    .verb('create', 'Start runs at set times: of a site (--test, --update), or of graphs (--env)')
+    .verb('create', 'Start runs at set times: of a site (--test, --update), or of graphs (--cluster)')
+    .example('nightly --test dc1 --cron "30 6 * * MON-FRI" --timezone Europe/Berlin')
+    .example('kernels --cluster lab --type kernel-update --cron "@every 168h"')
     .argument('<name>', 'name: lower-case letters, digits, dot, underscore, hyphen')
-    .addOption(new Option('--test <site>', 'verify this site').conflicts(['update', 'env']))
-    .addOption(new Option('--update <site>', 'update this site to its latest revision').conflicts(['env']))
-    .addOption(new Option('-e, --env <id>', 'run graphs of this cluster').argParser(clusterArgument))
+    .addOption(new Option('--test <site>', 'verify this site').conflicts(['update', 'cluster']))
+    .addOption(new Option('--update <site>', 'update this site to its latest revision').conflicts(['cluster']))
+    .ofCluster('run graphs of this cluster')
     .repeatable('--cron <times>', 'when: "30 6 * * MON-FRI", @daily, "@every 4h"')
     .option('--timezone <name>', 'time zone of --cron, such as Europe/Berlin (default: UTC)')
     .addOption(
@@ -54,8 +55,8 @@ export function registerSchedule(program: CliCommand, session: Session): void {
     .option('--revision <revision>', 'of a site: number, hash, latest or last-good (default: the latest)')
     .option('--fetch', 'of a site: first take the documents from the branch that it follows')
     .option('--release-removed', 'with --update: also release the machines of nodes removed from the documents')
-    .holds('with --update or --env: wait for approval before this group or task; *: before any change')
-    .option('-t, --type <types...>', 'with --env: types of graphs, in order (default: default)')
+    .holds('with --update or --cluster: wait for approval before this group or task; *: before any change')
+    .option('-t, --type <types...>', 'with --cluster: types of graphs, in order (default: default)')
     .dryRuns()
     .reason('kept with each run')
     .describesRun()
@@ -76,6 +77,7 @@ export function registerSchedule(program: CliCommand, session: Session): void {
 
   group
     .verb('list', 'Schedules with their next times')
+    .example()
     .output()
     .action(async (flags: OutputFlags) => {
       const { items } = await session.call('GET /schedules');
@@ -85,6 +87,7 @@ export function registerSchedule(program: CliCommand, session: Session): void {
 
   group
     .verb('show', 'A schedule: its times, its next and its last runs')
+    .example('nightly')
     .argument('<name>', 'name of the schedule')
     .output()
     .action(async (schedule: string, flags: OutputFlags) => {
@@ -93,8 +96,8 @@ export function registerSchedule(program: CliCommand, session: Session): void {
 
   const steer = (verb: 'pause' | 'resume' | 'run', description: string, said: (one: Schedule) => string): void => {
     group
-      .command(verb)
-      .description(description)
+      .verb(verb, description)
+      .example('nightly')
       .argument('<name>', 'name of the schedule')
       .reason('kept in the audit trail')
       .output()
@@ -114,6 +117,7 @@ export function registerSchedule(program: CliCommand, session: Session): void {
 
   group
     .verb('delete', 'Delete a schedule; its runs stay')
+    .example('nightly')
     .argument('<name>', 'name of the schedule')
     .asks()
     .output()
@@ -133,7 +137,7 @@ const nextText = ({ next_times: [next], paused, timezone }: Schedule): string =>
 
 /** Kind and input of the runs that the flags name. */
 function scheduledRun(flags: CreateFlags) {
-  const { test, update, env, type, revision, releaseRemoved, fetch, holdBefore, dryRun, noop, reason } = flags;
+  const { test, update, cluster, type, revision, releaseRemoved, fetch, holdBefore, dryRun, noop, reason } = flags;
   const foreign = (names: readonly (readonly [name: string, value: unknown])[], to: string): void => {
     const [name] = names.find(([, value]) => value !== undefined) ?? [];
     if (name !== undefined) throw usageError(`${name} is not for ${to}`, `Omit ${name}.`);
@@ -143,14 +147,14 @@ function scheduledRun(flags: CreateFlags) {
     ...given({ hold_before: holdBefore, reason }),
   };
   const ofGraphs = [['--type', type] as const, ['--dry-run', dryRun] as const, ['--noop', noop] as const];
-  if (env !== undefined) {
+  if (cluster !== undefined) {
     foreign(
       [['--revision', revision] as const, ['--fetch', fetch] as const, ['--release-removed', releaseRemoved] as const],
       'graphs',
     );
     const mode = dryRun ? 'dry_run' : noop ? 'noop_run' : undefined;
     const input = {
-      cluster: Number(env),
+      cluster: Number(cluster),
       ...(type === undefined ? {} : { graphs: type.map((one) => ({ type: one })) }),
       ...given({ mode }),
       ...described,
@@ -159,7 +163,7 @@ function scheduledRun(flags: CreateFlags) {
   }
   const site = test ?? update;
   if (site === undefined)
-    throw usageError('a schedule needs a subject', 'Give --test SITE, --update SITE or --env ID.');
+    throw usageError('a schedule needs a subject', 'Give --test SITE, --update SITE or --cluster ID.');
   foreign(ofGraphs, 'a site');
   const onlyUpdate = [['--release-removed', releaseRemoved] as const, ['--hold-before', holdBefore] as const];
   if (test !== undefined) foreign(onlyUpdate, '--test');

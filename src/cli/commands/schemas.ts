@@ -8,6 +8,7 @@ export function registerSchemas(program: CliCommand, session: Session): void {
   program
     .verb('schemas', 'JSON Schemas of the documents, for editors')
     .verb('export', 'Write the JSON Schemas into a folder, or print them all as one JSON object')
+    .example('--output schemas/')
     .option('-o, --output <folder>', 'folder for the files; created if missing')
     .output()
     .action(async ({ output, ...flags }: OutputFlags & { readonly output?: string }) => {

@@ -3,7 +3,7 @@ import { type Answer, type Body, unchecked } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.ts';
-import { clusterArgument, releaseArgument, sequenceArgument } from '../id-argument.ts';
+import { releaseArgument, sequenceArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import { type GraphRunFlags, presentGraphRun, runOptions } from './graph-execute.ts';
@@ -18,16 +18,24 @@ export function registerSequence(program: CliCommand, session: Session): void {
 
   group
     .verb('list', 'Sequences of a release, or of the release of a cluster')
+    .example('--cluster lab')
     .option('-r, --release <id>', 'only of this release', releaseArgument)
-    .option('-e, --env <id>', 'only of the release of this cluster', clusterArgument)
+    .ofCluster('only of the release of this cluster')
     .output()
-    .action(async ({ release, env, ...flags }: OutputFlags & { readonly release?: string; readonly env?: string }) => {
-      const query = { release, cluster: env };
-      const found = await session.call('GET /sequences/', { query });
-      await printList(terminal, flags, found.map(withTypes(flags)), ['id', 'name', 'release_id', 'graphs']);
-    });
+    .action(
+      async ({
+        release,
+        cluster,
+        ...flags
+      }: OutputFlags & { readonly release?: string; readonly cluster?: string }) => {
+        const query = { release, cluster };
+        const found = await session.call('GET /sequences/', { query });
+        await printList(terminal, flags, found.map(withTypes(flags)), ['id', 'name', 'release_id', 'graphs']);
+      },
+    );
 
   about('show', 'One sequence')
+    .example('deploy')
     .output()
     .action(async (id: string, flags: OutputFlags) => {
       const found = await session.call('GET /sequences/:id', { params: { id } });
@@ -36,8 +44,9 @@ export function registerSequence(program: CliCommand, session: Session): void {
 
   group
     .verb('create', 'Create a sequence of graph types')
+    .example('--release jammy --name deploy --type provisioning default')
     .requiredOption('-r, --release <id>', 'release of the sequence', releaseArgument)
-    .requiredOption('-n, --name <name>', 'name, unique in the release')
+    .requiredOption('--name <name>', 'name, unique in the release')
     .requiredOption('-t, --type <types...>', 'types of graphs, in order')
     .output()
     .action(async ({ release, name, type, ...flags }: CreateFlags) => {
@@ -47,6 +56,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
 
   group
     .verb('upload', 'Create a sequence from a file with name and graphs')
+    .example('--release jammy --file sequence.yaml')
     .requiredOption('-r, --release <id>', 'release of the sequence', releaseArgument)
     .requiredOption('--file <file>', 'name and graphs as YAML or JSON')
     .output()
@@ -56,7 +66,8 @@ export function registerSequence(program: CliCommand, session: Session): void {
     });
 
   about('update', 'Rename a sequence, or change its graphs')
-    .option('-n, --name <name>', 'its new name')
+    .example('deploy --name rollout')
+    .option('--name <name>', 'its new name')
     .option('-t, --type <types...>', 'its types of graphs, in order')
     .output()
     .action(async (id: string, { name, type, ...flags }: Partial<CreateFlags> & OutputFlags) => {
@@ -67,6 +78,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     });
 
   about('download', 'Print a sequence in the form for upload')
+    .example('deploy')
     .output()
     .action(async (id: string, flags: OutputFlags) => {
       const { name, graphs } = await session.call('GET /sequences/:id', { params: { id } });
@@ -74,6 +86,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     });
 
   about('delete', 'Delete a sequence; its graphs stay')
+    .example('deploy')
     .asks()
     .output()
     .action(async (id: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
@@ -83,11 +96,12 @@ export function registerSequence(program: CliCommand, session: Session): void {
     });
 
   about('execute', 'Run the graphs of a sequence on a cluster')
-    .requiredOption('-e, --env <id>', 'cluster', clusterArgument)
+    .example('deploy --cluster lab --watch')
+    .ofCluster('cluster', 'required')
     .graphRun()
     .follows()
-    .action(async (id: string, { env, ...flags }: GraphRunFlags & { readonly env: string }) => {
-      const body = { cluster: Number(env), ...runOptions(flags) };
+    .action(async (id: string, { cluster, ...flags }: GraphRunFlags & { readonly cluster: string }) => {
+      const body = { cluster: Number(cluster), ...runOptions(flags) };
       const started = await session.call('POST /sequences/:id/execute/', { params: { id }, body });
       await presentGraphRun(session, started, flags);
     });

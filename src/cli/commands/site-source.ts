@@ -18,6 +18,7 @@ export function registerSiteSource(site: CliCommand, session: Session): void {
   site
     .command('follow')
     .description('Take the documents of a site from a branch of a Git repository; runs with --fetch read it')
+    .example('dc1 https://git.example.com/sites.git --branch main --folder dc1')
     .argument('<site>', 'name of the site')
     .argument('<url>', 'address: https://…, ssh://…, git@host:path')
     .option('--branch <name>', 'the branch', 'main')
@@ -41,6 +42,7 @@ export function registerSiteSource(site: CliCommand, session: Session): void {
   site
     .command('unfollow')
     .description('Stop following a branch; revisions stay')
+    .example('dc1')
     .argument('<site>', 'name of the site')
     .output()
     .action(async (name: string, flags: OutputFlags) => {

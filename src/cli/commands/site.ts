@@ -40,6 +40,7 @@ export function registerSite(program: CliCommand, session: Session): void {
 
   site
     .verb('list', 'All sites')
+    .example()
     .output()
     .action(async (flags: OutputFlags) => {
       const { items } = await (await session.client()).sites.list();
@@ -54,6 +55,7 @@ export function registerSite(program: CliCommand, session: Session): void {
 
   site
     .verb('show', 'One site')
+    .example('dc1')
     .argument('<site>', 'name of the site')
     .output()
     .action(async (name: string, flags: OutputFlags) => {
@@ -62,6 +64,7 @@ export function registerSite(program: CliCommand, session: Session): void {
 
   site
     .verb('create', 'Create a site; then commit its documents')
+    .example('dc1')
     .argument('<site>', 'name: lower-case letters, digits, dot, underscore, hyphen')
     .option('--cluster <name>', 'cluster whose software graph runs after the site is deployed')
     .output()
@@ -76,6 +79,7 @@ export function registerSite(program: CliCommand, session: Session): void {
 
   site
     .verb('delete', 'Delete a site with its revisions; its machines are not changed, its runs stay in the history')
+    .example('dc1')
     .argument('<site>', 'name of the site')
     .asks()
     .output()
@@ -89,6 +93,7 @@ export function registerSite(program: CliCommand, session: Session): void {
 
   site
     .verb('check', 'Check documents offline: all problems, each with its place')
+    .example('documents/')
     .argument('<files...>', 'YAML files or folders')
     .output()
     .action(async (paths: readonly string[], flags: OutputFlags) => {
@@ -111,6 +116,8 @@ export function registerSite(program: CliCommand, session: Session): void {
 
   site
     .verb('commit', 'Store documents as the next revision of a site; refused when they have errors')
+    .example('dc1 documents/ -m "Add rack 3"', 'store them as the next revision')
+    .example('dc1 documents/ --dry-run', 'only check them')
     .argument('<site>', 'name of the site')
     .argument('<files...>', 'YAML files or folders: all documents of the site')
     .option('-m, --message <text>', 'what changed and why')
@@ -134,6 +141,7 @@ export function registerSite(program: CliCommand, session: Session): void {
 
   site
     .verb('revisions', 'Revisions of a site, newest first')
+    .example('dc1 --limit 5')
     .argument('<site>', 'name of the site')
     .limit()
     .output()
@@ -152,6 +160,7 @@ export function registerSite(program: CliCommand, session: Session): void {
 
   site
     .verb('files', 'The documents of a revision, as they were committed')
+    .example('dc1 --revision last-good')
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'number, hash, latest or last-good', 'latest')
     .output()
@@ -163,6 +172,7 @@ export function registerSite(program: CliCommand, session: Session): void {
 
   site
     .verb('plan', 'Plan of a deployment: groups, nodes, and their current state in MAAS')
+    .example('dc1')
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'number, hash, latest or last-good', 'latest')
     .output()
@@ -178,6 +188,8 @@ export function registerSite(program: CliCommand, session: Session): void {
 
   site
     .verb('diff', 'Compare a revision with the last deployed one: nodes and groups that are new, changed or removed')
+    .example('dc1', 'latest against last-good')
+    .example('dc1 --since 3 --revision 5')
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'revision: number, hash, latest or last-good', 'latest')
     .option('--since <revision>', 'revision to compare with (default: last-good)')
@@ -191,6 +203,7 @@ export function registerSite(program: CliCommand, session: Session): void {
 
   site
     .verb('drift', 'Compare machines in MAAS with their deployment; exit code 1 if they differ')
+    .example('dc1')
     .argument('<site>', 'name of the site')
     .output()
     .action(async (name: string, flags: OutputFlags) => {
@@ -230,18 +243,26 @@ export function registerSite(program: CliCommand, session: Session): void {
 const fetching = (command: CliCommand): CliCommand =>
   command.option('--fetch', 'first take the documents from the branch that the site follows');
 
+/** How the commands that start runs on a site are typed. */
+const STARTS = {
+  deploy: ['dc1 --watch'],
+  update: ['dc1 --hold-before control --reason "change 4711"'],
+  redeploy: ['dc1 node-1 --erase --watch'],
+  test: ['dc1 --wait'],
+} as const;
+
 /** A command that starts a run on a site. */
 function starter(
   site: CliCommand,
   session: Session,
-  verb: string,
+  verb: keyof typeof STARTS,
   kind: StartRunBody['kind'],
   description: string,
 ): CliCommand {
   const { terminal } = session;
   return site
-    .command(verb)
-    .description(description)
+    .verb(verb, description)
+    .example(...STARTS[verb])
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'number, hash, latest or last-good (default: the latest)')
     .startsRun()

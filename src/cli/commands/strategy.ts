@@ -22,6 +22,7 @@ export function registerStrategy(program: CliCommand, session: Session): void {
 
   group
     .verb('simulate', 'Simulate strategies with scripted outcomes; prints one line of JSON for each case')
+    .example('--input cases.jsonl')
     .requiredOption('--input <file>', 'one case as JSON, a list, or JSON Lines; - reads standard input')
     .action(async ({ input }: { readonly input: string }) => {
       const text = await readInput(input);
@@ -33,6 +34,8 @@ export function registerStrategy(program: CliCommand, session: Session): void {
 
   group
     .verb('show', 'The groups of a site, or of documents on disk: order, nodes, what must succeed, warnings')
+    .example('documents/')
+    .example('dc1 --revision 3')
     .argument('<source...>', 'name of a site, or YAML files or folders')
     .option('--revision <revision>', 'of a site: number, hash, latest or last-good', 'latest')
     .option('--dot', 'print a Graphviz drawing')

@@ -2,14 +2,14 @@ import { given } from '../../core/data/given.ts';
 import { isMapping } from '../../core/data/plain-value.ts';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
-import { clusterArgument, nameListArgument, nodeListArgument, pluginArgument } from '../id-argument.ts';
+import { pluginArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import { type FileFlags, ownedBy, ownerOf, registerDescribed, singular } from './described-file.ts';
 
 interface OwnerFlags {
   readonly release?: string;
-  readonly env?: string;
+  readonly cluster?: string;
 }
 
 /** Whose tags `tag list` shows: those of a plugin can be read only. */
@@ -18,8 +18,8 @@ function ownerOfList({ plugin, ...flags }: OwnerFlags & { readonly plugin?: stri
     const owner = ownerOf(flags);
     return { kind: singular(owner), id: owner.id };
   }
-  if (flags.release === undefined && flags.env === undefined) return { kind: 'plugin', id: plugin };
-  throw usageError('--plugin, --release and --env exclude each other', 'Give only one of them.');
+  if (flags.release === undefined && flags.cluster === undefined) return { kind: 'plugin', id: plugin };
+  throw usageError('--plugin, --release and --cluster exclude each other', 'Give only one of them.');
 }
 
 /** `sitewright tag …`: tags of releases and clusters, and which nodes have them. */
@@ -27,9 +27,13 @@ export function registerTag(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.verb('tag', 'Tags: they place tasks on nodes');
   const named = (command: CliCommand): CliCommand =>
-    ownedBy(command).requiredOption('-n, --name <name>', 'name of the tag');
+    ownedBy(command).requiredOption('--name <name>', 'name of the tag');
 
-  ownedBy(group.verb('list', 'Tags of a release or plugin, or of a cluster with those of its release and plugins'))
+  ownedBy(
+    group
+      .verb('list', 'Tags of a release or plugin, or of a cluster with those of its release and plugins')
+      .example('--cluster lab'),
+  )
     .option('-p, --plugin <id>', 'plugin: its id or name', pluginArgument)
     .output()
     .action(async (flags: OwnerFlags & OutputFlags & { readonly plugin?: string }) => {
@@ -60,7 +64,7 @@ export function registerTag(program: CliCommand, session: Session): void {
       await printList(terminal, flags, [...rows, ...instances], columns);
     });
 
-  named(group.verb('show', 'One tag of a release or cluster'))
+  named(group.verb('show', 'One tag of a release or cluster').example('--cluster lab --name mysql'))
     .output()
     .action(async (flags: OwnerFlags & OutputFlags & { readonly name: string }) => {
       const { kind, id } = ownerOf(flags);
@@ -96,12 +100,12 @@ export function registerTag(program: CliCommand, session: Session): void {
     ['apply', 'POST', 'Apply these changes now'],
   ] as const) {
     group
-      .command(action)
-      .description(description)
-      .requiredOption('-e, --env <id>', 'cluster', clusterArgument)
+      .verb(action, description)
+      .example('--cluster lab')
+      .ofCluster('cluster', 'required')
       .output()
-      .action(async ({ env, ...flags }: OutputFlags & { readonly env: string }) => {
-        const changes = await session.call(`${method} /clusters/:id/tag_changes`, { params: { id: env } });
+      .action(async ({ cluster, ...flags }: OutputFlags & { readonly cluster: string }) => {
+        const changes = await session.call(`${method} /clusters/:id/tag_changes`, { params: { id: cluster } });
         await printList(terminal, flags, changes, ['node_id', 'role', 'given', 'lost']);
       });
   }
@@ -111,18 +115,19 @@ export function registerTag(program: CliCommand, session: Session): void {
     ['unassign', 'Remove tags from nodes'],
   ] as const) {
     group
-      .command(action)
-      .description(description)
-      .requiredOption('-n, --nodes <ids...>', 'nodes', nodeListArgument)
-      .requiredOption(
-        '-t, --tags <names...>',
+      .verb(action, description)
+      .example('--node node-1 node-2 --tag mysql')
+      .nodes('nodes', 'required')
+      .names(
+        '--tag <names...>',
+        '--tags <names...>',
         'names of tags, e.g. mysql, or of instances, e.g. mysql:1',
-        nameListArgument,
+        'required',
       )
       .output()
-      .action(async (flags: OutputFlags & { readonly nodes: readonly number[]; readonly tags: readonly string[] }) => {
-        if (flags.nodes.length === 0 || flags.tags.length === 0) throw usageError('name at least one node and one tag');
-        const body = { nodes: flags.nodes, tags: flags.tags };
+      .action(async (flags: OutputFlags & { readonly node: readonly number[]; readonly tag: readonly string[] }) => {
+        if (flags.node.length === 0 || flags.tag.length === 0) throw usageError('name at least one node and one tag');
+        const body = { nodes: flags.node, tags: flags.tag };
         const given = await session.call(`POST /tags/${action}`, { body });
         await printList(terminal, flags, given, ['node_id', 'tag', 'source', 'role']);
       });

@@ -20,6 +20,7 @@ export function registerToken(program: CliCommand, session: Session): void {
 
   group
     .verb('create', 'Create a token; it is shown only once')
+    .example('--name nina --role operator --expires 90d')
     .requiredOption('--name <name>', 'its owner, for the audit trail')
     .requiredOption('--role <role>', 'viewer, operator or admin')
     .option('--expires <when>', 'expiry: 90d, 12h, 30m from now, or ISO 8601 (default: never)')
@@ -31,6 +32,7 @@ export function registerToken(program: CliCommand, session: Session): void {
 
   group
     .verb('list', 'Tokens, newest first; never the tokens themselves')
+    .example()
     .output()
     .action(async (flags: OutputFlags) => {
       const { items } = await session.call('GET /tokens');
@@ -41,6 +43,7 @@ export function registerToken(program: CliCommand, session: Session): void {
     .command('revoke')
     .argument('<token>', 'its name or id')
     .description('Revoke a token immediately')
+    .example('nina')
     .asks()
     .output()
     .action(async (token: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
@@ -51,6 +54,7 @@ export function registerToken(program: CliCommand, session: Session): void {
 
   group
     .verb('bootstrap', 'Create the first token of an admin directly in the store; run it on the API’s machine')
+    .example('--name admin')
     .option('--name <name>', 'its owner', 'admin')
     .option('--expires <when>', 'expiry, as for create (default: never)')
     .output()

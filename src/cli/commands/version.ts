@@ -7,6 +7,7 @@ import type { Session } from '../session.ts';
 export function registerVersion(program: CliCommand, session: Session): void {
   program
     .verb('version', 'Version of this program')
+    .example()
     .output()
     .action(async (flags: OutputFlags) => {
       const version = programVersion();

@@ -20,6 +20,7 @@ export function registerWorker(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program
     .verb('worker', 'Run only the orchestrator worker; subcommands manage the versions of all workers')
+    .example()
     .action(async () => {
       const { settings } = await session.settings();
       const { serveWorker } = await import('../../../worker/orchestrator.ts');
@@ -28,6 +29,7 @@ export function registerWorker(program: CliCommand, session: Session): void {
 
   group
     .verb('versions', 'Builds of the workers: the one for new runs, and those with open runs')
+    .example()
     .output()
     .action(async (flags: OutputFlags) => {
       const { items } = await session.call('GET /workers/versions');
@@ -45,6 +47,7 @@ export function registerWorker(program: CliCommand, session: Session): void {
 
   group
     .verb('drain', 'Send no new runs to a version, and wait until its runs have ended; then stop its workers')
+    .example('1.0.0 --move --reason "upgrade"')
     .argument('<version>', 'version as in ‘worker versions’, or its part before the plus sign')
     .option('--move', 'move its open runs to the current version now')
     .option('--no-wait', 'do not wait for its runs')

@@ -103,7 +103,7 @@ interface States {
 }
 
 async function statesOf(flags: InputFlags, { loadCluster }: Omit<YaqlCommandPorts, 'terminal'>): Promise<States> {
-  const cluster = flags.cluster ?? flags.env;
+  const cluster = flags.cluster;
   if (cluster === undefined) return fromFiles(await readStates(flags));
   if (loadCluster === undefined) throw new InputProblem('No server for --cluster: use --data and --old instead');
   const { now, before } = await loadCluster(cluster, flags.node);

@@ -31,7 +31,6 @@ export interface InputFlags {
   readonly old?: string;
   readonly node?: string;
   readonly cluster?: string;
-  readonly env?: string;
 }
 
 /** A mistake in the call of the command or in one of its files; the message has the next step. */

@@ -3,6 +3,7 @@ import { MAX } from '../run/description.ts';
 import { SITE_RUN_KINDS } from '../words.ts';
 import { holdBefore } from './approval.ts';
 import { graphPlansSchema, graphRunReportSchema, graphRunStatusSchema } from './graph-run.ts';
+import { takesNames } from './named-ids.ts';
 import { runNodeListSchema } from './node-in-run.ts';
 import {
   actorName,
@@ -150,8 +151,11 @@ const siteRunsQuery = pageQuery.extend({
   open: flagQuery.optional().describe('`true`: only runs under way. `false`: only ended ones.'),
 });
 
+const clusterQuery = takesNames(z.coerce.number().int().min(1), 'cluster');
+
 const runsQuery = siteRunsQuery.extend({
   site: z.string().min(1).max(1000).optional().describe('Only runs on this site.'),
+  cluster: clusterQuery.optional().describe('Only runs of graphs on this cluster, by its id or name.'),
   workflow_id: z.string().min(1).max(1000).optional().describe('Only runs of the workflow with this id.'),
   number: z.coerce.number().int().min(1).optional().describe('Only the run with this number.'),
 });

@@ -1,9 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Command, CommanderError } from 'commander';
 import { expect, it } from 'vitest';
-import { CliError } from '../../../src/cli/problem.ts';
-import { createProgram } from '../../../src/cli/program.ts';
 import {
   CREATE_TOKEN,
   continueRun,
@@ -12,7 +9,7 @@ import {
   showTasks,
   watchRun,
 } from '../../../src/core/next-steps.ts';
-import { recordingTerminal } from './recording-terminal.ts';
+import { whyNotTaken } from './parsed-line.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -46,35 +43,11 @@ const found = ['src', 'activities', 'workflows', 'worker'].flatMap((folder) =>
     ),
 );
 
-/** Parses a command line as the program does; nothing runs. What only a reader knows is 1: names are asked of an API. */
-async function parse(line: string): Promise<string | undefined> {
-  const said: string[] = [];
-  const program = await createProgram(recordingTerminal({ env: { SITEWRIGHT_API: 'http://127.0.0.1:1' } }), {
-    complain: (text) => said.push(text),
-    only: line.split(' ')[0]!,
-  });
-  const silence = (command: Command): void => {
-    // Groups have none, but `worker`, which starts a process.
-    if ((command as unknown as { readonly _actionHandler: unknown })._actionHandler) command.action(() => undefined);
-    for (const each of command.commands) silence(each);
-  };
-  for (const each of program.commands) silence(each);
-  try {
-    await program.parseAsync(line.replace(/\b[A-Z_]{2,}\b/g, '1').match(/"[^"]*"|\S+/g) ?? [], { from: 'user' });
-    return undefined;
-  } catch (error) {
-    // It was parsed, and asks an API for a name.
-    if (error instanceof CliError) return undefined;
-    if (!(error instanceof CommanderError)) throw error;
-    return error.code === 'commander.help' ? undefined : said.join(' ').split('\n')[0];
-  }
-}
-
 it('is checked as the command line does', async () => {
-  expect(await parse('run wach 1')).toContain('wach');
-  expect(await parse('graph execute --form 7')).toContain("unknown option '--form'");
-  expect(await parse('token create')).toContain("required option '--name <name>' not specified");
-  expect(await parse('run report')).toContain("missing required argument 'run'");
+  expect(await whyNotTaken('run wach 1')).toContain('wach');
+  expect(await whyNotTaken('graph execute --form 7')).toContain("unknown option '--form'");
+  expect(await whyNotTaken('token create')).toContain("required option '--name <name>' not specified");
+  expect(await whyNotTaken('run report')).toContain("missing required argument 'run'");
 });
 
 it('every next step that several parts tell is one that the program takes', async () => {
@@ -83,14 +56,15 @@ it('every next step that several parts tell is one that the program takes', asyn
     createTicket('dc1', '3'),
     ...[continueRun, showTasks, watchRun, reportOfRun].map((step) => step(7)),
   ];
-  for (const step of steps) expect([step, await parse(step.replace(/^sitewright /, ''))]).toEqual([step, undefined]);
+  for (const step of steps)
+    expect([step, await whyNotTaken(step.replace(/^sitewright /, ''))]).toEqual([step, undefined]);
 });
 
 it('every command that a text of the program tells is one that the program takes', async () => {
   expect(found.length).toBeGreaterThan(60);
   const wrong: string[] = [];
   for (const [file, command] of found) {
-    const why = await parse(command);
+    const why = await whyNotTaken(command);
     if (why !== undefined) wrong.push(`${file}: sitewright ${command}: ${why}`);
   }
   expect(wrong).toEqual([]);
