@@ -22,7 +22,7 @@ export function refuseDestruction({ cluster, nodes }: ClusterSources, plan: Plan
       merged.at,
       'graph.destroys-staying',
       `task '${merged.task.id}' erases or releases ${nodesText(uids)}, which ${isOne ? 'is' : 'are'} not pending removal`,
-      `Move the task to the graph deletion, which is for removed nodes only. To remove a node: sitewright cluster remove-nodes ${cluster.id} --nodes ${uids[0]}, then sitewright cluster deploy ${cluster.id}.`,
+      `Move the task to the graph deletion, which is for removed nodes only. To remove a node: sitewright cluster remove-nodes ${cluster.id} --node ${uids[0]}, then sitewright cluster deploy ${cluster.id}.`,
     );
   }
 }

@@ -166,7 +166,7 @@ export async function missingAgents(
       severity: 'warning',
       code: 'check.no-agent',
       message: `No agent is running for ${missing.length} of ${counted(states.length, 'node')}: ${names.join(', ')}${more}. Their tasks would wait.`,
-      hint: `'sitewright agent run --env ${cluster}' starts them on this machine; docs/how-to/agents.md describes how to install them on the nodes.`,
+      hint: `'sitewright agent run --cluster ${cluster}' starts them on this machine; docs/how-to/agents.md describes how to install them on the nodes.`,
       nodes: missing.map(({ id }) => id),
     },
   ];

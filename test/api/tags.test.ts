@@ -493,23 +493,23 @@ it('tag commands list, assign, download, update and delete, also tags of package
   };
   await assign({ 0: ['controller'], 1: ['compute'] });
   const id = String(cluster);
-  expect(await run('tag', 'create', '-e', id, '-n', 'swift', '--primary')).toMatchObject({ code: 0 });
-  expect((await run('tag', 'assign', '-n', String(nodes[1]), '-t', 'swift,mysql:1')).out).toContain('swift');
+  expect(await run('tag', 'create', '-e', id, '--name', 'swift', '--primary')).toMatchObject({ code: 0 });
+  expect((await run('tag', 'assign', '-n', String(nodes[1]), '--tag', 'swift,mysql:1')).out).toContain('swift');
   const table = (await run('tag', 'list', '-e', id)).out;
   expect(table).toMatch(new RegExp(`swift +true +cluster ${id} +false +${nodes[1]}`));
   expect(table).toMatch(/mysql:1 +false +instance/);
-  const download = await run('tag', 'download', '-e', id, '-n', 'swift', '-f', 'json', '-d', folder);
+  const download = await run('tag', 'download', '-e', id, '--name', 'swift', '-f', 'json', '-d', folder);
   expect(download.out).toContain(`Description data of tag 'swift' within clusters id ${id} was stored in`);
   expect(JSON.parse(await readFile(join(folder, `clusters_${id}`, 'swift.json'), 'utf8'))).toEqual(swift);
-  expect((await run('tag', 'update', '-e', id, '-n', 'swift', '-f', 'json', '-d', folder)).out).toMatch(
+  expect((await run('tag', 'update', '-e', id, '--name', 'swift', '-f', 'json', '-d', folder)).out).toMatch(
     /was updated from .*swift\.json/,
   );
-  expect((await run('tag', 'unassign', '-n', String(nodes[1]), '-t', 'swift')).code).toBe(0);
-  expect((await run('tag', 'delete', '-e', id, '-n', 'swift')).out).toBe(
+  expect((await run('tag', 'unassign', '-n', String(nodes[1]), '--tag', 'swift')).code).toBe(0);
+  expect((await run('tag', 'delete', '-e', id, '--name', 'swift')).out).toBe(
     `Tag 'swift' was deleted from clusters with id ${id}\n`,
   );
-  expect((await run('tag', 'delete', '-e', id, '-n', 'swift')).code).toBe(3);
-  expect(await run('tag', 'create', '-e', id, '-n', 'swift', '--role', 'controller')).toMatchObject({ code: 0 });
+  expect((await run('tag', 'delete', '-e', id, '--name', 'swift')).code).toBe(3);
+  expect(await run('tag', 'create', '-e', id, '--name', 'swift', '--role', 'controller')).toMatchObject({ code: 0 });
   expect((await run('tag', 'pending', '-e', id)).out).toMatch(new RegExp(`${nodes[0]} +controller +swift`));
   expect((await run('cluster', 'check', id)).out).toContain('check.tags-pending');
   expect((await run('tag', 'apply', '-e', id)).out).toContain('swift');
@@ -519,7 +519,7 @@ it('tag commands list, assign, download, update and delete, also tags of package
   expect((await run('tag', 'pending', '-e', id, '-f', 'json')).out.trim()).toBe('[]');
   expect((await run('tag', 'list')).code).toBe(2);
   expect((await run('role', 'list', '-r', String(release))).out).toMatch(/controller +controller, mysql, keystone/);
-  expect((await run('role', 'download', '-r', String(release), '-n', 'compute', '-d', folder)).out).toContain(
+  expect((await run('role', 'download', '-r', String(release), '--name', 'compute', '-d', folder)).out).toContain(
     `releases_${release}`,
   );
 

@@ -203,7 +203,7 @@ async function startTask(): Promise<() => Promise<void>> {
   await ask(`rm -f /srv/go-on /srv/long.*; cat >/srv/long.yaml <<'END'\n${LONG}END`);
   await ask(cli('graph upload --env lab --type long --file /srv/long.yaml'));
   await does(
-    `systemd-run --quiet --unit run-long --setenv SITEWRIGHT_TOKEN=${token} sitewright graph execute --env lab --type long --wait`,
+    `systemd-run --quiet --unit run-long --setenv SITEWRIGHT_TOKEN=${token} sitewright graph execute --cluster lab --type long --wait`,
   );
   await until('a task runs on the node', 'test -s /srv/long.started');
   return async () => {

@@ -386,7 +386,7 @@ describe('a site', () => {
     });
 
     it('an ended run without workers of its build has its report, but no tree', async () => {
-      const { out } = await sitewright('run', 'list', '--site', site, '-f', 'json', '-n', '2');
+      const { out } = await sitewright('run', 'list', '--site', site, '-f', 'json', '-l', '2');
       const [, earlier] = JSON.parse(out) as { id: string }[];
       const gone = await sitewright('run', 'tree', earlier!.id);
       expect(gone.err).toContain('its version has no workers left');

@@ -126,9 +126,9 @@ async function life(name: string, version: string, tasks: { provision: string; e
     sitewright site deploy mysite --wait
     sitewright cluster create ${cluster} --release ${name} --site mysite
     sitewright node register --site mysite
-    sitewright cluster add-nodes ${cluster} --nodes control01 --roles controller
-    sitewright cluster add-nodes ${cluster} --nodes worker01,worker02 --roles compute
-    sitewright agent run --env ${cluster} > agents-${name}.log 2>&1 & echo $! > agents.pid
+    sitewright cluster add-nodes ${cluster} --node control01 --roles controller
+    sitewright cluster add-nodes ${cluster} --node worker01,worker02 --roles compute
+    sitewright agent run --cluster ${cluster} > agents-${name}.log 2>&1 & echo $! > agents.pid
   `);
   const ids = Object.fromEntries(
     ((await json('node list')) as { id: number; name: string }[]).map((one) => [one.name, one.id]),
@@ -141,7 +141,7 @@ async function life(name: string, version: string, tasks: { provision: string; e
   expect(await changed()).toEqual({});
 
   // The machine that is removed is erased and leaves; no other is touched.
-  await shell(`sitewright cluster remove-nodes ${cluster} --nodes worker02`);
+  await shell(`sitewright cluster remove-nodes ${cluster} --node worker02`);
   await deploy(cluster);
   expect(await changed()).toEqual({ worker02: MachineStatus.Ready });
   const [removed] = (await json('node list')).filter((one: { name: string }) => one.name === 'worker02');
@@ -149,9 +149,9 @@ async function life(name: string, version: string, tasks: { provision: string; e
 
   // It comes back as a new node: provisioning is for it alone, then it is deployed like the others.
   await shell(`
-    sitewright cluster add-nodes ${cluster} --nodes worker02 --roles compute
+    sitewright cluster add-nodes ${cluster} --node worker02 --roles compute
     kill $(cat agents.pid)
-    sitewright agent run --env ${cluster} > agents-${name}.log 2>&1 & echo $! > agents.pid
+    sitewright agent run --cluster ${cluster} > agents-${name}.log 2>&1 & echo $! > agents.pid
   `);
   const again = await ran(await deploy(cluster));
   expect(again.filter((task) => task.startsWith(`${tasks.provision}@`))).toEqual(on(tasks.provision, 'worker02'));
@@ -160,11 +160,11 @@ async function life(name: string, version: string, tasks: { provision: string; e
 
   // A graph of deletion reaches no machine that stays, however it is requested.
   for (const nodes of ['', '--node control01 worker01']) {
-    await shell(`sitewright graph execute --env ${cluster} --type deletion ${nodes} --wait || true`);
+    await shell(`sitewright graph execute --cluster ${cluster} --type deletion ${nodes} --wait || true`);
     expect(await changed()).toEqual({});
   }
 
-  await shell(`sitewright cluster remove-nodes ${cluster} --nodes control01,worker01,worker02`);
+  await shell(`sitewright cluster remove-nodes ${cluster} --node control01,worker01,worker02`);
   await deploy(cluster);
   expect(await changed()).toEqual({ control01: MachineStatus.Ready, worker01: MachineStatus.Ready });
   await shell(`
@@ -194,11 +194,11 @@ it.skipIf(!mayWrite)(
     sitewright package install dist/my-plugin-1.0.0.tar.gz
     sitewright site deploy mysite --wait
     sitewright cluster create extended --release ExampleRelease --site mysite
-    sitewright plugin enable my-plugin --env extended
+    sitewright plugin enable my-plugin --cluster extended
     sitewright node register --site mysite
-    sitewright cluster add-nodes extended --nodes control01 --roles controller
-    sitewright cluster add-nodes extended --nodes worker01 --roles my-plugin
-    sitewright agent run --env extended > agents-extended.log 2>&1 & echo $! > agents.pid
+    sitewright cluster add-nodes extended --node control01 --roles controller
+    sitewright cluster add-nodes extended --node worker01 --roles my-plugin
+    sitewright agent run --cluster extended > agents-extended.log 2>&1 & echo $! > agents.pid
   `);
     const ids = Object.fromEntries(
       ((await json('node list')) as { id: number; name: string }[]).map((one) => [one.name, one.id]),
@@ -212,12 +212,12 @@ it.skipIf(!mayWrite)(
     expect(existsSync(join(PLUGINS, 'my-plugin-1.0', 'install.sh'))).toBe(true);
     expect(await changed()).toEqual({});
 
-    await shell('sitewright cluster remove-nodes extended --nodes control01,worker01');
+    await shell('sitewright cluster remove-nodes extended --node control01,worker01');
     await deploy('extended');
     expect(await changed()).toEqual({ control01: MachineStatus.Ready, worker01: MachineStatus.Ready });
     await shell(`
     kill $(cat agents.pid)
-    sitewright plugin disable my-plugin --env extended
+    sitewright plugin disable my-plugin --cluster extended
     sitewright cluster delete extended --yes
     sitewright package remove my-plugin==1.0.0
     sitewright package remove ExampleRelease==10.0.0
@@ -230,8 +230,8 @@ it.skipIf(!mayWrite)('a machine removed from a cluster of the release `base` is 
     sitewright site deploy mysite --wait
     sitewright cluster create plain --release base --site mysite
     sitewright node register --site mysite
-    sitewright cluster add-nodes plain --nodes worker03 --roles base-os
-    sitewright cluster remove-nodes plain --nodes worker03
+    sitewright cluster add-nodes plain --node worker03 --roles base-os
+    sitewright cluster remove-nodes plain --node worker03
   `);
   await changed();
   await deploy('plain');

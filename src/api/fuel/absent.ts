@@ -15,7 +15,7 @@ export const ABSENT_OF_FUEL: readonly Absent[] = [
     methods: ['POST'],
     reason: 'a graph needs an owner and a type: no run uses it without them',
     instead:
-      "POST it to /api/v1/clusters/ID/deployment_graphs/TYPE, /api/v1/releases/… or /api/v1/plugins/…, or run 'sitewright graph upload --env ID --type TYPE --file FILE'",
+      "POST it to /api/v1/clusters/ID/deployment_graphs/TYPE, /api/v1/releases/… or /api/v1/plugins/…, or run 'sitewright graph upload --cluster ID --type TYPE --file FILE'",
   },
   {
     paths: ['/api/v1/networks', '/api/v1/networks/:id'],

@@ -207,7 +207,7 @@ function unassignedTags(
       severity: 'info',
       code: 'check.node-without-tags',
       message: `${capital(nodesText(bare))} ${bare.length === 1 ? 'has' : 'have'} no tags: only tasks for the names of ${bare.length === 1 ? 'its' : 'their'} roles run there.`,
-      hint: `Assign tags: sitewright tag assign -n ${bare.join(',')} -t TAG`,
+      hint: `Assign tags: sitewright tag assign --node ${bare.join(',')} --tag TAG`,
       nodes: bare,
     });
   }
@@ -262,7 +262,7 @@ function changedRoleTags(nodes: readonly ClusterNode[]): ClusterFinding[] {
     severity: 'info',
     code: 'check.tags-pending',
     message: `Role '${role}' has changed: it ${what} ${tags.length === 1 ? 'the tag' : 'the tags'} ${tags.join(', ')} on ${nodesText(ids)} with the next run.`,
-    hint: "To apply it now: 'sitewright tag apply --env CLUSTER'. To keep a tag, or to go without it, assign or remove it by hand.",
+    hint: "To apply it now: 'sitewright tag apply --cluster CLUSTER'. To keep a tag, or to go without it, assign or remove it by hand.",
     role,
     tags,
     nodes: ids,

@@ -59,7 +59,7 @@ function nextStep(failure: GraphRunFailure, transaction: number | null): string 
     case 'graph-not-found':
       return "'sitewright graph list' lists the graphs; upload the missing one, or start with another type";
     case 'plan-refused':
-      return "correct the problems, check the result with 'sitewright graph plan --env CLUSTER', start again";
+      return "correct the problems, check the result with 'sitewright graph plan --cluster CLUSTER', start again";
     case 'unavailable':
     case 'step-failed':
       return "run 'sitewright doctor', fix the problems it reports, start again";

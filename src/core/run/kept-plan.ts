@@ -7,7 +7,7 @@ export function keptByHeld({ since, cluster, transaction }: HeldRun): KeptPlan {
   const run = transaction ?? 'RUN';
   return {
     text: `it keeps the plan of its start${since === undefined ? '' : ` (${since})`}, with ${KEEPS} then; so do retries`,
-    commands: [`sitewright run stop ${run}`, `sitewright graph execute --env ${cluster} --from ${run}`],
+    commands: [`sitewright run stop ${run}`, `sitewright graph execute --cluster ${cluster} --from ${run}`],
   };
 }
 

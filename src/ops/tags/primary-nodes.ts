@@ -33,7 +33,7 @@ export async function primaryProblems(
     if (tags.includes(tag) || held.some((one) => one.tag === tag)) return [];
     return problem(
       `node ${nodes[0]} does not have the tag '${tag}'`,
-      `Assign it as well: 'sitewright tag assign --nodes ${nodes[0]} --tags ${tag}'.`,
+      `Assign it as well: 'sitewright tag assign --node ${nodes[0]} --tag ${tag}'.`,
     );
   });
 }

@@ -161,7 +161,7 @@ export function tagOperations(deps: OpsDependencies) {
           'conflict',
           `Tag '${name}' cannot be deleted: ${roles.length === 1 ? 'role' : 'roles'} ${roles.join(', ')} of ${owner.kind} ${owner.id} ${roles.length === 1 ? 'has' : 'have'} it`,
           {
-            hint: 'Remove it from the role first, or only from nodes: sitewright tag unassign --nodes NODE --tags TAG',
+            hint: 'Remove it from the role first, or only from nodes: sitewright tag unassign --node NODE --tag TAG',
           },
         );
       }
@@ -220,7 +220,7 @@ export function tagOperations(deps: OpsDependencies) {
                 'tag.not-assigned',
                 'query.tags',
                 `no node of ${members.join(', ')} has the tag '${tag}'`,
-                `'sitewright tag list --env ${cluster}' shows the tags of nodes.`,
+                `'sitewright tag list --cluster ${cluster}' shows the tags of nodes.`,
               ),
             ),
         );
@@ -335,7 +335,7 @@ async function refuseUnknown(store: StorePorts, cluster: number, tags: readonly 
           'tag.unknown',
           'query.tags',
           `Tag '${tag}' is not found for the cluster ${cluster}`,
-          didYouMean(tag, names) ?? `Create it first: 'sitewright tag create --env ${cluster} --name ${tag}'.`,
+          didYouMean(tag, names) ?? `Create it first: 'sitewright tag create --cluster ${cluster} --name ${tag}'.`,
         ),
       ];
     }),

@@ -111,7 +111,7 @@ export class PackageStore {
       );
       if (users.size > 0) {
         const hint =
-          "Disable its plugins in these clusters ('sitewright plugin disable PLUGIN --env CLUSTER'), or delete the clusters ('sitewright cluster delete CLUSTER').";
+          "Disable its plugins in these clusters ('sitewright plugin disable PLUGIN --cluster CLUSTER'), or delete the clusters ('sitewright cluster delete CLUSTER').";
         throw inUse(`The package "${name}" ${version}`, [...users.values()], hint);
       }
       for (const release of releaseIds) await deleteRow(transaction, 'release', release);

@@ -90,7 +90,7 @@ describe('nodes that leave with the next deployment', () => {
     expect([code, out]).toEqual([
       0,
       'removed node 2 from cluster 3\nnode 1 is deployed: its removal from cluster 3 is pending until the next deployment\n' +
-        '  remove now:  sitewright cluster deploy 3\n  take back:   sitewright cluster add-nodes 3 --nodes 1\n',
+        '  remove now:  sitewright cluster deploy 3\n  take back:   sitewright cluster add-nodes 3 --node 1\n',
     ]);
   });
 

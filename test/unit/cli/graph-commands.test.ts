@@ -146,7 +146,7 @@ describe('names of releases, plugins, sequences, runs and planned nodes', () => 
 
   it('a plan shows nodes by name or id, and refuses one that it does not have', async () => {
     const planned = async (...nodes: string[]) => {
-      const { code, out, err } = await against(named, ['graph', 'plan', '-e', '7', '-f', 'json', '--node', ...nodes]);
+      const { code, out, err } = await against(named, ['graph', 'plan', '-e', '7', '-f', 'json', '--show', ...nodes]);
       await api?.close();
       return { code, err, nodes: out === '' ? [] : JSON.parse(out).nodes.map(({ node }: { node: string }) => node) };
     };
@@ -343,7 +343,7 @@ describe('stored graphs', () => {
     expect(out).toContain('run   a (shell) first time here');
     expect(out).toContain('\nomitted nodes\n  2: it is offline\n');
     await api?.close();
-    const some = await against(() => [200, plan], [...args, '--on', '1,2', '3', '-T', 'a']);
+    const some = await against(() => [200, plan], [...args, '--node', '1,2', '3', '-T', 'a']);
     expect(some.requests[0]!.at).toBe('/clusters/1/plan?graph_type=default&nodes=1%2C2%2C3&tasks=a&format=json');
   });
 

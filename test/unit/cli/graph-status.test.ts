@@ -34,7 +34,7 @@ describe('progress of a run of graphs', () => {
     expect(text).toContain(
       `it keeps the plan of its start (${started_at}), with documents, package versions and settings as they were then; so do retries; for a new one:
   sitewright run stop 7
-  sitewright graph execute --env 1 --from 7
+  sitewright graph execute --cluster 1 --from 7
 `,
     );
     const changes = graphChanges(statusOf('held'), statusOf('running'), paintFor(false)).join('\n');

@@ -88,7 +88,7 @@ describe('agents', () => {
       ...['list', '-c', 'id', '-c', 'agent'],
     );
     expect(out).toBe('ID  AGENT\n 1  true\n 2  false\n 4  -\n');
-    expect(err).toContain('\n  sitewright agent run --env 3\n');
+    expect(err).toContain('\n  sitewright agent run --cluster 3\n');
   });
 
   it('are unknown while Temporal is unreachable, and nodes are listed anyway', async () => {
@@ -136,13 +136,13 @@ describe('node register', () => {
   });
 });
 
-describe('node forget', () => {
+describe('node delete', () => {
   it('deletes all or none, after confirmation', async () => {
-    const refused = await against(() => [204, undefined], 'forget', '1,2', '3');
+    const refused = await against(() => [204, undefined], 'delete', '1,2', '3');
     expect([refused.code, refused.requests.length]).toEqual([2, 0]);
     await api!.close();
-    const { code, out, requests } = await against(() => [204, undefined], 'forget', '1,2', '3', '--force', '--yes');
-    expect([code, out]).toEqual([0, 'forgot node 1, node 2, node 3\n']);
+    const { code, out, requests } = await against(() => [204, undefined], 'delete', '1,2', '3', '--force', '--yes');
+    expect([code, out]).toEqual([0, 'deleted node 1, node 2, node 3\n']);
     expect(requests).toMatchObject([{ method: 'DELETE', at: '/nodes?ids=1%2C2%2C3&force=1' }]);
   });
 });

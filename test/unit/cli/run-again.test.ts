@@ -142,7 +142,7 @@ it('audit list sends its filters', async () => {
     'run/r',
     '--since',
     '2026-01-01T00:00:00Z',
-    '-n',
+    '-l',
     '5',
   ];
   expect(await runCli(['audit', 'list', ...args, '-f', 'csv'], terminal)).toBe(0);

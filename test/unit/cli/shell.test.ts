@@ -113,7 +113,7 @@ COMP_WORDS=(sitewright ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWOR
     ['runs', ['run', 'report', ''], ['completion-bash---values-runs---of-']],
     ['nodes of the run', ['run', 'retry', 'r1', ''], ['completion-bash---values-run-nodes---of-r1']],
     ['nodes of the site', ['node', 'history', 'dc1', ''], ['completion-bash---values-site-nodes---of-dc1']],
-    ['clusters', ['graph', 'plan', '-e', ''], ['completion-bash---values-clusters---of-']],
+    ['clusters', ['graph', 'plan', '--cluster', ''], ['completion-bash---values-clusters---of-']],
     ['nothing where the shell offers files', ['site', 'check', ''], ['']],
   ])('in bash offers %s', async (_, words, offered) => {
     expect(offeredBy((await cli(['completion', 'bash'])).out, ...words)).toEqual(offered);

@@ -141,7 +141,7 @@ it('a run is warned of nodes without an agent, with the command that starts them
       severity: 'warning',
       code: 'check.no-agent',
       message: 'No agent is running for 1 of 2 nodes: b. Their tasks would wait.',
-      hint: expect.stringContaining('sitewright agent run --env 1'),
+      hint: expect.stringContaining('sitewright agent run --cluster 1'),
       nodes: [2],
     },
   ]);

@@ -69,7 +69,7 @@ const NoGraph = () => (
     <p>
       Releases contain graphs; install their <a href="/packages">packages</a>. To upload your own for a cluster:
     </p>
-    <Command text="sitewright graph upload --env 1 --type default --file FILE" />
+    <Command text="sitewright graph upload --cluster 1 --type default --file FILE" />
   </Empty>
 );
 

@@ -79,8 +79,8 @@ it('a new key for orders signs immediately; the former can be dropped, the one t
   await said('identity', 'rotate-order-key');
   const [second, former] = await ids();
   expect([former, second === first]).toEqual([first, false]);
-  expect((await command('identity', 'drop-order-key', second!)).code).toBe(3);
-  await said('identity', 'drop-order-key', first!);
+  expect((await command('identity', 'remove-order-key', second!)).code).toBe(3);
+  await said('identity', 'remove-order-key', first!);
   expect(await ids()).toEqual([second]);
 });
 
