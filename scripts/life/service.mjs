@@ -78,7 +78,8 @@ export async function deployedSince(system, before) {
  *
  * @param {System} system
  */
-export const verify = (system) => system.shell('sitewright graph execute --cluster 1 --type network_verification --wait');
+export const verify = (system) =>
+  system.shell('sitewright graph execute --cluster 1 --type network_verification --wait');
 
 /**
  * @param {System} system

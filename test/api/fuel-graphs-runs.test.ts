@@ -63,6 +63,33 @@ describe('executing graphs', () => {
   });
 });
 
+describe('the runs of a cluster', () => {
+  it('are listed by the cluster’s id or name, without those of others', async () => {
+    const other = await environment(rig.store, `other${made}`);
+    const { name } = await rig.store.clusters.get(env.cluster);
+    for (const [id, cluster] of [
+      ['mine', env.cluster],
+      ['theirs', other.cluster],
+    ] as const)
+      await rig.store.runs.put({
+        ...{ id: `${id}${made}`, sequence: 1, kind: 'execute_graph', phase: 'custom: running' },
+        workflowId: `execute_graph:${cluster}:${id}`,
+        startedAt: new Date(0).toISOString(),
+        labels: { cluster: String(cluster), team: 'x' },
+      });
+    for (const which of [env.cluster, encodeURIComponent(name)])
+      for (const more of ['', '&label=team:x', '&kind=execute_graph']) {
+        const { items } = (await ask('GET', `${api}/runs?cluster=${which}${more}`)).body;
+        expect(items.map(({ id }: { id: string }) => id)).toEqual([`mine${made}`]);
+      }
+    expect((await ask('GET', `${api}/runs?cluster=${env.cluster}&kind=deploy_site`)).body.items).toEqual([]);
+    expect(await ask('GET', `${api}/runs?cluster=nowhere`)).toMatchObject({
+      status: 400,
+      body: { detail: "there is no cluster 'nowhere'" },
+    });
+  });
+});
+
 describe('sequences', () => {
   const create = (body: object) => ask('POST', `${api}/sequences/`, body);
 

@@ -20,9 +20,9 @@ const filterOf = ({
   ...query
 }: PartOf<(typeof runRoutes)['GET /runs'], 'query'>) =>
   given({
-    ...query,
     // The cluster of a run of graphs is a label of it.
     ...(cluster === undefined ? {} : { kind: GRAPH_RUN_KIND }),
+    ...query,
     labels: labelsOf(label, cluster),
     startedBy: started_by,
     workflowId: workflow_id,
