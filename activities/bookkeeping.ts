@@ -1,3 +1,4 @@
+import { maintenanceOfSite } from '../src/clusters/maintenance.ts';
 import { given } from '../src/core/data/given.ts';
 import { checkHolds } from '../src/core/deployment/index.ts';
 import type { RunDescription } from '../src/core/run/description.ts';
@@ -29,6 +30,7 @@ import { endingText, withCanceller } from './run-ending.ts';
 import { auditStart, listOpened, listRefused, type OpenedRunRow } from './run-rows.ts';
 import type { SiteCache } from './site-cache.ts';
 import { noteBare } from './site-cluster.ts';
+import { targetsInMaintenance } from './site-maintenance.ts';
 
 /** Claim a site, record the run's progress and close the run. All are safe to repeat. */
 export function bookkeepingActivities(
@@ -154,13 +156,17 @@ async function objection(
   cache: SiteCache,
   { kind, site, parameters }: OpenRun,
 ): Promise<RunFailure | null> {
-  const { revision = 'latest', fetch, hold_before } = parameters as Omit<SiteRunInput, 'site'>;
+  const { revision = 'latest', fetch, hold_before, nodes = [] } = parameters as Omit<SiteRunInput, 'site'>;
   if (fetch) return null;
   const text = String(revision);
   const notFound: RunFailure = { kind: 'revision-not-found', site, revision: text };
   const reference = parseRevisionReference(text);
   if (reference === undefined) return notFound;
   try {
+    if (kind === 'redeploy_nodes') {
+      const refused = targetsInMaintenance(nodes, await maintenanceOfSite(store, site));
+      if (refused !== null) return refused;
+    }
     if (hold_before === undefined || kind === 'redeploy_nodes') {
       await store.sites.findRevision(site, reference);
       return null;

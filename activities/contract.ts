@@ -129,6 +129,8 @@ export interface AbortAnswer {
 interface InspectNodes {
   readonly site: string;
   readonly revision: number;
+  /** Only these; absent: all. */
+  readonly nodes?: readonly string[];
 }
 
 interface InspectNodesAnswer {

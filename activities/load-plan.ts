@@ -1,15 +1,24 @@
 import { holdOf, MachineStatus, machinesNamed } from '@sitewright/maas';
+import { clusterOfSite } from '../src/clusters/cluster-of-site.ts';
+import { maintenanceOfSite } from '../src/clusters/maintenance.ts';
 import { given } from '../src/core/data/given.ts';
 import { checkHolds, planGroups, targetedStrategy } from '../src/core/deployment/index.ts';
 import { groupToWire, type SitePace, type SitePlan, toRanges } from '../src/core/site-run/index.ts';
 import { canonicalJson, type DeploymentConfiguration, type ResolvedNode } from '../src/documents/index.ts';
-import { parseRevisionReference, type ResolvedRevision, type RevisionRecord, StoreError } from '../src/store/index.ts';
+import {
+  type DeployedMachine,
+  parseRevisionReference,
+  type ResolvedRevision,
+  type RevisionRecord,
+  StoreError,
+} from '../src/store/index.ts';
 import type { LoadPlan, LoadPlanAnswer, SiteActivities } from './contract.ts';
 import type { ActivityDependencies, ActivitySettings } from './dependencies.ts';
 import { proveClaim } from './fencing.ts';
 import { withHeartbeats } from './heartbeats.ts';
 import type { SiteCache } from './site-cache.ts';
-import { clusterOfSite, markProvisioned } from './site-cluster.ts';
+import { markProvisioned } from './site-cluster.ts';
+import { maintenanceWarnings, minimumWarnings, targetsInMaintenance, withoutNodes } from './site-maintenance.ts';
 
 /** The plan for a workflow from a resolved revision: node names, groups, time limits, and nodes that need no work. */
 export function planActivities(deps: ActivityDependencies, cache: SiteCache): Pick<SiteActivities, 'load_plan'> {
@@ -48,14 +57,20 @@ async function loadPlan(
   const known = new Set(nodes.map(({ name }) => name));
   const unknown = (targets ?? []).filter((name) => !known.has(name));
   if (unknown.length > 0) return { ok: false, failure: { kind: 'nodes-not-found', nodes: unknown } };
+  const kept = await maintenanceOfSite(deps.store, site);
+  const refused = targetsInMaintenance(targets ?? [], kept);
+  if (refused !== null) return { ok: false, failure: refused };
 
   // A targeted run plans and reports only its own nodes.
-  const planned = targets ? nodes.filter((node) => targets.includes(node.name)) : nodes;
-  const groups = targets ? planGroups(targetedStrategy(targets), planned) : resolved.groups;
+  const wanted = targets ? nodes.filter((node) => targets.includes(node.name)) : nodes;
+  const planned = wanted.filter(({ name }) => !kept.has(name));
+  const groups = targets
+    ? planGroups(targetedStrategy(targets), planned)
+    : withoutNodes(resolved.groups, nodes, (node) => kept.has(node.name));
   const holds = checkHolds(
     request.hold_before ?? [],
     groups,
-    planned.map(({ name }) => name),
+    wanted.map(({ name }) => name),
   );
   if (holds.problems.length > 0) return { ok: false, failure: { kind: 'holds-not-found', problems: holds.problems } };
   const difference =
@@ -64,6 +79,9 @@ async function loadPlan(
   // Nodes that an update skips have their systems already.
   const done = difference.done.map((index) => planned[index]!.name);
   await markProvisioned(deps.store, site, done, false);
+  const isKept = (name: string): boolean => kept.has(name);
+  const leftOut = [...wanted.map(({ name }) => name), ...difference.removed].filter(isKept);
+  const maintenance = leftOut.map((node) => ({ node, ...kept.get(node)! }));
   const plan: SitePlan = {
     site,
     revision: record.number,
@@ -73,9 +91,14 @@ async function loadPlan(
     groups: groups.map(groupToWire),
     pace: paceOf(configuration, deps.settings),
     done: toRanges(difference.done),
-    removed: difference.removed,
-    ...given({ cluster }),
-    warnings: [...holds.warnings, ...findingsOf(record, 'warning')].slice(0, 20),
+    removed: difference.removed.filter((name) => !isKept(name)),
+    ...given({ cluster, maintenance: maintenance.length === 0 ? undefined : maintenance }),
+    warnings: [
+      ...maintenanceWarnings(maintenance),
+      ...minimumWarnings(resolved.groups, groups),
+      ...holds.warnings,
+      ...findingsOf(record, 'warning'),
+    ].slice(0, 20),
   };
   return { ok: true, plan };
 }
@@ -107,13 +130,14 @@ async function findDifference(
   if (old.size === 0) return NO_DIFFERENCE;
   const now = new Set(nodes.map((node) => node.name));
   const removed = [...old.keys()].filter((name) => !now.has(name));
+  const known = new Map((await deps.store.deployedMachines.list(site)).map((machine) => [machine.node, machine]));
+  const missed = await documentsOfMachines(cache, site, known.values());
   const unchanged = nodes.flatMap((node, index) => {
-    const earlier = old.get(node.name);
+    const earlier = missed.get(node.name) ?? old.get(node.name);
     return earlier && canonicalJson(earlier) === canonicalJson(node) ? [index] : [];
   });
   const maas = deps.maas();
   const me = await maas.client.username(signal);
-  const known = new Map((await deps.store.deployedMachines.list(site)).map((machine) => [machine.node, machine]));
   const deployed = await Promise.all(
     unchanged.map(async (index) => {
       const { name } = nodes[index]!;
@@ -125,6 +149,25 @@ async function findDifference(
     }),
   );
   return { done: unchanged.filter((_index, position) => deployed[position]), removed };
+}
+
+/**
+ * The documents by which machines were deployed before the last good revision: the runs since then did not touch those, as they were
+ * unchanged, or in maintenance.
+ */
+async function documentsOfMachines(
+  cache: SiteCache,
+  site: string,
+  machines: Iterable<DeployedMachine>,
+): Promise<ReadonlyMap<string, ResolvedNode>> {
+  const byRevision = new Map<number, string[]>();
+  for (const { node, revision } of machines) byRevision.set(revision, [...(byRevision.get(revision) ?? []), node]);
+  const found = new Map<string, ResolvedNode>();
+  for (const [number, names] of byRevision) {
+    const { site: documents } = await cache.load(site, { number });
+    for (const node of documents?.nodes ?? []) if (names.includes(node.name)) found.set(node.name, node);
+  }
+  return found;
 }
 
 function paceOf({ physical_provisioner: physical }: DeploymentConfiguration, settings: ActivitySettings): SitePace {

@@ -1,9 +1,9 @@
 import { isMaasFailure, type MachineContext } from '@sitewright/maas';
+import { clusterOfSite } from '../src/clusters/cluster-of-site.ts';
 import { readClusterSources } from '../src/clusters/read-sources.ts';
 import { type VirtualAddress, virtualAddresses } from '../src/clusters/virtual-addresses.ts';
 import { isMapping } from '../src/core/data/plain-value.ts';
 import type { Store } from '../src/store/index.ts';
-import { clusterOfSite } from './site-cluster.ts';
 
 /** How many other addresses are tried where someone else is faster. */
 const TRIES = 5;

@@ -19,6 +19,7 @@ import {
 } from '@sitewright/maas';
 import type { NetworkSettings } from '@sitewright/maas/machine-layout';
 import { Context } from '@temporalio/activity';
+import { given } from '../src/core/data/given.ts';
 import { counted } from '../src/core/text/text.ts';
 import type { ResolvedNode } from '../src/documents/index.ts';
 import type { SiteActivities, SiteCheck, SiteCheckAnswer } from './contract.ts';
@@ -37,9 +38,9 @@ export function siteCheckActivities(
   return {
     verify_site: (request) => untilPassed(deps, cache, request, verifySite),
     prepare_site: (request) => untilPassed(deps, cache, request, prepareSite),
-    inspect_nodes: ({ site, revision }) =>
+    inspect_nodes: ({ site, revision, nodes: names }) =>
       withHeartbeats(deps, async ({ signal }) => {
-        const nodes = await nodesOf(cache, { site, revision });
+        const nodes = await nodesOf(cache, { site, revision, ...given({ nodes: names }) });
         const maas = deps.maas();
         const user = await maas.client.user(signal);
         const known = await knownMachines(deps, site);

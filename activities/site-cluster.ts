@@ -1,17 +1,7 @@
 import type { MachineFacts } from '@sitewright/maas';
 import { agentAddress } from '../src/clusters/agent-address.ts';
+import { clusterOfSite } from '../src/clusters/cluster-of-site.ts';
 import { type NodeRecord, type Store, StoreError } from '../src/store/index.ts';
-
-/** The cluster of a site: the one that the site names, or else the first that names the site. */
-export async function clusterOfSite(store: Store, site: string): Promise<number | undefined> {
-  const [{ cluster }, linked] = await Promise.all([store.sites.get(site), store.clusters.list({ site })]);
-  if (cluster === null) return linked[0]?.id;
-  if (/^\d+$/.test(cluster)) {
-    const [named] = await store.clusters.list({ ids: [Number(cluster)] });
-    if (named !== undefined) return named.id;
-  }
-  return (await store.clusters.find(cluster))?.id;
-}
 
 /** Statuses of nodes that have no system of ours yet. */
 const WITHOUT_SYSTEM: ReadonlySet<string> = new Set(['discover', 'provisioning']);

@@ -85,6 +85,10 @@ const runFailure = variantsOf<'kind', RunFailure>('kind', {
   'documents-invalid': recordOf({ kind: kind('documents-invalid'), site: text, revision: whole, problems: texts }, {}),
   'holds-not-found': recordOf({ kind: kind('holds-not-found'), problems: texts }, {}),
   'nodes-not-found': recordOf({ kind: kind('nodes-not-found'), nodes: texts }, {}),
+  'nodes-in-maintenance': recordOf(
+    { kind: kind('nodes-in-maintenance'), nodes: listOf(recordOf({ node: text, why: text }, {})) },
+    {},
+  ),
   'verify-site-failed': recordOf({ kind: kind('verify-site-failed'), problems: texts }, {}),
   'prepare-site-failed': recordOf({ kind: kind('prepare-site-failed'), problems: texts }, {}),
   'release-failed': recordOf({ kind: kind('release-failed'), nodes: texts }, {}),
@@ -142,7 +146,10 @@ const sitePlan = recordOf<SitePlan>(
     ...{ site: text, revision: whole, hash: text, nodes: texts, groups: listOf(group), pace: sitePace },
     ...{ done: wholes, removed: texts, warnings: texts },
   },
-  { commit: text, commit_url: text, cluster: whole },
+  {
+    ...{ commit: text, commit_url: text, cluster: whole },
+    maintenance: listOf(recordOf({ node: text, reason: text, since: time, by: text }, {})),
+  },
 );
 
 const planReference = recordOf<PlanReference>(

@@ -47,7 +47,8 @@ export const loadPlan =
     if (!answer.ok) return run.failPhase(answer.failure);
     const { plan } = answer;
     progress.plan = plan;
-    const detail = `revision ${plan.revision}, ${counted(plan.nodes.length, 'node')} in ${counted(plan.groups.length, 'group')}`;
+    const kept = plan.maintenance === undefined ? '' : `, ${plan.maintenance.length} more in maintenance`;
+    const detail = `revision ${plan.revision}, ${counted(plan.nodes.length, 'node')} in ${counted(plan.groups.length, 'group')}${kept}`;
     return { value: plan, detail };
   };
 
@@ -73,7 +74,7 @@ async function checkSite(
   of: Pick<SiteCheck, 'nodes' | 'release'>,
 ) {
   const pace = plan.pace[phase];
-  const request: SiteCheck = { site: plan.site, revision: plan.revision, pace, ...of };
+  const request: SiteCheck = { site: plan.site, revision: plan.revision, pace, ...own(plan), ...of };
   const verb = phase === 'verify_site' ? 'verify' : 'prepare';
   const options = siteCheck(`${verb} site ${plan.site}`, pace, plan.pace.heartbeat_seconds);
   const answer = await run.control.readOnly(() => callActivity(phase, request, options));
@@ -83,11 +84,14 @@ async function checkSite(
   return run.failPhase({ kind: `${verb}-site-failed`, problems }, problems.join('; '));
 }
 
+/** A site whose nodes in maintenance must not be touched is not all of the plan's site. */
+const own = ({ maintenance, nodes }: SitePlan) => (maintenance === undefined ? {} : { nodes });
+
 /** Reads the real state of every node. */
 export const inspectNodes =
   (plan: SitePlan): Phase =>
   async (run) => {
-    const request = { site: plan.site, revision: plan.revision };
+    const request = { site: plan.site, revision: plan.revision, ...own(plan) };
     const options = inquiry(`inspect every node of ${plan.site}`, plan.pace.heartbeat_seconds);
     const found = await run.control.readOnly(() => callActivity('inspect_nodes', request, options));
     run.progress.warnings.push(...found.problems.map(({ node, problem }) => `${node}: ${problem}`));

@@ -1,6 +1,8 @@
 import type { Engine } from '@sitewright/yaql';
 import { given } from '../core/data/given.ts';
 import { actionOf, type GraphAction, isFor, type NodeStanding, standingOf } from '../core/graph-types.ts';
+import { maintenanceText } from '../core/maintenance.ts';
+import type { Diagnostic } from '../core/problems/diagnostic.ts';
 import { filterNodes, GraphProblemError, type NodeRow, type Problems } from '../graph/index.ts';
 import { type ClusterNode, type ClusterSources, uidOf } from './sources.ts';
 import { filterRow } from './state/cluster-state.ts';
@@ -57,17 +59,23 @@ export function chooseNodes(
     matching = new Set();
   }
   const byId = [...sources.nodes].sort((a, b) => a.id - b.id);
-  const isTaken = (node: ClusterNode) => matching.has(uidOf(node)) && isFor(type, standingIn(node));
+  const isTaken = (node: ClusterNode) =>
+    node.maintenance === undefined && matching.has(uidOf(node)) && isFor(type, standingIn(node));
   const left = byId.filter((node) => !isTaken(node));
+  const isAsked = (node: ClusterNode): boolean => ids === undefined || ids.includes(node.id);
   const reasonFor = (node: ClusterNode): string =>
-    matching.has(uidOf(node)) ? notFor(type, standingIn(node)) : whyNot(node, ids !== undefined, filter, type);
+    node.maintenance !== undefined && isAsked(node)
+      ? `it has been ${maintenanceText(node.maintenance)}`
+      : matching.has(uidOf(node))
+        ? notFor(type, standingIn(node))
+        : whyNot(node, ids !== undefined, filter, type);
   return {
     nodes: byId.filter(isTaken),
     leftOut: left.map((node) => ({ node: node.id, reason: reasonFor(node) })),
     notProvisioned:
       ids !== undefined || filter !== null || whole !== null
         ? []
-        : left.filter((node) => node.online && standingIn(node) !== 'leaving').map(({ id }) => id),
+        : left.filter((node) => node.online && !node.maintenance && standingIn(node) !== 'leaving').map(({ id }) => id),
   };
 }
 
@@ -78,6 +86,25 @@ export const standingIn = (node: ClusterNode): NodeStanding =>
     pending_deletion: node.pendingDeletion,
     error_type: node.errorType,
   });
+
+/** The requested nodes that are in maintenance: a plan leaves them out, and who names one is told so before. */
+export function requestedInMaintenance(
+  { nodes }: Pick<ClusterSources, 'nodes'>,
+  ids: readonly number[],
+  path: string,
+): readonly Diagnostic[] {
+  return nodes.flatMap(({ id, name, maintenance }) =>
+    maintenance === undefined || !ids.includes(id)
+      ? []
+      : {
+          severity: 'error',
+          code: 'graph.node-in-maintenance',
+          message: `node ${name ?? id} has been ${maintenanceText(maintenance)}`,
+          hint: `Leave it out, or end its maintenance: sitewright node maintenance off ${id}`,
+          path,
+        },
+  );
+}
 
 const NEEDS_NO_SYSTEM: ReadonlySet<string> = new Set(['delete', 'provision'] satisfies GraphAction[]);
 

@@ -12,6 +12,7 @@ import type {
   TagAssignment,
   TagRecord,
 } from '../store/index.ts';
+import { maintenanceOf, noteOf } from './maintenance.ts';
 import { mergeOver } from './merge-over.ts';
 import { type NodeDefaults, nodeDefaults, partsOfNode, withInterfaceDefaults } from './node-defaults.ts';
 import { nodeFilesOf, pluginFolder } from './package-preparations.ts';
@@ -21,18 +22,22 @@ import type { ClusterNode, ClusterSources, NodeFiles, PluginFacts, StoredLayer }
 import { allRoles, catalogueOfCluster, roleTagChanges, tagsAfter, tagsOfRoles } from './tags/index.ts';
 
 /** The ports for data of clusters. */
-type ClusterPorts = Pick<Store, 'clusters' | 'releases' | 'plugins' | 'nodes' | 'openstackConfigs' | 'tags' | 'graphs'>;
+type ClusterPorts = Pick<
+  Store,
+  'clusters' | 'releases' | 'plugins' | 'nodes' | 'nodeMaintenance' | 'openstackConfigs' | 'tags' | 'graphs'
+>;
 
 /** Reads everything that determines a cluster's plans. @throws StoreError `not-found` for the cluster */
 export async function readClusterSources(store: ClusterPorts, clusterId: number): Promise<ClusterSources> {
   const cluster = await store.clusters.get(clusterId);
-  const [release, plugins, nodes, configs, tags, assignments] = await Promise.all([
+  const [release, plugins, nodes, configs, tags, assignments, maintenance] = await Promise.all([
     store.releases.get(cluster.releaseId),
     store.plugins.ofCluster(clusterId, { enabled: true }),
     store.nodes.list({ clusterId }),
     store.openstackConfigs.list({ clusterId, isActive: true }),
     store.tags.ofCluster(clusterId),
     store.tags.assignments(clusterId),
+    store.nodeMaintenance.list(),
   ]);
   const tagsOfNode = new Map<number, TagAssignment[]>();
   for (const one of assignments) tagsOfNode.set(one.nodeId, [...(tagsOfNode.get(one.nodeId) ?? []), one]);
@@ -91,7 +96,7 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
           primaryTags,
           defaults,
         ),
-        ...given({ provision }),
+        ...given({ provision, maintenance: noteOf(maintenanceOf(maintenance, { cluster, nodes }, node)) }),
       };
     }),
     configs: configs.map(({ nodeId, nodeRole, configuration }) => ({ node: nodeId, role: nodeRole, configuration })),

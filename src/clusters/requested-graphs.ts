@@ -7,6 +7,7 @@ import { Problems } from '../graph/index.ts';
 import type { Store, StoreError } from '../store/index.ts';
 import { mergeGraph } from './graph-layers.ts';
 import { readGraphsLeft } from './graphs-left.ts';
+import { requestedInMaintenance } from './node-choice.ts';
 import { readGraphLayers } from './read-sources.ts';
 import type { ClusterSources } from './sources.ts';
 
@@ -44,6 +45,9 @@ export async function requestedGraphs(
     } else if (actionOf(type) !== 'delete') findings.push(unknownType(sources, type, known, `graphs[${index}].type`));
   }
   findings.push(...foreignNodes(sources, graphs));
+  // Sequences and earlier runs name nodes for other days: their plans leave out what is in maintenance today.
+  for (const [index, { nodes = [] }] of (input.graphs ?? []).entries())
+    findings.push(...requestedInMaintenance(sources, nodes, `graphs[${index}].nodes`));
   // Without the graphs, no task is known.
   if (findings.length === 0) {
     const tasks = graphs.flatMap((graph) => graph.tasks ?? []);

@@ -1,3 +1,4 @@
+import type { MaintenanceNote } from '../core/maintenance.ts';
 import type { ClusterState, Fields } from '../graph/index.ts';
 import type { RoleTagChange } from '../store/index.ts';
 
@@ -120,6 +121,8 @@ export interface ClusterNode {
   /** Its provisioning facts, as users gave them. */
   readonly provision?: Fields;
   readonly labels: Fields;
+  /** People work on it: plans leave it out. */
+  readonly maintenance?: MaintenanceNote;
 }
 
 /** The stored graph of one type and one owner. */

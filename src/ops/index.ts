@@ -6,6 +6,7 @@ import type { OpsDependencies } from './dependencies.ts';
 import { graphUseCases } from './graphs/index.ts';
 import { healthOperations } from './health.ts';
 import { inventoryOperations } from './inventory/index.ts';
+import { maintenanceOperations } from './maintenance.ts';
 import { nameOperations } from './names.ts';
 import { nodeOperations } from './nodes.ts';
 import { noticeOperations } from './notices.ts';
@@ -51,6 +52,8 @@ export type Operations = ReturnType<typeof createOperations>;
 export function createOperations(deps: OpsDependencies) {
   const sites = siteOperations(deps);
   const runs = runOperations(deps);
+  const nodes = nodeOperations(deps, sites);
+  const graphs = graphUseCases(deps, runs);
   return {
     sites,
     runs,
@@ -60,8 +63,10 @@ export function createOperations(deps: OpsDependencies) {
     notices: noticeOperations(deps),
     /** Runs that start at set times. */
     schedules: scheduleOperations(deps),
-    ...graphUseCases(deps, runs),
-    nodes: nodeOperations(deps, sites),
+    ...graphs,
+    nodes,
+    /** Nodes that people work on. */
+    maintenance: maintenanceOperations(deps, { ...graphs, sites, nodes }),
     /** What people mean by names. */
     names: nameOperations(deps.store),
     /** Differences between MAAS and the deployment. */

@@ -10,8 +10,11 @@ import {
   refusedFate,
   resolveMachine,
 } from '@sitewright/maas';
+import { maintenanceOfSite } from '../clusters/maintenance.ts';
 import type { NodeStatuses } from '../core/contracts/index.ts';
+import { given } from '../core/data/given.ts';
 import { checkStrategy, describeStrategyProblem, type Selector, selectNodes } from '../core/deployment/index.ts';
+import { type MaintenanceNote, maintenanceText } from '../core/maintenance.ts';
 import type { ResolvedNode } from '../documents/index.ts';
 import type { NodeHistoryEntry, NodeRecord, Page, PageRequest } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
@@ -58,6 +61,7 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
       const { record, site: documents } = await sites.documents(site, reference);
       const names = documents.nodes.map((node) => node.name);
       const seen_at = new Date().toISOString();
+      const kept = await maintenanceOfSite(store, site);
       const bare = bareNotes(await store.nodes.list({ site, statuses: ['discover'] }));
       try {
         const maas = deps.maas();
@@ -71,7 +75,8 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
               machinesNamed(maas, node.name, known),
               fateOf(maas, me, site, node, known),
             ]);
-            return { ...withNote(fromMaas(node.name, found, seen_at), bare), deployment };
+            const note = kept.get(node.name);
+            return { ...withNote(fromMaas(node.name, found, seen_at), bare), ...inMaintenance(note, deployment) };
           }),
         );
         await store.nodeFacts.put(site, nodes.filter((node) => node.status !== null).map(sighting));
@@ -98,7 +103,7 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
           revision: record.number,
           stale: true,
           reason: message,
-          nodes: nodes.map((one) => withNote(one, bare)),
+          nodes: nodes.map((one) => ({ ...withNote(one, bare), ...inMaintenance(kept.get(one.node), undefined) })),
         };
       }
     },
@@ -107,6 +112,14 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
       store.runs.listNodeHistory(site, node, page),
   };
 }
+
+/** A run leaves out what is in maintenance, whatever it would do with it otherwise. */
+const inMaintenance = (note: MaintenanceNote | undefined, deployment: DeploymentFate | undefined) => ({
+  ...given({
+    maintenance: note,
+    deployment: note === undefined ? deployment : { does: 'leave' as const, why: maintenanceText(note) },
+  }),
+});
 
 /** By every name that documents may have for a node, why it is bare. */
 const bareNotes = (nodes: readonly NodeRecord[]): ReadonlyMap<string, string> =>

@@ -23,6 +23,7 @@ export type { ClusterDetails, ClusterRecord } from './queries/cluster-store.ts';
 export type { DeployedMachine } from './queries/deployed-machine-store.ts';
 export type { GraphContent, GraphFilter, StoredGraph } from './queries/graph-store.ts';
 export type { NodeCertificate, NodeIdentityStore, TokenRefusal } from './queries/node-identity-store.ts';
+export type { Maintenance } from './queries/node-maintenance-store.ts';
 export type { NodeChange, NodeFilter, NodeRecord } from './queries/node-store.ts';
 export type { OpenstackConfigFilter, OpenstackConfigRecord } from './queries/openstack-config-store.ts';
 export type { GraphOwner } from './queries/owner-columns.ts';

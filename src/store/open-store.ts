@@ -10,6 +10,7 @@ import { DeployedMachineStore } from './queries/deployed-machine-store.ts';
 import { GraphStore } from './queries/graph-store.ts';
 import { NodeFactStore } from './queries/node-fact-store.ts';
 import { NodeIdentityStore } from './queries/node-identity-store.ts';
+import { NodeMaintenanceStore } from './queries/node-maintenance-store.ts';
 import { NodeStore } from './queries/node-store.ts';
 import { NoticeStore } from './queries/notice-store.ts';
 import { OpenstackConfigStore } from './queries/openstack-config-store.ts';
@@ -67,6 +68,7 @@ function portsOf(session: Session): StorePorts {
     notices: new NoticeStore(session),
     deployedMachines: new DeployedMachineStore(session),
     nodeFacts: new NodeFactStore(session),
+    nodeMaintenance: new NodeMaintenanceStore(session),
     nodeIdentities: new NodeIdentityStore(session),
     apiTokens: new ApiTokenStore(session),
     packages: new PackageStore(session),

@@ -6,6 +6,7 @@ import type { DeployedMachineStore } from './queries/deployed-machine-store.ts';
 import type { GraphStore } from './queries/graph-store.ts';
 import type { NodeFactStore } from './queries/node-fact-store.ts';
 import type { NodeIdentityStore } from './queries/node-identity-store.ts';
+import type { NodeMaintenanceStore } from './queries/node-maintenance-store.ts';
 import type { NodeStore } from './queries/node-store.ts';
 import type { NoticeStore } from './queries/notice-store.ts';
 import type { OpenstackConfigStore } from './queries/openstack-config-store.ts';
@@ -50,6 +51,7 @@ export interface StorePorts {
   readonly notices: NoticeStore;
   readonly deployedMachines: DeployedMachineStore;
   readonly nodeFacts: NodeFactStore;
+  readonly nodeMaintenance: NodeMaintenanceStore;
   readonly nodeIdentities: NodeIdentityStore;
   readonly apiTokens: ApiTokenStore;
   readonly packages: PackageStore;

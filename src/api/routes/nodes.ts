@@ -1,11 +1,14 @@
+import { maintenanceRoutes } from '../../core/contracts/maintenance.ts';
 import { runOfNodeSchema, siteNodeRoutes } from '../../core/contracts/node-in-run.ts';
 import { siteDriftRoutes } from '../../core/contracts/site-drift.ts';
+import { actorOf } from '../requests/actor.ts';
+import { given } from '../requests/given.ts';
 import { type RouteGroup, serve } from '../serve.ts';
 import { shown } from '../shown.ts';
 
 const viewRun = shown(runOfNodeSchema);
 
-export const serveSiteNodes: RouteGroup = async (app, { operations: { nodes, drift } }) => {
+export const serveSiteNodes: RouteGroup = async (app, { operations: { nodes, drift, maintenance } }) => {
   serve(app, siteNodeRoutes, {
     'POST /sites/:site/revisions/:ref/select': ({ params: { site, ref }, body }) =>
       nodes.select(site, ref, body.selectors),
@@ -14,6 +17,14 @@ export const serveSiteNodes: RouteGroup = async (app, { operations: { nodes, dri
       const { items, next } = await nodes.history(site, node, query);
       return { items: items.map(({ node, run }) => ({ node, run: viewRun(run) })), next };
     },
+  });
+  serve(app, maintenanceRoutes, {
+    'GET /maintenance': () => maintenance.list(),
+    'PUT /nodes/:id/maintenance': (request) => maintenance.begin(request.params, given(request.body), actorOf(request)),
+    'DELETE /nodes/:id/maintenance': (request) => maintenance.end(request.params, actorOf(request)),
+    'PUT /sites/:site/nodes/:node/maintenance': (request) =>
+      maintenance.begin(request.params, given(request.body), actorOf(request)),
+    'DELETE /sites/:site/nodes/:node/maintenance': (request) => maintenance.end(request.params, actorOf(request)),
   });
   serve(app, siteDriftRoutes, { 'GET /sites/:site/drift': ({ params }) => drift(params.site) });
 };

@@ -1,4 +1,5 @@
 import { given } from '../../core/data/given.ts';
+import { maintenanceText } from '../../core/maintenance.ts';
 import { isLeftBare, pendingText, shownStatus } from '../../core/node-system.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
@@ -39,10 +40,14 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
         // Programs get Fuel's words.
         const isForPrograms = flags.format === 'json' || flags.format === 'yaml';
         const statusOf = (node: Node): string =>
-          isForPrograms ? node.status : [shownStatus(node), pendingText(node)].filter(Boolean).join(', ');
+          isForPrograms
+            ? node.status
+            : [shownStatus(node), node.maintenance && 'in maintenance', pendingText(node)].filter(Boolean).join(', ');
         const rows = shown.map((node) => ({ ...node, status: statusOf(node), agent: agents?.get(node.id) ?? null }));
         await printList(terminal, flags, rows, WITH_AGENTS);
         for (const node of shown.filter(isLeftBare)) terminal.err(`${node.name} is bare. ${node.error_msg}\n`);
+        for (const { name, maintenance } of shown)
+          if (maintenance !== undefined) terminal.err(`${name} has been ${maintenanceText(maintenance)}\n`);
         const without = [...new Set(rows.flatMap((node) => (node.agent === false ? (node.cluster ?? []) : [])))];
         if (without.length === 0) return;
         terminal.err(

@@ -1,8 +1,10 @@
+import { maintenanceText } from '../../core/maintenance.ts';
 import { bareStatus } from '../../core/node-system.ts';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
 import type { Session } from '../session.ts';
 import { registerNodeInventory } from './node-inventory.ts';
+import { registerNodeMaintenance } from './node-maintenance.ts';
 
 interface SelectFlags extends OutputFlags {
   readonly name?: readonly string[];
@@ -32,6 +34,8 @@ export function registerNode(program: CliCommand, session: Session): void {
         isForPeople && node.bare !== undefined ? { ...node, status: bareStatus(node.status) } : node,
       );
       await printList(terminal, flags, nodes, ['node', 'status', 'power', 'system_id', 'zone', 'tags', 'seen_at']);
+      for (const { node, maintenance } of answer.nodes)
+        if (maintenance !== undefined) terminal.err(`${node} has been ${maintenanceText(maintenance)}\n`);
       for (const { node, bare } of answer.nodes) if (bare !== undefined) terminal.err(`${node} is bare. ${bare}\n`);
     });
 
@@ -91,4 +95,5 @@ export function registerNode(program: CliCommand, session: Session): void {
     });
 
   registerNodeInventory(group, session);
+  registerNodeMaintenance(group, session);
 }

@@ -10,6 +10,7 @@ import { releaseRoutes } from './fuel/releases.ts';
 import { ROLES_OF } from './fuel/roles.ts';
 import { factsRoutes, settingsRoutes } from './fuel/settings.ts';
 import { TAGS_OF, tagRoutes } from './fuel/tags.ts';
+import { maintenanceRoutes } from './maintenance.ts';
 import { siteNodeRoutes } from './node-in-run.ts';
 import { noticeRoutes } from './notice.ts';
 import { revisionRoutes } from './revision.ts';
@@ -30,6 +31,7 @@ export const API = {
   ...revisionRoutes,
   ...siteNodeRoutes,
   ...siteDriftRoutes,
+  ...maintenanceRoutes,
   ...runRoutes,
   ...scheduleRoutes,
   ...noticeRoutes,

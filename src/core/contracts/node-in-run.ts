@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { pageOf, pageQuery, revisionParams, siteNodeParams, siteParams, timestamp } from './primitives.ts';
+import {
+  maintenanceSchema,
+  pageOf,
+  pageQuery,
+  revisionParams,
+  siteNodeParams,
+  siteParams,
+  timestamp,
+} from './primitives.ts';
 import { tagged } from './route.ts';
 import { nodeReportSchema } from './site-run-report.ts';
 import { selectBody, selectedSchema } from './strategy.ts';
@@ -23,6 +31,7 @@ const nodeStatusesSchema = z
           .describe(
             'Of a machine that a run released and did not deploy again: which run, who ended it, and the next step.',
           ),
+        maintenance: maintenanceSchema.optional().describe('People work on it: runs leave it out.'),
         power: z.string().nullable(),
         tags: z.array(z.string()),
         zone: z.string().nullable(),

@@ -113,6 +113,9 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
     next: z.string().nullable().describe('Pass it as `before` for the next page; null on the last page.'),
   });
 
+/** Why a node is in maintenance. */
+export const maintenanceSchema = z.strictObject({ reason: z.string(), since: timestamp, by: z.string() });
+
 /** Any JSON, as a user gave it. */
 export const anyJson = z.unknown().describe('Any JSON.');
 

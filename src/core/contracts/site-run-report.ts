@@ -12,7 +12,7 @@ import {
   SITE_RUN_OUTCOMES,
 } from '../words.ts';
 import { holdReports } from './approval.ts';
-import { timestamp } from './primitives.ts';
+import { maintenanceSchema, timestamp } from './primitives.ts';
 import { nodeCounts } from './site-run.ts';
 import { failureOf, type Wire } from './wire.ts';
 
@@ -131,6 +131,10 @@ export const runReportSchema = z
     released: z.array(nodeReportSchema).optional(),
     /** update_site: nodes that the last good revision had and this one has not. */
     removed_nodes: texts.optional(),
+    maintenance: z
+      .array(maintenanceSchema.extend({ node: z.string() }))
+      .optional()
+      .describe('Nodes that the run left out, because people worked on them: no group counts them.'),
     operator: z.array(operatorAction),
     warnings: texts,
     cut: z

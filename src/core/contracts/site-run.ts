@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CALLS, LOST_OUTCOMES, NODE_STATES, PHASE_NAMES, SITE_RUN_OUTCOMES } from '../words.ts';
 import { runStanding } from './approval.ts';
 import { graphRunStatusSchema } from './graph-run.ts';
+import { maintenanceSchema } from './primitives.ts';
 import type { Wire } from './wire.ts';
 
 const texts = z.array(z.string());
@@ -110,6 +111,10 @@ const sitePlan = z.strictObject({
     .int()
     .optional()
     .describe('Id of the linked cluster, whose graph `default` runs after the nodes are deployed.'),
+  maintenance: z
+    .array(maintenanceSchema.extend({ node: z.string() }))
+    .optional()
+    .describe('Nodes that the run leaves out, because people work on them; absent if there are none.'),
   warnings: texts,
 });
 

@@ -18,6 +18,11 @@ export type RunFailure =
   /** `hold_before` names groups that do not exist. */
   | { readonly kind: 'holds-not-found'; readonly problems: readonly string[] }
   | { readonly kind: 'nodes-not-found'; readonly nodes: readonly string[] }
+  /** Nodes that the request names, each with what is said of it. */
+  | {
+      readonly kind: 'nodes-in-maintenance';
+      readonly nodes: readonly { readonly node: string; readonly why: string }[];
+    }
   | { readonly kind: 'verify-site-failed'; readonly problems: readonly string[] }
   | { readonly kind: 'prepare-site-failed'; readonly problems: readonly string[] }
   | { readonly kind: 'release-failed'; readonly nodes: readonly string[] }
@@ -50,6 +55,8 @@ export function describeRunFailure(failure: RunFailure): string {
       return `revision ${failure.revision} of site ${failure.site} is not valid: ${listSome(failure.problems, 5, '; ')}`;
     case 'nodes-not-found':
       return `not in the site's documents: ${failure.nodes.join(', ')}`;
+    case 'nodes-in-maintenance':
+      return failure.nodes.map(({ node, why }) => `${node} has been ${why}`).join('; ');
     case 'holds-not-found':
       return failure.problems.join('; ');
     case 'verify-site-failed':
@@ -98,6 +105,8 @@ function nextStep(failure: RunFailure, { kind, site, left }: FailedRun): string 
     case 'nodes-not-found':
     case 'holds-not-found':
       return 'correct the names and start again';
+    case 'nodes-in-maintenance':
+      return `end the maintenance, then start again: sitewright node maintenance off ${failure.nodes[0]!.node} --site ${site}`;
     case 'verify-site-failed':
     case 'prepare-site-failed':
     case 'step-failed':

@@ -53,6 +53,7 @@ export function reportRun(progress: RunProgress): RunReport {
     ...(progress.baremetal ? { baremetal: reportBaremetal(progress.baremetal) } : {}),
     ...(progress.released ? { released: reportReleased(progress) } : {}),
     ...(plan?.removed.length ? { removed_nodes: plan.removed } : {}),
+    ...given({ maintenance: plan?.maintenance }),
     operator: progress.operator,
     warnings: warningsOf(progress),
   };

@@ -6,6 +6,7 @@ import { clusterStates } from '../../clusters/state/cluster-state.ts';
 import { given } from '../../core/data/given.ts';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.ts';
 import { actionOf, namesOfType } from '../../core/graph-types.ts';
+import type { MaintenanceNote } from '../../core/maintenance.ts';
 import { requestRefused } from '../../core/run/index.ts';
 import { OPEN_TRANSACTION_STATUSES } from '../../core/words.ts';
 import type { Fields } from '../../graph/index.ts';
@@ -45,8 +46,15 @@ interface PendingChanges {
     readonly roles: readonly string[];
     readonly pending_roles: readonly string[];
   }[];
+  /** The nodes that it leaves out, because people work on them. */
+  readonly maintenance: readonly NodeInMaintenance[];
   /** Those that differ from what tasks saw last; null before any task has succeeded, as all of them are new. */
   readonly settings: readonly ChangedSetting[] | null;
+}
+
+interface NodeInMaintenance extends MaintenanceNote {
+  readonly id: number;
+  readonly name: string;
 }
 
 /** Name of the sequence that `deployChanges` runs if a release has it. */
@@ -127,6 +135,9 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
         cluster,
         sequence: sequence === null ? null : { id: sequence.id, name: sequence.name },
         graphs: graphs.map(({ type }) => String(type)),
+        maintenance: sources.nodes.flatMap(({ id, name, maintenance }) =>
+          maintenance === undefined ? [] : { id, name: name ?? String(id), ...maintenance },
+        ),
         nodes: nodes.flatMap((node) => {
           const { id, name, roles, pendingRoles: pending_roles } = node;
           const change = changeOf(node);

@@ -1,4 +1,4 @@
-import type { NodeLeftOut } from '../../clusters/node-choice.ts';
+import { type NodeLeftOut, requestedInMaintenance } from '../../clusters/node-choice.ts';
 import type { ClusterPlanRequest } from '../../clusters/plan-cluster.ts';
 import { type PlanForm, type PlanForms, plannerHere } from '../../clusters/planning/index.ts';
 import { readGraphLayers } from '../../clusters/read-sources.ts';
@@ -42,6 +42,12 @@ export function planOperations(deps: OpsDependencies) {
     const { force, ...wanted } = request;
     const sources = await readSources(deps, cluster);
     await checkClusterNodes(store, cluster, wanted.nodes);
+    const [kept, ...more] = requestedInMaintenance(sources, wanted.nodes ?? [], 'nodes');
+    if (kept !== undefined)
+      throw problem('conflict', [kept, ...more].map(({ message }) => message).join('; '), {
+        hint: kept.hint!,
+        errors: [kept, ...more],
+      });
     const layers = await readGraphLayers(store, sources, wanted.type);
     const result = await planner.plan(form, {
       sources,
@@ -68,9 +74,10 @@ export function planOperations(deps: OpsDependencies) {
     });
   }
 
-  /** The nodes for Fuel's executors: all that a graph applies to, regardless of its node filter. */
-  async function everyNode(clusterId: number): Promise<readonly number[]> {
-    return (await store.nodes.list({ clusterId })).map(({ id }) => id);
+  /** The nodes for Fuel's executors: all that a graph applies to, regardless of its node filter, and none in maintenance. */
+  async function everyNode(cluster: number): Promise<readonly number[]> {
+    const { nodes } = await readSources(deps, cluster);
+    return nodes.flatMap(({ id, maintenance }) => (maintenance === undefined ? id : []));
   }
 
   return inFuelTerms({

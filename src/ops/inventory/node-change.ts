@@ -1,3 +1,4 @@
+import type { MaintenanceNote } from '../../core/maintenance.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { camelCase, type SnakeCase } from '../../core/text/casing.ts';
 import type { NodeChange, NodeRecord, Store } from '../../store/index.ts';
@@ -10,6 +11,8 @@ export interface NodeView {
   readonly node: NodeRecord;
   readonly tags: readonly string[];
   readonly primaryTags: readonly string[];
+  /** People work on it: runs leave it out. */
+  readonly maintenance?: MaintenanceNote;
 }
 
 /**
@@ -50,6 +53,7 @@ const READ_ONLY: readonly string[] = [
   'extensions',
   'agent_checksum',
   'kernel_params',
+  'maintenance',
 ];
 
 /** Checks an update of a node and collects all errors. Without a node: of a new one. */

@@ -1,3 +1,4 @@
+import { maintenanceOf, noteOf } from '../../clusters/maintenance.ts';
 import { mergeOver } from '../../clusters/merge-over.ts';
 import { type NodeDefaults, nodeDefaults, partsOfNode, withInterfaceDefaults } from '../../clusters/node-defaults.ts';
 import { given } from '../../core/data/given.ts';
@@ -26,6 +27,7 @@ export function inventoryNodeOperations(deps: OpsDependencies) {
   async function views(nodes: readonly NodeRecord[]): Promise<readonly NodeView[]> {
     const tags = new Map<number, Set<string>>();
     const primaries = new Map<number, string[]>();
+    const sites = new Map<number | null, { readonly id: number; readonly site: string | null }>();
     const clusters = [...new Set(nodes.flatMap(({ clusterId }) => (clusterId === null ? [] : [clusterId])))];
     for (const id of clusters) {
       const ids = nodes.filter(({ clusterId }) => clusterId === id).map((node) => node.id);
@@ -33,14 +35,19 @@ export function inventoryNodeOperations(deps: OpsDependencies) {
         store.clusters.get(id),
         store.tags.assignments(id, { nodeIds: ids }),
       ]);
+      sites.set(id, cluster);
       for (const { nodeId, tag } of assignments) tags.set(nodeId, (tags.get(nodeId) ?? new Set<string>()).add(tag));
       for (const [tag, node] of Object.entries(cluster.primaries))
         primaries.set(node, [...(primaries.get(node) ?? []), tag]);
     }
+    const kept = await store.nodeMaintenance.list();
     return nodes.map((node) => ({
       node,
       tags: [...(tags.get(node.id) ?? [])].sort(),
       primaryTags: (primaries.get(node.id) ?? []).sort(),
+      ...given({
+        maintenance: noteOf(maintenanceOf(kept, { cluster: sites.get(node.clusterId) ?? null, nodes }, node)),
+      }),
     }));
   }
 

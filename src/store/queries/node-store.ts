@@ -7,6 +7,7 @@ import type { Session } from '../session.ts';
 import type { Change, New, Row, Stored, Tables } from '../tables.ts';
 import { changedColumns, newRow, recordOf } from './conversion.ts';
 import { deleteRow, holdRow, insertRow, listRows, readRow, updateRow } from './identified-row.ts';
+import { endMaintenance } from './node-maintenance-store.ts';
 import { forgetMembership, forgetTaskStates, releaseNodes } from './node-release.ts';
 
 /** A machine of the inventory, in a cluster or not. */
@@ -198,6 +199,7 @@ export class NodeStore {
         await forgetMembership(transaction, node.clusterId, [id]);
       }
       await deleteRow(transaction, 'node', id);
+      if (node.site === null) await endMaintenance(transaction, { site: '', node: String(id) });
     });
   }
 

@@ -8,6 +8,7 @@ import type { Session } from '../session.ts';
 import type { New, Row, Stored, Tables } from '../tables.ts';
 import { assertUnclaimed } from './claim-store.ts';
 import { columnsWithout, newRow, recordOf } from './conversion.ts';
+import { endMaintenance } from './node-maintenance-store.ts';
 import { fetchPage, newestFirst, readPage } from './paging.ts';
 import { packFiles, packResolved, type RevisionFile, unpackFiles, unpackResolved } from './revision-files.ts';
 import { holdSite, readSite } from './site-row.ts';
@@ -122,6 +123,7 @@ export class SiteStore {
       await holdSite(transaction, name);
       await assertUnclaimed(transaction, { site: name }, name);
       await transaction.deleteFrom('site').where('name', '=', name).execute();
+      await endMaintenance(transaction, { site: name });
     });
   }
 

@@ -119,6 +119,18 @@ export const clusterTables = {
     createdAt: time().internal(),
     updatedAt: time().internal(),
   },
+  /** A node that people work on: runs leave it out. */
+  nodeMaintenance: {
+    /** Empty for a node without a site. */
+    site: text(),
+    /** Its name in the documents of the site; without a site its id in the inventory. */
+    node: key(),
+    reason: text(),
+    by: text(),
+    since: time(),
+    /** Its machine in MAAS, if this maintenance has locked it. */
+    lockedMachine: text().nullable(),
+  },
 };
 
 interface DeploymentInfo<T> {

@@ -54,6 +54,8 @@ interface Asked {
   readonly preview?: (given: Given) => ComponentChildren;
   /** Whether it asks why. */
   readonly reason?: boolean;
+  /** Whether it must be told why. */
+  readonly needsReason?: boolean;
   /** Whether it is done in someone's name. */
   readonly signed?: boolean;
   readonly danger?: boolean;
@@ -102,6 +104,7 @@ function Ask(asked: Asked & { readonly onClose: () => void }) {
     act,
     fields = [],
     reason = true,
+    needsReason = false,
     signed = true,
     danger,
     done,
@@ -157,6 +160,7 @@ function Ask(asked: Asked & { readonly onClose: () => void }) {
             field={{
               name: 'reason',
               label: 'Reason',
+              needed: needsReason,
               placeholder: 'kept in the report and the audit trail',
               autofocus: fields.length === 0,
             }}

@@ -2,6 +2,7 @@ import { type ClusterAnswer, clusterSchema } from '../../../core/contracts/fuel/
 import { type NodeAnswer, nodeSchema } from '../../../core/contracts/fuel/nodes.ts';
 import type { PluginAnswer } from '../../../core/contracts/fuel/plugins.ts';
 import { type ReleaseAnswer, releaseSchema } from '../../../core/contracts/fuel/releases.ts';
+import { given } from '../../../core/data/given.ts';
 import { isMapping } from '../../../core/data/plain-value.ts';
 import type { PluginWithTags } from '../../../ops/index.ts';
 import {
@@ -67,7 +68,7 @@ export function viewCluster({ cluster, release, nodes, tags, busy }: ClusterView
 /** The number after the name in `newton-10.0`; otherwise the whole version. */
 const environmentVersion = (version: string): string => /-(\d+(?:\.\d+)*)$/.exec(version)?.[1] ?? version;
 
-export function viewNode({ node, tags, primaryTags }: NodeView): NodeAnswer {
+export function viewNode({ node, tags, primaryTags, maintenance }: NodeView): NodeAnswer {
   const { fqdn, network_data } = node.meta;
   return showNode({
     ...node,
@@ -75,6 +76,7 @@ export function viewNode({ node, tags, primaryTags }: NodeView): NodeAnswer {
     cluster: node.clusterId,
     tags,
     primaryTags,
+    ...given({ maintenance }),
     kernelParams: null,
     networkData: listOf(network_data),
     extensions: [],

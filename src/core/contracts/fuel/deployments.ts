@@ -3,7 +3,15 @@ import { MAX } from '../../run/description.ts';
 import { GRAPH_RUN_MODES, TASK_STATUSES, TRANSACTION_STATUSES } from '../../words.ts';
 import { holdBefore } from '../approval.ts';
 import { taskStatusList } from '../graph-run.ts';
-import { actorName, anyJson, nameText, reasonText, rootCause, runDescription } from '../primitives.ts';
+import {
+  actorName,
+  anyJson,
+  maintenanceSchema,
+  nameText,
+  reasonText,
+  rootCause,
+  runDescription,
+} from '../primitives.ts';
 import { gone, tagged } from '../route.ts';
 import { graphType } from './graphs.ts';
 import { commaList, flagText, idList, idNumber, idParams, idText } from './parts.ts';
@@ -260,6 +268,9 @@ const pendingChangesSchema = z
         pending_roles: z.array(z.string()),
       }),
     ),
+    maintenance: z
+      .array(maintenanceSchema.extend({ id: z.int(), name: z.string() }))
+      .describe('Nodes that are left out, because people work on them.'),
     settings: z
       .array(z.strictObject({ path: z.string(), before: anyJson.optional(), now: anyJson.optional() }))
       .nullable()

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NODE_STATUSES } from '../../words.ts';
 import { takesNames } from '../named-ids.ts';
-import { anyJson, nameText } from '../primitives.ts';
+import { anyJson, maintenanceSchema, nameText } from '../primitives.ts';
 import { LARGE_BODY, tagged } from '../route.ts';
 import type { Wire } from '../wire.ts';
 import { commaList, flagText, idList, idNumber, idParams, idText } from './parts.ts';
@@ -63,6 +63,7 @@ const nodeChangesBody = z
         extensions: z.array(z.string()),
         agent_checksum: z.string().nullable(),
         kernel_params: z.string().nullable(),
+        maintenance: maintenanceSchema,
       })
       .partial().shape,
   })
@@ -105,6 +106,7 @@ export const nodeSchema = z
     network_data: z.array(anyJson),
     extensions: z.array(z.string()),
     agent_checksum: z.string().nullable(),
+    maintenance: maintenanceSchema.optional().describe('People work on it: runs leave it out.'),
   })
   .meta({ id: 'FuelNode', description: "A node of the inventory, in Fuel's format." });
 

@@ -41,6 +41,18 @@ export async function createNodes(db: Kysely<unknown>, types: ColumnTypes): Prom
     .execute();
   await db.schema.createIndex('node_by_cluster').on('node').column('cluster_id').execute();
 
+  // Without references: a machine of a site may be in maintenance before the inventory has it.
+  await db.schema
+    .createTable('node_maintenance')
+    .addColumn('site', text, (column) => column.notNull())
+    .addColumn('node', text, (column) => column.notNull())
+    .addColumn('reason', text, (column) => column.notNull())
+    .addColumn('by', text, (column) => column.notNull())
+    .addColumn('since', text, (column) => column.notNull())
+    .addColumn('locked_machine', text)
+    .addPrimaryKeyConstraint('node_maintenance_pk', ['site', 'node'])
+    .execute();
+
   await db.schema
     .createTable('cluster_primary')
     .addColumn('cluster_id', integer, (column) => column.notNull().references('cluster.id').onDelete('cascade'))

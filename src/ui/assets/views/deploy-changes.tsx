@@ -7,6 +7,7 @@ import { listsChanged, useData } from '../store.ts';
 import { count } from '../words.ts';
 import type { Node } from './cluster-nodes.tsx';
 import { GraphPlan } from './graph-plan.tsx';
+import { InMaintenance } from './maintenance.tsx';
 
 type Changes = Answer<'GET /clusters/:id/changes/'>;
 
@@ -56,12 +57,26 @@ interface PendingProps {
 }
 
 /** What is pending, and the plan of each graph. */
-const Pending = ({ of: { nodes: changed, settings, graphs, sequence }, cluster, nodes }: PendingProps) => {
-  const by = (kind: Changes['nodes'][number]['change']) => changed.filter(({ change }) => change === kind);
+const Pending = ({ of: { nodes: changed, settings, graphs, sequence, maintenance }, cluster, nodes }: PendingProps) => {
+  const kept = new Set(maintenance.map(({ id }) => id));
+  const by = (kind: Changes['nodes'][number]['change']) =>
+    changed.filter(({ change, id }) => change === kind && !kept.has(id));
   return (
     <>
       {changed.length === 0 && settings?.length === 0 && (
         <p>No node is pending, and no setting has changed since tasks last ran.</p>
+      )}
+      {maintenance.length > 0 && (
+        <>
+          <h3>Left out, in maintenance: {maintenance.length}</h3>
+          <ul class="plain">
+            {maintenance.map((one) => (
+              <li key={one.id}>
+                <strong>{one.name}</strong> <InMaintenance of={one} />
+              </li>
+            ))}
+          </ul>
+        </>
       )}
       <Changed heading="Nodes that join" of={by('added')} />
       <Changed heading="Nodes that leave" of={by('removed')} />

@@ -6,6 +6,7 @@ import { Table } from '../table.tsx';
 import { Ago, Lasting } from '../times.tsx';
 import { reasonOf, said, TASK_STATUSES, totalOf } from '../words.ts';
 
+import { InMaintenance, Maintenance } from './maintenance.tsx';
 import { NodeNow, NodePast } from './node-now.tsx';
 
 const LIST: Crumb = ['/nodes', 'Nodes'];
@@ -31,6 +32,16 @@ export function NodeView({ id }: { readonly id: string }) {
           <Title of={`Node ${one.name}`} trail={[LIST]}>
             Node {one.name} <State of={shownStatus(one)} /> {!one.online && <State of="lost">offline</State>}
           </Title>
+          <p class="actions">
+            <InMaintenance of={one.maintenance} />{' '}
+            <Maintenance
+              of={{ id: one.id }}
+              name={one.name}
+              now={one.maintenance}
+              hasMachine={one.site !== null}
+              onDone={node.reload}
+            />
+          </p>
           {one.error_msg && <p class="problem">{one.error_msg}</p>}
           <dl class="details">
             <dt>Id</dt>

@@ -8,6 +8,7 @@ import { filterBy } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
 import { type Column, type Selection, Table } from '../table.tsx';
 import { count, type Look } from '../words.ts';
+import { InMaintenance } from './maintenance.tsx';
 
 const RANK: Readonly<Record<string, number>> = { error: 0, deploying: 1, provisioning: 1 };
 
@@ -62,10 +63,10 @@ export function NodesView({ query: given }: { readonly query: URLSearchParams })
           const cells = wanted.map((one) => ({
             key: one.id,
             name: one.name,
-            look: CELL[shownStatus(one)] ?? 'wait',
-            note: one.online ? shownStatus(one) : 'away',
+            look: one.maintenance ? ('warn' as const) : (CELL[shownStatus(one)] ?? 'wait'),
+            note: one.maintenance ? 'in maintenance' : one.online ? shownStatus(one) : 'away',
             away: !one.online,
-            text: `${one.name}: ${shownStatus(one)}${one.online ? '' : ', offline'}`,
+            text: `${one.name}: ${shownStatus(one)}${one.online ? '' : ', offline'}${one.maintenance ? ', in maintenance' : ''}`,
           }));
           const failed = wanted.filter((one) => one.status === 'error').length;
           return (
@@ -79,6 +80,9 @@ export function NodesView({ query: given }: { readonly query: URLSearchParams })
                 ) : (
                   ''
                 )}
+                {wanted.some((one) => one.maintenance)
+                  ? `, ${wanted.filter((one) => one.maintenance).length} in maintenance`
+                  : ''}
                 {wanted.some((one) => !one.online) ? `, ${wanted.filter((one) => !one.online).length} offline` : ''}
               </p>
               <Cells
@@ -157,11 +161,12 @@ export const NodeTable = ({ nodes, nameOf, selection, empty = 'No nodes match.' 
           <>
             <State of={shownStatus(one)} /> {!one.online && <span class="bad">offline</span>}{' '}
             {pendingText(one) && <span class="quiet">{pendingText(one)}</span>}
+            <InMaintenance of={one.maintenance} />
             {one.error_msg && <p class="bad">{one.error_msg}</p>}
           </>
         ),
         undefined,
-        (one) => `${one.status} ${one.online}`,
+        (one) => `${one.status} ${one.online} ${one.maintenance?.since ?? ''}`,
       ],
       ...(nodes.some((one) => one.site) ? [SITE] : []),
       ...(nameOf === undefined ? [] : [clusterIn(nameOf)]),

@@ -1,3 +1,4 @@
+import { maintenanceText } from '../../../core/maintenance.ts';
 import { type Answer, at } from '../api.ts';
 import { Search } from '../ask.tsx';
 import { Loaded, State } from '../parts.tsx';
@@ -31,7 +32,15 @@ interface TouchedProps {
 export function Touched({ site, kind, nodes = [] }: TouchedProps) {
   const { strategy, difference, machines } = usePlan(site);
   if (kind === 'test_site') return <p>Nothing is changed.</p>;
-  if (kind === 'redeploy_nodes') return <Effect what="redeployed" of={nodes} />;
+  if (kind === 'redeploy_nodes') {
+    const kept = new Set(machines.data?.nodes.flatMap(({ node, maintenance }) => (maintenance ? node : [])));
+    return (
+      <>
+        <Effect what="redeployed" of={nodes.filter((node) => !kept.has(node))} />
+        <Effect what="in maintenance, so the run is refused" of={nodes.filter((node) => kept.has(node))} />
+      </>
+    );
+  }
   return (
     <Loaded from={strategy}>
       {(data) => {
@@ -57,7 +66,7 @@ export function Touched({ site, kind, nodes = [] }: TouchedProps) {
   );
 }
 
-const EFFECTS = ['deployed', 'refused', 'not decided', 'unchanged'] as const;
+const EFFECTS = ['deployed', 'refused', 'left out', 'not decided', 'unchanged'] as const;
 /** At most so many nodes by name. */
 const NAMED = 30;
 
@@ -127,11 +136,17 @@ export function SitePlan({ site, query: given }: { readonly site: Site; readonly
 
 /** What happens to a node, and why. */
 interface Fate {
-  readonly what: 'deployed' | 'unchanged' | 'not decided' | 'refused';
+  readonly what: 'deployed' | 'left out' | 'unchanged' | 'not decided' | 'refused';
   readonly why: string;
 }
 
-const LOOK = { deployed: 'running', unchanged: 'skipped', 'not decided': 'waiting', refused: 'failed' };
+const LOOK = {
+  deployed: 'running',
+  'left out': 'paused',
+  unchanged: 'skipped',
+  'not decided': 'waiting',
+  refused: 'failed',
+};
 const SAID = { deploy: 'deployed', leave: 'unchanged', refuse: 'refused' } as const;
 
 /** By node, in the order of groups. */
@@ -166,6 +181,7 @@ function fateOf(
       : change.change === 'changed'
         ? `, changed: ${change.fields.join(', ')}`
         : ', new in the documents';
+  if (machine?.maintenance !== undefined) return { what: 'left out', why: maintenanceText(machine.maintenance) };
   if (machine?.deployment === undefined)
     return { what: 'not decided', why: `the state of its machine is unknown${news}${order}` };
   const { does, why } = machine.deployment;

@@ -6,6 +6,7 @@ import { listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago } from '../times.tsx';
 import { count, some } from '../words.ts';
+import { InMaintenance, Maintenance } from './maintenance.tsx';
 import { Commit, Documents } from './revisions.tsx';
 import { RunTable } from './runs.tsx';
 import { SitePlan } from './site-plan.tsx';
@@ -180,17 +181,32 @@ function MachineTable({ site }: OfSite) {
                 'State',
                 (one) =>
                   one.bare === undefined ? (
-                    <State of={one.status ?? 'unknown'} />
+                    <>
+                      <State of={one.status ?? 'unknown'} /> <InMaintenance of={one.maintenance} />
+                    </>
                   ) : (
                     <>
                       <State of="bare">{bareStatus(one.status)}</State>
                       <p class="bad">{one.bare}</p>
+                      <InMaintenance of={one.maintenance} />
                     </>
                   ),
               ],
               ['Power', (one) => one.power ?? ''],
               ['Zone', (one) => one.zone ?? ''],
               ['Tags', (one) => one.tags.join(', ')],
+              [
+                '',
+                (one) => (
+                  <Maintenance
+                    of={{ site, node: one.node }}
+                    name={one.node}
+                    now={one.maintenance}
+                    hasMachine={one.system_id !== null}
+                    onDone={nodes.reload}
+                  />
+                ),
+              ],
             ]}
           />
         </>
