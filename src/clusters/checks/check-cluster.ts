@@ -62,7 +62,8 @@ function modelsOf({ cluster, release }: ClusterSources, featureGroups: readonly 
 }
 
 function offline(nodes: readonly ClusterNode[]): ClusterFinding[] {
-  const away = nodes.filter((node) => !node.online);
+  // Who works on a node may have switched it off.
+  const away = nodes.filter((node) => !node.online && node.maintenance === undefined);
   if (away.length === 0) return [];
   return [
     {

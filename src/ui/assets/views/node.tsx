@@ -32,16 +32,16 @@ export function NodeView({ id }: { readonly id: string }) {
           <Title of={`Node ${one.name}`} trail={[LIST]}>
             Node {one.name} <State of={shownStatus(one)} /> {!one.online && <State of="lost">offline</State>}
           </Title>
-          <p class="actions">
+          <div class="facts">
             <InMaintenance of={one.maintenance} />{' '}
             <Maintenance
               of={{ id: one.id }}
               name={one.name}
               now={one.maintenance}
               hasMachine={one.site !== null}
-              onDone={node.reload}
+              onDone={() => listsChanged.value++}
             />
-          </p>
+          </div>
           {one.error_msg && <p class="problem">{one.error_msg}</p>}
           <dl class="details">
             <dt>Id</dt>
