@@ -29,6 +29,7 @@ export function registerNodeMaintenance(group: CliCommand, session: Session): vo
 
   maintenance
     .verb('on', 'Put a node into maintenance: runs, plans and Deploy changes leave it out and say so')
+    .example("web3 --reason 'a broken disk' --lock")
     .argument('<node>', 'id or name of the node')
     .requiredOption('--reason <text>', 'why; shown wherever the node is left out')
     .option('--site <site>', OF_SITE)
@@ -63,6 +64,7 @@ export function registerNodeMaintenance(group: CliCommand, session: Session): vo
 
   maintenance
     .verb('off', 'End the maintenance of a node, and show what it missed as a plan; nothing is started')
+    .example('web3')
     .argument('<node>', 'id or name of the node')
     .option('--site <site>', OF_SITE)
     .output()
@@ -84,6 +86,7 @@ export function registerNodeMaintenance(group: CliCommand, session: Session): vo
 
   maintenance
     .verb('list', 'The nodes in maintenance, since when, by whom and why')
+    .example()
     .output()
     .action(async (flags: OutputFlags) => {
       const { items } = await session.call('GET /maintenance');
