@@ -2,6 +2,7 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { simulatorKeys } from '@sitewright/maas-simulator/keys';
+import { addressOf } from '../src/cli/api-address.ts';
 import { EXIT, type ExitCode } from '../src/cli/exit-codes.ts';
 import { CliError } from '../src/cli/problem.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
@@ -20,6 +21,7 @@ import { explainMissing, findTemporalBinary } from '../src/platform/temporal/fin
 import { probeServer } from '../src/platform/temporal/probe.ts';
 import { maasSeedFile } from './parts/maas-seed.ts';
 import { relay } from './parts/relay.ts';
+import { hasWorkers, systemAt, warningBeside } from './parts/system-beside.ts';
 import { NeverReady, type SupervisedChild, supervise } from './parts/supervised-child.ts';
 
 interface UpOptions {
@@ -59,11 +61,15 @@ export async function runAll(terminal: Terminal, settings: Settings, options: Up
 /** A second system on this machine must not start its worker, which would take work of the first one. */
 async function refuseTakenPort({ api: { host, port } }: Settings): Promise<void> {
   if (port === 0 || !(await isTaken(host, port))) return;
+  const running = await systemAt(addressOf(host, port));
   throw new CliError(
     {
       code: 'cannot-listen',
-      message: `another process already listens on ${host}:${port}, the address of the API`,
-      hint: `Is a system already running? Then use it: 'sitewright site list'. A second one needs its own ports: SITEWRIGHT_API_PORT, and SITEWRIGHT_TEMPORAL_ADDRESS for its Temporal server.`,
+      message:
+        running === undefined
+          ? `another process already listens on ${host}:${port}, the address of the API`
+          : `a system already runs at ${running.text}`,
+      hint: `${running === undefined ? 'Is a system already running? Then use it' : 'Use it'}: 'sitewright site list'. A second one needs its own ports: SITEWRIGHT_API_PORT, and SITEWRIGHT_TEMPORAL_ADDRESS for its Temporal server.`,
     },
     EXIT.conflict,
   );
@@ -113,6 +119,7 @@ async function runIn(folder: string, terminal: Terminal, settings: Settings, opt
       stops.push(() => child.stop());
       return child;
     };
+    const sharesTemporal = server === undefined && (await hasWorkers(settings));
     let maasUrl = settings.maas.url;
     if (options.simulateMaas) {
       // Chosen once, so that a restarted simulator keeps its address.
@@ -131,6 +138,8 @@ async function runIn(folder: string, terminal: Terminal, settings: Settings, opt
     const all = await Promise.race([Promise.all([api.ready, worker.ready]), untilInterrupted]);
     if (all !== 'interrupted') {
       terminal.out(overview(all[0], server, settings, maasUrl));
+      const warning = await warningBeside(all[0], terminal, sharesTemporal);
+      if (warning !== undefined) say('warning', warning);
       await untilInterrupted;
     }
     say('up', 'stopping');

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { given } from '../core/data/given.ts';
 import { withoutEnd } from '../core/text/text.ts';
+import { type Context, homeFolder, savedContexts } from './contexts.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError, usageError } from './problem.ts';
 import type { Terminal } from './terminal.ts';
@@ -9,6 +10,7 @@ import type { Terminal } from './terminal.ts';
 /** Options of every command. */
 export interface GlobalFlags {
   readonly api?: string;
+  readonly context?: string;
   readonly config?: string;
   readonly tokenFile?: string;
 }
@@ -16,16 +18,56 @@ export interface GlobalFlags {
 /** Defaults of `api.host` and `api.port`, repeated to avoid loading the schema; a test keeps them equal. */
 export const DEFAULT_API = { host: '127.0.0.1', port: 8080 } as const;
 
-/** Address of the API: `--api`, SITEWRIGHT_API, or else the address from the settings. */
-export async function apiAddress(terminal: Terminal, flags: GlobalFlags): Promise<string> {
+/** The address of an API, and why it is this one. */
+interface ApiOrigin {
+  readonly url: string;
+  /** For people: `--api`, `context prod` … */
+  readonly from: string;
+  /** The name of the context, where it names the address. */
+  readonly context?: string;
+}
+
+/**
+ * Address of the API: a flag (`--api`, `--context`), else the environment (SITEWRIGHT_API, SITEWRIGHT_CONTEXT, an address
+ * in variables of the settings), else the context in use, else the settings. @throws CliError
+ */
+export async function apiOrigin(terminal: Terminal, flags: GlobalFlags): Promise<ApiOrigin> {
   const { env } = terminal;
-  const given = flags.api ?? (env.SITEWRIGHT_API || undefined);
-  if (given !== undefined) return checkedAddress(given, flags.api === undefined ? 'SITEWRIGHT_API' : '--api');
-  const hasFile = flags.config ?? (env.SITEWRIGHT_CONFIG || existsSync(resolve(terminal.cwd, 'sitewright.yaml')));
-  if (!hasFile && !env.SITEWRIGHT_API_HOST && !env.SITEWRIGHT_API_PORT && !env.SITEWRIGHT_API_TLS_CERT_FILE)
-    return addressOf(DEFAULT_API.host, DEFAULT_API.port);
+  if (flags.api !== undefined) return { url: checkedAddress(flags.api, '--api'), from: '--api' };
+  const contexts = savedContexts(terminal);
+  const named = (context: string, from: string): ApiOrigin => ({
+    url: checkedAddress(contexts.named(context).url, `context ${context}`),
+    from,
+    context,
+  });
+  if (flags.context !== undefined) return named(flags.context, `context ${flags.context}, of --context`);
+  if (env.SITEWRIGHT_API) return { url: checkedAddress(env.SITEWRIGHT_API, 'SITEWRIGHT_API'), from: 'SITEWRIGHT_API' };
+  if (env.SITEWRIGHT_CONTEXT)
+    return named(env.SITEWRIGHT_CONTEXT, `context ${env.SITEWRIGHT_CONTEXT}, of SITEWRIGHT_CONTEXT`);
+  const inEnvironment = env.SITEWRIGHT_API_HOST || env.SITEWRIGHT_API_PORT || env.SITEWRIGHT_API_TLS_CERT_FILE;
+  if (flags.config === undefined && !env.SITEWRIGHT_CONFIG && !inEnvironment) {
+    const { current } = contexts.all();
+    if (current !== undefined) return named(current, `context ${current}, in use`);
+    if (settingsFile(terminal) === undefined)
+      return { url: addressOf(DEFAULT_API.host, DEFAULT_API.port), from: 'default' };
+  }
   const { api } = await settingsOf(terminal, flags);
-  return addressOf(api.host, api.port, api.tls.cert_file !== undefined);
+  return { url: addressOf(api.host, api.port, api.tls.cert_file !== undefined), from: 'settings' };
+}
+
+/** The settings file that is used when none is named: here, else in the home folder. */
+function settingsFile(terminal: Terminal): string | undefined {
+  const home = homeFolder(terminal);
+  const places = [
+    resolve(terminal.cwd, 'sitewright.yaml'),
+    ...(home === undefined ? [] : [join(home, 'sitewright.yaml')]),
+  ];
+  return places.find((file) => existsSync(file));
+}
+
+/** The context whose system has this address and is spoken to: its token is for no other. */
+export function contextOf(terminal: Terminal, origin: ApiOrigin): Context | undefined {
+  return origin.context === undefined ? undefined : savedContexts(terminal).named(origin.context);
 }
 
 /** Reads and checks all settings. @throws CliError with all problems */
@@ -59,7 +101,8 @@ export function addressOf(host: string, port: number, isSecure = false): string 
   return `${isSecure ? 'https' : 'http'}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
-function checkedAddress(text: string, from: string): string {
+/** @param from whose address it is, for messages. @throws CliError */
+export function checkedAddress(text: string, from: string): string {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))

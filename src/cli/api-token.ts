@@ -9,10 +9,13 @@ import type { Terminal } from './terminal.ts';
  * The token for the API: the content of `--token-file`, else SITEWRIGHT_TOKEN; undefined for none. Messages never
  * contain any part of it.
  */
-export async function apiToken({ env, cwd }: Terminal, flags: GlobalFlags): Promise<string | undefined> {
+export async function apiToken(
+  { env, cwd }: Terminal,
+  flags: Pick<GlobalFlags, 'tokenFile'>,
+): Promise<string | undefined> {
   if (flags.tokenFile === undefined) {
     const token = env.SITEWRIGHT_TOKEN?.trim();
-    return token ? headerValue(token, 'SITEWRIGHT_TOKEN') : undefined;
+    return token ? checkedToken(token, 'SITEWRIGHT_TOKEN') : undefined;
   }
   const file = resolve(cwd, flags.tokenFile);
   let text: string;
@@ -29,10 +32,11 @@ export async function apiToken({ env, cwd }: Terminal, flags: GlobalFlags): Prom
     if (code === undefined || typeof code !== 'string') throw error;
     throw usageError(`cannot read --token-file ${file} (${code})`, 'Put the token in it, mode 600.');
   }
-  return headerValue(text.trim(), file);
+  return checkedToken(text.trim(), file);
 }
 
-function headerValue(token: string, from: string): string {
+/** @throws CliError if it cannot be one */
+export function checkedToken(token: string, from: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   throw usageError(
     `${from} does not contain a token`,
@@ -41,19 +45,20 @@ function headerValue(token: string, from: string): string {
 }
 
 /**
- * A `fetch` that also trusts the authority in the file of SITEWRIGHT_CA_FILE.
- * Undefined when the variable is not set.
+ * A `fetch` that also trusts the authority in the file of SITEWRIGHT_CA_FILE, else in that of the context.
+ * Undefined without one.
  */
-export async function trustingFetch({ env, cwd }: Terminal): Promise<typeof fetch | undefined> {
-  if (!env.SITEWRIGHT_CA_FILE) return undefined;
-  const file = resolve(cwd, env.SITEWRIGHT_CA_FILE);
+export async function trustingFetch({ env, cwd }: Terminal, ofContext?: string): Promise<typeof fetch | undefined> {
+  const named = env.SITEWRIGHT_CA_FILE || ofContext;
+  if (!named) return undefined;
+  const file = resolve(cwd, named);
   const [{ Agent, fetch: ask }, { rootCertificates }] = await Promise.all([import('undici'), import('node:tls')]);
   let authority: string;
   try {
     authority = await readFile(file, 'utf8');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
-    throw usageError(`cannot read SITEWRIGHT_CA_FILE ${file} (${code})`);
+    throw usageError(`cannot read the authority in ${file} (${code})`);
   }
   const dispatcher = new Agent({ connect: { ca: [...rootCertificates, authority] } });
   return ((input: string, init: object) => ask(input, { ...init, dispatcher })) as unknown as typeof fetch;

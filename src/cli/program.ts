@@ -51,6 +51,7 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
     { names: ['login', 'logout'], load: async () => (await import('./commands/login.ts')).registerLogin },
     { names: ['audit'], load: async () => (await import('./commands/audit.ts')).registerAudit },
     { names: ['db'], load: async () => (await import('./commands/db.ts')).registerDb },
+    { names: ['context'], load: async () => (await import('./commands/context.ts')).registerContext },
     { names: ['config'], load: async () => (await import('./commands/config.ts')).registerConfig },
     { names: ['completion'], load: async () => (await import('./commands/completion.ts')).registerCompletion },
     { names: ['version'], load: async () => (await import('./commands/version.ts')).registerVersion },
@@ -102,11 +103,15 @@ async function loadAgent(): Promise<Register> {
 /** Options of every command. */
 const globalOptions = (program: CliCommand): CliCommand =>
   program
-    .option('--api <url>', 'address of the API (default: SITEWRIGHT_API, else from the settings)')
-    .option('--config <file>', 'settings file (default: SITEWRIGHT_CONFIG, else sitewright.yaml here)')
+    .option('--api <url>', 'address of the API (default: SITEWRIGHT_API, else of the context, else of the settings)')
+    .option('--context <name>', 'the system of ‘sitewright context’ (default: SITEWRIGHT_CONTEXT, else the one in use)')
+    .option(
+      '--config <file>',
+      'settings file (default: SITEWRIGHT_CONFIG, else sitewright.yaml here, else in ~/.config/sitewright)',
+    )
     .option(
       '--token-file <file>',
-      'file with the token for the API, mode 600 (default: SITEWRIGHT_TOKEN, else ‘sitewright login’)',
+      'file with the token for the API, mode 600 (default: SITEWRIGHT_TOKEN, else of the context, else ‘sitewright login’)',
     )
     .option('--no-color', 'no colours; NO_COLOR in the environment does the same')
     .option('--all', 'show every problem, not only the first of each kind');
@@ -142,6 +147,8 @@ export async function createProgram(
     .addHelpText(
       'after',
       `
+A flag takes precedence over the environment, the environment over the context in use, the context over settings and defaults.
+
 Exit codes: 0 done, 1 the run failed, was stopped or cancelled, 2 invalid use or input, 3 not found,
 4 conflict, 5 unreachable, 6 not allowed, 130 interrupted. docs/reference/cli.md describes every command.`,
     );

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isMapping } from '../core/data/plain-value.ts';
 import { PrivateFileError, readPrivate, writePrivate } from '../platform/files/private-file.ts';
+import { homeFolder } from './contexts.ts';
 import { usageError } from './problem.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -8,9 +9,9 @@ import type { Terminal } from './terminal.ts';
  * The sessions of `sitewright login`, by the address of their API, in a file that only its owner may read. A token is
  * sent only to the address that issued it.
  */
-export function savedSessions({ env }: Pick<Terminal, 'env'>) {
-  const folder = env.XDG_CONFIG_HOME || (env.HOME ? join(env.HOME, '.config') : undefined);
-  const file = folder === undefined ? undefined : join(folder, 'sitewright', 'sessions.json');
+export function savedSessions(terminal: Pick<Terminal, 'env'>) {
+  const folder = homeFolder(terminal);
+  const file = folder === undefined ? undefined : join(folder, 'sessions.json');
 
   const all = (): Map<string, string> => {
     try {

@@ -1,8 +1,9 @@
 import { given } from '../core/data/given.ts';
 import type { NamedKind } from '../core/names.ts';
-import { apiAddress, type GlobalFlags, loadedSettings } from './api-address.ts';
+import { apiOrigin, contextOf, type GlobalFlags, loadedSettings } from './api-address.ts';
 import { apiToken, trustingFetch } from './api-token.ts';
 import type { ApiClient } from './client.ts';
+import type { Context } from './contexts.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The context of every command: its terminal and the global options. */
@@ -23,10 +24,12 @@ export interface Session {
 
 export function createSession(terminal: Terminal, flags: () => GlobalFlags): Session {
   const client = async (credentials?: 'saved') => {
-    const [url, typed, trusting, { ApiClient }] = await Promise.all([
-      apiAddress(terminal, flags()),
-      credentials === 'saved' ? undefined : apiToken(terminal, flags()),
-      trustingFetch(terminal),
+    const origin = await apiOrigin(terminal, flags());
+    const { url } = origin;
+    const context = contextOf(terminal, origin);
+    const [typed, trusting, { ApiClient }] = await Promise.all([
+      credentials === 'saved' ? undefined : tokenFor(terminal, flags(), context),
+      trustingFetch(terminal, context?.ca_file),
       import('./client.ts'),
     ]);
     const token = typed ?? (await import('./saved-sessions.ts')).savedSessions(terminal).of(url);
@@ -46,6 +49,13 @@ export function createSession(terminal: Terminal, flags: () => GlobalFlags): Ses
     call: async (...ask) => (await client()).call(...ask),
     settings: () => loadedSettings(terminal, flags()),
   };
+}
+
+/** The token of a flag or the environment, else of the context. */
+async function tokenFor(terminal: Terminal, flags: GlobalFlags, context?: Context): Promise<string | undefined> {
+  const typed = await apiToken(terminal, flags);
+  if (typed !== undefined || context === undefined) return typed;
+  return context.token ?? (context.token_file && apiToken(terminal, { tokenFile: context.token_file }));
 }
 
 /**

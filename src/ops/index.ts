@@ -8,6 +8,7 @@ import { healthOperations } from './health.ts';
 import { inventoryOperations } from './inventory/index.ts';
 import { maintenanceOperations } from './maintenance.ts';
 import { nameOperations } from './names.ts';
+import { systemIdentity } from './system-identity.ts';
 import { nodeOperations } from './nodes.ts';
 import { noticeOperations } from './notices.ts';
 import { packageOperations } from './packages/index.ts';
@@ -78,6 +79,7 @@ export function createOperations(deps: OpsDependencies) {
     /** Builds of the workers. */
     workerVersions: workerVersionOperations(deps),
     health: healthOperations(deps),
+    system: () => systemIdentity(deps),
     /** Releases, clusters, their nodes and settings. */
     inventory: inventoryOperations(deps),
     packages: packageOperations(deps),

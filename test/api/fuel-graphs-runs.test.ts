@@ -63,6 +63,14 @@ describe('executing graphs', () => {
   });
 });
 
+it('says which system it is: its store, since when, its Temporal, and whether it has anything', async () => {
+  const { status, body } = await ask('GET', `${api}/system`);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ store: expect.stringMatching(/^(sqlite|postgres) at ./), empty: false });
+  const { applied } = await rig.store.status();
+  expect(body.since).toBe(applied.map(({ appliedAt }) => appliedAt).toSorted()[0]);
+});
+
 describe('the runs of a cluster', () => {
   it('are listed by the cluster’s id or name, without those of others', async () => {
     const other = await environment(rig.store, `other${made}`);

@@ -28,7 +28,10 @@ export const serveHealth: RouteGroup = async (app, { operations: { health }, tok
     'GET /health/live': () => ({ status: 'ok' as const }),
   });
 
-export const serveService: RouteGroup = async (app, { operations: { health, audit }, version, tokensOn = false }) => {
+export const serveService: RouteGroup = async (
+  app,
+  { operations: { health, audit, system }, version, tokensOn = false },
+) => {
   const schemas = exportJsonSchemas();
   serve(app, serviceRoutes, {
     'GET /version': () => ({
@@ -40,6 +43,7 @@ export const serveService: RouteGroup = async (app, { operations: { health, audi
       // Its clients request this only when needed, and so get the reason why it is missing.
       feature_groups: ['advanced'],
     }),
+    'GET /system': () => system(),
     'GET /maas/check': async () => viewMaas(await health.maas()),
     'GET /schemas': () => ({
       items: Object.entries(schemas).map(([file, { title }]) => ({

@@ -11,6 +11,7 @@ import { CliError, usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
 import { registerClusterData } from './cluster-data.ts';
+import { sayWhichIsEmpty } from '../which-system.ts';
 import { presentGraphRun } from './graph-execute.ts';
 
 interface NodesFlags extends OutputFlags {
@@ -44,6 +45,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .output()
     .action(async (flags: OutputFlags) => {
       const found = await session.call('GET /clusters');
+      if (found.length === 0) await sayWhichIsEmpty(session, flags);
       await printList(terminal, flags, found, ['id', 'name', 'status', 'release_id', 'site', 'is_locked']);
     });
 

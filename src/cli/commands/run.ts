@@ -11,6 +11,7 @@ import { type OutputFlags, printList, printOne } from '../formats/output.ts';
 import { type Session, userOf } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
 import { formatSpan } from '../views/duration.ts';
+import { sayWhichIsEmpty } from '../which-system.ts';
 import { registerRunAgain } from './run-again.ts';
 import { registerRunLogs } from './run-logs.ts';
 
@@ -75,6 +76,7 @@ export function registerRun(program: CliCommand, session: Session): void {
       const client = await session.client();
       const { items } = await client.runs.list({ ...filter, started_by: by, ...(open ? { open } : {}) });
       const flags = { format, ...(column ? { column } : {}) };
+      if (items.length === 0) await sayWhichIsEmpty(session, flags);
       const short = format === 'table' && column === undefined && terminal.columns !== undefined;
       const ids = short ? shortIds(items.map(({ id }) => id)) : undefined;
       const runs = items.map((run, at) => ({

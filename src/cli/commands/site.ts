@@ -9,6 +9,7 @@ import { readDocuments } from '../document-files.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
 import { type Session, userOf } from '../session.ts';
+import { sayWhichIsEmpty } from '../which-system.ts';
 import type { FollowFlags } from '../started-run.ts';
 import { formatFindings } from '../views/findings.ts';
 import { registerSiteSource } from './site-source.ts';
@@ -44,6 +45,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     .output()
     .action(async (flags: OutputFlags) => {
       const { items } = await (await session.client()).sites.list();
+      if (items.length === 0) await sayWhichIsEmpty(session, flags);
       await printList(terminal, flags, items, [
         'name',
         'cluster',

@@ -59,6 +59,15 @@ export const maasCheckSchema = z
   })
   .meta({ id: 'MaasCheck' });
 
+export const systemSchema = z
+  .strictObject({
+    store: z.string().describe('Kind and place of the store, without its password.'),
+    since: timestamp.describe('When the store was created.'),
+    temporal: z.string().describe('Address and namespace of Temporal.'),
+    empty: z.boolean().describe('Whether it has neither site, cluster nor run.'),
+  })
+  .meta({ id: 'System', description: 'Which system answers.' });
+
 const schemaFileListSchema = z
   .strictObject({ items: z.array(z.strictObject({ file: z.string(), title: z.string(), url: z.string() })) })
   .meta({ id: 'SchemaFileList' });
@@ -125,6 +134,12 @@ export const serviceRoutes = tagged('service', {
     summary: 'Show name and version of the service',
     answers: { 200: versionSchema },
     alone: true,
+  },
+  'GET /system': {
+    id: 'getSystem',
+    access: 'viewer',
+    summary: 'Show which system this is: its store, since when, and its Temporal',
+    answers: { 200: systemSchema },
   },
   'GET /maas/check': {
     id: 'checkMaas',

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { isMapping, valueAt } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
@@ -81,6 +81,15 @@ export function loadSettings(options: LoadOptions = {}): LoadedSettings {
   return { ok: true, settings, origins, ...(file && { file: file.path }), warnings: unknownVariables(env) };
 }
 
+/** Where settings are when no file is named: in the working directory, else in the home folder. */
+function unnamedFile(env: NodeJS.ProcessEnv, cwd: string): string {
+  const here = resolve(cwd, 'sitewright.yaml');
+  const home = env.XDG_CONFIG_HOME || (env.HOME && resolve(env.HOME, '.config'));
+  if (!home || existsSync(here)) return here;
+  const inHome = resolve(home, 'sitewright', 'sitewright.yaml');
+  return existsSync(inHome) ? inHome : here;
+}
+
 interface SettingsFile {
   readonly path: string;
   readonly candidates: ReadonlyMap<string, Candidate>;
@@ -93,7 +102,7 @@ function readSettingsFile(
   problems: Diagnostic[],
 ): SettingsFile | undefined {
   const named = options.configFile ?? (env.SITEWRIGHT_CONFIG || undefined);
-  const path = resolve(cwd, named ?? 'sitewright.yaml');
+  const path = named === undefined ? unnamedFile(env, cwd) : resolve(cwd, named);
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -101,11 +110,7 @@ function readSettingsFile(
     const absent = (error as NodeJS.ErrnoException).code === 'ENOENT';
     if (absent && named === undefined) return undefined;
     const by =
-      options.configFile !== undefined
-        ? '--config'
-        : named === undefined
-          ? 'the working directory'
-          : 'SITEWRIGHT_CONFIG';
+      options.configFile !== undefined ? '--config' : named === undefined ? 'its default place' : 'SITEWRIGHT_CONFIG';
     problems.push({
       severity: 'error',
       code: 'settings.unreadable-file',

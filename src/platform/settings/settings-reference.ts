@@ -16,7 +16,7 @@ export function settingsReference(): string {
 # Settings
 
 The environment takes precedence over the file, the file over the default. The file is \`sitewright.yaml\` of the
-working directory, or the one named by \`--config\` or \`SITEWRIGHT_CONFIG\`. A key that does not exist there
+working directory, else of \`~/.config/sitewright\`, or the one named by \`--config\` or \`SITEWRIGHT_CONFIG\`. A key that does not exist there
 is refused, with the nearest that does; a variable of the environment with an unknown name is a warning.
 An empty variable counts as not set. \`sitewright config show\` prints every setting with its origin.
 

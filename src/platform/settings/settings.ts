@@ -314,6 +314,7 @@ export const OTHER_VARIABLES: Readonly<Record<string, string>> = {
   SITEWRIGHT_CONFIG: 'names the settings file',
   SITEWRIGHT_CACHE: 'the cache folder (default: `~/.cache/sitewright`)',
   SITEWRIGHT_API: 'the address of the API for the CLI',
+  SITEWRIGHT_CONTEXT: 'the context of the CLI: a system by a name of its user’s',
   SITEWRIGHT_TOKEN: 'the token of the CLI for the API',
   SITEWRIGHT_CA_FILE: 'a file (PEM) with the authority of the API’s certificate, if the system does not trust it',
 };

@@ -1,6 +1,6 @@
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { addressOf, apiAddress } from '../../../src/cli/api-address.ts';
+import { addressOf, apiOrigin } from '../../../src/cli/api-address.ts';
 import { nodeFinding } from '../../../src/cli/commands/doctor.ts';
 import { formatCsv } from '../../../src/cli/formats/csv.ts';
 import { type Format, printList } from '../../../src/cli/formats/output.ts';
@@ -161,7 +161,7 @@ describe('the address of the API', () => {
     [{}, {}, 'http://127.0.0.1:8080'],
     [{ SITEWRIGHT_API_PORT: '9000' }, {}, 'http://127.0.0.1:9000'],
   ])('with %j and %j is %s', async (env, flags, url) => {
-    expect(await apiAddress(recordingTerminal({ env, cwd: '/' }), flags)).toBe(url);
+    expect((await apiOrigin(recordingTerminal({ env, cwd: '/' }), flags)).url).toBe(url);
   });
 });
 

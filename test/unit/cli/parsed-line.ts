@@ -31,7 +31,12 @@ export async function whyNotTaken(line: string): Promise<string | undefined> {
     for (const each of command.commands) silence(each);
   };
   for (const each of program.commands) silence(each);
-  const words = line.replace(/\b[A-Z_]{2,}\b/g, '1').match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
+  // What a shell reads.
+  const words =
+    line
+      .replace(/ < \S+$/, '')
+      .replace(/\b[A-Z_]{2,}\b/g, '1')
+      .match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
   try {
     await program.parseAsync(
       words.map((word) => word.replace(/^(["'])(.*)\1$/s, '$2')),

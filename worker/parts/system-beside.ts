@@ -1,0 +1,88 @@
+import { Connection } from '@temporalio/client';
+import { savedContexts } from '../../src/cli/contexts.ts';
+import { addressOf, DEFAULT_API } from '../../src/cli/api-address.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
+import type { Settings } from '../../src/platform/settings/settings.ts';
+import { connectionOptions } from '../../src/platform/temporal/connection-options.ts';
+import { ownQueue } from '../../src/platform/temporal/own-queue.ts';
+
+/** Another system is on this machine, or in the next rack. */
+const LIMIT_MS = 2_000;
+
+interface AnsweringSystem {
+  /** For people: its store, and since when; only its address where it wants a token. */
+  readonly text: string;
+  /** Undefined where it does not say. */
+  readonly empty: boolean | undefined;
+}
+
+/** The system whose API answers at an address; undefined if none does. */
+export async function systemAt(url: string): Promise<AnsweringSystem | undefined> {
+  const get = async (path: string): Promise<Record<string, unknown> | undefined> => {
+    const answer = await fetch(`${url}/api/v1/${path}`, { signal: AbortSignal.timeout(LIMIT_MS) }).catch(
+      () => undefined,
+    );
+    return answer?.ok ? ((await answer.json().catch(() => undefined)) as Record<string, unknown>) : undefined;
+  };
+  if ((await get('version'))?.name !== 'sitewright') return undefined;
+  const system = await get('system');
+  if (system === undefined) return { text: url, empty: undefined };
+  return { text: `${url} (store ${system.store}, since ${system.since})`, empty: system.empty === true };
+}
+
+/**
+ * What to tell people who start an empty system while another one runs: most of them wanted the other one, and stand in
+ * another folder. Undefined: nothing.
+ *
+ * @param sharesTemporal a worker of another system was there before ours
+ */
+export async function warningBeside(
+  own: string,
+  { env }: Pick<Terminal, 'env'>,
+  sharesTemporal: boolean,
+): Promise<string | undefined> {
+  const here = await systemAt(own);
+  if (here?.empty !== true) return undefined;
+  const { current, contexts } = savedContexts({ env }).all();
+  const places = [
+    addressOf(DEFAULT_API.host, DEFAULT_API.port),
+    ...(env.SITEWRIGHT_API ? [env.SITEWRIGHT_API] : []),
+    ...(current === undefined ? [] : [contexts.get(current)?.url ?? own]),
+  ];
+  const others = await Promise.all([...new Set(places)].filter((url) => url !== own).map(systemAt));
+  const [other] = others.filter((one) => one !== undefined);
+  if (other === undefined && !sharesTemporal) return undefined;
+  const which =
+    other === undefined
+      ? 'workers of another system already take work from this Temporal, and ours would take theirs'
+      : `another system answers at ${other.text}`;
+  const next =
+    other === undefined
+      ? 'Stop this one, and start it with an own SITEWRIGHT_TEMPORAL_ADDRESS.'
+      : `To use the other one: stop this one, and name it with --api, or 'sitewright context add NAME URL --use'.`;
+  return `this system is new and empty (${here.text}), while ${which}. ${next}`;
+}
+
+/** A worker polls every minute; Temporal lists a dead one for five. */
+const POLLS_WITHIN_MS = 120_000;
+
+/** Whether workers take work of the queue that ours would take. A server that does not say has none. */
+export async function hasWorkers({ temporal }: Pick<Settings, 'temporal'>): Promise<boolean> {
+  const connection = Connection.lazy({ ...connectionOptions(temporal), connectTimeout: LIMIT_MS });
+  try {
+    await connection.ensureConnected();
+    const { pollers } = await connection.withDeadline(Date.now() + LIMIT_MS, () =>
+      connection.workflowService.describeTaskQueue({
+        namespace: temporal.namespace,
+        taskQueue: { name: ownQueue(temporal) },
+        taskQueueType: 1,
+      }),
+    );
+    const oldest = Date.now() - POLLS_WITHIN_MS;
+    return (pollers ?? []).some(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 > oldest);
+  } catch {
+    return false;
+  } finally {
+    await connection.close();
+  }
+}
