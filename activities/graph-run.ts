@@ -3,7 +3,7 @@ import { clusterStatusAfter } from '../src/clusters/cluster-status.ts';
 import { readClusterSources } from '../src/clusters/read-sources.ts';
 import { requestedGraphs } from '../src/clusters/requested-graphs.ts';
 import { given } from '../src/core/data/given.ts';
-import type { PlanningFailure } from '../src/core/graph-run/index.ts';
+import { type PlanningFailure, titleOfGraphRun } from '../src/core/graph-run/index.ts';
 import { type Diagnostic, isError } from '../src/core/problems/diagnostic.ts';
 import { requestRefused } from '../src/core/run/index.ts';
 import {
@@ -176,6 +176,13 @@ const rowOf = (
   ...more,
 });
 
+/** Of the nodes that a run is limited to. */
+async function namesOfNodes(store: Store, { graphs }: OpenGraphRun['input']): Promise<ReadonlyMap<number, string>> {
+  const ids = [...new Set((graphs ?? []).flatMap(({ nodes }) => nodes ?? []))];
+  const nodes = ids.length === 0 ? [] : await store.nodes.list({ ids });
+  return new Map(nodes.map(({ id, name }) => [id, name ?? String(id)]));
+}
+
 /** Adds a run that has its cluster to the list of runs and to the audit log. */
 async function recordRun(
   store: Store,
@@ -183,9 +190,13 @@ async function recordRun(
   cluster: ClusterRecord,
   { run, graphs }: RunTransactions,
 ): Promise<void> {
+  const names = await namesOfNodes(store, request.input);
   const row = rowOf(request, {
     described: {
-      title: `${graphs.map(({ graphType }) => graphType).join(', ')} on cluster ${cluster.name}`,
+      title: titleOfGraphRun(request.input, cluster.name, {
+        types: graphs.flatMap(({ graphType }) => graphType ?? []),
+        nameOf: (node) => names.get(node) ?? String(node),
+      }),
       labels: { cluster: String(cluster.id), transaction: String(run.id) },
     },
     number: run.id,

@@ -2,7 +2,6 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { simulatorKeys } from '@sitewright/maas-simulator/keys';
-import { addressOf } from '../src/cli/api-address.ts';
 import { EXIT, type ExitCode } from '../src/cli/exit-codes.ts';
 import { CliError } from '../src/cli/problem.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
@@ -21,7 +20,7 @@ import { explainMissing, findTemporalBinary } from '../src/platform/temporal/fin
 import { probeServer } from '../src/platform/temporal/probe.ts';
 import { maasSeedFile } from './parts/maas-seed.ts';
 import { relay } from './parts/relay.ts';
-import { hasWorkers, systemAt, warningBeside } from './parts/system-beside.ts';
+import { hasWorkers } from './parts/queue-workers-there.ts';
 import { NeverReady, type SupervisedChild, supervise } from './parts/supervised-child.ts';
 
 interface UpOptions {
@@ -33,6 +32,11 @@ interface UpOptions {
   readonly config?: string;
   /** Whether the folder of agents' journals is set; otherwise it is below the working directory. */
   readonly hasStateFolder: boolean;
+  /** What is known of other systems: the one at an address, and what to tell whoever starts an empty one beside it. */
+  readonly others: {
+    at(host: string, port: number): Promise<{ readonly text: string } | undefined>;
+    warning(own: string, sharesTemporal: boolean): Promise<string | undefined>;
+  };
 }
 
 /** Folder in the working directory for all data. */
@@ -50,7 +54,7 @@ const SIMULATED_PACE = { commission_ms: 3_000, deploy_ms: 6_000, release_ms: 1_0
  */
 export async function runAll(terminal: Terminal, settings: Settings, options: UpOptions): Promise<ExitCode> {
   const folder = resolve(terminal.cwd, FOLDER);
-  await refuseTakenPort(settings);
+  await refuseTakenPort(settings, options.others);
   return withLock(join(folder, LOCK), () => runIn(folder, terminal, settings, options), {
     onWait: (holder) => {
       throw alreadyUp(folder, holder);
@@ -59,9 +63,9 @@ export async function runAll(terminal: Terminal, settings: Settings, options: Up
 }
 
 /** A second system on this machine must not start its worker, which would take work of the first one. */
-async function refuseTakenPort({ api: { host, port } }: Settings): Promise<void> {
+async function refuseTakenPort({ api: { host, port } }: Settings, others: UpOptions['others']): Promise<void> {
   if (port === 0 || !(await isTaken(host, port))) return;
-  const running = await systemAt(addressOf(host, port));
+  const running = await others.at(host, port);
   throw new CliError(
     {
       code: 'cannot-listen',
@@ -138,7 +142,7 @@ async function runIn(folder: string, terminal: Terminal, settings: Settings, opt
     const all = await Promise.race([Promise.all([api.ready, worker.ready]), untilInterrupted]);
     if (all !== 'interrupted') {
       terminal.out(overview(all[0], server, settings, maasUrl));
-      const warning = await warningBeside(all[0], terminal, sharesTemporal);
+      const warning = await options.others.warning(all[0], sharesTemporal);
       if (warning !== undefined) say('warning', warning);
       await untilInterrupted;
     }

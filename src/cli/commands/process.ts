@@ -1,4 +1,5 @@
 import { given } from '../../core/data/given.ts';
+import { addressOf } from '../api-address.ts';
 import type { CliCommand } from '../command.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
@@ -23,12 +24,19 @@ export function registerProcesses(program: CliCommand, session: Session): void {
       if (flags.maasSeed !== undefined && !flags.simulateMaas)
         throw usageError('--maas-seed is for the model of MAAS', 'Add --simulate-maas.');
       const { settings, origins } = await session.settings();
-      const { runAll } = await import('../../../worker/up.ts');
+      const [{ runAll }, { systemAt, warningBeside }] = await Promise.all([
+        import('../../../worker/up.ts'),
+        import('../system-beside.ts'),
+      ]);
       const { config } = session.flags();
       process.exitCode = await runAll(terminal, settings, {
         startTemporal: flags.temporal,
         hasStateFolder: origins.get('agent.state_dir')?.from !== 'default',
         simulateMaas: flags.simulateMaas === true,
+        others: {
+          at: (host, port) => systemAt(addressOf(host, port)),
+          warning: (own, sharesTemporal) => warningBeside(own, terminal, sharesTemporal),
+        },
         ...given({ maasSeed: flags.maasSeed, config }),
       });
     });

@@ -84,6 +84,7 @@ export function registerRun(program: CliCommand, session: Session): void {
         took: formatSpan(run.started_at, run.ended_at ?? new Date(terminal.now()).toISOString()),
       }));
       const columns = [
+        'number',
         'id',
         'workflow_id',
         'kind',

@@ -37,4 +37,5 @@ export {
   type TaskOutcome,
   type TaskRow,
 } from './task-end.ts';
+export { titleOfGraphRun } from './title.ts';
 export { treeOfPart, treeOfRun } from './tree.ts';

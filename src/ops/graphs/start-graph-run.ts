@@ -1,10 +1,10 @@
 import { graphWorkflowId } from '../../../workflows/protocol.ts';
 import { diagnosticOf } from '../../clusters/checks/run-findings.ts';
 import {
-  DEFAULT_GRAPHS,
   explainGraphRunFailure,
   type GraphRunInput,
   parseGraphRunInput,
+  titleOfGraphRun,
 } from '../../core/graph-run/index.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { TransactionRecord } from '../../store/index.ts';
@@ -34,7 +34,12 @@ export async function startGraphRun(deps: OpsDependencies, input: GraphRunInput)
   const { cluster, started_by } = input;
   const by = started_by === undefined ? '' : ` by ${started_by}`;
   const id = graphWorkflowId(cluster, runKey());
-  const started = await startRun(deps, 'execute_graph', id, input, `${graphsIn(input)} on cluster ${cluster}${by}`);
+  // Temporal shows it; the run itself says that there is no such cluster.
+  const name = await deps.store.clusters.get(cluster).then(
+    (one) => one.name,
+    () => String(cluster),
+  );
+  const started = await startRun(deps, 'execute_graph', id, input, `${titleOfGraphRun(input, name)}${by}`);
   switch (started.kind) {
     case 'refused':
       throw await refusalOf(deps, started.failure, explainGraphRunFailure(started.failure, null), cluster);
@@ -58,9 +63,3 @@ const runKey = (): string =>
   Math.floor(Math.random() * 36 ** 3)
     .toString(36)
     .padStart(3, '0');
-
-function graphsIn({ graphs, sequence, from }: GraphRunInput): string {
-  if (sequence !== undefined) return `sequence ${sequence}`;
-  if (from !== undefined) return `the rest of run ${from}`;
-  return (graphs ?? DEFAULT_GRAPHS).map(({ type }) => type).join(', ');
-}

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { warningBeside } from '../../../worker/parts/system-beside.ts';
+import { warningBeside } from '../../../src/cli/system-beside.ts';
 import { cli } from './recording-terminal.ts';
 import { problem, type StubApi, stubApi } from './stub-api.ts';
 
@@ -125,6 +125,13 @@ describe('which system answers', () => {
       `the system at ${api.url} is empty: its store is sqlite at /other/.sitewright/store.db, since ${SINCE}\n`,
     );
     expect(out).not.toContain('other');
+  });
+
+  it('is said by a second `up` that finds the address of its API taken', async () => {
+    const api = await systemApi('sqlite at /old');
+    const { code, err } = await cli(['up'], at({ SITEWRIGHT_API_PORT: new URL(api.url).port }));
+    expect(code).toBe(4);
+    expect(err).toContain(`a system already runs at ${api.url} (store sqlite at /old, since ${SINCE})`);
   });
 
   it('is warned about where an empty one starts beside one that runs', async () => {

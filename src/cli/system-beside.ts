@@ -1,10 +1,6 @@
-import { Connection } from '@temporalio/client';
-import { savedContexts } from '../../src/cli/contexts.ts';
-import { addressOf, DEFAULT_API } from '../../src/cli/api-address.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
-import type { Settings } from '../../src/platform/settings/settings.ts';
-import { connectionOptions } from '../../src/platform/temporal/connection-options.ts';
-import { ownQueue } from '../../src/platform/temporal/own-queue.ts';
+import { savedContexts } from './contexts.ts';
+import { addressOf, DEFAULT_API } from './api-address.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Another system is on this machine, or in the next rack. */
 const LIMIT_MS = 2_000;
@@ -61,28 +57,4 @@ export async function warningBeside(
       ? 'Stop this one, and start it with an own SITEWRIGHT_TEMPORAL_ADDRESS.'
       : `To use the other one: stop this one, and name it with --api, or 'sitewright context add NAME URL --use'.`;
   return `this system is new and empty (${here.text}), while ${which}. ${next}`;
-}
-
-/** A worker polls every minute; Temporal lists a dead one for five. */
-const POLLS_WITHIN_MS = 120_000;
-
-/** Whether workers take work of the queue that ours would take. A server that does not say has none. */
-export async function hasWorkers({ temporal }: Pick<Settings, 'temporal'>): Promise<boolean> {
-  const connection = Connection.lazy({ ...connectionOptions(temporal), connectTimeout: LIMIT_MS });
-  try {
-    await connection.ensureConnected();
-    const { pollers } = await connection.withDeadline(Date.now() + LIMIT_MS, () =>
-      connection.workflowService.describeTaskQueue({
-        namespace: temporal.namespace,
-        taskQueue: { name: ownQueue(temporal) },
-        taskQueueType: 1,
-      }),
-    );
-    const oldest = Date.now() - POLLS_WITHIN_MS;
-    return (pollers ?? []).some(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 > oldest);
-  } catch {
-    return false;
-  } finally {
-    await connection.close();
-  }
 }
