@@ -19,8 +19,8 @@ import {
 import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.ts';
 import { probeServer } from '../src/platform/temporal/probe.ts';
 import { maasSeedFile } from './parts/maas-seed.ts';
-import { relay } from './parts/relay.ts';
 import { hasWorkers } from './parts/queue-workers-there.ts';
+import { relay } from './parts/relay.ts';
 import { NeverReady, type SupervisedChild, supervise } from './parts/supervised-child.ts';
 
 interface UpOptions {

@@ -1,5 +1,5 @@
-import { savedContexts } from './contexts.ts';
 import { addressOf, DEFAULT_API } from './api-address.ts';
+import { savedContexts } from './contexts.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Another system is on this machine, or in the next rack. */

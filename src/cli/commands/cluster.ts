@@ -10,8 +10,8 @@ import { clusterArgument, nameListArgument } from '../id-argument.ts';
 import { CliError, usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
-import { registerClusterData } from './cluster-data.ts';
 import { sayWhichIsEmpty } from '../which-system.ts';
+import { registerClusterData } from './cluster-data.ts';
 import { presentGraphRun } from './graph-execute.ts';
 
 interface NodesFlags extends OutputFlags {

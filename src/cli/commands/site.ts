@@ -9,9 +9,9 @@ import { readDocuments } from '../document-files.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
 import { type Session, userOf } from '../session.ts';
-import { sayWhichIsEmpty } from '../which-system.ts';
 import type { FollowFlags } from '../started-run.ts';
 import { formatFindings } from '../views/findings.ts';
+import { sayWhichIsEmpty } from '../which-system.ts';
 import { registerSiteSource } from './site-source.ts';
 
 interface CommitFlags extends OutputFlags {
