@@ -118,10 +118,11 @@ async function openRun(deps: ActivityDependencies, cache: SiteCache, request: Op
     if (!isAwaited(request)) await listRefused(store, rowOf(request), describeRunFailure(failure));
     return { ok: false, failure };
   }
-  await listOpened(store, rowOf(request));
+  const { number } = await listOpened(store, rowOf(request));
   await closeGoneRuns(store, deps, (await store.runs.list({ site, open: true, limit: MAX_OPEN })).items);
   await auditStart(store, rowOf(request), `site/${site}`);
-  return { ok: true, search_attributes: await searchAttributes() };
+  // A run gets its number when it is first written.
+  return { ok: true, number: number!, search_attributes: await searchAttributes() };
 }
 
 const rowOf = ({ parameters, ...request }: OpenRun): OpenedRunRow => ({

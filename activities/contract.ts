@@ -1,6 +1,7 @@
+import type { ShownPlan } from '../src/core/contracts/site-run.ts';
 import type { NodeResult } from '../src/core/deployment/index.ts';
 import type { SiteRunOutcome } from '../src/core/run/index.ts';
-import type { AnyRunStatus } from '../src/core/run/status.ts';
+import type { AnyRunReport, AnyRunStatus } from '../src/core/run/status.ts';
 import type { RunSubject } from '../src/core/run/subject.ts';
 import type { NodeWrite, Pace, RunFailure, RunReport, SitePlan, SiteRunKind } from '../src/core/site-run/index.ts';
 
@@ -62,7 +63,7 @@ export interface OpenedRun extends OpenedWithin {
 }
 
 export type OpenRunAnswer =
-  | ({ readonly ok: true } & OpenedRun)
+  | ({ readonly ok: true /** The run's, for people. */; readonly number: number } & OpenedRun)
   | ({ readonly ok: false; readonly failure: RunFailure } & OpenedWithin);
 
 interface FetchSource {
@@ -147,7 +148,11 @@ export interface ShownRun {
   readonly started_at: string;
   /** Of a run on a site that has loaded its documents. */
   readonly revision?: number;
+  /** The same, once: what is shown again has none. */
+  readonly plan?: ShownPlan;
   readonly status: AnyRunStatus;
+  /** The report so far; of a large site run, without nodes that are recorded (`fitReport`). */
+  readonly report: AnyRunReport;
 }
 
 export interface NodesRecord {

@@ -158,12 +158,11 @@ async function busyWith(store: Store, cluster: ClusterRecord, holder: ClaimHolde
   const run = await store.runs.get(holder.runId).catch(() => null);
   const by = run?.startedBy == null ? '' : ` by ${run.startedBy}`;
   const since = run === null ? '' : ` since ${run.startedAt}`;
-  const transaction = run?.labels.transaction === undefined ? '' : `transaction ${run.labels.transaction} of `;
   return {
     kind: 'cluster-busy',
     holder: holder.workflowId,
     run_id: holder.runId,
-    message: `cluster ${cluster.id} (${cluster.name}) is in use by ${transaction}${holder.workflowId}, started${by}${since}`,
+    message: `cluster ${cluster.id} (${cluster.name}) is in use by ${run?.number == null ? '' : `run ${run.number}, `}${holder.workflowId}, started${by}${since}`,
   };
 }
 
@@ -197,7 +196,7 @@ async function recordRun(
         types: graphs.flatMap(({ graphType }) => graphType ?? []),
         nameOf: (node) => names.get(node) ?? String(node),
       }),
-      labels: { cluster: String(cluster.id), transaction: String(run.id) },
+      labels: { cluster: String(cluster.id) },
     },
     number: run.id,
     ...(cluster.site === null ? {} : { site: cluster.site }),

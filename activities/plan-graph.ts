@@ -46,7 +46,6 @@ async function plan(
     const reference = (await store.plans.getReference(child.planHash)) as unknown as StoredReference;
     return { ok: true, plan: withoutTransitions(reference) };
   }
-  await showPhase(store, run.run, child, 'planning');
   const input = (run.run.input ?? {}) as Partial<GraphRunInput>;
   const asked = (child.input ?? {}) as Partial<GraphRequest>;
   const stored = await readClusterSources(store, run.run.clusterId);
@@ -95,26 +94,7 @@ async function plan(
   signal?.throwIfAborted();
   await proveClaim(deps, { cluster: run.run.clusterId });
   await storePlan(store, run, child, planned.value, sources);
-  await showPhase(store, run.run, child, 'running');
   return { ok: true, plan: withoutTransitions(planned.value.reference) };
-}
-
-/** Updates the phase in the list of runs. Later graphs of a run have higher ids, so a later phase is never overwritten. */
-async function showPhase(
-  store: Store,
-  { temporalRunId, workflowId, timeStart }: TransactionRecord,
-  graph: TransactionRecord,
-  phase: 'planning' | 'running',
-): Promise<void> {
-  if (temporalRunId === null || workflowId === null || timeStart === null) return;
-  await store.runs.put({
-    id: temporalRunId,
-    sequence: graph.id * 2 + (phase === 'planning' ? 0 : 1),
-    workflowId,
-    kind: 'execute_graph',
-    startedAt: timeStart,
-    phase: `${graph.graphType}: ${phase}`,
-  });
 }
 
 function problemText({ path, message, hint }: GraphProblem): string {

@@ -32,8 +32,11 @@ const putRow = (store: Store, run: OpenedRunRow): Promise<RunRecord> =>
   });
 
 /** Adds a run that has its subject to the list of runs, or opens it again after a reset. */
-export const listOpened = async (store: Store, run: OpenedRunRow): Promise<void> =>
-  reopenRun(store, await putRow(store, run));
+export async function listOpened(store: Store, run: OpenedRunRow): Promise<RunRecord> {
+  const row = await putRow(store, run);
+  await reopenRun(store, row);
+  return row;
+}
 
 /** Adds a run that was refused, closed, to the list of runs: no one else learns of it. */
 export async function listRefused(store: Store, run: OpenedRunRow, reason: string): Promise<void> {

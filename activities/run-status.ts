@@ -35,6 +35,10 @@ interface Pending {
   isFailing: boolean;
 }
 
+/** The newer one, with the plan of either: a run shows it once. */
+const merged = (before: Showing | null, now: Showing | null): Showing | null =>
+  now === null ? before : { ...given({ plan: before?.plan }), ...now };
+
 /**
  * Writes the statuses that runs of this worker show to their rows: the newest of each, at most once a second, and immediately
  * what people wait for. A status that is not written, because the store is away or the worker is killed, is superseded by the
@@ -51,7 +55,7 @@ export class RunStatuses {
   /** Resolves once it is written, if that is urgent: the run waits for that. */
   async show(run: Showing, urgent: boolean): Promise<void> {
     const pending = this.#pendingOf(run.run_id);
-    pending.newest = run;
+    pending.newest = merged(pending.newest, run);
     if (!urgent || pending.isFailing) return this.#later(run.run_id, pending);
     let limit: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
@@ -113,7 +117,7 @@ export class RunStatuses {
       pending.newest = null;
       pending.isUrgent = false;
       pending.isFailing = !(await this.#isWritten(run, pending));
-      if (pending.isFailing) pending.newest ??= run;
+      if (pending.isFailing) pending.newest = merged(run, pending.newest);
       pending.dueAt = Date.now() + (pending.isFailing ? AGAIN_MS : EVERY_MS);
     } while (pending.isUrgent && !pending.isFailing);
   }
@@ -131,21 +135,25 @@ export class RunStatuses {
     }
   }
 
-  async #put({ run_id, kind, subject, started_at, revision, status, execution, events }: Showing, pending: Pending) {
+  async #put(
+    { run_id, kind, subject, started_at, revision, plan, status, report, execution, events }: Showing,
+    pending: Pending,
+  ) {
     const { generation } = await provenClaim(this.#deps, subject, execution);
     // Several turns of a run may see the same number of events.
     pending.sequence = Math.max(sequenceIn(generation, events), pending.sequence + 1);
-    await this.#deps.store.runs.put({
+    const row = {
       id: run_id,
       sequence: pending.sequence,
       workflowId: execution.workflowId,
       kind,
       startedAt: started_at,
-      ...given({ revision }),
+      ...given({ revision, plan }),
       ...columnsOf(status),
       status,
       statusAt: new Date().toISOString(),
-    });
+    };
+    await this.#deps.store.runs.show(row, report);
   }
 }
 

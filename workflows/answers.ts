@@ -207,7 +207,7 @@ const agentFacts = recordOf<AgentFacts>(
 
 const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
   open_run: variantsOf<'ok', OpenRunAnswer>('ok', {
-    true: recordOf({ ok: yes, ...openedRun }, { prefix: text }),
+    true: recordOf({ ok: yes, number: whole, ...openedRun }, { prefix: text }),
     false: recordOf({ ok: no, failure: runFailure, ...openedWithin }, { prefix: text }),
   }),
   fetch_source: variantsOf<'ok', FetchSourceAnswer>('ok', {

@@ -71,8 +71,8 @@ export interface OpenedRow {
   /** Run id of its first execution. */
   readonly id: string;
   readonly workflow_id: string;
-  /** Null for a run on a site. */
-  readonly transaction: number | null;
+  /** For people; the transaction of a run of graphs has the same. */
+  readonly number: number;
   /** Findings that do not keep it from running. */
   readonly warnings: readonly Diagnostic[];
 }

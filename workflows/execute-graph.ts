@@ -20,7 +20,7 @@ import {
   reportGraphRun,
   statusOfGraphRun,
   taskCapacity,
-  treeOfRun,
+  treeOfGraphRun,
 } from '../src/core/graph-run/index.ts';
 import { MAX, noteFields } from '../src/core/run/description.ts';
 import {
@@ -252,6 +252,9 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
   status() {
     return statusOfGraphRun(this.progress);
   }
+  report() {
+    return reportGraphRun(this.progress);
+  }
   acted(action: OperatorAction<RunAction>): void {
     this.progress.operator.push(action);
   }
@@ -275,7 +278,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
     return cluster.site;
   }
   protected rowOf({ transaction, warnings }: Opened) {
-    return { transaction, warnings };
+    return { number: transaction, warnings };
   }
   protected stepFailed(error: StepError): GraphRunFailure {
     return claimLost(error) ?? { kind: 'step-failed', step: this.status().phase, ...error };
@@ -300,7 +303,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
       transaction,
       outcome,
       ...(progress.failure ? { reason: describeGraphRunFailure(progress.failure) } : {}),
-      report: reportGraphRun(progress),
+      report: this.report(),
     };
     await callActivity('close_graph_run', closing, bookkeeping(`close the run: ${outcome}`));
   }
@@ -396,11 +399,11 @@ function handleGraphOperators(run: GraphRun): void {
       status: { description: 'Phase, n of m tasks, failing first.', answer: status },
       report: {
         description: 'Report so far: every graph, with reasons.',
-        answer: () => reportGraphRun(progress),
+        answer: () => run.report(),
       },
       tree: {
         description: 'Graphs, nodes and tasks. A big graph has parts: each is a workflow that answers the same query.',
-        answer: () => treeOfRun(progress),
+        answer: () => treeOfGraphRun(progress, status()),
       },
       plan: {
         description: 'The hash and size of the stored plan of each graph.',

@@ -6,6 +6,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ShownRun } from '../activities/contract.ts';
+import type { ShownPlan } from '../src/core/contracts/site-run.ts';
 import { isHeld } from '../src/core/run/status.ts';
 
 export interface RunStatusSinks extends Sinks {
@@ -17,12 +18,22 @@ export interface RunStatusSinks extends Sinks {
 
 const { runs } = proxySinks<RunStatusSinks>();
 
-/** The run of this workflow, once it is opened. */
-let shown: (() => ShownRun & { readonly requests: number }) | null = null;
+/** The run of this workflow as it stands. */
+export interface OpenRunView {
+  readonly shown: Omit<ShownRun, 'report' | 'plan'>;
+  /** Requests of operators so far. */
+  readonly requests: number;
+  readonly report: () => ShownRun['report'];
+  /** Null: it has none. */
+  readonly plan: () => ShownPlan | null;
+}
+
+/** Once it is opened. */
+let look: (() => OpenRunView) | null = null;
 
 /** Shows the run from now on, whenever something has happened. */
-export function showRun(look: NonNullable<typeof shown>): void {
-  shown = look;
+export function showRun(view: NonNullable<typeof look>): void {
+  look = view;
 }
 
 /**
@@ -32,17 +43,28 @@ export function showRun(look: NonNullable<typeof shown>): void {
 export function showStatus(): WorkflowInternalsInterceptor {
   let last = '';
   let lastNews = '';
+  let isPlanShown = false;
   return {
     concludeActivation(input, next) {
       const output = next(input);
-      if (shown === null || workflowInfo().unsafe.isReplayingHistoryEvents) return output;
-      const { requests, ...run } = shown();
-      const text = JSON.stringify(run.status);
+      if (look === null || workflowInfo().unsafe.isReplayingHistoryEvents) return output;
+      const { shown, requests, report, ...view } = look();
+      const text = JSON.stringify(shown.status);
       if (text === last) return output;
       last = text;
-      const { phase, paused, stopping, awaiting_approval, outcome } = run.status;
-      const news = JSON.stringify([requests, phase, paused, stopping, awaiting_approval, outcome, isHeld(run.status)]);
-      runs.show(run, news !== lastNews);
+      const { phase, paused, stopping, awaiting_approval, outcome } = shown.status;
+      const news = JSON.stringify([
+        requests,
+        phase,
+        paused,
+        stopping,
+        awaiting_approval,
+        outcome,
+        isHeld(shown.status),
+      ]);
+      const plan = isPlanShown ? null : view.plan();
+      isPlanShown ||= plan !== null;
+      runs.show({ ...shown, ...(plan && { plan }), report: report() }, news !== lastNews);
       lastNews = news;
       return output;
     },

@@ -12,6 +12,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { OpenedRun, OpenedWithin, ShownRun } from '../activities/contract.ts';
+import type { ShownPlan } from '../src/core/contracts/site-run.ts';
 import { given } from '../src/core/data/given.ts';
 import type { RunDescription } from '../src/core/run/description.ts';
 import { RUN_HELP } from '../src/core/run/help.ts';
@@ -107,6 +108,12 @@ export abstract class Run<P extends Progress, Opened extends OpenedRun = OpenedR
   /** What the run claims. */
   protected abstract readonly subject: RunSubject;
   abstract status(): ShownRun['status'];
+  /** So far, small enough for an answer. */
+  abstract report(): ShownRun['report'];
+  /** Null: it has none, or the store has it already. */
+  plan(): ShownPlan | null {
+    return null;
+  }
   protected abstract details(): string;
   protected abstract about(): AboutRun;
   /** Records an operator's action. */
@@ -117,7 +124,7 @@ export abstract class Run<P extends Progress, Opened extends OpenedRun = OpenedR
   protected abstract open(answered: boolean): Promise<OpenAnswer<Opened, FailureOf<P>>>;
   /** The site of the opened run. */
   protected abstract siteOf(opened: Opened): string | null;
-  protected abstract rowOf(opened: Opened): Pick<OpenedRow, 'transaction' | 'warnings'>;
+  protected abstract rowOf(opened: Opened): Pick<OpenedRow, 'number' | 'warnings'>;
   protected abstract work(opened: Opened): Promise<void>;
   protected abstract stepFailed(error: StepError): FailureOf<P>;
   /** Called once work has ended. */
@@ -280,15 +287,19 @@ export abstract class Run<P extends Progress, Opened extends OpenedRun = OpenedR
     const row = this.rowOf(opened);
     this.opening = { ok: true, run: { id: progress.run_id, workflow_id: progress.workflow_id, ...row } };
     showRun(() => ({
-      run_id: progress.run_id,
-      kind: this.kind,
-      subject: this.subject,
-      started_at: isoTime(progress.started_at),
-      ...given({ revision: this.revision() }),
-      status: this.status(),
+      shown: {
+        run_id: progress.run_id,
+        kind: this.kind,
+        subject: this.subject,
+        started_at: isoTime(progress.started_at),
+        ...given({ revision: this.revision() }),
+        status: this.status(),
+      },
       requests: progress.operator.length,
+      report: () => this.report(),
+      plan: () => this.plan(),
     }));
-    if (row.transaction !== undefined) upsertMemo({ transaction: row.transaction });
+    upsertMemo({ number: row.number });
     this.#known = opened.search_attributes;
     if (opened.approved_by_another) progress.approved_by_another = true;
     this.setAttributes({ SiteName: this.siteOf(opened), StartedBy: progress.input.started_by, FailedNodes: 0 });

@@ -1,5 +1,5 @@
 import { isCancellation } from '@temporalio/workflow';
-import type { OpenedRun } from '../activities/contract.ts';
+import type { OpenRunAnswer } from '../activities/contract.ts';
 import { given } from '../src/core/data/given.ts';
 import { lineOf, objectOf } from '../src/core/data/shape.ts';
 import { type CallEnd, countNodes, endBaremetal, halts, whyNotRetry } from '../src/core/deployment/index.ts';
@@ -32,7 +32,7 @@ import {
   type SiteRunKind,
   showPlan,
   statusOf,
-  treeOf,
+  treeOfSiteRun,
 } from '../src/core/site-run/index.ts';
 import { counted, utf8Length } from '../src/core/text/text.ts';
 import { bookkeeping } from './activity-options.ts';
@@ -81,8 +81,10 @@ export interface NodeRetries {
   pending(node: string): boolean;
 }
 
+type Opened = Extract<OpenRunAnswer, { ok: true }>;
+
 /** A run on a site. Its workflow (site-workflows.ts) is the body: one phase after the other. */
-export class SiteRun extends Run<RunProgress, OpenedRun, SiteRunResult> {
+export class SiteRun extends Run<RunProgress, Opened, SiteRunResult> {
   readonly kind: SiteRunKind;
   readonly slices: Slices;
   /** Null: retries are refused. */
@@ -174,6 +176,12 @@ export class SiteRun extends Run<RunProgress, OpenedRun, SiteRunResult> {
   status() {
     return statusOf(this.progress);
   }
+  report() {
+    return fitReport(reportRun(this.progress), membersOf(this.progress));
+  }
+  override plan() {
+    return this.progress.plan ? showPlan(this.progress.plan) : null;
+  }
   acted(action: OperatorAction<RunAction>): void {
     this.progress.operator.push(action);
   }
@@ -211,8 +219,8 @@ export class SiteRun extends Run<RunProgress, OpenedRun, SiteRunResult> {
   protected siteOf(): string {
     return this.input.site;
   }
-  protected rowOf() {
-    return { transaction: null, warnings: [] };
+  protected rowOf({ number }: Opened) {
+    return { number, warnings: [] };
   }
   protected work(): Promise<void> {
     return this.#body(this);
@@ -348,12 +356,15 @@ function handleSiteOperators(run: SiteRun): void {
       status: { description: 'Phase, n of m nodes, failing first.', answer: status },
       report: {
         description: 'Report so far: every group and node, with reasons.',
-        answer: () => fitReport(reportRun(progress), membersOf(progress)),
+        answer: () => run.report(),
       },
-      tree: { description: 'Every step and node.', answer: () => treeOf(progress) },
+      tree: {
+        description: 'Every step and node.',
+        answer: () => treeOfSiteRun(reportRun(progress), status()),
+      },
       plan: {
         description: 'Nodes, groups and time limits of this run.',
-        answer: () => (progress.plan ? showPlan(progress.plan) : null),
+        answer: () => run.plan(),
       },
     },
     warn: (text) => run.warn(text),

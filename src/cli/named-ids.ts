@@ -65,7 +65,7 @@ export function idIn(kind: NamedKind, name: string, known: readonly Named[]): nu
 
 async function transactionOf(client: ApiClient, reference: string): Promise<string> {
   const run = await findRun(client, reference);
-  if (run.transaction !== null) return String(run.transaction);
+  if (run.cluster !== null && run.number !== null) return String(run.number);
   throw new CliError(
     {
       code: 'not-found',

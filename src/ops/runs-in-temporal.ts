@@ -127,7 +127,7 @@ function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
   const [, site = null] = type === WORKFLOWS.execute_graph ? [] : (SITE_WORKFLOW.exec(workflowId) ?? []);
   return {
     id: runId,
-    number: typeof memo.transaction === 'number' ? memo.transaction : null,
+    number: typeof memo.number === 'number' ? memo.number : null,
     sequence: 0,
     workflowId,
     temporalRunId: runId,
@@ -135,10 +135,7 @@ function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
     site: attribute('SiteName') ?? site,
     revision: null,
     title: textOf(memo.title),
-    labels: textsOf({
-      ...(isMapping(memo.labels) ? memo.labels : {}),
-      ...(typeof memo.transaction === 'number' ? { transaction: memo.transaction } : {}),
-    }),
+    labels: textsOf(isMapping(memo.labels) ? memo.labels : {}),
     parameters: {},
     phase: isOpen ? (phase ?? 'starting') : 'finished',
     paused: phase === 'paused',
@@ -156,6 +153,7 @@ function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
     failure: null,
     status: null,
     statusAt: null,
+    plan: null,
   };
 }
 

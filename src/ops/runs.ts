@@ -8,19 +8,19 @@ import type { OperatorUpdate, QueryAnswer, UpdateRequest, WorkflowContracts } fr
 import { prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.ts';
 import type { NodeReport } from '../core/contracts/site-run-report.ts';
 import { given } from '../core/data/given.ts';
-import type { GraphRunReport } from '../core/graph-run/index.ts';
+import { treeOfGraphs } from '../core/graph-run/index.ts';
 import { continueRun, reportOfRun } from '../core/next-steps.ts';
 import type { OperatorNote } from '../core/run/index.ts';
-import { lostGraphReport, lostSiteReport } from '../core/run/lost-report.ts';
-import type { AnyRunStatus } from '../core/run/status.ts';
+import { lostReport } from '../core/run/lost-report.ts';
+import type { AnyRunReport, AnyRunStatus } from '../core/run/status.ts';
 import { graphRunOf } from '../core/run/subject.ts';
 import {
   assembleReport,
   explainRunFailure,
   parseSiteRunInput,
-  type RunReport,
   type SiteRunInput,
   type SiteRunKind,
+  treeOfSiteRun,
 } from '../core/site-run/index.ts';
 import type { TaskOnNode } from '../core/task-on-node.ts';
 import { type FoundExecution, findExecution } from '../platform/temporal/is-run-open.ts';
@@ -41,6 +41,7 @@ import type { OpsDependencies } from './dependencies.ts';
 import { earlierRuns } from './earlier-runs.ts';
 import { siteStatusFromReport } from './ended-site-run.ts';
 import { graphStatusFromReport } from './graphs/ended-graph-run.ts';
+import { runTaskOperations } from './graphs/run-tasks.ts';
 import { announceLostRuns } from './lost-run-notices.ts';
 import { nodeInRun, taskInRun } from './named-in-run.ts';
 import { asProblem, invalidInput, problem } from './problem.ts';
@@ -57,8 +58,6 @@ import { getRun, type RunType } from './workflow-calls.ts';
 interface RunView extends RunSummary {
   /** Of a run of graphs. */
   readonly cluster: number | null;
-  /** Of a run of graphs, once a worker has opened it. */
-  readonly transaction: number | null;
   /** This run's page in Temporal's Web UI; null if no UI is configured. */
   readonly temporalUrl: string | null;
 }
@@ -77,10 +76,11 @@ export function runOperations(deps: OpsDependencies) {
   const request = <T>(work: () => Promise<T>) => requestOfTemporal(temporal, work);
   const elsewhere = runsInTemporal(temporal);
   const earlier = earlierRuns(store);
+  const tasks = runTaskOperations(deps);
 
   const view = <T extends RunSummary>(run: T): T & RunView => ({
     ...run,
-    ...graphRunOf(run),
+    cluster: graphRunOf(run).cluster,
     temporalUrl: temporalUrl(deps, run),
   });
 
@@ -132,13 +132,6 @@ export function runOperations(deps: OpsDependencies) {
     return callTemporal(temporal, () => elsewhere.waiting(filter, known), WAITING_LIMIT_MS).catch(() => []);
   }
 
-  /** As `current`, with the execution that has the run's whole history. */
-  async function reached(id: string): Promise<RunRecord> {
-    const run = await current(id);
-    if (run.outcome === null) return run;
-    return { ...run, temporalRunId: (await executionOf(run))?.runId ?? run.temporalRunId };
-  }
-
   /**
    * Waits for the open run with this workflow id to end, if it has reported its end: that takes a moment.
    * @throws `site-busy` while it works
@@ -170,27 +163,26 @@ export function runOperations(deps: OpsDependencies) {
     { by = 'unknown', reason }: { readonly by?: string | undefined; readonly reason?: string | undefined },
   ): Promise<void> => appendAudit(store, { actor: by, action, target: `run/${run.id}`, ...given({ reason }) });
 
-  /** As the run wrote it; while the store is unreachable, as its workflow has it. */
-  const writtenReport = (run: RunRecord): Promise<unknown> =>
-    orWithoutStore<unknown>(
-      async () => (await store.runs.getReport(run.id)) ?? null,
-      () => ask(run, 'report'),
+  /** As the run wrote or showed it last; if it has not, or the store cannot be reached, as its workflow answers now. */
+  async function reportOf(run: RunRecord): Promise<AnyRunReport> {
+    const stored = await orWithoutStore<AnyRunReport | null>(
+      async () => {
+        const report = (await store.runs.getReport(run.id)) as AnyRunReport | undefined;
+        if (run.outcome !== null) return report ?? lostReport(run);
+        // One that was reset may show the end that it had before.
+        if (report === undefined || report.outcome !== undefined) return null;
+        return 'site' in report ? assembleReport(report, await store.runs.listNodes(run.id)) : report;
+      },
+      () => null,
     );
-
-  /** A report that is too large for an answer of its workflow, with the nodes that the run has recorded. */
-  async function wholeReport(run: RunRecord, report: Answers['report']): Promise<Answers['report']> {
-    if (!('site' in report) || report.cut === undefined) return report;
-    return orWithoutStore(
-      async () => assembleReport(report, await store.runs.listNodes(run.id)),
-      () => report,
-    );
+    return stored ?? ask(run, 'report');
   }
 
-  const storedGraphReport = async (run: RunRecord): Promise<GraphRunReport> =>
-    ((await writtenReport(run)) as GraphRunReport | null) ?? lostGraphReport(run);
-
-  const storedReport = async (run: RunRecord): Promise<RunReport> =>
-    ((await writtenReport(run)) as RunReport | null) ?? lostSiteReport(run);
+  /** As the run showed it; before it has shown one, or without the store, as its workflow answers. */
+  async function planOf(run: RunRecord): Promise<Answers['plan']> {
+    if (run.kind === WORKFLOWS.execute_graph) return tasks.plans(run.id);
+    return run.plan ?? (run.outcome === null ? ask(run, 'plan') : null);
+  }
 
   async function ask<Q extends keyof Answers>(
     run: RunSummary,
@@ -273,20 +265,23 @@ export function runOperations(deps: OpsDependencies) {
     async status(id: string): Promise<AnyRunStatus> {
       const { run, execution } = await found(id);
       if (run.outcome === null) return earlier.withExpectedEnd(run, await shownStatus(run, execution));
-      if (run.kind === WORKFLOWS.execute_graph) return graphStatusFromReport(run, await storedGraphReport(run));
-      return siteStatusFromReport(run, await storedReport(run));
+      return statusOfEnded(run, await reportOf(run));
     },
-    async report(id: string): Promise<Answers['report']> {
-      const run = await current(id);
-      if (run.outcome === null) return wholeReport(run, await ask(run, 'report'));
-      return run.kind === WORKFLOWS.execute_graph ? storedGraphReport(run) : storedReport(run);
-    },
+    report: async (id: string): Promise<AnyRunReport> => reportOf(await current(id)),
+    /** Every step and node, with the tasks of graphs. */
     async tree(id: string): Promise<Answers['tree']> {
-      return ask(await reached(id), 'tree');
+      const { run, execution } = await found(id);
+      const report = await reportOf(run);
+      const status = run.outcome === null ? await shownStatus(run, execution) : statusOfEnded(run, report);
+      if ('site' in report) return treeOfSiteRun(report, { software: null, ...status });
+      const nodes = await tasks.trees(id);
+      return treeOfGraphs(
+        run.workflowId,
+        { ...status, graphs: report.graphs },
+        ({ transaction }) => nodes.get(transaction) ?? [],
+      );
     },
-    async plan(id: string): Promise<Answers['plan']> {
-      return ask(await reached(id), 'plan');
-    },
+    plan: async (id: string): Promise<Answers['plan']> => planOf(await current(id)),
     nodes: async (id: string): Promise<readonly NodeReport[]> =>
       (await store.runs.listNodes(id)).map(({ report }) => report),
 
@@ -339,6 +334,9 @@ export function runOperations(deps: OpsDependencies) {
     },
   };
 }
+
+const statusOfEnded = (run: RunRecord, report: AnyRunReport): AnyRunStatus =>
+  'site' in report ? siteStatusFromReport(run, report) : graphStatusFromReport(run, report);
 
 /** A list does not wait longer for runs that no worker has opened. */
 const WAITING_LIMIT_MS = 900;

@@ -1,4 +1,5 @@
 import { lostReport } from '../core/run/lost-report.ts';
+import type { AnyRunReport } from '../core/run/status.ts';
 import { graphRunOf, type RunSubject } from '../core/run/subject.ts';
 import { type LostOutcome, OPEN_TRANSACTION_STATUSES } from '../core/words.ts';
 import { StoreError } from './failure.ts';
@@ -103,7 +104,9 @@ export async function closeRun(
   }
   const sequence = run.sequence + 1;
   const endedAt = at.toISOString();
-  await runs.putReport(id, sequence, lostReport({ ...run, outcome, endedAt }, reason));
+  const report = ((await runs.getReport(id)) ?? undefined) as AnyRunReport | undefined;
+  const seen = { report, nodes: await runs.listNodes(id) };
+  await runs.putReport(id, sequence, lostReport({ ...run, outcome, endedAt }, seen, reason));
   return runs.put({
     id,
     sequence,

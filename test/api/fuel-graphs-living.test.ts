@@ -108,9 +108,9 @@ it('a graph run is shown alike by every route and command', async () => {
     kind: 'execute_graph',
     outcome: 'success',
     started_by: 'nina',
-    labels: { cluster: String(env.cluster), transaction: String(id) },
+    labels: { cluster: String(env.cluster) },
     cluster: env.cluster,
-    transaction: id,
+    number: id,
   });
   expect((await system.ask('GET', `${api}/runs/${run}/status`)).body).toMatchObject({
     done: 2,
@@ -152,7 +152,7 @@ it('a failed task keeps a held run open until it is retried; another run is refu
     body: {
       message: expect.stringMatching(
         new RegExp(
-          `^Deployment already started: .* transaction ${id} of .*, started by nina since .*sitewright cluster stop ${env.cluster}\\b`,
+          `^Deployment already started: .* run ${id}, .*, started by nina since .*sitewright cluster stop ${env.cluster}\\b`,
         ),
       ),
       run: { id: run },
@@ -166,6 +166,24 @@ it('a failed task keeps a held run open until it is retried; another run is refu
   });
   expect(retried).toMatchObject({ status: 200, body: { cluster: env.cluster } });
   expect(await ended(id)).toMatchObject({ status: 'ready' });
+});
+
+it('shows a run in a store that has had many runs before', async () => {
+  for (let run = 0; run < 150; run++) {
+    const id = `earlier-${run}`;
+    const startedAt = '2026-11-25T10:00:00.000Z';
+    await system.store.runs.put({ id, sequence: 1, workflowId: id, kind: 'test_site', phase: 'starting', startedAt });
+  }
+  const broken = new Set(['first']);
+  await serve(async ({ task }) => ({ outcome: broken.delete(task) ? 'failed' : 'success' }) as TaskEnd);
+  await graph(TASKS);
+  const { id, run } = (await execute({ hold_on_failure: true })).body;
+  expect(id).toBeGreaterThan(150);
+  const status = await until(`${api}/runs/${run}/status`, ({ failed }) => failed.length > 0);
+  expect(status).toMatchObject({ phase: 'custom: held', as_of: expect.any(String) });
+  expect(await until(`${api}/runs/${run}`, ({ held }) => held)).toMatchObject({ failed_tasks: 1, number: id });
+  await system.ask('POST', `${api}/runs/${run}/nodes/${env.nodes[0]}/tasks/first/retry`, {});
+  await ended(id);
 });
 
 it('a task with an @ in its name is named apart from its node by every route', async () => {

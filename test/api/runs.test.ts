@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { MachineStatus } from '@sitewright/maas';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { NodeReport } from '../../src/core/contracts/site-run-report.ts';
 import { gitRepository } from '../rig/git-repository.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookAgain, lookUntil } from '../rig/look-again.ts';
@@ -67,7 +68,7 @@ it('a deployment is started, watched, and read after its end', async () => {
       reason: 'first time',
       outcome: null,
       cluster: null,
-      transaction: null,
+      number: expect.any(Number),
       temporal_url: `http://temporal.example/namespaces/${rig.namespace}/workflows/deploy_site%3Astl1/${id}`,
     },
   });
@@ -126,10 +127,11 @@ it('a run that Temporal no longer has is read from the store', async () => {
     status: 200,
     body: { outcome: 'success' },
   });
-  for (const part of ['tree', 'plan']) {
-    const answer = await api.ask('GET', `/api/v1/runs/${old.id}/${part}`);
-    expect(answer).toMatchObject({ status: 404, body: { hint: expect.stringContaining('report') } });
-  }
+  expect((await api.ask('GET', `/api/v1/runs/${old.id}/tree`)).body).toMatchObject({
+    state: 'success',
+    children: expect.arrayContaining([expect.objectContaining({ name: 'load', state: 'success' })]),
+  });
+  expect((await api.ask('GET', `/api/v1/runs/${old.id}/plan`)).body).toEqual({ plan: null });
 
   const lost = { ...old, id: 'lost', temporalRunId: '00000000-0000-4000-8000-000000000001' };
   await site.store.runs.put({ ...lost, ...about, sequence: 3, phase: 'baremetal' });
@@ -138,6 +140,38 @@ it('a run that Temporal no longer has is read from the store', async () => {
     body: { outcome: 'lost', phase: 'finished' },
   });
   expect(await api.ask('POST', '/api/v1/runs/lost/pause')).toMatchObject({ status: 409, body: { code: 'run-ended' } });
+});
+
+it('what an open run reports is read from the store, and outlives its workflow', async () => {
+  await living({ deploy_ms: HOUR });
+  const { body: run } = await start({ kind: 'deploy_site' });
+  const path = `/api/v1/runs/${run.id}`;
+  await until(`${path}/report`, ({ baremetal }) =>
+    baremetal?.nodes.some((one: NodeReport) => one.running === 'deploy'),
+  );
+  await site.worker.stop();
+
+  const { body: report } = await api.ask('GET', `${path}/report`);
+  expect(report.baremetal.nodes).toHaveLength(6);
+  expect(report.baremetal.groups[0]).toMatchObject({ name: 'masters', nodes: expect.arrayContaining(['stl1r01s02']) });
+  const { body: tree } = await api.ask('GET', `${path}/tree`);
+  expect(tree.children.at(-1)).toMatchObject({ name: 'baremetal', state: 'running' });
+  const deploying = { name: 'stl1r01s02', kind: 'node', state: 'running', detail: 'deploy' };
+  expect(tree.children.at(-1).children[0].children).toContainEqual(deploying);
+  expect((await api.ask('GET', `${path}/plan`)).body.plan).toMatchObject({ site: 'stl1', nodes: exampleHosts });
+
+  await rig.client.workflow.getHandle('deploy_site:stl1', run.id).terminate('a wrong click');
+  const ended = { outcome: 'terminated', reason: expect.stringContaining('a wrong click') };
+  const { body: last } = await until(path, ({ outcome }) => outcome !== null).then(() =>
+    api.ask('GET', `${path}/report`),
+  );
+  expect(last).toMatchObject({
+    ...ended,
+    phases: expect.arrayContaining([expect.objectContaining({ state: 'stopped' })]),
+  });
+  expect(last.baremetal.nodes.map(({ name, state }: NodeReport) => [name, state])).toEqual(
+    report.baremetal.nodes.map(({ name, state }: NodeReport) => [name, state]),
+  );
 });
 
 it('a run is paused, resumed, and one of its nodes retried; another run is refused meanwhile', async () => {

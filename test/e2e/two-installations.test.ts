@@ -167,7 +167,7 @@ it('two installations never see each other’s runs, tasks and schedules', async
     ['east', east, 'west'],
   ] as const) {
     const { items } = await ask(one, 'GET', '/runs');
-    expect(items).toMatchObject([{ labels: { transaction: String(transaction) } }]);
+    expect(items).toMatchObject([{ number: transaction }]);
     const own: string = items[0].workflow_id;
     expect(own).toMatch(new RegExp(`^${name}:execute_graph:${one.cluster}:[0-9a-z]+$`));
     // Without their store they ask the namespace, which has both.

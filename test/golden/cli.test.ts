@@ -22,7 +22,7 @@ import {
   type RunProgress,
   reportRun,
   statusOf,
-  treeOf,
+  treeOfSiteRun,
 } from '../../src/core/site-run/index.ts';
 import { viewStrategy } from '../../src/ops/strategy.ts';
 
@@ -178,7 +178,9 @@ describe.each(cases)('a run %s', (name, progress) => {
     await expect(text).toMatchFileSnapshot(golden(`report-${name}`));
   });
   it('is shown as a tree', async () => {
-    await expect(treeText(asAnswer<TreeNode>(treeOf(progress)))).toMatchFileSnapshot(golden(`tree-${name}`));
+    await expect(
+      treeText(asAnswer<TreeNode>(treeOfSiteRun(reportRun(progress), statusOf(progress)))),
+    ).toMatchFileSnapshot(golden(`tree-${name}`));
   });
   it('is shown as a status', async () => {
     await expect(statusText(asAnswer<RunStatus>(statusOf(progress)))).toMatchFileSnapshot(golden(`status-${name}`));

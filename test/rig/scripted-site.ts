@@ -62,7 +62,7 @@ export async function untilCancelled(): Promise<never> {
 
 /** The answer to a run that is opened. */
 export const openedSite = (more: Partial<OpenedRun> = {}): OpenRunAnswer => ({
-  ...{ ok: true, search_attributes: [], notices: false, approved_by_another: false },
+  ...{ ok: true, number: 1, search_attributes: [], notices: false, approved_by_another: false },
   ...more,
 });
 

@@ -47,7 +47,7 @@ describePage("finding one's way", () => {
     });
     await rig.store.runs.put({
       ...{ ...open, id: 'hold', workflowId: `execute_graph:${lab.cluster}:1`, kind: 'execute_graph' },
-      ...{ labels: { cluster: String(lab.cluster), transaction: '99' }, held: true, failure: 'a task failed' },
+      ...{ labels: { cluster: String(lab.cluster) }, number: 99, held: true, failure: 'a task failed' },
     });
     await rig.store.nodes.update(env.nodes[1], { status: 'error', errorMsg: 'no power' });
     await rig.ask('PUT', `/api/v1/nodes/${env.nodes[1]}`, { labels: { rack: '3' } });

@@ -428,7 +428,7 @@ describePage('pages over a store', () => {
     await ended('one', 1, { startedBy: 'nina', title: 'first of May', labels: { ticket: 'OPS-1' } });
     const failure = 'rack 3 has no power';
     await ended('two', 2, { startedBy: 'eva', outcome: 'failed', failure, done: 3, total: 24, failedNodes: 2 });
-    const graphs = { kind: 'execute_graph', site: null, labels: { cluster: String(env.cluster), transaction: '1' } };
+    const graphs = { kind: 'execute_graph', site: null, labels: { cluster: String(env.cluster) } };
     await ended('three', 3, { ...graphs, startedBy: 'eva', done: 4, total: 4 });
     const page = await at('/runs');
     const row = (name: RegExp) => page.getByRole('row', { name });

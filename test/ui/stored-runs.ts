@@ -50,7 +50,7 @@ export async function storeGraphRun(store: Store, env: Environment, run: StoredR
   await store.transactions.update(graph, { status: 'success', planHash: null });
   await store.transactions.endRun(parent.id, { status: 'success' });
   const failed = Object.values(endings).includes('failed');
-  const labels = { cluster: String(env.cluster), transaction: String(parent.id) };
+  const labels = { cluster: String(env.cluster) };
   await store.runs.put({
     ...{
       id,

@@ -73,7 +73,9 @@ const run = {
   number: z
     .int()
     .nullable()
-    .describe('For people; a run of graphs has that of its transaction. Null before a worker has opened the run.'),
+    .describe(
+      'The number that people use; the transaction of a run of graphs has the same. Null before a worker has opened the run.',
+    ),
   workflow_id: z.string(),
   temporal_run_id: z.string().nullable(),
   temporal_url: z.string().nullable().describe("The run's page in Temporal's Web UI; null if unknown."),
@@ -83,7 +85,6 @@ const run = {
   title: z.string().nullable(),
   labels: z.record(z.string(), z.string()),
   cluster: z.int().nullable().describe('The cluster of a graph run.'),
-  transaction: z.int().nullable().describe('The transaction of a graph run; null before a worker has opened the run.'),
   phase: z.string(),
   outcome: z
     .string()

@@ -1,85 +1,119 @@
+import type { GraphStatus } from '../contracts/graph-run.ts';
 import type { TreeNode } from '../contracts/site-run.ts';
 import { given } from '../data/given.ts';
-import { standingOf } from '../run/index.ts';
+import { type Standing, standingOf } from '../run/index.ts';
 import type { Scheduler } from '../scheduler/index.ts';
 import { shownReports } from '../scheduler/index.ts';
 import { stateWord } from '../state-word.ts';
-import { causeText } from '../task-on-node.ts';
+import { causeText, type RootCause, type TaskOnNode } from '../task-on-node.ts';
 import { counted } from '../text/text.ts';
-import { DONE_STATUSES } from '../words.ts';
+import type { TaskStatus } from '../words.ts';
 import type { GraphRunProgress } from './progress.ts';
-import { allOf, doneOf, settledOf, sumCounts, workOf } from './task-counts.ts';
+import { statusOfGraph } from './status.ts';
+import { allOf, doneOf, type SomeCounts, settledOf, workOf } from './task-counts.ts';
 
-/** Up to this many tasks, all are shown. Above, only those that run or failed. */
-const TASKS_SHOWN = 1_000;
+/** Up to this many tasks, a tree shows all. Above, only those that run or failed. */
+export const TASKS_SHOWN = 1_000;
+export const NOTABLE: readonly TaskStatus[] = ['failed', 'running', 'retrying'];
 
-const DONE: ReadonlySet<string> = new Set(DONE_STATUSES);
+interface TaskInTree extends TaskOnNode {
+  readonly status: TaskStatus;
+  readonly attempts: number;
+  /** Of a blocked task. */
+  readonly cause?: RootCause | undefined;
+}
+
+interface NodeInTree {
+  /** As tasks name it. */
+  readonly id: string;
+  readonly name: string;
+  readonly counts: SomeCounts;
+  /** Its agent does not answer. */
+  readonly lost: boolean;
+}
+
+/** Nodes with those of the tasks that are shown. */
+export function treeOfTasks(nodes: readonly NodeInTree[], tasks: readonly TaskInTree[]): TreeNode[] {
+  const byNode = new Map<string, TreeNode[]>();
+  for (const task of tasks.slice(0, TASKS_SHOWN)) {
+    const own = byNode.get(task.node);
+    if (own === undefined) byNode.set(task.node, [taskInTree(task)]);
+    else own.push(taskInTree(task));
+  }
+  return nodes.map(({ id, name, counts, lost }) => {
+    const shown = byNode.get(id);
+    const ended = settledOf(counts) === allOf(counts) ? 'finished' : 'running';
+    return {
+      name,
+      kind: 'node',
+      state: lost || (counts.failed ?? 0) > 0 ? 'failing' : ended,
+      detail: `${doneOf(counts)} of ${counted(workOf(counts), 'task')}`,
+      ...(shown && { children: shown }),
+    };
+  });
+}
+
+function taskInTree({ task, status, attempts, cause }: TaskInTree): TreeNode {
+  const detail =
+    (cause && causeText(cause)) ??
+    (status === 'not_reached' ? stateWord(status) : attempts > 1 ? `attempt ${attempts}` : undefined);
+  return { name: task, kind: 'task', state: status, ...given({ detail }) };
+}
 
 /** The nodes of a part with their tasks. */
 export function treeOfPart(scheduler: Scheduler): TreeNode[] {
-  const { graph } = scheduler;
+  const { nodes } = scheduler.graph;
   const reports = shownReports(scheduler);
+  const counts = new Map(nodes.map((name) => [name, {} as Partial<Record<TaskStatus, number>>]));
+  const lost = new Set<string>();
+  for (const { node, status, cause } of reports) {
+    const own = counts.get(node)!;
+    own[status] = (own[status] ?? 0) + 1;
+    if (cause?.task === null && cause.node === node) lost.add(node);
+  }
   const all = reports.length <= TASKS_SHOWN;
-  const tasks = graph.nodes.map((): TreeNode[] => []);
-  const done = graph.nodes.map(() => 0);
-  const total = graph.nodes.map(() => 0);
-  const open = graph.nodes.map(() => 0);
-  const failed = graph.nodes.map(() => false);
-  let shown = 0;
-  reports.forEach(({ status, attempts, cause }, task) => {
-    const node = graph.nodeOf[task]!;
-    if (status !== 'skipped') total[node]!++;
-    if (DONE.has(status)) done[node]!++;
-    if (status === 'waiting' || status === 'running' || status === 'retrying') open[node]!++;
-    if (status === 'failed' || (cause?.task === null && cause.node === graph.nodes[node])) failed[node] = true;
-    const isNotable = status === 'running' || status === 'retrying' || status === 'failed';
-    if ((!all && !isNotable) || shown >= TASKS_SHOWN) return;
-    shown++;
-    const detail =
-      (cause && causeText(cause)) ??
-      (status === 'not_reached' ? stateWord(status) : attempts > 1 ? `attempt ${attempts}` : undefined);
-    tasks[node]!.push({
-      name: graph.names[graph.nameOf[task]!]!,
-      kind: 'task',
-      state: status,
-      ...given({ detail }),
-    });
-  });
-  return graph.nodes.map((name, node) => ({
-    name,
-    kind: 'node',
-    state: failed[node] ? 'failing' : open[node] === 0 ? 'finished' : 'running',
-    detail: `${done[node]} of ${counted(total[node]!, 'task')}`,
-    ...(tasks[node]!.length > 0 ? { children: tasks[node]! } : {}),
-  }));
+  return treeOfTasks(
+    nodes.map((name) => ({ id: name, name, counts: counts.get(name)!, lost: lost.has(name) })),
+    all ? reports : reports.filter(({ status }) => NOTABLE.includes(status)),
+  );
 }
 
-export function treeOfRun(progress: GraphRunProgress): TreeNode {
-  return {
-    name: progress.workflow_id,
-    kind: 'run',
-    state: progress.outcome ?? standingOf(progress),
-    children: progress.graphs.map((graph) => {
-      const counts = sumCounts(graph.statuses().map((part) => part.counts));
-      const total = workOf(counts);
-      return {
-        name: graph.type,
-        kind: 'graph' as const,
-        state: graph.state,
-        ...(total > 0 ? { detail: `${doneOf(counts)} of ${counted(total, 'task')}` } : {}),
-        children: graph.trees().flatMap((part, at): readonly TreeNode[] => {
-          if (!('workflow_id' in part)) return part;
-          return [
-            {
-              name: `part ${at + 1}`,
-              kind: 'part',
-              state: settledOf(part.counts) === allOf(part.counts) ? 'finished' : 'running',
-              detail: `${doneOf(part.counts)} of ${counted(workOf(part.counts), 'task')}`,
-              workflow_id: part.workflow_id,
-            },
-          ];
-        }),
-      };
+/** A graph of a run. @param children its nodes, or its parts */
+const treeOfGraph = ({ type, state, done, total }: GraphStatus, children: readonly TreeNode[]): TreeNode => ({
+  name: type,
+  kind: 'graph',
+  state,
+  ...(total > 0 ? { detail: `${done} of ${counted(total, 'task')}` } : {}),
+  children,
+});
+
+/** @param childrenOf the nodes of a graph, or its parts */
+export const treeOfGraphs = (
+  workflowId: string,
+  status: Standing & { readonly graphs: readonly GraphStatus[] },
+  childrenOf: (graph: GraphStatus, at: number) => readonly TreeNode[],
+): TreeNode => ({
+  name: workflowId,
+  kind: 'run',
+  state: standingOf(status),
+  children: status.graphs.map((graph, at) => treeOfGraph(graph, childrenOf(graph, at))),
+});
+
+/** As its workflow knows it: a part that is a workflow answers for its own nodes. */
+export function treeOfGraphRun(progress: GraphRunProgress, standing: Standing): TreeNode {
+  const graphs = progress.graphs.map((graph) => statusOfGraph(graph, progress.outcome !== undefined));
+  return treeOfGraphs(progress.workflow_id, { ...standing, graphs }, (_graph, at) =>
+    progress.graphs[at]!.trees().flatMap((part, number): readonly TreeNode[] => {
+      if (!('workflow_id' in part)) return part;
+      return [
+        {
+          name: `part ${number + 1}`,
+          kind: 'part',
+          state: settledOf(part.counts) === allOf(part.counts) ? 'finished' : 'running',
+          detail: `${doneOf(part.counts)} of ${counted(workOf(part.counts), 'task')}`,
+          workflow_id: part.workflow_id,
+        },
+      ];
     }),
-  };
+  );
 }

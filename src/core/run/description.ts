@@ -30,7 +30,7 @@ export interface RunDescription {
 }
 
 /** Labels that Sitewright sets: lists and reports of graph runs read them. */
-const OWN_LABELS = ['cluster', 'transaction'];
+const OWN_LABELS = ['cluster'];
 
 /** No colons: they separate names from values when labels are written as text. */
 const LABEL_NAME = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/;

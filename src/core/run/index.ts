@@ -33,5 +33,14 @@ export {
 } from './failure.ts';
 export { keptByHeld, keptByWaiting } from './kept-plan.ts';
 export { type OperatorAction, type OperatorNote, operatorNote, type ReadRequest, readRequest } from './operator.ts';
-export { type AnyProgress, addWarning, isoTime, newestWarnings, reportAny, silenceOf, standingOf } from './progress.ts';
+export {
+  type AnyProgress,
+  addWarning,
+  isoTime,
+  newestWarnings,
+  reportAny,
+  type Standing,
+  silenceOf,
+  standingOf,
+} from './progress.ts';
 export { describeSilence, type MaasSilence, readSilence } from './silence.ts';

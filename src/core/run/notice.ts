@@ -30,6 +30,7 @@ export function lostRunNotice(
     readonly id: string;
     readonly workflowId: string;
     readonly kind: string;
+    readonly number: number | null;
     readonly site: string | null;
     readonly labels: Readonly<Record<string, string>>;
     readonly title: string | null;

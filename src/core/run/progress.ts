@@ -1,8 +1,9 @@
 import type { Hold } from '../contracts/approval.ts';
 import type { Paused } from '../contracts/primitives.ts';
 import { given } from '../data/given.ts';
-import { awaitingOf, rejectionIn } from './approval.ts';
+import { rejectionIn } from './approval.ts';
 import type { Explained } from './failure.ts';
+import type { AnyRunStatus } from './status.ts';
 
 /** The common state of every run. Queries and reports are derived from it. */
 export interface AnyProgress<Input = object, Outcome extends string = string, Failure = { readonly kind: string }> {
@@ -86,5 +87,8 @@ export function reportAny<Outcome extends string, Failure>(
 export const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
 /** State of an open run, in one word. */
-export const standingOf = (run: AnyProgress<{ readonly started_by?: string }>): string =>
-  run.paused ? 'paused' : awaitingOf(run).length > 0 ? 'awaiting_approval' : 'running';
+export const standingOf = ({ outcome, paused, awaiting_approval }: Standing): string =>
+  outcome ?? (paused ? 'paused' : awaiting_approval === undefined ? 'running' : 'awaiting_approval');
+
+/** What a status says of how a run stands. */
+export type Standing = Pick<AnyRunStatus, 'outcome' | 'paused' | 'awaiting_approval'>;

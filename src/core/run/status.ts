@@ -1,8 +1,10 @@
-import type { GraphRunStatus } from '../contracts/graph-run.ts';
+import type { GraphRunReport, GraphRunStatus } from '../contracts/graph-run.ts';
 import type { RunStatus } from '../contracts/site-run.ts';
+import type { RunReport } from '../contracts/site-run-report.ts';
 
 /** Of a run on a site, or of a graph run. */
 export type AnyRunStatus = RunStatus | GraphRunStatus;
+export type AnyRunReport = RunReport | GraphRunReport;
 
 /** Whether a graph of the run is held after a failure: an operator decides. */
 export const isHeld = (status: AnyRunStatus): boolean =>

@@ -6,15 +6,16 @@ export type RunSubject = { readonly site: string } | { readonly cluster: number 
 export const subjectText = (subject: RunSubject): string =>
   'site' in subject ? `site ${subject.site}` : `cluster ${subject.cluster}`;
 
-/** Cluster and transaction of a graph run, which are labels of its row: runs are found by labels. Null: it has none. */
+/** The cluster of a graph run, a label of its row, and its transaction, which has the run's number. Null: it has none. */
 export function graphRunOf({
   kind,
+  number,
   labels,
 }: {
   readonly kind: string;
+  readonly number: number | null;
   readonly labels: Readonly<Record<string, string>>;
 }) {
-  const numbered = (text: string | undefined): number | null =>
-    kind !== GRAPH_RUN_KIND || text === undefined ? null : Number(text);
-  return { cluster: numbered(labels.cluster), transaction: numbered(labels.transaction) };
+  if (kind !== GRAPH_RUN_KIND) return { cluster: null, transaction: null };
+  return { cluster: labels.cluster === undefined ? null : Number(labels.cluster), transaction: number };
 }

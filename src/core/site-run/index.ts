@@ -5,6 +5,7 @@ export type { PhaseName, SiteRunKind } from '../words.ts';
 export { describeRunFailure, explainRunFailure, type RunFailure, redeployCommand } from './failure.ts';
 export { parseSiteRunInput, type SiteRunInput } from './input.ts';
 export { fromRanges, groupFromWire, groupToWire, showPlan, toRanges } from './plan.ts';
-export { detailsOf, explainSiteRun, membersOf, type RunProgress, reportRun, statusOf, treeOf } from './progress.ts';
+export { detailsOf, explainSiteRun, membersOf, type RunProgress, reportRun, statusOf } from './progress.ts';
 export { NOT_REDEPLOYED, recordsOf, releasedRecords } from './redeployed.ts';
 export { assembleReport, fitReport, type Members, type NodeRecord, type NodeWrite, outlineReport } from './report.ts';
+export { treeOfSiteRun } from './tree.ts';

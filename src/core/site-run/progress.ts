@@ -1,4 +1,4 @@
-import type { RunStatus, SitePlan, TreeNode } from '../contracts/site-run.ts';
+import type { RunStatus, SitePlan } from '../contracts/site-run.ts';
 import type { NodeReport, PhaseReport, RunReport, SiteOperatorAction } from '../contracts/site-run-report.ts';
 import { given } from '../data/given.ts';
 import {
@@ -18,7 +18,6 @@ import {
   newestWarnings,
   reportAny,
   silenceOf,
-  standingOf,
   table,
 } from '../run/index.ts';
 import { counted } from '../text/text.ts';
@@ -99,56 +98,6 @@ export function statusOf(progress: RunProgress): RunStatus {
     warnings: newestWarnings(warningsOf(progress)),
   };
 }
-
-/** Limit of nodes per call in a tree, failed ones first. The rest are only counted. */
-const TREE_NODES_PER_CALL = 60;
-
-export function treeOf(progress: RunProgress): TreeNode {
-  const phases = progress.phases.map<TreeNode>((phase) => ({
-    name: phase.name,
-    kind: 'phase',
-    state: phase.state,
-    ...given({ detail: phase.detail }),
-    ...(phase.name === 'software' && progress.software ? { workflow_id: progress.software.workflow_id } : {}),
-    ...(phase.name === 'baremetal' && progress.baremetal ? { children: groupTrees(progress.baremetal) } : {}),
-  }));
-  return {
-    name: progress.workflow_id,
-    kind: 'run',
-    state: progress.outcome ?? standingOf(progress),
-    children: phases,
-  };
-}
-
-function groupTrees(state: BaremetalState): TreeNode[] {
-  return state.groups.map((group) => ({
-    name: group.plan.name,
-    kind: 'group',
-    state: group.state,
-    ...(group.failure ? { detail: describeGroupFailure(group.failure) } : {}),
-    children: group.calls.map<TreeNode>((record) => {
-      const nodes = record.nodes.map((index) => state.nodes[index]!);
-      const ranked = [...nodes].sort((a, b) => Number(b.state === 'failed') - Number(a.state === 'failed'));
-      const shown = ranked.slice(0, TREE_NODES_PER_CALL).map<TreeNode>((node) => ({
-        name: node.name,
-        kind: 'node',
-        state: node.running === record.call ? 'running' : node.state,
-        ...(node.failure ? { detail: node.failure.message } : {}),
-      }));
-      const open = record.ended_at === undefined;
-      const hidden = nodes.length - shown.length;
-      return {
-        name: record.call,
-        kind: 'call',
-        state: record.timed_out ? 'failed' : open ? 'running' : 'success',
-        ...detailOf([...(record.timed_out ? ['timed out'] : []), ...(hidden > 0 ? [`${hidden} more nodes`] : [])]),
-        children: shown,
-      };
-    }),
-  }));
-}
-
-const detailOf = (parts: readonly string[]) => (parts.length === 0 ? {} : { detail: parts.join(', ') });
 
 function failedNodes(state: BaremetalState | undefined): { node: string; group?: string; reason: string }[] {
   return (state?.nodes ?? []).flatMap((node) =>

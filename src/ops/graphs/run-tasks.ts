@@ -1,5 +1,9 @@
+import type { StoredReference } from '../../clusters/planning/index.ts';
+import type { TreeNode } from '../../core/contracts/site-run.ts';
 import { given } from '../../core/data/given.ts';
+import { NOTABLE, type PlanReference, TASKS_SHOWN, treeOfTasks } from '../../core/graph-run/index.ts';
 import {
+  allOf,
   doneOf,
   endedCounts,
   endedStatus,
@@ -102,40 +106,83 @@ export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDepend
     return tasks.map((task) => normaliseTask(task) as GraphTask);
   }
 
+  async function counts(run: string): Promise<readonly GraphCounts[]> {
+    const graphs = await graphsOf(run);
+    return Promise.all(
+      graphs.map(async ({ id, graphType, status, message, planHash }) => {
+        const shown = (by: Readonly<Record<string, SomeCounts>>) =>
+          isTransactionOpen(status)
+            ? by
+            : Object.fromEntries(Object.entries(by).map(([name, counts]) => [name, endedCounts(counts)]));
+        const nodes = shown(await store.taskHistory.countByNode(id));
+        const counts = sumCounts(Object.values(nodes));
+        return {
+          transaction: id,
+          type: graphType ?? '',
+          state: status,
+          message,
+          planned: planHash !== null,
+          counts,
+          done: doneOf(counts),
+          total: workOf(counts),
+          nodes,
+          tasks: shown(await store.taskHistory.countByTask(id)),
+        };
+      }),
+    );
+  }
+
+  /** Names of the run's nodes by their ids. */
+  async function nodeNames(run: string): Promise<Readonly<Record<string, string>>> {
+    const [first] = await graphsOf(run);
+    if (first === undefined || first.clusterId === null) return {};
+    const nodes = await store.nodes.list({ clusterId: first.clusterId });
+    return Object.fromEntries(nodes.map(({ id, name, hostname }) => [String(id), name || (hostname ?? String(id))]));
+  }
+
+  /** The nodes of one graph, with its tasks: of a large one those that run or failed. */
+  async function nodesOf(graph: GraphCounts, names: Readonly<Record<string, string>>): Promise<TreeNode[]> {
+    const isSmall = allOf(graph.counts) <= TASKS_SHOWN;
+    const { items } = await store.taskHistory.page(graph.transaction, {
+      limit: TASKS_SHOWN,
+      ...(isSmall ? {} : { statuses: NOTABLE }),
+    });
+    const ended = !isTransactionOpen(graph.state);
+    const nodes = Object.entries(graph.nodes).map(([id, counts]) => ({
+      id,
+      name: names[id] ?? id,
+      counts,
+      lost: false,
+    }));
+    const tasks = items.map(({ node, task, status, attempts, rootCause }) => ({
+      ...{ node, task, attempts, status: ended ? endedStatus(status) : status },
+      ...(rootCause === null ? {} : { cause: rootCause }),
+    }));
+    return treeOfTasks(nodes, tasks);
+  }
+
   return {
-    async counts(run: string): Promise<readonly GraphCounts[]> {
-      const graphs = await graphsOf(run);
+    /** By the transaction of each graph, its nodes with their tasks. */
+    async trees(run: string): Promise<ReadonlyMap<number, readonly TreeNode[]>> {
+      const names = await nodeNames(run);
+      const graphs = await counts(run);
+      return new Map(
+        await Promise.all(graphs.map(async (graph) => [graph.transaction, await nodesOf(graph, names)] as const)),
+      );
+    },
+    /** Hash and size of the stored plan of each graph that has been planned. */
+    async plans(run: string): Promise<readonly (PlanReference & { readonly type: string })[]> {
+      const planned = (await graphsOf(run)).filter(({ planHash }) => planHash !== null);
       return Promise.all(
-        graphs.map(async ({ id, graphType, status, message, planHash }) => {
-          const shown = (by: Readonly<Record<string, SomeCounts>>) =>
-            isTransactionOpen(status)
-              ? by
-              : Object.fromEntries(Object.entries(by).map(([name, counts]) => [name, endedCounts(counts)]));
-          const nodes = shown(await store.taskHistory.countByNode(id));
-          const counts = sumCounts(Object.values(nodes));
-          return {
-            transaction: id,
-            type: graphType ?? '',
-            state: status,
-            message,
-            planned: planHash !== null,
-            counts,
-            done: doneOf(counts),
-            total: workOf(counts),
-            nodes,
-            tasks: shown(await store.taskHistory.countByTask(id)),
-          };
+        planned.map(async ({ graphType, planHash }) => {
+          const stored = (await store.plans.getReference(planHash!)) as unknown as StoredReference;
+          const { node_transitions: _, untouched: __, ...reference } = stored;
+          return { type: graphType ?? '', ...reference };
         }),
       );
     },
-
-    /** Names of the run's nodes by their ids. */
-    async nodeNames(run: string): Promise<Readonly<Record<string, string>>> {
-      const [first] = await graphsOf(run);
-      if (first === undefined || first.clusterId === null) return {};
-      const nodes = await store.nodes.list({ clusterId: first.clusterId });
-      return Object.fromEntries(nodes.map(({ id, name, hostname }) => [String(id), name || (hostname ?? String(id))]));
-    },
+    counts,
+    nodeNames,
 
     /**
      * Failed tasks first, then running, waiting and finished ones, each group in planned order. @throws `not-found`,

@@ -46,11 +46,11 @@ export async function startGraphRun(deps: OpsDependencies, input: GraphRunInput)
     case 'waiting':
       return { run: { ...started, cluster }, warnings: [] };
     case 'opened': {
-      const { transaction, warnings } = started.run;
+      const { number, warnings } = started.run;
       // A dry run asks no agent.
       const missing = input.mode === 'dry_run' ? [] : await missingAgents(deps, cluster, input.graphs?.[0]?.nodes);
       return {
-        run: await deps.store.transactions.get(transaction!),
+        run: await deps.store.transactions.get(number),
         warnings: [...warnings, ...missing.map(diagnosticOf)],
       };
     }

@@ -18,7 +18,7 @@ import { transactionRowOf } from './transaction-row.ts';
 export type RunRecord = Stored<'run'>;
 
 /** A run in lists. */
-export type RunSummary = Omit<RunRecord, 'sequence' | 'parameters' | 'status'>;
+export type RunSummary = Omit<RunRecord, 'sequence' | 'parameters' | 'status' | 'plan'>;
 
 /**
  * The state of a run at one moment. An absent field keeps the stored value. Writes of a run may be repeated and may
@@ -71,7 +71,7 @@ export interface NodeHistoryEntry {
 }
 
 /** All but the large columns. */
-const SUMMARY = columnsWithout('run', 'sequence', 'parameters', 'status');
+const SUMMARY = columnsWithout('run', 'sequence', 'parameters', 'status', 'plan');
 
 const BY_START = newestFirst({ startedAt: 'string', id: 'string' });
 const BY_START_OF_RUN = newestFirst({ 'run.startedAt': 'string', 'run.id': 'string' });
@@ -116,6 +116,16 @@ export class RunStore {
   async put(run: RunWrite): Promise<RunRecord> {
     const write = checkedRun(run);
     return this.#session.write((transaction) => putRun(transaction, write));
+  }
+
+  /** As `put` and `putReport`, for an open run that shows how it stands. */
+  async show(run: RunWrite, report: unknown): Promise<void> {
+    const write = checkedRun(run);
+    const row = reportRow(run.id, run.sequence, report);
+    await this.#session.write(async (transaction) => {
+      await putRun(transaction, write);
+      await writeReport(transaction, row);
+    });
   }
 
   /** As `put`, for the end of a run, and releases its claim: whoever sees that it has ended finds the subject free. */
@@ -197,21 +207,10 @@ export class RunStore {
    * one.
    */
   async putReport(runId: string, sequence: number, report: unknown): Promise<void> {
-    const check = new InputCheck();
-    const row = newRow('runReport', check, { runId, sequence, report }, {});
-    check.done();
+    const row = reportRow(runId, sequence, report);
     return this.#session.write(async (transaction) => {
       await holdRun(transaction, runId);
-      await transaction
-        .insertInto('runReport')
-        .values(row)
-        .onConflict((on) =>
-          on
-            .column('runId')
-            .doUpdateSet({ sequence: row.sequence, report: row.report })
-            .where('runReport.sequence', '<', row.sequence),
-        )
-        .execute();
+      await writeReport(transaction, row);
     });
   }
 
@@ -292,6 +291,26 @@ export class RunStore {
       );
     });
   }
+}
+
+function reportRow(runId: string, sequence: number, report: unknown) {
+  const check = new InputCheck();
+  const row = newRow('runReport', check, { runId, sequence, report }, {});
+  check.done();
+  return row;
+}
+
+async function writeReport(transaction: Transaction<Tables>, row: ReturnType<typeof reportRow>): Promise<void> {
+  await transaction
+    .insertInto('runReport')
+    .values(row)
+    .onConflict((on) =>
+      on
+        .column('runId')
+        .doUpdateSet({ sequence: row.sequence, report: row.report })
+        .where('runReport.sequence', '<', row.sequence),
+    )
+    .execute();
 }
 
 const runNotFound = (id: string) => notFound('run', id, 'List the runs.');

@@ -1,3 +1,4 @@
+import type { ShownPlan } from '../../core/contracts/site-run.ts';
 import type { NodeReport } from '../../core/contracts/site-run-report.ts';
 import type { AnyRunStatus } from '../../core/run/status.ts';
 import type { NoticeEvent } from '../../core/words.ts';
@@ -47,6 +48,8 @@ export const runTables = {
     /** The status that the open run showed last, and when; null before it shows one, and once it has ended. */
     status: json<AnyRunStatus>().nullable().newest(),
     statusAt: time().nullable().newest(),
+    /** Of a run on a site that has loaded its documents. */
+    plan: json<ShownPlan>().nullable().newest(),
   },
   /** In its own table: reports can be megabytes, which lists of runs should not read. */
   runReport: {

@@ -1,12 +1,16 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { ShownRun } from '../../../activities/contract.ts';
 import { type ActivityDependencies, RunStatuses } from '../../../activities/index.ts';
+import { given } from '../../../src/core/data/given.ts';
 import type { RunStatus } from '../../../src/core/site-run/index.ts';
 import { type ClaimHolder, type RunWrite, StoreError } from '../../../src/store/index.ts';
 
 const subject = { site: 'dc1' };
 const ours = { workflowId: 'deploy_site:dc1', runId: 'first', executionId: 'first' };
 const started_at = '2026-11-25T10:00:00.000Z';
+
+/** With a number that tells it from others. */
+const reportWith = (done: number) => ({ site: 'dc1', warnings: [String(done)] }) as unknown as ShownRun['report'];
 
 const shown = (done: number, more: Partial<RunStatus> = {}): ShownRun => ({
   ...{ run_id: 'first', kind: 'deploy_site', subject, started_at },
@@ -17,9 +21,11 @@ const shown = (done: number, more: Partial<RunStatus> = {}): ShownRun => ({
     ...{ software: null, groups: [], warnings: [] },
     ...more,
   },
+  report: reportWith(done),
 });
 
 let written: RunWrite[];
+let reports: unknown[];
 let holder: (ClaimHolder & { executionId: string; generation: number }) | null;
 let broken: Error | undefined;
 /** Ends the write under way. */
@@ -28,17 +34,18 @@ let statuses: RunStatuses;
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.parse(started_at) });
   written = [];
+  reports = [];
   holder = { ...ours, generation: 1 };
   broken = undefined;
   hold = undefined;
   const store = {
     claims: { holder: async () => holder },
     runs: {
-      async put(run: RunWrite) {
+      async show(run: RunWrite, report: ShownRun['report']) {
         await hold;
         if (broken) throw broken;
         written.push(run);
-        return run;
+        reports.push(report);
       },
     },
   };
@@ -49,6 +56,7 @@ afterEach(() => vi.useRealTimers());
 
 const show = (done: number, { urgent = false, events = 10, runId = 'first', ...more } = {}) =>
   statuses.show({ ...shown(done, more), execution: { workflowId: ours.workflowId, runId }, events }, urgent);
+const at = (events: number) => ({ execution: { workflowId: ours.workflowId, runId: 'first' }, events });
 const doneOf = (): unknown[] => written.map(({ done }) => done);
 
 it('writes what people wait for before it resolves, and the newest of the rest once a second', async () => {
@@ -67,6 +75,20 @@ it('writes what people wait for before it resolves, and the newest of the rest o
   await show(4, { events: 20 });
   await statuses.close();
   expect(doneOf()).toEqual([0, 3, 4]);
+  expect(reports).toEqual([0, 3, 4].map(reportWith));
+});
+
+it('writes the plan that a run shows once, however often it is superseded or the store is away', async () => {
+  const plan = { site: 'dc1', revision: 3 } as unknown as ShownRun['plan'];
+  broken = new StoreError({ kind: 'unreachable', message: 'away', hint: '' });
+  await statuses.show({ ...shown(0), ...given({ plan }), ...at(10) }, true);
+  await show(1, { events: 11 });
+  broken = undefined;
+  await vi.advanceTimersByTimeAsync(5_100);
+  expect(written).toMatchObject([{ done: 1, plan }]);
+  await show(2, { events: 12 });
+  await statuses.close();
+  expect(written[1]).not.toHaveProperty('plan');
 });
 
 it('numbers the statuses of one turn one after the other', async () => {

@@ -42,7 +42,8 @@ beforeAll(async () => {
     sequence: 1,
     phase: 'default: running',
     startedAt: '2026-05-01T10:00:00.000Z',
-    labels: { cluster: String(cluster.id), transaction: String(run) },
+    number: run,
+    labels: { cluster: String(cluster.id) },
   });
   const operations = createOperations({
     store,

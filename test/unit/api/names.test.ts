@@ -141,7 +141,8 @@ describe('a name in place of an id', () => {
     await store.taskHistory.plan(graphs[0]!.id, [{ node: String(ids.node), task: 'web-install' }]);
     const of = {
       kind: 'execute_graph',
-      labels: { cluster: String(ids.cluster), transaction: String(run.id) },
+      number: run.id,
+      labels: { cluster: String(ids.cluster) },
     } as never;
     const asked = (task: string, node: string) => taskInRun(store, of, { task, node });
     const inCluster = (await store.nodes.list({ clusterId: ids.cluster })).map(({ name }) => name);

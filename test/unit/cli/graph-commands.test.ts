@@ -103,7 +103,7 @@ describe('names of releases, plugins, sequences, runs and planned nodes', () => 
     kind: 'execute_graph',
     site: null,
     cluster: 7,
-    transaction: 15,
+    number: 15,
     workflow_id: 'execute_graph:7:15',
   });
   const named = ({ at, method }: StubRequest): StubAnswer => {

@@ -76,7 +76,6 @@ export const runRecord = (more: object = {}): Record<string, unknown> => ({
   title: null,
   labels: {},
   cluster: null,
-  transaction: null,
   phase: 'baremetal',
   outcome: null,
   started_by: 'ann',

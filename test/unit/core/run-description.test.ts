@@ -29,7 +29,6 @@ it.each([
   [{ labels: { '': 'x' } }, 'labels'],
   [{ labels: { team: 'x'.repeat(201) } }, 'labels'],
   [{ labels: { cluster: '1' } }, 'labels'],
-  [{ labels: { transaction: '1' } }, 'labels'],
   [{ labels: Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`l${at}`, ''])) }, 'labels'],
 ])('runs of both kinds refuse %j', (said, field) => {
   for (const problems of problemsOf(said)) {

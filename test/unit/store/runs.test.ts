@@ -53,9 +53,9 @@ describeStore('RunStore', (backend) => {
       failure: 'no 100% of _them_',
     };
     const stored = await runs.put(given);
-    expect(stored).toEqual({ ...given, ...NO_STATUS, number: 1, endedAt: '2026-03-01T11:00:00.000Z' });
+    expect(stored).toEqual({ ...given, ...NO_STATUS, plan: null, number: 1, endedAt: '2026-03-01T11:00:00.000Z' });
     expect(await runs.get('01J')).toEqual(stored);
-    const { parameters: _, sequence: __, status: ___, ...summary } = stored;
+    const { parameters: _, sequence: __, status: ___, plan: ____, ...summary } = stored;
     expect((await runs.list()).items).toEqual([summary]);
     expect(await failureOf(runs.get('no\0ne'))).toMatchObject({ kind: 'not-found', what: 'run' });
   });

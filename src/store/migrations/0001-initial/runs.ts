@@ -33,6 +33,7 @@ export async function createRuns(db: Kysely<unknown>, { text, integer }: ColumnT
     .addColumn('failure', text)
     .addColumn('status', text)
     .addColumn('status_at', text)
+    .addColumn('plan', text)
     .execute();
   await db.schema.createIndex('run_by_start').on('run').columns(['started_at', 'id']).execute();
   await db.schema.createIndex('run_by_site').on('run').columns(['site', 'started_at', 'id']).execute();

@@ -261,7 +261,7 @@ function ClusterRuns({ id }: { readonly id: string }) {
               <a href={`/runs?cluster=${id}`}>Show all runs of this cluster</a>
             </p>
           )}
-          <RunGrid runs={items.filter(({ transaction }) => transaction !== null)} />
+          <RunGrid runs={items.filter(({ cluster }) => cluster !== null)} />
         </>
       )}
     </Loaded>

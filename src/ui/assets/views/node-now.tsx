@@ -125,7 +125,7 @@ function useParts({ cluster, id }: Node) {
     cluster === null ? null : at('GET /runs', { query: { label: `cluster:${cluster}`, limit: RUNS } }),
     { again: listsChanged.value },
   );
-  const all = (runs.data?.items ?? []).filter(({ transaction }) => transaction !== null);
+  const all = (runs.data?.items ?? []).filter(({ cluster }) => cluster !== null);
   const key = JSON.stringify([id, all.map((run) => [run.id, run.outcome ?? run.done])]);
   return useAll<Part>(runs.data === undefined ? null : key, async (_before, signal) => {
     const counted = await Promise.all(

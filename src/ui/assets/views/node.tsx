@@ -193,7 +193,7 @@ function ClusterHistory({ cluster, node }: { readonly cluster: number; readonly 
       {({ items }) => (
         <Table
           label="Runs of its cluster"
-          rows={items.filter(({ transaction }) => transaction !== null)}
+          rows={items.filter(({ cluster }) => cluster !== null)}
           keyOf={(run) => run.id}
           empty="No runs yet."
           columns={[

@@ -241,11 +241,11 @@ function Conclusion({ run }: { readonly run: Run }) {
 function Steering({ run, status }: { readonly run: Run; readonly status: Status }) {
   const ofGraphs = isOfGraphs(status);
   if (run.outcome !== null) {
-    const { transaction } = run;
+    const { number } = run;
     const offer = <RunAgain run={run} />;
-    if (!ofGraphs || transaction === null || run.outcome === 'success' || run.outcome === 'nothing_to_do') return offer;
+    if (!ofGraphs || number === null || run.outcome === 'success' || run.outcome === 'nothing_to_do') return offer;
     const again = async ({ note }: Given): Promise<void> => {
-      const body = { cluster: status.cluster, from: transaction, ...note };
+      const body = { cluster: status.cluster, from: number, ...note };
       const started = await send('POST /graphs/execute/', { body });
       go(`/runs/${started.run}`);
     };
