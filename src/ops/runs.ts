@@ -180,8 +180,12 @@ export function runOperations(deps: OpsDependencies) {
 
   /** As the run showed it; before it has shown one, or without the store, as its workflow answers. */
   async function planOf(run: RunRecord): Promise<Answers['plan']> {
-    if (run.kind === WORKFLOWS.execute_graph) return tasks.plans(run.id);
-    return run.plan ?? (run.outcome === null ? ask(run, 'plan') : null);
+    if (run.kind !== WORKFLOWS.execute_graph) return run.plan ?? (run.outcome === null ? ask(run, 'plan') : null);
+    const stored = await orWithoutStore<Answers['plan']>(
+      () => tasks.plans(run.id),
+      () => null,
+    );
+    return stored ?? ask(run, 'plan');
   }
 
   async function ask<Q extends keyof Answers>(
@@ -274,7 +278,11 @@ export function runOperations(deps: OpsDependencies) {
       const report = await reportOf(run);
       const status = run.outcome === null ? await shownStatus(run, execution) : statusOfEnded(run, report);
       if ('site' in report) return treeOfSiteRun(report, { software: null, ...status });
-      const nodes = await tasks.trees(id);
+      const nodes = await orWithoutStore<Awaited<ReturnType<typeof tasks.trees>> | null>(
+        () => tasks.trees(id),
+        () => null,
+      );
+      if (nodes === null) return ask(run, 'tree');
       return treeOfGraphs(
         run.workflowId,
         { ...status, graphs: report.graphs },
