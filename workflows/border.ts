@@ -1,4 +1,3 @@
-/** Temporal's API with the names, payloads and answers of the contracts as types. */
 import type { SearchAttributePair } from '@temporalio/common';
 import {
   type ActivityOptions,
@@ -38,6 +37,8 @@ import type {
 import { failure } from './failures.ts';
 import { UNREADABLE } from './payload-converter.ts';
 import { sideQueue } from './protocol.ts';
+
+/** Temporal's API with the names, payloads and answers of the contracts as types. */
 
 /**
  * Creates one promise in addition to the SDK's own, which records a stack trace for each in a workflow.

@@ -26,7 +26,7 @@ import type {
   SiteRunOutcome,
 } from '../src/core/run/index.ts';
 import type { SendNotice } from '../src/core/run/notice.ts';
-import type { SchedulerEvent, SchedulerSnapshot } from '../src/core/scheduler/index.ts';
+import type { FromPart, SchedulerEvent, SchedulerSnapshot, ToPart } from '../src/core/scheduler/index.ts';
 import type {
   RunFailure,
   RunReport,
@@ -36,7 +36,6 @@ import type {
   TreeNode,
 } from '../src/core/site-run/index.ts';
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
-import type { FromPartSignal, ToPartSignal } from './graph-signals.ts';
 
 /**
  * Input, result, signals, updates and queries of each workflow, and all activities. Declared once, as types only, for
@@ -75,6 +74,28 @@ export interface OpenedRow {
   readonly number: number;
   /** Findings that do not keep it from running. */
   readonly warnings: readonly Diagnostic[];
+}
+
+/** Payload of `from_part`: messages of a child since its last signal. Signals may arrive out of order. */
+export interface FromPartSignal {
+  /** Transaction of the graph, to recognize a late signal of an earlier graph. */
+  readonly graph: number;
+  readonly part: number;
+  /** Counts up from 1. */
+  readonly seq: number;
+  /** Number of the parent's last message that the child has processed. */
+  readonly processed: number;
+  /** Sent once: the child has loaded its part, and these of its nodes do not answer. */
+  readonly ready?: { readonly offline: readonly string[] };
+  /** Sent once by each continued-as-new run of the child. */
+  readonly continued?: true;
+  readonly messages: readonly FromPart[];
+  readonly news: PartStatus;
+}
+
+/** Payload of `to_part`. */
+export interface ToPartSignal {
+  readonly messages: readonly ToPart[];
 }
 
 /** What became of a start: the answer of the update `opened`. */

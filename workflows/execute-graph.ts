@@ -44,9 +44,8 @@ import { callActivity, handle } from './border.ts';
 import type { GraphRunContract, GraphRunResult, UpdateName } from './contract.ts';
 import { failure } from './failures.ts';
 import { driveGraph, type GraphDrive } from './graph-drive.ts';
-import { createNews } from './graph-news.ts';
 import type { RetryOrSkip } from './graph-parts.ts';
-import { readFromPart } from './graph-signals.ts';
+import { createNews, readFromPart } from './graph-signals.ts';
 import { approvalHandlers, maasSilenceHandler, openedHandler, steeringHandlers } from './operators.ts';
 import { Run, RunEnded, startProgress } from './run.ts';
 

@@ -13,11 +13,10 @@ import {
 } from '../src/core/graph-run/index.ts';
 import { awaitingApproval, type GraphEnd, type Rejection } from '../src/core/scheduler/index.ts';
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
-import type { TaskRun } from './contract.ts';
+import type { FromPartSignal, TaskRun } from './contract.ts';
 import type { Control } from './control.ts';
 import { loadPart, PartDriver } from './graph-part.ts';
 import { PartsDriver, type RetryOrSkip } from './graph-parts.ts';
-import type { FromPartSignal } from './graph-signals.ts';
 
 /** A running graph, as signals and updates reach it. */
 export interface GraphDrive {

@@ -15,11 +15,11 @@ import {
 import { isSameTask, type TaskOnNode } from '../src/core/task-on-node.ts';
 import { counted } from '../src/core/text/text.ts';
 import { startChildOf } from './border.ts';
-import type { RunGraphPartInput } from './contract.ts';
+import type { FromPartSignal, RunGraphPartInput, ToPartSignal } from './contract.ts';
 import type { Control } from './control.ts';
 import { endOfChild } from './failures.ts';
 import { loadCoordination } from './graph-part.ts';
-import { type Courier, createCourier, type FromPartSignal, type ToPartSignal } from './graph-signals.ts';
+import { type Courier, createCourier } from './graph-signals.ts';
 
 /** Operator requests for single tasks. */
 export type RetryOrSkip = 'retry_task' | 'skip_task';

@@ -1,31 +1,15 @@
+import { workflowInfo } from '@temporalio/workflow';
+import type { GraphRunNews } from '../src/core/contracts/site-run.ts';
 import { isMapping } from '../src/core/data/plain-value.ts';
 import { limit, lineOf, listOf, objectOf, type Shape, valueThat } from '../src/core/data/shape.ts';
-import type { PartStatus } from '../src/core/graph-run/index.ts';
+import type { GraphRunStatus } from '../src/core/graph-run/index.ts';
+import { allOf, settledOf } from '../src/core/graph-run/task-counts.ts';
 import { MAX } from '../src/core/run/description.ts';
 import { type ReadRequest, readRequest } from '../src/core/run/index.ts';
 import type { FromPart, ToPart } from '../src/core/scheduler/index.ts';
-
-/** Payload of `from_part`: messages of a child since its last signal. Signals may arrive out of order. */
-export interface FromPartSignal {
-  /** Transaction of the graph, to recognize a late signal of an earlier graph. */
-  readonly graph: number;
-  readonly part: number;
-  /** Counts up from 1. */
-  readonly seq: number;
-  /** Number of the parent's last message that the child has processed. */
-  readonly processed: number;
-  /** Sent once: the child has loaded its part, and these of its nodes do not answer. */
-  readonly ready?: { readonly offline: readonly string[] };
-  /** Sent once by each continued-as-new run of the child. */
-  readonly continued?: true;
-  readonly messages: readonly FromPart[];
-  readonly news: PartStatus;
-}
-
-/** Payload of `to_part`. */
-export interface ToPartSignal {
-  readonly messages: readonly ToPart[];
-}
+import type { TaskOnNode } from '../src/core/task-on-node.ts';
+import { signalParent } from './border.ts';
+import type { FromPartSignal, ToPartSignal } from './contract.ts';
 
 /** Users may send these signals, too. One that could not be processed would block the workflow. */
 const messages = <M extends FromPart | ToPart>(): Shape<readonly M[]> =>
@@ -86,3 +70,70 @@ export function createCourier<T>(next: () => T | null, post: (payload: T) => Pro
     },
   };
 }
+
+/** How often: less often the longer the run takes, so that the news of a week cost a few hundred events. */
+const EVERY_MS = 10_000;
+const SHARE = 0.2;
+
+/** Reports progress to the site's run, of which this run is the last phase. */
+interface News {
+  /** Sends changes, if they are due. Returns when they will be (milliseconds), or null without changes. */
+  send(): number | null;
+}
+
+/** Null for a run that no site's run started. */
+export function createNews(startedAt: number, status: () => GraphRunStatus): News | null {
+  if (workflowInfo().parent === undefined) return null;
+  let last: { readonly at: number; readonly news: GraphRunNews } | null = null;
+
+  /** When the status differs from the last one sent. */
+  function dueAt(news: GraphRunNews): number | null {
+    if (last === null || news.phase !== last.news.phase) return 0;
+    const [now, before] = [news, last.news].map(({ counts, failing_nodes, silent }) =>
+      [settledOf(counts), allOf(counts), failing_nodes, ...silent].join(),
+    );
+    return now === before ? null : last.at + Math.max(EVERY_MS, (last.at - startedAt) * SHARE);
+  }
+
+  const courier = createCourier<GraphRunNews>(
+    () => {
+      const news = newsOf(status());
+      const due = dueAt(news);
+      if (due === null || due > Date.now()) return null;
+      last = { at: Date.now(), news };
+      return news;
+    },
+    (news) => signalParent('graph_news', news),
+  );
+  return {
+    send() {
+      courier.send();
+      return dueAt(newsOf(status()));
+    },
+  };
+}
+
+function newsOf({ phase, outcome, done, total, counts, failing_nodes, running, silent }: GraphRunStatus): GraphRunNews {
+  return { phase: outcome ?? phase, done, total, counts, failing_nodes, running, silent };
+}
+
+const names = listOf(lineOf(2 * MAX.name));
+const tasks = listOf(objectOf<TaskOnNode>({ task: lineOf(MAX.name), node: lineOf(MAX.name) }, ['task', 'node']));
+const graphNews = objectOf<GraphRunNews>(
+  {
+    phase: lineOf(MAX.name),
+    done: limit,
+    total: limit,
+    counts: valueThat(
+      (value) => isMapping(value) && Object.values(value).every(Number.isSafeInteger),
+      'must be numbers of tasks by status',
+    ),
+    failing_nodes: limit,
+    running: tasks,
+    silent: names,
+  },
+  ['phase', 'done', 'total', 'counts', 'failing_nodes', 'running', 'silent'],
+);
+
+/** Users may send this signal, too. One that could not be processed would block the workflow. */
+export const readNews = (payload: unknown): ReadRequest<GraphRunNews> => readRequest(graphNews, payload);

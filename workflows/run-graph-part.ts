@@ -3,10 +3,17 @@ import { type PartReport, reportPart, treeOfPart } from '../src/core/graph-run/i
 import { awaitingApproval, type FromPart } from '../src/core/scheduler/index.ts';
 import { counted } from '../src/core/text/text.ts';
 import { assertStartedByRun, handle, signalParent } from './border.ts';
-import type { Exchange, KeptGraphPart, RunGraphPartInput, WorkflowContracts } from './contract.ts';
+import type {
+  Exchange,
+  FromPartSignal,
+  KeptGraphPart,
+  RunGraphPartInput,
+  ToPartSignal,
+  WorkflowContracts,
+} from './contract.ts';
 import { Control } from './control.ts';
 import { Alarm, intervalOf, loadPart, PartDriver } from './graph-part.ts';
-import { createCourier, type FromPartSignal, readToPart, type ToPartSignal } from './graph-signals.ts';
+import { createCourier, readToPart } from './graph-signals.ts';
 import { maasSilenceHandler } from './operators.ts';
 
 /** Changed counts are reported less often the longer a part runs, to save history events. */

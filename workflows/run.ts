@@ -38,9 +38,9 @@ import { validInput } from './border.ts';
 import type { OpenedRow, RunOpening } from './contract.ts';
 import { Control } from './control.ts';
 import { failure, stepError } from './failures.ts';
+import { showRun } from './interceptors.ts';
 import { type AboutRun, Notices } from './notices.ts';
 import { ANSWERED, type SearchAttributeName } from './protocol.ts';
-import { showRun } from './run-status.ts';
 
 /** PostgreSQL's column for a keyword; a longer one would fail every workflow task. */
 const LONGEST_KEYWORD = 255;

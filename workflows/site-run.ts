@@ -40,7 +40,7 @@ import { callActivity, handle } from './border.ts';
 import { type CallListener, NODES_IN_ONE_WORKFLOW, readProgress, runCall, Slices } from './call.ts';
 import type { CallRequest, RetryNodeRequest, SiteRunContract, SiteRunResult } from './contract.ts';
 import { failure } from './failures.ts';
-import { readNews } from './graph-news.ts';
+import { readNews } from './graph-signals.ts';
 import { approvalHandlers, maasSilenceHandler, openedHandler, steeringHandlers } from './operators.ts';
 import { prefixed } from './protocol.ts';
 import { Run, RunEnded, startProgress } from './run.ts';

@@ -1,9 +1,8 @@
-import type { Hold } from '../contracts/approval.ts';
+import type { AwaitingApproval, Hold } from '../contracts/approval.ts';
 import type { Paused } from '../contracts/primitives.ts';
 import { given } from '../data/given.ts';
 import { rejectionIn } from './approval.ts';
 import type { Explained } from './failure.ts';
-import type { AnyRunStatus } from './status.ts';
 
 /** The common state of every run. Queries and reports are derived from it. */
 export interface AnyProgress<Input = object, Outcome extends string = string, Failure = { readonly kind: string }> {
@@ -91,4 +90,8 @@ export const standingOf = ({ outcome, paused, awaiting_approval }: Standing): st
   outcome ?? (paused ? 'paused' : awaiting_approval === undefined ? 'running' : 'awaiting_approval');
 
 /** What a status says of how a run stands. */
-export type Standing = Pick<AnyRunStatus, 'outcome' | 'paused' | 'awaiting_approval'>;
+export interface Standing {
+  readonly outcome?: string;
+  readonly paused: Paused | null;
+  readonly awaiting_approval?: AwaitingApproval;
+}

@@ -1,7 +1,7 @@
 import type { ActivateInput } from '@temporalio/workflow';
 import { describe, expect, it } from 'vitest';
 import { isExpected } from '../../../worker/parts/runtime.ts';
-import { refuseQueriesAhead } from '../../../workflows/loaded-ahead.ts';
+import { refuseQueriesAhead } from '../../../workflows/interceptors.ts';
 import { LOADED_AHEAD } from '../../../workflows/protocol.ts';
 
 type Activation = ActivateInput['activation'];
