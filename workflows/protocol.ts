@@ -126,7 +126,7 @@ export const SIDE_QUEUES = ['parts', 'machines'] as const;
 export const sideQueue = (queue: string, side: (typeof SIDE_QUEUES)[number]): string =>
   `${queue.replace(/\.parts$/, '')}.${side}`;
 
-/** The failure of a query for which its worker has executed unreported steps of the run (loaded-ahead.ts). */
+/** The failure of a query for which its worker has executed unreported steps of the run (interceptors.ts). */
 export const LOADED_AHEAD = 'the run received a message while the query waited: repeat the query';
 
 /** Queue of a node's tasks (docs/explain/design.md#nodes). */
