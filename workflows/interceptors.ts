@@ -138,6 +138,8 @@ export interface OpenRunView {
   readonly shown: Omit<ShownRun, 'report' | 'plan'>;
   /** Requests of operators so far. */
   readonly requests: number;
+  /** Grows when something has happened that the report tells, even if the status does not. */
+  readonly changes: number;
   readonly report: () => ShownRun['report'];
   /** Null: it has none. */
   readonly plan: () => ShownPlan | null;
@@ -163,8 +165,8 @@ export function showStatus(): WorkflowInternalsInterceptor {
     concludeActivation(input, next) {
       const output = next(input);
       if (look === null || workflowInfo().unsafe.isReplayingHistoryEvents) return output;
-      const { shown, requests, report, ...view } = look();
-      const text = JSON.stringify(shown.status);
+      const { shown, requests, changes, report, ...view } = look();
+      const text = JSON.stringify([changes, shown.status]);
       if (text === last) return output;
       last = text;
       const { phase, paused, stopping, awaiting_approval, outcome } = shown.status;

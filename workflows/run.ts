@@ -93,6 +93,7 @@ export abstract class Run<P extends Progress, Opened extends OpenedRun = OpenedR
   /** Search attributes that the server knows; none before the run is opened. */
   #known: readonly string[] = [];
   #phase: Attributes['RunPhase'];
+  #changes = 0;
 
   constructor(progress: P) {
     this.progress = progress;
@@ -143,6 +144,7 @@ export abstract class Run<P extends Progress, Opened extends OpenedRun = OpenedR
   }
   /** Updates the details, and nothing that leaves a trace in the history. */
   refresh(): void {
+    this.#changes += 1;
     this.progress.paused = this.control.paused;
     this.progress.stopping = this.control.stopping;
     setCurrentDetails(this.details());
@@ -296,6 +298,7 @@ export abstract class Run<P extends Progress, Opened extends OpenedRun = OpenedR
         status: this.status(),
       },
       requests: progress.operator.length,
+      changes: this.#changes,
       report: () => this.report(),
       plan: () => this.plan(),
     }));
