@@ -114,7 +114,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler(answerProblem);
   app.addHook('onRoute', checkRequestsOf);
-  app.addHook('onRoute', namesToIds(operations.names.find));
+  app.addHook('onRoute', namesToIds(operations.names));
   app.addHook('onRequest', refuseControlCharacters);
   app.addHook('onRequest', async (request, reply) => {
     // Nothing of it is for a frame, a picture or a script of another page.

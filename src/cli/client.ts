@@ -258,6 +258,8 @@ export class ApiClient {
 }
 
 function step(value: string): string {
+  // Else the API would be asked for the text 'undefined'.
+  if (value === undefined || value === null) throw new TypeError('a part of the path of a request has no value');
   // A URL would treat these as relative segments.
   if (value === '' || value === '.' || value === '..') throw usageError(`'${value}' is not a name`);
   return encodeURIComponent(value);

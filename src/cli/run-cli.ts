@@ -3,6 +3,7 @@ import { RefusalError } from '../core/problems/refusal.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError, type CliProblem } from './problem.ts';
 import { commandNamed, createProgram } from './program.ts';
+import { systemProblem } from './system-problem.ts';
 import type { Terminal } from './terminal.ts';
 import { paintFor } from './views/paint.ts';
 
@@ -34,6 +35,11 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     if (error instanceof RefusalError) {
       terminal.err(await problemText(error.problem, args, terminal));
       return error instanceof CliError ? error.exitCode : EXIT.invalid;
+    }
+    const ofSystem = systemProblem(error);
+    if (ofSystem !== undefined) {
+      terminal.err(await problemText(ofSystem, args, terminal));
+      return EXIT.invalid;
     }
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
     terminal.err(`unexpected: ${stack}\nThis is a defect: please report it with the command and this text.\n`);

@@ -1,5 +1,14 @@
-import { idOfName, type NameAnswer, type Named, type NamedKind, namesOfNode, namesOfVersion } from '../core/names.ts';
+import {
+  idOfName,
+  isId,
+  type NameAnswer,
+  type Named,
+  type NamedKind,
+  namesOfNode,
+  namesOfVersion,
+} from '../core/names.ts';
 import type { Store } from '../store/index.ts';
+import { problem } from './problem.ts';
 
 /** Finds what people mean by names. */
 export function nameOperations(store: Store) {
@@ -19,6 +28,21 @@ export function nameOperations(store: Store) {
     sequence: () => store.sequences.list(),
   };
   return {
+    /**
+     * The id of the run with a number, or of the newest with a workflow id; any other text is an id, or none.
+     * @throws `not-found` for a number that no run has
+     */
+    async run(reference: string): Promise<string> {
+      const newest = async (which: { readonly number: number } | { readonly workflowId: string }) =>
+        (await store.runs.list({ ...which, limit: 1 })).items[0]?.id;
+      if (reference.includes(':')) return (await newest({ workflowId: reference })) ?? reference;
+      if (!isId(reference)) return reference;
+      const id = await newest({ number: Number(reference) });
+      if (id !== undefined) return id;
+      throw problem('not-found', `there is no run ${reference}`, {
+        hint: "'sitewright run list' shows runs, with their numbers.",
+      });
+    },
     /** The thing of a kind that a name means, or why none is meant. */
     find: async (kind: NamedKind, name: string): Promise<NameAnswer> => idOfName(kind, name, await known[kind]()),
   };

@@ -2,6 +2,7 @@ import { ulid } from 'ulid';
 import { isRole, isServiceActor, ROLES, type Role } from '../core/access.ts';
 import { given } from '../core/data/given.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
 import type { TokenKind } from '../core/words.ts';
 import { idOfToken, matches, mintToken } from '../platform/secrets/access-token.ts';
 import type { ApiToken, Store } from '../store/index.ts';
@@ -123,7 +124,8 @@ export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, 
       const found = byId.length > 0 ? byId : open.filter(({ name }) => name === nameOrId);
       if (found.length === 0)
         throw problem('not-found', `there is no unrevoked token '${nameOrId}'`, {
-          hint: "'sitewright token list' shows all tokens.",
+          hint:
+            didYouMean(nameOrId, new Set(open.map(({ name }) => name))) ?? "'sitewright token list' shows all tokens.",
         });
       for (const { id } of found) accepted.delete(id);
       const [newest] = await store.atomically(async ({ apiTokens, audit }) => {

@@ -1,8 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
+import { CREATE_TOKEN, continueRun, reportOfRun, showTasks, watchRun } from '../../src/core/next-steps.ts';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.ts';
 import { lookAgain } from '../rig/look-again.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { recordingTerminal } from '../unit/cli/recording-terminal.ts';
 import type { Answer } from './api-rig.ts';
 import { type Environment, environment } from './fuel-graphs-rig.ts';
 
@@ -61,6 +64,28 @@ async function until(path: string, wanted: (body: Answer['body']) => boolean): P
 
 const ended = (transaction: number) =>
   until(`${api}/transactions/${transaction}`, ({ status }) => status === 'ready' || status === 'error');
+
+it('every next step that several parts tell is taken by the API, as it is typed', async () => {
+  let works = false;
+  await serve(async () => (works ? { outcome: 'success' } : { outcome: 'failed', message: 'exit code 1' }));
+  await graph(TASKS);
+  const { id } = (await execute({})).body;
+  expect(await ended(id)).toMatchObject({ status: 'error' });
+  const typed = async (step: string, ...more: string[]) => {
+    const [program, ...words] = step.replace('NAME', 'nina').split(' ');
+    expect(program).toBe('sitewright');
+    const terminal = recordingTerminal();
+    terminal.onSleep = () => lookAgain();
+    const code = await runCli(['--api', `http://127.0.0.1:${system.port}`, ...words, ...more], terminal);
+    return { code, ...terminal.said };
+  };
+  expect(await typed(watchRun(id))).toMatchObject({ code: 1, out: expect.stringContaining('failed') });
+  expect(await typed(reportOfRun(id))).toMatchObject({ code: 0, out: expect.stringContaining('exit code 1') });
+  expect(await typed(showTasks(id))).toMatchObject({ code: 0, out: expect.stringMatching(/first .*failed/) });
+  expect(await typed(CREATE_TOKEN)).toMatchObject({ code: 0, err: expect.stringContaining("the token of 'nina'") });
+  works = true;
+  expect(await typed(continueRun(id), '--wait')).toMatchObject({ code: 0, out: expect.stringContaining('success') });
+});
 
 it('a graph run is shown alike by every route and command', async () => {
   await serve();

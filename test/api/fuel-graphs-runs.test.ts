@@ -71,6 +71,35 @@ it('says which system it is: its store, since when, its Temporal, and whether it
   expect(body.since).toBe(applied.map(({ appliedAt }) => appliedAt).toSorted()[0]);
 });
 
+describe('a run', () => {
+  it('is named by its id, its number or its workflow, and an unknown one is an error with the next step', async () => {
+    const id = `named${made}`;
+    const { number } = await rig.store.runs.put({
+      ...{ id, sequence: 1, kind: 'deploy_site', phase: 'finished', outcome: 'success', site: 'dc1' },
+      ...{ workflowId: `deploy_site:named${made}`, startedAt: new Date(0).toISOString() },
+    });
+    for (const which of [id, String(number), `deploy_site:named${made}`]) {
+      const { status, body } = await ask('GET', `${api}/runs/${which}/nodes`);
+      expect([which, status, body]).toEqual([which, 200, { items: [] }]);
+      expect((await ask('GET', `${api}/runs/${which}`)).body.id).toBe(id);
+    }
+    expect(await ask('GET', `${api}/runs/99999`)).toMatchObject({
+      status: 404,
+      body: { detail: 'there is no run 99999', hint: "'sitewright run list' shows runs, with their numbers." },
+    });
+  });
+});
+
+describe('an unknown name', () => {
+  it('of a site, a graph or a token is an error with a suggestion', async () => {
+    await rig.store.sites.create({ name: `berlin${made}` }).catch(() => undefined);
+    const hintOf = async (method: 'GET' | 'DELETE', path: string) => (await ask(method, `${api}${path}`)).body.hint;
+    expect(await hintOf('GET', `/sites/berlim${made}`)).toBe(`Did you mean 'berlin${made}'?`);
+    const graphs = `/clusters/${env.cluster}/deployment_graphs`;
+    expect(await hintOf('GET', `${graphs}/custmo`)).toBe("Did you mean 'custom'?");
+  });
+});
+
 describe('the runs of a cluster', () => {
   it('are listed by the cluster’s id or name, without those of others', async () => {
     const other = await environment(rig.store, `other${made}`);

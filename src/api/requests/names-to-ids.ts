@@ -7,7 +7,11 @@ import { controlCharacterInText } from '../../core/text/control-characters.ts';
 import { problem } from '../../ops/index.ts';
 import { partsOf } from './check-request.ts';
 
-type Find = (kind: NamedKind, name: string) => Promise<NameAnswer>;
+interface Find {
+  find(kind: NamedKind, name: string): Promise<NameAnswer>;
+  /** The id of a run by its number or workflow id. */
+  run(reference: string): Promise<string>;
+}
 
 /** Where tasks may be that are on no node. */
 const NO_NODES: ReadonlySet<string> = new Set(['master', 'null']);
@@ -42,6 +46,8 @@ class NamesOfRequest {
   /** @param at path, query or body, and the place in it */
   async replaced(schema: unknown, value: unknown, at: readonly (string | number)[]): Promise<unknown> {
     const ids = namedIdsOf(schema);
+    if (ids?.kind === 'run')
+      return typeof value === 'string' && controlCharacterInText(value) === undefined ? this.#find.run(value) : value;
     if (ids !== undefined && this.#isName(value)) {
       if (!ids.isList) return this.#idOf(ids.kind, value, at);
       const found: unknown[] = [];
@@ -77,7 +83,7 @@ class NamesOfRequest {
 
   async #idOf(kind: NamedKind, name: string, at: readonly (string | number)[], said?: string): Promise<number> {
     this.#left -= 1;
-    const answer = await this.#find(kind, name);
+    const answer = await this.#find.find(kind, name);
     if (answer.ok) return answer.id;
     const { why, message, hint } = answer;
     // What the path names is not found; what is asked of it is invalid.

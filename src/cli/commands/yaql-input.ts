@@ -36,6 +36,17 @@ export interface InputFlags {
 /** A mistake in the call of the command or in one of its files; the message has the next step. */
 export class InputProblem extends Error {}
 
+/** The place of an error of YAML; its own text draws it over several lines. */
+function placeIn(path: string, error: unknown): string {
+  const { mark } = error as { readonly mark?: { readonly line: number; readonly column: number } };
+  return mark === undefined ? path : `${path}:${mark.line + 1}:${mark.column + 1}`;
+}
+
+const reasonOf = (error: unknown): string => {
+  const { reason, message } = error as { readonly reason?: string; readonly message: string };
+  return reason ?? message;
+};
+
 /** Reads a JSON file (`1.0` stays a float) or, by its ending, a YAML file. */
 async function readDataFile(path: string): Promise<unknown> {
   let text: string;
@@ -49,7 +60,7 @@ async function readDataFile(path: string): Promise<unknown> {
     const { load } = await import('js-yaml');
     return load(text);
   } catch (error) {
-    throw new InputProblem(`${path} is not JSON or YAML, despite its name: ${(error as Error).message}`);
+    throw new InputProblem(`${placeIn(path, error)} is not JSON or YAML, despite its name: ${reasonOf(error)}`);
   }
 }
 

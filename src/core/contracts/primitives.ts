@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MAX } from '../run/description.ts';
 import { SITE_NAME } from '../site-run/site-name.ts';
+import { takesNames } from './named-ids.ts';
 import type { Wire } from './wire.ts';
 
 export const timestamp = z.string().meta({ format: 'date-time' });
@@ -79,7 +80,14 @@ export const siteNodeParams = siteParams.extend({
 });
 
 export const runParams = z.strictObject({
-  run: z.string().min(1).max(1000).describe('Id of the run, as returned by its start and in lists.'),
+  run: takesNames(
+    z
+      .string()
+      .min(1)
+      .max(1000)
+      .describe('The run: its id, its number, or the id of its workflow for the newest of it.'),
+    'run',
+  ),
 });
 
 export const runNodeParams = runParams.extend({

@@ -1,5 +1,6 @@
 import { given } from '../../core/data/given.ts';
 import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { GraphTask, GraphUpload } from '../../graph/index.ts';
 import type { GraphContent, GraphFilter, GraphOwner, StoredGraph } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
@@ -65,7 +66,7 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
       hint:
         others.length === 0
           ? `${owner.kind} ${owner.id} has no graphs yet. Upload one.`
-          : `${owner.kind} ${owner.id} has graphs of type ${others.sort().join(', ')}.`,
+          : (didYouMean(type, others) ?? `${owner.kind} ${owner.id} has graphs of type ${others.sort().join(', ')}.`),
     });
   }
 

@@ -6,6 +6,7 @@ import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation
 import { given } from '../../core/data/given.ts';
 import { valueAt } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { DrawOptions, GraphProblem } from '../../graph/index.ts';
 import { missingAgents } from '../agent-presence.ts';
 import type { OpsDependencies } from '../dependencies.ts';
@@ -70,7 +71,10 @@ export function planOperations(deps: OpsDependencies) {
     if (plan !== null) return plan;
     const types = await store.graphs.typesOf(cluster);
     throw problem('not-found', `There are no deployment tasks for graph type '${request.type}'.`, {
-      hint: types.length === 0 ? 'Upload a graph.' : `Known types: ${types.join(', ')}.`,
+      hint:
+        types.length === 0
+          ? 'Upload a graph.'
+          : (didYouMean(request.type, types) ?? `Known types: ${types.join(', ')}.`),
     });
   }
 

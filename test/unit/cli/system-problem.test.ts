@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemProblem } from '../../../src/cli/system-problem.ts';
+import { withNodeFolders } from '../../../worker/parts/node-folders.ts';
+import { cli } from './recording-terminal.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sitewright-problem-'));
+  writeFileSync(join(folder, 'file'), '');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('an error of the operating system', () => {
+  it.each([
+    ['init', 'site'],
+    ['schemas', 'export', '-o'],
+  ])('is a problem with a next step, and no defect: %s', async (...args) => {
+    const { code, err } = await cli([...args, join(folder, 'file', 'x')], { cwd: folder });
+    expect(code).toBe(2);
+    expect(err).toContain(`${join(folder, 'file', 'x')}: a part of its path is not a folder (ENOTDIR)`);
+    expect(err).toContain('hint: Correct its path.');
+    expect(err).not.toContain('defect');
+  });
+
+  it.each(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'EADDRINUSE', 'EMFILE'])('has a hint: %s', (code) => {
+    const problem = systemProblem(Object.assign(new Error(code), { code, path: '/x' }));
+    expect(problem?.message).toMatch(/^\/x: .+ \(E[A-Z]+\)$/);
+    expect(problem?.hint).toMatch(/^[A-Z].+\.$/);
+  });
+
+  it('is told from a defect of ours', () => {
+    expect(systemProblem(new TypeError('x is not a function'))).toBeUndefined();
+    expect(systemProblem(Object.assign(new Error(), { code: 'ERR_INVALID_ARG_TYPE' }))).toBeUndefined();
+  });
+});
+
+it('YAML that cannot be read is named by its place, in one line without drawings', async () => {
+  writeFileSync(join(folder, 'bad.yaml'), 'a: [1\nb: "x\n');
+  const { err, code } = await cli(['yaql', 'eval', '$.a', '--data', join(folder, 'bad.yaml')], { cwd: folder });
+  expect(code).not.toBe(0);
+  expect(err).toContain('bad.yaml:2:1 is not JSON or YAML, despite its name: deficient indentation');
+  expect(err).not.toContain('^');
+});
+
+it('a second agent of a node on one state folder is refused, with who has it and what to do', async () => {
+  const node = { site: 'dc1', node: 'node-1' };
+  await withNodeFolders(folder, [node, { site: 'dc1', node: 'node-2' }], async () => {
+    const second = withNodeFolders(folder, [node], async () => 'ran');
+    await expect(second).rejects.toMatchObject({
+      exitCode: 4,
+      problem: {
+        code: 'agent-running',
+        message: `another agent of node node-1 of site dc1 (process ${process.pid}) keeps its journal in ${folder}`,
+        hint: expect.stringContaining("'sitewright agent drain --site dc1 --node node-1'"),
+      },
+    });
+    // Of another node, it is no second one.
+    expect(await withNodeFolders(folder, [{ site: 'dc1', node: 'node-3' }], async () => 'ran')).toBe('ran');
+  });
+  expect(await withNodeFolders(folder, [node], async () => 'ran')).toBe('ran');
+});
