@@ -266,7 +266,8 @@ class Retries implements NodeRetries {
   #startWhenResumed(): void {
     if (this.#awaitsResume) return;
     this.#awaitsResume = true;
-    void this.#of.run.control.mayStart().then(() => {
+    // As above: in the scope of a request, a cancellation of the workflow would reject what no one awaits.
+    void CancellationScope.nonCancellable(() => this.#of.run.control.mayStart()).then(() => {
       this.#awaitsResume = false;
       this.#startWhatCan();
     });

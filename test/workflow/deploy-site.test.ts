@@ -396,6 +396,23 @@ describe('operators', () => {
     ]);
     await recordHistory(run.handle, 'deploy_site--node-retried');
   });
+
+  // Seed 659 of the simulated sites: the workflow task failed, and with it every later one.
+  it('is cancelled while a retry waits for the end of a pause', async () => {
+    const site = scriptedSite(strategy, nodes);
+    site.hold.add('deploy:n1');
+    site.results.set('deploy:n2', { ok: false, failure: { kind: 'deployment-failed', message: 'disk' } });
+    const run = await start(site);
+    await site.heldCall('deploy', 'n1');
+    await reaches(run, (status) => status.counts.failed === 1);
+    await run.handle.signal('pause');
+    await run.handle.executeUpdate('retry_node', { args: [{ node: 'n2' }] });
+    await run.handle.cancel();
+    const { failure: end } = await run.ended();
+    expect(causeOf(end)).toBeInstanceOf(CancelledFailure);
+    expect(site.closed[0]).toMatchObject({ outcome: 'cancelled' });
+    expect(site.began.filter((call) => call === 'deploy:n2')).toHaveLength(1);
+  });
 });
 
 describe('time limits', () => {
