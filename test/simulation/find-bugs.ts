@@ -1,12 +1,13 @@
 /**
  * Puts each known bug back into a copy of the project, and counts the seeds until the simulator finds it:
- * `node test/simulation/find-bugs.ts [WORDS OF THE NAME]`. Ends with 1 if one stays hidden.
+ * `node test/simulation/find-bugs.ts [--check] [--world site] [--seeds N] [WORDS OF THE NAME]`. Ends with 1 if one stays hidden.
  */
 import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
 import { installationFile } from '../../src/platform/installation.ts';
 import { BUGS, type Bug } from './bugs.ts';
 
@@ -30,14 +31,20 @@ async function copyOfProject(folder: string): Promise<void> {
     await symlink(join(folder, 'packages', name), join(folder, 'node_modules/@sitewright', name));
 }
 
-async function putBack(folder: string, { name, file, is, was }: Bug): Promise<void> {
-  const path = join(folder, file);
-  const now = await readFile(path, 'utf8');
-  if (now.split(is).length !== 2) throw new Error(`${file} has changed: put the bug '${name}' back in another way`);
-  await writeFile(
-    path,
-    now.replace(is, () => was),
-  );
+/** @returns what takes it out again */
+async function putBack(folder: string, { name, changes }: Bug): Promise<() => Promise<void>> {
+  const texts = new Map<string, { readonly before: string; after: string }>();
+  for (const { file, is, was } of changes) {
+    const path = join(folder, file);
+    const before = texts.get(path)?.before ?? (await readFile(path, 'utf8'));
+    const after = texts.get(path)?.after ?? before;
+    if (after.split(is).length !== 2) throw new Error(`${file} has changed: put the bug '${name}' back in another way`);
+    texts.set(path, { before, after: after.replace(is, () => was) });
+  }
+  for (const [path, { after }] of texts) await writeFile(path, after);
+  return async () => {
+    for (const [path, { before }] of texts) await writeFile(path, before);
+  };
 }
 
 interface Found {
@@ -45,32 +52,56 @@ interface Found {
   readonly violation: string;
 }
 
-async function find(bug: Bug): Promise<Found | null> {
-  const folder = await mkdtemp(join(tmpdir(), 'sitewright-bug-'));
+async function find(folder: string, bug: Bug, seeds: number): Promise<Found | null> {
+  const takeOut = await putBack(folder, bug);
   try {
-    await copyOfProject(folder);
-    await putBack(folder, bug);
     const main = join(folder, 'test/simulation/main.ts');
-    const options = ['--json', '--first', '--world', 'site', '--processes', '1', '--seeds', String(bug.within)];
+    const options = ['--json', '--first', '--world', bug.world, '--processes', '1', '--seeds', String(seeds)];
     const child = spawn(process.execPath, [main, ...options], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
-    const { failed } = JSON.parse(await text(child.stdout)) as { failed: readonly Found[] };
+    const said = await text(child.stdout);
+    if (said === '') return { seed: 0, violation: 'the process of the simulation has ended' };
+    const { failed } = JSON.parse(said) as { failed: readonly Found[] };
     return failed[0] ?? null;
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await takeOut();
   }
 }
 
-const words = process.argv.slice(2);
-const wanted = BUGS.filter(({ name }) => words.every((word) => name.includes(word)));
-let hidden = 0;
-for (const bug of wanted) {
-  const found = await find(bug);
-  if (found === null) hidden++;
-  console.log(
-    found === null
-      ? `NOT FOUND within ${bug.within} seeds: ${bug.name}`
-      : `seed ${found.seed}: ${bug.name}\n    ${found.violation.split('\n')[0]?.slice(0, 300)}`,
-  );
+const { values, positionals: words } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seeds: { type: 'string', default: '1000' },
+    /** Only puts each in its place, and looks whether it is there. */
+    check: { type: 'boolean', default: false },
+    /** Only those of `site` or `cluster`. */
+    world: { type: 'string' },
+    json: { type: 'string' },
+  },
+});
+const wanted = BUGS.filter(
+  ({ name, world }) => words.every((word) => name.includes(word)) && (values.world ?? world) === world,
+);
+const folder = await mkdtemp(join(tmpdir(), 'sitewright-bugs-'));
+const results: { readonly name: string; readonly found: Found | null }[] = [];
+try {
+  await copyOfProject(folder);
+  for (const bug of wanted) {
+    if (values.check) {
+      await (await putBack(folder, bug))();
+      continue;
+    }
+    const found = await find(folder, bug, Number(values.seeds));
+    results.push({ name: bug.name, found });
+    console.log(
+      found === null
+        ? `NOT FOUND within ${values.seeds} seeds: ${bug.name}`
+        : `${bug.world} seed ${found.seed}: ${bug.name}\n    ${found.violation.split('\n')[0]?.slice(0, 300)}`,
+    );
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
 }
-console.log(`${wanted.length - hidden} of ${wanted.length} found`);
+if (values.json !== undefined) await writeFile(values.json, JSON.stringify(results, null, 2));
+const hidden = results.filter(({ found }) => found === null).length;
+console.log(values.check ? `${wanted.length} bugs have their place` : `${results.length - hidden} of ${results.length} found`);
 process.exit(hidden === 0 ? 0 : 1);

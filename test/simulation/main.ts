@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { withoutThreads } from './world/seams.ts';
+import { loadWithSmallLimits, withSmallLimits } from './world/small-limits.ts';
 import type { Verdict } from './world/verdict.ts';
 
 const { values } = parseArgs({
@@ -61,6 +62,7 @@ function sumOf(verdict: Verdict): Sum {
 /** Lives through the seeds in this process. */
 async function here(from: number, count: number, tell: (verdict: Verdict) => void = () => undefined): Promise<Sum> {
   withoutThreads();
+  loadWithSmallLimits();
   const [{ bundleOurWorkflows }, { loadWorkflows }, { ACTIVITY_NAMES }, { simulateSite }, { simulateCluster }] =
     await Promise.all([
       import('../../worker/parts/workflow-bundle.ts'),
@@ -70,7 +72,7 @@ async function here(from: number, count: number, tell: (verdict: Verdict) => voi
       import('./world/cluster-world.ts'),
     ]);
   const path = values.bundle ?? (await bundleOurWorkflows({})).codePath;
-  const code = await loadWorkflows(path, ACTIVITY_NAMES);
+  const code = await loadWorkflows(path, ACTIVITY_NAMES, withSmallLimits);
   const sum = nothing();
   for (let seed = from; seed < from + count; seed++) {
     const isSite = values.world === undefined ? seed % 2 === 1 : values.world === 'site';

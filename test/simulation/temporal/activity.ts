@@ -1,4 +1,4 @@
-import { type ActivityEnd, type Failure, fromPayload, type Payload } from './sdk.ts';
+import { type ActivityEnd, type Failure, fromPayload, type Payload, toPayloads } from './sdk.ts';
 import type { Execution, SimulatedTemporal } from './server.ts';
 import type { Attempt, Worker } from './worker.ts';
 
@@ -29,6 +29,9 @@ const TIMEOUT_NUMBER: Readonly<Record<TimeoutKind, number>> = {
   HEARTBEAT: 4,
 };
 
+/** As in the server's API. */
+const RETRY_STATE = { nonRetryable: 2, timeout: 3, maximumAttempts: 4, cancelRequested: 7 } as const;
+
 const CANCELLED_UNASKED: Failure = {
   message: 'cancelled',
   applicationFailureInfo: { type: 'CancelledFailure' },
@@ -45,6 +48,8 @@ export class ActivityTask {
   #running: Attempt | null = null;
   #details: unknown;
   #cancelRequested = false;
+  /** Of the attempt before. */
+  #lastFailure: Failure | undefined;
   #ended = false;
   #clocks: (() => void)[] = [];
   #heartbeatClock: (() => void) | undefined;
@@ -150,12 +155,14 @@ export class ActivityTask {
     const asked = delay ? Number(String(delay.seconds ?? 0)) * 1000 + (delay.nanos ?? 0) / 1_000_000 : undefined;
     const isFinal = (info?.nonRetryable ?? false) || this.policy.notRetried.includes(info?.type ?? '');
     if (!isFinal && this.#retry(asked)) {
+      this.#lastFailure = failure;
       this.#server.tell(
         `${this.#execution.workflowId} ${this.policy.activityId} failed, again later: ${failure.message}`,
       );
       return;
     }
-    this.#resolve({ failed: { failure: this.#wrapped(failure) } }, `ActivityTaskFailed ${failure.message ?? ''}`);
+    const state = isFinal ? RETRY_STATE.nonRetryable : this.#whyNotRetried();
+    this.#resolve({ failed: { failure: this.#wrapped(failure, state) } }, `ActivityTaskFailed ${failure.message ?? ''}`);
   }
 
   #retry(asked?: number): boolean {
@@ -182,14 +189,28 @@ export class ActivityTask {
       SCHEDULE_TO_CLOSE: 'ScheduleToClose',
     }[kind];
     if (retries && !notRetried.includes(`TemporalTimeout:${name}`) && this.#retry()) {
+      this.#lastFailure = {
+        message: `activity ${name} timeout`,
+        timeoutFailureInfo: { timeoutType: TIMEOUT_NUMBER[kind] as never },
+      };
       this.#server.tell(`${this.#execution.workflowId} ${this.policy.activityId} timed out (${name}), again later`);
       return;
     }
     const cause: Failure = {
       message: `activity ${name} timeout`,
-      timeoutFailureInfo: { timeoutType: TIMEOUT_NUMBER[kind] as never },
+      timeoutFailureInfo: {
+        timeoutType: TIMEOUT_NUMBER[kind] as never,
+        ...(this.#details === undefined ? {} : { lastHeartbeatDetails: { payloads: toPayloads([this.#details]) } }),
+      },
+      ...(this.#lastFailure === undefined ? {} : { cause: this.#lastFailure }),
     };
-    this.#resolve({ failed: { failure: this.#wrapped(cause) } }, `ActivityTaskTimedOut ${name}`);
+    const state =
+      kind === 'SCHEDULE_TO_CLOSE'
+        ? RETRY_STATE.timeout
+        : !retries || notRetried.includes(`TemporalTimeout:${name}`)
+          ? RETRY_STATE.nonRetryable
+          : this.#whyNotRetried();
+    this.#resolve({ failed: { failure: this.#wrapped(cause, state) } }, `ActivityTaskTimedOut ${name}`);
   }
 
   requestCancel(): void {
@@ -221,7 +242,13 @@ export class ActivityTask {
     this.#server.arrived(this.#execution, { resolveActivity: { seq, result } });
   }
 
-  #wrapped(cause: Failure): Failure {
+  #whyNotRetried(): number {
+    const { maximumAttempts } = this.policy;
+    if (this.#cancelRequested) return RETRY_STATE.cancelRequested;
+    return maximumAttempts > 0 && this.attempt >= maximumAttempts ? RETRY_STATE.maximumAttempts : RETRY_STATE.timeout;
+  }
+
+  #wrapped(cause: Failure, retryState = 0): Failure {
     return {
       message: 'activity task failed',
       cause,
@@ -229,7 +256,7 @@ export class ActivityTask {
         identity: 'simulation',
         activityType: { name: this.policy.type },
         activityId: this.policy.activityId,
-        retryState: 0 as never,
+        retryState: retryState as never,
       },
     };
   }

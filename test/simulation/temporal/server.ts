@@ -76,12 +76,16 @@ export interface Execution extends RunIdentity {
   readonly input: readonly Payload[];
   readonly headers: Readonly<Record<string, Payload>>;
   readonly continuedFrom?: string;
-  parent: Parent | undefined;
+  readonly parent: Parent | undefined;
+  /** The execution that a reset put in the parent's place, where it took the child over. */
+  takenOverBy: Pick<Parent, 'runId' | 'seq'> | null;
   memo: Record<string, Payload>;
   searchAttributes: Record<string, Payload>;
   status: Status;
   closedAt: number | null;
   result: unknown;
+  /** As its parent gets it. */
+  answer: { readonly result?: Payload; readonly failure?: Failure };
   failure: Error | null;
   /** The run that a reset put in its place. */
   resetTo: string | null;
@@ -240,6 +244,8 @@ export class SimulatedTemporal {
       status: 'RUNNING' as Status,
       closedAt: null,
       result: undefined,
+      answer: {},
+      takenOverBy: null,
       failure: null,
       resetTo: null,
       turns: [] as Turn[],
@@ -390,7 +396,7 @@ export class SimulatedTemporal {
         runId: child?.runId ?? null,
         cancelRequested: false,
       });
-      if (child !== undefined) child.parent = { ...child.parent!, runId, seq };
+      if (child !== undefined) child.takenOverBy = { runId, seq };
       if (child === undefined || child.status !== 'RUNNING') this.#childClosed(execution, seq, child);
     }
     this.wake(execution);
@@ -487,8 +493,8 @@ export class SimulatedTemporal {
       execution.task = 'none';
       this.#complete(execution, { at, historyLength, ...done }, updates);
       if (fault === 'lost-cache') worker.forget(execution);
-      await this.#answerQueries(execution);
       this.wake(execution);
+      await this.#answerQueries(execution);
     });
   }
 
@@ -768,6 +774,7 @@ export class SimulatedTemporal {
   #close(execution: Execution, status: Status, result: Payload | undefined, failure?: Failure): void {
     this.#end(execution, status);
     execution.result = result === undefined ? undefined : fromPayload(result);
+    execution.answer = { ...(result && { result }), ...(failure && { failure }) };
     execution.failure = failure === undefined ? null : fromFailure(failure);
     const isReset = execution.resetTo !== null;
     for (const [, { runId }] of execution.children) {
@@ -781,22 +788,25 @@ export class SimulatedTemporal {
         else if (policy !== 2) this.terminate(now, 'its parent closed');
       });
     }
-    const { parent } = execution;
+    const parent = execution.takenOverBy ?? execution.parent;
     if (parent === undefined || isReset) return;
     const above = this.#byRun.get(parent.runId);
-    if (above !== undefined) this.#childClosed(this.current(above), parent.seq, execution, result, failure);
+    if (above !== undefined) this.#childClosed(this.current(above), parent.seq, execution);
   }
 
   #childClosed(
     parent: Execution,
     seq: number,
     child: Execution | undefined,
-    result?: Payload,
-    failure?: Failure,
   ): void {
-    if (parent.status !== 'RUNNING' || !parent.children.has(seq)) return;
+    const known = parent.children.get(seq);
+    if (parent.status !== 'RUNNING' || known === undefined) return;
+    // One that is left of before a reset, and gives way to that which is being started.
+    const first = known.runId === null ? undefined : this.#byRun.get(known.runId)?.firstRunId;
+    if (child !== undefined && child.firstRunId !== first) return;
     parent.children.delete(seq);
     const { workflowId = '', runId = '', type = '', status = 'TERMINATED' } = child ?? {};
+    const { result, failure } = child?.answer ?? {};
     this.event(parent, 'ChildWorkflowExecutionClosed', `${workflowId} ${status}`);
     const wrapped: Failure = {
       message: 'Child Workflow execution failed',

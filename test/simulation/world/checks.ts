@@ -1,6 +1,8 @@
 import { MachineStatus, machineStatusName } from '@sitewright/maas';
 import type { ServedRegion } from '@sitewright/maas-simulator';
+import type { NodeReport } from '../../../src/core/contracts/site-run-report.ts';
 import type { RunReport } from '../../../src/core/site-run/index.ts';
+import type { RunRecord } from '../../../src/store/index.ts';
 import type { Execution } from '../temporal/index.ts';
 import type { Observer } from './installation.ts';
 import type { MaasRequest } from './maas-port.ts';
@@ -21,6 +23,8 @@ interface Machine {
   readonly system_id: string;
   readonly hostname: string;
   readonly status: number;
+  readonly owner: string | null;
+  readonly owner_data?: Readonly<Record<string, string>>;
 }
 
 const CHANGES = /^\/api\/2\.0\/machines\/(?:([^/]+)\/)?(?:op-)?/;
@@ -76,6 +80,11 @@ export class SiteChecks implements Observer {
       const one = this.#try(by);
       one.provenAt = claim !== null && this.#isOf(by, claim) ? this.#world.time.now : null;
     }
+    if (port === 'deployedMachines' && method === 'put') {
+      const [{ node, runId = '' }] = args as [{ node: string; runId?: string }];
+      this.#recordedMachines.set(node, [...(this.#recordedMachines.get(node) ?? []), runId]);
+    }
+    if (port === 'sites' && method === 'markLastGood') this.#lastGood.push(args as never);
     if (port === 'runs' && method === 'end') {
       const [row] = args as [{ id: string; outcome: string }];
       this.#closed(row.id);
@@ -92,8 +101,52 @@ export class SiteChecks implements Observer {
     return execution.parent?.workflowId === claim.workflowId;
   }
 
+  /** Of runs that people started, by the run. */
+  readonly inputs = new Map<string, Readonly<Record<string, unknown>>>();
+  /** Runs that someone has approved. */
+  readonly approved = new Set<string>();
+  /** Machines of someone else: true with another key, false of another site. */
+  readonly foreign = new Map<string, boolean>();
+  readonly #lockedSince = new Map<string, number>();
+  /** Runs a part of which people have ended. */
+  readonly partsTouched = new Set<string>();
+
+  lockChanged(id: string, at: number): void {
+    if (this.#lockedSince.has(id)) this.#lockedSince.delete(id);
+    else this.#lockedSince.set(id, at);
+  }
+
+  /** An activity was scheduled for a node. */
+  #scheduled(workflowId: string, activityId: string): void {
+    const [verb = '', , node = ''] = activityId.split(':');
+    const isWork = verb === 'prepare' || verb === 'deploy' || verb === 'release';
+    if (!isWork) return;
+    const execution = this.#world.temporal.newest(workflowId)!;
+    const { parent } = execution;
+    const run = parent === undefined ? execution : this.#world.temporal.newest(parent.workflowId)!;
+    const { now } = this.#world.time;
+    const since = this.pausedSince.get(run.workflowId);
+    if (since !== undefined && now - since > PAUSE_ARRIVES_WITHIN_MS && this.#isAlive(execution, since))
+      this.#world.violated(`${workflowId} begins ${activityId} while it is paused`);
+    const holds = (this.inputs.get(run.originalRunId)?.hold_before ?? []) as readonly string[];
+    if (holds.includes('*') && !this.approved.has(run.originalRunId))
+      this.#world.violated(`${workflowId} begins ${activityId}, and no one has approved it`);
+    for (const { policy } of execution.activities.values()) {
+      const [other = '', , otherNode = ''] = policy.activityId.split(':');
+      if (policy.activityId !== activityId && otherNode === node && ['prepare', 'deploy', 'release', 'abort'].includes(other))
+        this.#world.violated(`${workflowId} begins ${activityId} while ${policy.activityId} is under way`);
+    }
+  }
+
+  /** Whether the run has decided anything since, so that it knows what people asked. */
+  #isAlive({ turns }: Execution, since: number): boolean {
+    const turn = turns.findLast(({ at }) => at > since);
+    return turn !== undefined;
+  }
+
   /** Something was recorded in a history. */
   recorded(workflowId: string, type: string, detail: string): void {
+    if (type === 'ActivityTaskScheduled') this.#scheduled(workflowId, detail);
     const since = this.pausedSince.get(workflowId);
     if (type === 'ActivityTaskScheduled' && detail === 'close_run' && since !== undefined)
       if (this.#world.time.now - since > PAUSE_ARRIVES_WITHIN_MS)
@@ -148,7 +201,26 @@ export class SiteChecks implements Observer {
   }
 
   readonly #deployedBy = new Map<string, string>();
+  readonly #commissionings = new Map<string, number>();
   readonly #marked = new Set<string>();
+  /** Site, revision and run of each deployment that counted as whole. */
+  readonly #lastGood: (readonly [string, number, string])[] = [];
+
+  /** A redeployment checks all its machines before it releases the first. */
+  #allMayBeReleased(by: NonNullable<By>): void {
+    const execution = this.#world.temporal.find(by.workflowId, by.runId);
+    const parent = execution.parent;
+    const run = parent === undefined ? execution : this.#world.temporal.find(parent.workflowId, parent.runId);
+    const names = (this.inputs.get(run.originalRunId)?.nodes ?? []) as readonly string[];
+    for (const name of names) {
+      const id = this.#effects().find(({ hostname }) => hostname === name)?.system_id ?? '';
+      if ((this.#lockedSince.get(id) ?? Number.POSITIVE_INFINITY) < run.startedAt)
+        this.#world.violated(
+          `${by.workflowId} releases its first machine, and ${name} has been locked since before it started`,
+        );
+    }
+  }
+
   mayErase: () => boolean = () => false;
 
   afterMaasChange({ method, path, body, status, by }: MaasRequest): void {
@@ -160,6 +232,17 @@ export class SiteChecks implements Observer {
     const [id, operation] = operationOf(method, path);
     this.#world.tell(`MAAS ${operation} ${found[1] ?? ''} by ${by.activity}: ${status}`);
     if (status < 200 || status > 299) return;
+    if (this.foreign.has(id))
+      this.#world.violated(
+        `${by.activity} of ${by.workflowId} changed ${id} (${operation}), which belongs to ${this.foreign.get(id) ? 'another user' : 'another site'}`,
+      );
+    if (operation === 'commission') {
+      const key = `${id} ${by.runId} ${by.activity}`;
+      const times = (this.#commissionings.get(key) ?? 0) + 1;
+      this.#commissionings.set(key, times);
+      if (times > 1) this.#world.violated(`${by.activity} of ${by.workflowId} commissioned ${id} ${times} times`);
+    }
+    if (operation === 'release' && by.workflowId.startsWith('redeploy_nodes:')) this.#allMayBeReleased(by);
     if (operation === 'set_workload_annotations') this.#marked.add(`${id} ${this.#runOf(by)}`);
     if (operation === 'deploy') {
       if (!this.#marked.has(`${id} ${this.#runOf(by)}`))
@@ -208,6 +291,28 @@ export class SiteChecks implements Observer {
     return this.#region.control('GET', 'effects', '').value as never;
   }
 
+  /** What the store and Temporal say of the end of one run. */
+  #compareEnds(row: Pick<RunRecord, 'workflowId' | 'outcome'>, now: Execution, report: RunReport | undefined): void {
+    if (row.outcome === null || now.status === 'TERMINATED') return;
+    const wanted: Partial<Record<Execution['status'], readonly string[]>> = {
+      COMPLETED: ['success', 'success_with_failures', 'stopped'],
+      FAILED: ['failed'],
+      CANCELLED: ['cancelled'],
+    };
+    const result = now.result as { readonly nodes?: Readonly<Record<string, number>> } | undefined;
+    const isLost = now.failure?.message.includes('does not hold') ?? false;
+    if (!isLost && !wanted[now.status]?.includes(row.outcome))
+      this.#world.violated(`${row.workflowId} is ${now.status}, and the store says ${row.outcome}`);
+    if (report?.outcome !== undefined && report.outcome !== row.outcome)
+      this.#world.violated(`the row of ${row.workflowId} says ${row.outcome}, and its report ${report.outcome}`);
+    if (now.status !== 'COMPLETED' || result?.nodes === undefined || report?.baremetal === undefined) return;
+    for (const [state, count] of Object.entries(result.nodes)) {
+      const names = report.baremetal.nodes.filter((node) => node.state === state);
+      if (names.length !== count)
+        this.#world.violated(`${row.workflowId} ended with ${count} nodes ${state}, and its report has ${names.length}`);
+    }
+  }
+
   readMachines: () => Promise<readonly Machine[]> = async () => [];
 
   #closed(id: string): void {
@@ -223,17 +328,85 @@ export class SiteChecks implements Observer {
     const run = await this.#world.store.runs.get(id);
     const startedAt = Date.parse(run.startedAt);
     const machines = new Map((await this.readMachines()).map((machine) => [machine.hostname, machine]));
+    if (report !== undefined) this.#compareReleased(run, report);
     for (const node of report?.baremetal?.nodes ?? []) {
       if (node.state === 'failed' && PASSING.has(node.failure_kind ?? ''))
         this.#world.violated(
           `the report of ${run.workflowId} says that ${node.name} failed by ${node.failure_kind}: ${node.reason}`,
         );
+      this.#compareFailure(run, node, [...machines.values()]);
       const machine = machines.get(node.name);
       if (machine === undefined || node.state !== 'success') continue;
       if ((this.touched.get(node.name) ?? 0) >= startedAt) continue;
       if (machine.status !== MachineStatus.Deployed)
         this.#world.violated(
           `the report of ${run.workflowId} says that ${node.name} succeeded, and its machine is ${machineStatusName(machine.status)}`,
+        );
+    }
+  }
+
+  /** How a node failed, against what has happened to its machine. */
+  #compareFailure(
+    { workflowId, startedAt, id: runId }: { workflowId: string; startedAt: string; id: string },
+    node: NodeReport,
+    machines: readonly Machine[],
+  ): void {
+    if ((this.touched.get(node.name) ?? 0) >= Date.parse(startedAt)) return;
+    const said = `the report of ${workflowId} says of ${node.name}: ${node.reason}`;
+    if (node.state === 'failed' && node.failure_kind === 'deployment-failed') {
+      const since = Date.parse(node.started_at ?? startedAt);
+      const id = this.#effects().find(({ hostname }) => hostname === node.name)?.system_id;
+      const hasFailed = this.#effects().some(
+        ({ system_id, to, at }) =>
+          system_id === id && to === MachineStatus.FailedDeployment && Date.parse(at) >= since,
+      );
+      if (!hasFailed) this.#world.violated(`${said}, and no deployment of it has failed since ${node.started_at}`);
+    }
+    if (node.state === 'failed' && node.failure_kind === 'unknown-machine') {
+      const renamed = machines.find(
+        ({ owner, owner_data }) => owner !== null && owner_data?.sitewright_site === this.#site && owner_data.sitewright_node === node.name,
+      );
+      if (renamed !== undefined && this.#wasDeployedBefore(node.name, runId))
+        this.#world.violated(`${said}, and it is ${renamed.hostname}, which has its marker`);
+    }
+    const left = machines.find(
+      ({ hostname, owner_data, status }) =>
+        hostname === node.name && status === MachineStatus.Deploying && owner_data?.sitewright_run?.startsWith(runId),
+    );
+    const isExplained = node.state === 'failed' && /may continue|not aborted/.test(node.reason ?? '');
+    if (left !== undefined && !this.maasTroubled && !isExplained)
+      this.#world.violated(`${workflowId} ends, and ${node.name} is still being deployed for it: ${node.reason ?? node.state}`);
+  }
+
+  /** MAAS was unreachable, or lost something, at some time. */
+  maasTroubled = false;
+
+  #wasDeployedBefore(name: string, runId: string): boolean {
+    return this.#recordedMachines.get(name)?.some((run) => run !== runId) ?? false;
+  }
+
+  /** Runs that have recorded the machine of a node. */
+  readonly #recordedMachines = new Map<string, string[]>();
+
+  /** What a redeployment says of the machines that it released. */
+  #compareReleased(run: { workflowId: string; startedAt: string; kind: string }, report: RunReport): void {
+    if (run.kind !== 'redeploy_nodes') return;
+    const deployed = new Set(report.baremetal?.nodes.filter(({ state }) => state === 'success').map(({ name }) => name));
+    for (const { name, state } of report.released ?? []) {
+      if (state !== 'success' || (this.touched.get(name) ?? 0) >= Date.parse(run.startedAt)) continue;
+      const id = this.#effects().find(({ hostname }) => hostname === name)?.system_id;
+      const hasLeft = this.#effects().some(
+        ({ system_id, from, at }) =>
+          system_id === id && from === MachineStatus.Deployed && Date.parse(at) >= Date.parse(run.startedAt),
+      );
+      const wasDeployed = this.#effects().findLast(
+        ({ system_id, at }) => system_id === id && Date.parse(at) < Date.parse(run.startedAt),
+      )?.to === MachineStatus.Deployed;
+      if (wasDeployed && !hasLeft)
+        this.#world.violated(`the report of ${run.workflowId} says that ${name} was released, and it never was`);
+      if (report.outcome !== 'failed' && !deployed.has(name))
+        this.#world.violated(
+          `the report of ${run.workflowId} (${report.outcome}) counts the release of ${name} as a success, and it is bare`,
         );
     }
   }
@@ -261,7 +434,13 @@ export class SiteChecks implements Observer {
       if (row.outcome === null)
         violated(`${row.workflowId} (run ${row.id}) was opened and has ended (${ended}), and its row is open`);
       const report = (await store.runs.getReport(row.id)) as unknown as RunReport | undefined;
+      this.#compareEnds(row, now, report);
       if (report === undefined) violated(`${row.workflowId} (run ${row.id}) has ended without a report`);
+    }
+    for (const [, revision, run] of this.#lastGood) {
+      const { workflowId, outcome } = rows.find(({ id }) => id === run)!;
+      if (outcome !== null && !outcome.startsWith('success'))
+        violated(`revision ${revision} counts as deployed by ${workflowId}, whose outcome is ${outcome}`);
     }
     for (const execution of executions)
       if (execution.activities.size > 0) violated(`${execution.workflowId} has ended with an open activity`);

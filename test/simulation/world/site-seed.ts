@@ -83,7 +83,7 @@ export function siteSeed(random: Random): SiteSeed {
     },
     states,
     disasters: rough ? random.int(0, 6) : 0,
-    people: random.chance(0.7) ? random.int(0, 7) : 0,
+    people: random.chance(0.8) ? random.int(0, 11) : 0,
     runs: random.int(1, 3),
     hours: random.int(1, 8),
   };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { MachineStatus } from '@sitewright/maas';
 import { openRegion, simulatorKeys } from '@sitewright/maas-simulator';
 import {
   AlreadyStarted,
@@ -52,8 +53,8 @@ async function live(
   await store.sites.create({ name: SITE });
   await store.sites.addRevision(SITE, revisionOf(wanted, wanted.nodes));
   const checks = new SiteChecks(world, region, SITE);
-  const asAdmin = async (method: string, path: string, form: Record<string, string> = {}) => {
-    const [consumer, token, secret] = simulatorKeys.admin.split(':');
+  const asUser = (key: string) => async (method: string, path: string, form: Record<string, string> = {}) => {
+    const [consumer, token, secret] = key.split(':');
     const members = {
       oauth_version: '1.0',
       oauth_signature_method: 'PLAINTEXT',
@@ -75,8 +76,11 @@ async function live(
     });
     return { status: answer?.status ?? 0, body: answer?.body ?? '' };
   };
+  const asAdmin = asUser(simulatorKeys.admin);
+  const asOperator = asUser(simulatorKeys.operator);
   checks.readMachines = async () => JSON.parse((await asAdmin('GET', 'machines/')).body);
   const installation = new Installation(world, region, code, checks, { max_parallel_nodes: 8, heartbeat_seconds: 30 });
+  checks.maasTroubled = wanted.weather.maasFails > 0 || wanted.weather.maasLosesAnswers > 0;
   installation.startWorker();
   installation.startWorker();
 
@@ -103,6 +107,7 @@ async function live(
         memo: { help: 'simulated' },
       });
       runs.push(execution);
+      checks.inputs.set(execution.runId, input);
       if (people.chance(0.3)) void temporal.update(execution, 'opened', [{}]).catch(() => undefined);
     } catch (error) {
       if (!(error instanceof AlreadyStarted)) throw error;
@@ -136,11 +141,41 @@ async function live(
       [0.7, 'maas rename'],
       [2, 'start'],
       [1.5, 'documents'],
+      [1, 'two starts'],
+      [1.5, 'reset of one that ended'],
+      [1, 'cancel of a part'],
+      [1, 'terminate of a part'],
+      [1, 'maas abort'],
+      [0.7, 'maas fixed'],
+      [1.5, 'maas taken'],
+      [0.7, 'maas taken back'],
     ]);
     actions[action] = (actions[action] ?? 0) + 1;
     world.tell(`--- a person: ${action} ${action.startsWith('maas') ? name : (run?.workflowId ?? '')}`);
     if (action.startsWith('maas')) return meddle(action, name);
     if (action === 'start') return startSomething(people);
+    if (action === 'two starts') {
+      startSomething(people);
+      return startSomething(people);
+    }
+    if (action === 'reset of one that ended') {
+      const ended = temporal.executions.filter(
+        ({ parent, status, turns }) => parent === undefined && status !== 'RUNNING' && turns.length > 1,
+      );
+      if (ended.length === 0) return;
+      const one = people.pick(ended);
+      if (open().some(({ workflowId }) => workflowId === one.workflowId)) return;
+      runs.push(temporal.reset(one, people.int(1, one.turns.length - 1), 'by a person'));
+      return;
+    }
+    if (action.endsWith('of a part')) {
+      const parts = temporal.executions.filter(({ parent, status }) => parent !== undefined && status === 'RUNNING');
+      if (parts.length === 0) return;
+      const part = people.pick(parts);
+      world.tell(`    ${part.workflowId}`);
+      checks.partsTouched.add(part.parent!.workflowId);
+      return action.startsWith('cancel') ? temporal.cancel(part) : temporal.terminate(part, 'by a person');
+    }
     if (action === 'documents') {
       nodes = people.chance(0.5) && nodes.length > 1 ? nodes.slice(0, -1) : wanted.nodes;
       await store.sites.addRevision(SITE, revisionOf(wanted, nodes));
@@ -160,6 +195,7 @@ async function live(
               ? { ...note, ...(people.chance(0.5) ? { before: '*' } : {}) }
               : note;
           if (action === 'resume' || action === 'reject') checks.pausedSince.delete(run.workflowId);
+          if (action === 'approve') checks.approved.add(run.originalRunId);
           if (isUpdate) {
             void temporal.update(run, action, [request]).then(
               () => undefined,
@@ -217,7 +253,14 @@ async function live(
     checks.touched.set(name, time.now);
     checks.peopleAct = true;
     const path = `machines/${machine.system_id}/`;
-    const answer = await (action === 'maas release'
+    if (action.startsWith('maas taken')) await take(action, machine, path);
+    const answer = await (action === 'maas abort'
+      ? asAdmin('POST', `${path}?op=abort`)
+      : action === 'maas fixed'
+        ? asAdmin('POST', `${path}?op=mark_fixed`)
+        : action.startsWith('maas taken')
+          ? asAdmin('GET', path)
+          : action === 'maas release'
       ? asAdmin('POST', `${path}?op=release`)
       : action === 'maas broken'
         ? asAdmin('POST', `${path}?op=mark_broken`)
@@ -230,7 +273,44 @@ async function live(
               : asAdmin('POST', `${path}?op=power_off`));
     checks.step();
     checks.peopleAct = false;
+    if (action === 'maas lock' && answer.status === 200) checks.lockChanged(machine.system_id, time.now);
+    await forgetFreed();
     world.tell(`    MAAS answers ${answer.status}`);
+  };
+
+  /** Whose owner has given them back, whoever asked for it. */
+  const forgetFreed = async (): Promise<void> => {
+    const machines = new Map((await checks.readMachines()).map((machine) => [machine.system_id, machine]));
+    for (const id of [...checks.foreign.keys()]) if (machines.get(id)?.owner == null) checks.foreign.delete(id);
+  };
+
+  /** Someone else deploys a machine that is free, or ends that: with another key, or with ours for another site. */
+  const take = async (action: string, { system_id, status }: { system_id: string; status: number }, path: string) => {
+    const isOperator = checks.foreign.get(system_id) ?? people.chance(0.5);
+    const as = isOperator ? asOperator : asAdmin;
+    if (action === 'maas taken back') {
+      if (!checks.foreign.has(system_id)) return;
+      const { status: answer } = await as('POST', `${path}?op=release`);
+      if (answer < 300) checks.foreign.delete(system_id);
+      return;
+    }
+    if (status !== MachineStatus.Ready || checks.foreign.has(system_id)) return;
+    const taken = await as('POST', 'machines/?op=allocate', { system_id });
+    if (taken.status !== 200) return;
+    checks.foreign.set(system_id, isOperator);
+    if (!isOperator)
+      await as('POST', `${path}?op=set_workload_annotations`, {
+        sitewright_site: 'dc2',
+        sitewright_node: 'other',
+        sitewright_run: 'other',
+      });
+    await as('POST', `${path}?op=deploy`);
+    if (people.chance(0.3))
+      time.after(people.int(300, 3_000) * 1000, async () => {
+        await as('POST', `${path}?op=mark_broken`);
+        await forgetFreed();
+      });
+    world.tell(`    taken by ${isOperator ? 'another user' : 'another site'}`);
   };
 
   const startSomething = (from: Random): void => {
@@ -289,6 +369,7 @@ async function live(
       } else {
         const ms = disasters.int(5, 1_200) * 1000;
         world.tell(`--- outage: ${what} for ${Math.round(ms / 1000)} s`);
+        if (what.startsWith('maas')) checks.maasTroubled = true;
         world.outages.begin(what, ms);
       }
     });
@@ -305,6 +386,7 @@ async function live(
   const letGo = (): void => {
     for (const run of open()) {
       temporal.signal(run, 'resume', [{}]);
+      checks.approved.add(run.originalRunId);
       temporal.signal(run, 'approve', [{ by: 'eve' }]);
     }
     time.after(HOUR, letGo);
