@@ -24,41 +24,26 @@ const bug = (
 
 export const BUGS: readonly Bug[] = [
   // Who may change what, and when.
-  bug(
-    'site',
-    '97170768',
-    'a try begins to change a machine while its run is paused',
-    'activities/node-calls.ts',
-    ['await (isFirst ? assertMayStart : proveClaim)(deps, { site });', 'await proveClaim(deps, { site });'],
-  ),
-  bug(
-    'site',
-    'b1594189',
-    'a machine is changed without proof that its run has the site',
-    'activities/fencing.ts',
-    [
-      '    const claim = await fence.store.claims.holder(subject);\n    if (claim === null) throw lost',
-      '    const claim = await fence.store.claims.holder(subject);\n    if (claim !== null) return claim;\n    if (claim === null) throw lost',
-    ],
-  ),
+  bug('site', '97170768', 'a try begins to change a machine while its run is paused', 'activities/node-calls.ts', [
+    'await (isFirst ? assertMayStart : proveClaim)(deps, { site });',
+    'await proveClaim(deps, { site });',
+  ]),
+  bug('site', 'b1594189', 'a machine is changed without proof that its run has the site', 'activities/fencing.ts', [
+    '    const claim = await fence.store.claims.holder(subject);\n    if (claim === null) throw lost',
+    '    const claim = await fence.store.claims.holder(subject);\n    if (claim !== null) return claim;\n    if (claim === null) throw lost',
+  ]),
   bug(
     'site',
     'b1594189',
     'children of a terminated run abort machines of the next',
     'activities/node-calls.ts',
-    [
-      '          await proveClaim(deps, { site: request.site });\n          const found',
-      '          const found',
-    ],
+    ['          await proveClaim(deps, { site: request.site });\n          const found', '          const found'],
     [', acting: async () => void (await proveClaim(deps, { site: request.site })) },', ' },'],
   ),
-  bug(
-    'site',
-    'b1594189',
-    'a reset of a run that has ended does its work again',
-    'activities/fencing.ts',
-    ['  if (current?.runId !== me.runId) throw lost(subject, `run ${runId} has ended and cannot be reset`);\n', ''],
-  ),
+  bug('site', 'b1594189', 'a reset of a run that has ended does its work again', 'activities/fencing.ts', [
+    '  if (current?.runId !== me.runId) throw lost(subject, `run ${runId} has ended and cannot be reset`);\n',
+    '',
+  ]),
   bug(
     'site',
     'b1594189',
@@ -66,20 +51,17 @@ export const BUGS: readonly Bug[] = [
     'activities/fencing.ts',
     ['(generation - 1) * 1_000_000 + sequence;', 'sequence + 0 * generation;'],
   ),
-  bug(
-    'site',
-    'b1594189',
-    'a second try of the end of a run fails: its claim is gone',
-    'activities/fencing.ts',
-    ['  if (sequence < CLOSING) return proveClaim(fence, subject);', '  if (sequence >= 0) return proveClaim(fence, subject);'],
-  ),
+  bug('site', 'b1594189', 'a second try of the end of a run fails: its claim is gone', 'activities/fencing.ts', [
+    '  if (sequence < CLOSING) return proveClaim(fence, subject);',
+    '  if (sequence >= 0) return proveClaim(fence, subject);',
+  ]),
   bug(
     'site',
     'f3ab4acf',
     'a claim is not taken over by the execution that a reset puts in place',
     'activities/fencing.ts',
     [
-      "  if (me.workflowId === workflowId) return current.runId === me.runId ? current.runId : null;",
+      '  if (me.workflowId === workflowId) return current.runId === me.runId ? current.runId : null;',
       '  if (me.workflowId === workflowId) return null;',
     ],
   ),
@@ -90,56 +72,35 @@ export const BUGS: readonly Bug[] = [
     'src/store/gone-holders.ts',
     ['    if (await isOpen(other.workflowId, other.runId)) return other;\n', ''],
   ),
-  bug(
-    'site',
-    'src/store/queries/run-store.ts',
-    'the end of a run leaves its claim',
-    'src/store/queries/run-store.ts',
-    ['      await releaseClaim(transaction, subject, { workflowId: run.workflowId, runId: run.id });\n', ''],
-  ),
+  bug('site', 'src/store/queries/run-store.ts', 'the end of a run leaves its claim', 'src/store/queries/run-store.ts', [
+    '      await releaseClaim(transaction, subject, { workflowId: run.workflowId, runId: run.id });\n',
+    '',
+  ]),
   // How runs begin and end.
-  bug(
-    'site',
-    '57bac531',
-    'a paused run ends by itself',
-    'workflows/run.ts',
-    ["    if (control.paused && progress.failure?.kind !== 'claim-lost') await control.mayStart();\n", ''],
-  ),
-  bug(
-    'site',
-    'workflows/run.ts',
-    'a run ends without answers to accepted requests',
-    'workflows/run.ts',
-    ['      await condition(allHandlersFinished);\n', '      if (opened.ok) await condition(allHandlersFinished);\n'],
-  ),
-  bug(
-    'site',
-    '332ea3ee',
-    'rows of terminated runs stay open for ever',
-    'activities/bookkeeping.ts',
-    ['  await closeGoneRuns(store, deps, (await store.runs.list({ site, open: true, limit: MAX_OPEN })).items);\n', ''],
-  ),
-  bug(
-    'site',
-    '1b9fe29c',
-    'a run fails when a slice of its nodes ends without a result',
-    'workflows/call.ts',
-    ['  if (type === CLAIM_LOST) throw error;\n', '  if (type !== undefined) throw error;\n'],
-  ),
-  bug(
-    'site',
-    '1b9fe29c',
-    'a slice that someone terminates leaves its deployments to MAAS',
-    'workflows/call.ts',
-    ['    await Promise.all(orphans.map((node) => abortNode(request, node, listener)));\n', ''],
-  ),
-  bug(
-    'site',
-    '1b9fe29c',
-    'nodes of a slice that someone ends have no result',
-    'workflows/call.ts',
-    ['  if (cancelled) return null;\n  if (lost !== undefined) return lost;', '  if (cancelled || stopping || lost !== undefined) return null;'],
-  ),
+  bug('site', '57bac531', 'a paused run ends by itself', 'workflows/run.ts', [
+    "    if (control.paused && progress.failure?.kind !== 'claim-lost') await control.mayStart();\n",
+    '',
+  ]),
+  bug('site', 'workflows/run.ts', 'a run ends without answers to accepted requests', 'workflows/run.ts', [
+    '      await condition(allHandlersFinished);\n',
+    '      if (opened.ok) await condition(allHandlersFinished);\n',
+  ]),
+  bug('site', '332ea3ee', 'rows of terminated runs stay open for ever', 'activities/bookkeeping.ts', [
+    '  await closeGoneRuns(store, deps, (await store.runs.list({ site, open: true, limit: MAX_OPEN })).items);\n',
+    '',
+  ]),
+  bug('site', '1b9fe29c', 'a run fails when a slice of its nodes ends without a result', 'workflows/call.ts', [
+    '  if (type === CLAIM_LOST) throw error;\n',
+    '  if (type !== undefined) throw error;\n',
+  ]),
+  bug('site', '1b9fe29c', 'a slice that someone terminates leaves its deployments to MAAS', 'workflows/call.ts', [
+    '    await Promise.all(orphans.map((node) => abortNode(request, node, listener)));\n',
+    '',
+  ]),
+  bug('site', '1b9fe29c', 'nodes of a slice that someone ends have no result', 'workflows/call.ts', [
+    '  if (cancelled) return null;\n  if (lost !== undefined) return lost;',
+    '  if (cancelled || stopping || lost !== undefined) return null;',
+  ]),
   bug(
     'site',
     'seed 659',
@@ -157,47 +118,26 @@ export const BUGS: readonly Bug[] = [
     'workflows/baremetal.ts',
     ['void CancellationScope.nonCancellable(() => this.#begin(node, index));', 'void this.#begin(node, index);'],
   ),
-  bug(
-    'site',
-    '37329c7b',
-    'a node is retried while the step before is still being aborted',
-    'workflows/baremetal.ts',
-    ['this.#open.size < this.#limit && !this.settling.includes(index);', 'this.#open.size < this.#limit;'],
-  ),
-  bug(
-    'site',
-    '6bbe00ea',
-    'a signal with a malformed payload blocks its run',
-    'workflows/border.ts',
-    [
-      '      if (request !== undefined) handle(request);\n    };\n    setHandler(defineSignal',
-      '      handle(payloads[0]);\n    };\n    setHandler(defineSignal',
-    ],
-  ),
-  bug(
-    'site',
-    '0ccf5804',
-    'a run that is resumed by another worker decides otherwise',
-    'workflows/border.ts',
-    [
-      '      return afterResults().then(() => {\n        validate?.(request);\n        return handle(request);\n      });',
-      '      return handle(request);',
-    ],
-  ),
-  bug(
-    'site',
-    'b2ea889a',
-    'a group that is held starts without approval',
-    'workflows/baremetal.ts',
-    ['nextCall(this.state, Date.now(), undecided(run.progress.holds));', 'nextCall(this.state, Date.now(), []);'],
-  ),
-  bug(
-    'site',
-    'docs/design.md#pausing',
-    'a call starts more nodes while its run is paused',
-    'workflows/call.ts',
-    ['while (!control.paused && !control.stopping && running.size < limit) {', 'while (!control.stopping && running.size < limit) {'],
-  ),
+  bug('site', '37329c7b', 'a node is retried while the step before is still being aborted', 'workflows/baremetal.ts', [
+    'this.#open.size < this.#limit && !this.settling.includes(index);',
+    'this.#open.size < this.#limit;',
+  ]),
+  bug('site', '6bbe00ea', 'a signal with a malformed payload blocks its run', 'workflows/border.ts', [
+    '      if (request !== undefined) handle(request);\n    };\n    setHandler(defineSignal',
+    '      handle(payloads[0]);\n    };\n    setHandler(defineSignal',
+  ]),
+  bug('site', '0ccf5804', 'a run that is resumed by another worker decides otherwise', 'workflows/border.ts', [
+    '      return afterResults().then(() => {\n        validate?.(request);\n        return handle(request);\n      });',
+    '      return handle(request);',
+  ]),
+  bug('site', 'b2ea889a', 'a group that is held starts without approval', 'workflows/baremetal.ts', [
+    'nextCall(this.state, Date.now(), undecided(run.progress.holds));',
+    'nextCall(this.state, Date.now(), []);',
+  ]),
+  bug('site', 'docs/design.md#pausing', 'a call starts more nodes while its run is paused', 'workflows/call.ts', [
+    'while (!control.paused && !control.stopping && running.size < limit) {',
+    'while (!control.stopping && running.size < limit) {',
+  ]),
   bug(
     'site',
     'docs/design.md#failures-are-results',
@@ -224,14 +164,20 @@ export const BUGS: readonly Bug[] = [
     'd48ad0ef',
     'a reset run releases a machine that it has released and deployed since',
     'packages/maas/src/release-machine.ts',
-    ['  if (isBackInService(machine, claim, wanted.run)) {', '  if (status < 0 && isBackInService(machine, claim, wanted.run)) {'],
+    [
+      '  if (isBackInService(machine, claim, wanted.run)) {',
+      '  if (status < 0 && isBackInService(machine, claim, wanted.run)) {',
+    ],
   ),
   bug(
     'site',
     'ce7b9381',
     'a machine that a person releases while it deploys is deployed again',
     'packages/maas/src/deploy-machine.ts',
-    ['  if (wasTaken && !isMine && !keptStatuses.has(status)) {', '  if (status < 0 && wasTaken && !keptStatuses.has(status)) {'],
+    [
+      '  if (wasTaken && !isMine && !keptStatuses.has(status)) {',
+      '  if (status < 0 && wasTaken && !keptStatuses.has(status)) {',
+    ],
     ['    if (!isMine && wasMarked)\n', '    if (status < 0 && wasMarked)\n'],
   ),
   bug(
@@ -246,18 +192,15 @@ export const BUGS: readonly Bug[] = [
     '5d3ae31f',
     'a commissioning that failed is begun again by the next try',
     'packages/maas/src/prepare-machine.ts',
-    ["failedForThisRequest: before === 'failed',", "failedForThisRequest: before === 'commissioned' && before !== before,"],
-  ),
-  bug(
-    'site',
-    '86bad31c',
-    'a broken machine of another owner is commissioned',
-    'packages/maas/src/prepare-machine.ts',
     [
-      '      const held = refusal();\n      if (held) return held;\n      const why = machine.errorDescription',
-      '      const why = machine.errorDescription',
+      "failedForThisRequest: before === 'failed',",
+      "failedForThisRequest: before === 'commissioned' && before !== before,",
     ],
   ),
+  bug('site', '86bad31c', 'a broken machine of another owner is commissioned', 'packages/maas/src/prepare-machine.ts', [
+    '      const held = refusal();\n      if (held) return held;\n      const why = machine.errorDescription',
+    '      const why = machine.errorDescription',
+  ]),
   bug(
     'site',
     'packages/maas/src/machine-hold.ts',
@@ -270,21 +213,24 @@ export const BUGS: readonly Bug[] = [
     'packages/maas/src/release-machine.ts',
     'a machine of another user is released',
     'packages/maas/src/release-machine.ts',
-    ["  if (hold === 'other-owner') return { do: 'fail', failure: otherOwner(machine) };\n  if (hold === 'other-site')", "  if (hold === 'other-site')"],
+    [
+      "  if (hold === 'other-owner') return { do: 'fail', failure: otherOwner(machine) };\n  if (hold === 'other-site')",
+      "  if (hold === 'other-site')",
+    ],
   ),
-  bug(
-    'site',
-    '827aadde',
-    'a machine that was renamed is not found',
-    'packages/maas/src/resolve-machine.ts',
-    ['  if (known === undefined || named.some', '  if (known !== null || named.some'],
-  ),
+  bug('site', '827aadde', 'a machine that was renamed is not found', 'packages/maas/src/resolve-machine.ts', [
+    '  if (known === undefined || named.some',
+    '  if (known !== null || named.some',
+  ]),
   bug(
     'site',
     'activities/load-plan.ts',
     'an update skips a node whose machine is not deployed',
     'activities/load-plan.ts',
-    ["found.length === 1 && machine?.status === MachineStatus.Deployed && holdOf(machine, { me, site }) === 'ours'", 'found.length === 1 && machine !== undefined && me !== site'],
+    [
+      "found.length === 1 && machine?.status === MachineStatus.Deployed && holdOf(machine, { me, site }) === 'ours'",
+      'found.length === 1 && machine !== undefined && me !== site',
+    ],
   ),
   bug(
     'site',
@@ -306,7 +252,10 @@ export const BUGS: readonly Bug[] = [
     'a release that was lost on the way is sent again at once, and reaches a machine that is in use again',
     'packages/maas/src/operation.ts',
     ['markerGraceMs: 5_000 };', 'markerGraceMs: 5_000 }; defaultPatience.settleMs = 0;'],
-    ['const defaultPatience: Patience = {', 'const defaultPatience: { -readonly [Key in keyof Patience]: Patience[Key] } = {'],
+    [
+      'const defaultPatience: Patience = {',
+      'const defaultPatience: { -readonly [Key in keyof Patience]: Patience[Key] } = {',
+    ],
   ),
   // What reports say.
   bug(
@@ -314,15 +263,15 @@ export const BUGS: readonly Bug[] = [
     'a8fdf22a',
     'a redeployment that was ended counts a bare machine as a success',
     'src/core/site-run/redeployed.ts',
-    ["  if (outcome === undefined || outcome === 'failed') return [...released];", '  if (outcome !== null) return [...released];'],
+    [
+      "  if (outcome === undefined || outcome === 'failed') return [...released];",
+      '  if (outcome !== null) return [...released];',
+    ],
   ),
-  bug(
-    'site',
-    'a8fdf22a',
-    'a release that had not begun counts as a success',
-    'workflows/call.ts',
-    ["  if (verb === 'release' && answer.found === 'deployed')\n    return {\n      ok: false,", "  if (verb === 'release' && answer.found === 'deployed')\n    return {\n      ok: true as boolean as false,"],
-  ),
+  bug('site', 'a8fdf22a', 'a release that had not begun counts as a success', 'workflows/call.ts', [
+    "  if (verb === 'release' && answer.found === 'deployed')\n    return {\n      ok: false,",
+    "  if (verb === 'release' && answer.found === 'deployed')\n    return {\n      ok: true as boolean as false,",
+  ]),
   bug(
     'site',
     'src/core/deployment/baremetal.ts',
@@ -335,7 +284,10 @@ export const BUGS: readonly Bug[] = [
     'workflows/site-run.ts',
     'a revision counts as deployed although a critical group failed',
     'workflows/site-run.ts',
-    ['  return whole && good && baremetal !== undefined && !halts(baremetal);', '  return whole && baremetal !== undefined && (good || outcome !== null);'],
+    [
+      '  return whole && good && baremetal !== undefined && !halts(baremetal);',
+      '  return whole && baremetal !== undefined && (good || outcome !== null);',
+    ],
   ),
   bug(
     'site',
@@ -345,48 +297,39 @@ export const BUGS: readonly Bug[] = [
     ['    if (rest.length > 0) await this.record(rest);\n', '    if (rest.length < 0) await this.record(rest);\n'],
   ),
   // Runs of graphs.
-  bug(
-    'cluster',
-    '0edcb228',
-    'a task starts while its run is paused',
-    'worker/parts/start-gate.ts',
-    ['    if (paused !== null) throw new RunHeld(`the run is paused since ${paused.since}`);\n', ''],
-  ),
-  bug(
-    'cluster',
-    '0edcb228',
-    'a task starts while its run stops',
-    'worker/parts/start-gate.ts',
-    ["    if (stopping) throw new OrderWithdrawn('the run was stopped before it started');\n", ''],
-  ),
-  bug(
-    'cluster',
-    'c8884684',
-    'a task that its node no longer starts counts as failed',
-    'src/core/scheduler/apply.ts',
-    ["      if (event.outcome === 'not_reached') withdraw(s, event.task);\n      else end", '      end'],
-  ),
+  bug('cluster', '0edcb228', 'a task starts while its run is paused', 'worker/parts/start-gate.ts', [
+    '    if (paused !== null) throw new RunHeld(`the run is paused since ${paused.since}`);\n',
+    '',
+  ]),
+  bug('cluster', '0edcb228', 'a task starts while its run stops', 'worker/parts/start-gate.ts', [
+    "    if (stopping) throw new OrderWithdrawn('the run was stopped before it started');\n",
+    '',
+  ]),
+  bug('cluster', 'c8884684', 'a task that its node no longer starts counts as failed', 'src/core/scheduler/apply.ts', [
+    "      if (event.outcome === 'not_reached') withdraw(s, event.task);\n      else end",
+    '      end',
+  ]),
   bug(
     'cluster',
     '1bc4edc6',
     'a task fails when its agent leaves: it is tried three times',
     'workflows/activity-options.ts',
-    ["const FOLLOW_AGAIN: NonNullable<ActivityOptions['retry']> = {\n", "const FOLLOW_AGAIN: NonNullable<ActivityOptions['retry']> = {\n  maximumAttempts: 3,\n"],
+    [
+      "const FOLLOW_AGAIN: NonNullable<ActivityOptions['retry']> = {\n",
+      "const FOLLOW_AGAIN: NonNullable<ActivityOptions['retry']> = {\n  maximumAttempts: 3,\n",
+    ],
   ),
   bug(
     'cluster',
     '1bc4edc6',
     'a task that an agent had taken before it went offline counts as not taken',
     'workflows/task-agents.ts',
-    ["    if (isTaken) {\n      const message", "    if (isTaken && times < 0) {\n      const message"],
+    ['    if (isTaken) {\n      const message', '    if (isTaken && times < 0) {\n      const message'],
   ),
-  bug(
-    'cluster',
-    '004bb41b',
-    'a node without an agent stops the others',
-    'src/core/scheduler/propagation.ts',
-    ['s.lostOn[node] === s.absentOn[node] ? ABSENT : FAILING;', 'ABSENT < 0 ? ABSENT : FAILING;'],
-  ),
+  bug('cluster', '004bb41b', 'a node without an agent stops the others', 'src/core/scheduler/propagation.ts', [
+    's.lostOn[node] === s.absentOn[node] ? ABSENT : FAILING;',
+    'ABSENT < 0 ? ABSENT : FAILING;',
+  ]),
   bug(
     'cluster',
     '07aa890f',
@@ -399,7 +342,10 @@ export const BUGS: readonly Bug[] = [
     '1b9fe29c',
     'a part that someone cancels leaves its run open for ever',
     'workflows/graph-parts.ts',
-    ['      if (lost && !coordinator.closing && !control.cancelled && this.#broken === null) {', '      if (lost === null) {'],
+    [
+      '      if (lost && !coordinator.closing && !control.cancelled && this.#broken === null) {',
+      '      if (lost === null) {',
+    ],
     ['        this.#broken = { lost: `${lost.id} was cancelled` };', ''],
   ),
   bug(
@@ -415,13 +361,13 @@ export const BUGS: readonly Bug[] = [
     'transactions of terminated runs stay open for ever',
     'src/store/gone-holders.ts',
     ["    await transactions.endRun(id, { status: 'lost', message: 'Its workflow ended without closing it' });\n", ''],
-    ['    await transactions.endRun(transaction, { status: outcome, message: reason ?? outcome }).catch(unlessNotFound);\n', ''],
+    [
+      '    await transactions.endRun(transaction, { status: outcome, message: reason ?? outcome }).catch(unlessNotFound);\n',
+      '',
+    ],
   ),
-  bug(
-    'cluster',
-    'b1594189',
-    'a part records tasks of a cluster that its run has lost',
-    'activities/task-records.ts',
-    ["clusterId === null ? 1 : await proveClaim(deps, { cluster: clusterId });", 'clusterId === null ? 1 : 1;'],
-  ),
+  bug('cluster', 'b1594189', 'a part records tasks of a cluster that its run has lost', 'activities/task-records.ts', [
+    'clusterId === null ? 1 : await proveClaim(deps, { cluster: clusterId });',
+    'clusterId === null ? 1 : 1;',
+  ]),
 ];

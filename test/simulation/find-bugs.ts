@@ -103,5 +103,7 @@ try {
 }
 if (values.json !== undefined) await writeFile(values.json, JSON.stringify(results, null, 2));
 const hidden = results.filter(({ found }) => found === null).length;
-console.log(values.check ? `${wanted.length} bugs have their place` : `${results.length - hidden} of ${results.length} found`);
+console.log(
+  values.check ? `${wanted.length} bugs have their place` : `${results.length - hidden} of ${results.length} found`,
+);
 process.exit(hidden === 0 ? 0 : 1);

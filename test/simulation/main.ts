@@ -1,11 +1,14 @@
 /**
  * Lives through seeds: `npm run simulate -- --seed 7` tells the story of one and stops where something happens that must not;
- * `--seeds 1000` counts the violations of many, on all cores.
+ * `--seeds 1000` counts the violations of many, on all cores. `--seed 7 --shrink` leaves out what the violation does not need.
  */
 import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
+import { coverageSvg, coverageText } from './coverage.ts';
+import { shrunk } from './shrink.ts';
 import { withoutThreads } from './world/seams.ts';
 import { loadWithSmallLimits, withSmallLimits } from './world/small-limits.ts';
 import type { Verdict } from './world/verdict.ts';
@@ -24,6 +27,14 @@ const { values } = parseArgs({
     /** End with the first violation. */
     first: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
+    /** Parts of the script that are left out, such as `person 3,weather turnLost`. */
+    without: { type: 'string' },
+    /** Leave out of the story of `--seed` all that its violation does not need. */
+    shrink: { type: 'boolean', default: false },
+    /** Show which event was reached in which state, and which never was. */
+    coverage: { type: 'boolean', default: false },
+    /** The same as a picture, in this file. */
+    svg: { type: 'string' },
   },
 });
 
@@ -32,31 +43,32 @@ type Sum = { [Key in 'events' | 'turns' | 'replays' | 'changes' | 'simulatedMs']
   digests: string[];
   outcomes: Record<string, number>;
   actions: Record<string, number>;
+  reached: Record<string, number>;
 };
 
 const NUMBERS = ['events', 'turns', 'replays', 'changes', 'simulatedMs'] as const;
 
 const nothing = (): Sum => ({
   ...{ events: 0, turns: 0, replays: 0, changes: 0, simulatedMs: 0 },
-  ...{ failed: [], digests: [], outcomes: {}, actions: {} },
+  ...{ failed: [], digests: [], outcomes: {}, actions: {}, reached: {} },
 });
 
 function add(sum: Sum, more: Sum): Sum {
   for (const key of NUMBERS) sum[key] += more[key];
   sum.failed.push(...more.failed);
   sum.digests.push(...more.digests);
-  for (const key of ['outcomes', 'actions'] as const)
+  for (const key of ['outcomes', 'actions', 'reached'] as const)
     for (const [name, times] of Object.entries(more[key])) sum[key][name] = (sum[key][name] ?? 0) + times;
   return sum;
 }
 
 function sumOf(verdict: Verdict): Sum {
-  const { seed, violation, digest, outcomes, actions } = verdict;
+  const { seed, violation, digest, outcomes, actions, reached } = verdict;
   const counts = Object.fromEntries(NUMBERS.map((key) => [key, verdict[key]])) as Pick<Sum, (typeof NUMBERS)[number]>;
   const ends: Record<string, number> = {};
   for (const outcome of outcomes) ends[outcome] = (ends[outcome] ?? 0) + 1;
   const failed = violation === null ? [] : [{ seed, violation }];
-  return { ...counts, failed, digests: [digest], outcomes: ends, actions: { ...actions } };
+  return { ...counts, failed, digests: [digest], outcomes: ends, actions: { ...actions }, reached: { ...reached } };
 }
 
 /** Lives through the seeds in this process. */
@@ -76,7 +88,9 @@ async function here(from: number, count: number, tell: (verdict: Verdict) => voi
   const sum = nothing();
   for (let seed = from; seed < from + count; seed++) {
     const isSite = values.world === undefined ? seed % 2 === 1 : values.world === 'site';
-    const verdict = await (isSite ? simulateSite : simulateCluster)(seed, code);
+    const live = (without: readonly string[]) => (isSite ? simulateSite : simulateCluster)(seed, code, without);
+    const without = values.without?.split(',') ?? [];
+    const verdict = values.shrink ? await shrunk(live, without) : await live(without);
     tell(verdict);
     add(sum, sumOf(verdict));
     if (values.first && verdict.violation !== null) break;
@@ -125,6 +139,8 @@ else {
       .join(', ');
   const hours = sum.simulatedMs / 3_600_000;
   for (const { seed, violation } of sum.failed) console.log(`seed ${seed}: ${violation}`);
+  if (values.coverage) console.log(coverageText(sum.reached));
+  if (values.svg !== undefined) await writeFile(values.svg, coverageSvg(sum.reached, count));
   console.log(
     [
       `${count} seeds from ${from}: ${sum.failed.length} with a violation`,

@@ -162,7 +162,10 @@ export class ActivityTask {
       return;
     }
     const state = isFinal ? RETRY_STATE.nonRetryable : this.#whyNotRetried();
-    this.#resolve({ failed: { failure: this.#wrapped(failure, state) } }, `ActivityTaskFailed ${failure.message ?? ''}`);
+    this.#resolve(
+      { failed: { failure: this.#wrapped(failure, state) } },
+      `ActivityTaskFailed ${failure.message ?? ''}`,
+    );
   }
 
   #retry(asked?: number): boolean {

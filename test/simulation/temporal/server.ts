@@ -794,11 +794,7 @@ export class SimulatedTemporal {
     if (above !== undefined) this.#childClosed(this.current(above), parent.seq, execution);
   }
 
-  #childClosed(
-    parent: Execution,
-    seq: number,
-    child: Execution | undefined,
-  ): void {
+  #childClosed(parent: Execution, seq: number, child: Execution | undefined): void {
     const known = parent.children.get(seq);
     if (parent.status !== 'RUNNING' || known === undefined) return;
     // One that is left of before a reset, and gives way to that which is being started.

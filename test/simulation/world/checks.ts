@@ -133,7 +133,11 @@ export class SiteChecks implements Observer {
       this.#world.violated(`${workflowId} begins ${activityId}, and no one has approved it`);
     for (const { policy } of execution.activities.values()) {
       const [other = '', , otherNode = ''] = policy.activityId.split(':');
-      if (policy.activityId !== activityId && otherNode === node && ['prepare', 'deploy', 'release', 'abort'].includes(other))
+      if (
+        policy.activityId !== activityId &&
+        otherNode === node &&
+        ['prepare', 'deploy', 'release', 'abort'].includes(other)
+      )
         this.#world.violated(`${workflowId} begins ${activityId} while ${policy.activityId} is under way`);
     }
   }
@@ -309,7 +313,9 @@ export class SiteChecks implements Observer {
     for (const [state, count] of Object.entries(result.nodes)) {
       const names = report.baremetal.nodes.filter((node) => node.state === state);
       if (names.length !== count)
-        this.#world.violated(`${row.workflowId} ended with ${count} nodes ${state}, and its report has ${names.length}`);
+        this.#world.violated(
+          `${row.workflowId} ended with ${count} nodes ${state}, and its report has ${names.length}`,
+        );
     }
   }
 
@@ -357,14 +363,14 @@ export class SiteChecks implements Observer {
       const since = Date.parse(node.started_at ?? startedAt);
       const id = this.#effects().find(({ hostname }) => hostname === node.name)?.system_id;
       const hasFailed = this.#effects().some(
-        ({ system_id, to, at }) =>
-          system_id === id && to === MachineStatus.FailedDeployment && Date.parse(at) >= since,
+        ({ system_id, to, at }) => system_id === id && to === MachineStatus.FailedDeployment && Date.parse(at) >= since,
       );
       if (!hasFailed) this.#world.violated(`${said}, and no deployment of it has failed since ${node.started_at}`);
     }
     if (node.state === 'failed' && node.failure_kind === 'unknown-machine') {
       const renamed = machines.find(
-        ({ owner, owner_data }) => owner !== null && owner_data?.sitewright_site === this.#site && owner_data.sitewright_node === node.name,
+        ({ owner, owner_data }) =>
+          owner !== null && owner_data?.sitewright_site === this.#site && owner_data.sitewright_node === node.name,
       );
       if (renamed !== undefined && this.#wasDeployedBefore(node.name, runId))
         this.#world.violated(`${said}, and it is ${renamed.hostname}, which has its marker`);
@@ -375,7 +381,9 @@ export class SiteChecks implements Observer {
     );
     const isExplained = node.state === 'failed' && /may continue|not aborted/.test(node.reason ?? '');
     if (left !== undefined && !this.maasTroubled && !isExplained)
-      this.#world.violated(`${workflowId} ends, and ${node.name} is still being deployed for it: ${node.reason ?? node.state}`);
+      this.#world.violated(
+        `${workflowId} ends, and ${node.name} is still being deployed for it: ${node.reason ?? node.state}`,
+      );
   }
 
   /** MAAS was unreachable, or lost something, at some time. */
@@ -391,7 +399,9 @@ export class SiteChecks implements Observer {
   /** What a redeployment says of the machines that it released. */
   #compareReleased(run: { workflowId: string; startedAt: string; kind: string }, report: RunReport): void {
     if (run.kind !== 'redeploy_nodes') return;
-    const deployed = new Set(report.baremetal?.nodes.filter(({ state }) => state === 'success').map(({ name }) => name));
+    const deployed = new Set(
+      report.baremetal?.nodes.filter(({ state }) => state === 'success').map(({ name }) => name),
+    );
     for (const { name, state } of report.released ?? []) {
       if (state !== 'success' || (this.touched.get(name) ?? 0) >= Date.parse(run.startedAt)) continue;
       const id = this.#effects().find(({ hostname }) => hostname === name)?.system_id;
@@ -399,9 +409,9 @@ export class SiteChecks implements Observer {
         ({ system_id, from, at }) =>
           system_id === id && from === MachineStatus.Deployed && Date.parse(at) >= Date.parse(run.startedAt),
       );
-      const wasDeployed = this.#effects().findLast(
-        ({ system_id, at }) => system_id === id && Date.parse(at) < Date.parse(run.startedAt),
-      )?.to === MachineStatus.Deployed;
+      const wasDeployed =
+        this.#effects().findLast(({ system_id, at }) => system_id === id && Date.parse(at) < Date.parse(run.startedAt))
+          ?.to === MachineStatus.Deployed;
       if (wasDeployed && !hasLeft)
         this.#world.violated(`the report of ${run.workflowId} says that ${name} was released, and it never was`);
       if (report.outcome !== 'failed' && !deployed.has(name))

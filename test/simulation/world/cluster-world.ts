@@ -7,6 +7,7 @@ import { type Execution, NotFound, Random, type VirtualTime, type WorkflowCode }
 import { Installation, type Observer, QUEUE } from './installation.ts';
 import { SimulatedNode } from './node-agent.ts';
 import { inVirtualTime, openWorld } from './open-world.ts';
+import { Script, stateOf } from './script.ts';
 import type { Verdict } from './verdict.ts';
 import { CALM, caller, type Weather } from './world.ts';
 
@@ -15,18 +16,31 @@ const HOUR = 3_600_000;
 const ENDS_WITHIN_MS = 48 * HOUR;
 
 /** Lives through one seed: runs of graphs on the nodes of a cluster. */
-export async function simulateCluster(seed: number, code: WorkflowCode): Promise<Verdict> {
+export async function simulateCluster(
+  seed: number,
+  code: WorkflowCode,
+  without: readonly string[] = [],
+): Promise<Verdict> {
   const random = new Random(`cluster ${seed}`);
   return inVirtualTime(random, Date.parse('2026-02-05T08:00:00Z') + seed * 1000, (time) =>
-    live(seed, random, time, code),
+    live(seed, random, time, code, without),
   );
 }
 
-async function live(seed: number, random: Random, time: VirtualTime, code: WorkflowCode): Promise<Verdict> {
+async function live(
+  seed: number,
+  random: Random,
+  time: VirtualTime,
+  code: WorkflowCode,
+  without: readonly string[],
+): Promise<Verdict> {
   const wanted = random.fork('wanted');
   const rough = wanted.chance(0.7);
   const rare = (most: number): number => (rough && wanted.chance(0.6) ? wanted.next() * most : 0);
-  const weather: Weather = {
+  const script = new Script(time, random.fork('script'), without, () =>
+    stateOf(temporal, (workflowId) => pausedSince.has(workflowId)),
+  );
+  const weather: Weather = script.weather({
     ...CALM,
     turnLost: rare(0.08),
     cacheLost: rare(0.2),
@@ -34,7 +48,7 @@ async function live(seed: number, random: Random, time: VirtualTime, code: Workf
     storeFails: rare(0.03),
     storeLosesAnswers: rare(0.02),
     temporalFails: rare(0.03),
-  };
+  });
   const pausedSince = new Map<string, number>();
   /** Runs that people have stopped, cancelled, or ended a part of. */
   const ended = new Set<string>();
@@ -130,10 +144,9 @@ async function live(seed: number, random: Random, time: VirtualTime, code: Workf
     return node;
   });
 
-  const actions: Record<string, number> = {};
-  const count = (name: string): void => void (actions[name] = (actions[name] ?? 0) + 1);
   let started = 0;
   const start = (): void => {
+    const wanted = random.fork(`start ${started + 1}`);
     const input = {
       cluster,
       started_by: 'ann',
@@ -154,8 +167,9 @@ async function live(seed: number, random: Random, time: VirtualTime, code: Workf
     const last = parts < 0 ? run.turns.length - 1 : parts;
     if (last >= 1) temporal.reset(run, people.int(1, last), 'by a person');
   };
-  const people = random.fork('people');
-  const act = (): void => {
+  let people = random.fork('people');
+  const act = (own: Random): void => {
+    people = own;
     const run = open().length === 0 ? undefined : people.pick(open());
     const action = people.weighed<string>([
       [5, 'pause'],
@@ -173,10 +187,13 @@ async function live(seed: number, random: Random, time: VirtualTime, code: Workf
       [1, 'terminate of a part'],
       [1, 'reset of one that ended'],
     ]);
-    count(action);
+    script.happens(action);
     world.tell(`--- a person: ${action} ${run?.workflowId ?? ''}`);
     if (action === 'two starts') start();
-    if (action === 'start' || action === 'two starts') return start();
+    if (action === 'start' || action === 'two starts') {
+      start();
+      return;
+    }
     if (action.endsWith('of a part')) {
       const parts = temporal.executions.filter(({ parent, status }) => parent !== undefined && status === 'RUNNING');
       if (parts.length === 0) return;
@@ -231,14 +248,14 @@ async function live(seed: number, random: Random, time: VirtualTime, code: Workf
   const plan = random.fork('plan');
   const faultsEndAt = plan.int(1, 4) * HOUR;
   time.after(1, start);
-  for (let at = 0, times = plan.int(0, 2); at < times; at++) time.after(plan.int(1, 7_200) * 1000, start);
+  for (let at = 0, times = plan.int(0, 2); at < times; at++) script.plan('start', plan.int(1, 7_200) * 1000, start);
   for (let at = 0, times = plan.chance(0.8) ? plan.int(0, 10) : 0; at < times; at++)
-    time.after((plan.chance(0.8) ? plan.int(1, 900) : plan.int(1, faultsEndAt / 1000)) * 1000, act);
-  const disasters = random.fork('disasters');
+    script.plan('person', (plan.chance(0.8) ? plan.int(1, 900) : plan.int(1, faultsEndAt / 1000)) * 1000, act);
   for (let at = 0, times = rough ? plan.int(0, 6) : 0; at < times; at++) {
-    time.after((plan.chance(0.8) ? plan.int(1, 900) : plan.int(1, faultsEndAt / 1000)) * 1000, () => {
+    const when = (plan.chance(0.8) ? plan.int(1, 900) : plan.int(1, faultsEndAt / 1000)) * 1000;
+    script.plan('fault', when, (disasters) => {
       const what = disasters.pick(['kill', 'agent', 'agent', 'agent leaves', 'stall', 'store', 'temporal']);
-      count(what);
+      script.happens(what);
       const { workers } = installation;
       if (what === 'agent') disasters.pick(nodes).killAgent(disasters.int(1, 600) * 1000);
       else if (what === 'agent leaves') disasters.pick(nodes).agent?.shutDown();
@@ -323,7 +340,9 @@ async function live(seed: number, random: Random, time: VirtualTime, code: Workf
       if (not_reached > 0 && failed === 0 && !isEndedByUs && report.reason === undefined)
         world.violated(`${workflowId}: ${not_reached} tasks of ${type} were not reached, and no one stopped it`);
       if (not_reached > 0 && failed === 0 && offline.length > 0 && blocked > 0 && !isEndedByUs)
-        world.violated(`${workflowId}: ${offline.join(', ')} stopped the others: ${not_reached} tasks were not reached`);
+        world.violated(
+          `${workflowId}: ${offline.join(', ')} stopped the others: ${not_reached} tasks were not reached`,
+        );
       for (const { task, node, attempts, reason } of failed_tasks) {
         const on = nodes[Number(node) - 1];
         if (on === undefined) continue;
@@ -364,6 +383,8 @@ async function live(seed: number, random: Random, time: VirtualTime, code: Workf
     outcomes: temporal.executions
       .filter(({ parent }) => parent === undefined)
       .map(({ type, status }) => `${type} ${status}`),
-    actions,
+    actions: script.actions,
+    reached: script.reached,
+    parts: script.parts,
   };
 }

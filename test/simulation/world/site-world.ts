@@ -12,6 +12,7 @@ import {
 import { SiteChecks } from './checks.ts';
 import { Installation, QUEUE } from './installation.ts';
 import { inVirtualTime, openWorld } from './open-world.ts';
+import { Script, stateOf } from './script.ts';
 import { revisionOf, type SiteSeed, siteSeed } from './site-seed.ts';
 import type { Verdict } from './verdict.ts';
 import { CALM } from './world.ts';
@@ -22,11 +23,15 @@ const HOUR = 3_600_000;
 const ENDS_WITHIN_MS = 48 * HOUR;
 
 /** Lives through one seed: a site, its workers, its MAAS and its people, until all runs have ended. */
-export async function simulateSite(seed: number, code: WorkflowCode): Promise<Verdict> {
+export async function simulateSite(
+  seed: number,
+  code: WorkflowCode,
+  without: readonly string[] = [],
+): Promise<Verdict> {
   const random = new Random(`site ${seed}`);
   const wanted = siteSeed(random.fork('site'));
   return inVirtualTime(random, Date.parse('2026-01-05T08:00:00Z') + seed * 1000, (time) =>
-    live(seed, random, wanted, time, code),
+    live(seed, random, wanted, time, code, without),
   );
 }
 
@@ -36,8 +41,12 @@ async function live(
   wanted: SiteSeed,
   time: VirtualTime,
   code: WorkflowCode,
+  without: readonly string[],
 ): Promise<Verdict> {
-  const world = await openWorld(seed, random, time, wanted.weather, (workflowId, type, detail) =>
+  const script = new Script(time, random.fork('script'), without, () =>
+    stateOf(temporal, (workflowId) => checks.pausedSince.has(workflowId)),
+  );
+  const world = await openWorld(seed, random, time, script.weather(wanted.weather), (workflowId, type, detail) =>
     checks.recorded(workflowId, type, detail),
   );
   const { store, story, temporal } = world;
@@ -53,29 +62,31 @@ async function live(
   await store.sites.create({ name: SITE });
   await store.sites.addRevision(SITE, revisionOf(wanted, wanted.nodes));
   const checks = new SiteChecks(world, region, SITE);
-  const asUser = (key: string) => async (method: string, path: string, form: Record<string, string> = {}) => {
-    const [consumer, token, secret] = key.split(':');
-    const members = {
-      oauth_version: '1.0',
-      oauth_signature_method: 'PLAINTEXT',
-      oauth_consumer_key: consumer,
-      oauth_token: token,
-      oauth_signature: `%26${secret}`,
-      oauth_nonce: random.uuid(),
-      oauth_timestamp: String(Math.floor(time.now / 1000)),
+  const asUser =
+    (key: string) =>
+    async (method: string, path: string, form: Record<string, string> = {}) => {
+      const [consumer, token, secret] = key.split(':');
+      const members = {
+        oauth_version: '1.0',
+        oauth_signature_method: 'PLAINTEXT',
+        oauth_consumer_key: consumer,
+        oauth_token: token,
+        oauth_signature: `%26${secret}`,
+        oauth_nonce: random.uuid(),
+        oauth_timestamp: String(Math.floor(time.now / 1000)),
+      };
+      const authorization = `OAuth ${Object.entries(members)
+        .map(([name, value]) => `${name}="${value}"`)
+        .join(', ')}`;
+      const answer = await region.answer({
+        method,
+        url: `/MAAS/api/2.0/${path}`,
+        authorization,
+        contentType: 'application/x-www-form-urlencoded',
+        body: new URLSearchParams(form).toString(),
+      });
+      return { status: answer?.status ?? 0, body: answer?.body ?? '' };
     };
-    const authorization = `OAuth ${Object.entries(members)
-      .map(([name, value]) => `${name}="${value}"`)
-      .join(', ')}`;
-    const answer = await region.answer({
-      method,
-      url: `/MAAS/api/2.0/${path}`,
-      authorization,
-      contentType: 'application/x-www-form-urlencoded',
-      body: new URLSearchParams(form).toString(),
-    });
-    return { status: answer?.status ?? 0, body: answer?.body ?? '' };
-  };
   const asAdmin = asUser(simulatorKeys.admin);
   const asOperator = asUser(simulatorKeys.operator);
   checks.readMachines = async () => JSON.parse((await asAdmin('GET', 'machines/')).body);
@@ -84,7 +95,6 @@ async function live(
   installation.startWorker();
   installation.startWorker();
 
-  const actions: Record<string, number> = {};
   const runs: Execution[] = [];
   const mayRelease = new Set<string>();
   let mayErase = false;
@@ -117,8 +127,9 @@ async function live(
 
   const open = (): Execution[] =>
     temporal.executions.filter(({ status, parent }) => status === 'RUNNING' && parent === undefined);
-  const people = random.fork('people');
-  const act = async (): Promise<void> => {
+  let people = random.fork('people');
+  const act = async (own: Random): Promise<void> => {
+    people = own;
     const run = open().length === 0 ? undefined : people.pick(open());
     const name = people.pick(nodes).name;
     const action = people.weighed<string>([
@@ -150,7 +161,7 @@ async function live(
       [1.5, 'maas taken'],
       [0.7, 'maas taken back'],
     ]);
-    actions[action] = (actions[action] ?? 0) + 1;
+    script.happens(action);
     world.tell(`--- a person: ${action} ${action.startsWith('maas') ? name : (run?.workflowId ?? '')}`);
     if (action.startsWith('maas')) return meddle(action, name);
     if (action === 'start') return startSomething(people);
@@ -261,16 +272,16 @@ async function live(
         : action.startsWith('maas taken')
           ? asAdmin('GET', path)
           : action === 'maas release'
-      ? asAdmin('POST', `${path}?op=release`)
-      : action === 'maas broken'
-        ? asAdmin('POST', `${path}?op=mark_broken`)
-        : action === 'maas lock'
-          ? asAdmin('POST', `${path}?op=${people.chance(0.5) ? 'lock' : 'unlock'}`)
-          : action === 'maas delete'
-            ? asAdmin('DELETE', path)
-            : action === 'maas rename'
-              ? asAdmin('PUT', path, { hostname: `${name}-x` })
-              : asAdmin('POST', `${path}?op=power_off`));
+            ? asAdmin('POST', `${path}?op=release`)
+            : action === 'maas broken'
+              ? asAdmin('POST', `${path}?op=mark_broken`)
+              : action === 'maas lock'
+                ? asAdmin('POST', `${path}?op=${people.chance(0.5) ? 'lock' : 'unlock'}`)
+                : action === 'maas delete'
+                  ? asAdmin('DELETE', path)
+                  : action === 'maas rename'
+                    ? asAdmin('PUT', path, { hostname: `${name}-x` })
+                    : asAdmin('POST', `${path}?op=power_off`));
     checks.step();
     checks.peopleAct = false;
     if (action === 'maas lock' && answer.status === 200) checks.lockChanged(machine.system_id, time.now);
@@ -335,16 +346,15 @@ async function live(
   time.after(1, () => start('deploy_site', random.fork('first').chance(0.1) ? { hold_before: ['*'] } : {}));
   const plan = random.fork('plan');
   for (let at = 1; at < wanted.runs; at++)
-    time.after(plan.int(60, wanted.hours * 3600) * 1000, () => startSomething(plan));
+    script.plan('start', plan.int(60, wanted.hours * 3600) * 1000, (own) => startSomething(own));
   for (let at = 0; at < wanted.people; at++) {
     // Most while something happens.
     const when = plan.chance(0.7) ? plan.int(1, 2_400) * 1000 : plan.int(0, faultsEndAt);
-    time.after(when, act);
+    script.plan('person', when, act);
   }
-  const disasters = random.fork('disasters');
   for (let at = 0; at < wanted.disasters; at++) {
-    const when = disasters.chance(0.7) ? disasters.int(1, 2_400) * 1000 : disasters.int(0, faultsEndAt);
-    time.after(when, () => {
+    const when = plan.chance(0.7) ? plan.int(1, 2_400) * 1000 : plan.int(0, faultsEndAt);
+    script.plan('fault', when, (disasters) => {
       const workers = installation.workers;
       const what = disasters.weighed<string>([
         [4, 'kill'],
@@ -356,7 +366,7 @@ async function live(
         [2, 'maas hangs'],
         [2, 'temporal'],
       ]);
-      actions[what] = (actions[what] ?? 0) + 1;
+      script.happens(what);
       if (what === 'kill all') for (const worker of workers) installation.kill(worker, disasters.int(1, 120) * 1000);
       else if (workers.length > 0 && what === 'kill')
         installation.kill(disasters.pick(workers), disasters.int(1, 300) * 1000);
@@ -424,6 +434,8 @@ async function live(
     changes: checks.changes,
     simulatedMs,
     outcomes,
-    actions,
+    actions: script.actions,
+    reached: script.reached,
+    parts: script.parts,
   };
 }

@@ -18,7 +18,8 @@ const LIMITS: readonly Limit[] = [
 ];
 
 function reduced(text: string, { file, is, small }: Limit): string {
-  if (text.split(is).length !== 2) throw new Error(`${file} no longer says '${is}': make the limit small in another way`);
+  if (text.split(is).length !== 2)
+    throw new Error(`${file} no longer says '${is}': make the limit small in another way`);
   return text.replace(is, small);
 }
 

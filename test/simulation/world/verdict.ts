@@ -12,4 +12,8 @@ export interface Verdict {
   readonly simulatedMs: number;
   readonly outcomes: readonly string[];
   readonly actions: Readonly<Record<string, number>>;
+  /** How often what happened in which state: `state × what`. */
+  readonly reached: Readonly<Record<string, number>>;
+  /** Parts of its script, each of which may be left out. */
+  readonly parts: readonly string[];
 }
