@@ -103,7 +103,7 @@ export const BUGS: readonly Bug[] = [
   ]),
   bug(
     'site',
-    'seed 659',
+    'CHANGELOG: cancelled while a retry waited for the end of a pause',
     'a cancelled run stops for good while a retry waits for the end of a pause',
     'workflows/baremetal.ts',
     [
@@ -134,13 +134,19 @@ export const BUGS: readonly Bug[] = [
     'nextCall(this.state, Date.now(), undecided(run.progress.holds));',
     'nextCall(this.state, Date.now(), []);',
   ]),
-  bug('site', 'docs/design.md#pausing', 'a call starts more nodes while its run is paused', 'workflows/call.ts', [
-    'while (!control.paused && !control.stopping && running.size < limit) {',
-    'while (!control.stopping && running.size < limit) {',
-  ]),
   bug(
     'site',
-    'docs/design.md#failures-are-results',
+    'docs/explain/design.md#pausing',
+    'a call starts more nodes while its run is paused',
+    'workflows/call.ts',
+    [
+      'while (!control.paused && !control.stopping && running.size < limit) {',
+      'while (!control.stopping && running.size < limit) {',
+    ],
+  ),
+  bug(
+    'site',
+    'docs/explain/design.md#failures-are-results',
     'an outage fails a healthy node: retries end after three',
     'workflows/activity-options.ts',
     [

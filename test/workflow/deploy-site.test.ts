@@ -397,7 +397,7 @@ describe('operators', () => {
     await recordHistory(run.handle, 'deploy_site--node-retried');
   });
 
-  // Seed 659 of the simulated sites: the workflow task failed, and with it every later one.
+  // Found by the simulated sites: the workflow task failed, and with it every later one.
   it('is cancelled while a retry waits for the end of a pause', async () => {
     const site = scriptedSite(strategy, nodes);
     site.hold.add('deploy:n1');
