@@ -160,7 +160,7 @@ async function live(
   const open = (): Execution[] =>
     temporal.executions.filter(({ status, parent }) => status === 'RUNNING' && parent === undefined);
   const reset = (run: Execution): void => {
-    // Behind the start of its parts, which know the run by its execution, it would wait for ever (docs/guarantees.md).
+    // Behind the start of its parts, which know the run by its execution, it would wait for ever (docs/explain/guarantees.md).
     const parts = run.turns.findIndex(({ activations }) =>
       activations.some(({ commands }) => commands.some((one) => one.startChildWorkflowExecution)),
     );
@@ -289,7 +289,7 @@ async function live(
   });
 
   const limit = time.now + faultsEndAt + ENDS_WITHIN_MS;
-  // A part that is left of before a reset, and that the run did not start again, waits for ever (docs/guarantees.md).
+  // A part that is left of before a reset, and that the run did not start again, waits for ever (docs/explain/guarantees.md).
   const isLeft = ({ parent }: Execution): boolean =>
     parent !== undefined && temporal.find(parent.workflowId, parent.runId).resetTo !== null;
   const isOver = (): boolean => isCalm && temporal.executions.every((one) => one.status !== 'RUNNING' || isLeft(one));
