@@ -53,7 +53,8 @@ export function coverageSvg(reached: Readonly<Record<string, number>>, seeds: nu
   const pairs = states.length * events.length;
   const note = `${pairs - never.length} of ${pairs} pairs of state (left) and event (above) reached in ${seeds} seeds; rings: never`;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="11" fill="#334155">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="11" fill="#334155" role="img" aria-label="${note}">`,
+    `<title>${note}</title>`,
     `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
     ...columns,
     ...rows,
