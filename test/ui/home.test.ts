@@ -144,6 +144,7 @@ describePage("finding one's way", () => {
     await page.keyboard.type('g h');
     await page.waitForURL(/text=g\+h/);
     await page.keyboard.press('Control+k');
+    await palette.waitFor();
     await page.keyboard.press('Escape');
     await palette.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Go to …' }).click();

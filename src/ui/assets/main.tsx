@@ -194,7 +194,6 @@ function Operator() {
         </label>
       )}
       <a href="/docs/">Docs</a>
-      <a href="/docs/api">API</a>
     </div>
   );
 }
