@@ -1,4 +1,4 @@
-/** The shelves of the documents, in reading order; each page is a file of `docs/FOLDER`, whose first heading is its title. */
+/** The shelves of the documents, in reading order; each page is a file in the folder of its shelf, whose first heading is its title. */
 export interface Shelf {
   readonly folder: string;
   readonly title: string;
