@@ -7,6 +7,7 @@ import type { TaskOnNode } from '../core/task-on-node.ts';
 import { withoutEnd } from '../core/text/text.ts';
 import { EXIT, exitCodeOfStatus } from './exit-codes.ts';
 import { CliError, type CliProblem, usageError } from './problem.ts';
+import { isChange, WouldChange } from './would-change.ts';
 
 /** Timeout of a request. Updates of a run wait for its worker, which may be busy. */
 const LIMIT_MS = 90_000;
@@ -46,6 +47,8 @@ interface ApiClientOptions {
   readonly token?: string;
   readonly fetch?: typeof fetch;
   readonly limitMs?: number;
+  /** Whether to end before the first change, with `WouldChange`. */
+  readonly dryRun?: boolean;
 }
 
 /**
@@ -183,6 +186,8 @@ export class ApiClient {
     const fetching = this.#options.fetch ?? fetch;
     const { method, url } = this.#addressOf(at, ask);
     const { body } = ask;
+    if (this.#options.dryRun && isChange(at))
+      throw new WouldChange({ method, path: url.slice(this.url.length), ...given({ body }) });
     const isArchive = body instanceof Uint8Array;
     const limit = AbortSignal.timeout(limitMs);
     let answer: Response;

@@ -3,6 +3,8 @@ export const EXIT = {
   done: 0,
   /** The command worked but its result is negative: a run failed, was stopped or cancelled; a package is not valid. */
   failed: 1,
+  /** With `--detailed-exitcode`, a dry run or plan with something to do; any error is 1 then. */
+  changes: 2,
   /** Wrong use, or invalid input. */
   invalid: 2,
   notFound: 3,

@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import { programVersion } from '../platform/installation.ts';
 import type { GlobalFlags } from './api-address.ts';
 import { CliCommand } from './command.ts';
+import { DRY_RUN } from './confirm.ts';
+import { addDryRuns, isChanging } from './dry-run.ts';
 import { hasNames } from './id-argument.ts';
 import { createSession, type Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -160,6 +162,11 @@ Exit codes: 0 done, 1 the run failed, was stopped or cancelled, 2 invalid use or
   };
   const session = createSession(plain, () => program.opts<GlobalFlags>());
   program.hook('preAction', async (_program, command) => {
+    const { dryRun, detailedExitcode } = command.opts<{ dryRun?: boolean; detailedExitcode?: boolean }>();
+    session.asked.dryRun = dryRun === true && isChanging(command);
+    session.asked.detailedExitcode = detailedExitcode === true;
+    // Its question is shown, and nobody is asked.
+    if (session.asked.dryRun) command.setOptionValue('yes', DRY_RUN);
     if (hasNames(command)) await (await import('./named-ids.ts')).putIdsForNames(command, session);
   });
 
@@ -173,5 +180,6 @@ Exit codes: 0 done, 1 the run failed, was stopped or cancelled, 2 invalid use or
     program.commandsGroup(heading);
     for (const register of registers) register(program, session);
   }
+  addDryRuns(program);
   return program;
 }

@@ -6,6 +6,7 @@ import { commandNamed, createProgram } from './program.ts';
 import { systemProblem } from './system-problem.ts';
 import type { Terminal } from './terminal.ts';
 import { paintFor } from './views/paint.ts';
+import { WouldChange, wouldText } from './would-change.ts';
 
 /**
  * Runs one command line (without node and script) and returns the exit code. Never throws for user
@@ -18,35 +19,49 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   const own = { ...terminal, all: wantsAll(args) };
   const only = commandNamed(args);
   const program = await createProgram(own, { complain, ...(only !== undefined && { only }) });
+  const isDetailed = args.includes('--detailed-exitcode');
   try {
     await program.parseAsync([...args], { from: 'user' });
     return typeof process.exitCode === 'number' ? process.exitCode : EXIT.done;
   } catch (error) {
-    if (error instanceof CommanderError) {
-      if (error.exitCode === 0) return EXIT.done;
-      const message = error.message.replace(/^error: /, '');
-      const meant = await meantCommands(error, own);
-      const hint = meant.length === 0 ? undefined : `Did you mean ${meant.join(' or ')}?`;
-      if (wantsJson(args))
-        terminal.err(await problemText({ code: 'usage', message, ...(hint && { hint }) }, args, terminal));
-      else if (hint !== undefined) terminal.err(`(${hint})\n`);
-      return EXIT.invalid;
+    if (error instanceof WouldChange) {
+      const { request } = error;
+      terminal.out(
+        wantsJson(args) ? `${JSON.stringify({ dry_run: true, would: [request] }, null, 2)}\n` : wouldText(request),
+      );
+      return isDetailed ? EXIT.changes : EXIT.done;
     }
-    if (error instanceof RefusalError) {
-      terminal.err(await problemText(error.problem, args, terminal));
-      return error instanceof CliError ? error.exitCode : EXIT.invalid;
-    }
-    const ofSystem = systemProblem(error);
-    if (ofSystem !== undefined) {
-      terminal.err(await problemText(ofSystem, args, terminal));
-      return EXIT.invalid;
-    }
-    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    terminal.err(`unexpected: ${stack}\nThis is a defect: please report it with the command and this text.\n`);
-    return EXIT.unreachable;
+    const code = await failed(error, args, own);
+    return isDetailed && code !== EXIT.done ? EXIT.failed : code;
   } finally {
     process.exitCode = before;
   }
+}
+
+/** Prints why the command failed. Returns its exit code. */
+async function failed(error: unknown, args: readonly string[], terminal: Terminal): Promise<number> {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return EXIT.done;
+    const message = error.message.replace(/^error: /, '');
+    const meant = await meantCommands(error, terminal);
+    const hint = meant.length === 0 ? undefined : `Did you mean ${meant.join(' or ')}?`;
+    if (wantsJson(args))
+      terminal.err(await problemText({ code: 'usage', message, ...(hint && { hint }) }, args, terminal));
+    else if (hint !== undefined) terminal.err(`(${hint})\n`);
+    return EXIT.invalid;
+  }
+  if (error instanceof RefusalError) {
+    terminal.err(await problemText(error.problem, args, terminal));
+    return error instanceof CliError ? error.exitCode : EXIT.invalid;
+  }
+  const ofSystem = systemProblem(error);
+  if (ofSystem !== undefined) {
+    terminal.err(await problemText(ofSystem, args, terminal));
+    return EXIT.invalid;
+  }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  terminal.err(`unexpected: ${stack}\nThis is a defect: please report it with the command and this text.\n`);
+  return EXIT.unreachable;
 }
 
 /** An unknown command may exist in a group: `deploy` is one of `site`. */

@@ -4,6 +4,7 @@ import { apiOrigin, contextOf, type GlobalFlags, loadedSettings } from './api-ad
 import { apiToken, trustingFetch } from './api-token.ts';
 import type { ApiClient } from './client.ts';
 import type { Context } from './contexts.ts';
+import { EXIT } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The context of every command: its terminal and the global options. */
@@ -18,11 +19,16 @@ export interface Session {
   settings(): ReturnType<typeof loadedSettings>;
   /** By kind and id: the names by which the command line called them. */
   readonly called: Map<string, string>;
+  /** How the command was asked to run; set before its action. */
+  readonly asked: { dryRun: boolean; detailedExitcode: boolean };
+  /** Whether a dry run or a plan has something to do: the exit code, with `--detailed-exitcode`. */
+  foundChanges(are: boolean): void;
   /** `cluster lab` where its name is known, else `cluster 1`. */
   textOf(kind: NamedKind, id: string | number): string;
 }
 
 export function createSession(terminal: Terminal, flags: () => GlobalFlags): Session {
+  const asked = { dryRun: false, detailedExitcode: false };
   const client = async (credentials?: 'saved') => {
     const origin = await apiOrigin(terminal, flags());
     const { url } = origin;
@@ -37,12 +43,17 @@ export function createSession(terminal: Terminal, flags: () => GlobalFlags): Ses
     return new ApiClient({
       url,
       ...given({ user, token, fetch: trusting }),
+      dryRun: asked.dryRun,
     });
   };
   const called = new Map<string, string>();
   return {
     terminal,
     called,
+    asked,
+    foundChanges(are) {
+      if (are && asked.detailedExitcode) process.exitCode = EXIT.changes;
+    },
     textOf: (kind, id) => `${kind} ${called.get(`${kind} ${id}`) ?? id}`,
     flags,
     client,

@@ -65,8 +65,11 @@ describePage('the page of a run on a site', () => {
     opened.push(one);
     const { page } = one;
     const dialog = page.getByRole('dialog');
-    const act = async (name: string, reason: string) => {
+    const act = async (name: string, reason: string, ...touched: readonly RegExp[]) => {
       await page.getByRole('button', { name, exact: true }).click();
+      // What becomes of which node stands in the question.
+      const preview = dialog.getByRole('region', { name: 'What will be touched' });
+      for (const text of touched) await preview.getByText(text).waitFor();
       await dialog.getByLabel('Reason').fill(reason);
       await dialog.getByRole('button', { name, exact: true }).click();
       await dialog.waitFor({ state: 'detached' });
@@ -82,7 +85,12 @@ describePage('the page of a run on a site', () => {
     await page.getByText(/Now: deploy of group .*: 3 nodes\s+running/).waitFor();
     await page.getByRole('group', { name: 'Deployment groups' }).getByRole('button').first().waitFor();
     await page.getByRole('link', { name: 'Show in Temporal' }).waitFor();
-    await act('Pause', 'power work in row 3');
+    await act(
+      'Pause',
+      'power work in row 3',
+      /^Running, finishes: (stl1r01s0[234](, )?){3}$/,
+      /^Still to do, waits: (stl1r01s0[567](, )?){3}$/,
+    );
     await page.getByText(/Paused since .* by eva: power work in row 3/).waitFor();
     const { body } = await api.ask('GET', `/api/v1/runs/${run}/status`);
     expect(body.paused).toMatchObject({ by: 'eva', reason: 'power work in row 3' });

@@ -153,6 +153,7 @@ async function printPlans(
       params: { id: cluster! },
       query: { ...query, format: 'json' },
     });
+    session.foundChanges(plan.totals.running > 0);
     session.terminal.out(`\nplan of ${type}\n${planText(plan)}`);
   }
 }

@@ -52,7 +52,7 @@ interface PlanFlags {
 
 /** Prints the plan of a run of a stored graph started now, from the API. */
 async function planStored(
-  { client, terminal }: Session,
+  { client, terminal, foundChanges }: Session,
   { cluster, type, tasks, node, format, show }: PlanFlags & { readonly cluster: string },
 ): Promise<void> {
   const asked = format === 'dot' ? 'dot' : 'json';
@@ -61,6 +61,7 @@ async function planStored(
   const ask = { params: { id: cluster }, query };
   if (format === 'dot') return terminal.out(await (await client()).text('GET /clusters/:id/plan/', ask));
   const plan = await (await client()).call('GET /clusters/:id/plan/', ask);
+  foundChanges(plan.totals.running > 0);
   const only = show && (await plannedNodes(await client(), plan.nodes, show));
   const shown = only === undefined ? plan : { ...plan, nodes: plan.nodes.filter((one) => only.includes(one.node)) };
   if (format === 'json') return terminal.out(`${JSON.stringify(shown, null, 2)}\n`);

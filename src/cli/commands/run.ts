@@ -4,7 +4,7 @@ import { stateWord } from '../../core/state-word.ts';
 import { GRAPH_RUN_KIND, GRAPH_RUN_OUTCOMES, SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../../core/words.ts';
 import type { OperatorNote } from '../client.ts';
 import type { CliCommand } from '../command.ts';
-import { confirm } from '../confirm.ts';
+import { confirmDecision } from '../decide-run.ts';
 import { findRun } from '../find-run.ts';
 import { findTask } from '../find-task.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
@@ -201,12 +201,12 @@ export function registerRun(program: CliCommand, session: Session): void {
   ] as const;
   for (const [action, description, done, next, example] of acts) {
     const command = group.verb(action, description).example(example).argument('<run>', RUN).reason().follows();
-    if (action === 'cancel') command.asks();
+    if (action === 'stop' || action === 'cancel') command.asks();
     command.action(async (reference: string, flags: ActFlags & { readonly yes?: boolean }) => {
       const client = await session.client();
       const run = await findRun(client, reference);
-      if (action === 'cancel')
-        await confirm(terminal, `Cancel run ${run.id}, and abort its running work?`, flags.yes, 'asked');
+      const asks = action === 'stop' || action === 'cancel';
+      await confirmDecision(terminal, client, run, { verb: action, yes: flags.yes, asks });
       const answer = await client.runs.act(run.id, action, noteOf(session, flags));
       const { wait, watch } = flags;
       const record = typeof answer === 'object' && answer !== null ? answer : { id: run.id, action };
@@ -233,10 +233,12 @@ export function registerRun(program: CliCommand, session: Session): void {
       .option('--before <name>', 'only before this group or task (default: everywhere the run waits now)')
       .reason()
       .follows()
-      .action(async (reference: string, flags: ActFlags & { readonly before?: string }) => {
+      .asks()
+      .action(async (reference: string, flags: ActFlags & { readonly before?: string; readonly yes?: boolean }) => {
         const client = await session.client();
         const run = await findRun(client, reference);
-        const { before, wait, watch } = flags;
+        const { before, wait, watch, yes } = flags;
+        await confirmDecision(terminal, client, run, { verb, before, yes, asks: true });
         const note = { ...noteOf(session, flags), ...given({ before }) };
         const status = await client.runs.decide(run.id, verb, note);
         if (wait || watch) return follow(session, client, run, flags);

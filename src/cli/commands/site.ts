@@ -3,7 +3,7 @@ import { given } from '../../core/data/given.ts';
 import { counted } from '../../core/text/text.ts';
 import type { ApiClient } from '../client.ts';
 import type { CliCommand } from '../command.ts';
-import { confirm } from '../confirm.ts';
+import { confirm, DRY_RUN } from '../confirm.ts';
 import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
 import { readDocuments } from '../document-files.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -138,7 +138,9 @@ export function registerSite(program: CliCommand, session: Session): void {
       });
       const findings = await formatFindings(answer.diagnostics, files, terminal);
       await printOne(terminal, flags, answer, findings + commitText(name, answer));
-      if (!answer.valid && !flags.force) process.exitCode = EXIT.invalid;
+      if (!answer.valid && !flags.force) process.exitCode = session.asked.detailedExitcode ? EXIT.failed : EXIT.invalid;
+      else if (flags.dryRun && session.asked.detailedExitcode)
+        session.foundChanges(!(await isLatest(client, name, files)));
     });
 
   site
@@ -201,6 +203,8 @@ export function registerSite(program: CliCommand, session: Session): void {
       const difference = await client.sites.difference(name, flags.revision, { since: flags.since });
       const { differenceText } = await import('../views/site-difference.ts');
       await printOne(terminal, flags, difference, (color) => differenceText(difference, color));
+      const { nodes, groups, configuration } = difference;
+      session.foundChanges(nodes.length + groups.length + configuration.length > 0);
     });
 
   site
@@ -274,7 +278,8 @@ function starter(
       const flags = (nodes ? rest[1] : rest[0]) as StartFlags;
       const client = await session.client();
       // Without a user to answer, ask only before destructive commands.
-      const asks = verb !== 'test' && !flags.yes && (terminal.interactive || nodes !== undefined);
+      const isDry = (flags.yes as unknown) === DRY_RUN;
+      const asks = verb !== 'test' && (isDry || (!flags.yes && (terminal.interactive || nodes !== undefined)));
       if (asks)
         await confirm(
           terminal,
@@ -316,6 +321,20 @@ async function question(
   const count = new Set(groups.flatMap((group) => group.nodes)).size;
   const release = flags.releaseRemoved ? ' and release the machines of removed nodes' : '';
   return `${verb === 'update' ? 'Update' : 'Deploy'} site ${site}: ${counted(count, 'node')} in ${counted(groups.length, 'group')}${release}?`;
+}
+
+interface WrittenFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Whether the latest revision has exactly these documents. */
+async function isLatest(client: ApiClient, site: string, files: readonly WrittenFile[]): Promise<boolean> {
+  const { latest_revision } = await client.sites.get(site);
+  if (latest_revision === null) return false;
+  const latest = await client.sites.files(site, 'latest');
+  const textOf = (all: readonly WrittenFile[]): string => JSON.stringify(all.map(({ name, text }) => [name, text]));
+  return textOf(latest.files) === textOf(files);
 }
 
 function commitText(

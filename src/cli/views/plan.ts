@@ -1,4 +1,5 @@
 import type { NodeStatuses, Strategy } from '../../core/contracts/index.ts';
+import { maintenanceText } from '../../core/maintenance.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { paintFor } from './paint.ts';
 import { strategyText } from './strategy.ts';
@@ -19,5 +20,9 @@ export function planText(strategy: Strategy, status: NodeStatuses, color = false
     deployment?.does === 'refuse' ? [`  ${printable(`${node}: ${deployment.why}`)}\n`] : [],
   );
   const refusals = refused.length === 0 ? '' : `${paint.bad('would be refused:')}\n${refused.join('')}`;
-  return `${printable(status.site)} revision ${status.revision}\n${strategyText(strategy, color)}machines: ${states.join(', ') || 'none'}${stale}\n${refusals}`;
+  const kept = status.nodes.flatMap(({ node, maintenance }) =>
+    maintenance === undefined ? [] : [`  ${printable(`${node}: ${maintenanceText(maintenance)}`)}\n`],
+  );
+  const leftOut = kept.length === 0 ? '' : `left out:\n${kept.join('')}`;
+  return `${printable(status.site)} revision ${status.revision}\n${strategyText(strategy, color)}machines: ${states.join(', ') || 'none'}${stale}\n${leftOut}${refusals}`;
 }

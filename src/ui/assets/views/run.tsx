@@ -3,6 +3,7 @@ import type { GraphRunStatus } from '../../../core/contracts/graph-run.ts';
 import type { Run } from '../../../core/contracts/run.ts';
 import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
 import { keptByHeld, keptByWaiting } from '../../../core/run/kept-plan.ts';
+import { type RunDecision, type RunWork, WORK_AFTER, workOfGraphs, workOfSite } from '../../../core/run-work.ts';
 import { type Answer, at, send } from '../api.ts';
 import { Action, type Given } from '../ask.tsx';
 import { type Names, useClusterNames, useNodeNames } from '../names.ts';
@@ -66,7 +67,9 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
           {status.paused.reason ? `: ${status.paused.reason}` : ''}. Running work finishes; nothing new starts.
         </p>
       )}
-      {status.awaiting_approval && <Approvals run={id} isOfSite={!ofGraphs} awaiting={status.awaiting_approval} />}
+      {status.awaiting_approval && (
+        <Approvals run={run} status={status} isOfSite={!ofGraphs} awaiting={status.awaiting_approval} />
+      )}
       {status.maas_silent_since && (
         <p class="banner" role="status">
           MAAS has not answered since {timeOf(status.maas_silent_since)}. The run continues when it does.
@@ -128,13 +131,14 @@ const Kept = ({ of: { text, commands } }: { readonly of: ReturnType<typeof keptB
 );
 
 interface ApprovalsProps {
-  readonly run: string;
+  readonly run: Run;
+  readonly status: Status;
   readonly isOfSite: boolean;
   readonly awaiting: NonNullable<Status['awaiting_approval']>;
 }
 
 /** Pending approvals, with the actions. */
-const Approvals = ({ run, isOfSite, awaiting }: ApprovalsProps) =>
+const Approvals = ({ run, status, isOfSite, awaiting }: ApprovalsProps) =>
   awaiting.map(({ before, since }) => (
     <div class="banner" role="status" key={before}>
       <p>
@@ -147,21 +151,23 @@ const Approvals = ({ run, isOfSite, awaiting }: ApprovalsProps) =>
           </>
         )}
         {' since '}
-        <Ago of={since} />. Everything else continues. <Kept of={keptByWaiting(run, isOfSite)} />
+        <Ago of={since} />. Everything else continues. <Kept of={keptByWaiting(run.id, isOfSite)} />
       </p>
       <div class="actions">
         <Action
           label="Approve"
           title={before === '*' ? 'Approve the run' : `Approve ${before}`}
           explain="The run continues there. The report records who approved and why."
-          act={({ note }) => send('POST /runs/:run/approve', { params: { run }, body: { ...note, before } })}
+          preview={() => <Work run={run} status={status} verb="approve" before={before} />}
+          act={({ note }) => send('POST /runs/:run/approve', { params: { run: run.id }, body: { ...note, before } })}
           done="Approved: the run continues."
         />
         <Action
           label="Reject"
           title={before === '*' ? 'Reject the run' : `Reject ${before}`}
           explain="Ends the run: running work finishes, nothing new starts, the report is written."
-          act={({ note }) => send('POST /runs/:run/reject', { params: { run }, body: { ...note, before } })}
+          preview={() => <Work run={run} status={status} verb="reject" />}
+          act={({ note }) => send('POST /runs/:run/reject', { params: { run: run.id }, body: { ...note, before } })}
           done="Rejected: the run is stopping."
           danger
         />
@@ -270,11 +276,18 @@ function Steering({ run, status }: { readonly run: Run; readonly status: Status 
   return (
     <>
       {status.paused ? (
-        <Action label="Resume" explain="Resumes the run." act={to('resume')} done="The run continues." />
+        <Action
+          label="Resume"
+          explain="Resumes the run."
+          preview={() => <Work run={run} status={status} verb="resume" />}
+          act={to('resume')}
+          done="The run continues."
+        />
       ) : (
         <Action
           label="Pause"
           explain="Running work finishes, and nothing new starts until the run is resumed. Nothing is lost."
+          preview={() => <Work run={run} status={status} verb="pause" />}
           act={to('pause')}
           done="The run is paused."
         />
@@ -282,6 +295,7 @@ function Steering({ run, status }: { readonly run: Run; readonly status: Status 
       <Action
         label="Stop"
         explain="Ends the run gracefully: running work finishes, nothing new starts, the report is written. The run cannot be resumed."
+        preview={() => <Work run={run} status={status} verb="stop" />}
         act={to('stop')}
         done="The run is stopping."
         danger
@@ -289,6 +303,7 @@ function Steering({ run, status }: { readonly run: Run; readonly status: Status 
       <Action
         label="Cancel"
         explain={`Ends the run immediately. ${aborts} Machines may be left half done: use Stop unless it is urgent.`}
+        preview={() => <Work run={run} status={status} verb="cancel" />}
         act={to('cancel')}
         done="The run is being cancelled."
         danger
@@ -296,6 +311,65 @@ function Steering({ run, status }: { readonly run: Run; readonly status: Status 
     </>
   );
 }
+
+interface WorkProps {
+  readonly run: Pick<Run, 'id' | 'site' | 'cluster'>;
+  readonly status: Status;
+  readonly verb: RunDecision;
+  /** What waits for approval. */
+  readonly before?: string;
+}
+
+/** What becomes of the nodes of a site, or the tasks of graphs, by a decision about their run. */
+const Work = (of: WorkProps) => (of.run.site === null ? <WorkOfGraphs {...of} /> : <WorkOfSite {...of} />);
+
+function WorkOfSite({ run: { id }, status, verb, before }: WorkProps) {
+  const working = isOfGraphs(status) ? [] : (status.current?.running ?? []);
+  const params = { run: id };
+  const plan = useData(at('GET /runs/:run/plan', { params }));
+  const nodes = useData(at('GET /runs/:run/nodes', { params }));
+  return (
+    <Loaded from={plan}>
+      {({ plan: made }) =>
+        made !== null && 'groups' in made ? (
+          <WorkText verb={verb} of={workOfSite(made, nodes.data?.items ?? [], working, before)} />
+        ) : (
+          <p>Its documents are not loaded yet.</p>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function WorkOfGraphs({ run: { id, cluster }, verb, before }: WorkProps) {
+  const names = useNodeNames(cluster);
+  const query = { statuses: 'waiting,running,retrying', limit: 100 };
+  const tasks = useData(at('GET /runs/:run/tasks', { params: { run: id }, query }));
+  return (
+    <Loaded from={tasks}>
+      {({ items }) => <WorkText verb={verb} of={workOfGraphs(items, (node) => names[node] ?? node, before)} />}
+    </Loaded>
+  );
+}
+
+const WorkText = ({ verb, of: { running, next } }: { readonly verb: RunDecision; readonly of: RunWork }) => {
+  const after = WORK_AFTER[verb];
+  return (
+    <>
+      {running.length + next.length === 0 && <p>No work is left.</p>}
+      {running.length > 0 && (
+        <p>
+          Running, {after.running}: <strong>{some(running, 30)}</strong>
+        </p>
+      )}
+      {next.length > 0 && (
+        <p>
+          Still to do, {after.next}: <strong>{some(next, 30)}</strong>
+        </p>
+      )}
+    </>
+  );
+};
 
 /** The tasks that did not come to their end, by name. */
 function Unfinished({ run }: { readonly run: Run }) {

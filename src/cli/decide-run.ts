@@ -1,0 +1,66 @@
+import { given } from '../core/data/given.ts';
+import { type RunDecision, type RunWork, WORK_AFTER, workOfGraphs, workOfSite } from '../core/run-work.ts';
+import type { Answer, ApiClient } from './client.ts';
+import { confirm, DRY_RUN } from './confirm.ts';
+import type { Terminal } from './terminal.ts';
+
+type Run = Pick<Answer<'GET /runs/:run'>, 'id' | 'site' | 'cluster'>;
+
+interface Decision {
+  readonly verb: RunDecision;
+  /** Waiting for approval. */
+  readonly before?: string | undefined;
+  readonly yes?: boolean | undefined;
+  /** Whether people are asked; else the question is only part of a dry run. */
+  readonly asks: boolean;
+}
+
+/** Asks before a decision about an open run, with the nodes or tasks that it touches, by name. */
+export async function confirmDecision(
+  terminal: Terminal,
+  client: ApiClient,
+  run: Run,
+  { verb, before, yes, asks }: Decision,
+): Promise<void> {
+  const isDry = (yes as unknown) === DRY_RUN;
+  if (!isDry && (yes || !asks || !terminal.interactive)) return;
+  // Without the names, people still decide.
+  const work = await workOf(client, run, before).catch(() => undefined);
+  const text = work === undefined ? '' : workText(verb, work);
+  const what = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} run ${run.id}${before === undefined ? '' : ` before ${before}`}?`;
+  await confirm(terminal, `${text}${what}`, yes, 'asked');
+}
+
+async function workOf(client: ApiClient, { id, site, cluster }: Run, before: string | undefined): Promise<RunWork> {
+  const params = { run: id };
+  if (site !== null) {
+    const [{ plan }, { items }, status] = await Promise.all([
+      client.call('GET /runs/:run/plan', { params }),
+      client.call('GET /runs/:run/nodes', { params }),
+      client.runs.status(id),
+    ]);
+    if (plan === null || !('groups' in plan)) return { running: [], next: [] };
+    return workOfSite(plan, items, 'current' in status ? (status.current?.running ?? []) : [], before);
+  }
+  const query = { statuses: 'waiting,running,retrying', limit: 1000 };
+  const [{ items }, nodes] = await Promise.all([
+    client.call('GET /runs/:run/tasks', { params, query }),
+    client.call('GET /nodes', { query: given({ cluster_id: cluster === null ? undefined : String(cluster) }) }),
+  ]);
+  const names = new Map(nodes.map((node) => [String(node.id), node.name]));
+  return workOfGraphs(items, (node) => names.get(node) ?? node, before);
+}
+
+function workText(verb: RunDecision, { running, next }: RunWork): string {
+  const line = (names: readonly string[], becomes: string): string =>
+    names.length === 0 ? '' : `${becomes}: ${some(names)}\n`;
+  const { running: now, next: then } = WORK_AFTER[verb];
+  return `${line(running, `running, ${now}`)}${line(next, `still to do, ${then}`)}`;
+}
+
+const SHOWN = 20;
+
+function some(names: readonly string[]): string {
+  const more = names.length - SHOWN;
+  return `${names.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
