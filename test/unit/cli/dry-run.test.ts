@@ -37,7 +37,8 @@ const READING = [
   ...['run tree', 'run nodes', 'run watch', 'run logs', 'run report', 'site revisions', 'site files', 'site plan'],
   ...['site diff', 'site drift', 'node select', 'node history', 'notice log', 'worker versions', 'cluster check'],
   ...['history deployment-info', 'history settings', 'history network'],
-  // On the machine of a store, a node or an agent.
+  // In the files of this user, or on the machine of a store, a node or an agent.
+  ...['context add', 'context use', 'context delete', 'context remove'],
   ...['db migrate', 'token bootstrap', 'agent run', 'agent serve', 'agent token', 'agent install', 'agent drain'],
   ...['agent policy check', 'identity certificates', 'identity revoke', 'identity order-keys'],
   ...['identity rotate-order-key', 'identity remove-order-key', 'identity encryption-key'],
