@@ -17,6 +17,7 @@ export const CHANGING: ReadonlySet<string> = new Set([
   ...['create', 'update', 'delete', 'add-nodes', 'remove-nodes', 'stop', 'settings', 'facts', 'network'].map(
     (verb) => `cluster ${verb}`,
   ),
+  'settings revert',
   ...['enable', 'disable'].map((verb) => `plugin ${verb}`),
   ...['create', 'update', 'delete'].map((verb) => `role ${verb}`),
   ...['create', 'update', 'delete', 'apply', 'assign', 'unassign'].map((verb) => `tag ${verb}`),
@@ -51,4 +52,4 @@ export function addDryRuns(program: Command): void {
 }
 
 /** Commands that only plan or compare. */
-const PLANS: ReadonlySet<string> = new Set(['graph plan', 'site diff']);
+const PLANS: ReadonlySet<string> = new Set(['graph plan', 'site diff', 'settings diff']);

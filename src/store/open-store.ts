@@ -20,6 +20,7 @@ import { PluginStore } from './queries/plugin-store.ts';
 import { ReleaseStore } from './queries/release-store.ts';
 import { RunStore } from './queries/run-store.ts';
 import { SequenceStore } from './queries/sequence-store.ts';
+import { SettingsRevisionStore } from './queries/settings-revision-store.ts';
 import { SiteStore } from './queries/site-store.ts';
 import { TagStore } from './queries/tag-store.ts';
 import { TaskHistoryStore } from './queries/task-history-store.ts';
@@ -68,6 +69,7 @@ function portsOf(session: Session): StorePorts {
     notices: new NoticeStore(session),
     deployedMachines: new DeployedMachineStore(session),
     nodeFacts: new NodeFactStore(session),
+    settingsRevisions: new SettingsRevisionStore(session),
     nodeMaintenance: new NodeMaintenanceStore(session),
     nodeIdentities: new NodeIdentityStore(session),
     apiTokens: new ApiTokenStore(session),

@@ -16,6 +16,7 @@ import type { PluginStore } from './queries/plugin-store.ts';
 import type { ReleaseStore } from './queries/release-store.ts';
 import type { RunStore } from './queries/run-store.ts';
 import type { SequenceStore } from './queries/sequence-store.ts';
+import type { SettingsRevisionStore } from './queries/settings-revision-store.ts';
 import type { SiteStore } from './queries/site-store.ts';
 import type { TagStore } from './queries/tag-store.ts';
 import type { TaskHistoryStore } from './queries/task-history-store.ts';
@@ -58,6 +59,7 @@ export interface StorePorts {
   readonly releases: ReleaseStore;
   readonly plugins: PluginStore;
   readonly clusters: ClusterStore;
+  readonly settingsRevisions: SettingsRevisionStore;
   readonly nodes: NodeStore;
   readonly openstackConfigs: OpenstackConfigStore;
   readonly tags: TagStore;

@@ -1,6 +1,7 @@
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printList } from '../formats/output.ts';
 import type { Session } from '../session.ts';
+import { changesOfEntry } from '../views/setting-changes.ts';
 
 interface AuditFlags extends OutputFlags {
   readonly actor?: string;
@@ -27,6 +28,8 @@ export function registerAudit(program: CliCommand, session: Session): void {
     .action(async ({ format, column, ...query }: AuditFlags) => {
       const { items } = await session.call('GET /audit', { query });
       const flags = { format, ...(column ? { column } : {}) };
-      await printList(session.terminal, flags, items, ['at', 'actor', 'action', 'target', 'reason']);
+      const isForPrograms = format === 'json' || format === 'yaml';
+      const rows = isForPrograms ? items : items.map((one) => ({ ...one, changes: changesOfEntry(one.details) }));
+      await printList(session.terminal, flags, rows, ['at', 'actor', 'action', 'target', 'reason', 'changes']);
     });
 }

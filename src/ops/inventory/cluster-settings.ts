@@ -14,6 +14,16 @@ import { unreadSettings, wordsOfReaders } from './unread-settings.ts';
 
 type NetworkProvider = 'neutron' | 'nova_network';
 
+/** Who made the settings that a cluster had before their first change. */
+const AS_CREATED = 'as created';
+
+interface SettingsChange {
+  readonly number: number;
+  readonly at: string;
+  readonly by: string;
+  readonly changes: ReturnType<typeof settingChanges>;
+}
+
 export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependencies) {
   const audit = (actor: string, id: number, what: string, details?: JsonFields) =>
     store.audit.append({ actor, action: `cluster.${what}`, target: `cluster/${id}`, ...given({ details }) });
@@ -49,6 +59,7 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
     merge: boolean,
     actor: string,
     keep: boolean = false,
+    more: JsonFields = {},
   ): Promise<JsonObject> {
     const cluster = await store.clusters.get(id);
     const plugins = await linked(id);
@@ -65,7 +76,14 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
       return within.clusters.update(id, { attributes: { ...attributes, editable } });
     });
     const now = showSettings(changed, await linked(id));
-    await audit(actor, id, 'settings', { changes: settingChanges(shown, now) as unknown as Json });
+    const changes = settingChanges(shown, now);
+    if (changes.length > 0) {
+      // The first change also keeps what was before it.
+      if ((await store.settingsRevisions.list(id)).length === 0)
+        await store.settingsRevisions.add({ clusterId: id, by: AS_CREATED, editable: shown });
+      await store.settingsRevisions.add({ clusterId: id, by: actor, editable: now });
+    }
+    await audit(actor, id, 'settings', { ...more, changes: changes as unknown as Json });
     return now;
   }
 
@@ -122,6 +140,28 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
     /** Resets them to the release's defaults. */
     reset: async (id: number, actor: string): Promise<JsonObject> => write(id, await defaults(id), false, actor),
 
+    /** Each change with its author, newest first: what differs from the revision before. */
+    async history(id: number): Promise<readonly SettingsChange[]> {
+      await store.clusters.brief(id);
+      const all = await store.settingsRevisions.list(id);
+      return all.map(({ number, at, by, editable }, index) => {
+        const before = all[index + 1];
+        return { number, at, by, changes: before === undefined ? [] : settingChanges(before.editable, editable) };
+      });
+    },
+    /** What differs now from a revision. */
+    async difference(id: number, number: number): Promise<SettingsChange> {
+      const { at, by, editable } = await store.settingsRevisions.get(id, number);
+      const now = showSettings(await store.clusters.get(id), await linked(id));
+      return { number, at, by, changes: settingChanges(editable, now) };
+    },
+    /** Goes back to a revision, as a new one. Refused where its release or plugins no longer allow a value. */
+    async revert(id: number, number: number, actor: string): Promise<JsonObject> {
+      const { editable } = await store.settingsRevisions.get(id, number);
+      const now = showSettings(await store.clusters.get(id), await linked(id));
+      return write(id, withValuesOf(editable, now), false, actor, false, { reverted_to: number });
+    },
+
     vmware,
     async writeVmware(id: number, editable: JsonFields, actor: string): Promise<JsonObject> {
       await vmware(id);
@@ -177,3 +217,24 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
     },
   };
 }
+
+/** Earlier values under today's declarations, which then check them; what was declared since stays as it is. */
+function withValuesOf(earlier: JsonObject, now: JsonObject): JsonObject {
+  const groups = [...new Set([...Object.keys(now), ...Object.keys(earlier)])];
+  return Object.fromEntries(
+    groups.flatMap((group) => {
+      const [old, current] = [objectOf(earlier[group]), objectOf(now[group])];
+      const names = [...new Set([...Object.keys(current), ...Object.keys(old)])];
+      const settings = names.flatMap((name) => {
+        const [was, is] = [old[name], current[name]];
+        if (!isObject(is) || !isObject(was)) return was === undefined && !isDeclared(is) ? [] : [[name, was ?? is]];
+        if (name === 'metadata')
+          return [[name, { ...is, ...given({ enabled: was.enabled, chosen_id: was.chosen_id }) }]];
+        return [[name, was.value === undefined ? was : { ...is, value: was.value }]];
+      });
+      return settings.length === 0 ? [] : [[group, Object.fromEntries(settings) as Json]];
+    }),
+  );
+}
+
+const isDeclared = (setting: Json | undefined): boolean => isObject(setting) && setting.type !== undefined;

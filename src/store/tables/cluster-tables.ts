@@ -46,6 +46,15 @@ export const clusterTables = {
     createdAt: time().internal(),
     updatedAt: time().internal(),
   },
+  /** The settings of a cluster after each change, as users saw them; the first is what it was before the first change. */
+  settingsRevision: {
+    clusterId: reference(),
+    /** From 1, within the cluster. */
+    number: count().internal(),
+    at: time().internal(),
+    by: key(),
+    editable: jsonObject(),
+  },
   clusterClaim: {
     clusterId: reference(),
     workflowId: key(),

@@ -36,7 +36,7 @@ const READING = [
   ...['up', 'api', 'gateway', 'doctor', 'login', 'logout', 'completion', 'version', 'config show', 'tag pending'],
   ...['run tree', 'run nodes', 'run watch', 'run logs', 'run report', 'site revisions', 'site files', 'site plan'],
   ...['site diff', 'site drift', 'node select', 'node history', 'notice log', 'worker versions', 'cluster check'],
-  ...['history deployment-info', 'history settings', 'history network'],
+  ...['settings history', 'settings diff', 'history deployment-info', 'history settings', 'history network'],
   // In the files of this user, or on the machine of a store, a node or an agent.
   ...['context add', 'context use', 'context delete', 'context remove'],
   ...['db migrate', 'token bootstrap', 'agent run', 'agent serve', 'agent token', 'agent install', 'agent drain'],

@@ -31,6 +31,11 @@ export const serveSettings: RouteGroup = async (app, { operations }) => {
     'PUT /clusters/:id/attributes/defaults': async (request) => ({
       editable: await settings.reset(request.params.id, actorOf(request)),
     }),
+    'GET /clusters/:id/attributes/history': async ({ params }) => ({ items: await settings.history(params.id) }),
+    'GET /clusters/:id/attributes/history/:number': ({ params }) => settings.difference(params.id, params.number),
+    'POST /clusters/:id/attributes/history/:number/revert': async (request) => ({
+      editable: await settings.revert(request.params.id, request.params.number, actorOf(request)),
+    }),
     'GET /clusters/:id/vmware_attributes': async ({ params }) => ({ editable: await settings.vmware(params.id) }),
     'PUT /clusters/:id/vmware_attributes': async (request) => ({
       editable: await settings.writeVmware(request.params.id, request.body.editable, actorOf(request)),

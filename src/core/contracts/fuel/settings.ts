@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anyJson } from '../primitives.ts';
+import { anyJson, timestamp } from '../primitives.ts';
 import { LARGE_BODY, tagged } from '../route.ts';
 import { flagText, idList, idParams } from './parts.ts';
 import { jsonObject, jsonObjectBody, jsonObjectSchema } from './releases.ts';
@@ -14,6 +14,19 @@ const settingsBody = z
 const settingsSchema = z
   .strictObject({ editable: z.looseObject({}).describe('Groups of settings by name.') })
   .meta({ id: 'Settings' });
+
+const settingsChange = z
+  .strictObject({
+    number: z.int().describe('Of the revision, from 1.'),
+    at: timestamp,
+    by: z.string(),
+    changes: z
+      .array(z.strictObject({ setting: z.string(), before: anyJson, after: anyJson }))
+      .describe('Null where a setting was not, or is no more; values of secrets are hidden.'),
+  })
+  .meta({ id: 'SettingsRevision' });
+
+const settingsHistorySchema = z.strictObject({ items: z.array(settingsChange) }).meta({ id: 'SettingsHistory' });
 
 const forceQuery = z.strictObject({
   force: flagText
@@ -48,6 +61,7 @@ const provisioningFactsSchema = z
   .meta({ id: 'ProvisioningFacts' });
 
 const params = idParams('cluster');
+const revisionParams = params.extend({ number: z.coerce.number().int().min(1).describe('Of the revision.') });
 const settings = { access: 'viewer', params, answers: { 200: settingsSchema } } as const;
 const changed = { ...settings, access: 'operator', query: forceQuery, body: settingsBody, ...LARGE_BODY } as const;
 export const networkParams = params.extend({
@@ -82,6 +96,27 @@ export const settingsRoutes = tagged('clusters', {
     id: 'resetClusterSettings',
     access: 'operator',
     summary: 'Reset the settings of a cluster to those of its release',
+  },
+  'GET /clusters/:id/attributes/history': {
+    id: 'listSettingsRevisions',
+    access: 'viewer',
+    summary: 'List the revisions of the settings of a cluster, newest first, each with what it changed',
+    params,
+    answers: { 200: settingsHistorySchema },
+  },
+  'GET /clusters/:id/attributes/history/:number': {
+    id: 'compareSettings',
+    access: 'viewer',
+    summary: 'Compare the settings of a cluster with an earlier revision',
+    params: revisionParams,
+    answers: { 200: settingsChange },
+  },
+  'POST /clusters/:id/attributes/history/:number/revert': {
+    id: 'revertSettings',
+    access: 'operator',
+    summary: 'Take the settings of a cluster back to an earlier revision, as a new one',
+    params: revisionParams,
+    answers: { 200: settingsSchema },
   },
   'GET /clusters/:id/vmware_attributes': {
     ...settings,

@@ -38,6 +38,16 @@ export async function createClusters(db: Kysely<unknown>, types: ColumnTypes): P
     .execute();
   await db.schema.createIndex('cluster_plugin_by_plugin').on('cluster_plugin').column('plugin_id').execute();
 
+  await db.schema
+    .createTable('settings_revision')
+    .addColumn('cluster_id', integer, (column) => column.notNull().references('cluster.id').onDelete('cascade'))
+    .addColumn('number', integer, (column) => column.notNull())
+    .addColumn('at', text, (column) => column.notNull())
+    .addColumn('by', text, (column) => column.notNull())
+    .addColumn('editable', text, (column) => column.notNull())
+    .addPrimaryKeyConstraint('settings_revision_pk', ['cluster_id', 'number'])
+    .execute();
+
   // No cascade: a cluster that is claimed cannot be deleted.
   await db.schema
     .createTable('cluster_claim')
