@@ -16,7 +16,7 @@ const set = (id: number, name: string, value: unknown) =>
   rig.fuel('PATCH', `/clusters/${id}/attributes`, { editable: { common: { [name]: { value } } } });
 const history = async (id: number) => (await rig.fuel('GET', `/clusters/${id}/attributes/history`)).body.items;
 const revert = (id: number, number: number) => rig.fuel('POST', `/clusters/${id}/attributes/history/${number}/revert`);
-const valueOf = async (id: number, name: string) =>
+const settingOf = async (id: number, name: string) =>
   (await rig.fuel('GET', `/clusters/${id}/attributes`)).body.editable.common[name].value;
 
 describe('the settings of a cluster', () => {
@@ -46,14 +46,14 @@ describe('the settings of a cluster', () => {
     await set(id, 'debug', true);
     await set(id, 'libvirt_type', 'kvm');
     expect((await revert(id, 1)).status).toBe(200);
-    expect([await valueOf(id, 'debug'), await valueOf(id, 'libvirt_type')]).toEqual([false, 'qemu']);
+    expect([await settingOf(id, 'debug'), await settingOf(id, 'libvirt_type')]).toEqual([false, 'qemu']);
     const [newest] = await history(id);
     expect(newest).toMatchObject({ number: 4, by: 'nina' });
     const { items } = (await rig.fuel('GET', `/audit?target=cluster/${id}&action=cluster.settings&limit=1`)).body;
     expect(items).toMatchObject([{ actor: 'nina', details: { reverted_to: 1, changes: newest.changes } }]);
     // And forth again.
     await revert(id, 3);
-    expect(await valueOf(id, 'libvirt_type')).toBe('kvm');
+    expect(await settingOf(id, 'libvirt_type')).toBe('kvm');
   });
 
   it('do not go back to a value that their type no longer allows: the reason is said, and nothing changes', async () => {
@@ -66,7 +66,7 @@ describe('the settings of a cluster', () => {
     await rig.store.clusters.update(id, { attributes: narrowed });
     const refusal = await rig.refused('POST', `/clusters/${id}/attributes/history/2/revert`);
     expect(refusal).toMatchObject({ status: 400, message: expect.stringContaining('libvirt_type') });
-    expect([await valueOf(id, 'libvirt_type'), (await history(id)).length]).toEqual(['qemu', 3]);
+    expect([await settingOf(id, 'libvirt_type'), (await history(id)).length]).toEqual(['qemu', 3]);
   });
 
   it('of an unknown revision say where the revisions are; a secret is never shown', async () => {
