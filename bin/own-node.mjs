@@ -28,7 +28,7 @@ export async function runInOwnNode(script, args, least) {
     console.error(
       `Sitewright needs Node.js ${least} or later; this is ${process.versions.node}, and ${node.problem}. Install Node.js 24 (https://nodejs.org) and try again.`,
     );
-    process.exitCode = 1;
+    process.exitCode = 5;
     return;
   }
   // npm and whatever else starts `node` gets the same.

@@ -17,6 +17,18 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
+/** What each means, in a few words, for the help. docs/reference/cli.md says more; a test compares the two. */
+export const EXIT_MEANINGS: ReadonlyMap<ExitCode, string> = new Map<ExitCode, string>([
+  [EXIT.done, 'done'],
+  [EXIT.failed, 'done, with a negative result'],
+  [EXIT.invalid, 'wrong usage, or invalid input'],
+  [EXIT.notFound, 'not found'],
+  [EXIT.conflict, 'conflict'],
+  [EXIT.unreachable, 'unreachable, or failed'],
+  [EXIT.notAllowed, 'not allowed'],
+  [EXIT.interrupted, 'interrupted'],
+]);
+
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** Exit code for an answer of the API, by its HTTP status. */

@@ -4,6 +4,7 @@ import type { GlobalFlags } from './api-address.ts';
 import { CliCommand } from './command.ts';
 import { DRY_RUN } from './confirm.ts';
 import { addDryRuns, isChanging } from './dry-run.ts';
+import { EXIT_MEANINGS } from './exit-codes.ts';
 import { hasNames } from './id-argument.ts';
 import { createSession, type Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -152,8 +153,8 @@ export async function createProgram(
       `
 A flag takes precedence over the environment, the environment over the context in use, the context over settings and defaults.
 
-Exit codes: 0 done, 1 the run failed, was stopped or cancelled, 2 invalid use or input, 3 not found,
-4 conflict, 5 unreachable, 6 not allowed, 130 interrupted. docs/reference/cli.md describes every command.`,
+Exit codes: ${[...EXIT_MEANINGS].map(([code, meaning]) => `${code} ${meaning}`).join('; ')}.
+docs/reference/cli.md describes every command.`,
     );
   const plain: Terminal = {
     ...terminal,

@@ -6,6 +6,7 @@ import type { ApiClient } from './client.ts';
 import type { Context } from './contexts.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
+import { showingWaits } from './waiting.ts';
 
 /** The context of every command: its terminal and the global options. */
 export interface Session {
@@ -42,7 +43,8 @@ export function createSession(terminal: Terminal, flags: () => GlobalFlags): Ses
     const user = userOf(terminal);
     return new ApiClient({
       url,
-      ...given({ user, token, fetch: trusting }),
+      ...given({ user, token }),
+      fetch: showingWaits(terminal, trusting ?? fetch),
       dryRun: asked.dryRun,
     });
   };

@@ -22,6 +22,11 @@ export interface Terminal {
   /** Like `out`, for a result of any size: resolves when its reader is ready for more. */
   outAll(text: string): Promise<void>;
   err(text: string): void;
+  /**
+   * Shows what is waited for, in a line that the next call replaces and undefined removes. Absent, or without effect, where
+   * nobody looks.
+   */
+  progress?(text: string | undefined): void;
   ask(question: string): Promise<string>;
   /** The next line piped to standard input; undefined if none arrives immediately. */
   pipedLine?(): Promise<string | undefined>;
@@ -36,6 +41,14 @@ export type Complaints = Pick<Terminal, 'err' | 'all'>;
 
 /** Timeout for a piped answer, which arrives immediately; services may have a pipe without a writer. */
 const PIPED_LINE_MS = 2000;
+
+/** A line of a terminal that is written over, cut to its width: a second line could not be removed. */
+export function progressOn(stream: { write(text: string): unknown; readonly columns?: number }) {
+  return (text: string | undefined): void => {
+    const shown = text === undefined ? '' : text.replaceAll(/\s+/g, ' ').slice(0, (stream.columns ?? 80) - 1);
+    stream.write(`\r\u001b[2K${shown}`);
+  };
+}
 
 /** The terminal of the process. */
 export function processTerminal(): Terminal {
@@ -70,6 +83,7 @@ export function processTerminal(): Terminal {
     outAll: (text) =>
       new Promise((resolve, reject) => stdout.write(text, (error) => (error ? reject(error) : resolve()))),
     err: (text) => void process.stderr.write(text),
+    ...(process.stderr.isTTY === true && env.TERM !== 'dumb' && { progress: progressOn(process.stderr) }),
     async ask(question) {
       const lines = createInterface({ input: stdin, output: stdout });
       try {

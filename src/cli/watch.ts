@@ -46,10 +46,15 @@ export async function followRun(
       if (away !== undefined) speak(away.isApi ? 'the API answers again' : 'the run answers again');
       away = undefined;
       for (const line of changes.since(status)) speak(line);
+      // With `--wait` nobody is told of changes; on a terminal one line says how far it is.
+      if (say === undefined) terminal.progress?.(heartbeat(status, terminal.now() - started));
       if (status.outcome !== undefined || status.phase === 'finished') {
         const run = await client.runs.get(runId);
         // The store may lag slightly behind its last answer.
-        if (run.outcome !== null) return { end: 'finished', run };
+        if (run.outcome !== null) {
+          if (say === undefined) terminal.progress?.(undefined);
+          return { end: 'finished', run };
+        }
       }
       if (terminal.now() - lastLineAt >= HEARTBEAT_MS) speak(heartbeat(status, terminal.now() - started));
     } catch (error) {
@@ -63,6 +68,7 @@ export async function followRun(
     }
     await terminal.sleep(LOOK_EVERY_MS, interrupted);
   }
+  if (say === undefined) terminal.progress?.(undefined);
   return { end: 'interrupted' };
 }
 

@@ -70,7 +70,7 @@ it('a signal reaches the program, and its end by a signal is passed on', async (
 it('a download with another checksum than ours is not unpacked', () => {
   write('path/npm', '#!/bin/sh\necho evil > evil.tgz\necho evil.tgz\n', 0o755);
   const { status, stderr } = run();
-  expect(status).toBe(1);
+  expect(status).toBe(5);
   expect(stderr).toMatch(/has the checksum sha512-\S+ where sha512-\S+ was expected/);
   expect(existsSync(join(folder, `cache/node-${version}`))).toBe(false);
 });
@@ -78,7 +78,7 @@ it('a download with another checksum than ours is not unpacked', () => {
 it('without a registry one sentence names the requirement and why it is unavailable', () => {
   write('path/npm', '#!/bin/sh\necho "npm error network request failed" >&2\nexit 1\n', 0o755);
   const { status, stderr } = run();
-  expect(status).toBe(1);
+  expect(status).toBe(5);
   expect(stderr.split('\n').at(-2)).toBe(
     `Sitewright needs Node.js 24.15 or later; this is 20.20.2, and Node.js ${version} cannot be fetched with npm (network request failed). Install Node.js 24 (https://nodejs.org) and try again.`,
   );
