@@ -124,7 +124,7 @@ function leadLinks(token: Token, page: string, has: (path: string) => boolean, f
     if (!has(file)) {
       // A file of the repository: a reader of the site has none.
       child.tag = 'span';
-      child.attrs = [['class', 'file']];
+      child.attrs = [['class', 'file'], ...(child.attrs ?? []).filter(([name]) => name === 'title')];
     } else if (file.endsWith('.md')) child.attrSet('href', target.replace(/(?:README)?\.md$/, asPage) + hash);
     else files.add(file);
   }

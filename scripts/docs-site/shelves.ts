@@ -1,4 +1,4 @@
-/** The shelves of the documents, in reading order; each page is a file in the folder of its shelf, whose first heading is its title. */
+/** The shelves of the documents, in reading order; each page is a file of its folder in docs, whose first heading is its title. */
 export interface Shelf {
   readonly folder: string;
   readonly title: string;
@@ -11,27 +11,30 @@ export const SHELVES: readonly Shelf[] = [
     folder: 'start',
     title: 'Start',
     about: 'The first hour, from nothing to a run of your own.',
-    pages: ['running-graphs'],
+    pages: ['first-site', 'first-graph'],
   },
   {
     folder: 'how-to',
     title: 'How to',
     about: 'One task a page, with the commands.',
     pages: [
+      'repair-a-node',
+      'try-one-node-first',
+      'undo-a-change',
       'move-a-service',
-      'whole-life',
+      'rehearse-a-graph',
       'operating',
-      'web-page',
+      'whole-life',
       'upgrade',
-      'agents',
+      'back-up',
       'access',
+      'agents',
       'notices',
       'metrics',
       'containers',
       'kubernetes',
       'debian',
       'temporal',
-      'temporal-elsewhere',
       'coming-from-fuel',
       'coming-from-shipyard',
     ],
@@ -52,6 +55,7 @@ export const SHELVES: readonly Shelf[] = [
       'tags',
       'packages',
       'troubleshooting',
+      'web-page',
       'terms',
     ],
   },

@@ -1,6 +1,6 @@
 // `npm run containers`: the compose project with its profile `demo`, run by a container engine. Builds the image, starts
 // all services, deploys stl1 while a container is killed and another is upgraded, takes all down. Prints each command with
-// its time: docs/how-to/containers.md has the transcript. Needs root and podman, and no registry (see stand-ins.ts).
+// its time: compose.txt is a transcript. Needs root and podman, and no registry (see stand-ins.ts).
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

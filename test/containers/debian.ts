@@ -1,5 +1,5 @@
 // `npm run debian`: our Debian packages, installed, upgraded and removed on a Debian that boots with systemd in a container.
-// While they are upgraded, a task runs. Prints each command with its time: docs/how-to/debian.md has the transcript. Needs root and
+// While they are upgraded, a task runs. Prints each command with its time: debian.txt is a transcript. Needs root and
 // podman, and no registry (see stand-ins.ts).
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -16,7 +16,7 @@ import { PATIENCE } from '../rig/temporal.ts';
 import { recordingTerminal } from '../unit/cli/recording-terminal.ts';
 
 /*
- * Backup, restore and upgrade as in docs/how-to/operating.md: a run is in progress when everything is stopped and
+ * Backup, restore and upgrade as in docs/how-to/back-up.md: a run is in progress when everything is stopped and
  * copied; its folder is lost; the copy is restored elsewhere, with a worker of another build, and the run
  * runs to completion. MAAS has continued meanwhile.
  */

@@ -12,8 +12,8 @@ import { endUp, isUp, spawnUp } from '../rig/running-up.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 /*
- * A newcomer's first hour on a fresh system, by the commands of the pages: README, "Run task graphs"; docs/how-to/move-a-service.md, which
- * continues from it; a site of one's own, docs/reference/documents.md; a graph of one's own, docs/reference/graphs.md.
+ * A newcomer's first hour on a fresh system, by the commands of the pages: docs/start/first-graph.md; docs/how-to/move-a-service.md, which
+ * continues from it; a site of one's own, docs/start/first-site.md.
  */
 const root = fileURLToPath(new URL('../../', import.meta.url));
 let rig: TemporalRig;
@@ -87,13 +87,13 @@ it('a cluster is scaled up, a service moved and cleaned up, the cluster scaled d
   expect(await shell(down!)).toMatch(/node-2 +discover +true +- /);
 });
 
-it('a user’s own site is deployed, as in docs/reference/documents.md', async () => {
+it('a user’s own site is deployed, as in docs/start/first-site.md', async () => {
   expect(await shell(newcomer.deployOwnSite)).toMatch(
     /deploy_site of mysite: success\n[\s\S]*0 new, 0 changed, 0 removed, 4 unchanged/,
   );
 });
 
-it('a user’s own graph runs on this machine in one command, as in docs/reference/graphs.md', async () => {
+it('a user’s own graph runs on this machine in one command, as in docs/start/first-graph.md', async () => {
   const { name, text } = newcomer.ownGraph;
   writeFileSync(join(folder, name), text);
   expect(await shell(newcomer.runOwnGraph)).toMatch(/2 of 2 tasks done[\s\S]*: success/);
@@ -102,7 +102,7 @@ it('a user’s own graph runs on this machine in one command, as in docs/referen
   expect(await shell(newcomer.runOwnGraph)).toMatch(/: success/);
 });
 
-it('the release written by `init release` runs unchanged, as in docs/reference/graphs.md', async () => {
+it('the release written by `init release` runs unchanged, as in docs/start/first-graph.md', async () => {
   const said = await shell(newcomer.ownRelease);
   // The command's next steps are those of the page.
   const [, next] = /^next:\n((?: {2}.*\n)+)/m.exec(said) ?? [];

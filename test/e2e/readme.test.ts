@@ -6,12 +6,12 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 
 /*
- * A newcomer who has only the README: a demo that stays up, a run that is paused and continues, a failure that
- * is repaired. The commands are those of the README, in its order. (.ci/demo runs `npm run demo` itself.)
+ * A newcomer's first site, docs/start/first-site.md: a demo that stays up, a run that is paused and continues, a failure that
+ * is repaired. The commands are those of the page, in its order. (.ci/demo runs `npm run demo` itself.)
  */
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const section = /^\*\*Pause it, and repair the failure\.\*\*[\s\S]*?(?=^Then run the tests)/m.exec(readme)?.[0] ?? '';
+const page = readFileSync(new URL('../../docs/start/first-site.md', import.meta.url), 'utf8');
+const section = /^\*\*Pause it, and repair the failure\.\*\*[\s\S]*?(?=^## A system)/m.exec(page)?.[0] ?? '';
 const commands = [...section.matchAll(/^bin\/sitewright .*$/gm)].map(([line]) => line);
 
 let demo: ChildProcess;
@@ -48,7 +48,7 @@ afterAll(async () => {
   await once(demo, 'exit');
 });
 
-it('the README leads to a paused run and a repaired failure', async () => {
+it('docs/start/first-site.md leads to a paused run and a repaired failure', async () => {
   expect(commands.map((line) => line.split(' ').slice(1, 3).join(' '))).toEqual([
     'run pause',
     'run status',

@@ -8,8 +8,8 @@ const sectionOf = (name: string, heading: string): string =>
 const blocksOf = (text: string): readonly string[] =>
   [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!);
 
-const ownSite = blocksOf(sectionOf('docs/reference/documents.md', 'Trying your own site'));
-const graphPage = sectionOf('docs/reference/graphs.md', 'A graph of your own, on this machine');
+const ownSite = blocksOf(sectionOf('docs/start/first-site.md', 'Your own site'));
+const graphPage = sectionOf('docs/start/first-graph.md', 'A graph of your own, on this machine');
 const [, name, text] = /```yaml file=(\S+)\n([\s\S]*?)```/.exec(graphPage) ?? [];
 const [runOwnGraph, ownRelease] = blocksOf(graphPage);
 
@@ -18,7 +18,7 @@ export const newcomer = {
   /** Options of `sitewright up`, in the second terminal. */
   upOptions: ownSite[1]!.trim().split(' ').slice(2),
   deployOwnSite: ownSite[2]!,
-  readmeGraph: blocksOf(sectionOf('README.md', 'Run task graphs'))[0]!,
+  readmeGraph: blocksOf(sectionOf('docs/start/first-graph.md', 'A cluster'))[0]!,
   /** A file to save first. */
   ownGraph: { name: name!, text: text! },
   runOwnGraph: runOwnGraph!,

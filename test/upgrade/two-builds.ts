@@ -1,6 +1,6 @@
 // `npm run upgrade:test [-- --from COMMIT]`: a rolling upgrade with two builds of this repository. Runs of a site and of a graph
 // that the previous build started end well while half of the workers and agents are new, and the other way round; then the
-// last of the previous build is drained. Prints each step with its time: docs/how-to/upgrade.md has the transcript.
+// last of the previous build is drained. Prints each step with its time: two-builds.txt is a transcript.
 import { execFile, spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

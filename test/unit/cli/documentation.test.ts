@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_API } from '../../../src/cli/api-address.ts';
 import { EXIT, EXIT_MEANINGS, exitCodeOfStatus } from '../../../src/cli/exit-codes.ts';
 import { createProgram } from '../../../src/cli/program.ts';
+import { cliReference } from '../../../src/cli/reference-page.ts';
 import { PROBLEM_CODES } from '../../../src/ops/problem.ts';
 import { settingDefinitions } from '../../../src/platform/settings/settings.ts';
 import { recordingTerminal } from './recording-terminal.ts';
@@ -30,6 +31,8 @@ function sectionOf(name: string): string {
 
 describe('docs/reference/cli.md', () => {
   const commands = leaves(program);
+  it('is generated from the declarations (npm run docs:cli)', () => expect(text).toBe(cliReference(program)));
+
   it('has commands', () => expect(commands.length).toBeGreaterThan(35));
 
   it.each(commands.map(({ path, command }) => [path, command] as const))('describes %s', (path, command) => {

@@ -170,7 +170,7 @@ it('every page that a program, a chart or an example names exists', () => {
     .split('\n')
     .filter((file) => /\.(ts|tsx|mjs|js|json|yaml|yml|tpl|md)$/.test(file) && existsSync(new URL(file, root)));
   const named = files.flatMap((file) =>
-    [...read(file).matchAll(/(?<![\w/.-])docs\/[\w/-]+(?:\.md)?/g)].map(([path]) => ({ file, path })),
+    [...read(file).matchAll(/(?<![\w/.-])docs\/[\w/-]+(?:\.\w+)?/g)].map(([path]) => ({ file, path })),
   );
   expect(named.length).toBeGreaterThan(60);
   expect(named.filter(({ path }) => !existsSync(new URL(path, root)))).toEqual([]);

@@ -24,40 +24,65 @@ const rows = page('security.md').reduce<{ heads: readonly string[]; found: Recor
 
 const namesIn = new Map<string, ReadonlySet<string>>();
 
-/** The tests that a sentence links to, and why a link is wrong. */
-function linkedTests(sentence: string): readonly { name: string; problem?: string }[] {
-  const links = sentence.matchAll(/\[((?:\\.|[^\]\\])+)\]\(\.\.\/\.\.\/((?:test|packages)\/[^)]+\.test\.ts)\)/g);
-  return [...links].map(([, text, file]) => {
-    const name = text!.replace(/\\(.)/g, '$1');
-    if (!existsSync(root + file!)) return { name, problem: `${file} does not exist` };
-    const names = namesIn.get(file!) ?? new Set(namedTests(root + file!).map((test) => test.name));
-    namesIn.set(file!, names);
-    return names.has(name) ? { name } : { name, problem: `${file} has no test '${name}'` };
-  });
+/** What the numbers of a page name: `[12]: ../../test/FILE.test.ts "full name"`. */
+type Named = ReadonlyMap<string, { readonly file: string; readonly name: string }>;
+
+const namedBy = (lines: readonly string[]): Named =>
+  new Map(
+    lines.flatMap((line) => {
+      const [, number, file, name] =
+        /^\[(\d+)\]: \.\.\/\.\.\/((?:test|packages)\/\S+\.test\.ts) (["'].+["'])$/.exec(line) ?? [];
+      return number === undefined ? [] : [[number, { file: file!, name: name!.slice(1, -1) }] as const];
+    }),
+  );
+
+/** Why a numbered test does not exist; undefined if it does. */
+function problemOf({ file, name }: { readonly file: string; readonly name: string }): string | undefined {
+  if (!existsSync(root + file)) return `${file} does not exist`;
+  const names = namesIn.get(file) ?? new Set(namedTests(root + file).map((test) => test.name));
+  namesIn.set(file, names);
+  return names.has(name) ? undefined : `${file} has no test '${name}'`;
 }
 
 /** Why the tests do not prove a sentence. */
-function problemsOf(sentence: string): readonly string[] {
-  const tests = linkedTests(sentence);
-  if (tests.length === 0) return [`no test holds: ${sentence}`];
-  return tests.flatMap(({ problem }) => problem ?? []);
+function problemsOf(sentence: string, named: Named): readonly string[] {
+  const numbers = [...sentence.matchAll(/(?<!\])\[(\d+)\](?![([])/g)].map(([, number]) => number!);
+  if (numbers.length === 0) return [`no test holds: ${sentence}`];
+  return numbers.flatMap((number) => {
+    const test = named.get(number);
+    return test === undefined ? [`no test has the number ${number}`] : (problemOf(test) ?? []);
+  });
 }
 
 describe('a sentence that links to tests', () => {
   const own = '../../test/unit/docs/promises.test.ts';
+  const proven = 'a sentence that links to tests > is proven if they exist under their full names';
+  const named = namedBy([
+    `[1]: ${own} "${proven}"`,
+    `[2]: ${own} 'a sentence that links to tests'`,
+    `[3]: ${own} "is proven if they exist under their full names"`,
+    '[4]: ../../test/unit/gone.test.ts "runs"',
+  ]);
 
   it('is proven if they exist under their full names', () => {
-    expect(
-      problemsOf(`[a sentence that links to tests > is proven if they exist under their full names](${own})`),
-    ).toEqual([]);
-    expect(problemsOf(`[a sentence that links to tests](${own})`)).toEqual([]);
+    expect(problemsOf('Tasks run. Held by [1] [2].', named)).toEqual([]);
   });
 
   it('is not proven without a test, with only the last part of a name, or with a missing file', () => {
-    expect(problemsOf('Tasks run.')).toEqual(['no test holds: Tasks run.']);
-    expect(problemsOf(`[is proven if they exist under their full names](${own})`)).toHaveLength(1);
-    expect(problemsOf('[runs](../../test/unit/gone.test.ts)')).toEqual(['test/unit/gone.test.ts does not exist']);
+    expect(problemsOf('Tasks run.', named)).toEqual(['no test holds: Tasks run.']);
+    expect(problemsOf('Held by [3].', named)).toHaveLength(1);
+    expect(problemsOf('Held by [1] [4].', named)).toEqual(['test/unit/gone.test.ts does not exist']);
+    expect(problemsOf('Held by [5].', named)).toEqual(['no test has the number 5']);
   });
+});
+
+it.each(['promises.md', 'security.md'])('%s names each test once, and each is used', (name) => {
+  const lines = page(name);
+  const named = namedBy(lines);
+  const used = new Set(lines.flatMap((line) => [...line.matchAll(/\[(\d+)\](?![:([])/g)].map(([, number]) => number)));
+  expect([...named.keys()].filter((number) => !used.has(number))).toEqual([]);
+  expect(new Set([...named.values()].map(({ file, name: test }) => `${file} ${test}`)).size).toBe(named.size);
+  expect([...named.values()].flatMap((test) => problemOf(test) ?? [])).toEqual([]);
 });
 
 it('each promise of the five documents is met in a place that exists, and held by tests that exist', () => {
@@ -69,12 +94,14 @@ it('each promise of the five documents is met in a place that exists, and held b
     return place === undefined || posix.join('docs/explain', link!) !== place || !existsSync(root + place);
   });
   expect(placeless).toEqual([]);
-  expect(promises.flatMap(problemsOf)).toEqual([]);
+  const named = namedBy(page('promises.md'));
+  expect(promises.flatMap((promise) => problemsOf(promise, named))).toEqual([]);
 });
 
 it('each sentence of the threat model, of the ten risks and of the defects found is held by tests that exist', () => {
   expect(rows.length).toBeGreaterThan(70);
-  expect(rows.flatMap((row) => problemsOf(row['held by']!))).toEqual([]);
+  const named = namedBy(page('security.md'));
+  expect(rows.flatMap((row) => problemsOf(row['held by']!, named))).toEqual([]);
   expect(rows).toEqual([...new Map(rows.map((row) => [JSON.stringify(row), row])).values()]);
   const risks = rows.flatMap(({ risk }) => risk?.split(' ')[0] ?? []);
   expect(risks).toEqual(Array.from({ length: 10 }, (_, at) => `API${at + 1}`));
@@ -89,5 +116,6 @@ it('each sentence about a party is tried from outside, or is called a belief', (
     ).toBe(true);
   const tried = rows.flatMap((row) => row['from outside'] ?? []);
   expect(tried.length).toBeGreaterThan(30);
-  expect(tried.filter((cell) => !cell.startsWith('belief: ')).flatMap(problemsOf)).toEqual([]);
+  const named = namedBy(page('security.md'));
+  expect(tried.filter((cell) => !cell.startsWith('belief: ')).flatMap((cell) => problemsOf(cell, named))).toEqual([]);
 });

@@ -10,7 +10,20 @@ const pages = await renderPages();
 const search = searchIn(indexOf(pages.flatMap(({ sections }) => sections)));
 
 /** What a user wants to do, in a user's words, and where it is said. */
-const TASKS: readonly (readonly [query: string, page: string])[] = [['back up and restore', 'how-to/operating.html']];
+const TASKS: readonly (readonly [query: string, page: string])[] = [
+  ['replace a broken disk and retry the node', 'how-to/repair-a-node.html'],
+  ['try a change on one node first', 'how-to/try-one-node-first.html'],
+  ['go back to the earlier revision', 'how-to/undo-a-change.html'],
+  ['move the database to another node', 'how-to/move-a-service.html'],
+  ['upgrade without stopping runs', 'how-to/upgrade.html'],
+  ['backup postgres', 'how-to/back-up.html'],
+  ['install helm chart', 'how-to/kubernetes.html'],
+  ['who may approve a run', 'how-to/operating.html'],
+  ['alert on slack when a run fails', 'how-to/notices.html'],
+  ['single sign-on with keycloak', 'how-to/access.html'],
+  ['exit code 4', 'reference/cli.html'],
+  ['deploy my own machines from yaml', 'start/first-site.html'],
+];
 
 describe('the search of the documents', () => {
   it.each(TASKS)('finds "%s" among its first three hits', (query, page) => {
