@@ -64,7 +64,8 @@ export function cliReference(program: Command): string {
 # The command line
 
 Every command has \`--help\`; an unknown command or option is answered with the nearest one. Clusters, nodes, releases, plugins and sequences are
-given by id or by name (\`NAME VERSION\` where several versions have it). A short option has one meaning in all commands. Fuel's words are
+given by id or by name (\`NAME VERSION\` where several versions have it). A short option has one meaning in all commands. So has a verb: what is
+stored is created and deleted; what is part of something is added and removed; a package is installed and removed; a right is revoked. Fuel's words are
 accepted: \`-e\` and \`--env\` for \`--cluster\`, \`--nodes\` for \`--node\`, and \`--statuses\`, \`--names\` and \`--tags\` for the same without the s.
 
 ## For every command
