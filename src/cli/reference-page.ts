@@ -95,7 +95,7 @@ repeatable. \`--reason <text>\` is kept with the run and in the audit.
 | --- | --- |
 | 0 | done; a run ended with \`success\` or \`success_with_failures\` |
 | 1 | done, with a negative result: the awaited run failed, the package is not valid, a machine drifted |
-| 2 | wrong usage, or invalid input |
+| 2 | wrong usage, or invalid input; with \`--detailed-exitcode\`, there is something to do |
 | 3 | the site, revision, run, node or file does not exist |
 | 4 | conflict: the site is busy, the run has ended, the name is taken, the schema is behind |
 | 5 | the API, Temporal, MAAS or the store cannot be reached, or failed |

@@ -63,8 +63,9 @@ describe('docs/reference/cli.md', () => {
         meaning!.toLowerCase(),
       ]),
     );
-    expect([...table.keys()]).toEqual(Object.values(EXIT));
-    expect([...EXIT_MEANINGS.keys()]).toEqual(Object.values(EXIT));
+    const codes = [...new Set(Object.values(EXIT))];
+    expect([...table.keys()]).toEqual(codes);
+    expect([...EXIT_MEANINGS.keys()]).toEqual(codes);
     for (const [code, meaning] of EXIT_MEANINGS) {
       const said = table.get(code)!.replaceAll(/[^a-z ]/g, '');
       const [first = ''] = meaning
