@@ -140,8 +140,10 @@ async function claimSite(
     const busy = await openClaim(deps, { site }, { workflowId: workflow_id, runId: run_id });
     return busy && { kind: 'site-busy', site, workflow_id: busy.workflowId, run_id: busy.runId };
   } catch (error) {
-    const isUnknown =
-      error instanceof StoreError && (error.failure.kind === 'not-found' || error.failure.kind === 'invalid');
+    if (!(error instanceof StoreError)) throw error;
+    const { failure } = error;
+    // A name that no site can have is invalid.
+    const isUnknown = failure.kind === 'invalid' || (failure.kind === 'not-found' && failure.what === 'site');
     if (!isUnknown) throw error;
     return { kind: 'site-not-found', site };
   }

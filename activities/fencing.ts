@@ -106,9 +106,9 @@ async function executionFor(fence: Fence, me: Execution, { workflowId, runId }: 
   return isNow ? current.runId : null;
 }
 
-/** Reopens a run in the store that was terminated and recorded as ended. */
+/** Reopens a run in the store that was terminated and recorded as ended. One that died before it had a row gets that when it opens. */
 async function goOn({ store }: Fence, { runId }: Claim, execution: string): Promise<void> {
-  await reopenRun(store, await store.runs.get(runId));
+  if ((await store.runs.known([runId])).size > 0) await reopenRun(store, await store.runs.get(runId));
   await store.audit.append({
     id: `reset-${execution}`,
     actor: 'temporal',

@@ -11,6 +11,8 @@ import { buildPrograms } from './build.ts';
 import { ensureInstalled, SetupError } from './ensure-installed.ts';
 import { root } from './freshness.mjs';
 
+const BUT_JOURNEYS = ['--project=unit', '--project=system'];
+
 const say = (line: string): void => console.error(line);
 
 try {
@@ -26,8 +28,6 @@ try {
   say(error.message);
   process.exitCode = 1;
 }
-
-const BUT_JOURNEYS = ['--project=unit', '--project=system'];
 
 /** Where the branch left main; on main, the last commit. Vitest adds what is not committed. */
 function start(): string {

@@ -7,7 +7,7 @@ import type { GraphActivities } from '../../../activities/graph-contract.ts';
 import { type ActivityDependencies, createActivities } from '../../../activities/index.ts';
 import { plannerHere } from '../../../src/clusters/planning/index.ts';
 import type { RunReport } from '../../../src/core/site-run/index.ts';
-import { openStore } from '../../../src/store/index.ts';
+import { openStore, type Store } from '../../../src/store/index.ts';
 import { AT, graphReport, row } from './graph-world.ts';
 
 type Activities = SiteActivities & GraphActivities;
@@ -45,15 +45,18 @@ type Requests = { readonly [Name in Fenced]: Parameters<Activities[Name]>[0] };
 
 const SITE = 'dc1';
 const ours = { workflowId: 'deploy_site:dc1', runId: 'r1' };
+/** A run whose worker died between its claim and its row, and which was reset. */
+const RESET = { workflowId: 'deploy_site:dc2', runId: 'r3', executionId: 'r3-again' };
 const others = { workflowId: 'deploy_site:dc1', runId: 'r2' };
 
+let store: Store;
 let activities: Activities;
 let requests: Requests;
 let askedMaas: number;
 
 beforeEach(async () => {
   askedMaas = 0;
-  const store = await openStore('sqlite::memory:');
+  store = await openStore('sqlite::memory:');
   await store.migrate();
   await store.sites.create({ name: SITE });
   await store.sites.addRevision(SITE, { files: [{ name: 'site.yaml', text: '' }], resolved: null });
@@ -65,7 +68,10 @@ beforeEach(async () => {
     hold: async () => ({ paused: null, stopping: false }),
     end: async () => null,
     // Temporal reports the run that holds the claims as open.
-    execution: async (_workflow, run) => (run === others.runId ? { runId: run, isOpen: true, children: [] } : null),
+    execution: async (_workflow, run) => {
+      if (run === RESET.runId) return { runId: RESET.executionId, isOpen: true, children: [] };
+      return run === others.runId ? { runId: run, isOpen: true, children: [] } : null;
+    },
     searchAttributes: async () => [],
     planner: plannerHere(),
     settings: { max_parallel_nodes: 1, heartbeat_seconds: 5 },
@@ -141,6 +147,26 @@ describe('every activity that changes something', () => {
     });
     expect(askedMaas).toBe(0);
   });
+});
+
+it.each([
+  ['open_run', { site: 'dc2' }],
+  ['open_graph_run', { cluster: 2 }],
+] as const)('%s goes on where it died, also in the execution of a reset', async (name, subject) => {
+  await store.sites.create({ name: 'dc2' });
+  await store.sites.addRevision('dc2', { files: [{ name: 'site.yaml', text: '' }], resolved: null });
+  const { id: releaseId } = await store.releases.create({ name: 'r', version: '2', operatingSystem: 'x' });
+  await store.clusters.create({ name: 'second', releaseId });
+  await store.claims.claim(subject, { ...RESET, executionId: RESET.runId });
+  const run = { workflow_id: RESET.workflowId, run_id: RESET.runId, started_at: AT, answered: false };
+  const environment = new MockActivityEnvironment(
+    { workflowExecution: { workflowId: RESET.workflowId, runId: RESET.executionId } },
+    { logger: new DefaultLogger('ERROR') },
+  );
+  const request = { ...run, ...subject, kind: 'test_site', parameters: { site: 'dc2' }, input: subject };
+  const work = activities[name] as (request: unknown) => Promise<unknown>;
+  expect(await environment.run(work, request)).toMatchObject({ ok: true });
+  expect(await store.claims.holder(subject)).toMatchObject(RESET);
 });
 
 describe('a step that has the claim, before its first change', () => {
