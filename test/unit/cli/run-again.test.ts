@@ -146,7 +146,9 @@ it('audit list sends its filters', async () => {
     '5',
   ];
   expect(await runCli(['audit', 'list', ...args, '-f', 'csv'], terminal)).toBe(0);
-  expect(terminal.said.out).toBe('at,actor,action,target,reason,changes\r\n2026-01-02T03:04:05.000Z,ann,run.pause,run/r,r,\r\n');
+  expect(terminal.said.out).toBe(
+    'at,actor,action,target,reason,changes\r\n2026-01-02T03:04:05.000Z,ann,run.pause,run/r,r,\r\n',
+  );
   const [{ at } = { at: '' }] = api.requests;
   expect(Object.fromEntries(new URL(at, api.url).searchParams)).toEqual({
     actor: 'ann',
