@@ -1,6 +1,8 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import {
   type ActivityOptions,
+  CancellationScope,
+  CancelledFailure,
   ChildWorkflowCancellationType,
   type ChildWorkflowHandle,
   condition,
@@ -196,7 +198,12 @@ export interface Child<W extends WorkflowType> {
   ): Promise<void>;
 }
 
-/** Starts a child that is cancelled with its parent. The parent waits for the end of the child. */
+/**
+ * Starts a child that is cancelled with the scope of its parent, which waits for the end of the child.
+ *
+ * It is signalled and cancelled by its id: after a reset of its parent, a server (seen with 1.29) takes what the SDK sends to a
+ * child for the request of a stranger, and refuses it. The run would neither pause, stop nor end its children.
+ */
 export async function startChildOf<W extends WorkflowType>(
   type: W,
   options: {
@@ -208,22 +215,33 @@ export async function startChildOf<W extends WorkflowType>(
     readonly isPart?: true;
   },
 ): Promise<Child<W>> {
-  const child: ChildWorkflowHandle<Workflow> = await startChild(type, {
-    workflowId: options.id,
-    ...(options.isPart ? { taskQueue: sideQueue(workflowInfo().taskQueue, 'parts') } : {}),
-    // One that is left of before a reset: it has lost its claim.
-    // The conflict policy that replaces it exists for clients only, not for child workflows.
-    // eslint-disable-next-line @typescript-eslint/no-deprecated
-    workflowIdReusePolicy: WorkflowIdReusePolicy.TERMINATE_IF_RUNNING,
-    args: [options.input],
-    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-    staticSummary: options.summary,
-    typedSearchAttributes: [...(options.attributes ?? [])],
-  });
+  const scope = CancellationScope.current();
+  if (scope.consideredCancelled) throw new CancelledFailure(`${options.id} was not started`);
+  const start = () =>
+    startChild(type, {
+      workflowId: options.id,
+      ...(options.isPart ? { taskQueue: sideQueue(workflowInfo().taskQueue, 'parts') } : {}),
+      // One that is left of before a reset: it has lost its claim.
+      // The conflict policy that replaces it exists for clients only, not for child workflows.
+      // eslint-disable-next-line @typescript-eslint/no-deprecated
+      workflowIdReusePolicy: WorkflowIdReusePolicy.TERMINATE_IF_RUNNING,
+      args: [options.input],
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      staticSummary: options.summary,
+      typedSearchAttributes: [...(options.attributes ?? [])],
+    });
+  const child: ChildWorkflowHandle<Workflow> = await CancellationScope.nonCancellable(start);
+  const byId = getExternalWorkflowHandle(options.id);
+  let hasEnded = false;
+  const end = () => {
+    hasEnded = true;
+  };
+  void child.result().then(end, end);
+  const cancel = () => (hasEnded ? undefined : CancellationScope.nonCancellable(() => byId.cancel()));
+  void scope.cancelRequested.catch(cancel).catch(() => undefined);
   return {
     result: () => child.result(),
-    signal: (name, ...payload) => child.signal(name, ...payload).catch(() => undefined),
+    signal: (name, ...payload) => byId.signal(name, ...payload).catch(() => undefined),
   };
 }
 
@@ -243,11 +261,11 @@ export async function startDetached<W extends WorkflowType>(
   }).catch(() => undefined);
 }
 
-/** Signals the parent workflow. Does nothing without a parent or if the parent has ended. */
+/** Signals the parent workflow, in the execution that it has now: a reset changes it. Does nothing without a parent or if it has ended. */
 export async function signalParent<S extends SignalName>(name: S, payload: SignalPayload<S>): Promise<void> {
   const { parent } = workflowInfo();
   if (parent === undefined) return;
-  await getExternalWorkflowHandle(parent.workflowId, parent.runId)
+  await getExternalWorkflowHandle(parent.workflowId)
     .signal(name, payload)
     .catch(() => undefined);
 }

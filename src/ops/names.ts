@@ -7,7 +7,7 @@ import {
   namesOfNode,
   namesOfVersion,
 } from '../core/names.ts';
-import type { Store } from '../store/index.ts';
+import { type Store, StoreError } from '../store/index.ts';
 import { problem } from './problem.ts';
 
 /** Finds what people mean by names. */
@@ -27,9 +27,19 @@ export function nameOperations(store: Store) {
     plugin: async () => versioned(await store.plugins.list()),
     sequence: () => store.sequences.list(),
   };
+  /** The run of the graph with this transaction. */
+  async function runOfGraph(transaction: number): Promise<string | undefined> {
+    const found = await store.transactions.getRun(transaction).catch((error: unknown) => {
+      if (error instanceof StoreError && error.failure.kind === 'not-found') return null;
+      throw error;
+    });
+    if (found === null) return undefined;
+    return (await store.runs.list({ number: found.run.id, limit: 1 })).items[0]?.id;
+  }
   return {
     /**
-     * The id of the run with a number, or of the newest with a workflow id; any other text is an id, or none.
+     * The id of the run with a number, its own or that of one of its graphs, or of the newest with a workflow id; any other text
+     * is an id, or none.
      * @throws `not-found` for a number that no run has
      */
     async run(reference: string): Promise<string> {
@@ -37,7 +47,8 @@ export function nameOperations(store: Store) {
         (await store.runs.list({ ...which, limit: 1 })).items[0]?.id;
       if (reference.includes(':')) return (await newest({ workflowId: reference })) ?? reference;
       if (!isId(reference)) return reference;
-      const id = await newest({ number: Number(reference) });
+      const number = Number(reference);
+      const id = (await newest({ number })) ?? (await runOfGraph(number));
       if (id !== undefined) return id;
       throw problem('not-found', `there is no run ${reference}`, {
         hint: "'sitewright run list' shows runs, with their numbers.",

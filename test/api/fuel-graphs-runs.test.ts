@@ -255,7 +255,15 @@ describe('transactions', () => {
     const { workflowId, temporalRunId: id } = run;
     const startedAt = new Date().toISOString();
     const kind = 'execute_graph';
-    await runs.put({ id: id!, sequence: 1, workflowId: workflowId!, kind, phase: 'custom: running', startedAt });
+    await runs.put({
+      id: id!,
+      number: run.id,
+      sequence: 1,
+      workflowId: workflowId!,
+      kind,
+      phase: 'custom: running',
+      startedAt,
+    });
     const counts = (await ask('GET', `${api}/runs/${id}/counts`)).body.graphs as readonly { readonly state: string }[];
     expect(counts.slice(0, graphs.length).map(({ state }) => state)).toEqual(['running', 'waiting']);
     expect(counts.slice(graphs.length).map(({ state }) => state)).toEqual([...made.values()]);

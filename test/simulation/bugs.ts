@@ -242,7 +242,7 @@ export const BUGS: readonly Bug[] = [
     'site',
     'CHANGELOG: redeploy_nodes checks all nodes before it releases the first',
     'a redeployment releases machines before it has checked all',
-    'workflows/site-phases.ts',
+    'workflows/site-workflows.ts',
     ["      ...(run.kind === 'redeploy_nodes' && { release: true }),\n", ''],
   ),
   bug(
@@ -342,6 +342,13 @@ export const BUGS: readonly Bug[] = [
     'parts that have continued as new are not cancelled, and the run waits for ever',
     'workflows/graph-parts.ts',
     ['    if (!this.#cancelling || !child.continued) return;', '    if (this.#cancelling || !child.continued) return;'],
+  ),
+  bug(
+    'cluster',
+    'workflows/border.ts',
+    'the parts of a run that was reset signal the execution before',
+    'workflows/border.ts',
+    ['getExternalWorkflowHandle(parent.workflowId)\n', 'getExternalWorkflowHandle(parent.workflowId, parent.runId)\n'],
   ),
   bug(
     'cluster',

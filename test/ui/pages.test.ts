@@ -109,7 +109,7 @@ describePage('pages over a store', () => {
       ...{ at: '2026-01-01T00:00:00Z', tasks: env.nodes.map((node) => ({ task: 'web', node: String(node) })) },
     });
     expect((await rig.ask('GET', `${base}/changes`)).body).toEqual({
-      ...{ cluster: env.cluster, sequence: null, graphs: ['default'], nodes: [], settings: [] },
+      ...{ cluster: env.cluster, sequence: null, graphs: ['default'], nodes: [], maintenance: [], settings: [] },
     });
     await rig.ask('PUT', `${base}/attributes`, settings(8080));
     const { id } = await rig.store.nodes.create({ name: 'prod-3', status: 'discover' });
@@ -121,6 +121,7 @@ describePage('pages over a store', () => {
         { id: env.nodes[1], name: 'prod-2', change: 'removed', roles: ['compute'], pending_roles: [] },
         { id, name: 'prod-3', change: 'added', roles: [], pending_roles: ['compute'] },
       ],
+      maintenance: [],
       settings: [{ path: 'web.port', before: 80, now: 8080 }],
     });
 

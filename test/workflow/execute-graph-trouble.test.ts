@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/client';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/client';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.ts';
@@ -8,6 +8,7 @@ import type { GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/in
 import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { eventually } from '../rig/agent-site.ts';
 import { recordHistory } from '../rig/histories.ts';
+import { type Events, resetRun } from '../rig/reset-run.ts';
 import { failed, ok, type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.ts';
 import { expectLegal } from '../rig/scripted-graph-checks.ts';
 import { startGraphRun } from '../rig/scripted-graph-run.ts';
@@ -164,6 +165,49 @@ it('a run in parts continues after a reset, with new children in place of the ol
   expect(new Set(graph.requests.map(({ generation }) => generation))).toEqual(new Set([1]));
   await recordHistory(again, 'execute_graph--reset-in-parts');
   await run.worker.stop();
+});
+
+describe('a run in parts that is reset to behind their start', () => {
+  async function resetBehindParts() {
+    const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
+    graph.hold.add('all');
+    const run = await startGraphRun(rig, graph);
+    await graph.until(() => graph.began.length === 2);
+    const started = (events: Events): Events =>
+      events.filter((event) => event.childWorkflowExecutionStartedEventAttributes);
+    await eventually(async () => started((await run.handle.fetchHistory()).events!).length === 2);
+    await run.update('pause');
+    const execution = { workflowId: run.handle.workflowId, runId: run.handle.firstExecutionRunId };
+    const again = await resetRun(
+      rig,
+      execution,
+      (events) => events.findLast((event) => event.workflowTaskCompletedEventAttributes)!.eventId!,
+    );
+    expect(started((await again.fetchHistory()).events!)).toHaveLength(2);
+    return { graph, run, again };
+  }
+
+  it('continues with the same children', async () => {
+    const { graph, run, again } = await resetBehindParts();
+    await again.signal('resume');
+    graph.hold.clear();
+    for (const task of ['a@n1', 'a@n2']) (await graph.heldTask(task)).finish();
+    expect(await again.result()).toMatchObject({ outcome: 'success', transaction: 10 });
+    expect(graph.began).toHaveLength(4);
+    await run.worker.stop();
+  });
+
+  it('is cancelled with them', async () => {
+    const { graph, run, again } = await resetBehindParts();
+    await again.cancel();
+    await expect(again.result()).rejects.toMatchObject({ cause: expect.any(CancelledFailure) as Error });
+    expect(graph.closed).toMatchObject([{ outcome: 'cancelled' }]);
+    for (const part of [1, 2]) {
+      const { status } = await rig.client.workflow.getHandle(`${run.handle.workflowId}/11.${part}`).describe();
+      expect(status.name).not.toBe('RUNNING');
+    }
+    await run.worker.stop();
+  });
 });
 
 describe('a part that someone ends', () => {

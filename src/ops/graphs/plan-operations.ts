@@ -74,7 +74,7 @@ export function planOperations(deps: OpsDependencies) {
       hint:
         types.length === 0
           ? 'Upload a graph.'
-          : (didYouMean(request.type, types) ?? `Known types: ${types.join(', ')}.`),
+          : `${didYouMean(request.type, types) ?? ''} Known types: ${types.join(', ')}.`.trim(),
     });
   }
 

@@ -160,11 +160,7 @@ async function live(
   const open = (): Execution[] =>
     temporal.executions.filter(({ status, parent }) => status === 'RUNNING' && parent === undefined);
   const reset = (run: Execution): void => {
-    // Behind the start of its parts, which know the run by its execution, it would wait for ever (docs/explain/guarantees.md).
-    const parts = run.turns.findIndex(({ activations }) =>
-      activations.some(({ commands }) => commands.some((one) => one.startChildWorkflowExecution)),
-    );
-    const last = parts < 0 ? run.turns.length - 1 : parts;
+    const last = run.turns.length - 1;
     if (last >= 1) temporal.reset(run, people.int(1, last), 'by a person');
   };
   let people = random.fork('people');
