@@ -388,7 +388,7 @@ describe('a site', () => {
     it('an ended run without workers of its build has its report and its tree', async () => {
       const { out } = await sitewright('run', 'list', '--site', site, '-f', 'json', '-l', '2');
       const [, earlier] = JSON.parse(out) as { id: string }[];
-      expect((await sitewright('run', 'tree', earlier!.id)).out).toMatch(/^redeploy_nodes:\S+  success\n/);
+      expect((await sitewright('run', 'tree', earlier!.id)).out).toMatch(/^redeploy_nodes:\S+ {2}success\n/);
       expect((await sitewright('run', 'report', earlier!.id)).code).toBe(0);
     });
 
