@@ -1,10 +1,9 @@
-import { given } from '../core/data/given.ts';
 import { type RunDecision, type RunWork, WORK_AFTER, workOfGraphs, workOfSite } from '../core/run-work.ts';
 import type { Answer, ApiClient } from './client.ts';
 import { confirm, DRY_RUN } from './confirm.ts';
 import type { Terminal } from './terminal.ts';
 
-type Run = Pick<Answer<'GET /runs/:run'>, 'id' | 'site' | 'cluster'>;
+type Run = Pick<Answer<'GET /runs/:run'>, 'id' | 'cluster'>;
 
 interface Decision {
   readonly verb: RunDecision;
@@ -31,9 +30,9 @@ export async function confirmDecision(
   await confirm(terminal, `${text}${what}`, yes, 'asked');
 }
 
-async function workOf(client: ApiClient, { id, site, cluster }: Run, before: string | undefined): Promise<RunWork> {
+async function workOf(client: ApiClient, { id, cluster }: Run, before: string | undefined): Promise<RunWork> {
   const params = { run: id };
-  if (site !== null) {
+  if (cluster === null) {
     const [{ plan }, { items }, status] = await Promise.all([
       client.call('GET /runs/:run/plan', { params }),
       client.call('GET /runs/:run/nodes', { params }),
@@ -45,7 +44,7 @@ async function workOf(client: ApiClient, { id, site, cluster }: Run, before: str
   const query = { statuses: 'waiting,running,retrying', limit: 1000 };
   const [{ items }, nodes] = await Promise.all([
     client.call('GET /runs/:run/tasks', { params, query }),
-    client.call('GET /nodes', { query: given({ cluster_id: cluster === null ? undefined : String(cluster) }) }),
+    client.call('GET /nodes', { query: { cluster_id: String(cluster) } }),
   ]);
   const names = new Map(nodes.map((node) => [String(node.id), node.name]));
   return workOfGraphs(items, (node) => names.get(node) ?? node, before);

@@ -157,7 +157,7 @@ describe('a decision about a run', () => {
     expect([err, changes]).toEqual([question, []]);
   });
 
-  it('on graphs shows tasks', async () => {
+  it.each([null, 'dc1'])('on graphs shows tasks, also where the cluster belongs to a site (%s)', async (site) => {
     const tasks = [
       { task: 'a', node: '7', status: 'running' },
       { task: 'b', node: '7', status: 'waiting' },
@@ -166,7 +166,7 @@ describe('a decision about a run', () => {
     const graphs = ({ at }: StubRequest): StubAnswer => {
       if (at.startsWith('/nodes')) return [200, NODES];
       if (at.includes('/tasks')) return [200, { items: tasks, next: null }];
-      const run = { ...RUN, site: null, cluster: 1 };
+      const run = { ...RUN, kind: 'execute_graph', site, cluster: 1 };
       return [200, at.startsWith('/runs?') ? { items: [run], next: null } : run];
     };
     const { err } = await against(graphs, 'run', 'stop', 'r-1', '--dry-run');

@@ -313,7 +313,7 @@ function Steering({ run, status }: { readonly run: Run; readonly status: Status 
 }
 
 interface WorkProps {
-  readonly run: Pick<Run, 'id' | 'site' | 'cluster'>;
+  readonly run: Pick<Run, 'id' | 'cluster'>;
   readonly status: Status;
   readonly verb: RunDecision;
   /** What waits for approval. */
@@ -321,7 +321,7 @@ interface WorkProps {
 }
 
 /** What becomes of the nodes of a site, or the tasks of graphs, by a decision about their run. */
-const Work = (of: WorkProps) => (of.run.site === null ? <WorkOfGraphs {...of} /> : <WorkOfSite {...of} />);
+const Work = (of: WorkProps) => (isOfGraphs(of.status) ? <WorkOfGraphs {...of} /> : <WorkOfSite {...of} />);
 
 function WorkOfSite({ run: { id }, status, verb, before }: WorkProps) {
   const working = isOfGraphs(status) ? [] : (status.current?.running ?? []);
