@@ -1,10 +1,10 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { PreparedRun, StoredReference } from '../src/clusters/planning/index.ts';
+import { type PreparedRun, planReferenceOf, type StoredReference } from '../src/clusters/planning/index.ts';
 import { readClusterSources, readGraphLayers } from '../src/clusters/read-sources.ts';
 import type { ClusterSources } from '../src/clusters/sources.ts';
 import { nodesBehindRoles } from '../src/clusters/tags/role-tag-changes.ts';
 import { given } from '../src/core/data/given.ts';
-import type { GraphRequest, GraphRunInput, PlanReference } from '../src/core/graph-run/index.ts';
+import type { GraphRequest, GraphRunInput } from '../src/core/graph-run/index.ts';
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import type { TaskStatus } from '../src/core/words.ts';
 import type { GraphProblem } from '../src/graph/index.ts';
@@ -44,7 +44,7 @@ async function plan(
   // The hash is written last: if it exists, everything else does.
   if (child.planHash !== null) {
     const reference = (await store.plans.getReference(child.planHash)) as unknown as StoredReference;
-    return { ok: true, plan: withoutTransitions(reference) };
+    return { ok: true, plan: planReferenceOf(reference) };
   }
   const input = (run.run.input ?? {}) as Partial<GraphRunInput>;
   const asked = (child.input ?? {}) as Partial<GraphRequest>;
@@ -94,16 +94,13 @@ async function plan(
   signal?.throwIfAborted();
   await proveClaim(deps, { cluster: run.run.clusterId });
   await storePlan(store, run, child, planned.value, sources);
-  return { ok: true, plan: withoutTransitions(planned.value.reference) };
+  return { ok: true, plan: planReferenceOf(planned.value.reference) };
 }
 
 function problemText({ path, message, hint }: GraphProblem): string {
   const text = `${path === undefined ? '' : `${path}: `}${message}${hint === undefined ? '' : ` (${hint})`}`;
   return text.length > 1_000 ? `${text.slice(0, 999)}…` : text;
 }
-
-const withoutTransitions = ({ node_transitions: _, untouched: __, ...reference }: StoredReference): PlanReference =>
-  reference;
 
 /** Stores everything a run and its readers need, in an order that is safe if the process dies between two steps. */
 async function storePlan(

@@ -11,4 +11,4 @@
 export { openPlanner } from './open-planner.ts';
 export { plannerHere } from './plan-here.ts';
 export type { PlanForm, PlanForms, Planner } from './planning-work.ts';
-export type { PreparedRun, StoredReference } from './prepared-run.ts';
+export { type PreparedRun, planReferenceOf, type StoredReference } from './prepared-run.ts';

@@ -15,6 +15,10 @@ export interface StoredReference extends PlanReference {
   readonly untouched: readonly number[];
 }
 
+/** What workflows and people get of it. */
+export const planReferenceOf = ({ node_transitions: _, untouched: __, ...reference }: StoredReference): PlanReference =>
+  reference;
+
 /** The stored explanation for people: the result of `explainPlan` with the excluded nodes and all warnings. */
 interface StoredExplanation extends PlanExplanation {
   readonly left_out: ClusterPlan['leftOut'];

@@ -38,4 +38,4 @@ export {
   type TaskRow,
 } from './task-end.ts';
 export { titleOfGraphRun } from './title.ts';
-export { NOTABLE, TASKS_SHOWN, treeOfGraphRun, treeOfGraphs, treeOfPart, treeOfTasks } from './tree.ts';
+export { lostIn, NOTABLE, TASKS_SHOWN, treeOfGraphRun, treeOfGraphs, treeOfPart, treeOfTasks } from './tree.ts';

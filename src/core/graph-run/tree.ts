@@ -28,25 +28,31 @@ interface NodeInTree {
   readonly id: string;
   readonly name: string;
   readonly counts: SomeCounts;
-  /** Its agent does not answer. */
-  readonly lost: boolean;
 }
 
-/** Nodes with those of the tasks that are shown. */
-export function treeOfTasks(nodes: readonly NodeInTree[], tasks: readonly TaskInTree[]): TreeNode[] {
+/** The nodes whose agents do not answer, by the causes of their blocked tasks. */
+export const lostIn = (tasks: readonly TaskInTree[]): ReadonlySet<string> =>
+  new Set(tasks.flatMap(({ node, cause }) => (cause?.task === null && cause.node === node ? node : [])));
+
+/** Nodes with those of the tasks that are shown. @param lost ids of the nodes whose agents do not answer */
+export function treeOfTasks(
+  nodes: readonly NodeInTree[],
+  tasks: readonly TaskInTree[],
+  lost: ReadonlySet<string>,
+): TreeNode[] {
   const byNode = new Map<string, TreeNode[]>();
   for (const task of tasks.slice(0, TASKS_SHOWN)) {
     const own = byNode.get(task.node);
     if (own === undefined) byNode.set(task.node, [taskInTree(task)]);
     else own.push(taskInTree(task));
   }
-  return nodes.map(({ id, name, counts, lost }) => {
+  return nodes.map(({ id, name, counts }) => {
     const shown = byNode.get(id);
     const ended = settledOf(counts) === allOf(counts) ? 'finished' : 'running';
     return {
       name,
       kind: 'node',
-      state: lost || (counts.failed ?? 0) > 0 ? 'failing' : ended,
+      state: lost.has(id) || (counts.failed ?? 0) > 0 ? 'failing' : ended,
       detail: `${doneOf(counts)} of ${counted(workOf(counts), 'task')}`,
       ...(shown && { children: shown }),
     };
@@ -65,16 +71,15 @@ export function treeOfPart(scheduler: Scheduler): TreeNode[] {
   const { nodes } = scheduler.graph;
   const reports = shownReports(scheduler);
   const counts = new Map(nodes.map((name) => [name, {} as Partial<Record<TaskStatus, number>>]));
-  const lost = new Set<string>();
-  for (const { node, status, cause } of reports) {
+  for (const { node, status } of reports) {
     const own = counts.get(node)!;
     own[status] = (own[status] ?? 0) + 1;
-    if (cause?.task === null && cause.node === node) lost.add(node);
   }
   const all = reports.length <= TASKS_SHOWN;
   return treeOfTasks(
-    nodes.map((name) => ({ id: name, name, counts: counts.get(name)!, lost: lost.has(name) })),
+    nodes.map((name) => ({ id: name, name, counts: counts.get(name)! })),
     all ? reports : reports.filter(({ status }) => NOTABLE.includes(status)),
+    lostIn(reports),
   );
 }
 

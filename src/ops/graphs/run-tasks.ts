@@ -1,7 +1,7 @@
-import type { StoredReference } from '../../clusters/planning/index.ts';
+import { planReferenceOf, type StoredReference } from '../../clusters/planning/index.ts';
 import type { TreeNode } from '../../core/contracts/site-run.ts';
 import { given } from '../../core/data/given.ts';
-import { NOTABLE, type PlanReference, TASKS_SHOWN, treeOfTasks } from '../../core/graph-run/index.ts';
+import { lostIn, NOTABLE, type PlanReference, TASKS_SHOWN, treeOfTasks } from '../../core/graph-run/index.ts';
 import {
   allOf,
   doneOf,
@@ -106,69 +106,44 @@ export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDepend
     return tasks.map((task) => normaliseTask(task) as GraphTask);
   }
 
-  async function counts(run: string): Promise<readonly GraphCounts[]> {
-    const graphs = await graphsOf(run);
-    return Promise.all(
-      graphs.map(async ({ id, graphType, status, message, planHash }) => {
-        const shown = (by: Readonly<Record<string, SomeCounts>>) =>
-          isTransactionOpen(status)
-            ? by
-            : Object.fromEntries(Object.entries(by).map(([name, counts]) => [name, endedCounts(counts)]));
-        const nodes = shown(await store.taskHistory.countByNode(id));
-        const counts = sumCounts(Object.values(nodes));
-        return {
-          transaction: id,
-          type: graphType ?? '',
-          state: status,
-          message,
-          planned: planHash !== null,
-          counts,
-          done: doneOf(counts),
-          total: workOf(counts),
-          nodes,
-          tasks: shown(await store.taskHistory.countByTask(id)),
-        };
-      }),
-    );
-  }
+  /** Counts of a graph by node or task, as they are shown: of an ended one, waiting tasks are not reached. */
+  const shownCounts = ({ status }: TransactionRecord, by: Readonly<Record<string, SomeCounts>>) =>
+    isTransactionOpen(status)
+      ? by
+      : Object.fromEntries(Object.entries(by).map(([name, counts]) => [name, endedCounts(counts)]));
 
-  /** Names of the run's nodes by their ids. */
-  async function nodeNames(run: string): Promise<Readonly<Record<string, string>>> {
-    const [first] = await graphsOf(run);
+  const countsByNode = async (graph: TransactionRecord) =>
+    shownCounts(graph, await store.taskHistory.countByNode(graph.id));
+
+  /** Names of the nodes of these graphs by their ids. */
+  async function namesOfNodes([first]: readonly TransactionRecord[]): Promise<Readonly<Record<string, string>>> {
     if (first === undefined || first.clusterId === null) return {};
     const nodes = await store.nodes.list({ clusterId: first.clusterId });
     return Object.fromEntries(nodes.map(({ id, name, hostname }) => [String(id), name || (hostname ?? String(id))]));
   }
 
   /** The nodes of one graph, with its tasks: of a large one those that run or failed. */
-  async function nodesOf(graph: GraphCounts, names: Readonly<Record<string, string>>): Promise<TreeNode[]> {
-    const isSmall = allOf(graph.counts) <= TASKS_SHOWN;
-    const { items } = await store.taskHistory.page(graph.transaction, {
+  async function treeOf(graph: TransactionRecord, names: Readonly<Record<string, string>>): Promise<TreeNode[]> {
+    const counted = await countsByNode(graph);
+    const isSmall = allOf(sumCounts(Object.values(counted))) <= TASKS_SHOWN;
+    const { items } = await store.taskHistory.page(graph.id, {
       limit: TASKS_SHOWN,
       ...(isSmall ? {} : { statuses: NOTABLE }),
     });
-    const ended = !isTransactionOpen(graph.state);
-    const nodes = Object.entries(graph.nodes).map(([id, counts]) => ({
-      id,
-      name: names[id] ?? id,
-      counts,
-      lost: false,
-    }));
+    const nodes = Object.entries(counted).map(([id, counts]) => ({ id, name: names[id] ?? id, counts }));
     const tasks = items.map(({ node, task, status, attempts, rootCause }) => ({
-      ...{ node, task, attempts, status: ended ? endedStatus(status) : status },
-      ...(rootCause === null ? {} : { cause: rootCause }),
+      ...{ node, task, attempts, status: isTransactionOpen(graph.status) ? status : endedStatus(status) },
+      ...given({ cause: rootCause ?? undefined }),
     }));
-    return treeOfTasks(nodes, tasks);
+    return treeOfTasks(nodes, tasks, lostIn(tasks));
   }
 
   return {
     /** By the transaction of each graph, its nodes with their tasks. */
     async trees(run: string): Promise<ReadonlyMap<number, readonly TreeNode[]>> {
-      const names = await nodeNames(run);
-      const graphs = await counts(run);
-      return new Map(
-        await Promise.all(graphs.map(async (graph) => [graph.transaction, await nodesOf(graph, names)] as const)),
-      );
+      const graphs = await graphsOf(run);
+      const names = await namesOfNodes(graphs);
+      return new Map(await Promise.all(graphs.map(async (graph) => [graph.id, await treeOf(graph, names)] as const)));
     },
     /** Hash and size of the stored plan of each graph that has been planned. */
     async plans(run: string): Promise<readonly (PlanReference & { readonly type: string })[]> {
@@ -176,13 +151,34 @@ export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDepend
       return Promise.all(
         planned.map(async ({ graphType, planHash }) => {
           const stored = (await store.plans.getReference(planHash!)) as unknown as StoredReference;
-          const { node_transitions: _, untouched: __, ...reference } = stored;
-          return { type: graphType ?? '', ...reference };
+          return { type: graphType ?? '', ...planReferenceOf(stored) };
         }),
       );
     },
-    counts,
-    nodeNames,
+    async counts(run: string): Promise<readonly GraphCounts[]> {
+      const graphs = await graphsOf(run);
+      return Promise.all(
+        graphs.map(async (graph) => {
+          const { id, graphType, status, message, planHash } = graph;
+          const nodes = await countsByNode(graph);
+          const counts = sumCounts(Object.values(nodes));
+          return {
+            transaction: id,
+            type: graphType ?? '',
+            state: status,
+            message,
+            planned: planHash !== null,
+            counts,
+            done: doneOf(counts),
+            total: workOf(counts),
+            nodes,
+            tasks: shownCounts(graph, await store.taskHistory.countByTask(id)),
+          };
+        }),
+      );
+    },
+    /** Names of the run's nodes by their ids. */
+    nodeNames: async (run: string): Promise<Readonly<Record<string, string>>> => namesOfNodes(await graphsOf(run)),
 
     /**
      * Failed tasks first, then running, waiting and finished ones, each group in planned order. @throws `not-found`,

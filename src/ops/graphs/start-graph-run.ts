@@ -35,7 +35,7 @@ export async function startGraphRun(deps: OpsDependencies, input: GraphRunInput)
   const by = started_by === undefined ? '' : ` by ${started_by}`;
   const id = graphWorkflowId(cluster, runKey());
   // Temporal shows it; the run itself says that there is no such cluster.
-  const name = await deps.store.clusters.get(cluster).then(
+  const name = await deps.store.clusters.brief(cluster).then(
     (one) => one.name,
     () => String(cluster),
   );
