@@ -77,12 +77,8 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
     });
     const now = showSettings(changed, await linked(id));
     const changes = settingChanges(shown, now);
-    if (changes.length > 0) {
-      // The first change also keeps what was before it.
-      if ((await store.settingsRevisions.list(id)).length === 0)
-        await store.settingsRevisions.add({ clusterId: id, by: AS_CREATED, editable: shown });
-      await store.settingsRevisions.add({ clusterId: id, by: actor, editable: now });
-    }
+    if (changes.length > 0)
+      await store.settingsRevisions.add(id, { by: AS_CREATED, editable: shown }, { by: actor, editable: now });
     await audit(actor, id, 'settings', { ...more, changes: changes as unknown as Json });
     return now;
   }

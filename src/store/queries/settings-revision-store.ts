@@ -4,8 +4,12 @@ import type { Session } from '../session.ts';
 import type { New, Stored } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { newRow, recordOf } from './conversion.ts';
+import { holdRow } from './identified-row.ts';
 
 export type SettingsRevision = Stored<'settingsRevision'>;
+
+/** Settings, and who made them so. */
+type SettingsNow = Pick<New<'settingsRevision'>, 'by' | 'editable'>;
 
 /** Revisions kept of each cluster. */
 const KEPT = 200;
@@ -18,25 +22,29 @@ export class SettingsRevisionStore {
     this.#session = session;
   }
 
-  /** Adds the next revision; forgets the oldest ones when there are too many. */
-  add(revision: New<'settingsRevision'>): Promise<SettingsRevision> {
+  /** Adds the next revision, and ahead of the first one what was before it; forgets the oldest when there are too many. */
+  add(clusterId: number, before: SettingsNow, now: SettingsNow): Promise<void> {
     const check = new InputCheck();
-    const row = newRow('settingsRevision', check, revision, { number: 0, at: new Date().toISOString() });
+    const at = new Date().toISOString();
+    const rowOf = (settings: SettingsNow) =>
+      newRow('settingsRevision', check, { clusterId, ...settings }, { number: 0, at });
+    const [first, next] = [rowOf(before), rowOf(now)];
     check.done();
-    const { clusterId } = row;
     return this.#session.write(async (transaction) => {
+      // Two changes at once get two numbers.
+      await holdRow(transaction, 'cluster', clusterId);
       const newest = await matching(transaction.selectFrom('settingsRevision').select('number'), { clusterId })
         .orderBy('number', 'desc')
         .limit(1)
         .executeTakeFirst();
-      const stored = { ...row, number: (newest?.number ?? 0) + 1 };
-      await transaction.insertInto('settingsRevision').values(stored).execute();
+      const last = newest?.number ?? 0;
+      const rows = (last === 0 ? [first, next] : [next]).map((row, index) => ({ ...row, number: last + 1 + index }));
+      await transaction.insertInto('settingsRevision').values(rows).execute();
       await transaction
         .deleteFrom('settingsRevision')
         .where('clusterId', '=', clusterId)
-        .where('number', '<=', stored.number - KEPT)
+        .where('number', '<=', last + rows.length - KEPT)
         .execute();
-      return recordOf('settingsRevision', stored);
     });
   }
 
