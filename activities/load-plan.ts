@@ -131,7 +131,7 @@ async function findDifference(
   const now = new Set(nodes.map((node) => node.name));
   const removed = [...old.keys()].filter((name) => !now.has(name));
   const known = new Map((await deps.store.deployedMachines.list(site)).map((machine) => [machine.node, machine]));
-  const missed = await documentsOfMachines(cache, site, known.values());
+  const missed = await documentsOfMachines(cache, site, known);
   const unchanged = nodes.flatMap((node, index) => {
     const earlier = missed.get(node.name) ?? old.get(node.name);
     return earlier && canonicalJson(earlier) === canonicalJson(node) ? [index] : [];
@@ -158,14 +158,13 @@ async function findDifference(
 async function documentsOfMachines(
   cache: SiteCache,
   site: string,
-  machines: Iterable<DeployedMachine>,
+  machines: ReadonlyMap<string, DeployedMachine>,
 ): Promise<ReadonlyMap<string, ResolvedNode>> {
-  const byRevision = new Map<number, string[]>();
-  for (const { node, revision } of machines) byRevision.set(revision, [...(byRevision.get(revision) ?? []), node]);
   const found = new Map<string, ResolvedNode>();
-  for (const [number, names] of byRevision) {
+  for (const number of new Set([...machines.values()].map(({ revision }) => revision))) {
     const { site: documents } = await cache.load(site, { number });
-    for (const node of documents?.nodes ?? []) if (names.includes(node.name)) found.set(node.name, node);
+    for (const node of documents?.nodes ?? [])
+      if (machines.get(node.name)?.revision === number) found.set(node.name, node);
   }
   return found;
 }

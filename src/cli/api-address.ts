@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { given } from '../core/data/given.ts';
 import { withoutEnd } from '../core/text/text.ts';
-import { type Context, homeFolder, savedContexts } from './contexts.ts';
+import { unnamedSettingsFile } from '../platform/settings/settings-file.ts';
+import { type Context, savedContexts } from './contexts.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError, usageError } from './problem.ts';
 import type { Terminal } from './terminal.ts';
@@ -48,21 +47,11 @@ export async function apiOrigin(terminal: Terminal, flags: GlobalFlags): Promise
   if (flags.config === undefined && !env.SITEWRIGHT_CONFIG && !inEnvironment) {
     const { current } = contexts.all();
     if (current !== undefined) return named(current, `context ${current}, in use`);
-    if (settingsFile(terminal) === undefined)
+    if (unnamedSettingsFile(env, terminal.cwd) === undefined)
       return { url: addressOf(DEFAULT_API.host, DEFAULT_API.port), from: 'default' };
   }
   const { api } = await settingsOf(terminal, flags);
   return { url: addressOf(api.host, api.port, api.tls.cert_file !== undefined), from: 'settings' };
-}
-
-/** The settings file that is used when none is named: here, else in the home folder. */
-function settingsFile(terminal: Terminal): string | undefined {
-  const home = homeFolder(terminal);
-  const places = [
-    resolve(terminal.cwd, 'sitewright.yaml'),
-    ...(home === undefined ? [] : [join(home, 'sitewright.yaml')]),
-  ];
-  return places.find((file) => existsSync(file));
 }
 
 /** The context whose system has this address and is spoken to: its token is for no other. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { isMapping } from '../core/data/plain-value.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import { PrivateFileError, readPrivate, writePrivate } from '../platform/files/private-file.ts';
+import { homeFolder } from '../platform/settings/settings-file.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError, usageError } from './problem.ts';
 import type { Terminal } from './terminal.ts';
@@ -22,15 +23,9 @@ interface Kept {
   readonly contexts: ReadonlyMap<string, Context>;
 }
 
-/** The folder of what a user's commands keep in the home folder; undefined without one. */
-export const homeFolder = ({ env }: Pick<Terminal, 'env'>): string | undefined => {
-  const folder = env.XDG_CONFIG_HOME || (env.HOME ? join(env.HOME, '.config') : undefined);
-  return folder === undefined ? undefined : join(folder, 'sitewright');
-};
-
 /** The contexts in the home folder, in a file that only its owner may read. */
 export function savedContexts(terminal: Pick<Terminal, 'env'>) {
-  const folder = homeFolder(terminal);
+  const folder = homeFolder(terminal.env);
   const file = folder === undefined ? undefined : join(folder, 'contexts.json');
 
   const kept = (): Kept => {

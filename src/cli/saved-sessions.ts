@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isMapping } from '../core/data/plain-value.ts';
 import { PrivateFileError, readPrivate, writePrivate } from '../platform/files/private-file.ts';
-import { homeFolder } from './contexts.ts';
+import { homeFolder } from '../platform/settings/settings-file.ts';
 import { usageError } from './problem.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -10,7 +10,7 @@ import type { Terminal } from './terminal.ts';
  * sent only to the address that issued it.
  */
 export function savedSessions(terminal: Pick<Terminal, 'env'>) {
-  const folder = homeFolder(terminal);
+  const folder = homeFolder(terminal.env);
   const file = folder === undefined ? undefined : join(folder, 'sessions.json');
 
   const all = (): Map<string, string> => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { isMapping, valueAt } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
@@ -19,6 +19,7 @@ import {
   settingDefinitions,
   settingsSchema,
 } from './settings.ts';
+import { unnamedSettingsFile } from './settings-file.ts';
 
 /** The origin of a setting's value. */
 export type SettingOrigin =
@@ -81,15 +82,6 @@ export function loadSettings(options: LoadOptions = {}): LoadedSettings {
   return { ok: true, settings, origins, ...(file && { file: file.path }), warnings: unknownVariables(env) };
 }
 
-/** Where settings are when no file is named: in the working directory, else in the home folder. */
-function unnamedFile(env: NodeJS.ProcessEnv, cwd: string): string {
-  const here = resolve(cwd, 'sitewright.yaml');
-  const home = env.XDG_CONFIG_HOME || (env.HOME && resolve(env.HOME, '.config'));
-  if (!home || existsSync(here)) return here;
-  const inHome = resolve(home, 'sitewright', 'sitewright.yaml');
-  return existsSync(inHome) ? inHome : here;
-}
-
 interface SettingsFile {
   readonly path: string;
   readonly candidates: ReadonlyMap<string, Candidate>;
@@ -102,7 +94,7 @@ function readSettingsFile(
   problems: Diagnostic[],
 ): SettingsFile | undefined {
   const named = options.configFile ?? (env.SITEWRIGHT_CONFIG || undefined);
-  const path = named === undefined ? unnamedFile(env, cwd) : resolve(cwd, named);
+  const path = resolve(cwd, named ?? unnamedSettingsFile(env, cwd) ?? 'sitewright.yaml');
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
