@@ -8,7 +8,7 @@ import { indexOf } from '../../src/ui/docs/search.ts';
 import { root } from '../freshness.mjs';
 import { type Rendered, renderPage } from './markdown.ts';
 import { layOut } from './page.ts';
-import { SHELVES } from './shelves.ts';
+import { addressOf, SHELVES } from './shelves.ts';
 
 /** A page of the documents with its file: `how-to/repair.md`. */
 export interface Page extends Rendered {
@@ -44,7 +44,7 @@ export async function buildSite(to: string): Promise<void> {
   await mkdir(making, { recursive: true });
   const pages = await renderPages();
   for (const page of pages) {
-    const file = join(making, page.path === 'README.md' ? 'index.html' : page.path.replace(/\.md$/, '.html'));
+    const file = join(making, addressOf(page.path));
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, layOut(page, pages));
   }

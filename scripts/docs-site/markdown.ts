@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import MarkdownIt, { type Token } from 'markdown-it';
 import type { Section } from '../../src/ui/docs/search.ts';
+import { addressOf } from './shelves.ts';
 import { dotOfStates } from './states.ts';
 
 /** A page of the documents, rendered. */
@@ -71,7 +72,7 @@ export async function renderPage({ path, text, has, draw }: Asked): Promise<Rend
     title: sections[0]?.titles[0] ?? path,
     html,
     chapters,
-    sections: sections.map((section) => ({ page: path.replace(/\.md$/, '.html'), ...section })),
+    sections: sections.map((section) => ({ page: addressOf(path), ...section })),
     files: [...files],
   };
 }

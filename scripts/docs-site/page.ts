@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { Page } from './build.ts';
-import { SHELVES } from './shelves.ts';
+import { addressOf, SHELVES } from './shelves.ts';
 
 /** The whole document of a page: search, all pages beside it, and which comes next. Nothing in it is a script or a style. */
 export function layOut(page: Page, pages: readonly Page[]): string {
@@ -50,7 +50,7 @@ function listOf(
   const rows = pages
     .filter(({ path }) => posix.dirname(path) === folder)
     .map((page) => {
-      const link = `<a href="${up}${addressOf(page)}"${page === current ? ' aria-current="page"' : ''}>${escaped(page.title)}</a>`;
+      const link = `<a href="${up}${addressOf(page.path)}"${page === current ? ' aria-current="page"' : ''}>${escaped(page.title)}</a>`;
       return `<li>${link}${page === current ? chaptersOf(page) : ''}</li>`;
     });
   return `<h2>${title}</h2><ul>${rows.join('')}</ul>`;
@@ -62,9 +62,7 @@ function chaptersOf({ chapters }: Page): string {
 }
 
 const step = (page: Page | undefined, arrow: string, up: string): string =>
-  page === undefined ? '<span></span>' : `<a href="${up}${addressOf(page)}">${arrow} ${escaped(page.title)}</a>`;
-
-const addressOf = ({ path }: Page): string => (path === 'README.md' ? 'index.html' : path.replace(/\.md$/, '.html'));
+  page === undefined ? '<span></span>' : `<a href="${up}${addressOf(page.path)}">${arrow} ${escaped(page.title)}</a>`;
 
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

@@ -2,7 +2,6 @@
 export interface Shelf {
   readonly folder: string;
   readonly title: string;
-  readonly about: string;
   readonly pages: readonly string[];
 }
 
@@ -10,13 +9,11 @@ export const SHELVES: readonly Shelf[] = [
   {
     folder: 'start',
     title: 'Start',
-    about: 'The first hour, from nothing to a run of your own.',
     pages: ['first-site', 'first-graph'],
   },
   {
     folder: 'how-to',
     title: 'How to',
-    about: 'One task a page, with the commands.',
     pages: [
       'repair-a-node',
       'try-one-node-first',
@@ -42,7 +39,6 @@ export const SHELVES: readonly Shelf[] = [
   {
     folder: 'reference',
     title: 'Reference',
-    about: 'Every command, route, setting and field.',
     pages: [
       'cli',
       'rest',
@@ -62,7 +58,10 @@ export const SHELVES: readonly Shelf[] = [
   {
     folder: 'explain',
     title: 'Explain',
-    about: 'Why it is as it is, and what it holds.',
     pages: ['design', 'architecture', 'guarantees', 'scale', 'security', 'stability', 'promises', 'corrected-claims'],
   },
 ];
+
+/** Where the site has the page of a file: the one rule for links, files and the search. */
+export const addressOf = (path: string): string =>
+  path === 'README.md' ? 'index.html' : path.replace(/\.md$/, '.html');

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { renderPages } from '../../../scripts/docs-site/build.ts';
-import { SHELVES } from '../../../scripts/docs-site/shelves.ts';
+import { addressOf, SHELVES } from '../../../scripts/docs-site/shelves.ts';
 import { indexOf, searchIn } from '../../../src/ui/docs/search.ts';
 
 /* The documents as a site (npm run docs:site): which page its search finds. */
@@ -29,6 +29,11 @@ describe('the search of the documents', () => {
   it.each(TASKS)('finds "%s" among its first three hits', (query, page) => {
     const hits = search(query).slice(0, 3);
     expect(hits.map(({ href }) => href.split('#')[0])).toContain(page);
+  });
+
+  it('leads to pages that the site has', () => {
+    const written = new Set(pages.map(({ path }) => addressOf(path)));
+    expect(pages.flatMap(({ sections }) => sections).filter(({ page }) => !written.has(page))).toEqual([]);
   });
 
   it('forgives a slip, and knows the start of a word', () => {
