@@ -51,7 +51,7 @@ import { explainSilence, whyUnattended } from './silent-run.ts';
 import { parseReference } from './sites.ts';
 import { startRun } from './start-run.ts';
 import { callTemporal, requestOfTemporal, unanswered } from './temporal-calls.ts';
-import { appendAudit, orWithoutStore } from './without-store.ts';
+import { appendAudit, ifReachable, orWithoutStore } from './without-store.ts';
 import { getRun, type RunType } from './workflow-calls.ts';
 
 /** A run for lists and pages. */
@@ -165,27 +165,20 @@ export function runOperations(deps: OpsDependencies) {
 
   /** As the run wrote or showed it last; if it has not, or the store cannot be reached, as its workflow answers now. */
   async function reportOf(run: RunRecord): Promise<AnyRunReport> {
-    const stored = await orWithoutStore<AnyRunReport | null>(
-      async () => {
-        const report = (await store.runs.getReport(run.id)) as AnyRunReport | undefined;
-        if (run.outcome !== null) return report ?? lostReport(run);
-        // One that was reset may show the end that it had before.
-        if (report === undefined || report.outcome !== undefined) return null;
-        return 'site' in report ? assembleReport(report, await store.runs.listNodes(run.id)) : report;
-      },
-      () => null,
-    );
+    const stored = await ifReachable(async () => {
+      const report = (await store.runs.getReport(run.id)) as AnyRunReport | undefined;
+      if (run.outcome !== null) return report ?? lostReport(run);
+      // One that was reset may show the end that it had before.
+      if (report === undefined || report.outcome !== undefined) return null;
+      return 'site' in report ? assembleReport(report, await store.runs.listNodes(run.id)) : report;
+    });
     return stored ?? ask(run, 'report');
   }
 
   /** As the run showed it; before it has shown one, or without the store, as its workflow answers. */
   async function planOf(run: RunRecord): Promise<Answers['plan']> {
     if (run.kind !== WORKFLOWS.execute_graph) return run.plan ?? (run.outcome === null ? ask(run, 'plan') : null);
-    const stored = await orWithoutStore<Answers['plan']>(
-      () => tasks.plans(run.id),
-      () => null,
-    );
-    return stored ?? ask(run, 'plan');
+    return (await ifReachable(() => tasks.plans(run.id))) ?? ask(run, 'plan');
   }
 
   async function ask<Q extends keyof Answers>(
@@ -278,10 +271,7 @@ export function runOperations(deps: OpsDependencies) {
       const report = await reportOf(run);
       const status = run.outcome === null ? await shownStatus(run, execution) : statusOfEnded(run, report);
       if ('site' in report) return treeOfSiteRun(report, { software: null, ...status });
-      const nodes = await orWithoutStore<Awaited<ReturnType<typeof tasks.trees>> | null>(
-        () => tasks.trees(id),
-        () => null,
-      );
+      const nodes = await ifReachable(() => tasks.trees(id));
       if (nodes === null) return ask(run, 'tree');
       return treeOfGraphs(
         run.workflowId,

@@ -33,6 +33,10 @@ export async function orWithoutStore<T>(
   }
 }
 
+/** What the store says; null while it cannot be reached. */
+export const ifReachable = <T>(withStore: () => Promise<T>): Promise<T | null> =>
+  orWithoutStore<T | null>(withStore, () => null);
+
 const silent = new StoreError({
   kind: 'unreachable',
   message: `The store did not answer within ${LIMIT_MS / 1000} s.`,

@@ -85,7 +85,7 @@ export function reportAny<Outcome extends string, Failure>(
 
 export const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
-/** State of an open run, in one word. */
+/** How a run stands, in one word: its outcome, once it has one. */
 export const standingOf = ({ outcome, paused, awaiting_approval }: Standing): string =>
   outcome ?? (paused ? 'paused' : awaiting_approval === undefined ? 'running' : 'awaiting_approval');
 
