@@ -3,6 +3,7 @@ import { type PreparedRun, planReferenceOf, type StoredReference } from '../src/
 import { readClusterSources, readGraphLayers } from '../src/clusters/read-sources.ts';
 import type { ClusterSources } from '../src/clusters/sources.ts';
 import { nodesBehindRoles } from '../src/clusters/tags/role-tag-changes.ts';
+import { type ClusterVersions, versionsOfCluster } from '../src/clusters/versions.ts';
 import { given } from '../src/core/data/given.ts';
 import type { GraphRequest, GraphRunInput } from '../src/core/graph-run/index.ts';
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
@@ -49,6 +50,7 @@ async function plan(
   const input = (run.run.input ?? {}) as Partial<GraphRunInput>;
   const asked = (child.input ?? {}) as Partial<GraphRequest>;
   const stored = await readClusterSources(store, run.run.clusterId);
+  const versions = await versionsOfCluster(store, run.run.clusterId);
   const sources = (await deps.allocateTags?.(stored)) ?? stored;
   if ('refused' in sources)
     return { ok: false, failure: { kind: 'plan-refused', message: sources.refused, problems: [] } };
@@ -93,7 +95,7 @@ async function plan(
   // Planning takes a while: a run that was stopped meanwhile does not wait for it.
   signal?.throwIfAborted();
   await proveClaim(deps, { cluster: run.run.clusterId });
-  await storePlan(store, run, child, planned.value, sources);
+  await storePlan(store, run, child, planned.value, sources, versions);
   return { ok: true, plan: planReferenceOf(planned.value.reference) };
 }
 
@@ -109,6 +111,7 @@ async function storePlan(
   child: TransactionRecord,
   prepared: PreparedRun,
   sources: ClusterSources,
+  versions: ClusterVersions,
 ): Promise<void> {
   const { cluster } = sources;
   const { hash } = prepared.reference;
@@ -120,6 +123,7 @@ async function storePlan(
     await store.transactions.putSnapshot(transaction, 'network_configuration', JSON.stringify(cluster.networks));
   }
   await store.transactions.putSnapshot(child.id, 'tasks', prepared.tasks);
+  await store.transactions.putSnapshot(child.id, 'versions', JSON.stringify(versions));
   if (run.mode === 'apply') {
     await applyRoleTags(store, cluster.id, nodesBehindRoles(sources));
     await store.clusters.update(cluster.id, { primaries: prepared.primaries, anyChoices: prepared.anyChoices });

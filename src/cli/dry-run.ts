@@ -14,7 +14,7 @@ export const CHANGING: ReadonlySet<string> = new Set([
   ...['pause', 'resume', 'run', 'delete'].map((verb) => `schedule ${verb}`),
   'notice test',
   ...['upload', 'delete'].map((verb) => `graph ${verb}`),
-  ...['create', 'update', 'delete', 'add-nodes', 'remove-nodes', 'stop', 'settings', 'facts', 'network'].map(
+  ...['create', 'update', 'delete', 'add-nodes', 'remove-nodes', 'move', 'stop', 'settings', 'facts', 'network'].map(
     (verb) => `cluster ${verb}`,
   ),
   'settings revert',

@@ -46,8 +46,9 @@ export function idOfName(kind: NamedKind, name: string, known: readonly Named[])
 export const namesOfNode = (hostname?: string | null): readonly string[] =>
   !hostname ? [] : [...new Set([hostname, hostname.split('.')[0]!])];
 
-/** The other names of what has versions: `NAME VERSION`. */
+/** The other names of what has versions: `NAME==VERSION`, and as its package is called. */
 export const namesOfVersion = (name: string, version: string): readonly string[] => [
   `${name} ${version}`,
   `${name}-${version}`,
+  `${name}==${version}`,
 ];

@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
@@ -92,4 +94,14 @@ export async function openPage(browser: Browser, url: string, options: PageOptio
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (!process.env.SCREENSHOTS) return;
   await page.screenshot({ path: fileURLToPath(new URL(`../../docs/images/${name}.png`, import.meta.url)) });
+}
+
+/** Serious and critical findings of axe-core on the current page. */
+export async function seriousFindings(page: Page, only?: string): Promise<readonly string[]> {
+  await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
+  const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
+    `axe.run(document, { resultTypes: ['violations']${only === undefined ? '' : `, runOnly: ['${only}']`} }).then(({ violations }) => violations)`,
+  );
+  const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  return serious.map(({ id, nodes }) => `${id} ${nodes.length} ${nodes[0]!.html}`);
 }

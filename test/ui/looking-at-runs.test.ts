@@ -1,11 +1,18 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';
 import { type Environment, environment } from '../api/fuel-graphs-rig.ts';
-import { closePages, describePage, launch, type OpenPage, openPage, type PageOptions, screenshot } from './browser.ts';
+import {
+  closePages,
+  describePage,
+  launch,
+  type OpenPage,
+  openPage,
+  type PageOptions,
+  screenshot,
+  seriousFindings,
+} from './browser.ts';
 import { storeGraphRun } from './stored-runs.ts';
 
 const api = '/api/v1';
@@ -222,7 +229,9 @@ describePage('looking at runs', () => {
       '/',
       ...lists.map((one) => `/${one}`),
       ...['', '?view=graph', '?view=timeline&critical=1', '?view=log', log].map((view) => `/runs/second${view}`),
-      ...['', '?view=graphs&plan=1', '?view=runs', '?view=settings'].map((view) => `${cluster}${view}`),
+      ...['', '?view=graphs&plan=1', '?view=runs', '?view=versions', '?view=settings'].map(
+        (view) => `${cluster}${view}`,
+      ),
       ...['/sites/dc1?revision=2&since=1', '/sites/dc1?plan=1', `/nodes/${env.nodes[0]}`, '/compare?a=first&b=second'],
       ...[`/tags?owner=cluster/${env.cluster}`, '/packages/1', '/graphs/1', '/runs/nothing', '/no/such/page'],
     ];
@@ -234,16 +243,6 @@ describePage('looking at runs', () => {
     await page.locator('main').filter({ hasNotText: 'Loading …' }).waitFor();
   }
 
-  /** Serious and critical findings of axe-core on the current page. */
-  async function seriousOn(page: Page, only?: string): Promise<readonly string[]> {
-    await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
-    const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
-      `axe.run(document, { resultTypes: ['violations']${only === undefined ? '' : `, runOnly: ['${only}']`} }).then(({ violations }) => violations)`,
-    );
-    const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-    return serious.map(({ id, nodes }) => `${id} ${nodes.length} ${nodes[0]!.html}`);
-  }
-
   it.each([
     ['in light colours', undefined],
     ['in dark ones, which may differ in contrast', 'color-contrast'],
@@ -253,7 +252,7 @@ describePage('looking at runs', () => {
       const page = await at('/sites', { dark: only !== undefined });
       for (const path of allPages()) {
         await opens(page, path);
-        expect.soft(await seriousOn(page, only), path).toEqual([]);
+        expect.soft(await seriousFindings(page, only), path).toEqual([]);
       }
     },
     240_000,
@@ -274,7 +273,7 @@ describePage('looking at runs', () => {
       await opens(page, path);
       await page.getByRole('button', { name: button, exact: true }).first().click();
       await page.getByRole('dialog').waitFor();
-      expect.soft(await seriousOn(page), `${path}: ${button}`).toEqual([]);
+      expect.soft(await seriousFindings(page), `${path}: ${button}`).toEqual([]);
     }
   });
 
@@ -284,10 +283,10 @@ describePage('looking at runs', () => {
       await opens(page, '/runs');
       await page.getByRole('button', { name: 'Menu' }).click();
       await page.getByRole('link', { name: 'Clusters' }).waitFor();
-      expect.soft(await seriousOn(page), `menu, dark: ${dark}`).toEqual([]);
+      expect.soft(await seriousFindings(page), `menu, dark: ${dark}`).toEqual([]);
       await page.keyboard.press('Control+k');
       await page.getByRole('option', { name: 'page Home' }).waitFor();
-      expect.soft(await seriousOn(page), `palette, dark: ${dark}`).toEqual([]);
+      expect.soft(await seriousFindings(page), `palette, dark: ${dark}`).toEqual([]);
     }
   });
 

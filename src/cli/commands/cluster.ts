@@ -1,4 +1,5 @@
 import { given } from '../../core/data/given.ts';
+import { namesOfVersion } from '../../core/names.ts';
 import { NO_RELEASES_HINT } from '../../core/problems/refusal.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { ApiClient } from '../client.ts';
@@ -12,6 +13,7 @@ import type { Session } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
 import { sayWhichIsEmpty } from '../which-system.ts';
 import { registerClusterData } from './cluster-data.ts';
+import { registerClusterVersions } from './cluster-versions.ts';
 import { presentGraphRun } from './graph-execute.ts';
 
 interface NodesFlags extends OutputFlags {
@@ -73,7 +75,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .verb('create', 'Create a cluster from a release')
     .example('lab --release jammy --site dc1')
     .argument('<name>', 'unique name of the cluster')
-    .requiredOption('-r, --release <release>', 'release it is built from: its id, or its name')
+    .requiredOption('-r, --release <release>', 'release it is built from: its id, NAME, or NAME==VERSION')
     .option('--site <site>', 'site of the machines of its nodes')
     .option('--network <networks...>', 'where networks of the release are in MAAS, each as NAME=SUBNET or NAME=SPACE')
     .output()
@@ -215,6 +217,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, { id: Number(id) }, `the run of ${session.textOf('cluster', id)} is stopping\n`);
     });
 
+  registerClusterVersions(group, session);
   registerClusterData(group, session);
 }
 
@@ -233,7 +236,9 @@ const leavingOf = async (cluster: string, client: ApiClient) =>
 /** Of several versions the one that was installed last. */
 async function releaseNamed(name: string, client: ApiClient): Promise<number> {
   const releases = await client.call('GET /releases');
-  const found = releases.filter((one) => one.name === name).at(-1);
+  const found =
+    releases.filter((one) => one.name === name).at(-1) ??
+    releases.find((one) => namesOfVersion(one.name, one.version).includes(name));
   if (found !== undefined) return found.id;
   const names = [...new Set(releases.map((one) => one.name))];
   const hint = names.length === 0 ? NO_RELEASES_HINT : (didYouMean(name, names) ?? `There are: ${names.join(', ')}.`);

@@ -1,15 +1,23 @@
 import { given } from '../../core/data/given.ts';
 import { maintenanceText } from '../../core/maintenance.ts';
 import { isLeftBare, pendingText, shownStatus } from '../../core/node-system.ts';
+import { gapsText } from '../../core/version-text.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
-import { nameListArgument, nodeListArgument } from '../id-argument.ts';
+import { nameListArgument, nodeArgument, nodeListArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
+import { versionColumns } from './cluster-versions.ts';
 
 type Node = Answer<'GET /nodes/:id'>;
+
+interface ListFlags extends OutputFlags {
+  readonly cluster?: string;
+  readonly site?: string;
+  readonly versions?: boolean;
+}
 
 interface RegisterFlags extends OutputFlags {
   readonly name?: readonly string[];
@@ -22,7 +30,7 @@ interface RegisterFlags extends OutputFlags {
 const COLUMNS = ['id', 'name', 'status', 'online', 'cluster', 'site', 'roles', 'pending_roles', 'ip'];
 const WITH_AGENTS = COLUMNS.toSpliced(4, 0, 'agent');
 
-/** Adds `list`, `register`, `delete` to the `node` command: the inventory of nodes for clusters. */
+/** Adds `list`, `show`, `register`, `delete` to the `node` command: the inventory of nodes for clusters. */
 export function registerNodeInventory(group: CliCommand, session: Session): void {
   const { terminal } = session;
 
@@ -31,30 +39,60 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
     .example('--cluster lab')
     .ofCluster('only those of this cluster')
     .option('--site <site>', 'only machines of this site')
+    .option('--versions', 'what each was deployed with: release, plugins, settings, documents')
     .output()
-    .action(
-      async ({ cluster, site, ...flags }: OutputFlags & { readonly cluster?: string; readonly site?: string }) => {
-        const nodes = await inventory(session, cluster);
-        const shown = site === undefined ? nodes : nodes.filter((node) => node.site === site);
-        const agents = await agentsOf(session, shown, cluster);
-        // Programs get Fuel's words.
-        const isForPrograms = flags.format === 'json' || flags.format === 'yaml';
-        const statusOf = (node: Node): string =>
-          isForPrograms
-            ? node.status
-            : [shownStatus(node), node.maintenance && 'in maintenance', pendingText(node)].filter(Boolean).join(', ');
-        const rows = shown.map((node) => ({ ...node, status: statusOf(node), agent: agents?.get(node.id) ?? null }));
-        await printList(terminal, flags, rows, WITH_AGENTS);
-        for (const node of shown.filter(isLeftBare)) terminal.err(`${node.name} is bare. ${node.error_msg}\n`);
-        for (const { name, maintenance } of shown)
-          if (maintenance !== undefined) terminal.err(`${name} has been ${maintenanceText(maintenance)}\n`);
-        const without = [...new Set(rows.flatMap((node) => (node.agent === false ? (node.cluster ?? []) : [])))];
-        if (without.length === 0) return;
-        terminal.err(
-          `nodes whose agent is false run no tasks. Start them on this machine, or see docs/how-to/agents.md:\n${without.map((id) => `  sitewright agent run --cluster ${id}\n`).join('')}`,
-        );
-      },
-    );
+    .action(async ({ cluster, site, versions, ...flags }: ListFlags) => {
+      const nodes = await inventory(session, cluster);
+      const shown = site === undefined ? nodes : nodes.filter((node) => node.site === site);
+      if (versions) return listVersions(session, shown, flags);
+      const agents = await agentsOf(session, shown, cluster);
+      // Programs get Fuel's words.
+      const isForPrograms = flags.format === 'json' || flags.format === 'yaml';
+      const statusOf = (node: Node): string =>
+        isForPrograms
+          ? node.status
+          : [shownStatus(node), node.maintenance && 'in maintenance', pendingText(node)].filter(Boolean).join(', ');
+      const rows = shown.map((node) => ({ ...node, status: statusOf(node), agent: agents?.get(node.id) ?? null }));
+      await printList(terminal, flags, rows, WITH_AGENTS);
+      for (const node of shown.filter(isLeftBare)) terminal.err(`${node.name} is bare. ${node.error_msg}\n`);
+      for (const { name, maintenance } of shown)
+        if (maintenance !== undefined) terminal.err(`${name} has been ${maintenanceText(maintenance)}\n`);
+      const without = [...new Set(rows.flatMap((node) => (node.agent === false ? (node.cluster ?? []) : [])))];
+      if (without.length === 0) return;
+      terminal.err(
+        `nodes whose agent is false run no tasks. Start them on this machine, or see docs/how-to/agents.md:\n${without.map((id) => `  sitewright agent run --cluster ${id}\n`).join('')}`,
+      );
+    });
+
+  group
+    .verb('show', 'One node of the inventory, with what it was deployed with')
+    .example('node-1')
+    .argument('<node>', 'id or name of the node', nodeArgument)
+    .output()
+    .action(async (id: string, flags: OutputFlags) => {
+      const node = await session.call('GET /nodes/:id', { params: { id } });
+      const [versions] = await versionsOf(session, [node]);
+      const { meta: _, network_data: __, ...about } = node;
+      const record = { ...about, versions: versions ?? null };
+      const { maintenance } = node;
+      const rows = {
+        id: node.id,
+        name: node.name,
+        status: [shownStatus(node), pendingText(node)].filter(Boolean).join(', '),
+        ...(maintenance !== undefined && { maintenance: maintenanceText(maintenance) }),
+        cluster: node.cluster,
+        site: node.site,
+        roles: node.roles,
+        tags: node.tags,
+        ip: node.ip,
+        mac: node.mac,
+        ...(versions !== undefined && {
+          versions: gapsText(versions.behind),
+          ...versionColumns(versions.deployed, versions.revision),
+        }),
+      };
+      await printOne(terminal, flags, flags.format === 'table' ? rows : record);
+    });
 
   group
     .verb('register', 'Add machines to the inventory: named ones, or all of a site')
@@ -84,6 +122,38 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
         await printOne(terminal, flags, { ids }, `deleted ${which}\n`);
       },
     );
+}
+
+type NodeVersions = Answer<'GET /clusters/:id/versions'>['nodes'][number];
+
+/** What nodes were deployed with, of those that are in a cluster. */
+async function versionsOf(session: Session, nodes: readonly Node[]): Promise<readonly NodeVersions[]> {
+  const wanted = new Set(nodes.map(({ id }) => id));
+  const clusters = [...new Set(nodes.flatMap(({ cluster }) => cluster ?? []))];
+  const client = await session.client();
+  const all = await Promise.all(clusters.map((id) => client.call('GET /clusters/:id/versions', { params: { id } })));
+  return all.flatMap((one) => one.nodes).filter(({ id }) => wanted.has(id));
+}
+
+async function listVersions(session: Session, nodes: readonly Node[], flags: OutputFlags): Promise<void> {
+  const versions = new Map((await versionsOf(session, nodes)).map((one) => [one.id, one]));
+  const isForPrograms = flags.format === 'json' || flags.format === 'yaml';
+  const rows = nodes.map(({ id, name, cluster }) => {
+    const one = versions.get(id);
+    if (isForPrograms) return { id, name, cluster, versions: one ?? null };
+    return {
+      id,
+      name,
+      cluster,
+      ...(one && { state: gapsText(one.behind), ...versionColumns(one.deployed, one.revision) }),
+    };
+  });
+  await printList(session.terminal, flags, rows, [
+    'id',
+    'name',
+    'cluster',
+    ...(isForPrograms ? ['versions'] : ['state', 'run', 'release', 'plugins', 'settings', 'documents']),
+  ]);
 }
 
 async function inventory(session: Session, cluster?: string): Promise<readonly Node[]> {

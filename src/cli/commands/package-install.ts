@@ -17,12 +17,14 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
     .verb('install', 'Install or update a package, all or nothing')
     .example('myrelease-1.0.0.tar.gz')
     .argument('<package>', 'folder of the package, or an archive made by `build`')
+    .example('myrelease-1.0.1.tar.gz --beside', 'next to 1.0.0, for clusters to move to it')
     .option('--force', 'allow an older version, or replace manually created objects')
+    .option('--beside', 'keep other versions of its series, for clusters to move between them')
     .output()
-    .action(async (path: string, flags: OutputFlags & { readonly force?: boolean }) => {
+    .action(async (path: string, flags: OutputFlags & { readonly force?: boolean; readonly beside?: boolean }) => {
       const archive = await archiveOf(path);
       const installed = await session.call('POST /packages', {
-        query: flags.force ? { force: 1 } : {},
+        query: { ...(flags.force && { force: 1 }), ...(flags.beside && { beside: 1 }) },
         body: archive,
       });
       terminal.err(await formatFindings(installed.warnings, [], { color: terminal.color }));

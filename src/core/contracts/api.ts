@@ -10,6 +10,7 @@ import { releaseRoutes } from './fuel/releases.ts';
 import { ROLES_OF } from './fuel/roles.ts';
 import { factsRoutes, settingsRoutes } from './fuel/settings.ts';
 import { TAGS_OF, tagRoutes } from './fuel/tags.ts';
+import { versionRoutes } from './fuel/versions.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { siteNodeRoutes } from './node-in-run.ts';
 import { noticeRoutes } from './notice.ts';
@@ -42,6 +43,7 @@ export const API = {
   ...tokenRoutes,
   ...releaseRoutes,
   ...clusterRoutes,
+  ...versionRoutes,
   ...settingsRoutes,
   ...factsRoutes,
   ...extensionRoutes,

@@ -57,7 +57,8 @@ export function checkSettings(sent: unknown, known: unknown): readonly Diagnosti
   return found;
 }
 
-function faultsOf(declared: Readonly<Record<string, unknown>>, value: unknown): readonly string[] {
+/** Why a value is not one that its declaration allows; empty if it is. */
+export function faultsOf(declared: Readonly<Record<string, unknown>>, value: unknown): readonly string[] {
   const { type, values, nullable } = declared;
   if (value === null && nullable === true) return [];
   if (type === 'select' || type === 'radio') {

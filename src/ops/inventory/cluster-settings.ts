@@ -9,13 +9,10 @@ import { isObject, mergeDeep, objectOf } from './json-object.ts';
 import { finding, refuseIfAny } from './refuse.ts';
 import { vmwareAttributes } from './releases.ts';
 import { settingChanges } from './setting-changes.ts';
-import { defaultSettings, type LinkedPlugin, showSettings, splitSettings } from './settings.ts';
+import { AS_CREATED, defaultSettings, type LinkedPlugin, showSettings, splitSettings } from './settings.ts';
 import { unreadSettings, wordsOfReaders } from './unread-settings.ts';
 
 type NetworkProvider = 'neutron' | 'nova_network';
-
-/** Who made the settings that a cluster had before their first change. */
-const AS_CREATED = 'as created';
 
 interface SettingsChange {
   readonly number: number;

@@ -8,6 +8,7 @@ import { counted } from '../../core/text/text.ts';
 import {
   type ClusterDetails,
   type JsonFields,
+  type JsonObject,
   type NodeRecord,
   type ReleaseRecord,
   StoreError,
@@ -221,17 +222,20 @@ function startingNetworks(
   return {
     networking_parameters: parameters,
     networks: [
-      ...groups.map((meta) => ({
-        name: meta.name ?? null,
-        cidr: meta.cidr ?? null,
-        gateway: meta.gateway ?? null,
-        vlan_start: meta.vlan_start ?? null,
-        ip_ranges: Array.isArray(meta.ip_range) ? [meta.ip_range] : [],
-        meta,
-      })),
+      ...groups.map(networkOf),
       // After those of the release, so that they decide.
       ...Object.entries(places).map(([name, place]) => ({ name, place })),
     ],
     vips: {},
   };
 }
+
+/** A network of a cluster, as its release declares it. */
+export const networkOf = (meta: JsonObject): JsonObject => ({
+  name: meta.name ?? null,
+  cidr: meta.cidr ?? null,
+  gateway: meta.gateway ?? null,
+  vlan_start: meta.vlan_start ?? null,
+  ip_ranges: Array.isArray(meta.ip_range) ? [meta.ip_range] : [],
+  meta,
+});

@@ -5,10 +5,12 @@ import { assignmentOperations } from './assignment.ts';
 import { clusterSettingsOperations } from './cluster-settings.ts';
 import { clusterOperations } from './clusters.ts';
 import { factsOperations } from './facts.ts';
+import { moveOperations } from './move.ts';
 import { inventoryNodeOperations } from './nodes.ts';
 import { pluginOperations } from './plugins.ts';
 import { releaseOperations } from './releases.ts';
 import { roleOperations } from './roles.ts';
+import { versionOperations } from './versions.ts';
 
 export { extendedReleases } from '../../clusters/plugin-fit.ts';
 export type { ClusterView } from './clusters.ts';
@@ -20,6 +22,8 @@ export const inventoryOperations = (deps: OpsDependencies) => ({
   releases: inFuelTerms(releaseOperations(deps)),
   clusters: inFuelTerms(clusterOperations(deps)),
   settings: inFuelTerms(clusterSettingsOperations(deps)),
+  versions: inFuelTerms(versionOperations(deps)),
+  move: inFuelTerms(moveOperations(deps)),
   facts: inFuelTerms(factsOperations(deps)),
   assignment: inFuelTerms(assignmentOperations(deps)),
   nodes: inFuelTerms(inventoryNodeOperations(deps)),

@@ -10,6 +10,9 @@ export interface LinkedPlugin {
   readonly attributes: JsonObject;
 }
 
+/** Who made the settings that a cluster had before their first change. */
+export const AS_CREATED = 'as created';
+
 /** Fuel's clients recognize the groups of plugins by this class. */
 const PLUGIN_CLASS = 'plugin';
 
@@ -65,9 +68,13 @@ export function splitSettings(sent: JsonObject, linked: readonly LinkedPlugin[])
 }
 
 /** Default settings of a plugin, from its `environment_config`, with generated values. */
-export function pluginDefaults({ metadata }: PluginRecord, context: GeneratorContext): JsonObject {
+export const pluginDefaults = (plugin: PluginRecord, context: GeneratorContext): JsonObject =>
+  withGenerated(declaredByPlugin(plugin), context);
+
+/** The same before values are generated. */
+export function declaredByPlugin({ metadata }: PluginRecord): JsonObject {
   const attributes = objectOf(metadata.attributes_metadata);
-  return withGenerated(isObject(attributes.attributes) ? attributes.attributes : attributes, context);
+  return isObject(attributes.attributes) ? attributes.attributes : attributes;
 }
 
 function pluginGroups(plugins: readonly LinkedPlugin[]): JsonObject {

@@ -28,6 +28,8 @@ interface Choices {
   /** The package as it was sent. */
   readonly archive: Uint8Array;
   readonly force: boolean;
+  /** Whether other versions of its series stay, for clusters to move between them. */
+  readonly beside: boolean;
   readonly masterIp: string;
 }
 
@@ -36,7 +38,7 @@ const FIRST_UPDATABLE = '2.0.0';
 
 /**
  * Stores a package and its contents: its releases with roles, tags and graphs, and its plugin. Replaces a package
- * of the same name and series: its releases and plugin keep their ids and are updated. Idempotent. The caller provides
+ * of the same name and series, unless it is installed beside it: its releases and plugin keep their ids and are updated. Idempotent. The caller provides
  * the transaction.
  *
  * @throws `conflict`: an older version without `force`; a release or plugin with the same name and version from another
@@ -46,10 +48,10 @@ const FIRST_UPDATABLE = '2.0.0';
 export async function applyInstallation(
   store: StorePorts,
   read: ReadPackage,
-  { archive, force, masterIp }: Choices,
+  { archive, force, beside, masterIp }: Choices,
 ): Promise<Applied> {
   const { installation } = read;
-  const previous = await previousOf(store, read, force);
+  const previous = await previousOf(store, read, { force, beside });
   await refuseForeign(store, read, previous, force);
   const put = await store.packages.put({
     name: installation.name,
@@ -73,19 +75,19 @@ export async function applyInstallation(
 async function previousOf(
   store: StorePorts,
   { installation }: ReadPackage,
-  force: boolean,
+  { force, beside }: Pick<Choices, 'force' | 'beside'>,
 ): Promise<PackageRecord | undefined> {
   const { name, version, packageVersion, title } = installation;
   const updatable = (format: string) => compareVersions(format, FIRST_UPDATABLE) >= 0;
   const known = (await store.packages.list()).filter((one) => one.name === name);
   const same = known.find((one) => one.version === version);
-  if (!updatable(packageVersion)) return same;
+  if (beside || !updatable(packageVersion)) return same;
   const [latest] = known
     .filter((one) => seriesOf(one.version) === seriesOf(version) && updatable(one.packageVersion))
     .sort((a, b) => compareVersions(b.version, a.version));
   if (latest !== undefined && compareVersions(latest.version, version) > 0 && !force) {
     throw problem('conflict', `Nothing to do: ${title}, version ${version}, does not update installed plugin.`, {
-      hint: `Version ${latest.version} is installed. Use force to go back to ${version}.`,
+      hint: `Version ${latest.version} is installed. Replace it with --force (API: force=1), or install ${version} next to it with --beside (API: beside=1).`,
     });
   }
   return latest ?? same;

@@ -45,13 +45,15 @@ export function packageOperations(deps: OpsDependencies) {
 
   async function install(
     file: string,
-    force: boolean,
+    { force, beside = false }: { readonly force: boolean; readonly beside?: boolean },
     actor: string,
   ): Promise<Applied & { warnings: readonly Diagnostic[] }> {
     const read = await reader.package(file);
     // Not by way of the thread that read it: it would be in memory twice.
     const archive = await readFile(file);
-    const applied = await store.atomically((within) => applyInstallation(within, read, { archive, force, masterIp }));
+    const applied = await store.atomically((within) =>
+      applyInstallation(within, read, { archive, force, beside, masterIp }),
+    );
     await audit(actor, applied.created ? 'package.install' : 'package.update', applied.package);
     return { ...applied, warnings: read.warnings };
   }
@@ -64,8 +66,12 @@ export function packageOperations(deps: OpsDependencies) {
       return { name: `${name}-${version}.tar.gz`, content: await store.packages.readArchive(id) };
     },
     /** Installs or updates a package from a local archive file, all or nothing. */
-    async install(file: string, { force }: { readonly force: boolean }, actor: string): Promise<InstalledPackage> {
-      const { package: record, ...rest } = await install(file, force, actor);
+    async install(
+      file: string,
+      how: { readonly force: boolean; readonly beside?: boolean },
+      actor: string,
+    ): Promise<InstalledPackage> {
+      const { package: record, ...rest } = await install(file, how, actor);
       return { ...(await view(record)), ...rest };
     },
     /** Installs the base release, if nothing was ever installed. So a removed one does not come back. */
@@ -75,7 +81,7 @@ export function packageOperations(deps: OpsDependencies) {
       if (stored.length > 0) return;
       await withScratch(async (scratch) => {
         await writePackageFolder(baseRelease(), join(scratch, 'base'));
-        await install(await archiveOf(join(scratch, 'base'), scratch), false, 'sitewright');
+        await install(await archiveOf(join(scratch, 'base'), scratch), { force: false }, 'sitewright');
       });
     },
     /** @throws `conflict` naming the clusters that use its releases or have its plugin enabled */
@@ -112,7 +118,7 @@ export function packageOperations(deps: OpsDependencies) {
             const file = source.isFolder ? await archiveOf(source.path, scratch) : source.path;
             const { installation } = await reader.package(file);
             const known = wanted?.some((one) => one.name === installation.name) ?? true;
-            return known ? await install(file, true, actor) : undefined;
+            return known ? await install(file, { force: true }, actor) : undefined;
           });
         }
         for (const record of await store.packages.list()) {
@@ -120,7 +126,7 @@ export function packageOperations(deps: OpsDependencies) {
           await attempt(`${record.name}-${record.version}`, async () => {
             const file = join(scratch, `${record.id}.tar.gz`);
             await writeFile(file, await store.packages.readArchive(record.id));
-            return install(file, true, actor);
+            return install(file, { force: true, beside: true }, actor);
           });
         }
       });

@@ -47,7 +47,7 @@ export class ReleaseStore extends VersionedStore<'release'> {
         throw inUse(
           `The release "${name}" ${version}`,
           users,
-          'Delete these clusters first, or move them to another release.',
+          "Move these clusters to another version first ('sitewright cluster move CLUSTER --release NAME==VERSION'), or delete them.",
         );
       }
       await deleteRow(transaction, 'release', id);

@@ -56,6 +56,17 @@ export class SettingsRevisionStore {
     });
   }
 
+  /** Its number; null where nothing has changed yet. */
+  newest(clusterId: number): Promise<number | null> {
+    return this.#session.read(async (db) => {
+      const newest = matching(db.selectFrom('settingsRevision').select('number'), { clusterId }).orderBy(
+        'number',
+        'desc',
+      );
+      return (await newest.limit(1).executeTakeFirst())?.number ?? null;
+    });
+  }
+
   /** @throws `not-found` */
   get(clusterId: number, number: number): Promise<SettingsRevision> {
     return this.#session.read(async (db) => {

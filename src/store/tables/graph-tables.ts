@@ -79,7 +79,7 @@ export const graphTables = {
   },
   transactionSnapshot: {
     transactionId: reference(),
-    kind: choice<'deployment_info' | 'cluster_settings' | 'network_configuration' | 'tasks'>(),
+    kind: choice<'deployment_info' | 'cluster_settings' | 'network_configuration' | 'tasks' | 'versions'>(),
     content: text(),
   },
   /** The outcome of one task on one node in one graph run. */

@@ -23,7 +23,15 @@ const NODES = [{ id: 7, name: 'web3', hostname: 'web3' }];
 /** Commands that change nothing of the system, or work on this machine alone. */
 const READING = [
   ...['site check', 'graph check', 'graph serialize', 'graph plan', 'graph draw', 'graph diff', 'graph simulate'],
-  ...['package check', 'package create', 'package build', 'schemas export', 'init site', 'init release'],
+  ...[
+    'package check',
+    'package create',
+    'package build',
+    'schemas export',
+    'init site',
+    'init release',
+    'cluster versions',
+  ],
   ...[
     'strategy simulate',
     'strategy show',

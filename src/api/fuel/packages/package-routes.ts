@@ -24,9 +24,9 @@ export const servePackages: RouteGroup = async (
     'GET /packages': async () => (await packages.list()).map(viewPackage),
     async 'POST /packages'(request, reply) {
       slots.take(reply);
-      const force = isSet(request.query.force);
+      const [force, beside] = [isSet(request.query.force), isSet(request.query.beside)];
       const installed = await withReceivedArchive(request.body, archives.maxBytes, (file) =>
-        packages.install(file, { force }, actorOf(request)),
+        packages.install(file, { force, beside }, actorOf(request)),
       );
       if (installed.created) void reply.code(201);
       return viewInstalled(installed);

@@ -55,6 +55,9 @@ export const packageRoutes = tagged('packages', {
       'Completely or not at all. 201 if it is new, 200 if it replaced an installed version. An older version than the installed one requires force.',
     query: z.strictObject({
       force: flagText.optional().describe('Allow an older version, or replace manually created objects.'),
+      beside: flagText
+        .optional()
+        .describe('Keep other versions of its series; otherwise it replaces one with the same first two numbers.'),
     }),
     upload: true,
     bodyLimit: MAX_ARCHIVE_BYTES,

@@ -9,6 +9,7 @@ import { listsChanged, problemOf, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { count } from '../words.ts';
 import { ClusterNodes, type Node } from './cluster-nodes.tsx';
+import { ClusterVersions } from './cluster-versions.tsx';
 import { DeployChanges } from './deploy-changes.tsx';
 import { GraphPicture } from './graph-picture.tsx';
 import { GraphPlan } from './graph-plan.tsx';
@@ -21,6 +22,7 @@ const VIEWS: readonly View[] = [
   ['nodes', 'Nodes'],
   ['graphs', 'Graphs and plan'],
   ['runs', 'Runs'],
+  ['versions', 'Versions'],
   ['settings', 'Plugins and settings'],
 ];
 
@@ -100,6 +102,7 @@ export function ClusterView({ id, query }: { readonly id: string; readonly query
         <Graphs cluster={id} query={query} types={types} type={type} name={name} nodes={nodes.data ?? []} />
       )}
       {view === 'runs' && <ClusterRuns id={id} />}
+      {view === 'versions' && <ClusterVersions id={id} onDone={cluster.reload} />}
       {view === 'settings' && (
         <>
           <h2>Plugins</h2>

@@ -1,10 +1,12 @@
 import type { ComponentChildren } from 'preact';
+import { partText, settingsText } from '../../../core/version-text.ts';
 import { type Answer, at, get, query } from '../api.ts';
 import { Loaded, RunState, State } from '../parts.tsx';
 import { listsChanged, useAll, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago, Lasting } from '../times.tsx';
 import { type Counts, msOf, said, saidCounts, stateOf, sum, worst } from '../words.ts';
+import { Behind } from './cluster-versions.tsx';
 
 type Node = Answer<'GET /nodes/:id'>;
 
@@ -76,29 +78,41 @@ function Agent({ cluster, id }: { readonly cluster: number; readonly id: number 
 
 function Versions({ node }: OfNode) {
   const params = node.cluster === null ? undefined : { id: node.cluster };
-  const cluster = useData(params === undefined ? null : at('GET /clusters/:id', { params }));
-  const id = cluster.data?.release_id;
-  const release = useData(id === undefined ? null : at('GET /releases/:id', { params: { id } }));
+  const versions = useData(params === undefined ? null : at('GET /clusters/:id/versions', { params }), {
+    again: listsChanged.value,
+  });
   const drift = useData(node.site ? at('GET /sites/:site/drift', { params: { site: node.site } }) : null);
-  const deployed = drift.data?.nodes.find((one) => one.node === node.name);
-  if (release.data === undefined && deployed === undefined) return null;
+  const machine = drift.data?.nodes.find((one) => one.node === node.name);
+  const own = versions.data?.nodes.find(({ id }) => id === node.id);
+  if (own === undefined && machine === undefined) return null;
   return (
     <Entry name="Versions">
-      {release.data && `release ${release.data.name} ${release.data.version}`}
-      {deployed?.revision != null && (
+      {own && (
         <>
-          {release.data && ' · '}
-          <a href={`/sites/${encodeURIComponent(node.site ?? '')}?revision=${deployed.revision}`}>
-            revision {deployed.revision}
-          </a>
-          , deployed <Ago of={deployed.deployed_at} />
+          <Behind of={own} />{' '}
+          {own.deployed && (
+            <>
+              {[own.deployed.release, ...own.deployed.plugins].map(partText).join(', ')}, settings{' '}
+              {settingsText(own.deployed.settings)}, by <a href={`/runs/${own.deployed.run}`}>run {own.deployed.run}</a>{' '}
+              <Ago of={own.deployed.at} />
+            </>
+          )}
         </>
       )}
-      {deployed?.state === 'drifted' && (
+      {machine?.revision != null && (
+        <>
+          {own && ' · '}
+          <a href={`/sites/${encodeURIComponent(node.site ?? '')}?revision=${machine.revision}`}>
+            revision {machine.revision}
+          </a>
+          , deployed <Ago of={machine.deployed_at} />
+        </>
+      )}
+      {machine?.state === 'drifted' && (
         <>
           {' '}
           <State of="blocked">drifted</State>{' '}
-          {deployed.differences
+          {machine.differences
             .map(({ what, deployed: was, now }) => `${what}: ${was ?? 'none'} → ${now ?? 'none'}`)
             .join('; ')}
         </>

@@ -1,0 +1,175 @@
+import { useRef } from 'preact/hooks';
+import { gapsText, partText, settingsText } from '../../../core/version-text.ts';
+import { type Answer, at, send } from '../api.ts';
+import { Action, type Given } from '../ask.tsx';
+import { Loaded, State } from '../parts.tsx';
+import { listsChanged, useData } from '../store.ts';
+import { Table } from '../table.tsx';
+import { Ago } from '../times.tsx';
+import { SettingChanges } from './setting-changes.tsx';
+
+type Versions = Answer<'GET /clusters/:id/versions'>;
+type NodeVersions = Versions['nodes'][number];
+type Move = Answer<'GET /clusters/:id/move'>;
+
+/** What a cluster is built of, which node has it, and the move to another version and back. */
+export function ClusterVersions({ id, onDone }: { readonly id: string; readonly onDone: () => void }) {
+  const versions = useData(at('GET /clusters/:id/versions', { params: { id } }), { again: listsChanged.value });
+  return (
+    <Loaded from={versions}>
+      {(all) => (
+        <>
+          <dl class="details">
+            <dt>Release</dt>
+            <dd>{partText(all.release)}</dd>
+            {all.plugins.length > 0 && (
+              <>
+                <dt>Plugins</dt>
+                <dd>{all.plugins.map(partText).join(', ')}</dd>
+              </>
+            )}
+            <dt>Settings</dt>
+            <dd>{settingsText(all.settings)}</dd>
+            {all.others.length > 0 && (
+              <>
+                <dt>Also installed</dt>
+                <dd>{all.others.map(partText).join(', ')}</dd>
+              </>
+            )}
+          </dl>
+          <div class="filters">
+            <MoveTo id={id} versions={all} onDone={onDone} />
+          </div>
+          <Table
+            label="Versions of nodes"
+            rows={all.nodes}
+            keyOf={(one) => String(one.id)}
+            empty="No nodes yet."
+            columns={[
+              ['Node', (one) => <a href={`/nodes/${one.id}`}>{one.name}</a>, 'name', ({ name }) => name],
+              ['State', (one) => <Behind of={one} />, 'wide', ({ behind }) => gapsText(behind)],
+              ['Release', ({ deployed }) => deployed && partText(deployed.release)],
+              ['Plugins', ({ deployed }) => deployed?.plugins.map(partText).join(', ')],
+              ['Settings', ({ deployed }) => deployed && settingsText(deployed.settings)],
+              ['Documents', ({ revision }) => revision ?? '', 'number'],
+              ['Deployed', ({ deployed }) => deployed && <Ago of={deployed.at} />, 'number'],
+            ]}
+          />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** Whether a node has what its cluster is built of. */
+export const Behind = ({ of: { behind } }: { readonly of: Pick<NodeVersions, 'behind'> }) => (
+  <State of={behind.length === 0 ? 'ok' : 'blocked'}>{gapsText(behind)}</State>
+);
+
+const BACK = 'back';
+
+interface MoveProps {
+  readonly id: string;
+  readonly versions: Versions;
+  readonly onDone: () => void;
+}
+
+function MoveTo({ id, versions, onDone }: MoveProps) {
+  const plugins = new Set(versions.plugins.map(({ name }) => name));
+  const kindOf = ({ name }: Versions['others'][number]) => (name === versions.release.name ? 'release' : 'plugin');
+  const wanted = ({ texts }: Given) => {
+    const { to = BACK } = texts;
+    const [kind, which] = to.split(' ');
+    if (which === undefined) return { back: true };
+    return kind === 'release' ? { release: Number(which) } : { plugins: [Number(which)] };
+  };
+  // The plan that was shown last: only that one is made.
+  const shown = useRef<Move>(undefined);
+  const options = [
+    ...versions.others
+      .filter((one) => kindOf(one) === 'release' || plugins.has(one.name))
+      .map((one) => [`${kindOf(one)} ${one.id}`, partText(one)] as const),
+    [BACK, 'back, to where the last move came from'] as const,
+  ];
+  return (
+    <Action
+      label="Move to another version"
+      explain="Settings keep their values where the other version allows them. Nodes get it with the next deployment."
+      fields={[{ name: 'to', label: 'Version', type: 'select', options, value: options[0]![0] }]}
+      reason={false}
+      preview={(given) => (
+        <MovePlan key={given.texts.to} id={id} wanted={wanted(given)} onPlan={(plan) => (shown.current = plan)} />
+      )}
+      act={async (given) => {
+        if (shown.current === undefined) throw new Error('The plan is not known yet.');
+        await send('POST /clusters/:id/move', {
+          params: { id },
+          body: { ...wanted(given), digest: shown.current.digest },
+        });
+        listsChanged.value++;
+        onDone();
+      }}
+      done="The cluster has moved. Deploy its changes to bring the version to its nodes."
+    />
+  );
+}
+
+interface PlanProps {
+  readonly id: string;
+  readonly wanted: { readonly back?: boolean; readonly release?: number; readonly plugins?: readonly number[] };
+  readonly onPlan: (plan: Move | undefined) => void;
+}
+
+function MovePlan({ id, wanted: { back, release, plugins }, onPlan }: PlanProps) {
+  const plan = useData(
+    at('GET /clusters/:id/move', {
+      params: { id },
+      query: { back: back ? '1' : undefined, release, plugins: plugins?.join(',') },
+    }),
+  );
+  onPlan(plan.data);
+  return (
+    <Loaded from={plan}>
+      {({ parts, settings, graphs, findings }) => (
+        <>
+          {findings.length > 0 && (
+            <ul class="problem plain" aria-label="Problems">
+              {findings.map((one) => (
+                <li>
+                  <strong>{one.severity}</strong> {one.message} {one.hint && <span class="quiet">{one.hint}</span>}
+                </li>
+              ))}
+            </ul>
+          )}
+          <ul class="plain">
+            {parts.map(({ kind, from, to }) => (
+              <li>
+                {kind} <strong>{partText(from)}</strong> → <strong>{partText(to)}</strong>
+              </li>
+            ))}
+          </ul>
+          <SettingChanges of={settings} />
+          {graphs.map(({ type, owner, added, removed, changed }) => (
+            <section aria-label={`Graph ${type} of ${owner}`}>
+              <h3>
+                Graph {type} of {owner}
+              </h3>
+              <ul class="plain">
+                <Tasks verb="adds" of={added} />
+                <Tasks verb="removes" of={removed} />
+                <Tasks verb="changes" of={changed} />
+              </ul>
+            </section>
+          ))}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+const Tasks = ({ verb, of }: { readonly verb: string; readonly of: readonly string[] }) =>
+  of.length === 0 ? null : (
+    <li>
+      {verb} <strong>{of.join(', ')}</strong>
+    </li>
+  );
