@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { ownPackages } from '../scripts/own-packages.mjs';
+import { ownPackages, simulatorApart } from '../scripts/own-packages.mjs';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -12,7 +12,7 @@ export async function loadedAtStart(): Promise<{ readonly modules: string[]; rea
     bundle: true,
     splitting: true,
     packages: 'external',
-    plugins: [ownPackages],
+    plugins: [simulatorApart, ownPackages],
     format: 'esm',
     platform: 'node',
     outdir: 'not-written',

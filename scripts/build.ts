@@ -9,10 +9,11 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { BuildOptions } from 'esbuild';
 import { withLock } from '../src/platform/processes/lock.ts';
 import { contentKey } from '../worker/parts/content-key.ts';
 import { isOlderThanSources, root, SOURCES, stamp } from './freshness.mjs';
-import { ownPackages } from './own-packages.mjs';
+import { ownPackages, simulatorApart } from './own-packages.mjs';
 
 /** Explains the problem and the next step; shown without a stack trace. */
 export class BuildError extends Error {}
@@ -20,7 +21,6 @@ export class BuildError extends Error {}
 /** What processes and threads start with, and the modules that others load by their path. `runnableProgram` finds what is made of them. */
 const PROGRAMS = [
   'src/cli/main.ts',
-  'worker/demo.ts',
   'src/agent/supervisor-main.ts',
   'src/api/page/drawing-main.ts',
   'src/clusters/planning/planning-thread-main.ts',
@@ -43,6 +43,7 @@ export async function buildPrograms(): Promise<void> {
     if ((await readFile(stamp, 'utf8').catch(() => '')) !== key) {
       await rm(stamp, { force: true });
       await bundlePrograms();
+      await bundleSimulator();
       await bundlePage();
       await buildDocuments();
       await writeFile(stamp, key);
@@ -52,27 +53,47 @@ export async function buildPrograms(): Promise<void> {
 }
 
 async function bundlePrograms(): Promise<void> {
-  const { build } = await esbuild();
-  const making = at(`dist/programs.${process.pid}`);
-  await build({
+  await bundleForNode({
     entryPoints: [
       ...PROGRAMS.map((program) => ({ in: at(program), out: basename(program, '.ts') })),
       // Helper functions import the language by the package's name: the copy that the programs have, whose values are theirs.
       { in: at('packages/yaql/src/index.ts'), out: 'yaql' },
     ],
+    outdir: at('dist/programs'),
+    packages: 'external',
+    plugins: [simulatorApart, ownPackages],
+  });
+}
+
+/** A package of its own, with all that it needs: npm packs it into ours as a bundled dependency. */
+async function bundleSimulator(): Promise<void> {
+  const folder = at('packages/maas-simulator');
+  await bundleForNode({
+    entryPoints: [
+      { in: join(folder, 'src/index.ts'), out: 'index' },
+      { in: join(folder, 'src/containers/index.ts'), out: 'containers' },
+    ],
+    outdir: join(folder, 'dist'),
+  });
+}
+
+/** Modules of Node.js 24. They replace those of an earlier build when all are there. */
+async function bundleForNode(options: BuildOptions & { readonly outdir: string }): Promise<void> {
+  const { build } = await esbuild();
+  const making = at(`dist/making.${process.pid}`);
+  await build({
+    ...options,
     outdir: making,
     chunkNames: '[name]-[hash]',
     bundle: true,
     splitting: true,
-    packages: 'external',
-    plugins: [ownPackages],
     platform: 'node',
     format: 'esm',
     target: 'node24',
     logLevel: 'error',
   });
-  await rm(at('dist/programs'), { recursive: true, force: true });
-  await rename(making, at('dist/programs'));
+  await rm(options.outdir, { recursive: true, force: true });
+  await rename(making, options.outdir);
 }
 
 /** One script with all libraries in it, one style sheet. */

@@ -11,3 +11,19 @@ export const ownPackages = {
     onResolve({ filter: /^@sitewright\// }, ({ path }) => ({ path: resolve(path) }));
   },
 };
+
+/**
+ * Before it, for what users run: the simulator of MAAS stays a package of its own, which only trials load. Its public keys are
+ * in the programs too.
+ *
+ * @type {import('esbuild').Plugin}
+ */
+export const simulatorApart = {
+  name: 'simulator-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^@sitewright\/maas-simulator(?:\/containers)?$/ }, ({ path }) => {
+      const module = path.endsWith('/containers') ? 'containers' : 'index';
+      return { path: `@sitewright/maas-simulator/dist/${module}.js`, external: true };
+    });
+  },
+};

@@ -26,6 +26,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const about = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { version: { type: 'string' } } });
 const { version = about.version } = values;
+// Debian sorts what follows a tilde before what has none: 1.0.0~rc.1 is older than 1.0.0.
+const debianVersion = version.replace('-', '~');
 const target = resolve(positionals[0] ?? '.');
 const epoch = Number(process.env.SOURCE_DATE_EPOCH ?? run('git', ['log', '-1', '--format=%ct']));
 const architecture = run('dpkg', ['--print-architecture']);
@@ -68,6 +70,9 @@ function packServer() {
       recursive: true,
       filter: (file) => isNeeded(file) && !relative(join(root, path), file).split('/').includes('node_modules'),
     });
+  const simulator = 'node_modules/@sitewright/maas-simulator';
+  for (const name of ['package.json', 'dist'])
+    cpSync(join(root, 'packages/maas-simulator', name), join(program, simulator, name), { recursive: true });
   const units = readdirSync(join(root, 'deploy/systemd')).filter((name) => !name.includes('agent'));
   return build(tree, 'server', 'sitewright', units, {
     Depends: `nodejs (>= ${oldestNode}), init-system-helpers, libc6, passwd`,
@@ -92,7 +97,7 @@ function productionPackages() {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   return (
     Object.entries(packages)
-      // Those of this repository are part of the programs.
+      // Those of this repository are part of the programs, but for the simulator.
       .filter(([path, { dev, devOptional, link }]) => path.startsWith('node_modules/') && !link && !dev && !devOptional)
       .filter(([path]) => existsSync(join(root, path)))
       .map(([path]) => path)
@@ -133,7 +138,7 @@ function build(tree, kind, name, units, fields) {
   const kilobytes = files.reduce((sum, file) => sum + Math.ceil(lstatSync(join(tree, file)).size / 1024), 0);
   const lines = {
     Package: name,
-    Version: version,
+    Version: debianVersion,
     Architecture: architecture,
     Maintainer: 'Sitewright <maintainers@sitewright.example>',
   };
@@ -147,7 +152,7 @@ function build(tree, kind, name, units, fields) {
 
   const executable = new Set(['usr/bin', 'DEBIAN'].map((folder) => join(tree, folder)));
   normalize(tree, (file) => executable.has(dirname(file)) && /^#!/.test(readFileSync(file, 'latin1')));
-  const file = join(target, `${name}_${version}_${architecture}.deb`);
+  const file = join(target, `${name}_${debianVersion}_${architecture}.deb`);
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(epoch) };
   execFileSync('dpkg-deb', ['--root-owner-group', '-Zgzip', '--build', tree, file], { env, stdio: 'pipe' });
   return file;

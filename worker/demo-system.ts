@@ -33,11 +33,13 @@ interface DemoOptions {
   readonly hosts: readonly string[];
   /** Hosts whose first deployment fails. */
   readonly failing: readonly string[];
+  /** Machines take long enough for someone to watch and to pause the run. */
+  readonly unhurried: boolean;
 }
 
 /** Real machines take many minutes for each of these; a demo should not. */
-const COMMISSION_MS = 3_000;
-const DEPLOY_MS = 6_000;
+const UNHURRIED = { commission_ms: 3_000, deploy_ms: 6_000 };
+const BRISK = { commission_ms: 1_000, deploy_ms: 2_000 };
 
 /** More than the worker gives its last tasks. */
 const STOP_MS = 20_000;
@@ -68,8 +70,7 @@ export async function startDemo(options: DemoOptions, say: (line: string) => voi
       port: 0,
       seed: { machines: options.hosts.map((hostname) => ({ hostname, status: 0, power_type: 'ipmi' })) },
       auto: {
-        commission_ms: COMMISSION_MS,
-        deploy_ms: DEPLOY_MS,
+        ...(options.unhurried ? UNHURRIED : BRISK),
         release_ms: 1_000,
         jitter: 0.3,
         fail_comment: 'Installation failed: no disk found to boot from',

@@ -1,11 +1,15 @@
-import { join, relative, sep } from 'node:path';
-import { styleText } from 'node:util';
+import { existsSync, realpathSync } from 'node:fs';
+import { delimiter, join, relative, resolve, sep } from 'node:path';
 import { ApiClient } from '../src/cli/client.ts';
+import { EXIT, type ExitCode } from '../src/cli/exit-codes.ts';
 import { CliError } from '../src/cli/problem.ts';
+import type { Terminal } from '../src/cli/terminal.ts';
+import { paintFor } from '../src/cli/views/paint.ts';
 import { reportText } from '../src/cli/views/report.ts';
 import type { RunReport } from '../src/core/site-run/index.ts';
 import { counted } from '../src/core/text/text.ts';
 import { loadSite, readDocumentFiles } from '../src/documents/index.ts';
+import { installationFile, isCheckout } from '../src/platform/installation.ts';
 import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.ts';
 import { type DemoSystem, startDemo } from './demo-system.ts';
 import { followRun } from './parts/demo-progress.ts';
@@ -15,57 +19,52 @@ const SITE = 'stl1';
 const FAILING = 'stl1r01s06';
 
 interface DemoFlags {
-  /** The project's folder. */
-  readonly root: string;
   /** Keep everything running until Ctrl-C. */
   readonly keep: boolean;
 }
 
 /**
- * Deploys the example site on simulated machines and shows it. Returns the exit code: 0 when the run
- * ended as it should, 1 when not, 130 after Ctrl-C.
+ * Deploys the example site on simulated machines and shows it. A run that does not end as it should is an exit code, as is Ctrl-C.
+ *
+ * @throws CliError where there is no Temporal server
  */
-export async function runDemo({ root, keep }: DemoFlags): Promise<number> {
-  const color = process.stdout.isTTY === true && !process.env.NO_COLOR;
-  const strong = (text: string) => (color ? styleText('bold', text) : text);
-  const say = (line = '') => process.stdout.write(`${line}\n`);
-  const interrupted = new AbortController();
-  const interrupt = () => interrupted.abort();
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
+export async function runDemo(terminal: Terminal, { keep }: DemoFlags): Promise<ExitCode> {
+  const { strong } = paintFor(terminal.color);
+  const say = (line = '') => terminal.out(`${line}\n`);
+  const interrupted = terminal.interrupted();
 
   const found = await findTemporalBinary({ report: (line) => say(`  ${line}`) });
-  if (found.status === 'missing') {
-    say(explainMissing(found));
-    return 1;
-  }
-  const { files } = await readDocumentFiles([join(root, 'examples', SITE)]);
+  if (found.status === 'missing')
+    throw new CliError({ code: 'temporal-missing', message: explainMissing(found) }, EXIT.unreachable);
+  const root = installationFile('.');
+  const { files } = await readDocumentFiles([installationFile(`examples/${SITE}`)]);
   const named = files.map((file) => ({ ...file, name: relative(root, file.name).split(sep).join('/') || file.name }));
   const hosts = loadSite(named).site?.nodes.map((node) => node.name) ?? [];
 
   say(strong('Sitewright demo: starting'));
-  const base = join(root, '.sitewright');
-  const system = await startDemo({ base, binary: found.path, hosts, failing: [FAILING] }, say);
+  const base = join(isCheckout() ? root : terminal.cwd, '.sitewright');
+  const system = await startDemo({ base, binary: found.path, hosts, failing: [FAILING], unhurried: keep }, say);
   try {
     // Show the command as the user can type it.
     const temporal = found.source === 'PATH' ? 'temporal' : found.path;
-    const report = await deploy(system, named, temporal, { say, strong }, interrupted.signal);
-    if (report === null) return 130;
+    const report = await deploy(system, named, temporal, { say, strong }, interrupted);
+    if (report === null) return EXIT.interrupted;
     say();
-    say(reportText(report, color));
+    say(reportText(report, terminal.color));
     const good = report.outcome === 'success' || report.outcome === 'success_with_failures';
     if (keep) {
       say(strong('Everything keeps running. Ctrl-C stops it.'));
       say(`The machine of ${FAILING} is repaired now. Deploy again in another terminal; only that machine changes:`);
       say(`  ${cli(system, `site deploy ${SITE} --watch`)}`);
       await new Promise<void>((done) => {
-        if (interrupted.signal.aborted) done();
-        else interrupted.signal.addEventListener('abort', () => done(), { once: true });
+        if (interrupted.aborted) done();
+        else interrupted.addEventListener('abort', () => done(), { once: true });
       });
     } else {
-      say('To explore while everything keeps running, and repair the failed node: npm run demo -- --keep');
+      const again = isCheckout() ? 'npm run demo -- --keep' : 'the same with --keep';
+      say(`To explore while everything keeps running, and repair the failed node: ${again}`);
     }
-    return good ? 0 : 1;
+    return good ? EXIT.done : EXIT.failed;
   } finally {
     say('Stopping.');
     await system.stop();
@@ -100,6 +99,7 @@ async function deploy(
   say(`${strong('This run')}         ${run.temporal_url ?? `${system.apiUrl}/api/v1/runs/${run.id}`}`);
   say();
   say('Try these in another terminal, in this folder, while it runs:');
+  for (const line of aliasOfCommand()) say(`  ${line}`);
   for (const verb of ['pause', 'status', 'resume']) say(`  ${cli(system, `run ${verb} ${SITE}`)}`);
   say('or the same with Temporal’s own command line:');
   for (const line of temporalLines(system, temporal, run.workflow_id)) say(`  ${line}`);
@@ -140,8 +140,19 @@ async function endEarlierRun(api: ApiClient, say: (line?: string) => void): Prom
   }
 }
 
-/** A CLI command in the project's folder, for this demo's API. */
+/** A CLI command for this demo's API, as it can be typed. */
 function cli(system: DemoSystem, command: string): string {
   const api = system.apiUrl === 'http://127.0.0.1:8080' ? '' : `--api ${system.apiUrl} `;
-  return `bin/sitewright ${api}${command}`;
+  return `${isCheckout() ? 'bin/' : ''}sitewright ${api}${command}`;
+}
+
+/** What makes the command known to a shell that does not find it: `npx` installs where no other command looks. */
+function aliasOfCommand(): string[] {
+  const own = realpathSync(installationFile('bin/sitewright'));
+  const isOwn = (folder: string) => {
+    const file = resolve(folder, 'sitewright');
+    return !file.includes(`${sep}_npx${sep}`) && existsSync(file) && realpathSync(file) === own;
+  };
+  const isKnown = (process.env.PATH ?? '').split(delimiter).some(isOwn);
+  return isCheckout() || isKnown ? [] : [`alias sitewright=${own}`];
 }

@@ -45,6 +45,7 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
     { names: ['yaql'], load: loadYaql },
   ],
   'Run and maintain the system:': [
+    { names: ['demo'], load: async () => (await import('./commands/demo.ts')).registerDemo },
     { names: ['up', 'api'], load: async () => (await import('./commands/process.ts')).registerProcesses },
     { names: ['worker'], load: async () => (await import('./commands/worker.ts')).registerWorker },
     { names: ['agent'], load: loadAgent },

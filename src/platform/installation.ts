@@ -14,6 +14,9 @@ export const programVersion = (): string => version;
 /** The path of a file that the installation brings along, e.g. `examples/stl1`. */
 export const installationFile = (path: string): string => join(root, path);
 
+/** Whether this is a clone with its sources, and not a package. */
+export const isCheckout = (): boolean => existsSync(installationFile('workflows/index.ts'));
+
 /** The path of a file that the build makes, e.g. `page/page.js`. Code that runs from its source has it made first. */
 export function builtFile(path: string): string {
   if (import.meta.url.endsWith('.ts')) buildOnce();

@@ -26,8 +26,7 @@ async function shell(line: string): Promise<string> {
 
 beforeAll(async () => {
   await promisify(execFile)(process.execPath, ['scripts/build.ts'], { cwd: root });
-  const program = `process.exitCode = await (await import('./dist/programs/demo.js')).runDemo({ root: process.cwd(), keep: true });`;
-  demo = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+  demo = spawn(process.execPath, ['bin/sitewright', 'demo', '--keep'], {
     cwd: root,
     env: { ...process.env, NO_COLOR: '1', TEMPORAL_CLI: inject('temporalBinary') },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
 import type { WorkerOptions } from '@temporalio/worker';
 import { given } from '../../src/core/data/given.ts';
-import { installationFile, programVersion } from '../../src/platform/installation.ts';
+import { installationFile, isCheckout, programVersion } from '../../src/platform/installation.ts';
 import { withLock } from '../../src/platform/processes/lock.ts';
 import { contentKey } from './content-key.ts';
 
@@ -53,8 +52,7 @@ export async function buildOf(codePath?: string): Promise<string> {
 }
 
 async function ourBundle(encrypted: boolean): Promise<string> {
-  const isCheckout = existsSync(installationFile('workflows/index.ts'));
-  return isCheckout ? (await bundleOurWorkflows({ encrypted })).codePath : targetOf(encrypted);
+  return isCheckout() ? (await bundleOurWorkflows({ encrypted })).codePath : targetOf(encrypted);
 }
 
 const targetOf = (encrypted: boolean): string =>

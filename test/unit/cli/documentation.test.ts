@@ -87,6 +87,7 @@ describe('-f', () => {
     ['graph serialize', 'prints the one form that executors take, piece by piece'],
     ['yaql console', 'is a conversation'],
     ['yaql functions', 'prints documentation'],
+    ['demo', 'tells a story'],
     ['completion', 'prints a script of a shell'],
   ] as [string, string][]);
 
