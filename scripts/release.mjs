@@ -1,5 +1,6 @@
-// Makes a release: `node scripts/release.mjs VERSION`, on a clean checkout whose CI is green. Sets the version everywhere,
-// gives the unreleased changes their heading, commits and tags. Pushes nothing. `--check` only reports obstacles.
+// Makes a release: `npm run release -- VERSION`, on a clean checkout whose CI is green. Sets the version everywhere, gives the
+// unreleased changes their heading, commits, makes the artifacts in release/ (`npm run artifacts`), and tags. If an artifact cannot
+// be made, nothing has changed. Pushes nothing. `--check` only reports obstacles.
 // What a version promises: docs/explain/stability.md.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +20,7 @@ const git = (...args) => execFileSync('git', args, { cwd: folder, encoding: 'utf
 const read = (path) => readFileSync(join(folder, path), 'utf8');
 
 const HISTORIES = 'test/replay/histories';
-const VERSION = /^(\d+)\.(\d+)\.(\d+)$/;
+const VERSION = /^(\d+)\.(\d+)\.(\d+)(?:-rc\.(\d+))?$/;
 
 /** @type {{ version: string }} */
 const { version: current } = JSON.parse(read('package.json'));
@@ -35,6 +36,13 @@ if (values.check) {
 const files = setVersion();
 git('add', ...files);
 git('commit', '--quiet', '--message', `Release ${version}`);
+try {
+  execFileSync('npm', ['run', '--silent', 'artifacts'], { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] });
+} catch {
+  git('reset', '--quiet', '--hard', 'HEAD~1');
+  console.error('The artifacts cannot be made: see above. The commit was taken back; nothing was changed.');
+  process.exit(1);
+}
 git(
   'tag',
   '--annotate',
@@ -47,16 +55,14 @@ console.log(`Released ${version}: commit ${git('rev-parse', '--short', 'HEAD')},
 
 Next:
   git push && git push origin v${version}
-  docker build --file deploy/Dockerfile --tag sitewright:${version} .
-  npm run pack:agent && npm run pack:deb
-  helm package deploy/helm/sitewright
+and publish what is in release/.
 Changes from now on go below "Unreleased"; histories recorded from now on are named after the next version.`);
 
 /** @returns {string[]} all problems together */
 function whatStandsInTheWay() {
   const found = [];
-  const [next, last] = [version, current].map((text) => VERSION.exec(text)?.slice(1).map(Number));
-  if (next === undefined) found.push(`'${version}' is not a version: write three numbers, e.g. 1.0.0`);
+  const [next, last] = [version, current].map(parsed);
+  if (next === undefined) found.push(`'${version}' is not a version: write three numbers, e.g. 1.0.0 or 1.0.0-rc.1`);
   else if (last !== undefined && compare(next, last) <= 0) found.push(`${version} is not later than ${current}`);
   if (git('status', '--porcelain') !== '') found.push('there are uncommitted changes: commit them first');
   if (git('tag', '--list', `v${version}`) !== '') found.push(`the tag v${version} exists`);
@@ -85,7 +91,7 @@ function changedHistories() {
 function laterHistories(next) {
   if (next === undefined) return [];
   return readdirSync(join(folder, HISTORIES)).flatMap((name) => {
-    const named = /--v(\d+)\.(\d+)\.(\d+)\.json$/.exec(name)?.slice(1).map(Number);
+    const named = parsed(/--v(.+)\.json$/.exec(name)?.[1] ?? '');
     if (named === undefined) return [`${HISTORIES}/${name} does not end with the version that recorded it`];
     return compare(named, next) > 0 ? [`${HISTORIES}/${name} is named after a later version than ${version}`] : [];
   });
@@ -95,10 +101,10 @@ function laterHistories(next) {
 function setVersion() {
   const { date = new Date().toISOString().slice(0, 10) } = values;
   const edits = /** @type {const} */ ({
-    'package.json': [`"version": "${current}"`, `"version": "${version}"`, 1],
     'docker-compose.yml': [`\${SITEWRIGHT_VERSION:-${current}}`, `\${SITEWRIGHT_VERSION:-${version}}`, 1],
     // Of the chart, and of the program in it.
     'deploy/helm/sitewright/Chart.yaml': [`ersion: ${current}`, `ersion: ${version}`, 2],
+    'README.md': [current, version, occurrences(read('README.md'), current)],
     'CHANGELOG.md': ['## [Unreleased]\n', `## [Unreleased]\n\n## [${version}] - ${date}\n`, 1],
   });
   for (const [file, [from, to, times]] of Object.entries(edits)) {
@@ -124,15 +130,15 @@ function setVersionOfPackages() {
     writeFileSync(join(folder, path), `${JSON.stringify(content, null, 2)}\n`);
     return path;
   };
-  /** @param {{ version: string, dependencies?: Record<string, string> }} about */
+  /** @param {{ version: string, dependencies?: Record<string, string>, devDependencies?: Record<string, string> }} about */
   const renew = (about) => {
     about.version = version;
-    for (const name of Object.keys(about.dependencies ?? {}))
-      if (about.dependencies && name.startsWith('@sitewright/')) about.dependencies[name] = version;
+    for (const dependencies of [about.dependencies ?? {}, about.devDependencies ?? {}])
+      for (const name of Object.keys(dependencies)) if (name.startsWith('@sitewright/')) dependencies[name] = version;
   };
   const packages = readdirSync(join(folder, 'packages')).map((name) => `packages/${name}`);
   return [
-    ...packages.map((name) => rewrite(`${name}/package.json`, renew)),
+    ...['.', ...packages].map((name) => rewrite(join(name, 'package.json'), renew)),
     rewrite('package-lock.json', (lock) => {
       lock.version = version;
       for (const path of ['', ...packages]) renew(lock.packages[path]);
@@ -153,11 +159,23 @@ function changesOf(changelog, heading) {
   return (end < 0 ? body : body.slice(0, end)).trim();
 }
 
+/** @param {string} text @param {string} part */
+function occurrences(text, part) {
+  return text.split(part).length - 1;
+}
+
+/** A candidate comes before its release. @param {string} text @returns {number[] | undefined} */
+function parsed(text) {
+  return VERSION.exec(text)
+    ?.slice(1)
+    .map((part) => (part === undefined ? Number.POSITIVE_INFINITY : Number(part)));
+}
+
 /**
  * @param {readonly number[]} a
  * @param {readonly number[]} b
  */
 function compare(a, b) {
   const at = a.findIndex((part, index) => part !== b[index]);
-  return at < 0 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
+  return at < 0 ? 0 : Math.sign((a[at] ?? 0) - (b[at] ?? 0));
 }

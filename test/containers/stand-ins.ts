@@ -132,3 +132,11 @@ async function uiFiles(context: string, image: string): Promise<void> {
     join(context, 'ui/config/docker.yaml'),
   );
 }
+
+// node test/containers/stand-ins.ts FOLDER SERVICE=IMAGE...: makes them, and prints the file of FOLDER that configures podman.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [, , folder = '.', ...images] = process.argv;
+  const env = await podmanEnvironment(folder);
+  await makeStandIns(env, Object.fromEntries(images.map((image) => image.split('=', 2))), console.error);
+  console.log(env.CONTAINERS_CONF);
+}

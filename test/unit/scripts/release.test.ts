@@ -19,6 +19,8 @@ const git = (...args: string[]): string => {
 };
 const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
 const write = (file: string, text: string): void => writeFileSync(join(folder, file), text);
+const artifacts = (command: string): void =>
+  write('package.json', read('package.json').replace(/"artifacts": ".*"/, `"artifacts": "${command}"`));
 const commit = (): string => git('add', '--all') + git('commit', '--quiet', '--message', 'work');
 const version = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
 
@@ -36,11 +38,13 @@ function release(...args: string[]) {
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'sitewright-release-'));
   mkdirSync(join(folder, CHART, '..'), { recursive: true });
-  for (const file of ['package.json', 'package-lock.json', 'docker-compose.yml', CHART, ...MANIFESTS])
+  for (const file of ['package.json', 'package-lock.json', 'README.md', 'docker-compose.yml', CHART, ...MANIFESTS])
     cpSync(join(root, file), join(folder, file));
   mkdirSync(join(folder, HISTORIES), { recursive: true });
   write(`${HISTORIES}/a--success--v0.1.0.json`, '{}\n');
   write('CHANGELOG.md', CHANGELOG);
+  artifacts('mkdir release && cp package.json release');
+  write('.gitignore', 'release/\n');
   git('init', '--quiet');
   commit();
 });
@@ -51,7 +55,14 @@ describe('a release', () => {
     expect(release('9.0.0')).toMatchObject({ status: 0 });
     expect(git('status', '--porcelain')).toBe('');
     expect(git('log', '-1', '--format=%s')).toBe('Release 9.0.0');
-    expect(JSON.parse(read('package.json'))).toMatchObject({ version: '9.0.0' });
+    expect(JSON.parse(read('package.json'))).toMatchObject({
+      version: '9.0.0',
+      dependencies: { '@sitewright/maas-simulator': '9.0.0' },
+    });
+    expect(read('README.md')).toContain('./sitewright-9.0.0.tgz demo');
+    expect(read('README.md')).not.toContain(version);
+    // The artifacts are those of this version.
+    expect(JSON.parse(read('release/package.json'))).toMatchObject({ version: '9.0.0' });
     expect(JSON.parse(read('package-lock.json'))).toMatchObject({
       version: '9.0.0',
       packages: { '': { version: '9.0.0' } },
@@ -64,7 +75,7 @@ describe('a release', () => {
         ...(about.dependencies === undefined ? {} : { dependencies: about.dependencies }),
       });
     }
-    expect(JSON.parse(read('packages/maas-simulator/package.json')).dependencies).toEqual({
+    expect(JSON.parse(read('packages/maas-simulator/package.json')).devDependencies).toEqual({
       '@sitewright/maas': '9.0.0',
     });
     expect(read('docker-compose.yml')).toContain('SITEWRIGHT_VERSION:-9.0.0}');
@@ -74,7 +85,7 @@ describe('a release', () => {
     );
     expect(git('tag', '--list', '--format=%(contents)', 'v9.0.0')).toBe('9.0.0\n\n### Added\n\n- A thing.');
     // Nothing else has changed.
-    expect(git('diff', '--shortstat', 'HEAD~1')).toMatch(new RegExp(`^${5 + MANIFESTS.length} files changed`));
+    expect(git('diff', '--shortstat', 'HEAD~1')).toMatch(new RegExp(`^${6 + MANIFESTS.length} files changed`));
   });
 
   it('reports every obstacle, and changes nothing', () => {
@@ -95,7 +106,9 @@ describe('a release', () => {
         'Nothing was changed.',
       ],
     });
-    expect(release('one').problems).toContain("- 'one' is not a version: write three numbers, e.g. 1.0.0");
+    expect(release('one').problems).toContain(
+      "- 'one' is not a version: write three numbers, e.g. 1.0.0 or 1.0.0-rc.1",
+    );
     expect(git('rev-parse', 'HEAD')).toBe(before);
   });
 
@@ -109,6 +122,34 @@ describe('a release', () => {
     rmSync(join(folder, `${HISTORIES}/a--success--v0.1.0.json`));
     commit();
     expect(release('9.1.0', '--check').problems).toEqual([problem, 'Nothing was changed.']);
+  });
+
+  it('changes nothing where an artifact cannot be made', () => {
+    artifacts('exit 1');
+    commit();
+    const before = git('rev-parse', 'HEAD');
+    expect(release('9.0.0')).toMatchObject({
+      status: 1,
+      problems: [expect.stringMatching(/^The artifacts cannot be made/)],
+    });
+    expect([git('rev-parse', 'HEAD'), git('status', '--porcelain'), git('tag', '--list')]).toEqual([before, '', '']);
+    expect(JSON.parse(read('package.json'))).toMatchObject({ version });
+  });
+
+  it('follows its candidates', () => {
+    const release9 = (of: string) => {
+      write('CHANGELOG.md', CHANGELOG);
+      artifacts(`mkdir -p release && echo ${of} >release/of`);
+      commit();
+      return release(of);
+    };
+    expect(release9('9.0.0-rc.1')).toMatchObject({ status: 0 });
+    expect(git('tag', '--list')).toBe('v9.0.0-rc.1');
+    expect(release('9.0.0-rc.1', '--check').problems).toContain('- 9.0.0-rc.1 is not later than 9.0.0-rc.1');
+    expect(release9('9.0.0-rc.10')).toMatchObject({ status: 0 });
+    expect(release('9.0.0-rc.2', '--check').problems).toContain('- 9.0.0-rc.2 is not later than 9.0.0-rc.10');
+    expect(release9('9.0.0')).toMatchObject({ status: 0 });
+    expect(release('9.0.0-rc.11', '--check').problems).toContain('- 9.0.0-rc.11 is not later than 9.0.0');
   });
 
   it('is only checked with --check', () => {
