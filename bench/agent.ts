@@ -1,5 +1,6 @@
 // Runs tasks through a node agent and measures the overhead:
 //   node bench/agent.ts [tasks] [mebibytes]
+import './bounded.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';

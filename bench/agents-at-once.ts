@@ -2,6 +2,7 @@
  * Agents of a site's nodes in one process, with orders from the store as `sitewright agent run` has them, that end every task
  * at once without doing it: `node bench/agents-at-once.ts SITE NODE…`, with settings in the environment.
  */
+import './bounded.ts';
 import type { FollowEvent } from '../src/agent/index.ts';
 import { loadSettings } from '../src/platform/settings/load-settings.ts';
 import { createLogger } from '../src/platform/telemetry/log.ts';

@@ -1,6 +1,7 @@
 // Sends requests made to hurt to an API of its own, and watches a bystander's latency, the memory of the process and
 // answers of 500 and above: `node bench/aimed.ts [--any-latency]
 // [name of a group …]`. Copy the table to bench/aimed-results.md.
+import './bounded.ts';
 import { parseArgs } from 'node:util';
 import { AIMS, type Aim } from './aimed-requests.ts';
 import { startApiProcess } from './api-process.ts';

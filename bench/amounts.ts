@@ -1,6 +1,7 @@
 // Counts of work that are the same on any machine, compared with the recorded ones of bench/amounts.json: a regression in speed
 // that no clock of a busy machine shows. Warns above a tenth, and fails for nothing.
 //   node bench/amounts.ts [--record]
+import './bounded.ts';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { Expression, Runtime } from '@sitewright/yaql';

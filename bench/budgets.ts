@@ -1,6 +1,7 @@
 // Uses up all budgets of an API together, as two viewers and an anonymous caller can, while a third viewer makes small requests:
 // `node bench/budgets.ts [--seconds N] [--any-latency]`. Exit code 1 when the bystander's p99 is above 250 ms, or anything did
 // harm. The table is in bench/fuzz-results.md.
+import './bounded.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { setPriority, tmpdir } from 'node:os';

@@ -2,6 +2,7 @@
 // has a task that prints a line every ten seconds and does not end. Starts a dev server with the flags of
 // src/platform/temporal/dev-server.ts and its metrics; counts its writes (requests to its persistence that change something)
 // and its CPU time, first with idle agents, then with busy ones. Copy the result to bench/agents-results.md.
+import './bounded.ts';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';

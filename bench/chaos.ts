@@ -2,6 +2,7 @@
 // `node bench/chaos.ts [kills] [seed] [rows.jsonl]`. In rounds of 100 kills, each on a new installation. With a file of
 // rows it continues after the last one. Copy the table to bench/chaos-results.md.
 
+import './bounded.ts';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { type SystemChaosResult, systemChaos } from '../test/rig/system-chaos.ts';

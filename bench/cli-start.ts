@@ -1,6 +1,7 @@
 // Start times of commands: medians of N runs, compared with Node.js doing nothing. With other built checkouts as arguments
 // each command is run by all of them in turns, so that a busy machine is busy for all alike.
 //   npm run build && node bench/cli-start.ts [RUNS] [CHECKOUT ...]
+import './bounded.ts';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';

@@ -1,6 +1,7 @@
 // The first hour of a newcomer, timed: clone, npm ci, the README's graph, an own site, an own graph, an own release, each copied from the
 // pages. Git, Node.js and a Temporal server are there; packages come from npm's cache or registry.
 //   node bench/first-hour.ts
+import './bounded.ts';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

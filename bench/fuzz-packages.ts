@@ -1,6 +1,7 @@
 // Checks mutated packages and converts them to what an installation stores: there must be no crash and no finding
 // without a position. Result: docs/reference/packages.md, "Tests".
 //   node bench/fuzz-packages.ts [count] [seed]
+import './bounded.ts';
 import { checkPackage, packageInstallation, packageTree } from '../src/packages/index.ts';
 import { mutate, random } from '../test/unit/packages/mutations.ts';
 import { contentsOf, vectors } from '../test/unit/packages/recorded-packages.ts';

@@ -1,5 +1,6 @@
 // Mutates inputs of every parser and reader of messages, guided by coverage, and keeps what it found on standard output:
 // `node bench/fuzz-parsers.ts [--seconds N] [--seed N] [name of a target …]`. Exit code 1 if there is a finding.
+import './bounded.ts';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 // Sends requests that are nearly right to an API of its own, and watches a bystander's latency, the memory of the process,
 // and answers of 500 and above: `node bench/fuzz.ts [--count N] [--seconds N] [--seed N]
 // [--any-latency] [--postgres] [name of a group …]`. The table is in bench/fuzz-results.md; exit code 1 if anything did harm.
+import './bounded.ts';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

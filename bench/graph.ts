@@ -5,6 +5,7 @@
  * load on the machine, so it also reports processor seconds of this process and of the server, and workflow tasks.
  * Usage: node bench/graph.ts [nodes [rounds [tasks of a child at most]]]
  */
+import './bounded.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 // Measures the cost of idle agents: `node bench/idle-agents.ts [agents=1000] [seconds=60]`. Starts a dev server with
 // the flags of src/platform/temporal/dev-server.ts, and all agents in one process. Reads CPU time from /proc over the
 // idle seconds. Copy the result to bench/agents-results.md.
+import './bounded.ts';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -2,6 +2,7 @@
  * Agents that end every task immediately, in a separate process, because they represent other machines. Prints `ready` when they poll.
  * Usage: node bench/instant-agents.ts ADDRESS QUEUE…
  */
+import './bounded.ts';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { controlQueue } from '../workflows/protocol.ts';
 

@@ -4,6 +4,7 @@
  * The order changes from round to round. Usage: node bench/load-plan.ts [nodes] [rounds]
  */
 
+import './bounded.ts';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { LoadPlan, LoadPlanAnswer } from '../activities/contract.ts';

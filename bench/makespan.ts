@@ -5,6 +5,7 @@
  * Usage: node bench/makespan.ts [nodes [draws]]
  */
 
+import './bounded.ts';
 import { lowerBound } from './makespan-bound.ts';
 import { drawDurations, makespan, makespanOfLoop } from './makespan-simulation.ts';
 import { recordedRun } from './recorded-run.ts';

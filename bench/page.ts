@@ -1,5 +1,6 @@
 // The web page's size, and the time from opening it to its first table, with 200 nodes and 11,000 tasks:
 // `node bench/page.ts`. Needs Chromium (CHROMIUM names another). Results: page-results.md.
+import './bounded.ts';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';

@@ -3,6 +3,7 @@
  * six nodes with more computes, each size in a separate process. Fits time and memory to nodes^e.
  * Usage: node bench/plan.ts [nodes ...]
  */
+import './bounded.ts';
 import { execFileSync } from 'node:child_process';
 import { digestOf, linksOf, planGraph, readPlanInput, schedulerGraph } from '../src/graph/index.ts';
 import { clusterOf, type Json, recorded } from './recorded-cluster.ts';

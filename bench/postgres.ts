@@ -5,6 +5,7 @@
  * Usage: node bench/postgres.ts [--nodes 40] [--machines 60] [--rounds 1] [row …]
  * Rows: graph-1 graph-2 graph-4 (the recorded library, by number of workers), site-1 site-2 site-4 (deploy_site), retention.
  */
+import './bounded.ts';
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';

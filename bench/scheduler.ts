@@ -2,6 +2,7 @@
  * Measures the speed of the scheduler alone, in whole runs with tasks that end immediately.
  * Usage: node bench/scheduler.ts [nodes [tasks per node]]
  */
+import './bounded.ts';
 import type { Scheduler, SchedulerCommand, SchedulerEvent } from '../src/core/scheduler/index.ts';
 import {
   apply,

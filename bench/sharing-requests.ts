@@ -4,6 +4,7 @@
  * Worker as built (`npm run build`), a process of its own, with Temporal's dev server.
  * Usage: node bench/sharing-requests.ts [nodes of the site]
  */
+import './bounded.ts';
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';

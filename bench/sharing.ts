@@ -8,6 +8,7 @@
  * Usage: node bench/sharing.ts [nodes [tasks [seconds]]]; after so many seconds the large run is ended, and 2. is left out:
  * enough to compare two programs.
  */
+import './bounded.ts';
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';

@@ -3,6 +3,7 @@
 // With a latency, MAAS refuses more than 50 concurrent requests. With `operators`, the run is paused and resumed, a failed node
 // is retried, and the run is cancelled when half of the nodes are deployed: how soon each takes effect at MAAS. With `redeploy`,
 // all nodes are then released and deployed again by a run of `redeploy_nodes`, whose requests are counted on their own.
+import './bounded.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';

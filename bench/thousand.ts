@@ -4,6 +4,7 @@
  * requests every two seconds, and `sitewright run status`. Prints JSON.
  * Usage: node bench/thousand.ts [nodes=1000]
  */
+import './bounded.ts';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';

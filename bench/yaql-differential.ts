@@ -3,6 +3,7 @@
  * `node bench/yaql-differential.ts RECORDS.jsonl…` prints each difference and their number; exit code 1 if there
  * are any. `bench/yaql-differential.py` makes the records.
  */
+import './bounded.ts';
 import { readFileSync } from 'node:fs';
 import { RecordEvaluator } from '@sitewright/yaql';
 import { type ConformanceRecord, mismatch } from '../packages/yaql/test/records.ts';

@@ -2,6 +2,7 @@
  * Evaluates mutated conformance expressions: none may crash, hang or fail without a position.
  * `node bench/yaql-fuzz.ts [COUNT [SEED]]` prints a summary and every finding; exit code 1 if there are any.
  */
+import './bounded.ts';
 import { readFileSync } from 'node:fs';
 import { findingsOf, seededRandom } from '../packages/yaql/test/mutations.ts';
 

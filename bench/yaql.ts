@@ -3,6 +3,7 @@
  * `node bench/yaql.ts`; the figures of the reference implementation are in bench/yaql-results.md.
  */
 
+import './bounded.ts';
 import { readFileSync } from 'node:fs';
 import { createEngine } from '@sitewright/yaql';
 
