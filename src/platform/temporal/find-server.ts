@@ -16,6 +16,7 @@ const MINIMUM_SERVER_VERSION = '1.27.0';
  * A download of about 50 MB; without internet it fails immediately, but a firewall that drops packets would make it hang.
  */
 const SDK_DOWNLOAD_LIMIT_MS = 180_000;
+const REACH_LIMIT_MS = 10_000;
 /** Three minutes on two quiet cores; twelve when they are shared. */
 const GO_BUILD_LIMIT_MS = 30 * 60_000;
 
@@ -55,6 +56,8 @@ interface FindOptions {
   readonly report?: (line: string) => void;
   /** `look` never downloads or builds anything; default `get`. */
   readonly effort?: 'look' | 'get';
+  /** When the packages are there that the SDK's download needs; a build does not wait for them. Default: they are there. */
+  readonly installed?: Promise<unknown>;
   /** Replaces the SDK's download: put an executable into `folder`. */
   readonly sdkDownload?: (folder: string, limitMs: number) => Promise<void>;
 }
@@ -146,6 +149,8 @@ export async function findTemporalBinary(options: FindOptions = {}): Promise<Fou
     report('Downloading the Temporal CLI through the SDK …');
     const folder = await workFolder(cache);
     try {
+      if (options.sdkDownload === undefined) await reachDownloads(env);
+      await options.installed;
       await (options.sdkDownload ?? downloadThroughSdk)(folder, SDK_DOWNLOAD_LIMIT_MS);
       const [file] = await readdir(folder);
       if (file === undefined) throw new Error('it downloaded no file');
@@ -266,6 +271,17 @@ async function install(from: string, target: string): Promise<void> {
   await rename(from, target);
 }
 
+/** Fails at once where the SDK would fail later. A proxy is for the SDK to use. */
+async function reachDownloads(env: NodeJS.ProcessEnv): Promise<void> {
+  if (env.HTTPS_PROXY || env.https_proxy) return;
+  await fetch('https://temporal.download/', { method: 'HEAD', signal: AbortSignal.timeout(REACH_LIMIT_MS) }).catch(
+    (error: Error) => {
+      const cause = error.cause instanceof Error ? error.cause.message : error.message;
+      throw new Error(`temporal.download cannot be reached: ${cause}`);
+    },
+  );
+}
+
 /**
  * Runs in its own process, because the SDK can only download and start in one step, which cannot be interrupted.
  */
@@ -287,11 +303,21 @@ async function goInstall(
 ): Promise<void> {
   const child = spawn('go', ['install', '-v', module], {
     cwd: tmpdir(),
-    env: { ...env, GOBIN: folder, GOFLAGS: `${env.GOFLAGS ?? ''} -buildvcs=false`.trim(), CGO_ENABLED: '0' },
+    // Compilers are short processes: without their garbage collector the build takes less processor time, and more memory, up to this limit.
+    env: {
+      GOGC: 'off',
+      GOMEMLIMIT: '1500MiB',
+      ...env,
+      GOBIN: folder,
+      GOFLAGS: `${env.GOFLAGS ?? ''} -buildvcs=false`.trim(),
+      CGO_ENABLED: '0',
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
   // Killing Go may leave compilers running; they end within seconds.
-  const limit = setTimeout(() => child.kill('SIGKILL'), GO_BUILD_LIMIT_MS);
+  const limit = setTimeout(end, GO_BUILD_LIMIT_MS);
   let compiled = 0;
   let tail = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -317,6 +343,7 @@ async function goInstall(
   } finally {
     clearTimeout(limit);
     clearInterval(progress);
+    process.removeListener('exit', end);
   }
 }
 
