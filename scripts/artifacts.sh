@@ -25,6 +25,8 @@ HELM_CACHE_HOME=$work HELM_CONFIG_HOME=$work HELM_DATA_HOME=$work \
 # helm would give it the name that npm's package has.
 mv "$work/sitewright-$version.tgz" "release/sitewright-chart-$version.tgz"
 
+# The format that has health checks.
+export BUILDAH_FORMAT=docker
 network=()
 if [ -n "${SITEWRIGHT_STAND_INS:-}" ]; then
   CONTAINERS_CONF=$(node test/containers/stand-ins.ts "$work" "node=$(sed -n 's/^ARG NODE_IMAGE=//p' deploy/Dockerfile)")
@@ -32,7 +34,7 @@ if [ -n "${SITEWRIGHT_STAND_INS:-}" ]; then
   network=(--network host)
 fi
 "$engine" build --quiet "${network[@]}" --file deploy/Dockerfile --tag "sitewright:$version" . >/dev/null
-"$engine" save "sitewright:$version" | gzip -1 >"release/sitewright-image-$version.tar.gz"
+"$engine" save --output "release/sitewright-image-$version.tar" "sitewright:$version"
 
 cd release
 sha256sum -- * >SHA256SUMS
