@@ -79,6 +79,22 @@ export async function makeStandIns(
   }
 }
 
+/** A package `nodejs` with this Node.js, which Debian's is older than. @param work where it is put together */
+export async function packNode(work: string, file: string): Promise<void> {
+  const tree = await mkdtemp(join(work, 'nodejs-'));
+  await mkdir(join(tree, 'DEBIAN'));
+  await mkdir(join(tree, 'usr/bin'), { recursive: true });
+  await cp(process.execPath, join(tree, 'usr/bin/node'));
+  const { stdout: architecture } = await run('dpkg', ['--print-architecture']);
+  const fields = { Package: 'nodejs', Version: `${process.versions.node}-1`, Architecture: architecture.trim() };
+  const more = { Maintainer: 'Tests <tests@sitewright.example>', Description: 'stand-in for Node.js' };
+  const lines = Object.entries({ ...fields, ...more }).map(([key, value]) => `${key}: ${value}\n`);
+  await writeFile(join(tree, 'DEBIAN/control'), lines.join(''));
+  await run('chmod', ['755', tree]);
+  await run('dpkg-deb', ['--root-owner-group', '-Zgzip', '-z1', '--build', tree, file]);
+  await rm(tree, { recursive: true });
+}
+
 type Fill = (context: string, image: string) => Promise<void>;
 
 const entrypoint =
