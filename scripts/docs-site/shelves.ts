@@ -31,6 +31,7 @@ export const SHELVES: readonly Shelf[] = [
       'containers',
       'kubernetes',
       'debian',
+      'verify-artifacts',
       'temporal',
       'coming-from-fuel',
       'coming-from-shipyard',
