@@ -209,6 +209,34 @@ describe('settings', () => {
     await rig.fuel('PUT', `${path}?force=1`, before);
   });
 
+  it('that only a manifest reads need no force: its conditions, restrictions written as keys, and YAQL', async () => {
+    const readers = {
+      ...newton,
+      version: 'readers-10.0',
+      roles_metadata: {
+        compute: {
+          name: 'Compute',
+          restrictions: [{ 'settings:restricted.keyed.value == true': 'not with it' }],
+          limits: { condition: 'settings:limits.conditional.value == true', max: 1 },
+        },
+      },
+      tags_metadata: { compute: { has_primary: false, condition: { yaql_exp: '$.templated.tag' } } },
+      volumes_metadata: { volumes: [{ size: { yaql_exp: '$.volume.size' }, label: 'free text about speed' }] },
+    };
+    const cluster = await rig.made('/clusters/', created('readers', await rig.made('/releases/', readers)));
+    const path = `/clusters/${cluster}/attributes`;
+    const editable = {
+      restricted: { keyed: { value: true } },
+      limits: { conditional: { value: true } },
+      templated: { tag: { value: 1 } },
+      volume: { size: { value: 1 } },
+    };
+    expect(await rig.fuel('PATCH', path, { editable })).toMatchObject({ status: 200 });
+    // The text of a label, and the name of a key, read nothing.
+    const refused = await rig.refused('PATCH', path, { editable: { other: { speed: { value: 1 }, label: { value: 1 } } } });
+    expect(refused.paths).toEqual(['body.editable.other.speed', 'body.editable.other.label']);
+  });
+
   it('with invalid values are refused, all of them named, and nothing is stored', async () => {
     const before = await read();
     const bad = {

@@ -20,17 +20,35 @@ export async function wordsOfReaders(
     plugins.length === 0 ? [] : store.graphs.list({ plugins: plugins.map(({ id }) => id) }),
   ]);
   const tasks = textsIn(graphs.flat().map((graph) => [graph.tasks, graph.nodeFilter]));
-  const metadata = [release.metadata, release.rolesMetadata, ...plugins.map((plugin) => plugin.metadata)];
-  // Keys and labels of what is declared are no readers: conditions are, as `settings:storage.volumes_ceph.value`.
-  const conditions = textsIn(metadata).filter((text) => text.includes('settings:'));
-  return new Set([...READ_HERE, ...[...tasks, ...conditions].flatMap((text) => text.split(/[^\w-]+/))]);
+  const { metadata, rolesMetadata, tagsMetadata } = release;
+  const manifests = [metadata, rolesMetadata, tagsMetadata, ...plugins.map((plugin) => plugin.metadata)];
+  // A restriction may be a key: `"settings:a.b.value == true": why`.
+  const written = [...textsIn(manifests), ...keysIn(manifests)];
+  const readers = [...tasks, ...written.filter((text) => EXPRESSION.test(text))];
+  return new Set([...READ_HERE, ...readers.flatMap((text) => text.split(/[^\w-]+/))]);
 }
+
+/**
+ * Names and labels of what a manifest declares read nothing. Its conditions do (`settings:storage.fsid.value`), and its
+ * YAQL (`$.storage.fsid`).
+ */
+const EXPRESSION = /settings:|\$/;
 
 /** Every text that is a value, at any depth. */
 function textsIn(value: unknown): readonly string[] {
   const found: string[] = [];
   JSON.stringify(value, (_key, one: unknown) => {
     if (typeof one === 'string') found.push(one);
+    return one;
+  });
+  return found;
+}
+
+/** Every key, at any depth. */
+function keysIn(value: unknown): readonly string[] {
+  const found: string[] = [];
+  JSON.stringify(value, (key, one: unknown) => {
+    found.push(key);
     return one;
   });
   return found;
