@@ -12,7 +12,7 @@ import { createLogger, type Logger } from '../src/platform/telemetry/log.ts';
 import { type AgentNode, type RunningAgents, startAgents } from './parts/agent.ts';
 import { storeOrdersOf } from './parts/agent-orders.ts';
 import { encryptionOf } from './parts/encryption.ts';
-import { withNodeFolders } from './parts/node-folders.ts';
+import { holdNodeFolders } from './parts/node-folders.ts';
 import { installRuntime } from './parts/runtime.ts';
 import { explainStart, serve } from './parts/serve.ts';
 import { openStartGate } from './parts/start-gate.ts';
@@ -95,29 +95,28 @@ interface AgentTransport {
 }
 
 /** Runs node agents in this process until Ctrl-C, SIGTERM or all are drained. */
-export function serveAgents(
+export async function serveAgents(
   terminal: Terminal,
   settings: Settings,
   nodes: readonly AgentNode[],
   transport: AgentTransport = {},
 ): Promise<void> {
   const ssh = targetOf(transport);
-  return withNodeFolders(settings.agent.state_dir, nodes, () =>
-    serve(terminal, settings, 'agent', async (log) => {
-      installRuntime(log, false);
-      const options = {
-        ...given({ ssh, policyFile: transport.policy }),
-      };
-      const agents = await runAgents(settings, nodes, log, options, terminal.interrupted());
-      const names = nodes.map(({ site, node }) => `${site}/${node}`);
-      const way = ssh === undefined ? '' : ` over ssh to ${ssh.host}`;
-      return {
-        done: agents.done,
-        stop: () => agents.stop(),
-        said: `agent ready for ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}${way}`,
-      };
-    }),
-  );
+  const release = await holdNodeFolders(settings.agent.state_dir, nodes);
+  await serve(terminal, settings, 'agent', async (log) => {
+    installRuntime(log, false);
+    const options = {
+      ...given({ ssh, policyFile: transport.policy }),
+    };
+    const agents = await runAgents(settings, nodes, log, options, terminal.interrupted());
+    const names = nodes.map(({ site, node }) => `${site}/${node}`);
+    const way = ssh === undefined ? '' : ` over ssh to ${ssh.host}`;
+    return {
+      done: agents.done,
+      stop: () => agents.stop(),
+      said: `agent ready for ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}${way}`,
+    };
+  }).finally(release);
 }
 
 function targetOf({ ssh, port, identityFile, knownHosts }: AgentTransport): SshTarget | undefined {

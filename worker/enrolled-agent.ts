@@ -16,6 +16,7 @@ import { programVersion } from '../src/platform/installation.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { type RunningAgents, type StartAgentsOptions, startAgents } from './parts/agent.ts';
+import { holdNodeFolders } from './parts/node-folders.ts';
 import { installRuntime } from './parts/runtime.ts';
 import { serve } from './parts/serve.ts';
 import { openStateFolder } from './parts/state-folder.ts';
@@ -38,6 +39,7 @@ const CERTIFICATE_CHECK_MS = 3_600_000;
  * gateway signed for it, if the node's own policy allows them.
  *
  * @throws SetupError without a ticket, with an invalid token, or if the policy cannot be read
+ * @throws CliError while another process is the agent of the node on this state folder
  */
 export async function startEnrolledAgent(
   folder: string,
@@ -51,6 +53,7 @@ export async function startEnrolledAgent(
   openStateFolder(settings.agent.state_dir);
   const credentials = await ownCredentials(folder, log, stop);
   const { site, node, temporal } = credentials;
+  const release = await holdNodeFolders(settings.agent.state_dir, [{ site, node }]);
   const client = new GatewayClient(folder, credentials);
   const traces = tracesOf(settings, 'sitewright-agent', log);
   const agents = await startAgents(
@@ -69,7 +72,10 @@ export async function startEnrolledAgent(
       }),
     },
     stop,
-  );
+  ).catch(async (error: unknown) => {
+    await release();
+    throw error;
+  });
   const renewal = setInterval(() => {
     client
       .renewWhenDue()
@@ -78,10 +84,10 @@ export async function startEnrolledAgent(
   renewal.unref();
   const done = agents.done.finally(async () => {
     clearInterval(renewal);
-    await Promise.all([client.close(), traces?.stop()]);
+    await Promise.all([client.close(), traces?.stop(), release()]);
   });
   done.catch(() => undefined);
-  return { ...agents, done, site, node };
+  return { ...agents, done, stop: () => agents.stop().finally(() => done), site, node };
 }
 
 async function ownCredentials(folder: string, log: Logger, stop: AbortSignal): Promise<NodeCredentials> {

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type ProcessMoment, type ProcessState, readProcess } from '../platform/processes/process-identity.ts';
 import { Cgroup, removeEmptyGroup } from './cgroup.ts';
-import { type ProcessMoment, type ProcessState, readProcess } from './process-identity.ts';
 import type { KillRecord } from './result.ts';
 
 /** Environment variable that marks a task's processes, to find them without a cgroup. */

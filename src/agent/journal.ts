@@ -10,8 +10,8 @@ import {
   UnreadableFile,
   unlessUnreadable,
 } from '../platform/files/durable-file.ts';
+import type { ProcessIdentity, ProcessMoment } from '../platform/processes/process-identity.ts';
 import { type Execution, isExecution, stableJson } from './execution.ts';
-import type { ProcessIdentity, ProcessMoment } from './process-identity.ts';
 import type { TaskResult, TryRecord } from './result.ts';
 
 /** State of an execution between its claim and its end. */

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { unlessUnreadable } from '../platform/files/durable-file.ts';
+import { isRunning, readBootId } from '../platform/processes/process-identity.ts';
 import type { Execution } from './execution.ts';
 import { Journal, type Progress } from './journal.ts';
-import { isRunning, readBootId } from './process-identity.ts';
 
 interface OpenExecution {
   readonly execution: Execution;

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type ProcessMoment, readProcess } from './process-identity.ts';
+import { type ProcessMoment, readProcess } from '../platform/processes/process-identity.ts';
 
 /** Number of the prctl call, which Node.js does not offer. It makes a process adopt its orphaned descendants. */
 const PRCTL: Readonly<Partial<Record<NodeJS.Architecture, number>>> = {

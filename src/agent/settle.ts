@@ -1,12 +1,12 @@
 import { existsSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setAside, UnreadableFile } from '../platform/files/durable-file.ts';
+import { isRunning, readBootId } from '../platform/processes/process-identity.ts';
 import { contain, endAll } from './containment.ts';
 import { executionIn, executionMark } from './execution.ts';
 import { Journal } from './journal.ts';
 import { NodeLock } from './node-lock.ts';
 import { measureOutput } from './output-segments.ts';
-import { isRunning, readBootId } from './process-identity.ts';
 import { describeFailure, type KillRecord, outcomeOf, type TaskFailure, type TaskResult } from './result.ts';
 
 /** Settings of this machine on which agent and supervisor must agree. */

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { given } from '../core/data/given.ts';
 import { unlessUnreadable } from '../platform/files/durable-file.ts';
+import { readBootId } from '../platform/processes/process-identity.ts';
 import { CapturedOutput } from './captured-output.ts';
 import { type Containment, contain, endAll } from './containment.ts';
 import { type Execution, executionMark } from './execution.ts';
 import type { CancelRequest, Journal, Progress } from './journal.ts';
 import { NodeLock } from './node-lock.ts';
 import { systemFailure } from './place-file.ts';
-import { readBootId } from './process-identity.ts';
 import { ownReaper } from './reaper.ts';
 import {
   describeFailure,

@@ -2,10 +2,10 @@
 
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { given } from '../core/data/given.ts';
+import { ownIdentity } from '../platform/processes/process-identity.ts';
 import { keepMemoryOutOfCoreDumps } from '../platform/secrets/core-dumps.ts';
 import { Journal } from './journal.ts';
 import { prepareTask } from './prepare-task.ts';
-import { ownIdentity } from './process-identity.ts';
 import { ownReaper } from './reaper.ts';
 import { resultWithout } from './settle.ts';
 import { Supervision } from './supervision.ts';

@@ -7,10 +7,10 @@ import { type Execution, executionFolder, executionMark } from '../../src/agent/
 import { Journal } from '../../src/agent/journal.ts';
 import { NodeAgent, type NodeAgentOptions } from '../../src/agent/node-agent.ts';
 import { executionFolders } from '../../src/agent/open-executions.ts';
-import { BOOT_ID_PATH, readProcess } from '../../src/agent/process-identity.ts';
 import type { TaskResult } from '../../src/agent/result.ts';
 import { scratchFolder } from '../../src/agent/settle.ts';
 import { unlessUnreadable } from '../../src/platform/files/durable-file.ts';
+import { BOOT_ID_PATH, readProcess } from '../../src/platform/processes/process-identity.ts';
 import { supervisorProgram } from './program.ts';
 
 /** One folder for everything an agent of a test has; `tidy` deletes it. */

@@ -2,6 +2,8 @@ import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { given } from '../../core/data/given.ts';
+import { readBootId, readProcess } from './process-identity.ts';
 
 /** A holder on another host (with a shared home folder) cannot be checked; its lock expires after this time. */
 const FOREIGN_LOCK_MS = 30 * 60_000;
@@ -12,11 +14,23 @@ interface LockOptions {
   readonly pollMs?: number;
 }
 
-/**
- * A lock between processes on one machine: runs `work` while holding the lock file `path`, whose folder is created, and
- * always releases it. Waits while a running process holds it, and takes over the lock of a dead process.
- */
+/** Runs `work` while holding the lock file `path`, and always releases it. */
 export async function withLock<T>(path: string, work: () => Promise<T>, options: LockOptions = {}): Promise<T> {
+  const release = await holdLock(path, options);
+  try {
+    return await work();
+  } finally {
+    await release();
+  }
+}
+
+/**
+ * A lock between processes on one machine: holds the lock file `path`, whose folder is created, until it is released.
+ * Waits while a running process holds it, and takes over the lock of a dead process.
+ *
+ * @returns releases it
+ */
+export async function holdLock(path: string, options: LockOptions = {}): Promise<() => Promise<void>> {
   await mkdir(dirname(path), { recursive: true });
   let hasReported = false;
   while (!(await tryCreate(path))) {
@@ -30,17 +44,14 @@ export async function withLock<T>(path: string, work: () => Promise<T>, options:
     hasReported = true;
     await delay(options.pollMs ?? 250);
   }
-  try {
-    return await work();
-  } finally {
-    await rm(path, { force: true });
-  }
+  return () => rm(path, { force: true });
 }
 
 async function tryCreate(path: string): Promise<boolean> {
   try {
     const file = await open(path, 'wx');
-    await file.writeFile(JSON.stringify({ pid: process.pid, host: hostname() }));
+    const start = startOf(process.pid);
+    await file.writeFile(JSON.stringify({ pid: process.pid, host: hostname(), ...given({ start }) }));
     await file.close();
     return true;
   } catch (error) {
@@ -61,14 +72,23 @@ async function readHolder(path: string): Promise<number | 'dead' | 'gone'> {
   }
   // A new file may not be written yet; one that is still empty after ten seconds never will be.
   if (text === '') return age > 10_000 ? 'dead' : -1;
-  let holder: { readonly pid: number; readonly host: string };
+  let holder: { readonly pid: number; readonly host: string; readonly start?: string };
   try {
     holder = JSON.parse(text);
   } catch {
     return age > 10_000 ? 'dead' : -1;
   }
   if (holder.host !== hostname()) return age > FOREIGN_LOCK_MS ? 'dead' : holder.pid;
-  return isAlive(holder.pid) ? holder.pid : 'dead';
+  if (!isAlive(holder.pid)) return 'dead';
+  // After a restart of the machine, or of a container, another program may have the number.
+  const start = holder.start === undefined ? undefined : startOf(holder.pid);
+  return start === undefined || start === holder.start ? holder.pid : 'dead';
+}
+
+/** The boot and the moment in which a process started. Undefined where there is no Linux /proc. */
+function startOf(pid: number): string | undefined {
+  const start = readProcess(pid)?.startTime;
+  return start === undefined ? undefined : `${readBootId()} ${start}`;
 }
 
 /**

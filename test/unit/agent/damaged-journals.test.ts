@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { type Execution, executionFolder, nodeFolder, stableJson } from '../../../src/agent/execution.ts';
 import { openExecutions } from '../../../src/agent/index.ts';
 import { Journal } from '../../../src/agent/journal.ts';
-import { isRunning, readBootId } from '../../../src/agent/process-identity.ts';
+import { isRunning, readBootId } from '../../../src/platform/processes/process-identity.ts';
 import { AgentRig } from '../../rig/agent.ts';
 import { AgentProcess } from '../../rig/agent-process-handle.ts';
 import { eventually } from '../../rig/agent-site.ts';

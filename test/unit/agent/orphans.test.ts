@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { executionFolder } from '../../../src/agent/execution.ts';
 import { Journal } from '../../../src/agent/journal.ts';
-import { readProcess } from '../../../src/agent/process-identity.ts';
+import { readProcess } from '../../../src/platform/processes/process-identity.ts';
 import { AgentRig } from '../../rig/agent.ts';
 
 const rig = new AgentRig();

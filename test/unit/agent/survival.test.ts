@@ -7,7 +7,7 @@ import type { Execution } from '../../../src/agent/execution.ts';
 import { executionFolder, executionMark } from '../../../src/agent/execution.ts';
 import { NodeAgent } from '../../../src/agent/index.ts';
 import { Journal } from '../../../src/agent/journal.ts';
-import { readProcess } from '../../../src/agent/process-identity.ts';
+import { readProcess } from '../../../src/platform/processes/process-identity.ts';
 import { AgentRig, printed } from '../../rig/agent.ts';
 import { AgentProcess } from '../../rig/agent-process-handle.ts';
 import { eventually } from '../../rig/agent-site.ts';

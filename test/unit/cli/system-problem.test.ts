@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemProblem } from '../../../src/cli/system-problem.ts';
-import { withNodeFolders } from '../../../worker/parts/node-folders.ts';
+import { holdNodeFolders } from '../../../worker/parts/node-folders.ts';
 import { cli } from './recording-terminal.ts';
 
 let folder = '';
@@ -47,18 +47,40 @@ it('YAML that cannot be read is named by its place, in one line without drawings
 
 it('a second agent of a node on one state folder is refused, with who has it and what to do', async () => {
   const node = { site: 'dc1', node: 'node-1' };
-  await withNodeFolders(folder, [node, { site: 'dc1', node: 'node-2' }], async () => {
-    const second = withNodeFolders(folder, [node], async () => 'ran');
-    await expect(second).rejects.toMatchObject({
-      exitCode: 4,
-      problem: {
-        code: 'agent-running',
-        message: `another agent of node node-1 of site dc1 (process ${process.pid}) keeps its journal in ${folder}`,
-        hint: expect.stringContaining("'sitewright agent drain --site dc1 --node node-1'"),
-      },
-    });
-    // Of another node, it is no second one.
-    expect(await withNodeFolders(folder, [{ site: 'dc1', node: 'node-3' }], async () => 'ran')).toBe('ran');
+  const release = await holdNodeFolders(folder, [{ site: 'dc1', node: 'node-2' }, node]);
+  await expect(holdNodeFolders(folder, [{ site: 'dc1', node: 'node-3' }, node])).rejects.toMatchObject({
+    exitCode: 4,
+    problem: {
+      code: 'agent-running',
+      message: `another agent of node node-1 of site dc1 (process ${process.pid}) keeps its journal in ${folder}`,
+      hint: expect.stringContaining("'sitewright agent drain --site dc1 --node node-1'"),
+    },
   });
-  expect(await withNodeFolders(folder, [node], async () => 'ran')).toBe('ran');
+  // Of another node, it is no second one; and a refused one holds nothing.
+  await (await holdNodeFolders(folder, [{ site: 'dc1', node: 'node-3' }]))();
+  await release();
+  await (await holdNodeFolders(folder, [node]))();
+});
+
+it('an enrolled agent (agent serve) holds the state folder of its node, too', async () => {
+  const own = join(folder, 'own');
+  mkdirSync(own, { mode: 0o700 });
+  const credentials = {
+    site: 'dc1',
+    node: 'node-1',
+    gateway: 'https://127.0.0.1:1',
+    authority: 'PEM',
+    key: 'PEM',
+    certificate: 'PEM',
+    order_keys: [],
+    queues: { tasks: 't', control: 'c' },
+    temporal: { address: '127.0.0.1:1', namespace: 'default' },
+  };
+  writeFileSync(join(own, 'credentials.json'), JSON.stringify(credentials), { mode: 0o600 });
+  const env = { SITEWRIGHT_AGENT_STATE_DIR: folder };
+  const release = await holdNodeFolders(folder, [{ site: 'dc1', node: 'node-1' }]);
+  const { code, err } = await cli(['agent', 'serve', '--folder', own], { cwd: folder, env });
+  expect(err).toContain(`another agent of node node-1 of site dc1 (process ${process.pid}) keeps its journal`);
+  expect(code).toBe(4);
+  await release();
 });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -57,6 +57,18 @@ describe('withLock', () => {
       );
     await Promise.all(Array.from({ length: 8 }, enter));
     expect(most).toBe(1);
+  });
+
+  it('is taken from a process of before a restart, whose number another program has now', async () => {
+    await withLock(lock, async () => {
+      const held = JSON.parse(await readFile(lock, 'utf8'));
+      expect(held).toMatchObject({ pid: process.pid, start: expect.any(String) });
+    });
+    await writeFile(lock, JSON.stringify({ pid: process.pid, host: hostname(), start: 'another-boot 1' }));
+    const onWait = (): never => {
+      throw new Error('it waits for a stranger');
+    };
+    expect(await withLock(lock, async () => 'taken', { onWait })).toBe('taken');
   });
 
   it('reports the holder it waits for, once', async () => {
