@@ -1,5 +1,7 @@
 import { driftOf, machineState } from '@sitewright/maas';
+import { maintenanceOfSite } from '../clusters/maintenance.ts';
 import type { SiteDrift } from '../core/contracts/index.ts';
+import { given } from '../core/data/given.ts';
 import { compareText } from '../core/text/text.ts';
 import type { DeployedMachine } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
@@ -34,7 +36,10 @@ export async function siteDrift(
   const unrecorded = expected
     .filter(({ name }) => !known.has(name))
     .map(({ name }): NodeDrift => ({ ...NOTHING, node: name, state: 'unrecorded', differences: [] }));
-  const nodes = [...compared, ...unrecorded].sort((a, b) => compareText(a.node, b.node));
+  const notes = await maintenanceOfSite(store, site);
+  const nodes = [...compared, ...unrecorded]
+    .map((one) => ({ ...one, ...given({ maintenance: notes.get(one.node) }) }))
+    .sort((a, b) => compareText(a.node, b.node));
   return { site, checked_at, nodes };
 }
 

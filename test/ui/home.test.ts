@@ -73,6 +73,7 @@ describePage("finding one's way", () => {
       await route.fulfill({ json: { ...answer, items } });
     });
     const same = { state: 'same', system_id: 'a', deployed_at: null, run: null, revision: 1, differences: [] };
+    const maintenance = { reason: 'fans', since: '2026-05-03T09:00:00.000Z', by: 'nina' };
     const differences = [{ what: 'system', deployed: 'ubuntu/noble', now: 'ubuntu/jammy' }];
     await page.route('**/api/v1/sites/dc1/drift', (route) =>
       route.fulfill({
@@ -81,6 +82,7 @@ describePage("finding one's way", () => {
           nodes: [
             { ...same, node: 'r1' },
             { ...same, node: 'r2', state: 'drifted', differences },
+            { ...same, node: 'r3', state: 'missing', maintenance },
           ],
         },
       }),
@@ -97,7 +99,10 @@ describePage("finding one's way", () => {
     await waiting.filter({ hasText: 'update dc2 waits for an operator who approves or rejects' }).waitFor();
     await waiting.filter({ hasText: 'graphs on cluster lab waits for an operator who retries or skips' }).waitFor();
     await waiting.filter({ hasText: 'deploy dc3 waits for an operator who resumes it' }).waitFor();
-    await page.getByRole('region', { name: 'Drifted' }).getByText('dc1 1 node drifted r2 (system)').waitFor();
+    await page
+      .getByRole('region', { name: 'Drifted' })
+      .getByText('dc1 2 nodes drifted r2 (system), r3 (missing; in maintenance)')
+      .waitFor();
     await page.getByRole('link', { name: 'Home', exact: true }).waitFor();
     await screenshot(page, 'page-home');
   });

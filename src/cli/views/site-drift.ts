@@ -1,4 +1,5 @@
 import type { SiteDrift } from '../../core/contracts/index.ts';
+import { maintenanceText } from '../../core/maintenance.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted } from '../../core/text/text.ts';
 import { paintFor } from './paint.ts';
@@ -6,12 +7,13 @@ import { paintFor } from './paint.ts';
 /** Machines that differ from their deployment, each difference in a line; then one line of counts. */
 export function driftText({ site, nodes }: SiteDrift, color = false): string {
   const paint = paintFor(color);
-  const lines = nodes.flatMap(({ node, state, system_id, deployed_at, revision, differences }) => {
+  const lines = nodes.flatMap(({ node, state, system_id, deployed_at, revision, differences, maintenance }) => {
     if (state === 'same' || state === 'unrecorded') return [];
     const since = `deployed ${deployed_at?.slice(0, 16).replace('T', ' ')} UTC with revision ${revision}`;
     const missing = state === 'missing' ? [`  ${paint.bad(`MAAS no longer lists its machine ${system_id}`)}\n`] : [];
     return [
       `${paint.busy('~')} ${printable(node)}, ${since}\n`,
+      ...(maintenance === undefined ? [] : [`  ${paint.busy(printable(maintenanceText(maintenance)))}\n`]),
       ...missing,
       ...differences.map(({ what, deployed, now }) => `  ${printable(what)}: ${was(deployed)} -> ${was(now)}\n`),
     ];
@@ -19,8 +21,12 @@ export function driftText({ site, nodes }: SiteDrift, color = false): string {
   const count = (wanted: string): number => nodes.filter(({ state }) => state === wanted).length;
   const unrecorded = count('unrecorded');
   const more = unrecorded === 0 ? '' : `; ${unrecorded} not recorded: their next deployment records them`;
-  const total = `${counted(nodes.length, 'node')}: ${count('same')} as deployed, ${count('drifted')} changed, ${count('missing')} missing${more}`;
+  const kept = nodes.filter(isDifferent).filter(({ maintenance }) => maintenance !== undefined).length;
+  const working = kept === 0 ? '' : `; ${kept} of these in maintenance`;
+  const total = `${counted(nodes.length, 'node')}: ${count('same')} as deployed, ${count('drifted')} changed, ${count('missing')} missing${working}${more}`;
   return `${lines.join('')}${printable(site)}, ${nodes.length === 0 ? 'nothing is deployed' : total}\n`;
 }
+
+const isDifferent = ({ state }: SiteDrift['nodes'][number]): boolean => state === 'drifted' || state === 'missing';
 
 const was = (text: string | null): string => (text === null ? 'none' : printable(text));

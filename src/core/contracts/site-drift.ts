@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { siteParams, timestamp } from './primitives.ts';
+import { maintenanceSchema, siteParams, timestamp } from './primitives.ts';
 import { tagged } from './route.ts';
 import type { Wire } from './wire.ts';
 
@@ -19,6 +19,7 @@ const siteDriftSchema = z
         deployed_at: timestamp.nullable(),
         run: z.string().nullable().describe('The run that deployed it.'),
         revision: z.int().nullable().describe('The revision it was deployed with.'),
+        maintenance: maintenanceSchema.optional().describe('People work on it: it may differ for that reason.'),
         differences: z.array(
           z.strictObject({
             what: z.string().describe('`system`, `owner`, `tag gpu`, `interface eth0` …'),

@@ -1,6 +1,7 @@
 import type { MachineState } from '@sitewright/maas';
 import { machineState, parseHardware, parseMachine } from '@sitewright/maas';
 import { expect, it } from 'vitest';
+import { driftText } from '../../../src/cli/views/site-drift.ts';
 import { siteDrift } from '../../../src/ops/site-drift.ts';
 
 const answerOf = (id: string, more: object = {}) => ({
@@ -42,12 +43,15 @@ const record = (id: string) => ({
   state: machineState(whole(answerOf(id))),
 });
 
+const FANS = { reason: 'fans', since: '2026-05-03T09:00:00.000Z', by: 'nina' };
+
 function driftOfSite(recorded: readonly string[], machines: readonly object[], nodes: readonly string[] = []) {
   const asked: (readonly string[])[] = [];
   const layouts = { machines: async (ids: readonly string[]) => (asked.push(ids), machines.map(whole)) };
   const store = {
     sites: { get: async () => ({ lastGoodRevision: nodes.length === 0 ? null : 3 }) },
     deployedMachines: { list: async () => recorded.map(record) },
+    nodeMaintenance: { list: async () => [{ site: 'dc1', node: 'n-b', ...FANS, lockedMachine: null }] },
   };
   const sites = { documents: async () => ({ site: { nodes: nodes.map((name) => ({ name })) } }) };
   const maas = () => ({ client: { layouts } });
@@ -81,6 +85,17 @@ it('drift is read by one request to MAAS for all machines', async () => {
       },
     ],
   });
+});
+
+it('drift says of a node in maintenance that people work on it, since when and who says so', async () => {
+  const changed = JSON.parse(JSON.stringify(answerOf('b')).replace('10.1.0.5', '10.1.0.6'));
+  const drift = await driftOfSite(['a', 'b'], [answerOf('a'), changed]);
+  expect(drift.nodes.map(({ maintenance }) => maintenance)).toEqual([undefined, FANS]);
+  const text = driftText(drift);
+  expect(text).toContain(
+    '~ n-b, deployed 2026-01-01 00:00 UTC with revision 3\n  in maintenance since 2026-05-03 09:00 UTC (nina: fans)\n  interface eth0:',
+  );
+  expect(text).toContain('2 nodes: 1 as deployed, 1 changed, 0 missing; 1 of these in maintenance\n');
 });
 
 it('drift needs no request to MAAS if nothing was deployed', async () => {

@@ -199,7 +199,7 @@ function DriftOf({ site }: { readonly site: string }) {
                         one.differences.map(({ what }) => what),
                         3,
                       )
-                })`,
+                }${one.maintenance === undefined ? '' : '; in maintenance'})`,
             ),
           )}
         </>

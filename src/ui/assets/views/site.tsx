@@ -248,7 +248,14 @@ function DriftTable({ site }: OfSite) {
                 rows={changed}
                 keyOf={(one) => one.node}
                 columns={[
-                  ['Node', (one) => one.node],
+                  [
+                    'Node',
+                    (one) => (
+                      <>
+                        {one.node} <InMaintenance of={one.maintenance} />
+                      </>
+                    ),
+                  ],
                   [
                     'Deployed',
                     (one) => (
