@@ -15,6 +15,7 @@ import { parseGraphRunInput } from '../core/graph-run/index.ts';
 import type { RunDescription } from '../core/run/description.ts';
 import type { OperatorNote } from '../core/run/index.ts';
 import { parseSiteRunInput } from '../core/site-run/index.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
 import { GRAPH_RUN_KIND, type OverlapPolicy, type ScheduledKind, SITE_RUN_KINDS } from '../core/words.ts';
 import { cronOf } from './cron-text.ts';
 import type { OpsDependencies } from './dependencies.ts';
@@ -58,12 +59,22 @@ export function scheduleOperations(deps: OpsDependencies) {
   /** @throws `not-found` also where the schedule starts no workflow of this installation */
   async function found(name: string): Promise<{ readonly handle: ScheduleHandle; readonly is: ScheduleDescription }> {
     const handle = temporal.client.schedule.getHandle(idOf(name));
-    const is = await callTemporal(temporal, () => handle.describe(), LIMIT_MS).catch((error: unknown) => {
-      throw error instanceof ScheduleNotFoundError ? noSchedule(name) : error;
+    const is = await callTemporal(temporal, () => handle.describe(), LIMIT_MS).catch(async (error: unknown) => {
+      throw error instanceof ScheduleNotFoundError ? noSchedule(name, await names()) : error;
     });
-    if (!isOurs(is)) throw noSchedule(name);
+    if (!isOurs(is)) throw noSchedule(name, await names());
     return { handle, is };
   }
+
+  /** Of this installation's schedules, sorted. */
+  const names = (): Promise<readonly string[]> =>
+    callTemporal(temporal, async () => {
+      const ours: string[] = [];
+      for await (const { scheduleId, action } of temporal.client.schedule.list())
+        if (scheduleId.startsWith(own) && (action === undefined || KINDS.includes(action.workflowType)))
+          ours.push(scheduleId.slice(own.length));
+      return ours.sort();
+    });
 
   const isOurs = ({ action }: ScheduleDescription): boolean =>
     KINDS.includes(action.workflowType) && action.taskQueue === temporal.taskQueue;
@@ -166,15 +177,8 @@ export function scheduleOperations(deps: OpsDependencies) {
     },
     /** By name. */
     async list(): Promise<readonly Schedule[]> {
-      const names = await callTemporal(temporal, async () => {
-        const ours: string[] = [];
-        for await (const { scheduleId, action } of temporal.client.schedule.list())
-          if (scheduleId.startsWith(own) && (action === undefined || KINDS.includes(action.workflowType)))
-            ours.push(scheduleId.slice(own.length));
-        return ours.sort();
-      });
       const described = await Promise.all(
-        names.map((name) =>
+        (await names()).map((name) =>
           get(name).catch((error: unknown) => {
             // Deleted since, or of another installation.
             if (error instanceof Error && 'problem' in error) return undefined;
@@ -219,8 +223,10 @@ async function keepResponsible(handle: ScheduleHandle, by: string): Promise<void
   });
 }
 
-const noSchedule = (name: string) =>
-  problem('not-found', `there is no schedule '${name}'`, { hint: "'sitewright schedule list' shows all." });
+const noSchedule = (name: string, known: readonly string[]) =>
+  problem('not-found', `there is no schedule '${name}'`, {
+    hint: didYouMean(name, known) ?? "'sitewright schedule list' shows all.",
+  });
 
 /** Temporal shows an empty note as its own text. */
 const noteText = ({ by = 'unknown', reason }: OperatorNote): string => (reason === undefined ? by : `${by}: ${reason}`);

@@ -1,3 +1,4 @@
+import { ScheduleNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { whyNotDecide } from '../../../src/core/run/index.ts';
 import type { OpsDependencies } from '../../../src/ops/index.ts';
@@ -24,23 +25,31 @@ interface Action {
 function server() {
   const schedules = new Map<string, { action: Action }>();
   const started: unknown[] = [];
+  const describedAs = (id: string) => ({
+    action: { ...schedules.get(id)!.action, workflowType: 'update_site', taskQueue: 'q' },
+    spec: {},
+    policies: {},
+    memo: {},
+    state: { paused: false },
+    info: { nextActionTimes: [], recentActions: [], createdAt: new Date(0) },
+  });
   const handle = (id: string) => ({
-    describe: async () => ({
-      action: { ...schedules.get(id)!.action, workflowType: 'update_site', taskQueue: 'q' },
-      spec: {},
-      policies: {},
-      memo: {},
-      state: { paused: false },
-      info: { nextActionTimes: [], recentActions: [], createdAt: new Date(0) },
-    }),
+    describe: async () => {
+      if (!schedules.has(id)) throw new ScheduleNotFoundError('gone', id);
+      return describedAs(id);
+    },
     update: async (change: (before: unknown) => { action: Action }) =>
       void schedules.set(id, change({ ...(await handle(id).describe()) })),
     trigger: async () => void started.push(schedules.get(id)!.action.args[0]),
   });
   const create = async ({ scheduleId, ...made }: { scheduleId: string; action: Action }) =>
     void schedules.set(scheduleId, made);
+  const list = async function* () {
+    for (const [scheduleId, { action }] of schedules)
+      yield { scheduleId, action: { ...action, workflowType: 'update_site' } };
+  };
   const temporal = {
-    client: { schedule: { create, getHandle: handle } },
+    client: { schedule: { create, getHandle: handle, list } },
     connection: { withDeadline: (_at: number, work: () => Promise<unknown>) => work() },
     taskQueue: 'q',
     namespace: 'default',
@@ -65,6 +74,22 @@ it('a schedule cannot act in the name of another person or schedule', async () =
     started_by: 'schedule:nightly',
     responsible: ['nina'],
     labels: { schedule: 'nightly', team: 'x' },
+  });
+});
+
+it('a schedule that is not there is answered with the one that was meant', async () => {
+  const { operations } = server();
+  await operations.create({ ...nightly, input: hold }, 'nina');
+  for (const attempt of [
+    operations.get('nihgtly'),
+    operations.pause('nihgtly', {}),
+    operations.delete('nihgtly', 'nina'),
+  ])
+    await expect(attempt).rejects.toMatchObject({
+      problem: { code: 'not-found', message: "there is no schedule 'nihgtly'", hint: "Did you mean 'nightly'?" },
+    });
+  await expect(operations.get('weekly-report')).rejects.toMatchObject({
+    problem: { hint: "'sitewright schedule list' shows all." },
   });
 });
 
