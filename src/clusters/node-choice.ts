@@ -2,6 +2,7 @@ import type { Engine } from '@sitewright/yaql';
 import { given } from '../core/data/given.ts';
 import { actionOf, type GraphAction, isFor, type NodeStanding, standingOf } from '../core/graph-types.ts';
 import { maintenanceText } from '../core/maintenance.ts';
+import { calledText } from '../core/names.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
 import { filterNodes, GraphProblemError, type NodeRow, type Problems } from '../graph/index.ts';
 import { type ClusterNode, type ClusterSources, uidOf } from './sources.ts';
@@ -42,7 +43,7 @@ export function chooseNodes(
       problems.error(
         ['nodes', at],
         'graph.foreign-node',
-        `node ${id} is not in cluster ${sources.cluster.id}`,
+        `node ${id} is not in ${calledText('cluster', sources.cluster)}`,
         known.size === 0 ? 'The cluster has no nodes yet. Assign some.' : `It has ${listOf(known)}.`,
       );
   });

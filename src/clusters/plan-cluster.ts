@@ -1,6 +1,7 @@
 import type { Engine } from '@sitewright/yaql';
 import { given } from '../core/data/given.ts';
 import { actionOf } from '../core/graph-types.ts';
+import { calledText } from '../core/names.ts';
 import { type Links, type Refusal, type SchedulerGraph, type Subgraph, stillToDo } from '../core/scheduler/index.ts';
 import { type TaskOnNode, taskKey, taskText } from '../core/task-on-node.ts';
 import type { GraphRunMode } from '../core/words.ts';
@@ -191,7 +192,7 @@ function isIn(done: readonly TaskOnNode[], { instances, nodes }: Plan): (task: n
 }
 
 function noTasks({ cluster, release }: ClusterSources, type: string, layers: number): string {
-  const checked = `cluster ${cluster.id}, its plugins and release ${release.id}`;
+  const checked = `${calledText('cluster', cluster)}, its plugins and ${calledText('release', release)}`;
   return layers === 0
     ? `there is no graph of type '${type}' in ${checked}`
     : `graph '${type}' has no tasks in ${checked}`;

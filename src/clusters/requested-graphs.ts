@@ -1,5 +1,6 @@
 import { DEFAULT_GRAPHS, type GraphRequest, type GraphRunInput } from '../core/graph-run/index.ts';
 import { actionOf, namesOfType } from '../core/graph-types.ts';
+import { calledText } from '../core/names.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
 import { BEFORE_CHANGES, type RequestRefused, requestRefused } from '../core/run/index.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
@@ -107,7 +108,7 @@ async function graphsOfSequence(store: Ports, id: number, { release }: ClusterSo
   if (sequence === undefined) return missing(`There is no sequence ${id}.`);
   if (sequence.releaseId !== release.id)
     return missing(
-      `Sequence ${id} belongs to release ${sequence.releaseId}, the cluster belongs to release ${release.id}`,
+      `${calledText('sequence', sequence)} belongs to release ${sequence.releaseId}, the cluster belongs to ${calledText('release', release)}`,
     );
   return { ok: true, graphs: sequence.graphs as unknown as readonly GraphRequest[] };
 }
@@ -119,11 +120,11 @@ async function graphsOfEarlierRun(store: Ports, id: number, { cluster }: Cluster
   if (earlier === undefined || earlier.run.clusterId !== cluster.id)
     return refuse(
       'not-found',
-      `Transaction ${id} is not in cluster ${cluster.id}.`,
+      `run ${id} is not of ${calledText('cluster', cluster)}`,
       'Start a new run, without `from`.',
     );
   const left = await readGraphsLeft(store, earlier);
-  return left.ok ? left : refuse('conflict', `transaction ${earlier.run.id} ${left.why}`, left.hint);
+  return left.ok ? left : refuse('conflict', `run ${earlier.run.id} ${left.why}`, left.hint);
 }
 
 /** Undefined if the record does not exist. */

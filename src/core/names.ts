@@ -42,6 +42,12 @@ export function idOfName(kind: NamedKind, name: string, known: readonly Named[])
   };
 }
 
+/** How messages call a thing: by its id and, where it has one, its name: `node 7 (web-1)`. */
+export const calledText = (
+  kind: NamedKind,
+  { id, name }: { readonly id: number; readonly name?: string | null },
+): string => (name ? `${kind} ${id} (${name})` : `${kind} ${id}`);
+
 /** The other names of a node: its host name, with and without the domain. */
 export const namesOfNode = (hostname?: string | null): readonly string[] =>
   !hostname ? [] : [...new Set([hostname, hostname.split('.')[0]!])];

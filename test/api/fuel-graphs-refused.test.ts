@@ -131,7 +131,10 @@ describe('executing graphs', () => {
   it('continues only from a run of the cluster that ended with tasks left', async () => {
     expect(await execute({ from: 9999 })).toMatchObject({
       status: 404,
-      body: { detail: `Transaction 9999 is not in cluster ${env.cluster}.`, errors: [{ path: 'from' }] },
+      body: {
+        detail: expect.stringMatching(new RegExp(`^run 9999 is not of cluster ${env.cluster} \\(.+\\)$`)),
+        errors: [{ path: 'from' }],
+      },
     });
     const { run, graphs } = await system.store.transactions.createRun({
       clusterId: env.cluster,
@@ -143,7 +146,7 @@ describe('executing graphs', () => {
     await system.store.transactions.endRun(run.id, { status: 'success' });
     expect(await execute({ from: run.id })).toMatchObject({
       status: 409,
-      body: { detail: expect.stringContaining(`transaction ${run.id} `), errors: [{ path: 'from' }] },
+      body: { detail: expect.stringContaining(`run ${run.id} `), errors: [{ path: 'from' }] },
     });
     const other = await environment(system.store, `other${made}`);
     expect(await execute({ cluster: other.cluster, from: run.id })).toMatchObject({ status: 404 });

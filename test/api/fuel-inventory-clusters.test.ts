@@ -117,7 +117,7 @@ it('a cluster can be created with nodes, free ones only', async () => {
   ]);
   expect(await rig.refused('POST', '/clusters/', { ...created('greedy'), nodes: [node] })).toMatchObject({
     status: 400,
-    message: `node ${node} is in cluster ${id}`,
+    message: expect.stringMatching(new RegExp(`^node ${node} \\(.+\\) is in cluster ${id} \\(with-nodes\\)$`)),
   });
   expect((await rig.fuel('DELETE', `/clusters/${id}`)).status).toBe(204);
   expect((await rig.fuel('GET', `/nodes/${node}`)).body).toMatchObject({
@@ -233,7 +233,9 @@ describe('settings', () => {
     };
     expect(await rig.fuel('PATCH', path, { editable })).toMatchObject({ status: 200 });
     // The text of a label, and the name of a key, read nothing.
-    const refused = await rig.refused('PATCH', path, { editable: { other: { speed: { value: 1 }, label: { value: 1 } } } });
+    const refused = await rig.refused('PATCH', path, {
+      editable: { other: { speed: { value: 1 }, label: { value: 1 } } },
+    });
     expect(refused.paths).toEqual(['body.editable.other.speed', 'body.editable.other.label']);
   });
 
@@ -446,7 +448,7 @@ describe('facts', () => {
     expect((await rig.refused('PUT', path(), [])).status).toBe(400);
     expect(await rig.refused('GET', `${path()}?nodes=999`)).toMatchObject({
       status: 400,
-      message: `node 999 is not in environment ${id}`,
+      message: expect.stringMatching(new RegExp(`^node 999 is not in cluster ${id} \\(.+\\)$`)),
     });
     expect((await rig.refused('GET', `${path()}?nodes=x`)).message).toBe('Comma-separated numbers list expected');
     expect((await rig.refused('GET', '/clusters/999/orchestrator/deployment/')).message).toBe('Cluster not found');

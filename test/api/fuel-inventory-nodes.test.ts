@@ -248,8 +248,11 @@ describe('assignment', () => {
     ];
     const refusal = await rig.refused('POST', `/clusters/${cluster}/assignment/`, wrong);
     expect(refusal).toMatchObject({ status: 400, paths: ['body[0].id', 'body[1].id', 'body[2].roles'] });
-    expect(refusal.message).toContain(`node ${foreign} is in environment ${other} already`);
-    expect(refusal.message).toContain(`compte, nosuch are not valid roles for node ${free} in environment ${cluster}`);
+    // People know nodes and clusters by their names.
+    expect(refusal.message).toMatch(new RegExp(`node ${foreign} \\(.+\\) is in cluster ${other} \\(.+\\) already`));
+    expect(refusal.message).toMatch(
+      new RegExp(`compte, nosuch are not valid roles for node ${free} \\(.+\\) in cluster ${cluster} \\(.+\\)`),
+    );
     expect(await node(free)).toMatchObject({ cluster: null });
 
     const pairs: [string[], string][] = [

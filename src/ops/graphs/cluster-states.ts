@@ -1,6 +1,7 @@
 import { uidOf } from '../../clusters/sources.ts';
 import { clusterStates } from '../../clusters/state/cluster-state.ts';
 import { given } from '../../core/data/given.ts';
+import { calledText } from '../../core/names.ts';
 import type { ClusterState } from '../../graph/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
@@ -31,8 +32,8 @@ export function stateOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp'
       const { now, before } = clusterStates(sources, await store.taskStates.read(cluster), given({ masterIp }));
       const found = sources.nodes.find(({ id }) => id === node);
       if (node !== undefined && found === undefined) {
-        throw problem('not-found', `node ${node} is not in cluster ${cluster}`, {
-          hint: `Its nodes are ${sources.nodes.map(({ id }) => id).join(', ') || 'none'}.`,
+        throw problem('not-found', `node ${node} is not in ${calledText('cluster', sources.cluster)}`, {
+          hint: `Its nodes are ${sources.nodes.map(({ id, name }) => (name ? `${id} (${name})` : id)).join(', ') || 'none'}.`,
         });
       }
       const view = (state: Required<ClusterState>): StateView => ({

@@ -7,6 +7,7 @@ import { given } from '../../core/data/given.ts';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.ts';
 import { actionOf, namesOfType } from '../../core/graph-types.ts';
 import type { MaintenanceNote } from '../../core/maintenance.ts';
+import { calledText } from '../../core/names.ts';
 import { requestRefused } from '../../core/run/index.ts';
 import { OPEN_TRANSACTION_STATUSES } from '../../core/words.ts';
 import type { Fields } from '../../graph/index.ts';
@@ -164,14 +165,14 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
     },
     /** Stops the cluster's run: running work finishes, nothing new starts. */
     async stop(cluster: number, by: string): Promise<TransactionRecord> {
-      await store.clusters.brief(cluster);
+      const named = calledText('cluster', await store.clusters.brief(cluster));
       const [run] = await store.transactions.list({
         clusterId: cluster,
         parentId: null,
         statuses: OPEN_TRANSACTION_STATUSES,
       });
       if (run === undefined || run.temporalRunId === null) {
-        throw problem('invalid', 'Nothing to stop', { hint: `Cluster ${cluster} has no open run.` });
+        throw problem('invalid', 'Nothing to stop', { hint: `No run is open on ${named}.` });
       }
       await runs.stop(run.temporalRunId, { by });
       return store.transactions.create({

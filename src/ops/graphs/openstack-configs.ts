@@ -1,5 +1,6 @@
 import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
 import { given } from '../../core/data/given.ts';
+import { calledText } from '../../core/names.ts';
 import { onlyOrders } from '../../core/task-types/index.ts';
 import type { JsonFields, OpenstackConfigFilter, OpenstackConfigRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
@@ -25,11 +26,13 @@ export function openstackConfigOperations(deps: OpsDependencies) {
   const audit = (actor: string, action: string, cluster: number) =>
     store.audit.append({ actor, action, target: `cluster/${cluster}` });
 
-  async function checkTarget({ cluster, nodes, role }: ConfigTarget): Promise<void> {
+  /** @returns the cluster, as messages call it */
+  async function checkTarget({ cluster, nodes, role }: ConfigTarget): Promise<string> {
     if (nodes !== undefined && role !== undefined)
       throw problem('invalid', 'node_ids and node_role exclude each other', { hint: 'Give only one of them.' });
-    await store.clusters.brief(cluster);
+    const named = calledText('cluster', await store.clusters.brief(cluster));
     await checkClusterNodes(store, cluster, nodes);
+    return named;
   }
 
   async function active(id: number): Promise<OpenstackConfigRecord> {
@@ -65,7 +68,7 @@ export function openstackConfigOperations(deps: OpsDependencies) {
     },
     /** Runs the tasks that ask for it in `refresh_on`. */
     async execute(target: ConfigTarget, options: DeploymentOptions): Promise<StartedDeployment> {
-      await checkTarget(target);
+      const named = await checkTarget(target);
       const { cluster, role } = target;
       const files = new Set(
         (await configs.list({ clusterId: cluster, isActive: true })).flatMap(({ configuration }) =>
@@ -73,7 +76,7 @@ export function openstackConfigOperations(deps: OpsDependencies) {
         ),
       );
       if (files.size === 0)
-        throw problem('invalid', `cluster ${cluster} has no OpenStack configuration`, {
+        throw problem('invalid', `${named} has no OpenStack configuration`, {
           hint: `Store one: fuel2 openstack-config upload --env ${cluster} --file FILE.`,
         });
       const ofRole = async () =>
@@ -82,7 +85,7 @@ export function openstackConfigOperations(deps: OpsDependencies) {
           .map(({ id }) => id);
       const nodes = role === undefined ? target.nodes : await ofRole();
       if (nodes?.length === 0)
-        throw problem('invalid', `no node of cluster ${cluster} has role ${role}`, { hint: 'Name another role.' });
+        throw problem('invalid', `no node of ${named} has role ${role}`, { hint: 'Name another role.' });
       const graph = { type: 'default', refreshed_by: [...files].sort(), ...given({ nodes }) };
       // Cluster and nodes were checked: only a graph with tasks can be missing.
       const plan = await plans
@@ -94,7 +97,7 @@ export function openstackConfigOperations(deps: OpsDependencies) {
       const isAsked = (one: PlanExplanation['nodes'][number]): boolean =>
         one.runs.some(({ type }) => !onlyOrders(type)) || one.skipped.some(({ reason }) => reason === 'condition');
       if (plan === null || !plan.nodes.some(isAsked)) {
-        throw problem('invalid', `No task of cluster ${cluster} is refreshed by its OpenStack configuration`, {
+        throw problem('invalid', `No task of ${named} is refreshed by its OpenStack configuration`, {
           hint: `Name one of ${graph.refreshed_by.join(', ')}, or '*', in refresh_on of a task.`,
         });
       }

@@ -4,12 +4,16 @@ import { didYouMean } from '../../core/text/did-you-mean.ts';
 
 import { textsOf } from './json-object.ts';
 
-/** Problems with giving a node these roles together: unknown, repeated, and mutually exclusive ones. */
+/**
+ * Problems with giving a node these roles together: unknown, repeated, and mutually exclusive ones.
+ *
+ * @param whom node and cluster, as messages call them
+ */
 export function checkRoles(
   roles: readonly string[],
   known: Catalogue['roles'],
   path: string,
-  { cluster, node }: { readonly cluster: number; readonly node: number },
+  whom: string,
 ): readonly Diagnostic[] {
   const found: Diagnostic[] = [];
   const refuse = (code: string, message: string, hint: string) =>
@@ -21,7 +25,7 @@ export function checkRoles(
     const all = [...known.keys()].sort();
     refuse(
       'role.unknown',
-      `${unknown.join(', ')} ${is} for node ${node} in environment ${cluster}`,
+      `${unknown.join(', ')} ${is} for ${whom}`,
       didYouMean(unknown[0]!, all) ?? (all.length === 0 ? 'Its release has no roles.' : `Known: ${all.join(', ')}.`),
     );
   }

@@ -1,5 +1,6 @@
+import { calledText } from '../../core/names.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
-import type { NodeRecord } from '../../store/index.ts';
+import type { NodeRecord, Store } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { tagAllocator } from '../tags/tag-extension.ts';
 import { checkRoles } from './assignable-roles.ts';
@@ -23,6 +24,8 @@ export function assignmentOperations(deps: OpsDependencies) {
       const cluster = await store.clusters.brief(clusterId);
       const records = await store.nodes.list({ ids: nodes.map(({ id }) => id) });
       const byId = new Map(records.map((node) => [node.id, node]));
+      const homes = await clustersNamed(store, records);
+      const here = calledText('cluster', cluster);
       refuseIfAny([
         ...repeated(nodes.map(({ id }) => id)),
         ...nodes.flatMap(({ id, roles }, index): readonly Diagnostic[] => {
@@ -34,7 +37,7 @@ export function assignmentOperations(deps: OpsDependencies) {
               finding(
                 'node.foreign',
                 `${at}.id`,
-                `node ${id} is in environment ${node.clusterId} already`,
+                `${calledText('node', node)} is in ${homes.get(node.clusterId)} already`,
                 `Remove it there first: POST /api/v1/clusters/${node.clusterId}/unassignment.`,
               ),
             ];
@@ -44,7 +47,7 @@ export function assignmentOperations(deps: OpsDependencies) {
               finding(
                 'node.other-site',
                 `${at}.id`,
-                `node ${id} belongs to site ${node.site}, environment ${clusterId} to site ${cluster.site}`,
+                `${calledText('node', node)} belongs to site ${node.site}, ${here} to site ${cluster.site}`,
                 `Choose nodes of site ${cluster.site}.`,
               ),
             ];
@@ -52,7 +55,7 @@ export function assignmentOperations(deps: OpsDependencies) {
           const had = node.clusterId === clusterId ? allRoles(node) : [];
           const twice = roles.filter((role, at_) => roles.indexOf(role) !== at_);
           return [
-            ...checkRoles([...had, ...roles], catalogue.roles, `${at}.roles`, { cluster: clusterId, node: id }),
+            ...checkRoles([...had, ...roles], catalogue.roles, `${at}.roles`, `${calledText('node', node)} in ${here}`),
             ...(twice.length === 0
               ? []
               : [finding('role.repeated', `${at}.roles`, `${twice.join(', ')} is repeated`, 'Name each role once.')]),
@@ -76,8 +79,9 @@ export function assignmentOperations(deps: OpsDependencies) {
     },
     /** Removes nodes, all or none: immediately if nothing is deployed on them, otherwise with the next deployment. */
     async unassign(clusterId: number, ids: readonly number[], actor: string): Promise<readonly NodeRecord[]> {
-      await store.clusters.brief(clusterId);
+      const here = calledText('cluster', await store.clusters.brief(clusterId));
       const records = await store.nodes.list({ ids });
+      const homes = await clustersNamed(store, records);
       const byId = new Map(records.map((node) => [node.id, node]));
       refuseIfAny([
         ...repeated(ids),
@@ -85,12 +89,12 @@ export function assignmentOperations(deps: OpsDependencies) {
           const node = byId.get(id);
           if (node === undefined) return [unknownNode(id, index)];
           if (node.clusterId === clusterId) return [];
-          const where = node.clusterId === null ? 'it is in none' : `it is in environment ${node.clusterId}`;
+          const where = node.clusterId === null ? 'it is in none' : `it is in ${homes.get(node.clusterId)}`;
           return [
             finding(
               'node.foreign',
               `body[${index}].id`,
-              `node ${id} is not in environment ${clusterId}`,
+              `${calledText('node', node)} is not in ${here}`,
               `Nothing to do: ${where}.`,
             ),
           ];
@@ -113,6 +117,13 @@ export function assignmentOperations(deps: OpsDependencies) {
       return store.nodes.list({ ids });
     },
   };
+}
+
+/** The clusters of nodes, as messages call them. */
+async function clustersNamed(store: Store, nodes: readonly NodeRecord[]): Promise<ReadonlyMap<number, string>> {
+  const ids = [...new Set(nodes.flatMap(({ clusterId }) => clusterId ?? []))];
+  if (ids.length === 0) return new Map();
+  return new Map((await store.clusters.list({ ids })).map((one) => [one.id, calledText('cluster', one)]));
 }
 
 /** Whether removing the node must undo a deployment. */

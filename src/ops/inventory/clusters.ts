@@ -2,6 +2,7 @@ import { pluginFits } from '../../clusters/plugin-fit.ts';
 import type { newClusterBody } from '../../core/contracts/fuel/clusters.ts';
 import type { Wire } from '../../core/contracts/wire.ts';
 import { given } from '../../core/data/given.ts';
+import { calledText } from '../../core/names.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { NO_RELEASES_HINT } from '../../core/problems/refusal.ts';
 import { counted } from '../../core/text/text.ts';
@@ -196,8 +197,8 @@ export function clusterOperations({ store, masterIp = '' }: Pick<OpsDependencies
       finding(
         'node.foreign',
         'body.nodes',
-        `node ${id} is in cluster ${node.clusterId}`,
-        'Remove it there first: POST /api/v1/clusters/ID/unassignment.',
+        `${calledText('node', node)} is in ${calledText('cluster', await store.clusters.brief(node.clusterId))}`,
+        `Remove it there first: POST /api/v1/clusters/${node.clusterId}/unassignment.`,
       ),
     ];
   }

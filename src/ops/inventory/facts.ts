@@ -1,5 +1,6 @@
 import { clusterStates } from '../../clusters/state/cluster-state.ts';
 import { given } from '../../core/data/given.ts';
+import { calledText } from '../../core/names.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { Json, JsonFields, JsonObject, NodeRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
@@ -33,12 +34,14 @@ export function factsOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp'
   const audit = (actor: string, action: string, id: number) =>
     store.audit.append({ actor, action, target: `cluster/${id}` });
 
+  const namedText = async (id: number): Promise<string> => calledText('cluster', await store.clusters.brief(id));
+
   /** The cluster's nodes, or the requested ones. @throws `invalid` naming nodes outside the cluster */
   async function nodesOf(id: number, wanted: readonly number[] | undefined): Promise<readonly NodeRecord[]> {
-    await store.clusters.brief(id);
+    const named = await namedText(id);
     const nodes = await store.nodes.list({ clusterId: id });
     if (wanted === undefined) return nodes;
-    refuseIfAny(foreign(wanted.map(String), nodes, id, () => 'query.nodes'));
+    refuseIfAny(foreign(wanted.map(String), nodes, named, () => 'query.nodes'));
     return nodes.filter((node) => wanted.includes(node.id));
   }
 
@@ -46,7 +49,7 @@ export function factsOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp'
   async function entriesOf(id: number, facts: readonly JsonFields[]): Promise<Record<string, JsonObject>> {
     const nodes = await nodesOf(id, undefined);
     const uids = facts.map(({ uid }) => (typeof uid === 'number' ? String(uid) : uid));
-    refuseIfAny([...nameless(uids), ...foreign(uids, nodes, id, (index) => `body[${index}].uid`)]);
+    refuseIfAny([...nameless(uids), ...foreign(uids, nodes, await namedText(id), (index) => `body[${index}].uid`)]);
     const parts = new Map<string, JsonObject>();
     // Older releases have one entry per role of a node; merge them.
     for (const [index, fact] of facts.entries()) {
@@ -120,7 +123,10 @@ export function factsOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp'
     ): Promise<ProvisioningFacts> {
       const nodes = await nodesOf(id, undefined);
       const uids = facts.map(({ uid }) => (typeof uid === 'number' ? String(uid) : uid));
-      refuseIfAny([...nameless(uids), ...foreign(uids, nodes, id, (index) => `body.nodes[${index}].uid`)]);
+      refuseIfAny([
+        ...nameless(uids),
+        ...foreign(uids, nodes, await namedText(id), (index) => `body.nodes[${index}].uid`),
+      ]);
       const cluster = await store.clusters.get(id);
       const uploaded = { engine: engine ?? {}, nodes: facts };
       await store.clusters.update(id, { attributes: { ...cluster.attributes, provisioning_facts: uploaded } });
@@ -189,7 +195,7 @@ const nameless = (uids: readonly unknown[]): readonly Diagnostic[] =>
 function foreign(
   uids: readonly unknown[],
   nodes: readonly NodeRecord[],
-  cluster: number,
+  cluster: string,
   path: (index: number) => string,
 ): readonly Diagnostic[] {
   const known = new Set([...VIRTUAL, ...nodes.map(({ id }) => String(id))]);
@@ -200,7 +206,7 @@ function foreign(
           finding(
             'node.foreign',
             path(index),
-            `node ${uid} is not in environment ${cluster}`,
+            `node ${uid} is not in ${cluster}`,
             nodes.length === 0
               ? 'It has no nodes yet.'
               : `It has ${nodes

@@ -1,4 +1,5 @@
 import type { MaintenanceNote } from '../../core/maintenance.ts';
+import { calledText } from '../../core/names.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { camelCase, type SnakeCase } from '../../core/text/casing.ts';
 import type { NodeChange, NodeRecord, Store } from '../../store/index.ts';
@@ -88,7 +89,7 @@ export async function checkNodeChange(
     refuse(
       'node.foreign',
       'cluster',
-      `node ${node.id} is in environment ${current} already`,
+      `${calledText('node', node)} is in ${await clusterText(store, current)} already`,
       'Remove it there first: PUT with cluster null.',
     );
   }
@@ -104,10 +105,12 @@ export async function checkNodeChange(
     const catalogue = await roleCatalogue(store, target);
     const all = [...(roles ?? (moves ? [] : node.roles)), ...(pending ?? (moves ? [] : node.pendingRoles))];
     errors.push(
-      ...checkRoles(all, catalogue.roles, `${at}.${pending === undefined ? 'roles' : 'pending_roles'}`, {
-        cluster: target,
-        node: node.id,
-      }),
+      ...checkRoles(
+        all,
+        catalogue.roles,
+        `${at}.${pending === undefined ? 'roles' : 'pending_roles'}`,
+        `${calledText('node', node)} in ${await clusterText(store, target)}`,
+      ),
     );
   }
   if (!moves && target !== null) {
@@ -118,7 +121,7 @@ export async function checkNodeChange(
     refuse(
       'node.hostname',
       'hostname',
-      `node ${node.id} has an operating system: its host name stays ${node.hostname}`,
+      `${calledText('node', node)} has an operating system: its host name stays ${node.hostname}`,
       'Change the host name before provisioning; the name can change at any time.',
     );
   }
@@ -128,6 +131,9 @@ export async function checkNodeChange(
   }
   return { node, errors, cluster: moves ? target : undefined, roles: moves ? given : undefined, change };
 }
+
+const clusterText = async (store: Pick<Store, 'clusters'>, id: number): Promise<string> =>
+  calledText('cluster', await store.clusters.brief(id));
 
 /** Whether an operating system with its host name is installed or being installed. */
 const isInstalled = ({ status }: NodeRecord): boolean =>

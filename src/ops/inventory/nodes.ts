@@ -2,6 +2,7 @@ import { maintenanceOf, noteOf } from '../../clusters/maintenance.ts';
 import { mergeOver } from '../../clusters/merge-over.ts';
 import { type NodeDefaults, nodeDefaults, partsOfNode, withInterfaceDefaults } from '../../clusters/node-defaults.ts';
 import { given } from '../../core/data/given.ts';
+import { calledText } from '../../core/names.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { Json, JsonFields, NodeFilter, NodeRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
@@ -87,7 +88,8 @@ export function inventoryNodeOperations(deps: OpsDependencies) {
     for (const { node, cluster, change } of checked) {
       const touched = cluster !== undefined || change.roles !== undefined || change.pendingRoles !== undefined;
       for (const one of new Set(touched ? [node.clusterId, cluster] : []))
-        if (typeof one === 'number') await refuseWhileBusy(store, one, `the roles of node ${node.id} cannot change`);
+        if (typeof one === 'number')
+          await refuseWhileBusy(store, one, `the roles of ${calledText('node', node)} cannot change`);
     }
     const tags: TagsChange[] = [];
     for (const [cluster, changes] of rolesByCluster(checked)) {
@@ -121,21 +123,21 @@ export function inventoryNodeOperations(deps: OpsDependencies) {
         return [
           ...named
             .filter(({ id }) => id !== node?.id)
-            .map(({ id }) =>
+            .map((other) =>
               finding(
                 'node.taken',
                 `${at}.hostname`,
-                `Duplicate hostname '${hostname}': node ${id} has it`,
+                `Duplicate hostname '${hostname}': ${calledText('node', other)} has it`,
                 'Choose another.',
               ),
             ),
           ...wired
             .filter(({ id }) => id !== node?.id)
-            .map(({ id }) =>
+            .map((other) =>
               finding(
                 'node.taken',
                 `${at}.mac`,
-                `Node with mac '${mac}' already exists: it is node ${id}`,
+                `Node with mac '${mac}' already exists: it is ${calledText('node', other)}`,
                 'Change the existing one.',
               ),
             ),
@@ -237,11 +239,13 @@ export function inventoryNodeOperations(deps: OpsDependencies) {
       }
       for (const clusterId of new Set(records.map((node) => node.clusterId))) {
         if (clusterId === null) continue;
-        await refuseWhileBusy(store, clusterId, `nodes of environment ${clusterId} cannot be deleted`);
+        await refuseWhileBusy(store, clusterId, 'its nodes cannot be deleted');
       }
       const deployed = force ? [] : records.filter(({ clusterId, status }) => clusterId !== null && status === 'ready');
       if (deployed.length > 0) {
-        const names = deployed.map(({ id, clusterId }) => `node ${id} (environment ${clusterId})`).join(', ');
+        const ids = [...new Set(deployed.flatMap(({ clusterId }) => clusterId ?? []))];
+        const homes = new Map((await store.clusters.list({ ids })).map((one) => [one.id, calledText('cluster', one)]));
+        const names = deployed.map((node) => `${calledText('node', node)} of ${homes.get(node.clusterId!)}`).join(', ');
         throw problem('conflict', `deployed nodes cannot be deleted: ${names}`, {
           hint: 'Remove them from the environment first, or add --force (API: force=1). Nothing was deleted.',
         });
@@ -283,7 +287,7 @@ export function inventoryNodeOperations(deps: OpsDependencies) {
       if (node.site !== null) {
         throw problem(
           'conflict',
-          `the ${part} of node ${id} are those of its machine in MAAS: they cannot be set here`,
+          `the ${part} of ${calledText('node', node)} are those of its machine in MAAS: they cannot be set here`,
           {
             hint: `Describe them in the documents of site ${node.site} (${part === 'disks' ? 'storage' : 'interfaces'} of the node or its host profile), commit and deploy. Only nodes without a site have their ${part} here.`,
           },

@@ -1,5 +1,6 @@
 import { pluginFits } from '../../clusters/plugin-fit.ts';
 import { given } from '../../core/data/given.ts';
+import { calledText } from '../../core/names.ts';
 import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
 import type { JsonFields, JsonObject, NewTag, PluginRecord, ReleaseRecord, StorePorts } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
@@ -140,7 +141,7 @@ export function releaseOperations({ store, reader = readerHere }: OpsDependencie
       return finding(
         'role.in-use',
         'body.roles_metadata',
-        `Can't delete role ${held.join(', ')} that is assigned to node ${node.id}.`,
+        `Can't delete role ${held.join(', ')} that is assigned to ${calledText('node', node)}.`,
         'Keep the role, or remove it from the node first.',
       );
     });

@@ -1,4 +1,5 @@
 import type { RoleBody } from '../../core/contracts/fuel/roles.ts';
+import { calledText } from '../../core/names.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 
@@ -183,7 +184,7 @@ export function roleOperations({ store }: OpsDependencies) {
       const nodes = await Promise.all(clusters.map(({ id }) => store.nodes.list({ clusterId: id, roles: [name] })));
       const first = nodes.flat()[0];
       if (first !== undefined) {
-        throw problem('conflict', `Can't delete role ${name} that is assigned to node ${first.id}.`, {
+        throw problem('conflict', `Can't delete role ${name} that is assigned to ${calledText('node', first)}.`, {
           hint: `Remove it from ${nodes.flat().length === 1 ? 'the node' : `these nodes`} first: ${nodes
             .flat()
             .slice(0, 20)

@@ -1,4 +1,5 @@
 import { pluginFits } from '../../clusters/plugin-fit.ts';
+import { calledText } from '../../core/names.ts';
 import type {
   GraphContent,
   GraphOwner,
@@ -164,9 +165,13 @@ async function refuseLostRoles(store: StorePorts, release: ReleaseRecord, roles:
   for (const cluster of await store.clusters.list({ releaseId: release.id })) {
     for (const node of await store.nodes.list({ clusterId: cluster.id, roles: lost })) {
       const held = lost.filter((role) => [...node.roles, ...node.pendingRoles].includes(role));
-      throw problem('invalid', `Can't delete role ${held.join(', ')} that is assigned to node ${node.id}.`, {
-        hint: `Keep the role in the package, or remove it from the nodes of cluster ${cluster.name} first.`,
-      });
+      throw problem(
+        'invalid',
+        `Can't delete role ${held.join(', ')} that is assigned to ${calledText('node', node)}.`,
+        {
+          hint: `Keep the role in the package, or remove it from the nodes of cluster ${cluster.name} first.`,
+        },
+      );
     }
   }
 }

@@ -1,3 +1,4 @@
+import { calledText } from '../../core/names.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { StorePorts } from '../../store/index.ts';
 import { finding } from '../inventory/refuse.ts';
@@ -24,6 +25,8 @@ export async function primaryProblems(
   if (primaries.length === 0) return [];
   const { tags: known } = await roleCatalogue(store, cluster);
   const held = await store.tags.assignments(cluster, { nodeIds: nodes, tags: primaries });
+  const [first] = await store.nodes.list({ ids: nodes.slice(0, 1) });
+  const called = first === undefined ? 'it' : calledText('node', first);
   return primaries.flatMap((tag): readonly Diagnostic[] => {
     const problem = (message: string, hint: string) => [finding('tag.no-primary', 'query.tags', message, hint)];
     if (known.get(tag)?.meta.has_primary !== true)
@@ -32,7 +35,7 @@ export async function primaryProblems(
       return problem(`one node is primary for '${tag}', not ${nodes.length}`, 'Name one node of the cluster.');
     if (tags.includes(tag) || held.some((one) => one.tag === tag)) return [];
     return problem(
-      `node ${nodes[0]} does not have the tag '${tag}'`,
+      `${called} does not have the tag '${tag}'`,
       `Assign it as well: 'sitewright tag assign --node ${nodes[0]} --tag ${tag}'.`,
     );
   });

@@ -3,6 +3,7 @@ import { rolesHolding, tagNameProblem } from '../../clusters/tags/index.ts';
 import { nodesBehindRoles } from '../../clusters/tags/role-tag-changes.ts';
 import type { tagBody } from '../../core/contracts/fuel/tags.ts';
 import type { Wire } from '../../core/contracts/wire.ts';
+import { calledText } from '../../core/names.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { JsonFields, StorePorts, TagAssignment, TagOwner, TagRecord } from '../../store/index.ts';
@@ -302,13 +303,14 @@ async function clustersOf(
   const errors: Diagnostic[] = [];
   const byCluster = new Map<number, number[]>();
   for (const id of ids) {
-    const { clusterId } = known.get(id)!;
+    const node = known.get(id)!;
+    const { clusterId } = node;
     if (clusterId === null) {
       errors.push(
         finding(
           'tag.node-without-cluster',
           'query.node_id',
-          `node ${id} is in no cluster, so it can have no tags`,
+          `${calledText('node', node)} is in no cluster, so it can have no tags`,
           'Assign it to a cluster first.',
         ),
       );
@@ -324,6 +326,7 @@ async function refuseUnknown(store: StorePorts, cluster: number, tags: readonly 
     refuseIfAny([finding('tag.none', 'query.tags', 'no tag is given', 'Give at least one: tags=mysql.')]);
   const { tags: known, roles } = await roleCatalogue(store, cluster);
   const names = [...known.keys(), ...roles.keys()];
+  const named = calledText('cluster', await store.clusters.brief(cluster));
   refuseIfAny(
     tags.flatMap((tag): readonly Diagnostic[] => {
       const wrong = tagNameProblem(tag);
@@ -334,7 +337,7 @@ async function refuseUnknown(store: StorePorts, cluster: number, tags: readonly 
         finding(
           'tag.unknown',
           'query.tags',
-          `Tag '${tag}' is not found for the cluster ${cluster}`,
+          `Tag '${tag}' is not found for ${named}`,
           didYouMean(tag, names) ?? `Create it first: 'sitewright tag create --cluster ${cluster} --name ${tag}'.`,
         ),
       ];
