@@ -59,7 +59,7 @@ export const SHELVES: readonly Shelf[] = [
   {
     folder: 'explain',
     title: 'Explain',
-    pages: ['design', 'architecture', 'guarantees', 'scale', 'security', 'stability', 'promises', 'corrected-claims'],
+    pages: ['design', 'architecture', 'guarantees', 'scale', 'security', 'stability'],
   },
 ];
 

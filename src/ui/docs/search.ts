@@ -24,11 +24,10 @@ const EMPTY = new Set(
   'a an and are as at be by do for from how i in is it my of on or that the to what when with'.split(' '),
 );
 
-/** Who asks wants to do something; what the specification promised is looked up rarely. */
+/** Who asks wants to do something. */
 const WEIGHTS: readonly (readonly [start: string, weight: number])[] = [
   ['start/', 1.5],
   ['how-to/', 1.5],
-  ['explain/promises', 0.3],
 ];
 
 const OPTIONS: Options = {

@@ -5,12 +5,15 @@ import { describe, expect, it } from 'vitest';
 import { namedTests } from '../../rig/named-tests.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const page = (name: string): readonly string[] => readFileSync(`${root}docs/explain/${name}`, 'utf8').split('\n');
+const page = (path: string): readonly string[] => readFileSync(root + path, 'utf8').split('\n');
+const PROMISES = 'test/promises.md';
+const SECURITY = 'docs/explain/security.md';
+const SECURITY_TESTS = 'test/security-tests.md';
 
-const promises = page('promises.md').filter((line) => line.startsWith('- '));
+const promises = page(PROMISES).filter((line) => line.startsWith('- '));
 
 /** The rows of the tables of docs/explain/security.md that name tests, by the heads of their columns. */
-const rows = page('security.md').reduce<{ heads: readonly string[]; found: Record<string, string>[] }>(
+const rows = page(SECURITY).reduce<{ heads: readonly string[]; found: Record<string, string>[] }>(
   ({ heads, found }, line) => {
     const cells = line.startsWith('|') ? line.split(/(?<!\\)\|/).slice(1, -1) : [];
     const texts = cells.map((cell) => cell.trim());
@@ -24,14 +27,14 @@ const rows = page('security.md').reduce<{ heads: readonly string[]; found: Recor
 
 const namesIn = new Map<string, ReadonlySet<string>>();
 
-/** What the numbers of a page name: `[12]: ../../test/FILE.test.ts "full name"`. */
+/** What the numbers of a page name: `[12]: ../test/FILE.test.ts "full name"`. */
 type Named = ReadonlyMap<string, { readonly file: string; readonly name: string }>;
 
 const namedBy = (lines: readonly string[]): Named =>
   new Map(
     lines.flatMap((line) => {
       const [, number, file, name] =
-        /^\[(\d+)\]: \.\.\/\.\.\/((?:test|packages)\/\S+\.test\.ts) (["'].+["'])$/.exec(line) ?? [];
+        /^\[(\d+)\]: \.\.\/((?:test|packages)\/\S+\.test\.ts) (["'].+["'])$/.exec(line) ?? [];
       return number === undefined ? [] : [[number, { file: file!, name: name!.slice(1, -1) }] as const];
     }),
   );
@@ -55,13 +58,13 @@ function problemsOf(sentence: string, named: Named): readonly string[] {
 }
 
 describe('a sentence that links to tests', () => {
-  const own = '../../test/unit/docs/promises.test.ts';
+  const own = '../test/unit/docs/promises.test.ts';
   const proven = 'a sentence that links to tests > is proven if they exist under their full names';
   const named = namedBy([
     `[1]: ${own} "${proven}"`,
     `[2]: ${own} 'a sentence that links to tests'`,
     `[3]: ${own} "is proven if they exist under their full names"`,
-    '[4]: ../../test/unit/gone.test.ts "runs"',
+    '[4]: ../test/unit/gone.test.ts "runs"',
   ]);
 
   it('is proven if they exist under their full names', () => {
@@ -76,9 +79,12 @@ describe('a sentence that links to tests', () => {
   });
 });
 
-it.each(['promises.md', 'security.md'])('%s names each test once, and each is used', (name) => {
-  const lines = page(name);
-  const named = namedBy(lines);
+it.each([
+  [PROMISES, PROMISES],
+  [SECURITY_TESTS, SECURITY],
+])('%s names each test once, and each is used in %s', (tests, text) => {
+  const lines = page(text);
+  const named = namedBy(page(tests));
   const used = new Set(lines.flatMap((line) => [...line.matchAll(/\[(\d+)\](?![:([])/g)].map(([, number]) => number)));
   expect([...named.keys()].filter((number) => !used.has(number))).toEqual([]);
   expect(new Set([...named.values()].map(({ file, name: test }) => `${file} ${test}`)).size).toBe(named.size);
@@ -86,21 +92,21 @@ it.each(['promises.md', 'security.md'])('%s names each test once, and each is us
 });
 
 it('each promise of the five documents is met in a place that exists, and held by tests that exist', () => {
-  expect(page('promises.md').filter((line) => line.startsWith('## '))).toHaveLength(5);
+  expect(page(PROMISES).filter((line) => line.startsWith('## '))).toHaveLength(5);
   expect(promises.length).toBeGreaterThan(200);
   expect(promises).toEqual([...new Set(promises)]);
   const placeless = promises.filter((promise) => {
     const [, place, link] = /Met in \[(.+?)\]\((\S+?)\)\. Held by /.exec(promise) ?? [];
-    return place === undefined || posix.join('docs/explain', link!) !== place || !existsSync(root + place);
+    return place === undefined || posix.join('test', link!) !== place || !existsSync(root + place);
   });
   expect(placeless).toEqual([]);
-  const named = namedBy(page('promises.md'));
+  const named = namedBy(page(PROMISES));
   expect(promises.flatMap((promise) => problemsOf(promise, named))).toEqual([]);
 });
 
 it('each sentence of the threat model, of the ten risks and of the defects found is held by tests that exist', () => {
   expect(rows.length).toBeGreaterThan(70);
-  const named = namedBy(page('security.md'));
+  const named = namedBy(page(SECURITY_TESTS));
   expect(rows.flatMap((row) => problemsOf(row['held by']!, named))).toEqual([]);
   expect(rows).toEqual([...new Map(rows.map((row) => [JSON.stringify(row), row])).values()]);
   const risks = rows.flatMap(({ risk }) => risk?.split(' ')[0] ?? []);
@@ -108,7 +114,7 @@ it('each sentence of the threat model, of the ten risks and of the defects found
 });
 
 it('each sentence about a party is tried from outside, or is called a belief', () => {
-  const parties = page('security.md').filter((line) => line.startsWith('### '));
+  const parties = page(SECURITY).filter((line) => line.startsWith('### '));
   for (const party of ['Viewer', 'Operator', 'Admin', 'Node', 'network', 'package', 'Temporal'])
     expect(
       parties.some((one) => one.includes(party)),
@@ -116,6 +122,6 @@ it('each sentence about a party is tried from outside, or is called a belief', (
     ).toBe(true);
   const tried = rows.flatMap((row) => row['from outside'] ?? []);
   expect(tried.length).toBeGreaterThan(30);
-  const named = namedBy(page('security.md'));
+  const named = namedBy(page(SECURITY_TESTS));
   expect(tried.filter((cell) => !cell.startsWith('belief: ')).flatMap((cell) => problemsOf(cell, named))).toEqual([]);
 });
