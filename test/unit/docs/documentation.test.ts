@@ -176,6 +176,40 @@ it('every page that a program, a chart or an example names exists', () => {
   expect(named.filter(({ path }) => !existsSync(new URL(path, root)))).toEqual([]);
 });
 
+it('no cell of a table has more than one sentence', () => {
+  expect(cellsOf('| a | One. Two. |\n| b | `x. Y` and e.g. this |\n')).toEqual([
+    'a',
+    'One. Two.',
+    'b',
+    '`x. Y` and e.g. this',
+  ]);
+  expect(isLong('One. Two.')).toBe(true);
+  expect(isLong('`x. Y` and e.g. this; [a. B](c.md)')).toBe(false);
+  const pages = readdirSync(new URL('docs', root), { recursive: true, encoding: 'utf8' }).filter((one) =>
+    one.endsWith('.md'),
+  );
+  expect(
+    pages.flatMap((one) =>
+      cellsOf(read(`docs/${one}`))
+        .filter(isLong)
+        .map((cell) => `${one}: ${cell}`),
+    ),
+  ).toEqual([]);
+});
+
+/** The cells of all tables of a page, outside of code. */
+function cellsOf(page: string): string[] {
+  const rows = page
+    .replace(/^```[\s\S]*?^```/gm, '')
+    .split('\n')
+    .filter((line) => line.startsWith('|'));
+  return rows.flatMap((row) => row.split(/(?<!\\)\|/).slice(1, -1)).map((cell) => cell.trim());
+}
+
+/** Whether a text has a sentence that ends before another begins; code and titles of links are words. */
+const isLong = (text: string): boolean =>
+  /[.!?][)\]*"]*\s+[A-Z[(*]|[.!?] X/.test(text.replace(/`[^`]*`|\[[^\]]*\]\([^)]*\)/g, 'X'));
+
 it('a missing link, command or option would be found', () => {
   expect(problemOf(['site', 'deploi', 'dc1'])).toMatch(/deploi/);
   expect(problemOf(['site', 'deploy', 'dc1', '--whait'])).toMatch(/--whait/);

@@ -183,9 +183,9 @@ export const aggregationFunctions: readonly FunctionDefinition[] = [
     },
   ),
   fn('count', 'method', [it()], 'Number of elements of any iterable.', (_, items) => countOf(items)),
-  folding('sum', '#operator_+', 'Sum of the elements. TypeError for none without an initial value.'),
-  folding('max', 'max', 'Greatest element. TypeError for none without an initial value.'),
-  folding('min', 'min', 'Least element. TypeError for none without an initial value.'),
+  folding('sum', '#operator_+', 'Sum of the elements; TypeError for none without an initial value.'),
+  folding('max', 'max', 'Greatest element; TypeError for none without an initial value.'),
+  folding('min', 'min', 'Least element; TypeError for none without an initial value.'),
   aggregate,
   renamed(aggregate, 'reduce'),
   fn(

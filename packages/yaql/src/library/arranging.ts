@@ -62,7 +62,7 @@ const order = (name: string, descending: boolean): FunctionDefinition =>
     name,
     'method',
     [it(), p.lambda('selector')],
-    `The elements in ${descending ? 'descending' : 'ascending'} order of a key; stable, null first. Replayable.`,
+    `The elements in ${descending ? 'descending' : 'ascending'} order of a key; stable, null first; replayable.`,
     (context, items, selector) => new Ordering(iterate(items)).addField(context, selector, descending),
   );
 
@@ -258,7 +258,7 @@ export const arrangingFunctions: readonly FunctionDefinition[] = [
     'range',
     'function',
     [p.int('start'), p.int('stop'), optional(p.int('step'), 1)],
-    'Integers from the start up (or down) to the bound, which is left out. ValueError for step 0.',
+    'Integers from the start up (or down) to the bound, which is left out; ValueError for step 0.',
     (_, start, stop, step) => range(start, stop, step as Integer),
   ),
   fn(

@@ -117,7 +117,7 @@ export const datetimeFunctions: readonly FunctionDefinition[] = [
       int('microsecond'),
       offset(),
     ],
-    'Time of a date and a clock in a zone. ValueError for a field out of range.',
+    'Time of a date and a clock in a zone; ValueError for a field out of range.',
     (_, year, month, day, hour, minute, second, microsecond, span) =>
       DateTime.fromCivil(
         {
@@ -143,7 +143,7 @@ export const datetimeFunctions: readonly FunctionDefinition[] = [
       optional(p.integer('milliseconds'), 0),
       optional(p.integer('microseconds'), 0),
     ],
-    'Length of time, of either sign. OverflowError beyond 999,999,999 days.',
+    'Length of time, of either sign; OverflowError beyond 999,999,999 days.',
     (_, days, hours, minutes, seconds, milliseconds, microseconds) => {
       const [d, h, m, s, ms, us] = [days, hours, minutes, seconds, milliseconds, microseconds].map((x) =>
         BigInt(x as Integer),
@@ -162,7 +162,7 @@ export const datetimeFunctions: readonly FunctionDefinition[] = [
     'datetime',
     'function',
     [p.string('string'), optional(nullable(p.string('format')), null)],
-    'Time of a text: ISO 8601 or much else, or by a format of `strptime`. ParserError, ValueError, OverflowError.',
+    'Time of a text: ISO 8601 or much else, or by a format of `strptime`; ParserError, ValueError, OverflowError.',
     (context, text, format) => {
       // Reading takes a time of the square of the length.
       for (const given of [text, format ?? ''] as readonly string[])
@@ -176,7 +176,7 @@ export const datetimeFunctions: readonly FunctionDefinition[] = [
     'now',
     'function',
     [optional(nullable(p.timespan('offset')), zero as Value)],
-    'The current time in a zone. The engine needs a clock.',
+    'The current time in a zone; the engine needs a clock.',
     (context, span) => new DateTime(clock(context), span === null ? 0n : zoneOf(span)),
   ),
   fn(

@@ -85,10 +85,10 @@ export const dictFunctions: readonly FunctionDefinition[] = [
     'Dict with a key and a value for each element; the last of equal keys wins.',
     toDict,
   ),
-  fn('#operator_.', 'function', [dict(), p.keyword('key')], '`dict.key`: value of a key. KeyError.', (_, from, key) =>
+  fn('#operator_.', 'function', [dict(), p.keyword('key')], '`dict.key`: value of a key; KeyError.', (_, from, key) =>
     itemOf(from, key),
   ),
-  fn('#indexer', 'function', [dict(), p.any('key')], '`dict[key]`: value of a key. KeyError.', (_, from, key) =>
+  fn('#indexer', 'function', [dict(), p.any('key')], '`dict[key]`: value of a key; KeyError.', (_, from, key) =>
     itemOf(from, key),
   ),
   fn(

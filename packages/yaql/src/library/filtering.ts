@@ -75,7 +75,7 @@ const limit = fn(
   'limit',
   'method',
   [it(), p.int('count')],
-  'The first elements. ValueError for a negative count.',
+  'The first elements; ValueError for a negative count.',
   (_, items, count) => take(items, drawCount(count)),
 );
 
@@ -127,7 +127,7 @@ export const filteringFunctions: readonly FunctionDefinition[] = [
     'skip',
     'method',
     [it(), p.int('count')],
-    'All but the first elements. ValueError for a negative count.',
+    'All but the first elements; ValueError for a negative count.',
     (_, items, count) => {
       const pull = pullFrom(items);
       let left = drawCount(count);
@@ -175,7 +175,7 @@ export const filteringFunctions: readonly FunctionDefinition[] = [
     'first',
     'method',
     [it(), optional(p.any('default'))],
-    'The first element, or the default. StopIteration when there is neither.',
+    'The first element, or the default; StopIteration when there is neither.',
     (_, items, fallback) => {
       const item = pullFrom(items)();
       if (item !== DONE) return item;
@@ -183,7 +183,7 @@ export const filteringFunctions: readonly FunctionDefinition[] = [
       return fallback;
     },
   ),
-  fn('single', 'method', [it()], 'The only element. StopIteration when there are none or several.', (_, items) => {
+  fn('single', 'method', [it()], 'The only element; StopIteration when there are none or several.', (_, items) => {
     const pull = pullFrom(items);
     const item = pull();
     if (item === DONE) throw stopIteration('The collection is empty');
@@ -194,7 +194,7 @@ export const filteringFunctions: readonly FunctionDefinition[] = [
     'last',
     'method',
     [it(), optional(p.any('default'))],
-    'The last element, or the default. StopIteration when there is neither.',
+    'The last element, or the default; StopIteration when there is neither.',
     (_, items, fallback) => {
       let last: Value | undefined = fallback;
       const list = sequenceItems(items);

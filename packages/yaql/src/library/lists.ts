@@ -135,7 +135,7 @@ export const listFunctions: readonly FunctionDefinition[] = [
     '#indexer',
     'function',
     [p.sequence('list'), p.int('index')],
-    'Element of a list; negative indexes count from the end. IndexError.',
+    'Element of a list; negative indexes count from the end; IndexError.',
     (_, list, index) => {
       const items = sequenceItems(list) as readonly Value[];
       const i = toIndex(index);

@@ -40,10 +40,10 @@ export const mathFunctions: readonly FunctionDefinition[] = [
   fn('#operator_+', 'function', two(), 'Sum.', (_, a, b) => add(a, b)),
   fn('#operator_-', 'function', two(), 'Difference.', (_, a, b) => subtract(a, b)),
   fn('#operator_*', 'function', two(), 'Product.', (_, a, b) => multiply(a, b)),
-  fn('#operator_/', 'function', two(), 'Quotient; of two integers rounded down. ZeroDivisionError.', (_, a, b) =>
+  fn('#operator_/', 'function', two(), 'Quotient; of two integers rounded down; ZeroDivisionError.', (_, a, b) =>
     divide(a, b),
   ),
-  fn('#operator_mod', 'function', two(), 'Remainder with the sign of the divisor. ZeroDivisionError.', (_, a, b) =>
+  fn('#operator_mod', 'function', two(), 'Remainder with the sign of the divisor; ZeroDivisionError.', (_, a, b) =>
     modulo(a, b),
   ),
   fn('#unary_operator_+', 'function', [p.number('op')], 'The number itself.', (_, a) => a),
@@ -63,14 +63,14 @@ export const mathFunctions: readonly FunctionDefinition[] = [
     'int',
     'function',
     [p.any('value')],
-    'Integer of a number (towards zero), a decimal text, a boolean or null (0). ValueError, TypeError, OverflowError.',
+    'Integer of a number (towards zero), a decimal text, a boolean or null (0); ValueError, TypeError, OverflowError.',
     (_, value) => toInteger(value),
   ),
   fn(
     'float',
     'function',
     [p.any('value')],
-    'Float of a number, a text, a boolean or null (0.0). ValueError, TypeError.',
+    'Float of a number, a text, a boolean or null (0.0); ValueError, TypeError.',
     (_, value) => toFloat(value),
   ),
   fn(
@@ -107,14 +107,14 @@ export const mathFunctions: readonly FunctionDefinition[] = [
     'shiftBitsLeft',
     'function',
     [p.int('value'), p.int('bitsNumber')],
-    'Shifted to the left. ValueError for a negative count.',
+    'Shifted to the left; ValueError for a negative count.',
     (_, a, n) => shiftLeft(a, n),
   ),
   fn(
     'shiftBitsRight',
     'function',
     [p.int('value'), p.int('bitsNumber')],
-    'Shifted to the right, rounding down. ValueError for a negative count.',
+    'Shifted to the right, rounding down; ValueError for a negative count.',
     (_, a, n) => shiftRight(a, n),
   ),
   fn('max', 'function', [p.any('a'), p.any('b')], 'The greater one; the first when neither is.', (context, a, b) =>

@@ -145,7 +145,7 @@ export const regexFunctions: readonly FunctionDefinition[] = [
     'search',
     'method',
     [p.regex('regexp'), p.string('string'), optional(p.lambda('selector'))],
-    "The first match, or the selector's result for it: `$` is the match, `$2` group 1 …, each with value, start and end. Null when nothing matches.",
+    "The first match, or the selector's result for it: `$` is the match, `$2` group 1 …, each with value, start and end; null when nothing matches.",
     (context, regex, text, selector) => {
       const match = regex.search(text, context.runtime);
       if (match === null) return null;

@@ -52,7 +52,7 @@ export const setFunctions: readonly FunctionDefinition[] = [
     'toSet',
     'method',
     [p.iterable('collection')],
-    'Set of the elements. TypeError for unhashable elements.',
+    'Set of the elements; TypeError for unhashable elements.',
     (_, items) => new ValueSet(iterate(items)),
   ),
   fn('len', 'both', [p.set('set')], 'Number of members.', (_, set) => set.size),

@@ -111,7 +111,7 @@ export const stringFunctions: readonly FunctionDefinition[] = [
     'split',
     'method',
     [p.string('string'), optional(nullable(p.string('separator')), null), optional(p.int('maxSplits'), -1)],
-    'Parts between separators, by default runs of whitespace; at most `maxSplits` cuts. ValueError for an empty separator.',
+    'Parts between separators, by default runs of whitespace; at most `maxSplits` cuts; ValueError for an empty separator.',
     splitting(splitText),
   ),
   fn(

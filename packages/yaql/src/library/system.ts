@@ -56,7 +56,7 @@ export const systemFunctions: readonly FunctionDefinition[] = [
     '#operator_?.',
     'function',
     [p.any('receiver'), p.expression('expr')],
-    'Like `.`, but null when the receiver is null. Guards one step only.',
+    'Like `.`, but null when the receiver is null; guards one step only.',
     (context, receiver, expr) => (receiver === null ? null : expr.dot(context, receiver)),
   ),
   fn(

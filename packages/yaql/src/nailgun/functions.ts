@@ -61,7 +61,7 @@ export const changeFunctions: readonly FunctionDefinition[] = [
     'changed',
     'function',
     [p.lambda('expression')],
-    'Whether the expression gives something else on the new data than on the old. Errors on the new data are errors.',
+    'Whether the expression gives something else on the new data than on the old; errors on the new data are errors.',
     isChanged,
   ),
   fn(
@@ -82,7 +82,7 @@ export const changeFunctions: readonly FunctionDefinition[] = [
     'added',
     'function',
     [p.lambda('expression')],
-    "The parts of the expression's result on the new data that the old lacks: elements, keys, lines or the value. All of it when there is no old value.",
+    "The parts of the expression's result on the new data that the old lacks: elements, keys, lines or the value; all of it when there is no old value.",
     (context, expression) => {
       const [before, after] = bothSides(context, expression);
       return isUndefinedMarker(before) ? after : difference(before, after, () => context.runtime.step()).added;
@@ -92,7 +92,7 @@ export const changeFunctions: readonly FunctionDefinition[] = [
     'deleted',
     'function',
     [p.lambda('expression')],
-    "The parts of the expression's result on the old data that the new lacks. Null when there is no old value.",
+    "The parts of the expression's result on the old data that the new lacks; null when there is no old value.",
     (context, expression) => {
       const [before, after] = bothSides(context, expression);
       return isUndefinedMarker(before) ? null : difference(before, after, () => context.runtime.step()).deleted;
@@ -136,7 +136,7 @@ const nodeFunctions: readonly FunctionDefinition[] = [
     'network_scheme',
     'method',
     [p.iterable('nodes'), p.string('part')],
-    "Of each node, this part of its network scheme, such as `roles` or `transformations`; or, by endpoint, the endpoints' values under this name, such as `routes` or `IP`. Null for a node without a scheme.",
+    "Of each node, this part of its network scheme, such as `roles` or `transformations`; or, by endpoint, the endpoints' values under this name, such as `routes` or `IP`; null for a node without a scheme.",
     (_, nodes, part) => [...iterate(nodes)].map((node) => schemePart(node, part)),
   ),
   fn('network_scheme', 'method', [p.mapping('node'), p.string('part')], 'The same of one node.', (_, node, part) =>
