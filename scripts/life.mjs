@@ -1,4 +1,4 @@
-// `npm run life`: the tutorial docs/how-to/whole-life.md from its first command to its last, on machines that are containers,
+// `npm run life`: the tutorial examples/webstack/whole-life.md from its first command to its last, on machines that are containers,
 // with a client that uses the service throughout. Its options are in the tutorial.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -59,7 +59,7 @@ async function life() {
   await promisify(execFile)('ab', ['-V']).catch(() => {
     throw new Error('ab is missing, which asks the service all the while: apt-get install apache2-utils');
   });
-  const tutorial = readTutorial(join(root, 'docs/how-to/whole-life.md'));
+  const tutorial = readTutorial(join(root, 'examples/webstack/whole-life.md'));
   const kills = flags.chaos ? new Kills(report.say) : undefined;
   const { system } = await report.step('the machines and the system', async () => {
     const system = await startSystem(tutorial, report.say, ends, { kills, without });

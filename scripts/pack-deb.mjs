@@ -118,7 +118,7 @@ function build(tree, kind, name, units, fields) {
   const settings = readdirSync(from).filter((file) => /\.(?:yaml|env)$/.test(file));
   for (const file of settings) place(join(from, file), join(tree, 'etc/sitewright', file));
   const documents = join(tree, 'usr/share/doc', name);
-  place(join(root, 'docs/how-to/debian.md'), join(documents, 'debian.md'));
+  place(join(root, 'docs/how-to/install.md'), join(documents, 'debian.md'));
   place(join(root, 'LICENSE'), join(documents, 'copyright'));
   const changes = readFileSync(join(root, 'CHANGELOG.md'));
   writeFileSync(join(documents, 'changelog.gz'), gzipSync(changes, { level: 9 }));

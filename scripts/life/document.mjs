@@ -1,4 +1,4 @@
-// The tutorial as the program that a life runs: docs/how-to/whole-life.md is the one place that has the commands.
+// The tutorial as the program that a life runs: examples/webstack/whole-life.md is the one place that has the commands.
 import { readFileSync } from 'node:fs';
 
 /**

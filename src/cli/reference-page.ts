@@ -44,13 +44,15 @@ MAC that it has in MAAS. That needs Linux, root, podman, runc, debootstrap and \
   schedule: '[Temporal alone](../how-to/temporal.md#schedules) makes the same schedules.',
   'schedule create':
     'A run that is due while another has the site or cluster ends with `SiteBusy` or `ClusterBusy`; the next one is due as usual.',
-  notice: '[Send notices](../how-to/notices.md).',
+  notice: '[Notices](../how-to/monitor.md#notices).',
 };
 
 /** Options that many commands share, by the section that describes them. */
 const SHARED: Readonly<Record<string, readonly string[]>> = {
   '[output](#output)': ['--format', '--column'],
   '[waiting](#waiting)': ['--wait', '--watch'],
+  '[dry run](#dry-run)': ['--dry-run', '--detailed-exitcode'],
+  '[confirmation](#confirmation)': ['--yes'],
   '[description of the run](#description-of-a-run)': ['--title', '--description', '--label', '--reason'],
 };
 
@@ -78,6 +80,15 @@ ${global.join('\n')}
 Commands that print data take \`-f, --format <format>\`: \`table\` (default), \`json\`, \`yaml\` or \`csv\`. \`-c, --column <name>\` shows only this
 column; repeatable. \`json\` and \`yaml\` have every field. Messages go to standard error; with \`-f json\` an error is the API's problem:
 \`code\`, \`message\`, \`hint\`, \`errors\`.
+
+### Dry run
+
+\`--dry-run\` shows what the command would do, and changes nothing; with \`--detailed-exitcode\` the exit code is 0 for nothing to do, 2 for
+changes, 1 for an error.
+
+### Confirmation
+
+With \`-y, --yes\` a command does not ask. Without a terminal, one that destroys something needs it; others go on.
 
 ### Waiting
 
@@ -147,10 +158,15 @@ function details(command: CliCommand): string {
   return `${shownBlock}${lines.length > 0 ? `\n${lines.join('\n')}\n` : ''}`;
 }
 
+/** What the shared descriptions say. */
+const SAME = new Set(['show what it would do, and change nothing', 'do not ask']);
+
 /** `--format` of a command that prints no table is its own, as is a `--label` that filters. */
 function isOwn(command: Command, long: string): boolean {
   const has = (name: string) => command.options.some((option) => option.long === name);
   if (long === '--format') return !has('--column');
+  if (long === '--dry-run' || long === '--yes')
+    return !SAME.has(command.options.find((option) => option.long === long)!.description);
   if (long === '--label' || long === '--description') return !has('--title');
   return false;
 }
@@ -161,7 +177,9 @@ const placeholder = (argument: Argument): string => {
 };
 
 const argumentText = (argument: Argument): string =>
-  argument.description === '' ? '' : `\`${placeholder(argument)}\`: ${ended(argument.description)}`;
+  argument.description === '' || argument.description === `name of the ${argument.name()}`
+    ? ''
+    : `\`${placeholder(argument)}\`: ${ended(argument.description)}`;
 
 function describe({ flags, description, argChoices, defaultValue }: Option): string {
   const choices = argChoices === undefined ? '' : ` One of ${argChoices.map((choice) => `\`${choice}\``).join(', ')}.`;

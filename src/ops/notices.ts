@@ -49,7 +49,7 @@ export function noticeOperations(deps: OpsDependencies) {
       if (!names.includes(receiver)) {
         const hint =
           noticeReceivers === undefined
-            ? 'Set notices.receivers_file (docs/how-to/notices.md).'
+            ? 'Set notices.receivers_file (docs/how-to/monitor.md).'
             : 'See the names: sitewright notice list';
         throw problem('not-found', unknownName('receiver', receiver, names), { hint });
       }

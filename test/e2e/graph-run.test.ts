@@ -11,12 +11,12 @@ import { endUp, isUp, spawnUp } from '../rig/running-up.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 /*
- * docs/how-to/rehearse-a-graph.md as its reader goes through it: a whole system (`sitewright up`) on a Temporal server, six agents
+ * examples/rehearsal/README.md as its reader goes through it: a whole system (`sitewright up`) on a Temporal server, six agents
  * and each command in separate processes, 204 real tasks as a rehearsal, a pause, a killed agent, a retry, a service
  * moved to another node.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const page = readFileSync(join(root, 'docs/how-to/rehearse-a-graph.md'), 'utf8');
+const page = readFileSync(join(root, 'examples/rehearsal/README.md'), 'utf8');
 const steps = [...page.matchAll(/```console\n([\s\S]*?)```/g)].flatMap(([, block]) =>
   block!
     .split(/^\$ /m)
@@ -102,9 +102,9 @@ const asPattern = (prints: string): RegExp =>
   );
 const plain = (text: string): string => text.replaceAll(/[ \t]+$/gm, '').trim();
 
-it('docs/how-to/rehearse-a-graph.md has its examples', () => expect(steps.length).toBeGreaterThan(30));
+it('examples/rehearsal/README.md has its examples', () => expect(steps.length).toBeGreaterThan(30));
 
-it('following docs/how-to/rehearse-a-graph.md gives the results it shows, from an empty system to a moved service', async () => {
+it('following examples/rehearsal/README.md gives the results it shows, from an empty system to a moved service', async () => {
   for (const { command, prints } of steps) {
     const expected = asPattern(prints);
     const until = Date.now() + PATIENCE_MS;

@@ -39,7 +39,7 @@ const CANARY = `canary-${process.pid}-7f3e9b1c5d`;
 /** Text that only a holder of the encryption key may read in a history. */
 const REASON = `reason-${process.pid}-a41c`;
 
-const metricsPage = new URL('../../docs/how-to/metrics.md', import.meta.url);
+const metricsPage = new URL('../../docs/how-to/monitor.md', import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-secure-'));
 const at = (name: string) => join(folder, name);
 const namespace = `secure-${process.pid}`;
@@ -327,7 +327,7 @@ it('one trace leads from the request through the workflow to the tasks of the ag
   expect(request()).toMatchObject({ service: 'sitewright-api', name: 'POST /api/v1/graphs/execute/' });
   expect(new Set(ofRun().map(({ traceId }) => traceId))).toEqual(new Set([request()!.traceId]));
   for (const { parentSpanId } of tasks()) expect(parentSpanId).toBe(workflow()!.spanId);
-  // As docs/how-to/metrics.md shows it.
+  // As docs/how-to/monitor.md shows it.
   const [, shown = ''] = /```text\n(sitewright-api[\s\S]*?)```/.exec(readFileSync(metricsPage, 'utf8')) ?? [];
   await expect
     .poll(() => new Set(traceTree(collector.spans(), request()!)))

@@ -7,7 +7,7 @@ import type { Wire } from './wire.ts';
 
 const event = z.enum(NOTICE_EVENTS);
 
-/** The body of a notice, as receivers get it: a promise to programs of others (docs/how-to/notices.md). */
+/** The body of a notice, as receivers get it: a promise to programs of others (docs/how-to/monitor.md). */
 const noticeBody = z
   .strictObject({
     id: z.string().describe('Unchanged when the notice is sent again: process each id once.'),

@@ -9,7 +9,7 @@ export const noticeSettings = z.strictObject({
     .optional()
     .meta({ reload: true, example: 'notices.yaml' })
     .describe(
-      'File (YAML) with the URLs that are called when a run fails, is held or waits for approval (docs/how-to/notices.md). API and worker need the same file. None: no notices.',
+      'File (YAML) with the URLs that are called when a run fails, is held or waits for approval (docs/how-to/monitor.md). API and worker need the same file. None: no notices.',
     ),
   page_url: z
     .url({ protocol: /^https?$/, error: 'must be a URL that starts with http:// or https://' })

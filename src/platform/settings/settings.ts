@@ -285,7 +285,7 @@ export const settingsSchema = z.strictObject({
     metrics_port: port
       .optional()
       .describe(
-        'Port on which a worker serves its metrics at `/metrics` (docs/how-to/metrics.md); 0 chooses a free one. None: no metrics. The API serves its metrics at its own address.',
+        'Port on which a worker serves its metrics at `/metrics` (docs/how-to/monitor.md); 0 chooses a free one. None: no metrics. The API serves its metrics at its own address.',
       ),
     metrics_host: text
       .default('127.0.0.1')

@@ -108,7 +108,7 @@ describe.skipIf(!hasHelm)('the Helm chart, by helm and Kubernetes’ schemas', (
   });
 
   it('the values on its page are valid', async () => {
-    const page = readFileSync(join(root, 'docs/how-to/kubernetes.md'), 'utf8');
+    const page = readFileSync(join(root, 'docs/how-to/install.md'), 'utf8');
     const [first, ...more] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(
       ([, text = '']) => load(text) as object,
     );

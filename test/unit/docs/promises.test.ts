@@ -12,8 +12,11 @@ const SECURITY_TESTS = 'test/security-tests.md';
 
 const promises = page(PROMISES).filter((line) => line.startsWith('- '));
 
-/** The rows of the tables of docs/explain/security.md that name tests, by the heads of their columns. */
-const rows = page(SECURITY).reduce<{ heads: readonly string[]; found: Record<string, string>[] }>(
+/** The rows of the tables that name tests, by the heads of their columns: of the page about security, and of the defects found. */
+const rows = [...page(SECURITY), ...page(SECURITY_TESTS)].reduce<{
+  heads: readonly string[];
+  found: Record<string, string>[];
+}>(
   ({ heads, found }, line) => {
     const cells = line.startsWith('|') ? line.split(/(?<!\\)\|/).slice(1, -1) : [];
     const texts = cells.map((cell) => cell.trim());
@@ -83,7 +86,7 @@ it.each([
   [PROMISES, PROMISES],
   [SECURITY_TESTS, SECURITY],
 ])('%s names each test once, and each is used in %s', (tests, text) => {
-  const lines = page(text);
+  const lines = [...page(text), ...page(tests)];
   const named = namedBy(page(tests));
   const used = new Set(lines.flatMap((line) => [...line.matchAll(/\[(\d+)\](?![:([])/g)].map(([, number]) => number)));
   expect([...named.keys()].filter((number) => !used.has(number))).toEqual([]);

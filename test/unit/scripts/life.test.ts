@@ -13,7 +13,7 @@ import { placeWitness } from '../../../scripts/life/witness.mjs';
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-life-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const tutorial = readTutorial(fileURLToPath(new URL('../../../docs/how-to/whole-life.md', import.meta.url)));
+const tutorial = readTutorial(fileURLToPath(new URL('../../../examples/webstack/whole-life.md', import.meta.url)));
 
 describe('the tutorial of a whole life', () => {
   it('has a check for each of its steps, and commands in each', () => {

@@ -236,6 +236,6 @@ spec:
 {{- end }}
 {{- end }}
 {{- if $problems }}
-{{- fail (printf "\n- %s\nSee docs/how-to/kubernetes.md." (join "\n- " $problems)) }}
+{{- fail (printf "\n- %s\nSee docs/how-to/install.md." (join "\n- " $problems)) }}
 {{- end }}
 {{- end }}

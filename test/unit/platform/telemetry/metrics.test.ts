@@ -38,8 +38,8 @@ async function sampleOf(metrics: ProcessMetrics, line: string): Promise<number |
   return found === undefined ? undefined : Number(found.slice(line.length + 1));
 }
 
-describe('docs/how-to/metrics.md', () => {
-  const text = readFileSync(new URL('../../../../docs/how-to/metrics.md', import.meta.url), 'utf8');
+describe('docs/how-to/monitor.md', () => {
+  const text = readFileSync(new URL('../../../../docs/how-to/monitor.md', import.meta.url), 'utf8');
   const rows = [...text.matchAll(/^\| `(\w+)` \| (\w+) \| ([^|]*)\| (\w+) \| (.+) \|$/gm)].map(
     ([, name, type, labels, of]) => ({
       name: name!,
