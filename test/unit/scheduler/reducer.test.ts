@@ -267,6 +267,37 @@ describe('a node that is offline', () => {
     expect(r.statuses()).toMatchObject({ 'a@1': 'blocked', 'b@3': 'blocked', 'c@4': 'success' });
   });
 
+  it('is one of several: each of the others goes on as far as it needs none of them', () => {
+    const r = without(four, '1', '3');
+    expect(r.began).toEqual(expect.arrayContaining(['start a@2', 'start a@4']));
+    r.succeed('a@2');
+    r.succeed('a@4');
+    expect(r.succeed('c@4')).toContain('finish: failed');
+    expect(r.statuses()).toEqual({
+      ...{ 'a@1': 'blocked', 'a@2': 'success', 'a@3': 'blocked', 'a@4': 'success' },
+      ...{ 'b@3': 'blocked', 'c@4': 'success' },
+    });
+  });
+
+  it('stops only what waits for all nodes: what each does for itself before and after that is told apart', () => {
+    const r = without(
+      {
+        ...four,
+        // As cross-depends: d on each waits for a on all; e waits for its own a.
+        tasks: ['1', '2', '3', '4'].flatMap((node) => ['a', 'd', 'e'].map((id) => ({ id, node }))),
+        edges: ['1', '2', '3', '4'].map((node) => [`a@${node}`, `e@${node}`] as const),
+        joins: [{ before: ['a@1', 'a@2', 'a@3', 'a@4'], after: ['d@1', 'd@2', 'd@3', 'd@4'] }],
+      },
+      '2',
+    );
+    for (const node of ['1', '3', '4']) r.succeed(`a@${node}`);
+    for (const node of ['1', '3', '4']) r.succeed(`e@${node}`);
+    const ends = r.statuses();
+    for (const node of ['1', '3', '4'])
+      expect([ends[`a@${node}`], ends[`e@${node}`], ends[`d@${node}`]]).toEqual(['success', 'success', 'blocked']);
+    expect([ends['a@2'], ends['d@2'], ends['e@2']]).toEqual(['blocked', 'blocked', 'blocked']);
+  });
+
   it('leaves a task that fails elsewhere its effect: nothing new starts', () => {
     const r = without(four, '1');
     expect(r.fail('a@2')).toContain('stopping: critical');
