@@ -3,7 +3,7 @@ import type { CliCommand } from './command.ts';
 
 /** What the declaration of a command cannot say, by its path: a format, a rule, where to read on. */
 const NOTES: Readonly<Record<string, string>> = {
-  run: 'RUN is a number or an id, a unique beginning of it, a workflow id (`deploy_site:dc1`), or the name of a site: its newest run.',
+  run: 'RUN is a number or an id, a unique beginning of it, a workflow id (`deploy_site:dc1`), or the name of a site: its newest run; so it is in all commands.',
   node: 'Nodes of the inventory are given by id or name, those of a site by name.',
   'node maintenance on':
     'A run under way keeps its plan. A group counts its percentage and failures without the node; `minimum_successful_nodes` stays as written.',
@@ -47,9 +47,9 @@ MAC that it has in MAAS. That needs Linux, root, podman, runc, debootstrap and \
   notice: '[Notices](../how-to/monitor.md#notices).',
 };
 
-/** Options that many commands share, by the section that describes them. */
+/** Options that many commands share, by the section that describes them; that of output is not named with each. */
 const SHARED: Readonly<Record<string, readonly string[]>> = {
-  '[output](#output)': ['--format', '--column'],
+  '': ['--format', '--column'],
   '[waiting](#waiting)': ['--wait', '--watch'],
   '[dry run](#dry-run)': ['--dry-run', '--detailed-exitcode'],
   '[confirmation](#confirmation)': ['--yes'],
@@ -140,6 +140,7 @@ function details(command: CliCommand): string {
     .map(({ line, what }) => (what === undefined ? `$ ${line}` : `$ ${line}  # ${what}`));
   const shown = command.options.filter((option) => !option.hidden);
   const shared = Object.entries(SHARED).filter(([, names]) => shown.some(({ long }) => names.includes(long ?? '')));
+  const sections = shared.flatMap(([section]) => section || []);
   const own = shown.filter(
     ({ long }) =>
       !Object.values(SHARED)
@@ -149,7 +150,7 @@ function details(command: CliCommand): string {
   const lines = [
     ...command.registeredArguments.map((argument) => `- ${argumentText(argument)}`).filter((line) => line !== '- '),
     ...own.map((option) => `- ${describe(option)}`),
-    ...(shared.length > 0 ? [`- ${shared.map(([section]) => section).join(', ')}`] : []),
+    ...(sections.length > 0 ? [`- ${sections.join(', ')}`] : []),
   ];
   const usage = [`sitewright`, pathOf(command), ...command.registeredArguments.map(placeholder)].join(' ');
   const block = examples.length > 0 ? examples.join('\n') : `$ ${usage}`;
@@ -176,10 +177,14 @@ const placeholder = (argument: Argument): string => {
   return argument.required ? name : `[${name}]`;
 };
 
-const argumentText = (argument: Argument): string =>
-  argument.description === '' || argument.description === `name of the ${argument.name()}`
-    ? ''
-    : `\`${placeholder(argument)}\`: ${ended(argument.description)}`;
+/** The note of the group `run` says it once. */
+const RUN = 'id of the run, a unique prefix of it';
+
+const argumentText = (argument: Argument): string => {
+  const { description } = argument;
+  if (description === '' || description === `name of the ${argument.name()}` || description.startsWith(RUN)) return '';
+  return `\`${placeholder(argument)}\`: ${ended(description)}`;
+};
 
 function describe({ flags, description, argChoices, defaultValue }: Option): string {
   const choices = argChoices === undefined ? '' : ` One of ${argChoices.map((choice) => `\`${choice}\``).join(', ')}.`;
