@@ -89,9 +89,11 @@ export async function openPage(browser: Browser, url: string, options: PageOptio
 }
 
 /**
- * Keeps a picture of the page for the documents: `SCREENSHOTS=1 npx vitest run test/ui/`. Otherwise nothing.
+ * A state of the page that is worth a picture has no serious finding. Keeps the picture for the documents with
+ * `SCREENSHOTS=1 npx vitest run test/ui/`.
  */
 export async function screenshot(page: Page, name: string): Promise<void> {
+  expect(await seriousFindings(page), name).toEqual([]);
   if (!process.env.SCREENSHOTS) return;
   await page.screenshot({ path: fileURLToPath(new URL(`../../docs/images/${name}.png`, import.meta.url)) });
 }

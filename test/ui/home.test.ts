@@ -178,7 +178,7 @@ describePage("finding one's way", () => {
 
   it('a node shows its versions, the last run of each graph, and what happened when', async () => {
     const page = await at(`/nodes/${env.nodes[1]}`);
-    await page.getByText('release release of prod newton-10.0').waitFor();
+    await page.getByText('never deployed').waitFor();
     const row = page
       .getByRole('region', { name: 'Last run of each graph' })
       .getByRole('row', { name: /^default #3 failed/ });
