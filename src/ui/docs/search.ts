@@ -21,7 +21,9 @@ export interface Hit {
 
 /** Words that say nothing about what is looked for. */
 const EMPTY = new Set(
-  'a an and are as at be by did do for from how i in is it me my not now of on or so that the then to was what when while with'.split(' '),
+  'a an and are as at be by did do for from how i in is it me my not now of on or so that the then to was what when while with'.split(
+    ' ',
+  ),
 );
 
 /** Who asks wants to do something. */
