@@ -173,7 +173,10 @@ try {
     again(8, async () => {
       const from = performance.now();
       const answer = await fetch(`${api.url}/health/live`).then(
-        async (one) => (await one.text(), one.status),
+        async (one) => {
+          await one.text();
+          return one.status;
+        },
         () => 0,
       );
       return { status: answer, ms: performance.now() - from };

@@ -85,7 +85,7 @@ interface Token {
 
 // Order as in the original lexer: words need no delimiters, and text that is not a token is skipped.
 const BEFORE_PATH = String.raw`(?<number>-?\d+)|(?<string>(["'])[^\n]*?\3)|(?<word>true|false|null)`;
-const AFTER_PATH = String.raw`(?<operator>and|not|or|in|==|!=)|(?<bracket>[()])`;
+const AFTER_PATH = '(?<operator>and|not|or|in|==|!=)|(?<bracket>[()])';
 const TOKEN = new RegExp(String.raw`${BEFORE_PATH}|(?<path>\w*:[\w.-]+)|${AFTER_PATH}`, 'y');
 // In a word that no path begins with: looking for a colon from each of its letters takes a time of its square.
 const TOKEN_BUT_PATH = new RegExp(`${BEFORE_PATH}|${AFTER_PATH}`, 'y');

@@ -15,11 +15,11 @@ document.addEventListener('DOMContentLoaded', () => {
   const pages = document.querySelector<HTMLDetailsElement>('#pages')!;
   // Beside the page there is room for all.
   const wide = matchMedia('(min-width: 60rem)');
-  const fit = () => {
+  const openWide = () => {
     pages.open = wide.matches;
   };
-  wide.addEventListener('change', fit);
-  fit();
+  wide.addEventListener('change', openWide);
+  openWide();
   for (const block of document.querySelectorAll('pre')) offerCopy(block);
 });
 

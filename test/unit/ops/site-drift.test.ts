@@ -47,7 +47,12 @@ const FANS = { reason: 'fans', since: '2026-05-03T09:00:00.000Z', by: 'nina' };
 
 function driftOfSite(recorded: readonly string[], machines: readonly object[], nodes: readonly string[] = []) {
   const asked: (readonly string[])[] = [];
-  const layouts = { machines: async (ids: readonly string[]) => (asked.push(ids), machines.map(whole)) };
+  const layouts = {
+    machines: async (ids: readonly string[]) => {
+      asked.push(ids);
+      return machines.map(whole);
+    },
+  };
   const store = {
     sites: { get: async () => ({ lastGoodRevision: nodes.length === 0 ? null : 3 }) },
     deployedMachines: { list: async () => recorded.map(record) },
