@@ -3,6 +3,7 @@ const READING: ReadonlySet<string> = new Set([
   'POST /documents/check',
   'POST /sites/:site/revisions/:ref/select',
   'POST /graphs/check/',
+  'POST /clusters/:id/attributes/plan',
 ]);
 
 export const isChange = (route: string): boolean => !route.startsWith('GET ') && !READING.has(route);

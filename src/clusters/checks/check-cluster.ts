@@ -35,7 +35,7 @@ export function checkCluster(sources: ClusterSources, options: CheckOptions = {}
   const asked = options.nodes === undefined ? undefined : new Set(options.nodes);
   const staying = sources.nodes.filter((node) => !node.pendingDeletion);
   const inRun = staying.filter(({ id }) => asked === undefined || asked.has(id));
-  const models = modelsOf(sources, options.featureGroups ?? ALL_FEATURES);
+  const models = modelsOf(sources, options.featureGroups);
   return [
     ...offline(inRun),
     ...unknownRoles(inRun, catalogue),
@@ -48,8 +48,16 @@ export function checkCluster(sources: ClusterSources, options: CheckOptions = {}
   ];
 }
 
+interface ConditionSources {
+  readonly cluster: Pick<ClusterSources['cluster'], 'id' | 'name' | 'mode' | 'status' | 'settings' | 'networks'>;
+  readonly release: Pick<ClusterSources['release'], 'name' | 'version' | 'operatingSystem'>;
+}
+
 /** The data that conditions may use. */
-function modelsOf({ cluster, release }: ClusterSources, featureGroups: readonly string[]): ExpressionModels {
+export function modelsOf(
+  { cluster, release }: ConditionSources,
+  featureGroups: readonly string[] = ALL_FEATURES,
+): ExpressionModels {
   const { settings, networks } = cluster;
   const mapping = (value: unknown): Fields | undefined => (isMapping(value) ? (value as Fields) : undefined);
   return {

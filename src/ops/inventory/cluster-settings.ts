@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
+import { modelsOf } from '../../clusters/checks/check-cluster.ts';
 import { given } from '../../core/data/given.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { canonicalJson } from '../../documents/canonical-json.ts';
 import type { ClusterDetails, Json, JsonFields, JsonObject } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problemsOfEnabling } from '../packages/enabling.ts';
@@ -8,6 +11,7 @@ import { checkSettings } from './check-settings.ts';
 import { isObject, mergeDeep, objectOf } from './json-object.ts';
 import { finding, refuseIfAny } from './refuse.ts';
 import { vmwareAttributes } from './releases.ts';
+import { restrictedSettings } from './restricted-settings.ts';
 import { settingChanges } from './setting-changes.ts';
 import { AS_CREATED, defaultSettings, type LinkedPlugin, showSettings, splitSettings } from './settings.ts';
 import { unreadSettings, wordsOfReaders } from './unread-settings.ts';
@@ -19,6 +23,15 @@ interface SettingsChange {
   readonly at: string;
   readonly by: string;
   readonly changes: ReturnType<typeof settingChanges>;
+}
+
+interface WriteOptions {
+  /** Store settings that nothing reads, too. */
+  readonly keep?: boolean;
+  /** Of the plan that was shown. */
+  readonly digest?: string | undefined;
+  /** For the audit trail. */
+  readonly more?: JsonFields;
 }
 
 export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependencies) {
@@ -49,22 +62,32 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
     return problemsOfEnabling(store, { releaseId: cluster.releaseId, settings }, enabled, newly);
   }
 
-  /** @param keep store settings that nothing reads, too */
+  /** What is stored, what was sent, and why it cannot be stored. */
+  async function checked(id: number, sent: unknown, keep: boolean) {
+    const cluster = await store.clusters.get(id);
+    const plugins = await linked(id);
+    const shown = showSettings(cluster, plugins);
+    const wrong = checkSettings(sent, shown);
+    const findings = [...wrong, ...(keep || !isObject(sent) ? [] : await unread(cluster, sent, shown, plugins))];
+    const split = findings.length > 0 ? { own: {}, plugins: [] } : splitSettings(sent as JsonObject, plugins);
+    if (findings.length === 0) findings.push(...(await enabling(cluster, split.own, plugins, split.plugins)));
+    const digest = createHash('sha256').update(canonicalJson({ shown, sent })).digest('hex');
+    return { cluster, plugins, shown, split, findings, digest };
+  }
+
   async function write(
     id: number,
     sent: unknown,
     merge: boolean,
     actor: string,
-    keep: boolean = false,
-    more: JsonFields = {},
+    { keep = false, digest, more = {} }: WriteOptions = {},
   ): Promise<JsonObject> {
-    const cluster = await store.clusters.get(id);
-    const plugins = await linked(id);
-    const shown = showSettings(cluster, plugins);
-    const wrong = checkSettings(sent, shown);
-    refuseIfAny([...wrong, ...(keep || !isObject(sent) ? [] : await unread(cluster, sent, shown, plugins))]);
-    const split = splitSettings(sent as JsonObject, plugins);
-    refuseIfAny(await enabling(cluster, split.own, plugins, split.plugins));
+    const { shown, split, findings, digest: current } = await checked(id, sent, keep);
+    refuseIfAny(findings);
+    if (digest !== undefined && digest !== current)
+      throw problem('conflict', 'the settings have changed since the plan was shown', {
+        hint: `See by whom: sitewright settings history --cluster ${id}`,
+      });
     const changed = await store.atomically(async (within) => {
       const { attributes } = await within.clusters.get(id);
       const editable = merge ? mergeDeep(objectOf(attributes.editable), split.own) : split.own;
@@ -78,6 +101,28 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
       await store.settingsRevisions.add(id, { by: AS_CREATED, editable: shown }, { by: actor, editable: now });
     await audit(actor, id, 'settings', { ...more, changes: changes as unknown as Json });
     return now;
+  }
+
+  /** What sending them would change, and what they restrict. */
+  async function plan(id: number, sent: unknown, merge: boolean, keep: boolean) {
+    const { cluster, plugins, shown, split, findings, digest } = await checked(id, sent, keep);
+    const switched = new Map(split.plugins.map((one) => [one.plugin.id, one]));
+    const after = showSettings(
+      { attributes: { editable: merge ? mergeDeep(objectOf(cluster.attributes.editable), split.own) : split.own } },
+      plugins.map((one) => switched.get(one.plugin.id) ?? one),
+    );
+    const release = await store.releases.get(cluster.releaseId);
+    const draft = isObject(sent) ? mergeDeep(shown, sent) : shown;
+    const models = modelsOf({
+      cluster: { ...cluster, settings: draft, networks: cluster.networkConfig },
+      release,
+    });
+    return {
+      changes: findings.length > 0 ? [] : settingChanges(shown, after),
+      findings,
+      restricted: restrictedSettings(draft, models),
+      digest,
+    };
   }
 
   async function unread(
@@ -130,6 +175,7 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
      * that nothing reads is refused, unless `keep` is set.
      */
     write,
+    plan,
     /** Resets them to the release's defaults. */
     reset: async (id: number, actor: string): Promise<JsonObject> => write(id, await defaults(id), false, actor),
 
@@ -152,7 +198,7 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
     async revert(id: number, number: number, actor: string): Promise<JsonObject> {
       const { editable } = await store.settingsRevisions.get(id, number);
       const now = showSettings(await store.clusters.get(id), await linked(id));
-      return write(id, withValuesOf(editable, now), false, actor, false, { reverted_to: number });
+      return write(id, withValuesOf(editable, now), false, actor, { more: { reverted_to: number } });
     },
 
     vmware,

@@ -146,9 +146,10 @@ export async function get<R extends Route>(address: Address<R>, signal?: AbortSi
 }
 
 /** Calls a route with JSON that a user wrote: the API reads it, and names the place of a mistake. @throws ApiProblem */
-export async function sendText<R extends Route>(route: R, place: Place<R>, json: string): Promise<void> {
+export async function sendText<R extends Route>(route: R, place: Place<R>, json: string): Promise<Answer<R>> {
   const method = route.slice(0, route.indexOf(' '));
-  await request(addressOf(route, place as AnyPlace), { method, body: new Blob([json], { type: JSON_TYPE }) });
+  const body = new Blob([json], { type: JSON_TYPE });
+  return (await request(addressOf(route, place as AnyPlace), { method, body })).json();
 }
 
 /** Calls a route that changes something. @throws ApiProblem */

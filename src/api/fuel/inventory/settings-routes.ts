@@ -20,13 +20,18 @@ export const serveSettings: RouteGroup = async (app, { operations }) => {
     const { id } = request.params;
     // Without settings there is nothing to change.
     if (editable === undefined) return { editable: await settings.read(id) };
-    return { editable: await settings.write(id, editable, merge, actorOf(request), isSet(request.query.force)) };
+    const { force, digest } = request.query;
+    return { editable: await settings.write(id, editable, merge, actorOf(request), { keep: isSet(force), digest }) };
   };
 
   serve(app, settingsRoutes, {
     'GET /clusters/:id/attributes': async ({ params }) => ({ editable: await settings.read(params.id) }),
     'PUT /clusters/:id/attributes': write(false),
     'PATCH /clusters/:id/attributes': write(true),
+    'POST /clusters/:id/attributes/plan': ({ params, query, body }) => {
+      if (body.generated !== undefined) throw notByHand();
+      return settings.plan(params.id, body.editable ?? {}, isSet(query.merge), isSet(query.force));
+    },
     'GET /clusters/:id/attributes/defaults': async ({ params }) => ({ editable: await settings.defaults(params.id) }),
     'PUT /clusters/:id/attributes/defaults': async (request) => ({
       editable: await settings.reset(request.params.id, actorOf(request)),

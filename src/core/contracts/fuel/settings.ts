@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { anyJson, timestamp } from '../primitives.ts';
+import { diagnosticSchema } from '../problem.ts';
 import { LARGE_BODY, tagged } from '../route.ts';
 import { flagText, idList, idParams } from './parts.ts';
 import { jsonObject, jsonObjectBody, jsonObjectSchema } from './releases.ts';
@@ -26,9 +27,28 @@ const settingsChange = z
   })
   .meta({ id: 'SettingsRevision' });
 
+const settingsPlanSchema = z
+  .strictObject({
+    changes: settingsChange.shape.changes,
+    findings: z.array(diagnosticSchema).describe('Why it would be refused; empty if it would not.'),
+    restricted: z
+      .array(
+        z.strictObject({
+          setting: z.string().describe('`group.setting`, or a group as a whole.'),
+          choice: anyJson.optional().describe('Only this of its values.'),
+          action: z.string().describe('What a form does: disable, hide or none.'),
+          message: z.string().optional(),
+        }),
+      )
+      .describe('What the conditions of release and plugins restrict with these settings.'),
+    digest: z.string().describe('Of what is stored and what was sent; sent back, it is stored as shown or not at all.'),
+  })
+  .meta({ id: 'SettingsPlan' });
+
 const settingsHistorySchema = z.strictObject({ items: z.array(settingsChange) }).meta({ id: 'SettingsHistory' });
 
 const forceQuery = z.strictObject({
+  digest: z.string().max(100).optional().describe('Of the plan that was shown; refused if it has changed since.'),
   force: flagText
     .optional()
     .describe('Keep also settings that no release, plugin or task reads; they are refused otherwise.'),
@@ -63,7 +83,14 @@ const provisioningFactsSchema = z
 const params = idParams('cluster');
 const revisionParams = params.extend({ number: z.coerce.number().int().min(1).describe('Of the revision.') });
 const settings = { access: 'viewer', params, answers: { 200: settingsSchema } } as const;
-const changed = { ...settings, access: 'operator', query: forceQuery, body: settingsBody, ...LARGE_BODY } as const;
+const changed = {
+  ...settings,
+  access: 'operator',
+  query: forceQuery,
+  body: settingsBody,
+  also: [409],
+  ...LARGE_BODY,
+} as const;
 export const networkParams = params.extend({
   provider: z.enum(['neutron', 'nova_network']).describe("The cluster's network provider."),
 });
@@ -85,6 +112,19 @@ export const settingsRoutes = tagged('clusters', {
     ...changed,
     id: 'changeClusterSettings',
     summary: 'Change settings of a cluster; omitted ones keep their values',
+  },
+  'POST /clusters/:id/attributes/plan': {
+    id: 'planClusterSettings',
+    access: 'viewer',
+    summary: 'Show what these settings would change, and what they restrict; nothing is stored',
+    params,
+    query: z.strictObject({
+      force: forceQuery.shape.force,
+      merge: flagText.optional().describe('As PATCH takes them: omitted ones keep their values.'),
+    }),
+    body: settingsBody,
+    ...LARGE_BODY,
+    answers: { 200: settingsPlanSchema },
   },
   'GET /clusters/:id/attributes/defaults': {
     ...settings,

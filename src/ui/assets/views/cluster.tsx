@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Address, type Answer, at, type Problem as Refusal, send, sendText } from '../api.ts';
+import { type Address, type Answer, at, type Problem as Refusal, send } from '../api.ts';
 import { Choice, Choices, isText, optionsOf, submitted } from '../ask.tsx';
 import { forbidden } from '../identity.ts';
 import { fieldOf, textOf } from '../own-data.ts';
@@ -16,6 +16,7 @@ import { GraphPlan } from './graph-plan.tsx';
 import { RunGraphs } from './run-graphs.tsx';
 import { RunGrid } from './run-grid.tsx';
 import { RunTable } from './runs.tsx';
+import { Settings } from './settings.tsx';
 
 const LIST: Crumb = ['/clusters', 'Clusters'];
 const VIEWS: readonly View[] = [
@@ -79,7 +80,7 @@ export function ClusterView({ id, query }: { readonly id: string; readonly query
       </Title>
       {cluster.data && <Facts cluster={cluster.data} release={release.data} />}
       <Loaded from={checks}>{(data) => <Checks of={data} />}</Loaded>
-      <Tabs views={VIEWS} current={view} clears={{ plan: '', settings: '', name: '', page: '' }} />
+      <Tabs views={VIEWS} current={view} clears={{ plan: '', settings: '', as: '', name: '', page: '' }} />
       {view === 'nodes' && (
         <>
           <Loaded from={nodes}>
@@ -108,7 +109,7 @@ export function ClusterView({ id, query }: { readonly id: string; readonly query
           <h2>Plugins</h2>
           <Plugins cluster={id} onDone={reload} />
           <h2>Settings</h2>
-          <Settings cluster={id} />
+          <Settings cluster={id} as={query.get('as')} />
         </>
       )}
     </>
@@ -341,57 +342,3 @@ const pluginsIn = (editable: object) =>
     if (fieldOf(metadata, 'class') !== 'plugin') return [];
     return [{ name, label: textOf(fieldOf(metadata, 'label')), enabled: fieldOf(metadata, 'enabled') === true }];
   });
-
-function Settings({ cluster }: { readonly cluster: string }) {
-  const params = { id: cluster };
-  const settings = useData(at('GET /clusters/:id/attributes', { params }));
-  const [problem, setProblem] = useState<Refusal>();
-  const why = forbidden('operator');
-  const save = async (form: HTMLFormElement): Promise<void> => {
-    const text = new FormData(form).getAll('settings').filter(isText).join('');
-    try {
-      await sendText('PUT /clusters/:id/attributes', { params }, text);
-      setProblem(undefined);
-      say('Settings saved.');
-      settings.reload();
-    } catch (error) {
-      setProblem(withPlace(problemOf(error)));
-    }
-  };
-  return (
-    <Loaded from={settings}>
-      {(data) => (
-        <form onSubmit={submitted(save)} class="card">
-          <label class="field">
-            <span>Settings</span>
-            <textarea
-              name="settings"
-              rows={18}
-              spellcheck={false}
-              defaultValue={JSON.stringify(data, null, 2)}
-              aria-invalid={problem === undefined ? undefined : 'true'}
-            ></textarea>
-          </label>
-          <Problem of={problem} />
-          {why && <p class="quiet">{why}</p>}
-          <button type="submit" class="main" disabled={why !== undefined}>
-            Save
-          </button>
-        </form>
-      )}
-    </Loaded>
-  );
-}
-
-/** A mistake in the JSON, with its line. */
-function withPlace(problem: Refusal): Refusal {
-  const mistake = problem.errors?.find(({ code }) => code === 'request.json');
-  if (mistake === undefined) return problem;
-  const { line, column, message } = mistake;
-  return {
-    ...problem,
-    detail: `Not valid JSON: line ${line}, column ${column}: ${message}`,
-    hint: 'Nothing was saved. Fix it, then save again.',
-    errors: [],
-  };
-}

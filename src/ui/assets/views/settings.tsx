@@ -1,0 +1,311 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type Answer, at, type Problem as Refusal, send, sendText } from '../api.ts';
+import { Action } from '../ask.tsx';
+import { forbidden } from '../identity.ts';
+import { Loaded, Problem, type View } from '../parts.tsx';
+import { addressWith } from '../router.ts';
+import { listsChanged, problemOf, useData } from '../store.ts';
+import { Table } from '../table.tsx';
+import { Ago } from '../times.tsx';
+import { ChangeList, SettingChanges } from './setting-changes.tsx';
+import { type Draft, type Editable, SettingsForm, withDraft } from './settings-form.tsx';
+
+type Plan = Answer<'POST /clusters/:id/attributes/plan'>;
+
+const VIEWS: readonly View[] = [
+  ['form', 'Form'],
+  ['json', 'JSON'],
+  ['history', 'History'],
+];
+
+/** The settings of a cluster: as a form, as JSON, and over time. */
+export function Settings({ cluster, as }: { readonly cluster: string; readonly as: string | null }) {
+  const settings = useData(at('GET /clusters/:id/attributes', { params: { id: cluster } }), {
+    again: listsChanged.value,
+  });
+  const view = VIEWS.find(([key]) => key === as)?.[0] ?? 'form';
+  const saved = () => {
+    settings.reload();
+    listsChanged.value++;
+  };
+  return (
+    <>
+      <nav class="filters" aria-label="Settings as">
+        {VIEWS.map(([key, text]) => (
+          <a
+            key={key}
+            class="button"
+            href={addressWith({ as: key === 'form' ? '' : key, view: 'settings' })}
+            data-stay
+            aria-current={key === view ? 'true' : undefined}
+          >
+            {text}
+          </a>
+        ))}
+      </nav>
+      {view === 'history' ? (
+        <History cluster={cluster} onDone={saved} />
+      ) : (
+        <Loaded from={settings}>
+          {({ editable }) =>
+            view === 'json' ? (
+              <AsJson key={JSON.stringify(editable)} cluster={cluster} editable={editable} onDone={saved} />
+            ) : (
+              <AsForm key={JSON.stringify(editable)} cluster={cluster} editable={editable} onDone={saved} />
+            )
+          }
+        </Loaded>
+      )}
+    </>
+  );
+}
+
+interface EditProps {
+  readonly cluster: string;
+  readonly editable: Editable;
+  readonly onDone: () => void;
+}
+
+/** After a change, how long the plan waits for the next one. */
+const TYPING_MS = 250;
+
+function AsForm({ cluster, editable, onDone }: EditProps) {
+  const [draft, setDraft] = useState<Draft>({});
+  const [plan, setPlan] = useState<Plan>();
+  const [problem, setProblem] = useState<Refusal>();
+  const why = forbidden('operator');
+  const changed = withDraft(editable, draft);
+  const text = JSON.stringify(changed);
+  // Conditions of release and plugins decide anew with every value.
+  useEffect(() => {
+    let isOld = false;
+    const ask = async (): Promise<void> => {
+      try {
+        const answer = await send('POST /clusters/:id/attributes/plan', {
+          params: { id: cluster },
+          body: { editable: changed },
+        });
+        if (isOld) return;
+        setPlan(answer);
+        setProblem(undefined);
+      } catch (error) {
+        if (!isOld) setProblem(problemOf(error));
+      }
+    };
+    const timer = setTimeout(() => void ask(), TYPING_MS);
+    return () => {
+      isOld = true;
+      clearTimeout(timer);
+    };
+  }, [text]);
+  const count = Object.keys(draft).length;
+  return (
+    <div class="settings">
+      <SettingsForm
+        editable={changed}
+        restricted={plan?.restricted ?? []}
+        findings={plan?.findings ?? []}
+        disabled={why !== undefined}
+        onChange={(path, value) => setDraft((before) => ({ ...before, [path]: value }))}
+      />
+      <Problem of={problem} />
+      {why && <p class="quiet">{why}</p>}
+      <div class="save actions">
+        <Save
+          cluster={cluster}
+          json={JSON.stringify({ editable: changed })}
+          onDone={onDone}
+          disabled={count === 0 && 'Nothing is changed.'}
+        />
+        {count > 0 && (
+          <button type="button" onClick={() => setDraft({})}>
+            Discard changes
+          </button>
+        )}
+        <span class="quiet" role="status">
+          {count === 0 ? '' : `${plan?.changes.length ?? 0} changed, not saved`}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+function AsJson({ cluster, editable, onDone }: EditProps) {
+  const [text, setText] = useState(() => JSON.stringify({ editable }, null, 2));
+  const why = forbidden('operator');
+  return (
+    <div class="card">
+      <label class="field">
+        <span>Settings</span>
+        <textarea
+          name="settings"
+          rows={18}
+          spellcheck={false}
+          defaultValue={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        ></textarea>
+      </label>
+      {why && <p class="quiet">{why}</p>}
+      <Save cluster={cluster} json={text} onDone={onDone} />
+    </div>
+  );
+}
+
+interface SaveProps {
+  readonly cluster: string;
+  /** The body, as text: the API names the place of a mistake. */
+  readonly json: string;
+  readonly onDone: () => void;
+  readonly disabled?: string | false;
+}
+
+/** Shows what changes, and saves just that. */
+function Save({ cluster, json, onDone, disabled = false }: SaveProps) {
+  const params = { id: cluster };
+  const plan = async (): Promise<Plan> => {
+    try {
+      return await sendText('POST /clusters/:id/attributes/plan', { params }, json);
+    } catch (error) {
+      throw new PlacedProblem(withPlace(problemOf(error)));
+    }
+  };
+  // What the user has read: only that is saved.
+  const shown = useRef<Plan>(undefined);
+  return (
+    <Action
+      label="Save settings"
+      explain="Nodes get them with the next deployment."
+      reason={false}
+      disabled={disabled}
+      preview={() => <PlanOf ask={plan} onPlan={(one) => (shown.current = one)} />}
+      act={async () => {
+        if (shown.current === undefined) throw new Error('What changes is not known yet.');
+        const { digest } = shown.current;
+        await sendText('PUT /clusters/:id/attributes', { params, query: { digest } }, json);
+        onDone();
+      }}
+      done="Settings saved."
+    />
+  );
+}
+
+class PlacedProblem extends Error {
+  readonly problem: Refusal;
+
+  constructor(problem: Refusal) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+}
+
+function PlanOf({
+  ask,
+  onPlan,
+}: {
+  readonly ask: () => Promise<Plan>;
+  readonly onPlan: (plan: Plan | undefined) => void;
+}) {
+  const [plan, setPlan] = useState<Plan>();
+  const [problem, setProblem] = useState<Refusal>();
+  useEffect(() => {
+    onPlan(undefined);
+    ask().then(
+      (one) => {
+        setPlan(one);
+        onPlan(one);
+      },
+      (error: unknown) => setProblem(error instanceof PlacedProblem ? error.problem : problemOf(error)),
+    );
+  }, []);
+  if (problem !== undefined) return <Problem of={problem} />;
+  if (plan === undefined) return <p class="quiet">Loading …</p>;
+  if (plan.findings.length > 0)
+    return (
+      <ul class="problem plain" aria-label="Problems">
+        {plan.findings.map((one) => (
+          <li>
+            {one.message} {one.hint && <span class="quiet">{one.hint}</span>}
+          </li>
+        ))}
+      </ul>
+    );
+  return <SettingChanges of={plan.changes} />;
+}
+
+/** A mistake in the JSON, with its line. */
+function withPlace(problem: Refusal): Refusal {
+  const mistake = problem.errors?.find(({ code }) => code === 'request.json');
+  if (mistake === undefined) return problem;
+  const { line, column, message } = mistake;
+  return {
+    ...problem,
+    detail: `Not valid JSON: line ${line}, column ${column}: ${message}`,
+    hint: 'Nothing was saved. Fix it, then save again.',
+    errors: [],
+  };
+}
+
+interface HistoryProps {
+  readonly cluster: string;
+  readonly onDone: () => void;
+}
+
+/** The revisions of the settings, each with what it changed, and the way back to it. */
+function History({ cluster, onDone }: HistoryProps) {
+  const params = { id: cluster };
+  const history = useData(at('GET /clusters/:id/attributes/history', { params }), { again: listsChanged.value });
+  return (
+    <Loaded from={history}>
+      {({ items }) => (
+        <Table
+          label="Revisions of the settings"
+          rows={items}
+          keyOf={({ number }) => String(number)}
+          empty="The settings have not changed since the cluster was created."
+          columns={[
+            ['Revision', ({ number }) => number, 'number'],
+            ['When', (one) => <Ago of={one.at} />, 'number'],
+            ['By', ({ by }) => by],
+            ['Changed', ({ changes }) => <ChangeList of={changes} />, 'wide'],
+            [
+              '',
+              ({ number }) =>
+                number === items[0]?.number ? (
+                  <span class="quiet">these are the settings now</span>
+                ) : (
+                  <Action
+                    label="Compare and revert"
+                    title={`Go back to revision ${number}`}
+                    explain="Nodes get the settings with the next deployment. The way back is a revision, too."
+                    reason={false}
+                    preview={() => <Back cluster={cluster} number={number} />}
+                    act={async () => {
+                      await send('POST /clusters/:id/attributes/history/:number/revert', {
+                        params: { id: cluster, number },
+                      });
+                      history.reload();
+                      onDone();
+                    }}
+                    done={`The settings are those of revision ${number} again.`}
+                  />
+                ),
+              'actions',
+            ],
+          ]}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+/** What going back changes: the difference, the other way round. */
+function Back({ cluster, number }: { readonly cluster: string; readonly number: number }) {
+  const difference = useData(at('GET /clusters/:id/attributes/history/:number', { params: { id: cluster, number } }));
+  return (
+    <Loaded from={difference}>
+      {({ changes }) => (
+        <SettingChanges of={changes.map(({ setting, before, after }) => ({ setting, before: after, after: before }))} />
+      )}
+    </Loaded>
+  );
+}
