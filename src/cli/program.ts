@@ -43,6 +43,10 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
     { names: ['package'], load: loadPackage },
     { names: ['schemas'], load: async () => (await import('./commands/schemas.ts')).registerSchemas },
     { names: ['yaql'], load: loadYaql },
+    {
+      names: ['language-server'],
+      load: async () => (await import('./commands/language-server.ts')).registerLanguageServer,
+    },
   ],
   'Run and maintain the system:': [
     { names: ['demo'], load: async () => (await import('./commands/demo.ts')).registerDemo },
@@ -56,6 +60,7 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
     { names: ['login', 'logout'], load: async () => (await import('./commands/login.ts')).registerLogin },
     { names: ['audit'], load: async () => (await import('./commands/audit.ts')).registerAudit },
     { names: ['db'], load: async () => (await import('./commands/db.ts')).registerDb },
+    { names: ['mcp'], load: async () => (await import('./commands/mcp.ts')).registerMcp },
     { names: ['context'], load: async () => (await import('./commands/context.ts')).registerContext },
     { names: ['config'], load: async () => (await import('./commands/config.ts')).registerConfig },
     { names: ['completion'], load: async () => (await import('./commands/completion.ts')).registerCompletion },

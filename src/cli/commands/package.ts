@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { counted } from '../../core/text/text.ts';
 import type { PackageDiagnostic, PackageReport, PackageTree } from '../../packages/index.ts';
+import { checkedPackage } from '../checked-package.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printOne } from '../formats/output.ts';
@@ -41,7 +41,6 @@ export function registerPackage(program: CliCommand, { terminal }: Session): Cli
 }
 
 async function check(terminal: Terminal, flags: OutputFlags, path: string): Promise<void> {
-  const { checkPackage } = await import('../../packages/index.ts');
   const { tree, problems } = await readPackage(path);
   if (!tree) {
     const answer = { verdict: 'invalid', errors: problems, warnings: [], tree: null };
@@ -49,7 +48,7 @@ async function check(terminal: Terminal, flags: OutputFlags, path: string): Prom
     process.exitCode = EXIT.failed;
     return;
   }
-  const report = await withGraphs(checkPackage(tree));
+  const report = await checkedPackage(tree);
   const { verdict, errors, warnings } = report;
   const text = `${await shown(terminal, [...errors, ...warnings], tree)}${path}: ${verdict}\n`;
   await printOne(terminal, flags, { verdict, errors, warnings, tree: report.tree }, text);
@@ -89,17 +88,17 @@ async function build(
   { output, runHook, index }: Required<Pick<BuildFlags, 'output' | 'runHook' | 'index'>>,
 ): Promise<void> {
   const packages = await import('../../packages/index.ts');
-  const { checkPackage, PackageDiskError, readPackageFolder, writePackageArchive } = packages;
+  const { PackageDiskError, readPackageFolder, writePackageArchive } = packages;
   if (runHook) {
     if (!(await packages.hasPreBuildHook(path))) throw new PackageDiskError(`${path} has no executable pre_build_hook`);
     await packages.runPreBuildHook(path);
   }
   let tree = await readPackageFolder(path);
-  let report = await withGraphs(checkPackage(tree));
+  let report = await checkedPackage(tree);
   const repositories = report.verdict === 'valid' ? packages.repositoriesOf(report.tree) : [];
   if (index && (await packages.indexRepositories(path, repositories)).length > 0) {
     tree = await readPackageFolder(path);
-    report = await withGraphs(checkPackage(tree));
+    report = await checkedPackage(tree);
   }
   if (report.verdict === 'invalid') {
     const { errors, warnings } = report;
@@ -130,24 +129,6 @@ async function build(
     },
     `${await shown(terminal, report.warnings, tree)}${archive.path}: built, ${archive.files} files, sha256 ${archive.sha256}\n`,
   );
-}
-
-/** The report with what is wrong with the graphs of the package, as its installation would report it. */
-async function withGraphs(report: PackageReport): Promise<PackageReport> {
-  const [{ packageInstallation }, { checkPackageGraphs }] = await Promise.all([
-    import('../../packages/index.ts'),
-    import('../../graph/index.ts'),
-  ]);
-  const installation = packageInstallation(report);
-  if (installation === undefined) return report;
-  const found = checkPackageGraphs(installation);
-  const placed = (all: readonly Diagnostic[]) => all as readonly PackageDiagnostic[];
-  return {
-    ...report,
-    verdict: found.errors.length === 0 ? report.verdict : 'invalid',
-    errors: [...report.errors, ...placed(found.errors)],
-    warnings: [...report.warnings, ...placed(found.warnings)],
-  };
 }
 
 /** Both are text in every valid package. */

@@ -82,7 +82,9 @@ describe('-f', () => {
   const SERVES = 'runs until it is ended, and prints nothing that is data';
   const LINES = 'prints one line of JSON for each line of input';
   const OTHERS = new Map([
-    ...['up', 'api', 'worker', 'gateway', 'agent run', 'agent serve', 'maas simulate'].map((name) => [name, SERVES]),
+    ...['up', 'api', 'worker', 'gateway', 'agent run', 'agent serve', 'maas simulate', 'mcp', 'language-server'].map(
+      (name) => [name, SERVES],
+    ),
     ...['graph simulate', 'strategy simulate', 'yaql eval'].map((name) => [name, LINES]),
     ['graph serialize', 'prints the one form that executors take, piece by piece'],
     ['yaql console', 'is a conversation'],
@@ -120,7 +122,9 @@ it('every command named in a message or a document exists', () => {
     .flatMap((file) =>
       // In quotes, backticks, after a prompt, or as the next step of a message.
       [
-        ...readFileSync(root + file, 'utf8').matchAll(/(?<=['"`$] ?|: {1,2})sitewright ([a-z]+)(?: ([a-z][a-z-]*))?/g),
+        ...readFileSync(root + file, 'utf8').matchAll(
+          /(?<=['"`$] ?|: {1,2})sitewright ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/g,
+        ),
       ].map(([, top = '', sub = '']) => ({ file, top, path: groups.has(top) ? `${top} ${sub}`.trim() : top })),
     );
   expect(named.length).toBeGreaterThan(20);
