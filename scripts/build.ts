@@ -96,12 +96,12 @@ async function bundleForNode(options: BuildOptions & { readonly outdir: string }
   await rename(making, options.outdir);
 }
 
-/** One script with all libraries in it, one style sheet. */
+/** One script with all libraries in it, one style sheet; and the editor of documents, which the page loads where it needs it. */
 async function bundlePage(): Promise<void> {
   const { build } = await esbuild();
   const assets = at('src/ui/assets');
   await build({
-    entryPoints: { page: join(assets, 'main.tsx') },
+    entryPoints: { page: join(assets, 'main.tsx'), editor: at('src/ui/editor/main.ts') },
     outdir: at('dist/page'),
     jsx: 'automatic',
     jsxImportSource: 'preact',

@@ -17,6 +17,7 @@ const TYPES = {
   'icon.svg': 'image/svg+xml',
   'page.css': 'text/css; charset=utf-8',
   'page.js': 'text/javascript; charset=utf-8',
+  'editor.js': 'text/javascript; charset=utf-8',
 } as const;
 
 export type Assets = Readonly<Record<keyof typeof TYPES, Asset>>;
@@ -36,6 +37,7 @@ function loadAssets(): Assets {
     'icon.svg': file('icon.svg'),
     'page.css': file('page.css'),
     'page.js': file('page.js'),
+    'editor.js': file('editor.js'),
   };
 }
 

@@ -88,7 +88,8 @@ function Meaning({ of }: { readonly of: Answer<'GET /sites/:site/revisions/:ref/
 
 type Files = Answer<'GET /sites/:site/revisions/:ref/files'>['files'];
 
-function Differences({ before, after }: { readonly before: Files; readonly after: Files }) {
+/** The changed lines of the changed files. */
+export function Differences({ before, after }: { readonly before: Files; readonly after: Files }) {
   const changed = useMemo(() => {
     const textsOf = (files: Files) => new Map(files.map((one) => [one.name, one.text]));
     const [old, now] = [textsOf(before), textsOf(after)];

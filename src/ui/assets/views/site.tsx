@@ -6,6 +6,7 @@ import { listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago } from '../times.tsx';
 import { count, some } from '../words.ts';
+import { EditDocuments } from './edit-documents.tsx';
 import { InMaintenance, Maintenance } from './maintenance.tsx';
 import { Commit, Documents } from './revisions.tsx';
 import { RunTable } from './runs.tsx';
@@ -25,6 +26,15 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
   const open = runs.data?.items.find((run) => run.outcome === null);
   if (site.data === undefined && site.problem !== undefined)
     return <Missing of={`Site ${id}`} problem={site.problem} list={LIST} onRetry={site.reload} />;
+  const edited = given.get('edit');
+  if (edited !== null && site.data)
+    return (
+      <>
+        <Title of={`Documents of ${id}`} trail={[LIST, [`/sites/${encodeURIComponent(id)}`, id]]} />
+        {site.data.source && <Source of={site.data.source} />}
+        <EditDocuments site={id} newest={newest} file={edited} />
+      </>
+    );
   return (
     <>
       <Title of={`Site ${id}`} trail={[LIST]} actions={site.data && <StartRun site={site.data} open={open} />} />
@@ -32,6 +42,9 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
         <Empty title="This site has no documents yet.">
           <p>Commit a folder of YAML documents; then it can be tested and deployed:</p>
           <Command text={`sitewright site commit ${id} FOLDER`} />
+          <p>
+            Or <a href={`/sites/${encodeURIComponent(id)}?edit=`}>write them here</a>.
+          </p>
         </Empty>
       )}
       {site.data?.source && <Source of={site.data.source} />}
@@ -83,6 +96,11 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
       {newest !== null && (
         <>
           <h2>Documents</h2>
+          <p>
+            <a class="button" href={`/sites/${encodeURIComponent(id)}?edit=`}>
+              Edit documents
+            </a>
+          </p>
           <Documents site={id} newest={newest} query={given} />
           <h2>Deployment groups of the latest revision</h2>
           <Groups site={id} />
