@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -124,8 +124,8 @@ describe.skipIf(release === undefined)('an artifact in an empty container', { ti
   it('npx runs the demo of the npm package in an empty folder, on Node.js 20', async () => {
     const name = `sitewright-${version}.tgz`;
     // A registry is reached through the host; Temporal's server is on the PATH, as where it is installed.
-    const empty = await start('npx', '--network', 'host', '--workdir', '/empty', NODE_20, 'sleep', 'infinity');
-    await podman('cp', artifact(name), `${empty}:/empty/${name}`);
+    const empty = await start('npx', '--network', 'host', '--workdir', '/srv', NODE_20, 'sleep', 'infinity');
+    await podman('cp', artifact(name), `${empty}:/srv/${name}`);
     expect(await podman('exec', empty, 'node', '--version')).toMatch(/^v20\./);
     const said = await podman('exec', empty, 'npx', `./${name}`, 'demo');
     expect(said).toMatch(/Fetching Node\.js 24/);
@@ -168,8 +168,9 @@ describe.skipIf(release === undefined)('an artifact in an empty container', { ti
     await succeeds(machine, 'systemctl', 'is-system-running');
     // Debian's Node.js is older.
     await packNode(folder, join(folder, 'nodejs.deb'));
-    for (const file of [artifact('.'), join(folder, 'nodejs.deb'), join(root, 'examples/stl1')])
+    for (const file of [join(folder, 'nodejs.deb'), join(root, 'examples/stl1')])
       await podman('cp', file, `${machine}:/srv/`);
+    await podman('cp', artifact('.'), `${machine}:/srv/release`);
     await podman('cp', join(root, 'deploy/stl1-machines.json'), `${machine}:/srv/machines.json`);
     const said = await podman(
       'exec',
@@ -177,7 +178,7 @@ describe.skipIf(release === undefined)('an artifact in an empty container', { ti
       'bash',
       '-exc',
       `
-      cd /srv; mv $(dirname $(find . -name SHA256SUMS)) release || true
+      cd /srv
       apt-get install --yes --no-install-recommends ./nodejs.deb ./release/sitewright_*.deb ./release/sitewright-agent_*.deb
       systemctl enable --now --quiet sitewright-temporal
       systemd-run --quiet --unit simulator --uid sitewright sitewright ${SIMULATOR.map((word) => `'${word}'`).join(' ')} --seed /srv/machines.json
@@ -185,7 +186,7 @@ describe.skipIf(release === undefined)('an artifact in an empty container', { ti
       printf 'maas:\\n  url: http://127.0.0.1:5240/MAAS\\n  key_file: maas.key\\n  poll_min_seconds: 0.5\\n' >>/etc/sitewright/sitewright.yaml
       systemctl restart sitewright-api sitewright-worker
       systemctl is-enabled sitewright-agent
-      sitewright version; sitewright-agent version
+      sitewright version; sitewright-agent --help | head -3; grep -Po '"version": "\\K[^"]+' /usr/lib/sitewright-agent/package.json
     `,
     );
     expect(said.split('\n').filter((line) => line === version)).toHaveLength(2);
@@ -220,8 +221,13 @@ describe.skipIf(release === undefined)('an artifact in an empty container', { ti
     ) as Manifest[];
     const net = await start('kube-temporal', '--network', 'none', '--entrypoint', 'temporal', IMAGE, ...TEMPORAL);
     const shared = ['--network', `container:${net}`];
-    const database = ['POSTGRES_USER=sitewright', 'POSTGRES_PASSWORD=word'].flatMap((one) => ['--env', one]);
-    const store = await start('kube-store', ...shared, ...database, POSTGRES);
+    const database = ['POSTGRES_USER=temporal', 'POSTGRES_PASSWORD=word', 'SITEWRIGHT_DATABASE_PASSWORD=word'];
+    const scripts = `${join(root, 'deploy/postgresql')}:/docker-entrypoint-initdb.d:ro`;
+    const store = await start(
+      'kube-store',
+      ...shared,
+      ...['--volume', scripts, ...database.flatMap((one) => ['--env', one]), POSTGRES],
+    );
     await start('kube-maas', ...shared, IMAGE, ...SIMULATOR, '--seed', 'deploy/stl1-machines.json');
     await succeeds(store, 'pg_isready', '--host', '127.0.0.1', '--username', 'sitewright');
     await succeeds(net, 'temporal', 'operator', 'namespace', 'describe', 'default');
@@ -238,7 +244,7 @@ describe.skipIf(release === undefined)('an artifact in an empty container', { ti
 });
 
 interface Pod {
-  readonly securityContext: { readonly runAsUser: number; readonly runAsGroup: number };
+  readonly securityContext: { readonly runAsUser: number; readonly runAsGroup: number; readonly fsGroup: number };
   readonly containers: readonly {
     readonly name: string;
     readonly image: string;
@@ -258,6 +264,7 @@ interface Pod {
   readonly volumes?: readonly {
     readonly name: string;
     readonly projected?: {
+      readonly defaultMode: number;
       readonly sources: readonly {
         readonly secret: {
           readonly name: string;
@@ -299,9 +306,12 @@ function podOf(
     for (const { secret } of projected.sources)
       for (const { key, path } of secret.items) {
         mkdirSync(join(place, path, '..'), { recursive: true });
-        writeFileSync(join(place, path), secrets[secret.name]![key]!, { mode: 0o444 });
+        writeFileSync(join(place, path), secrets[secret.name]![key]!);
+        // Of root, and for the group of the pod. YAML of Kubernetes has octal numbers with a zero in front.
+        chownSync(join(place, path), 0, user.fsGroup);
+        chmodSync(join(place, path), Number.parseInt(String(projected.defaultMode), 8));
       }
-    return ['--volume', `${place}:${mountPath}:ro,U`];
+    return ['--volume', `${place}:${mountPath}:ro`];
   });
   return [
     ...['--user', `${user.runAsUser}:${user.runAsGroup}`, '--security-opt', 'no-new-privileges'],
