@@ -24,7 +24,7 @@ export async function wordsOfReaders(
   const manifests = [metadata, rolesMetadata, tagsMetadata, ...plugins.map((plugin) => plugin.metadata)];
   // A restriction may be a key: `"settings:a.b.value == true": why`.
   const written = [...textsIn(manifests), ...keysIn(manifests)];
-  const readers = [...tasks, ...written.filter((text) => EXPRESSION.test(text))];
+  const readers = [...tasks, ...written.filter(isExpression)];
   return new Set([...READ_HERE, ...readers.flatMap((text) => text.split(/[^\w-]+/))]);
 }
 
@@ -32,7 +32,7 @@ export async function wordsOfReaders(
  * Names and labels of what a manifest declares read nothing. Its conditions do (`settings:storage.fsid.value`), and its
  * YAQL (`$.storage.fsid`).
  */
-const EXPRESSION = /settings:|\$/;
+const isExpression = (text: string): boolean => text.includes('settings:') || text.includes('$');
 
 /** Every text that is a value, at any depth. */
 function textsIn(value: unknown): readonly string[] {
