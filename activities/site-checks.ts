@@ -120,17 +120,21 @@ async function verifySite({ deps, maas, known, nodes, request, signal }: CheckSu
   try {
     await maas.client.version(signal);
     const user = await maas.client.whoami(signal);
-    if (!user.isSuperuser) {
+    hidden = hiddenFrom(user);
+    const found = await findMachines(maas, known, nodes, signal);
+    absent = found.filter(({ machines }) => machines.length === 0).map(({ node }) => node);
+    // One who may not edit all machines may edit those of a resource pool.
+    const kept = user.editsMachines ? [] : await findUneditable(maas, found, signal);
+    if (kept.length > 0) {
+      const which = listed(kept);
       warnings.push(
-        `${user.username} is not an administrator of MAAS: machines that are not Ready cannot be commissioned, and machines of other users are invisible`,
+        `${user.username} may not edit ${which} in MAAS: machines that are not Ready cannot be commissioned or configured`,
       );
     }
-    hidden = hiddenFrom(user);
-    absent = await findAbsent(maas, known, nodes, signal);
     const missing = await findMissingImages(deps, maas, nodes, signal);
     if (missing) return { ...missing, warnings };
-    const kept = request.release ? await findUnreleasable(maas, known, request.site, nodes, signal) : [];
-    if (kept.length > 0) return { ok: false, problems: ['nothing was released', ...kept], warnings, final: true };
+    const refused = request.release ? await findUnreleasable(maas, known, request.site, nodes, signal) : [];
+    if (refused.length > 0) return { ok: false, problems: ['nothing was released', ...refused], warnings, final: true };
   } catch (error) {
     if (!(error instanceof MaasError)) throw error;
     return { ok: false, problems: [error.message], warnings, final: !error.failure.retryable };
@@ -187,15 +191,41 @@ async function networksOf(
   return (await cache.load(site, { number: revision })).site?.networks ?? [];
 }
 
-async function findAbsent(
+interface FoundMachines {
+  readonly node: string;
+  readonly machines: readonly Machine[];
+}
+
+async function findMachines(
   maas: MachineContext,
   known: KnownMachines,
   nodes: readonly ResolvedNode[],
   signal: AbortSignal | undefined,
-): Promise<string[]> {
-  const found = await Promise.all(nodes.map(({ name }) => machinesNamed(maas, name, known.get(name), signal)));
-  return nodes.filter((_node, index) => found[index]!.length === 0).map((node) => node.name);
+): Promise<readonly FoundMachines[]> {
+  return await Promise.all(
+    nodes.map(async ({ name }) => ({
+      node: name,
+      machines: await machinesNamed(maas, name, known.get(name), signal),
+    })),
+  );
 }
+
+/** Nodes whose machines the user may not commission and configure. */
+async function findUneditable(
+  { client }: MachineContext,
+  found: readonly FoundMachines[],
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const machines = found.flatMap(({ node, machines: [machine] }) => (machine ? [{ node, id: machine.systemId }] : []));
+  const answers = await Promise.all(machines.map(({ id }) => client.mayEditMachine(id, signal)));
+  return machines.filter((_machine, at) => !answers[at]).map(({ node }) => node);
+}
+
+const NAMED = 5;
+
+/** `n1, n2 and 3 more`. */
+const listed = (names: readonly string[]): string =>
+  names.length > NAMED ? `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more` : names.join(', ');
 
 /** Finds series without an image in MAAS. Not final while MAAS imports images. */
 async function findMissingImages(

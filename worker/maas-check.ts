@@ -15,7 +15,7 @@ export async function checkMaasDirectly(settings: Settings): Promise<MaasCheck> 
     return {
       ...check,
       ...(version ? { version } : {}),
-      ...(user ? { user: { username: user.username, is_superuser: user.isSuperuser } } : {}),
+      ...(user ? { user: { username: user.username, edits_machines: user.editsMachines } } : {}),
       ...(states ? { machines: states } : {}),
     };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Seed, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
+import { type MaasVersion, type Seed, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { NoContainers, prepareContainers, type StartMachines } from '@sitewright/maas-simulator/containers';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { CliError, usageError } from '../src/cli/problem.ts';
@@ -15,6 +15,7 @@ export interface MaasSimulateFlags {
   readonly state?: string;
   readonly seed?: string;
   readonly auto?: string;
+  readonly maasVersion: MaasVersion;
   readonly machines: 'records' | 'containers';
   readonly machinePackages: readonly string[];
   readonly machineArchives: readonly string[];
@@ -31,6 +32,7 @@ export async function runMaasSimulator(flags: MaasSimulateFlags): Promise<void> 
   const simulator = await simulateMaas({
     port: flags.port,
     host: flags.host,
+    version: flags.maasVersion,
     ...given({ startMachines, alias: flags.alias, stateFile: flags.state }),
     ...(flags.seed === undefined ? {} : { seed: readJson('--seed', readSeed(flags.seed)) as Seed }),
     auto: { ...(startMachines === undefined ? {} : CONTAINERS_PACE), ...automation(flags) },

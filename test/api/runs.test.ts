@@ -610,7 +610,7 @@ it('nodes are shown with their state in MAAS, or their last known state when it 
   const check = await api.ask('GET', '/api/v1/maas/check');
   expect(check).toMatchObject({
     status: 200,
-    body: { ok: expect.any(Boolean), user: { is_superuser: true }, machines: [{ name: 'New', count: 6 }] },
+    body: { ok: expect.any(Boolean), user: { edits_machines: true }, machines: [{ name: 'New', count: 6 }] },
   });
   expect(await api.ask('GET', '/api/v1/health')).toMatchObject({ status: 200, body: { status: 'ok', ok: true } });
 });

@@ -1,9 +1,10 @@
 import { type Answer, forbidden, notFound, refuse } from './answer.ts';
 import type { Clock } from './clock.ts';
 import type { Form } from './form.ts';
-import type { User } from './oauth.ts';
+import type { Entitlement, User } from './oauth.ts';
 import type { Machine } from './records.ts';
 import type { Region } from './region.ts';
+import { versionTraits } from './versions.ts';
 
 /** One API request on its way through a handler. */
 export interface Call {
@@ -32,26 +33,31 @@ export function machineOf(call: Call): Readonly<Machine> {
   return machine;
 }
 
+/** Whether a user is in a group with that right; before MAAS 3.8 administrators have all rights. */
+export const may = (user: User, right: Entitlement): boolean => user.entitlements.includes(right);
+
 /** Every user sees free machines and their own. */
 export function maySee(user: User, machine: Readonly<Machine>): boolean {
-  return user.isSuperuser || machine.owner === null || machine.owner === user.username;
+  return may(user, 'can_edit_machines') || machine.owner === null || machine.owner === user.username;
 }
 
-/** For calls that change a machine: it is not locked, and it is free or the caller's, or the caller is an admin. */
+/** For calls that change a machine: it is not locked, and it is free or the caller's, or the caller may edit machines. */
 export function editableMachineOf(call: Call): Readonly<Machine> {
   const machine = machineOf(call);
   if (machine.locked) refuse(forbidden());
   return machine;
 }
 
-/** For calls of administrators on a machine. */
+/** For calls of those who may edit machines. */
 export function administeredMachineOf(call: Call): Readonly<Machine> {
   const machine = machineOf(call);
-  if (!call.user.isSuperuser) refuse(forbidden());
+  if (!may(call.user, 'can_edit_machines')) refuse(forbidden());
   return machine;
 }
 
-/** Refuses a caller who is not an administrator, by default with an empty body. */
-export function requireAdmin(call: Call, body = ''): void {
-  if (!call.user.isSuperuser) refuse(forbidden(body));
+/** Refuses a caller without a right: until MAAS 3.8 with a body of the call's own, which is mostly empty; since then it names the right. */
+export function requireRight(call: Call, right: Entitlement, body = ''): void {
+  if (may(call.user, right)) return;
+  const named = `User does not have permission to perform this operation. The user should have permission '${right}'`;
+  refuse(forbidden(versionTraits(call.region.version).hasEntitlements ? named : body));
 }

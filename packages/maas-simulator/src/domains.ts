@@ -1,5 +1,5 @@
 import { badRequest, deleted, json, notFound, refuse } from './answer.ts';
-import { type Call, type Handler, requireAdmin } from './call.ts';
+import { type Call, type Handler, requireRight } from './call.ts';
 import { FormErrors, REQUIRED } from './form-errors.ts';
 import { integerField } from './form-fields.ts';
 import type { Domain } from './records.ts';
@@ -71,7 +71,7 @@ function readForm(call: Call, self: Readonly<Domain> | null): Omit<Domain, 'id'>
 }
 
 export const createDomain: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   const fields = readForm(call, null);
   const id = call.region.next('domain');
   return json(viewDomain(call.region.domains.put(String(id), { id, ...fields })));
@@ -79,7 +79,7 @@ export const createDomain: Handler = (call) => {
 
 export const updateDomain: Handler = (call) => {
   const domain = domainOf(call);
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   const fields = readForm(call, domain);
   for (const machine of [...call.region.machines.values()].filter((one) => one.domain === domain.name)) {
     call.region.rename(machine, { domain: fields.name });
@@ -89,7 +89,7 @@ export const updateDomain: Handler = (call) => {
 
 export const deleteDomain: Handler = (call) => {
   const { id, name } = domainOf(call);
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   if (id === 0) refuse(badRequest('This domain is the default domain, it cannot be deleted.'));
   const isUsed = [...call.region.machines.values()].some(({ domain }) => domain === name);
   if (isUsed) refuse(badRequest('This domain has machines; it cannot be deleted.'));

@@ -1,5 +1,5 @@
 import { badRequest, json, refuse } from './answer.ts';
-import { type Handler, maySee } from './call.ts';
+import { type Handler, may, maySee } from './call.ts';
 import type { Form } from './form.ts';
 import { eventLevels, type MaasEvent, type Machine } from './records.ts';
 import type { Region } from './region.ts';
@@ -74,7 +74,7 @@ export const queryEvents: Handler = (call) => {
     eventLevels[event.level] >= least && matches(event) && maySeeNode(event);
   const maySeeNode = (event: MaasEvent): boolean => {
     const machine = region.machines.get(event.node);
-    return machine === undefined ? call.user.isSuperuser : maySee(call.user, machine);
+    return machine === undefined ? may(call.user, 'can_edit_machines') : maySee(call.user, machine);
   };
 
   const { entries } = region.events;

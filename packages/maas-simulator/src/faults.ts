@@ -11,6 +11,8 @@ const faultKinds = [
   '504_after',
   /** Done, but a proxy answers 200 with a web page. */
   'garbled',
+  /** The key is refused, as that of a user who is inactive at the provider of identities; nothing is done. */
+  '401',
   /** The retryable conflict; nothing is done. */
   '409html',
   /** 503 without `Retry-After`; nothing is done. */

@@ -1,15 +1,5 @@
-import {
-  badRequest,
-  conflict,
-  deleted,
-  type FieldErrors,
-  forbidden,
-  invalidForm,
-  json,
-  notFound,
-  refuse,
-} from './answer.ts';
-import { type Call, type Handler, requireAdmin } from './call.ts';
+import { badRequest, conflict, deleted, type FieldErrors, invalidForm, json, notFound, refuse } from './answer.ts';
+import { type Call, type Handler, requireRight } from './call.ts';
 import { listOf } from './machine-list.ts';
 import { viewPool, viewZone } from './machine-view.ts';
 import type { Pool, Tag, Zone } from './records.ts';
@@ -40,7 +30,7 @@ export const listZones: Handler = (call) => json(byName(call.region.zones.values
 export const readZone: Handler = (call) => json(viewZone(zoneOf(call)));
 
 export const createZone: Handler = (call) => {
-  requireAdmin(call, 'This method is reserved for admin users.');
+  requireRight(call, 'can_edit_global_entities', 'This method is reserved for admin users.');
   const { zones } = call.region;
   const name = checkName(call, validName, (wanted) => zones.has(wanted), 'Physical zone');
   const zone: Zone = { id: call.region.next('zone'), name, description: call.form.get('description') ?? '' };
@@ -48,7 +38,7 @@ export const createZone: Handler = (call) => {
 };
 
 export const updateZone: Handler = (call) => {
-  requireAdmin(call, 'This method is reserved for admin users.');
+  requireRight(call, 'can_edit_global_entities', 'This method is reserved for admin users.');
   const { region, form } = call;
   const zone = zoneOf(call);
   const from = zone.name;
@@ -66,7 +56,7 @@ export const updateZone: Handler = (call) => {
 
 /** Its machines move to the default zone. Deleting an unknown zone succeeds. */
 export const deleteZone: Handler = (call) => {
-  requireAdmin(call, 'This method is reserved for admin users.');
+  requireRight(call, 'can_edit_global_entities', 'This method is reserved for admin users.');
   const { region } = call;
   const name = call.parts[0] ?? '';
   if (name === 'default') refuse(badRequest('This zone is the default zone, it cannot be deleted.'));
@@ -86,7 +76,7 @@ export const listPools: Handler = (call) => json([...call.region.pools.values()]
 export const readPool: Handler = (call) => json(viewPool(poolOf(call)));
 
 export const createPool: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_machines');
   const { region } = call;
   const name = checkName(call, validName, (wanted) => region.poolNamed(wanted) !== undefined, 'Resource pool');
   const pool: Pool = { id: region.next('pool'), name, description: call.form.get('description') ?? '' };
@@ -94,7 +84,7 @@ export const createPool: Handler = (call) => {
 };
 
 export const updatePool: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_machines');
   const pool = poolOf(call);
   const { region, form } = call;
   const row = region.pools.edit(String(pool.id));
@@ -107,7 +97,7 @@ export const updatePool: Handler = (call) => {
 };
 
 export const deletePool: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_machines');
   const pool = poolOf(call);
   if (pool.id === 0) refuse(badRequest('This is the default pool, it cannot be deleted.'));
   for (const machine of call.region.machines.values()) {
@@ -128,7 +118,7 @@ export const listTags: Handler = (call) => json(byName(call.region.tags.values()
 export const readTag: Handler = (call) => json(viewTag(tagOf(call)));
 
 export const createTag: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   const { region, form } = call;
   const name = checkName(call, validTag, (wanted) => region.tags.has(wanted), 'Tag');
   const tag: Tag = {
@@ -141,7 +131,7 @@ export const createTag: Handler = (call) => {
 };
 
 export const updateTag: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   const { region, form } = call;
   const from = tagOf(call).name;
   const row = region.tags.edit(from);
@@ -168,7 +158,7 @@ function retag(call: Call, from: string, to: string | null): void {
 }
 
 export const deleteTag: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   const { name } = tagOf(call);
   retag(call, name, null);
   call.region.tags.delete(name);
@@ -191,7 +181,7 @@ export const nothingOfTag: Handler = (call) => {
 
 /** Counts existing ids, changed or not, and silently skips unknown ones. */
 export const updateNodes: Handler = (call) => {
-  if (!call.user.isSuperuser) refuse(forbidden());
+  requireRight(call, 'can_edit_global_entities');
   const { name, definition } = tagOf(call);
   const { region, form } = call;
   const supplied = form.text('definition');
@@ -213,6 +203,6 @@ export const updateNodes: Handler = (call) => {
 
 /** Definitions match hardware details, which the simulator has none of: nothing changes. */
 export const rebuildTag: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   return json({ rebuilding: tagOf(call).name });
 };

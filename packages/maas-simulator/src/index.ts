@@ -10,6 +10,7 @@ export { rackEvents } from './rack-events.ts';
 export type { Effect, RequestEntry } from './records.ts';
 export type { Seed } from './seed.ts';
 export { openRegion, type RegionOptions, type ServedRegion } from './served-region.ts';
+export { type MaasVersion, maasVersions } from './versions.ts';
 
 export interface SimulatorOptions extends RegionOptions {
   /** 0 chooses a free port. */
@@ -35,8 +36,8 @@ const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 
 /**
- * Starts a model of MAAS 3.6's REST API 2.0 on this machine: its state machine, permissions and
- * refusals as recorded from a real one, without hardware. Controls under `/_control/`
+ * Starts a model of MAAS' REST API 2.0 on this machine: its state machine, permissions and
+ * refusals as recorded from a real 3.6, and as read of later versions, without hardware. Controls under `/_control/`
  * act as racks and nodes.
  *
  * @throws Error when `host` is not loopback, the port is taken, `stateFile` is not a state file,

@@ -10,7 +10,7 @@ import {
   refuse,
   serverError,
 } from './answer.ts';
-import { type Call, type Handler, maySee, requireAdmin } from './call.ts';
+import { type Call, type Handler, maySee, requireRight } from './call.ts';
 import { describeConstraints, isMac, selectMachines } from './constraints.ts';
 import { Form } from './form.ts';
 import { acquire, startCommissioning } from './machine-operations.ts';
@@ -48,7 +48,7 @@ export const isRegistered: Handler = (call) => {
 
 /** The power parameters of many machines by id. */
 export const listPowerParameters: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_machines');
   const ids = call.query.all('id');
   const machines =
     ids.length > 0 ? ids.flatMap((id) => call.region.machines.get(id) ?? []) : [...call.region.machines.values()];
@@ -105,7 +105,7 @@ export const releaseMany: Handler = (call) => {
 
 /** Accepts New machines; as in MAAS, machines that are no longer New are skipped. */
 function acceptMachines(call: Call, ids: readonly string[]): Answer {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_machines');
   const unknown = ids.filter((id) => !call.region.machines.has(id));
   if (unknown.length > 0) refuse(badRequest(`Unknown machine(s): ${unknown.join(', ')}.`));
   const fresh = ids.flatMap((id) => call.region.machines.get(id) ?? []);
@@ -129,7 +129,7 @@ export const acceptAll: Handler = (call) => {
 };
 
 export const setZone: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_machines');
   const zone = call.form.text('zone') ?? '';
   if (!call.region.zones.has(zone)) {
     refuse(invalidForm({ zone: ['Select a valid choice. That choice is not one of the available choices.'] }));

@@ -12,7 +12,7 @@ import {
   serverError,
 } from './answer.ts';
 import { beginPhase } from './automation.ts';
-import { administeredMachineOf, type Call, editableMachineOf, type Handler, machineOf } from './call.ts';
+import { administeredMachineOf, type Call, editableMachineOf, type Handler, machineOf, may } from './call.ts';
 import { Form } from './form.ts';
 import { subnetWithSpace } from './hardware.ts';
 import { chooseImage } from './images.ts';
@@ -116,7 +116,8 @@ export const deploy: Handler = (call) => {
   }
   // Deploy reads only form fields and ignores a JSON body.
   const form = call.isJson ? new Form() : call.form;
-  if ((form.flag('install_kvm') || form.flag('register_vmhost')) && !user.isSuperuser) refuse(forbidden());
+  if ((form.flag('install_kvm') || form.flag('register_vmhost')) && !may(user, 'can_edit_machines'))
+    refuse(forbidden());
   const chosen = chooseImage(region, machine, form);
   if ('errors' in chosen) refuse(invalidForm(chosen.errors));
   checkDeployable(call, machine);

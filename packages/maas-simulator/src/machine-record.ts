@@ -10,7 +10,15 @@ import {
   jsonText,
   refuse,
 } from './answer.ts';
-import { administeredMachineOf, type Call, editableMachineOf, type Handler, machineOf, requireAdmin } from './call.ts';
+import {
+  administeredMachineOf,
+  type Call,
+  editableMachineOf,
+  type Handler,
+  machineOf,
+  may,
+  requireRight,
+} from './call.ts';
 import { isMac } from './constraints.ts';
 import { findDomain, hostnameProblem } from './domains.ts';
 import type { Form } from './form.ts';
@@ -151,11 +159,11 @@ export const createMachine: Handler = (call) => {
   interfaces.commit();
   applyFields(call, machine);
   noteEffect(call, machine, null, MachineStatus.New, { what: 'create', user: user.username });
-  if (user.isSuperuser && form.flag('deployed')) {
+  if (may(user, 'can_edit_machines') && form.flag('deployed')) {
     machine.status = MachineStatus.Deployed;
     machine.owner = user.username;
     noteEffect(call, machine, MachineStatus.New, MachineStatus.Deployed, { what: 'create', user: user.username });
-  } else if (user.isSuperuser && (form.text('commission') === null || form.flag('commission'))) {
+  } else if (may(user, 'can_edit_machines') && (form.text('commission') === null || form.flag('commission'))) {
     return startCommissioning(call, machine);
   }
   return json(viewMachine(region, machine));
@@ -185,7 +193,7 @@ export const readMachine: Handler = (call) => jsonText(machineText(call.region, 
 
 export const updateMachine: Handler = (call) => {
   const machine = editableMachineOf(call);
-  requireAdmin(call);
+  requireRight(call, 'can_edit_machines');
   const { form, region } = call;
   const errors = commonErrors(region, form, machine);
   const type = form.text('power_type') ?? machine.powerType;
@@ -211,7 +219,7 @@ export const updateMachine: Handler = (call) => {
 
 export const deleteMachine: Handler = (call): Answer => {
   const machine = machineOf(call);
-  if (!call.user.isSuperuser || machine.locked) refuse(forbidden());
+  if (!may(call.user, 'can_edit_machines') || machine.locked) refuse(forbidden());
   const row = call.region.editMachine(machine);
   row.due = null;
   call.schedule(row);

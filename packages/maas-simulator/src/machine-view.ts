@@ -4,6 +4,7 @@ import { addressesOf, bootInterfaceOf, viewGateways, viewInterface } from './net
 import type { Domain, Machine, Pool, ScriptSet, Zone } from './records.ts';
 import type { Region } from './region.ts';
 import { viewStorage } from './storage/view.ts';
+import { versionTraits } from './versions.ts';
 
 const base = '/MAAS/api/2.0';
 
@@ -55,12 +56,13 @@ export function currentScriptStatus(machine: Readonly<Machine>, type: ScriptSet[
   return set === undefined || set.status === 5 ? -1 : set.status;
 }
 
-/** A machine in MAAS 3.6's form: every field, hardware unknown. */
+/** A machine in MAAS' form: every field, hardware unknown. */
 export function viewMachine(region: Region, machine: Readonly<Machine>): Record<string, unknown> {
   const interfaces = machine.interfaces.map((nic) => viewInterface(region, machine, nic));
   const boot = bootInterfaceOf(machine);
   const commissioning = currentScriptStatus(machine, 'commissioning');
   const testing = currentScriptStatus(machine, 'testing');
+  const { hasDeploymentResults, isDpuShown, hasPods } = versionTraits(region.version);
   return {
     system_id: machine.id,
     hostname: machine.hostname,
@@ -118,8 +120,9 @@ export function viewMachine(region: Region, machine: Readonly<Machine>): Record<
     node_type: 0,
     node_type_name: 'Machine',
     parent: null,
-    pod: null,
-    virtualmachine_id: null,
+    ...(hasPods && { pod: null, virtualmachine_id: null }),
+    ...(isDpuShown && { is_dpu: false }),
+    ...(hasDeploymentResults && { current_deployment_result_id: null }),
     resource_uri: `${base}/machines/${machine.id}/`,
   };
 }

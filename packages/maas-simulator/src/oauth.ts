@@ -1,9 +1,21 @@
-import { type Answer, unauthorized } from './answer.ts';
+import { type Answer, badRequest, unauthorized } from './answer.ts';
+import { type MaasVersion, versionTraits } from './versions.ts';
+
+/** What groups may be given, as MAAS 3.8 names it; before, administrators have all of it and others nothing. */
+const entitlements = [
+  'can_edit_machines',
+  'can_edit_global_entities',
+  'can_edit_boot_entities',
+  'can_edit_configurations',
+] as const;
+export type Entitlement = (typeof entitlements)[number];
 
 export interface User {
   readonly username: string;
   readonly email: string;
+  /** Only shown: what a user may do is told by the entitlements. */
   readonly isSuperuser: boolean;
+  readonly entitlements: readonly Entitlement[];
 }
 
 interface Credential {
@@ -12,24 +24,34 @@ interface Credential {
   readonly tokenSecret: string;
 }
 
-const admin: User = { username: 'admin', email: 'admin@example.test', isSuperuser: true };
-const operator: User = { username: 'operator', email: 'operator@example.test', isSuperuser: false };
+const userNamed = (username: string, isSuperuser: boolean, rights: readonly Entitlement[]): User => ({
+  username,
+  email: `${username}@example.test`,
+  isSuperuser,
+  entitlements: rights,
+});
+const admin = userNamed('admin', true, entitlements);
+const operator = userNamed('operator', false, []);
+/** Of a group that may edit machines, and so commission, configure and deploy all of them. */
+const deployer = userNamed('deployer', false, ['can_edit_machines']);
 
 /** All users of the simulated region. */
-export const users: readonly User[] = [admin, operator];
+export const usersOf = (version: MaasVersion): readonly User[] =>
+  versionTraits(version).hasEntitlements ? [admin, operator, deployer] : [admin, operator];
 
-/** The simulator's invented API keys, `consumer:token:secret`. They are valid nowhere else. */
-export const simulatorKeys: Readonly<Record<'admin' | 'operator', string>> = {
+/** The simulator's invented API keys, `consumer:token:secret`. They are valid nowhere else. `deployer` is known from version 3.8 on. */
+export const simulatorKeys: Readonly<Record<'admin' | 'operator' | 'deployer', string>> = {
   admin: 'consumerkeyadmin01:tokenkeyadmin00001:tokensecretadmin0000000000000001',
   operator: 'consumerkeyoper001:tokenkeyoper000001:tokensecretoper00000000000000001',
+  deployer: 'consumerkeydeploy1:tokenkeydeploy0001:tokensecretdeploy000000000000001',
 };
 
-function credentials(): Map<string, Credential> {
+function credentials(version: MaasVersion): Map<string, Credential> {
   const byConsumer = new Map<string, Credential>();
-  const keys: [User, string][] = [
-    [admin, simulatorKeys.admin],
-    [operator, simulatorKeys.operator],
-  ];
+  const keys = usersOf(version).map((user): [User, string] => [
+    user,
+    simulatorKeys[user.username as keyof typeof simulatorKeys],
+  ]);
   for (const [user, key] of keys) {
     const [consumer = '', tokenKey = '', tokenSecret = ''] = key.split(':');
     byConsumer.set(consumer, { user, tokenKey, tokenSecret });
@@ -60,10 +82,16 @@ function decode(value: string): string {
 
 /** Checks OAuth 1.0 PLAINTEXT headers and records used nonces. */
 export class Authenticator {
-  readonly #credentials = credentials();
+  readonly #credentials: Map<string, Credential>;
+  readonly #isHeaderStrict: boolean;
   /** Nonce by consumer and token, with the second until which it must be kept. */
   readonly #nonces = new Map<string, number>();
   #swept = 0;
+
+  constructor(version: MaasVersion) {
+    this.#credentials = credentials(version);
+    this.#isHeaderStrict = versionTraits(version).isHeaderStrict;
+  }
 
   /** @param checkNonce false for a request that a fault doubled below the client. */
   authenticate(header: string | undefined, nowMs: number, checkNonce = true): Authentication {
@@ -79,6 +107,11 @@ export class Authenticator {
     const nonce = members.get('oauth_nonce');
     const timestamp = members.get('oauth_timestamp');
     if (!consumer || !token || !method || !nonce || !timestamp) return { kind: 'anonymous' };
+    if (this.#isHeaderStrict && !members.has('oauth_signature')) return { kind: 'anonymous' };
+    if (this.#isHeaderStrict && !/^[+-]?\d+$/.test(timestamp)) {
+      const problem = 'the following problems were found among the auth params: oauth_timestamp has an unexpected type';
+      return { kind: 'refused', answer: badRequest(`Bad Request: ${problem}`) };
+    }
 
     const refused = (reason: string): Authentication => ({ kind: 'refused', answer: unauthorized(reason) });
     const credential = this.#credentials.get(consumer);

@@ -23,6 +23,7 @@ import type {
   Zone,
 } from './records.ts';
 import { ChangeSet, Log, Table } from './tables.ts';
+import type { MaasVersion } from './versions.ts';
 
 const noAutomation = (): Automation => ({
   delays: {},
@@ -37,6 +38,8 @@ const macKey = (mac: string): string => mac.toLowerCase();
 
 /** All data of a region, in memory, with indexes that keep 1,000 machines fast. */
 export class Region {
+  /** Whose answers it gives. */
+  readonly version: MaasVersion;
   readonly changes = new ChangeSet();
   readonly zones = new Table<Zone>('zones', this.changes);
   readonly pools = new Table<Pool>('pools', this.changes);
@@ -62,7 +65,8 @@ export class Region {
   readonly #given = new AddressCount();
   readonly #discovered = new AddressCount();
 
-  constructor() {
+  constructor(version: MaasVersion) {
+    this.version = version;
     this.reset();
   }
 

@@ -1,5 +1,5 @@
 import { type Answer, databaseConflict, proxyError, serverError, serviceUnavailable, webPage } from './answer.ts';
-import { type ApiRequest, answerApi } from './api.ts';
+import { type ApiRequest, answerApi, keyRefused } from './api.ts';
 import { type Clock, timerClock } from './clock.ts';
 import type { StartMachines } from './containers/index.ts';
 import type { MachineContainers } from './containers/machine-containers.ts';
@@ -11,8 +11,11 @@ import { endPhase, takeRackEvent } from './rack-events.ts';
 import { Region } from './region.ts';
 import type { Seed } from './seed.ts';
 import { PhaseTimers } from './timers.ts';
+import { type MaasVersion, maasVersions } from './versions.ts';
 
 export interface RegionOptions {
+  /** Whose answers it gives; default `3.6`. A region from `stateFile` may change its version, as by an upgrade. */
+  readonly version?: MaasVersion;
   /** Keeps the region in this file, so that a killed simulator can resume. */
   readonly stateFile?: string;
   /** Applied at a first start. At a restart from `stateFile`, only its machines that are not there yet are added. */
@@ -48,7 +51,9 @@ export async function openRegion(
   closeServer: () => Promise<void> = async () => undefined,
 ): Promise<ServedRegion> {
   const clock = options.clock ?? timerClock;
-  const region = new Region();
+  const version = options.version ?? '3.6';
+  if (!maasVersions.includes(version)) throw new Error(`no version '${version}': ${maasVersions.join(', ')}`);
+  const region = new Region(version);
   let journal: Journal | null = null;
   let machines: MachineContainers | undefined;
   const commit = (): void => {
@@ -94,7 +99,7 @@ export async function openRegion(
     await close();
     throw error;
   }
-  const authenticator = new Authenticator();
+  const authenticator = new Authenticator(version);
   return {
     answer: (request) => answer(server, authenticator, request, commit),
     control(method, path, body) {
@@ -171,6 +176,8 @@ async function answer(
     case 'garbled':
       handle();
       return webPage();
+    case '401':
+      return instead(keyRefused(method, url));
     case '409html':
       return instead(databaseConflict());
     case '503':

@@ -10,16 +10,17 @@ import {
   refuse,
   text,
 } from './answer.ts';
-import { type Handler, requireAdmin } from './call.ts';
-import { users } from './oauth.ts';
+import { type Handler, requireRight } from './call.ts';
+import { usersOf } from './oauth.ts';
 import type { Image } from './records.ts';
 import { testScripts } from './test-scripts.ts';
 import { viewUser } from './users.ts';
+import { versionTraits } from './versions.ts';
 
 const base = '/MAAS/api/2.0';
 
 /** Needs no key. */
-export const version: Handler = () =>
+export const version: Handler = ({ region }) =>
   publicJson({
     capabilities: [
       'networks-management',
@@ -32,16 +33,22 @@ export const version: Handler = () =>
       'bridging-automatic-ubuntu',
       'authenticate-api',
     ],
-    version: '3.6.5',
+    version: versionTraits(region.version).release,
     subversion: '',
   });
 
 export const whoami: Handler = (call) => json(viewUser(call.user.username));
 
-export const listUsers: Handler = () => json(users.map(({ username }) => viewUser(username)));
+export const listUsers: Handler = ({ region }) =>
+  json(usersOf(region.version).map(({ username }) => viewUser(username)));
 
 export const readUser: Handler = (call) =>
-  json(viewUser(users.find(({ username }) => username === call.parts[0])?.username ?? refuse(notFound('User'))));
+  json(
+    viewUser(
+      usersOf(call.region.version).find(({ username }) => username === call.parts[0])?.username ??
+        refuse(notFound('User')),
+    ),
+  );
 
 /** The names of the caller's keys, never the keys. */
 export const listTokens: Handler = (call) => json([{ name: `${call.user.username}'s key` }]);
@@ -125,7 +132,7 @@ function settingName(name: string | null): string {
 }
 
 export const getConfig: Handler = (call) => {
-  requireAdmin(call);
+  if (!versionTraits(call.region.version).hasEntitlements) requireRight(call, 'can_edit_configurations');
   const name = settingName(call.query.text('name'));
   const changed = call.region.settings.get(name);
   return plainJson(changed ? changed.value : settings[name]);
@@ -133,7 +140,7 @@ export const getConfig: Handler = (call) => {
 
 /** The value gets the type of the setting's default; values that do not fit are refused. */
 export const setConfig: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_configurations');
   const { form, region } = call;
   const name = settingName(form.text('name'));
   const given = form.get('value') ?? '';
@@ -190,18 +197,18 @@ export const readImage: Handler = (call) => {
 export const isImporting: Handler = () => json(false);
 
 export const importImages: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_boot_entities');
   return text('Import of boot resources started');
 };
 
 export const stopImport: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_boot_entities');
   return text('Import of boot resources is being stopped');
 };
 
 /** An uploaded image, complete immediately; its content is dropped. */
 export const createImage: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_boot_entities');
   const { form, region } = call;
   const errors: Record<string, readonly string[]> = {};
   for (const field of ['name', 'architecture']) {
@@ -216,7 +223,7 @@ export const createImage: Handler = (call) => {
 };
 
 export const deleteImage: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_boot_entities');
   for (const [name, image] of call.region.images.entries()) {
     if (String(image.id) === call.parts[0]) call.region.images.delete(name);
   }
@@ -226,14 +233,14 @@ export const deleteImage: Handler = (call) => {
 /** For lists that are empty in a simulated region. */
 export const emptyList: Handler = () => json([]);
 
-export const listRegionControllers: Handler = () =>
+export const listRegionControllers: Handler = ({ region }) =>
   json([
     {
       system_id: 'region',
       hostname: 'simulator',
       fqdn: 'simulator.maas',
       node_type_name: 'Region controller',
-      version: '3.6.5',
+      version: versionTraits(region.version).release,
     },
   ]);
 

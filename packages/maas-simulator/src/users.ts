@@ -1,8 +1,8 @@
-import { users } from './oauth.ts';
+import { usersOf } from './oauth.ts';
 
 /** A user by name as MAAS shows one. */
 export function viewUser(name: string): object | null {
-  const user = users.find(({ username }) => username === name);
+  const user = usersOf('4.0').find(({ username }) => username === name);
   return user
     ? {
         is_superuser: user.isSuperuser,

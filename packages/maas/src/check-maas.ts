@@ -1,6 +1,7 @@
 import type { MaasClient, MaasUser, MaasVersion } from './client.ts';
 import { missingSeries } from './distro-series.ts';
 import { describeFailure, MaasError } from './failure.ts';
+import type { Machine } from './machine.ts';
 import { machineStatusName } from './status.ts';
 
 /** The result of one check. */
@@ -28,7 +29,7 @@ export interface MaasCheck {
 interface MaasNeeds {
   /** Series named in documents or settings. */
   readonly series?: readonly string[];
-  /** Only that MAAS answers, takes the key, and that its user may do all: three quick answers. */
+  /** Only that MAAS answers, takes the key, and that its user may edit machines: three quick answers where the user may edit all. */
   readonly onlyAccess?: boolean;
 }
 
@@ -69,24 +70,36 @@ export async function checkMaas(client: MaasClient, needs: MaasNeeds = {}, signa
   if (!version) return result({});
   pass('reachable', `MAAS ${version.version} answers at ${client.root}`);
 
-  const user = await attempt('api-key', () => client.whoami(signal));
+  const user = await attempt('api-key', () => client.whoami(signal, { isKeyFinal: true }));
   if (!user) return result({ version });
   pass('api-key', `the key is valid; it belongs to ${user.username}`);
-  if (user.isSuperuser) {
-    pass('permissions', `${user.username} is an administrator`);
-  } else {
+  // One who may not edit all machines may edit some: only the machines tell.
+  if (needs.onlyAccess && user.editsMachines) return result({ version, user });
+
+  const listed = await attempt('machines', () => client.machines.list({}, signal));
+  const rights = await attempt('permissions', () => rightsOf(client, user, listed ?? [], signal));
+  if (rights?.edits === 'none') {
     findings.push({
       check: 'permissions',
       ok: false,
       severity: 'error',
-      message: `${user.username} is not an administrator: machines cannot be commissioned, zones, pools and tags cannot be created, and machines of other users are invisible`,
-      fix: 'use the key of an administrator, or make this user an administrator in MAAS (Settings, Users)',
+      message: `${user.username} may not edit machines in MAAS: they cannot be commissioned or configured, and those of other users are invisible`,
+      fix: 'use the key of an administrator, or give this user the right in MAAS (until 3.7: Settings, Users; since 3.8: a group with can_edit_machines)',
     });
+  } else if (rights) {
+    const which = rights.edits === 'all' ? 'all machines' : `the machines of ${rights.edits}`;
+    pass('permissions', `${user.username} may edit ${which}`);
+    if (!rights.editsShared) {
+      findings.push({
+        check: 'permissions',
+        ok: false,
+        severity: 'warning',
+        message: `${user.username} may not change tags and subnets: runs leave out the tags of documents, with a warning, and fail where they would change a subnet`,
+        fix: 'give this user the right in MAAS (can_edit_global_entities) if documents have tags or settings of subnets',
+      });
+    }
   }
-
   if (needs.onlyAccess) return result({ version, user });
-
-  const listed = await attempt('machines', () => client.machines.list({}, signal));
   const counts = new Map<number, number>();
   for (const machine of listed ?? []) counts.set(machine.status, (counts.get(machine.status) ?? 0) + 1);
   const machines = [...counts]
@@ -126,4 +139,26 @@ export async function checkMaas(client: MaasClient, needs: MaasNeeds = {}, signa
       });
   }
   return result({ version, user, ...(listed ? { machines } : {}) });
+}
+
+/** Enough to find a pool that the user has a right for, where machines are of few pools. */
+const MACHINES_ASKED = 10;
+
+/** What the user may do, asked by what is needed and not by what the account is. */
+async function rightsOf(
+  client: MaasClient,
+  user: MaasUser,
+  machines: readonly Machine[],
+  signal: AbortSignal | undefined,
+): Promise<{
+  /** `all`, `none`, or the pools whose machines. */ readonly edits: string;
+  readonly editsShared: boolean;
+}> {
+  const editsShared = await client.mayEditShared(signal);
+  if (user.editsMachines) return { edits: 'all', editsShared };
+  // The right is one of a resource pool: a machine of each tells.
+  const ofPools = [...new Map(machines.map((machine) => [machine.pool, machine])).values()].slice(0, MACHINES_ASKED);
+  const answers = await Promise.all(ofPools.map(({ systemId }) => client.mayEditMachine(systemId, signal)));
+  const pools = ofPools.filter((_machine, at) => answers[at]).map(({ pool }) => `pool ${pool}`);
+  return { edits: pools.length === 0 ? 'none' : pools.join(', '), editsShared };
 }

@@ -10,6 +10,8 @@ interface Exchange {
   readonly answer: HttpAnswer;
   /** Our clock when the answer arrived, ms since 1970. */
   readonly now: number;
+  /** How long a key that was accepted before has been refused, in ms; absent where the answer is not about the key, or it never was. */
+  readonly keyRefusedMs?: number | undefined;
   /** Texts to remove from stored answers. */
   readonly secrets: readonly string[];
 }
@@ -19,7 +21,7 @@ export function classifyAnswer(exchange: Exchange): MaasFailure {
   const { answer, request, changes } = exchange;
   const { status } = answer;
   const common = { request, status, outcomeUnknown: false, retryable: false };
-  if (status === 401) return clockFailure(exchange) ?? unauthorised(exchange);
+  if (status === 401 || exchange.keyRefusedMs !== undefined) return clockFailure(exchange) ?? unauthorised(exchange);
   const text = keptText(exchange);
   if (status === 400) return badRequest(exchange, text);
   if (status === 403) {
@@ -71,6 +73,10 @@ export function classifyAnswer(exchange: Exchange): MaasFailure {
     outcomeUnknown: changes,
   };
 }
+
+/** MAAS' answer of a handler that takes requests without a key. */
+export const isUnrecognised = ({ status, body }: Pick<HttpAnswer, 'status' | 'body'>): boolean =>
+  status === 400 && /^\s*Unrecognised signature: method=/.test(body);
 
 function badRequest(exchange: Exchange, text: string): MaasFailure {
   const common = { request: exchange.request, status: 400, outcomeUnknown: false, retryable: false };
@@ -139,10 +145,12 @@ function skewOf({ answer, now }: Pick<Exchange, 'answer' | 'now'>): number | und
  * from the past only; a clock that is ahead takes old events of a machine for new ones.
  */
 export function clockFailure(exchange: Exchange): MaasFailure | undefined {
-  const skew = skewOf(exchange);
-  if (skew === undefined || Math.abs(skew) < CLOCK_TOLERANCE_SECONDS) return undefined;
-  return workerClock(exchange, skew);
+  return isClockWrong(exchange) ? workerClock(exchange, skewOf(exchange)) : undefined;
 }
+
+/** Whether the clocks differ by more than MAAS tolerates, as far as the answer shows it. */
+export const isClockWrong = (exchange: Pick<Exchange, 'answer' | 'now'>): boolean =>
+  Math.abs(skewOf(exchange) ?? 0) >= CLOCK_TOLERANCE_SECONDS;
 
 function workerClock({ request, answer, changes }: Exchange, skew: number | undefined): MaasFailure {
   const differs = skew === undefined ? 'differs from' : `is ${Math.abs(skew)} s ${skew < 0 ? 'behind' : 'ahead of'}`;
@@ -166,15 +174,21 @@ function unauthorised(exchange: Exchange): MaasFailure {
   const reason = known?.[1] ?? 'not-recognised';
   // If our requests are repeated on the way, the first copy may have been executed. A new attempt has a new nonce.
   const wasRepeated = reason === 'nonce-replayed';
+  const text = known?.[2] ?? 'MAAS refuses the API key';
+  const { keyRefusedMs } = exchange;
+  const seconds = Math.round((keyRefusedMs ?? 0) / 1000);
   return {
     kind: 'unauthorised',
     reason,
     request,
-    status: 401,
-    text: known?.[2] ?? 'MAAS refuses the API key',
+    status: answer.status,
+    text: keyRefusedMs === undefined ? text : `${text}, which it took before; it was read again for ${seconds} s`,
     outcomeUnknown: exchange.changes && wasRepeated,
     retryable: wasRepeated,
-    hint: known?.[3] ?? 'check the API key',
+    hint:
+      keyRefusedMs === undefined
+        ? (known?.[3] ?? 'check the API key')
+        : 'the key was deleted, or its user is inactive at the provider of identities: put a valid key in place, and start again',
   };
 }
 

@@ -1,10 +1,11 @@
 import { AddressCalls } from './address-calls.ts';
 import type { ApiKey } from './api-key.ts';
-import { MaasConnection, type MaasConnectionConfig } from './connection.ts';
+import { MaasConnection, type MaasConnectionConfig, segment } from './connection.ts';
 import { DiagnosticCalls } from './diagnostic-calls.ts';
+import { isMaasFailure } from './failure.ts';
 import { InventoryCalls } from './inventory-calls.ts';
 import { LayoutCalls } from './layout/layout-calls.ts';
-import { asFlag, asText, asTexts } from './lenient.ts';
+import { asText, asTexts } from './lenient.ts';
 import { MachineCalls, unexpectedAnswer } from './machine-calls.ts';
 
 export interface MaasVersion {
@@ -14,9 +15,15 @@ export interface MaasVersion {
 }
 export interface MaasUser {
   readonly username: string;
-  /** An administrator; needed to commission and to write zones, pools and tags. */
-  readonly isSuperuser: boolean;
+  /**
+   * May commission, configure and see all machines, as an administrator may and, since MAAS 3.8, a member of a group with that right. One
+   * who may not may have it for the machines of a resource pool: `mayEditMachine` asks.
+   */
+  readonly editsMachines: boolean;
 }
+
+/** Ids have six characters: no machine has this one. */
+const NO_MACHINE = 'none';
 
 /** Typed client of MAAS' REST API 2.0. All methods throw `MaasError`. Only reads are retried automatically. */
 export class MaasClient {
@@ -53,16 +60,54 @@ export class MaasClient {
     return { version, subversion: asText(o.subversion), capabilities: asTexts(o.capabilities) };
   }
 
-  /** Checks the key. */
-  async whoami(signal?: AbortSignal): Promise<MaasUser> {
+  /**
+   * Checks the key, and reads what its user may do with machines.
+   *
+   * @param options `isKeyFinal`: a refused key is reported at once, see `MaasConnectionConfig.keyPatienceMs`
+   */
+  async whoami(signal?: AbortSignal, options: { readonly isKeyFinal?: boolean } = {}): Promise<MaasUser> {
     const { key } = this.#maas;
-    const o = await this.#maas.object('users/', { query: { op: 'whoami' }, signal });
+    const o = await this.#maas.object('users/', { query: { op: 'whoami' }, signal, ...options });
     const username = asText(o.username);
     if (username === '') throw unexpectedAnswer('GET users/?op=whoami', 'has no user');
-    const user = { username, isSuperuser: asFlag(o.is_superuser) };
+    // `is_superuser` says what an account is, not what it may do: groups have rights since MAAS 3.8, and an administrator may lack them
+    // where Canonical RBAC decides. This reads nothing of any machine, and is refused to those who may not edit them.
+    const editsMachines = await this.#isAllowed(() =>
+      this.#maas.get('machines/', { query: { op: 'power_parameters', id: NO_MACHINE }, signal, ...options }),
+    );
+    const user = { username, editsMachines };
     this.#user = user;
     this.#userKey = key;
     return user;
+  }
+
+  /** Whether the user may commission and configure this machine: all may who have the right for its pool. */
+  async mayEditMachine(systemId: string, signal?: AbortSignal): Promise<boolean> {
+    // Its answer has the passwords of the BMC; nothing of it is kept.
+    return await this.#isAllowed(() =>
+      this.#maas.get(`machines/${segment(systemId)}/`, { query: { op: 'power_parameters' }, signal }),
+    );
+  }
+
+  /** Whether the user may make and change tags, subnets and what else all machines share. */
+  async mayEditShared(signal?: AbortSignal): Promise<boolean> {
+    try {
+      // MAAS looks at the right before it looks at the form, which has no name: nothing is made.
+      return await this.#isAllowed(() => this.#maas.post('tags/', { signal }));
+    } catch (error) {
+      if (isMaasFailure(error, 'invalid')) return true;
+      throw error;
+    }
+  }
+
+  async #isAllowed(ask: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await ask();
+      return true;
+    } catch (error) {
+      if (isMaasFailure(error, 'forbidden')) return false;
+      throw error;
+    }
   }
 
   /** The key's user, read once for each key. */

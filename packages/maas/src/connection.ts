@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ApiKey, MaasConfigurationError, parseApiKey } from './api-key.ts';
 import { maasApiRoot } from './base-url.ts';
-import { classifyAnswer, clockFailure } from './classify-answer.ts';
+import { classifyAnswer, clockFailure, isClockWrong, isUnrecognised } from './classify-answer.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { MaasError, type MaasFailure } from './failure.ts';
 import { Gate } from './gate.ts';
@@ -21,6 +21,11 @@ export interface MaasConnectionConfig {
    * `undefined` or no key, the last good one stays in use.
    */
   readonly rereadKey?: () => string | undefined;
+  /**
+   * How long a refused key that was accepted before may be renewed or accepted again, before a request fails; default 60 s. Someone who
+   * replaces a key deletes the old one first, and MAAS 3.8 refuses the keys of users who are inactive at their provider of identities.
+   */
+  readonly keyPatienceMs?: number;
   /** Timeout of a read; default 60 s. */
   readonly readTimeoutMs?: number;
   /**
@@ -58,6 +63,8 @@ interface CallOptions {
   readonly urgent?: boolean | undefined;
   /** Sends no key: for requests whose result must not depend on the key. */
   readonly unsigned?: boolean;
+  /** Reports a refused key at once: for questions about the key itself. */
+  readonly isKeyFinal?: boolean;
   /** Secret values of the form, to remove from answers that repeat them. */
   readonly secrets?: readonly string[];
 }
@@ -76,9 +83,12 @@ export class MaasConnection {
   readonly #clock: Clock;
   readonly #readTimeoutMs: number;
   readonly #changeTimeoutMs: number;
+  readonly #keyPatienceMs: number;
   readonly #reads: Gate;
   readonly #changes: Gate;
   readonly #onAttempt: ((attempt: RequestRecord) => void) | undefined;
+  /** Whether MAAS has taken a key from us: one that it never took is wrong. */
+  #wasAccepted = false;
   #underWay = 0;
   #lastEnd = Number.NEGATIVE_INFINITY;
   #silentSince: number | undefined;
@@ -97,6 +107,7 @@ export class MaasConnection {
     this.#clock = config.clock ?? systemClock;
     this.#readTimeoutMs = config.readTimeoutMs ?? 60_000;
     this.#changeTimeoutMs = config.changeTimeoutMs ?? 150_000;
+    this.#keyPatienceMs = config.keyPatienceMs ?? 60_000;
     this.#onAttempt = config.onAttempt;
   }
 
@@ -186,19 +197,30 @@ export class MaasConnection {
     // Long lists of ids are cut: the line is for people.
     const request = `${method} ${target.length > 200 ? `${target.slice(0, 200)}…` : target}`;
     const gate = changes ? this.#changes : this.#reads;
+    const send = (key: ApiKey) => gate.pass(() => this.#attempt(key, method, target, request, options, again), options);
     let key = this.key;
-    const send = () => gate.pass(() => this.#attempt(key, method, target, request, options, again), options);
-    let answer = await send();
+    let answer = await send(key);
+    const since = this.#clock.now();
+    let keyRefusedMs: number | undefined;
     // Refused, and so not done: it is sent again with a key that was renewed meanwhile.
-    if (answer.status === 401 && !options.unsigned && this.key !== key) {
+    while (!options.unsigned && (await this.#refusesKey(answer, key, options))) {
+      const refusedMs = this.#clock.now() - since;
+      if (this.key === key) {
+        const isPatient = options.isKeyFinal !== true && this.#wasAccepted;
+        if (isPatient) keyRefusedMs = refusedMs;
+        if (!isPatient || refusedMs >= this.#keyPatienceMs) break;
+        await this.#clock.sleep(KEY_LOOK_MS, options.signal);
+      }
       key = this.key;
-      answer = await send();
+      answer = await send(key);
+      keyRefusedMs = undefined;
     }
     const exchange = {
       request,
       changes,
       answer,
       now: this.#clock.now(),
+      keyRefusedMs,
       secrets: [key.tokenSecret, key.tokenKey, key.consumerKey, ...(options.secrets ?? [])],
     };
     if (answer.status < 200 || answer.status > 299) throw new MaasError(classifyAnswer(exchange));
@@ -229,6 +251,25 @@ export class MaasConnection {
     if (expected === 'list' && !Array.isArray(value)) throw garbled('is not a list');
     if (expected === 'object' && !isObject(value)) throw garbled('is not an object');
     return value;
+  }
+
+  /**
+   * Whether an answer refuses the key, and not the time or the nonce of the request. MAAS takes a request whose key is not valid now for one
+   * without a key: endpoints that have something for anybody answer 400 then, as if they did not know the operation.
+   */
+  async #refusesKey(answer: HttpAnswer, key: ApiKey, options: CallOptions): Promise<boolean> {
+    if (answer.status === 401) {
+      const isOfClock = isClockWrong({ answer, now: this.#clock.now() });
+      return !isOfClock && !/expired timestamp|nonce already used/i.test(answer.body);
+    }
+    if (answer.status !== 400 || !isUnrecognised(answer)) {
+      this.#wasAccepted ||= answer.status < 400;
+      return false;
+    }
+    const whoami = 'users/?op=whoami';
+    const { signal } = options;
+    const own = await this.#attempt(key, 'GET', whoami, `GET ${whoami}`, { signal, urgent: true }, false);
+    return own.status === 401 || isUnrecognised(own);
   }
 
   async #attempt(
@@ -288,6 +329,9 @@ export class MaasConnection {
 
 /** Longer than any pause between two attempts of a caller that waits for MAAS. */
 const silenceForgottenAfterMs = 120_000;
+
+/** How often the key is read again while it is refused. */
+const KEY_LOOK_MS = 2_000;
 
 /** The failure of an attempt that got no answer. */
 function noAnswer(error: TransportError, request: string, changes: boolean, limitMs: number): MaasFailure {

@@ -99,14 +99,14 @@ export async function resolveMachine(
       hint:
         hidden === ''
           ? "enlist it (PXE-boot it in MAAS' network, or add it by hand), and give it this hostname"
-          : "use an administrator's key, or have it released by whoever holds it; a machine that is not in MAAS is to be enlisted",
+          : 'use the key of a user who may edit machines, or have it released by whoever holds it; a machine that is not in MAAS is to be enlisted',
     },
   };
 }
 
-/** Note on why a user who is not an administrator may not see a machine; `''` for an administrator. */
-export const hiddenFrom = ({ username, isSuperuser }: MaasUser): string =>
-  isSuperuser ? '' : ` (${username} is not an administrator and cannot see machines of other users)`;
+/** Note on why a user may not see a machine; `''` for one who sees all. */
+export const hiddenFrom = ({ username, editsMachines }: MaasUser): string =>
+  editsMachines ? '' : ` (${username} may not edit all machines in MAAS, and so cannot see those of other users)`;
 
 const found = (machine: Machine, warnings: readonly MachineWarning[]): Resolution => ({
   ok: true,

@@ -1,6 +1,13 @@
-import { type Simulator, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
+import {
+  type MaasVersion,
+  maasVersions,
+  type Simulator,
+  simulateMaas,
+  simulatorKeys,
+} from '@sitewright/maas-simulator';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../src/clock.ts';
+import type { MaasConnectionConfig } from '../src/connection.ts';
 import {
   abortMachine,
   checkMaas,
@@ -15,23 +22,24 @@ import {
   releaseMachine,
   resolveMachine,
 } from '../src/index.ts';
+import { LeapingClock } from './rig/leaping-clock.ts';
 
 let simulator: Simulator;
 let context: MachineContext;
 
-beforeEach(async () => {
-  simulator = await simulateMaas({ port: 0 });
+async function simulate(version: MaasVersion): Promise<void> {
+  simulator = await simulateMaas({ port: 0, version });
   await control('auto', { commission_ms: 5, deploy_ms: 20, erase_ms: 5, release_ms: 5 });
   context = process();
-});
+}
 afterEach(async () => {
   await context.client.close();
   await simulator.close();
 });
 
 /** The resources of one orchestrator process, with all times in milliseconds. */
-function process(apiKey: string = simulatorKeys.admin): MachineContext {
-  const client = new MaasClient({ url: simulator.url, apiKey, changeTimeoutMs: 5_000 });
+function process(apiKey: string = simulatorKeys.admin, more: Partial<MaasConnectionConfig> = {}): MachineContext {
+  const client = new MaasClient({ url: simulator.url, apiKey, changeTimeoutMs: 5_000, ...more });
   return {
     client,
     watcher: new MachineWatcher(client, { minIntervalMs: 5, maxIntervalMs: 10 }),
@@ -70,7 +78,9 @@ async function idOf(hostname: string): Promise<string> {
 const request = (systemId: string, run = 'r7') => ({ systemId, site: 'dc1', node: 'n001', run, distroSeries: 'jammy' });
 const kindOf = (outcome: MachineOutcome) => (outcome.ok ? 'ok' : outcome.failure.kind);
 
-describe('against the simulator', () => {
+describe.each(maasVersions)('against the simulator as MAAS %s', (version) => {
+  beforeEach(() => simulate(version));
+
   it('a machine goes from nothing to deployed and back, with each call repeated', async () => {
     const wanted = {
       hostname: 'n001',
@@ -239,6 +249,30 @@ describe('against the simulator', () => {
     await wrong.client.close();
   });
 
+  it('a key that is refused for a while, as that of a user who is inactive at the provider, does not fail a deployment', async () => {
+    await control('seed', { count: 1, prefix: 'n' });
+    const clock = new LeapingClock(Date.now());
+    const patient = { ...process(simulatorKeys.admin, { clock }), clock };
+    const [{ systemId } = { systemId: '' }] = await patient.client.machines.list();
+    await control('faults', [{ match: 'op=(allocate|whoami)', kind: '401', times: 6 }]);
+    expect(kindOf(await deployMachine(patient, request(systemId)))).toBe('ok');
+    expect([await countOf('allocate'), await countOf('deploy')]).toEqual([1, 1]);
+    await control(
+      'faults',
+      [{ match: '', kind: '401', times: 1_000 }].map((fault) => ({ ...fault, match: '.' })),
+    );
+    const refused = deployMachine(patient, request(systemId, 'r8'));
+    await expect(refused).rejects.toMatchObject({
+      failure: {
+        kind: 'unauthorised',
+        retryable: false,
+        text: expect.stringContaining('which it took before'),
+        hint: expect.stringContaining('inactive at the provider'),
+      },
+    });
+    await patient.client.close();
+  });
+
   it('(31) 110 machines are awaited by lists, not one by one', async () => {
     await control('seed', { count: 110, prefix: 'n' });
     // Longer than it takes to start all of them on a busy machine.
@@ -259,4 +293,57 @@ describe('against the simulator', () => {
     // At the start only: MAAS answers each change with the machine.
     expect(reads).toHaveLength(110);
   });
+});
+
+// Rights of groups: read in the sources of 3.8, never run.
+describe.each(['3.8', '4.0'] as const)('a member of a group of MAAS %s that may edit machines', (version) => {
+  beforeEach(() => simulate(version));
+
+  it('is no administrator, passes the check, and commissions, deploys and releases', async () => {
+    await control('seed', { machines: [{ hostname: 'n001', status: 0, power_type: 'ipmi' }] });
+    const deployer = process(simulatorKeys.deployer);
+    const check = await checkMaas(deployer.client);
+    expect(check).toMatchObject({ ok: true, user: { username: 'deployer', editsMachines: true } });
+    expect(check.findings.filter(({ ok }) => !ok)).toMatchObject([
+      {
+        check: 'permissions',
+        severity: 'warning',
+        message: expect.stringContaining('may not change tags and subnets'),
+      },
+    ]);
+    expect(await checkMaas(deployer.client, { onlyAccess: true })).toMatchObject({ ok: true });
+    const systemId = await idOf('n001');
+    for (const step of [
+      () => prepareMachine(deployer, { systemId, site: 'dc1' }),
+      () => deployMachine(deployer, request(systemId)),
+      () => releaseMachine(deployer, { systemId, site: 'dc1' }),
+    ])
+      expect(kindOf(await step())).toBe('ok');
+    await expect(deployer.client.inventory.ensureTag('rack')).rejects.toMatchObject({
+      failure: { kind: 'forbidden', text: expect.stringContaining("'can_edit_global_entities'") },
+    });
+    await deployer.client.close();
+  });
+
+  it('sees machines of others, which a user without the right does not', async () => {
+    await control('seed', { machines: [{ hostname: 'n001', status: 6, owner: 'admin' }] });
+    for (const [key, sees] of [
+      [simulatorKeys.deployer, true],
+      [simulatorKeys.operator, false],
+    ] as const) {
+      const one = process(key);
+      expect(await one.client.machines.list()).toHaveLength(sees ? 1 : 0);
+      const found = await resolveMachine(one, { hostname: 'n001' });
+      expect(found.ok || found.failure.message).toEqual(sees || expect.stringContaining('may not edit all machines'));
+      await one.client.close();
+    }
+  });
+});
+
+it('a check asks nothing that changes MAAS', async () => {
+  await simulate('3.8');
+  await control('seed', { count: 1 });
+  const before = [await listOf('effects'), await context.client.inventory.tags()];
+  await checkMaas(context.client);
+  expect([await listOf('effects'), await context.client.inventory.tags()]).toEqual(before);
 });

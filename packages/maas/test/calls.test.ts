@@ -111,7 +111,7 @@ describe('resolve', () => {
     host('bbbbbb', 'n1', 'west'),
     host('cccccc', 'n2', 'east', '52:54:00:aa:00:01'),
   ];
-  const user = { username: 'oper', is_superuser: true };
+  const user = { username: 'oper' };
   const answering: Handler = ({ path, query }) => {
     if (path === 'users/') return { body: user };
     const names = query.getAll('hostname');
@@ -181,14 +181,14 @@ describe('resolve', () => {
     });
   });
 
-  it('to a user who is not an administrator, a machine may be there and invisible', async () => {
+  it('to a user who may not edit all machines, a machine may be there and invisible', async () => {
     const asOper: Handler = (request) =>
-      request.path === 'users/' ? { body: { ...user, is_superuser: false } } : answering(request);
+      request.query.get('op') === 'power_parameters' ? { status: 403, body: '' } : answering(request);
     const missing = await resolveMachine(clientOf(asOper), { hostname: 'n7' });
     expect(!missing.ok && missing.failure.message).toBe(
-      'MAAS has no machine named n7 (oper is not an administrator and cannot see machines of other users)',
+      'MAAS has no machine named n7 (oper may not edit all machines in MAAS, and so cannot see those of other users)',
     );
-    expect(!missing.ok && missing.failure.hint).toMatch(/^use an administrator's key/);
+    expect(!missing.ok && missing.failure.hint).toMatch(/^use the key of a user who may edit machines/);
     const absent = await resolveMachine(clientOf(answering), { hostname: 'n7' });
     expect(!absent.ok && absent.failure.hint).toMatch(/^enlist it/);
     expect(!absent.ok && absent.failure.message).toBe('MAAS has no machine named n7');

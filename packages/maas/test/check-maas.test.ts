@@ -12,7 +12,10 @@ function check(answers: Record<string, Partial<HttpAnswer> | 'refused'>, series:
     transport: {
       close: () => Promise.resolve(),
       send(request) {
-        const answer = answers[request.url.replace(/^.*\/api\/2\.0\//, '').replace(/\?.*/, '')];
+        const [path = '', query = ''] = request.url.replace(/^.*\/api\/2\.0\//, '').split('?');
+        const op = new URLSearchParams(query).get('op');
+        const answer =
+          answers[op === 'power_parameters' || request.method === 'POST' ? `${request.method} ${path}` : path];
         if (answer === 'refused') return Promise.reject(new TransportError('unreachable', 'ECONNREFUSED'));
         return Promise.resolve({ status: 200, headers: {}, body: '[]', ...answer });
       },
@@ -23,20 +26,46 @@ function check(answers: Record<string, Partial<HttpAnswer> | 'refused'>, series:
 const ok = {
   'version/': { body: '{"version": "3.6.5", "capabilities": ["x"]}' },
   'users/': { body: '{"username": "admin", "is_superuser": true}' },
+  'POST tags/': { status: 400, body: '{"name": ["This field is required."]}' },
   'machines/': {
-    body: JSON.stringify([4, 6, 4, 99].map((status, i) => ({ system_id: `m${i}`, hostname: `h${i}`, status }))),
+    body: JSON.stringify(
+      [4, 6, 4, 99].map((status, i) => ({ system_id: `m${i}`, hostname: `h${i}`, status, pool: i < 2 ? 'a' : 'b' })),
+    ),
   },
   'boot-resources/': { body: '[{"id": 1, "name": "ubuntu/jammy", "architecture": "amd64/ga-22.04"}]' },
 };
 
+const forbidden = { status: 403, body: '' };
+const noRight = {
+  'GET machines/': forbidden,
+  ...Object.fromEntries([0, 1, 2, 3].map((i) => [`GET machines/m${i}/`, forbidden])),
+};
+
 describe('maas check', () => {
+  it.each([
+    ['all machines', {}, { ok: true, message: 'oper may edit all machines' }],
+    [
+      'those of a pool',
+      { ...noRight, 'GET machines/m3/': {} },
+      { ok: true, message: 'oper may edit the machines of pool b' },
+    ],
+  ])('asks what the user may do, not whether it is an administrator: %s', async (_which, answers, finding) => {
+    const result = await check({
+      ...ok,
+      'users/': { body: '{"username": "oper", "is_superuser": false}' },
+      ...answers,
+    });
+    expect(result.ok).toBe(true);
+    expect(result.findings.filter((one) => one.check === 'permissions')).toMatchObject([finding]);
+  });
+
   it('all well: version, user, machines by state, images', async () => {
     const result = await check(ok);
     expect(result).toMatchObject({
       ok: true,
       root: 'http://maas.test:5240/MAAS/api/2.0/',
       version: { version: '3.6.5' },
-      user: { username: 'admin', isSuperuser: true },
+      user: { username: 'admin', editsMachines: true },
       machines: [
         { status: 4, name: 'Ready', count: 2 },
         { status: 6, name: 'Deployed', count: 1 },
@@ -56,11 +85,11 @@ describe('maas check', () => {
       /create one/,
     ],
     [
-      'no administrator',
-      { 'users/': { body: '{"username": "oper", "is_superuser": false}' } },
+      'a user who may edit no machine',
+      { 'users/': { body: '{"username": "oper", "is_superuser": true}' }, ...noRight },
       'permissions',
-      /administrator/,
-      /machines of other users are invisible/,
+      /key of an administrator/,
+      /those of other users are invisible/,
     ],
     ['the list fails', { 'machines/': { status: 503, body: 'away' } }, 'machines', /logs|again/],
     ['no images', { 'boot-resources/': { body: '[]' } }, 'images', /import images/],
@@ -78,10 +107,10 @@ describe('maas check', () => {
   it('is summarised in one line: the MAAS, or all that prevents deploying', async () => {
     expect(summaryOfMaasCheck(await check(ok))).toEqual({ ok: true, message: 'MAAS 3.6.5 as admin' });
     expect(summaryOfMaasCheck(await check({ ...ok, 'boot-resources/': { body: '[]' } })).ok).toBe(true);
-    const operator = { ...ok, 'users/': { body: '{"username": "oper", "is_superuser": false}' } };
+    const operator = { ...ok, ...noRight, 'users/': { body: '{"username": "oper"}' } };
     expect(summaryOfMaasCheck(await check(operator, ['noble']))).toMatchObject({
       ok: false,
-      message: expect.stringMatching(/^oper is not an administrator: .*; MAAS has no image for noble/),
+      message: expect.stringMatching(/^oper may not edit machines in MAAS: .*; MAAS has no image for noble/),
       fix: expect.stringMatching(/administrator.*; import the image/),
     });
   });

@@ -46,7 +46,8 @@ describe('requests on the wire', () => {
 
   it('a renewed key is used immediately, also where the old one is refused, and its user is read again', async () => {
     let key: string | undefined = testKey;
-    const patient = new MaasClient({ url: server.url, apiKey: testKey, rereadKey: () => key });
+    const clock = new LeapingClock(Date.now());
+    const patient = new MaasClient({ url: server.url, apiKey: testKey, rereadKey: () => key, clock });
     const users = ({ url }: { url: string }) => url.includes('users/');
     const consumers = () =>
       server.requests.map((r) => /oauth_consumer_key="(\w+)"/.exec(r.headers.authorization ?? '')?.[1]);
@@ -54,25 +55,47 @@ describe('requests on the wire', () => {
     try {
       server.answer = (request) => {
         if (users(request)) return { status: 200, body: { username: 'one', is_superuser: true } };
-        if (server.requests.length > 2) return { status: 200, body: machine };
+        if (server.requests.length !== 3) return { status: 200, body: machine };
         key = 'renewed:token:secret';
         return { status: 401, body: 'Authorization Error: Invalid API key.' };
       };
       expect(await patient.username()).toBe('one');
       await patient.machines.deploy('abc123');
-      expect(consumers()).toEqual([old, old, 'renewed']);
+      expect(consumers()).toEqual([old, old, old, 'renewed']);
       await patient.username();
       await patient.username();
-      expect(consumers()).toEqual([old, old, 'renewed', 'renewed']);
+      expect(consumers()).toEqual([old, old, old, 'renewed', 'renewed', 'renewed']);
       // Unreadable, or half written: the last one stays.
       for (const broken of [undefined, 'half:writ']) {
         key = broken;
         await patient.machines.read('abc123');
         expect(consumers().at(-1)).toBe('renewed');
       }
-      server.script({ status: 401, body: 'Authorization Error: Invalid API key.' });
+      // The file follows: someone who replaces a key deletes the old one first.
+      const refused = { status: 401, body: 'Authorization Error: Invalid API key.' };
+      let refusals = 0;
+      server.answer = () => {
+        if (refusals === 5) return { status: 200, body: machine };
+        if (++refusals === 5) key = 'third:token:secret';
+        return refused;
+      };
+      const began = clock.now();
+      await patient.machines.deploy('abc123');
+      expect(consumers().slice(-6)).toEqual([...Array(5).fill('renewed'), 'third']);
+      // Not for ever, and the failure says what was done.
+      server.answer = () => refused;
+      await expect(patient.machines.deploy('abc123')).rejects.toMatchObject({
+        failure: {
+          kind: 'unauthorised',
+          retryable: false,
+          text: expect.stringMatching(/it took before; it was read again for 60 s$/),
+        },
+      });
+      expect(clock.now() - began).toBeLessThan(120_000);
       const sent = server.requests.length;
-      await expect(patient.machines.deploy('abc123')).rejects.toMatchObject({ failure: { kind: 'unauthorised' } });
+      await expect(patient.whoami(undefined, { isKeyFinal: true })).rejects.toMatchObject({
+        failure: { kind: 'unauthorised' },
+      });
       expect(server.requests).toHaveLength(sent + 1);
     } finally {
       await patient.close();

@@ -4,7 +4,7 @@ import type { CliCommand } from '../command.ts';
 /** Description and options of `maas simulate`, without the simulator itself: help must not load it. */
 export function describeMaasSimulate(command: CliCommand): CliCommand {
   return command
-    .description('Run a model of MAAS 3.6 on this machine, for demos and tests')
+    .description('Run a model of MAAS on this machine, for demos and tests')
     .example('--port 0 --seed machines.json')
     .option('--port <number>', 'port to listen on; 0 picks a free one', portNumber, 5240)
     .option('--host <address>', 'loopback address to listen on', '127.0.0.1')
@@ -14,6 +14,11 @@ export function describeMaasSimulate(command: CliCommand): CliCommand {
     .option(
       '--auto <json>',
       'JSON: what happens automatically, such as {"deploy_ms":3000,"fail_times":{"deploy":{"n002":1}}}',
+    )
+    .addOption(
+      new Option('--maas-version <version>', 'whose answers it gives; all but 3.6 from reading its sources only')
+        .choices(['3.6', '3.8', '4.0'])
+        .default('3.6'),
     )
     .addOption(
       new Option('--machines <kind>', 'kind of machines: containers boot with cloud-init (Linux, root, podman)')

@@ -42,7 +42,12 @@ export const maasCheckSchema = z
     version: z
       .strictObject({ version: z.string(), subversion: z.string(), capabilities: z.array(z.string()) })
       .optional(),
-    user: z.strictObject({ username: z.string(), is_superuser: z.boolean() }).optional(),
+    user: z
+      .strictObject({
+        username: z.string(),
+        edits_machines: z.boolean().describe('May commission, configure and see all machines.'),
+      })
+      .optional(),
     machines: z
       .array(z.strictObject({ status: z.int(), name: z.string(), count: z.int() }))
       .optional()

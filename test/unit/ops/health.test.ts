@@ -29,7 +29,7 @@ function health(
         },
       },
     },
-    maas: () => ({ client: { version, whoami: async () => ({ username: 'admin', isSuperuser: true }) } }),
+    maas: () => ({ client: { version, whoami: async () => ({ username: 'admin', editsMachines: true }) } }),
   } as unknown as OpsDependencies);
 }
 

@@ -9,7 +9,7 @@ import {
   refuse,
   unavailable,
 } from '../answer.ts';
-import type { Call, Handler } from '../call.ts';
+import { type Call, type Handler, may } from '../call.ts';
 import { FormErrors } from '../form-errors.ts';
 import { addressField } from '../form-fields.ts';
 import type { Machine } from '../records.ts';
@@ -96,7 +96,8 @@ export const reserve: Handler = (call) => {
 export const releaseReserved: Handler = ({ region, user, form }) => {
   const given = form.text('ip') ?? refuse(badRequest('No provided ip!'));
   const isForced = form.flag('force');
-  if (isForced && !user.isSuperuser) refuse(forbidden('Force-releasing an IP address requires admin privileges.'));
+  if (isForced && !may(user, 'can_edit_machines'))
+    refuse(forbidden('Force-releasing an IP address requires admin privileges.'));
   const errors = new FormErrors();
   const ip = addressField(form, errors, 'ip');
   errors.refuse();

@@ -1,5 +1,5 @@
 import { badRequest, deleted, json, notFound, refuse } from '../answer.ts';
-import { type Call, type Handler, requireAdmin } from '../call.ts';
+import { type Call, type Handler, requireRight } from '../call.ts';
 import { FormErrors } from '../form-errors.ts';
 import { findFabric, findSpace } from './find.ts';
 import { parseNetwork } from './ip.ts';
@@ -34,7 +34,7 @@ function ownName(call: Call, kind: 'Fabric' | 'Space', all: Iterable<Named>, sel
 }
 
 export const createFabric: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   const { region, form } = call;
   const name = ownName(call, 'Fabric', region.fabrics.values(), null);
   return json(viewFabric(region, region.addFabric({ name, classType: form.text('class_type') })));
@@ -42,7 +42,7 @@ export const createFabric: Handler = (call) => {
 
 export const updateFabric: Handler = (call) => {
   const fabric = fabricOf(call);
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   const { region, form } = call;
   const name = ownName(call, 'Fabric', region.fabrics.values(), fabric);
   const row = region.fabrics.edit(String(fabric.id));
@@ -65,7 +65,7 @@ const described = ({ name, type }: NetworkInterface, hostname: string): string =
 
 export const deleteFabric: Handler = (call) => {
   const fabric = fabricOf(call);
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   const { region } = call;
   if (fabric.id === 0) refuse(badRequest('This fabric is the default fabric, it cannot be deleted.'));
   const vlans = new Set(region.vlansOf(fabric.id).map(({ id }) => id));
@@ -100,7 +100,7 @@ const spaceOf = ({ region, parts }: Call): Readonly<Space> =>
 export const readSpace: Handler = (call) => json(viewSpace(call.region, isUndefined(call) ? null : spaceOf(call)));
 
 export const createSpace: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   const { region } = call;
   const name = ownName(call, 'Space', region.spaces.values(), null);
   const id = region.next('space');
@@ -110,7 +110,7 @@ export const createSpace: Handler = (call) => {
 export const updateSpace: Handler = (call) => {
   if (isUndefined(call)) refuse(badRequest(`Space cannot be modified: ${UNDEFINED_SPACE}`));
   const space = spaceOf(call);
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   const name = ownName(call, 'Space', call.region.spaces.values(), space);
   const row = call.region.spaces.edit(String(space.id));
   row.name = name;
@@ -121,7 +121,7 @@ export const updateSpace: Handler = (call) => {
 export const deleteSpace: Handler = (call) => {
   if (isUndefined(call)) refuse(badRequest(`Space cannot be deleted: ${UNDEFINED_SPACE}`));
   const { id } = spaceOf(call);
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   for (const vlan of [...call.region.vlans.values()]) {
     if (vlan.space === id) call.region.vlans.edit(String(vlan.id)).space = null;
   }

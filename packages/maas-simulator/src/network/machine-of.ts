@@ -1,6 +1,6 @@
 import { MachineStatus } from '@sitewright/maas/status';
 import { conflict, forbidden, notFound, refuse } from '../answer.ts';
-import { administeredMachineOf, type Call, maySee } from '../call.ts';
+import { administeredMachineOf, type Call, may, maySee } from '../call.ts';
 import type { Machine } from '../records.ts';
 import type { NetworkInterface } from './records.ts';
 
@@ -42,7 +42,7 @@ export function interfaceFor(
   also?: MachineStatus,
 ): { machine: Readonly<Machine>; nic: NetworkInterface } {
   const found = visibleInterface(call);
-  if (!call.user.isSuperuser) refuse(forbidden());
+  if (!may(call.user, 'can_edit_machines')) refuse(forbidden());
   checkState(found.machine, doing, also);
   return found;
 }

@@ -1,6 +1,6 @@
 import { MachineStatus } from '@sitewright/maas/status';
 import { badRequest, deleted, forbidden, json, refuse, serverError } from '../answer.ts';
-import { type Call, type Handler, machineOf } from '../call.ts';
+import { type Call, type Handler, machineOf, may } from '../call.ts';
 import { Form } from '../form.ts';
 import { FormErrors } from '../form-errors.ts';
 import { maybeField } from '../form-fields.ts';
@@ -313,7 +313,7 @@ const changeTag =
   (change: (tags: readonly string[], tag: string) => readonly string[]): Handler =>
   (call) => {
     const { machine, nic } = visibleInterface(call);
-    if (!call.user.isSuperuser) refuse(forbidden());
+    if (!may(call.user, 'can_edit_machines')) refuse(forbidden());
     const tag = call.form.text('tag') ?? refuse(badRequest('No provided tag!'));
     const given = begin(call, machine, nic);
     given.interfaces.edit(nic.id, { tags: change(nic.tags, tag) });

@@ -1,5 +1,5 @@
 import { deleted, forbidden, json, notFound, refuse, serverError } from '../answer.ts';
-import type { Call, Handler } from '../call.ts';
+import { type Call, type Handler, may } from '../call.ts';
 import { FormErrors, NO_SUCH_CHOICE, REQUIRED } from '../form-errors.ts';
 import { addressField } from '../form-fields.ts';
 import { subnetAround } from './find.ts';
@@ -18,7 +18,7 @@ const rangeOf = ({ region, parts }: Call): Readonly<IpRange> =>
 
 function ownRangeOf(call: Call): Readonly<IpRange> {
   const range = rangeOf(call);
-  if (!call.user.isSuperuser && range.owner !== call.user.username) {
+  if (!may(call.user, 'can_edit_machines') && range.owner !== call.user.username) {
     refuse(forbidden("Unable to modify IP range. You don't own the IP range."));
   }
   return range;
@@ -118,7 +118,7 @@ function readForm(call: Call, range: Readonly<IpRange> | null): Omit<IpRange, 'i
 }
 
 export const createRange: Handler = (call) => {
-  if (call.form.get('type') === 'dynamic' && !call.user.isSuperuser) {
+  if (call.form.get('type') === 'dynamic' && !may(call.user, 'can_edit_machines')) {
     refuse(forbidden("Unable to create dynamic IP range. You don't have sufficient privileges."));
   }
   const wanted = readForm(call, null);

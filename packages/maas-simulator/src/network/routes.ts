@@ -1,5 +1,5 @@
 import { deleted, json, notFound, refuse } from '../answer.ts';
-import { type Call, type Handler, requireAdmin } from '../call.ts';
+import { type Call, type Handler, requireRight } from '../call.ts';
 import { REQUIRED, refuseField } from '../form-errors.ts';
 import type { StaticRoute } from './records.ts';
 import { subnetIn } from './subnets.ts';
@@ -14,7 +14,7 @@ const routeOf = ({ region, parts }: Call): Readonly<StaticRoute> =>
 export const readRoute: Handler = (call) => json(viewRoute(call.region, routeOf(call)));
 
 export const createRoute: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   const { region, form } = call;
   const source = subnetIn(call, 'source').id;
   const destination = subnetIn(call, 'destination').id;
@@ -29,14 +29,14 @@ export const createRoute: Handler = (call) => {
 };
 
 export const updateRoute: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   const row = call.region.routes.edit(String(routeOf(call).id));
   row.metric = Number(call.form.text('metric') ?? row.metric);
   return json(viewRoute(call.region, row));
 };
 
 export const deleteRoute: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   call.region.routes.delete(String(routeOf(call).id));
   return deleted();
 };

@@ -1,5 +1,5 @@
 import { deleted, json, notFound, refuse } from '../answer.ts';
-import { type Call, type Handler, requireAdmin } from '../call.ts';
+import { type Call, type Handler, requireRight } from '../call.ts';
 import { FormErrors, NO_SUCH_CHOICE, REQUIRED, refuseField } from '../form-errors.ts';
 import { addressField, integerField } from '../form-fields.ts';
 import type { Region } from '../region.ts';
@@ -85,7 +85,7 @@ function gatewayField({ form }: Call, errors: FormErrors): string | null {
 }
 
 export const createSubnet: Handler = (call) => {
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   const { form, region } = call;
   const errors = new FormErrors();
   const network = cidrField(call, errors, null);
@@ -116,7 +116,7 @@ export function addSubnet(region: Region, fields: Omit<Subnet, 'id'>): Readonly<
 
 export const updateSubnet: Handler = (call) => {
   const subnet = subnetOf(call);
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   const { form, region } = call;
   const errors = new FormErrors();
   const network = cidrField(call, errors, subnet);
@@ -138,7 +138,7 @@ export const updateSubnet: Handler = (call) => {
 export const deleteSubnet: Handler = (call) => {
   const { region } = call;
   const { id } = subnetOf(call);
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   for (const machine of region.machines.values()) {
     const isHere = machine.interfaces.some(({ links, discovered }) =>
       [...links, ...discovered].some((one) => one.subnet === id),

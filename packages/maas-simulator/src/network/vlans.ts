@@ -1,5 +1,5 @@
 import { badRequest, deleted, json, missing, notFound, refuse } from '../answer.ts';
-import { type Call, type Handler, requireAdmin } from '../call.ts';
+import { type Call, type Handler, requireRight } from '../call.ts';
 import { FormErrors, NO_SUCH_CHOICE, REQUIRED } from '../form-errors.ts';
 import { integerField } from '../form-fields.ts';
 import { fabricOf } from './fabrics.ts';
@@ -70,13 +70,13 @@ function readForm(call: Call, fabric: number, vlan: Readonly<Vlan> | null): Want
 
 export const createVlan: Handler = (call) => {
   const fabric = fabricOf(call).id;
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   return json(viewVlan(call.region, call.region.addVlan(readForm(call, fabric, null))));
 };
 
 export const updateVlan: Handler = (call) => {
   const vlan = vlanOf(call);
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   const wanted = readForm(call, vlan.fabric, vlan);
   const row = Object.assign(call.region.vlans.edit(String(vlan.id)), wanted);
   return json(viewVlan(call.region, row));
@@ -86,7 +86,7 @@ export const updateVlan: Handler = (call) => {
 export const deleteVlan: Handler = (call) => {
   const { region } = call;
   const { id, fabric } = vlanOf(call);
-  requireAdmin(call);
+  requireRight(call, 'can_edit_global_entities');
   const left = region.firstVlanOf(fabric).id;
   if (left === id) refuse(badRequest('This VLAN is the default VLAN in the fabric, it cannot be deleted.'));
   for (const machine of new Set([...region.interfacesOn((vlan) => vlan === id)].map(([found]) => found))) {

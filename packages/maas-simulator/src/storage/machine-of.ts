@@ -1,6 +1,6 @@
 import { MachineStatus } from '@sitewright/maas/status';
 import { type Answer, conflict, forbidden, missing, notFound, refuse } from '../answer.ts';
-import { administeredMachineOf, type Call, editableMachineOf, machineOf, maySee } from '../call.ts';
+import { administeredMachineOf, type Call, editableMachineOf, machineOf, may, maySee } from '../call.ts';
 import type { Machine } from '../records.ts';
 import { devicesOf, partitionsOf } from './devices.ts';
 import { asUsed } from './in-use.ts';
@@ -79,7 +79,7 @@ export function checkUsable(call: Call, machine: Readonly<Machine>, doing: strin
   if (status !== MachineStatus.Ready && status !== MachineStatus.Allocated) {
     refuse(conflict(`Cannot ${doing} ${thing} because the ${what} is not Ready or Allocated.`));
   }
-  if (status === MachineStatus.Ready && !call.user.isSuperuser) {
+  if (status === MachineStatus.Ready && !may(call.user, 'can_edit_machines')) {
     refuse(forbidden(`Cannot ${doing} ${thing} because you don't have the permissions on a Ready ${what}.`));
   }
 }
