@@ -154,6 +154,24 @@ async function startCluster(
   const trust = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
   await run(initdb!, [...initdbArguments, '--no-sync', '-D', data, ...locale, ...trust], { cwd: folder });
 
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await serveCluster(bin, owner, folder, password, given);
+    } catch (error) {
+      // Between the choice of a port and its use, another process may take it.
+      if (attempt === 3 || !String(error).includes('Address already in use')) throw error;
+    }
+  }
+}
+
+async function serveCluster(
+  bin: string,
+  owner: ServerUser,
+  folder: string,
+  password: string,
+  given: Readonly<Record<string, string>>,
+): Promise<PostgresServer> {
+  const data = join(folder, 'data');
   const port = await freePort();
   const settings = {
     listen_addresses: '127.0.0.1',
@@ -209,8 +227,13 @@ async function serverUser(): Promise<ServerUser | undefined> {
   return { ids, command: (program) => [setpriv, ...become, ...dieWithUs, program] };
 }
 
-/** Debian keeps the binaries off the PATH, by major version; the newest is taken. */
+/**
+ * Those of `.ci/postgres-versions`, which must be there where they are named; else Debian's, which it keeps off the PATH by major
+ * version (the newest is taken), or the PATH's.
+ */
 async function findBinaries(): Promise<string | undefined> {
+  const named = process.env.SITEWRIGHT_TEST_POSTGRES_BIN;
+  if (named !== undefined) return named;
   const debian = '/usr/lib/postgresql';
   const versions = await readdir(debian).catch((): string[] => []);
   const folders = versions

@@ -144,8 +144,9 @@ const CATALOGUE = {
     `select table_name, column_name, data_type, coalesce('collate ' || collation_name, '-') as collation,
        case is_nullable when 'NO' then 'not null' else 'null' end, coalesce('default ' || column_default, '-')
      from information_schema.columns where table_schema = 'public' order by table_name, ordinal_position`,
+    // From PostgreSQL 18 on, columns that are not null are constraints, too: the query above has them.
     `select conrelid::regclass::text, conname, pg_get_constraintdef(oid)
-     from pg_constraint where connamespace = 'public'::regnamespace order by 1, 2`,
+     from pg_constraint where connamespace = 'public'::regnamespace and contype <> 'n' order by 1, 2`,
     `select indexdef from pg_indexes where schemaname = 'public' order by indexname`,
   ],
 };
