@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startDevServer } from '../src/platform/temporal/dev-server.ts';
 import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.ts';
+import { startTemporalInMemory } from './rig/temporal-in-memory.ts';
 import { bundleProjectWorkflows } from './rig/workflow-bundle.ts';
 
 declare module 'vitest' {
@@ -25,8 +26,13 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   process.env.GOGC ??= '400';
   // With one thread for its goroutines, it saves the eighth that it spends on waking others: eight files keep both cores busy.
   process.env.GOMAXPROCS ??= '1';
+  // As .ci/newest-temporal wants it.
+  const version = process.env.SITEWRIGHT_TEST_TEMPORAL_SERVER;
   // In memory: tests come and go with it, and nothing waits for a disk.
-  const server = await startDevServer({ binary: found.path, logFile: join(folder, 'temporal.log'), uiPort: 'none' });
+  const server =
+    version === undefined
+      ? await startDevServer({ binary: found.path, logFile: join(folder, 'temporal.log'), uiPort: 'none' })
+      : await startTemporalInMemory(version, folder);
   try {
     const { codePath } = await bundleProjectWorkflows();
     project.provide('temporalAddress', server.address);

@@ -48,6 +48,7 @@ export const SHELVES: readonly Shelf[] = [
       'packages',
       'troubleshooting',
       'web-page',
+      'versions',
       'terms',
     ],
   },

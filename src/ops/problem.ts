@@ -13,6 +13,7 @@ export type ProblemCode =
   | 'temporal-unreachable'
   | 'worker-unavailable'
   | 'workflow-task-failing'
+  | 'paused-in-temporal'
   | 'undecodable'
   | 'maas-not-configured'
   | 'maas-failed'
@@ -52,6 +53,7 @@ export const PROBLEM_CODES: Readonly<
   'temporal-unreachable': { status: 503, exit: 5, title: 'Temporal unreachable' },
   'worker-unavailable': { status: 503, exit: 5, title: 'Worker unavailable' },
   'workflow-task-failing': { status: 503, exit: 5, title: 'Workflow task failing' },
+  'paused-in-temporal': { status: 409, exit: 4, title: 'Paused in Temporal' },
   undecodable: { status: 503, exit: 5, title: 'Encryption key missing' },
   'maas-not-configured': { status: 503, exit: 5, title: 'MAAS not configured' },
   'maas-failed': { status: 502, exit: 5, title: 'MAAS failed' },

@@ -2,7 +2,7 @@ import type { WorkflowExecutionInfo, WorkflowHandle } from '@temporalio/client';
 import { ACTIVITIES, prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import { SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../core/words.ts';
-import { closedOutcome, findExecution, isOpenStatus } from '../platform/temporal/is-run-open.ts';
+import { closedOutcome, findExecution, isOpenStatus, OPEN } from '../platform/temporal/is-run-open.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import type { Page, RunFilter, RunRecord } from '../store/index.ts';
 import type { TemporalAccess } from './dependencies.ts';
@@ -80,11 +80,7 @@ export function runsInTemporal({
     },
     async waiting(filter, stored) {
       // A run on another queue waits for workers of others.
-      const open = await found(
-        `${types} AND TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'`,
-        {},
-        USUAL_LIMIT,
-      );
+      const open = await found(`${types} AND TaskQueue = '${taskQueue}' AND ${OPEN}`, {}, USUAL_LIMIT);
       const known = await stored(open.map(({ id }) => id));
       const unknown = open.filter(({ id }) => !known.has(id));
       const described = await Promise.all(unknown.map((run) => describe(run)));

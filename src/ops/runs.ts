@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
@@ -301,6 +302,26 @@ export function runOperations(deps: OpsDependencies) {
       });
       await record();
       return status;
+    },
+    /** Has a paused run go on: in Temporal first, where Temporal itself has paused its workflow. */
+    async resume(id: string, request: OperatorNote): Promise<AnyRunStatus> {
+      const run = await live(id);
+      const execution = await executionOf(run);
+      if (execution?.isPaused) {
+        const { by, reason } = request;
+        await audited('run.resume', run, { by, reason: reason ?? 'it was paused in Temporal' });
+        await call(() =>
+          temporal.connection.workflowService.unpauseWorkflowExecution({
+            namespace: temporal.namespace,
+            workflowId: run.workflowId,
+            runId: execution.runId,
+            identity: by ?? '',
+            reason: reason ?? '',
+            requestId: randomUUID(),
+          }),
+        );
+      }
+      return await this.update(id, 'resume', request);
     },
     /** The node of a run on a site that a person means. */
     nodeNamed: async (id: string, node: string): Promise<string> => {

@@ -1,9 +1,12 @@
+import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import { WorkerVersions } from '../platform/temporal/worker-versions.ts';
 import type { TemporalAccess } from './dependencies.ts';
 import { asProblem, problem } from './problem.ts';
 import { callTemporal, noWorker, pollsOf } from './temporal-calls.ts';
 
 type SilenceReason =
+  /** By Temporal itself, and not by `run pause`. */
+  | { readonly kind: 'paused'; readonly by: string; readonly reason: string; readonly at: string | null }
   /** `message`: of the first attempt. Temporal records no later one. */
   | { readonly kind: 'failing'; readonly attempt: number; readonly message: string }
   /** `current`: another version, which gets the new runs. */
@@ -26,6 +29,15 @@ export async function explainSilence(
   if (asProblem(error).code !== 'worker-unavailable') return error;
   const found = await callTemporal(temporal, () => reasonOf(temporal, run)).catch(() => null);
   if (found === null) return error;
+  if (found.kind === 'paused') {
+    const { by, reason, at } = found;
+    const details = [at && `at ${at}`, by && `by ${by}`, reason && `(${reason})`].filter(Boolean).join(' ');
+    return problem(
+      'paused-in-temporal',
+      `the workflow of run ${run.id} was paused in Temporal${details && ` ${details}`}: tasks that are running finish, the run starts nothing new and takes only requests to resume, to stop and to cancel`,
+      { hint: resumeHint(run) },
+    );
+  }
   if (found.kind === 'no-worker-of-version') {
     const { version, current } = found;
     const others = current === null ? '' : `; new runs go to ${current}`;
@@ -45,6 +57,10 @@ export async function explainSilence(
   );
 }
 
+/** How a person has Temporal go on. */
+const resumeHint = ({ id, workflowId }: { readonly id: string; readonly workflowId: string }): string =>
+  `sitewright run resume ${id}, or with Temporal's CLI: temporal workflow unpause --workflow-id '${workflowId}'`;
+
 /** A run that has shown nothing new for so long waits for something; or it has no worker. */
 const QUIET_MS = 60_000;
 
@@ -57,10 +73,10 @@ const QUIET_MS = 60_000;
 export async function whyUnattended(
   temporal: TemporalAccess,
   run: Parameters<typeof explainSilence>[1] & { readonly statusAt: string | null },
-  execution: { readonly isOverdue: boolean } | undefined,
+  execution: { readonly isOverdue: boolean; readonly isPaused: boolean } | undefined,
 ): Promise<string | null> {
   const isQuiet = run.statusAt !== null && Date.now() - Date.parse(run.statusAt) > QUIET_MS;
-  if (!execution?.isOverdue && !(isQuiet && (await isWithoutWorker(temporal)))) return null;
+  if (!execution?.isPaused && !execution?.isOverdue && !(isQuiet && (await isWithoutWorker(temporal)))) return null;
   const { message, hint } = asProblem(await explainSilence(temporal, run, noWorker('')));
   return hint === undefined ? message : `${message}. ${hint}`;
 }
@@ -78,6 +94,11 @@ async function reasonOf(
   const execution = { workflowId, runId: runId ?? '' };
   const { workflowService } = connection;
   const described = await workflowService.describeWorkflowExecution({ namespace, execution });
+  const pause = described.workflowExtendedInfo?.pauseInfo;
+  if (pause) {
+    const at = optionalTsToDate(pause.pausedTime)?.toISOString() ?? null;
+    return { kind: 'paused', by: pause.identity ?? '', reason: pause.reason ?? '', at };
+  }
   const attempt = described.pendingWorkflowTask?.attempt ?? 1;
   if (attempt > 1) {
     const request = { namespace, execution, maximumPageSize: EVENTS };

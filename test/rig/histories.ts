@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { temporal } from '@temporalio/proto';
-import { Worker } from '@temporalio/worker';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { expect, inject } from 'vitest';
 
 const folder = new URL('../replay/histories/', import.meta.url);
@@ -43,12 +43,19 @@ export async function recordHistory(
   return history;
 }
 
+type Histories = readonly { readonly workflowId: string; readonly history: temporal.api.history.v1.IHistory }[];
+
 /** Replays the histories of runs with the current code. */
-export async function expectReplay(
-  histories: readonly { readonly workflowId: string; readonly history: temporal.api.history.v1.IHistory }[],
-): Promise<void> {
-  const workflowBundle = { codePath: inject('workflowBundlePath') };
+export async function expectReplay(histories: Histories): Promise<void> {
+  expect(await replayErrors(histories)).toEqual(histories.map(() => undefined));
+}
+
+/** Of a replay, by history; undefined: it was replayed as it was recorded. */
+export async function replayErrors(
+  histories: Histories,
+  workflowBundle: WorkerOptions['workflowBundle'] = { codePath: inject('workflowBundlePath') },
+): Promise<readonly (Error | undefined)[]> {
   const errors = [];
   for await (const { error } of Worker.runReplayHistories({ workflowBundle }, histories)) errors.push(error);
-  expect(errors).toEqual(histories.map(() => undefined));
+  return errors;
 }

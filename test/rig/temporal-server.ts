@@ -18,7 +18,8 @@ const WATCHDOG = fileURLToPath(new URL('../../src/platform/processes/run-with-pa
 export const DYNAMIC_CONFIG = fileURLToPath(new URL('../../deploy/temporal/dynamic-config.yaml', import.meta.url));
 
 /** `server`, the schema tool `sql`, the `schema` they belong to, and the configuration of Temporal's own images. */
-const folder = () => join(cacheFolder(), `temporal-server-${VERSION}`);
+export const serverFolder = (version: string): string => join(cacheFolder(), `temporal-server-${version}`);
+const folder = () => serverFolder(VERSION);
 
 /** Temporal's own server, all four services of it in one process. */
 export interface TemporalServer {
@@ -79,10 +80,33 @@ export async function startTemporalServer(
     DYNAMIC_CONFIG_FILE_PATH: dynamicConfig,
     ...Object.fromEntries(PORTS.map((name, at) => [name, String(ports[at])])),
   };
+  const program = [join(folder(), 'server'), '--root', own, '--config', 'config', '--env', 'docker', '--allow-no-auth'];
+  return await serveTemporal([...program, 'start'], {
+    folder: own,
+    address: `127.0.0.1:${ports[0]}`,
+    env,
+    retention: environment.DEFAULT_NAMESPACE_RETENTION ?? '24h',
+  });
+}
+
+/** Starts a server, waits until it answers, and creates the namespace `default`. It ends with this process. */
+export async function serveTemporal(
+  command: readonly string[],
+  {
+    folder: own,
+    address,
+    env,
+    retention = '24h',
+  }: {
+    readonly folder: string;
+    readonly address: string;
+    readonly env: NodeJS.ProcessEnv;
+    readonly retention?: string;
+  },
+): Promise<TemporalServer> {
   const logFile = join(own, 'server.log');
   const log = await open(logFile, 'a');
-  const program = [join(folder(), 'server'), '--root', own, '--config', 'config', '--env', 'docker', '--allow-no-auth'];
-  const child = spawn(process.execPath, [WATCHDOG, '5000', ...program, 'start'], {
+  const child = spawn(process.execPath, [WATCHDOG, '5000', ...command], {
     cwd: own,
     env,
     // Through its end of this pipe the watchdog notices that we have ended, for whatever reason.
@@ -91,7 +115,7 @@ export async function startTemporalServer(
   await log.close();
   const ended = new Promise<void>((done) => child.once('exit', () => done()));
   const server: TemporalServer = {
-    address: `127.0.0.1:${ports[0]}`,
+    address,
     pid: child.pid!,
     log: () => readFile(logFile, 'utf8'),
     async stop() {
@@ -100,11 +124,7 @@ export async function startTemporalServer(
     },
   };
   try {
-    await makeNamespace(
-      server.address,
-      environment.DEFAULT_NAMESPACE_RETENTION ?? '24h',
-      () => child.exitCode !== null,
-    );
+    await makeNamespace(address, retention, () => child.exitCode !== null);
     return server;
   } catch (error) {
     await server.stop();

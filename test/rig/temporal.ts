@@ -14,6 +14,9 @@ import { sideQueue } from '../../workflows/protocol.ts';
 /** Of an API in a test with a worker: on a loaded machine, an answer takes many times its usual time. */
 export const PATIENCE = 20;
 
+/** Whether the tests' server is the newest, which `.ci/newest-temporal` takes, and not that of the CLI. It can pause workflows. */
+export const isNewestServer = process.env.SITEWRIGHT_TEST_TEMPORAL_SERVER !== undefined;
+
 /** A test file's own corner of the shared dev server. */
 export interface TemporalRig {
   readonly address: string;
@@ -62,7 +65,11 @@ export async function temporalRig(
   const native = await NativeConnection.connect({ address });
   const tag = randomUUID().slice(0, 8);
   const namespace = options.namespace === 'own' ? `test-${tag}` : 'default';
-  if (options.namespace === 'own') await createNamespace(connection, namespace);
+  if (options.namespace === 'own') {
+    await createNamespace(connection, namespace);
+    // The server of the CLI has them in every namespace.
+    if (isNewestServer) await ensureSearchAttributes(connection, namespace);
+  }
   const taskQueue = `test-${tag}`;
   const running = new Set<RunningWorker>();
 

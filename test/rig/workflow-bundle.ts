@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { installationFile } from '../../src/platform/installation.ts';
 import { bundleOurWorkflows, bundleWorkflows, type WorkflowBundleFile } from '../../worker/parts/workflow-bundle.ts';
 import type { TemporalRig } from './temporal.ts';
@@ -14,6 +15,27 @@ export async function withHurriedChildren(rig: TemporalRig): Promise<TemporalRig
     more: ['test/rig/workflows/hurried-children.ts'],
   });
   return { ...rig, runWorker: (options) => rig.runWorker({ ...options, workflowBundle: { codePath } }) };
+}
+
+/** A text of the bundle that a work-around consists of, and what it would be without. */
+interface Workaround {
+  readonly is: string;
+  readonly was: string;
+}
+
+/** What the SDK does to replay makes us do these; without one of them, a run is not replayed as it was recorded. */
+export const WORKAROUNDS = {
+  /** `refuseQueriesAhead` of workflows/interceptors.ts */
+  queriesAhead: { is: 'if (isRefused) throw', was: 'if (false) throw' },
+  /** `afterResults` of workflows/border.ts */
+  afterResults: { is: 'return afterResults().then(', was: 'return ({ then: (handler) => handler() }).then(' },
+} as const satisfies Record<string, Workaround>;
+
+/** The project's workflows without one of them: the option `workflowBundle` of a worker. */
+export async function bundleWithout({ is, was }: Workaround): Promise<{ readonly code: string }> {
+  const parts = (await readFile((await bundleProjectWorkflows()).codePath, 'utf8')).split(is);
+  if (parts.length !== 2) throw new Error(`the bundle has '${is}' ${parts.length - 1} times`);
+  return { code: parts.join(was) };
 }
 
 /** Bundles workflows that exist for one test only, e.g. `test/rig/workflows/sleeper.ts`. */

@@ -1,10 +1,12 @@
+import type { WorkerOptions } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { getRun } from '../../src/ops/workflow-calls.ts';
-import { expectReplay } from '../rig/histories.ts';
+import { expectReplay, replayErrors } from '../rig/histories.ts';
 import { lookUntil } from '../rig/look-again.ts';
 import { failed } from '../rig/scripted-graph.ts';
 import { graphWithAgents } from '../rig/scripted-graph-run.ts';
-import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { isNewestServer, type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { bundleWithout, WORKAROUNDS } from '../rig/workflow-bundle.ts';
 
 let rig: TemporalRig;
 beforeAll(async () => {
@@ -19,7 +21,7 @@ const QUERIES = 8;
  * A worker that stops loses the work it has just been given: a workflow task that has started, and is retried when its
  * time is over. A query that had waited until then reaches the next worker with a history that contains the lost task.
  */
-it('a run continues as recorded when a query is answered next to a lost workflow task', async () => {
+async function queriedBesideALostTask(more: Partial<WorkerOptions> = {}) {
   const { graph, agents, activities } = await graphWithAgents(rig, {
     plans: {
       default: {
@@ -35,7 +37,7 @@ it('a run continues as recorded when a query is answered next to a lost workflow
     },
   });
   const taskQueue = rig.workflowId('queue');
-  const work = () => rig.runWorker({ taskQueue, activities, stickyQueueScheduleToStartTimeout: 50 });
+  const work = () => rig.runWorker({ taskQueue, activities, stickyQueueScheduleToStartTimeout: 50, ...more });
   const before = await work();
   const workflowId = rig.workflowId('execute_graph');
   const handle = await rig.client.workflow.start('execute_graph', {
@@ -71,7 +73,24 @@ it('a run continues as recorded when a query is answered next to a lost workflow
   (await graph.heldTask('next@n0')).finish();
   (await graph.heldTask('again@n1')).finish();
   await expect(handle.result()).resolves.toMatchObject({ outcome: 'success' });
-  await expectReplay([{ workflowId, history: await handle.fetchHistory() }]);
   await after.stop();
   await agents.stop();
+  return [{ workflowId, history: await handle.fetchHistory() }];
+}
+
+it('a run continues as recorded when a query is answered next to a lost workflow task', async () => {
+  await expectReplay(await queriedBesideALostTask());
 });
+
+// With a server 1.32.2 this case does not arise (three of three runs); with those from 1.27 on, it does.
+// Should this fail after an upgrade of the SDK, the SDK needs it no more: remove `refuseQueriesAhead` of workflows/interceptors.ts.
+it.skipIf(isNewestServer)(
+  'the SDK still executes a run ahead of its workflow task for a query, so that we refuse such queries',
+  async () => {
+    const workflowBundle = await bundleWithout(WORKAROUNDS.queriesAhead);
+    const histories = await queriedBesideALostTask({ workflowBundle });
+    expect(await replayErrors(histories, workflowBundle)).toMatchObject([
+      { message: expect.stringMatching(/nondeterminism/i) },
+    ]);
+  },
+);

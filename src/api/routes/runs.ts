@@ -85,7 +85,7 @@ export const serveRuns: RouteGroup = async (app, { operations: { runs, sites, ta
     'GET /runs/:run/logs': ({ params, query }) => taskLogs.ofRun(params.run, given(query)),
     'GET /runs/:run/nodes/:node/tasks/:task/log': taskLog(taskLogs),
     'POST /runs/:run/pause': (request) => runs.update(request.params.run, 'pause', operatorOf(request)),
-    'POST /runs/:run/resume': (request) => runs.update(request.params.run, 'resume', operatorOf(request)),
+    'POST /runs/:run/resume': (request) => runs.resume(request.params.run, operatorOf(request)),
     async 'POST /runs/:run/stop'(request) {
       await runs.stop(request.params.run, operatorOf(request));
       return current(request.params.run);

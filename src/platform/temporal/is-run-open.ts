@@ -7,6 +7,12 @@ const SCHEDULED = 1;
 /** A worker takes a workflow task within milliseconds; one that starts, within seconds. */
 const OVERDUE_MS = 5_000;
 
+/**
+ * The same in a query of Temporal's lists. Those that Temporal has paused are not `Running`, and `Paused` is a word that servers before 1.30
+ * refuse.
+ */
+export const OPEN = 'CloseTime IS NULL';
+
 /** Whether a workflow run in this state may still act. */
 export const isOpenStatus = (status: string): boolean => status === 'RUNNING' || status === 'PAUSED';
 
@@ -27,6 +33,8 @@ interface RunExecution {
 
 /** An execution as it was when it was looked up. */
 export interface FoundExecution extends RunExecution {
+  /** Whether Temporal itself has paused it: its workflow gets no tasks, and answers neither queries nor updates. */
+  readonly isPaused: boolean;
   /** Whether something has happened to it that no worker could process yet. */
   readonly isOverdue: boolean;
   /** Ids of the activities that it waits for. */
@@ -55,7 +63,8 @@ export async function findExecution(
         }));
         const activities = (raw.pendingActivities ?? []).map(({ activityId }) => activityId ?? '');
         const isOpen = isOpenStatus(status.name);
-        return { runId, isOpen, isOverdue: isOverdue(raw.pendingWorkflowTask), children, activities };
+        const isPaused = status.name === 'PAUSED';
+        return { runId, isOpen, isPaused, isOverdue: isOverdue(raw.pendingWorkflowTask), children, activities };
       }
       wanted = next;
     }

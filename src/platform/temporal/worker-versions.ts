@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { WorkerVersionStatus } from '../../core/words.ts';
+import { OPEN } from './is-run-open.ts';
 import { metadataClient } from './metadata-client.ts';
 
 /** A worker that polls. */
@@ -218,6 +219,6 @@ export class WorkerVersions {
   }
 
   #pinnedTo(version: string): string {
-    return `TemporalWorkerDeploymentVersion = '${this.deployment}:${version}' AND ExecutionStatus = 'Running'`;
+    return `TemporalWorkerDeploymentVersion = '${this.deployment}:${version}' AND ${OPEN}`;
   }
 }
