@@ -108,6 +108,8 @@ export interface Handlers<C extends WorkflowContract> {
   };
   /** Receives invalid messages. */
   warn(text: string): void;
+  /** Has the run look at what is due now; see `afterResults`. */
+  wake?(): void;
 }
 
 /**
@@ -116,7 +118,7 @@ export interface Handlers<C extends WorkflowContract> {
  * fields.
  */
 export function handle<C extends WorkflowContract>(handlers: Handlers<C>): void {
-  const { signals, updates, queries, warn }: AnyHandlers = handlers;
+  const { signals, updates, queries, warn, wake }: AnyHandlers = handlers;
   for (const [name, { read, handle, ...options }] of Object.entries(signals)) {
     const receive = (...payloads: unknown[]): void => {
       const { request, problems } = readPayload(read, payloads);
@@ -134,6 +136,7 @@ export function handle<C extends WorkflowContract>(handlers: Handlers<C>): void 
     };
     const receive = (...payloads: unknown[]): unknown => {
       const { request } = readPayload(read, payloads);
+      wake?.();
       return afterResults().then(() => {
         validate?.(request);
         return handle(request);
@@ -186,6 +189,7 @@ interface AnyHandlers {
   >;
   readonly queries: Readonly<Record<string, { readonly description: string; answer(): unknown }>>;
   warn(text: string): void;
+  wake?(): void;
 }
 
 /** A child workflow that was started. */
@@ -299,7 +303,8 @@ const ROUNDS = 4;
  *
  * The SDK executes updates first. A worker that has to read a run's history again gets workflow tasks that ordered nothing in
  * one activation with the update that follows them, but a later replay gets them one after the other, the update last. Only
- * an update that always comes last orders the same in both.
+ * an update that always comes last orders the same in both. What the run decides by the time it decides before the update, too, in both: the
+ * results that came before find it due at the time of the update if they are taken together with it, and not if they are replayed at theirs.
  */
 export async function afterResults(): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {

@@ -410,6 +410,7 @@ function handleGraphOperators(run: GraphRun): void {
       },
     },
     warn: (text) => run.warn(text),
+    wake: () => run.control.wake(),
   });
 }
 

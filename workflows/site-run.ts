@@ -368,6 +368,7 @@ function handleSiteOperators(run: SiteRun): void {
       },
     },
     warn: (text) => run.warn(text),
+    wake: () => run.control.wake(),
   });
 }
 
