@@ -130,7 +130,7 @@ it('MAAS is checked through the API, and directly', async () => {
   ]) {
     const { code, out } = await sitewright(...args);
     expect(code).toBe(0);
-    expect(out).toMatch(/is an administrator/);
+    expect(out).toMatch(/may edit all machines/);
     expect(out).toMatch(/^ +6 {2}New$/m);
   }
 });
