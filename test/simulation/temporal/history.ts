@@ -10,6 +10,8 @@ export interface Turn {
   readonly flags: readonly number[];
   /** Its worker got the turn before together with this one, and at its time. */
   readonly isJoined?: boolean;
+  /** A worker got it again at a later time, with a request that was rejected and left no trace. */
+  wasLate?: boolean;
 }
 
 export interface HistoryEvent {
@@ -34,15 +36,23 @@ export function sortJobs(jobs: readonly Job[]): Job[] {
 
 /**
  * Jobs of the last turn that core gives a worker once more, together with an update: when the worker has to read the run again, and
- * that turn ordered nothing. A later replay gets them one after the other (seen with SDK 1.24).
+ * neither that turn nor the one before ordered anything (`find_end_index_of_next_wft_seq` in the core of SDK 1.24).
  */
 export function givenAgain(turns: readonly Turn[], arrived: readonly Job[]): readonly Job[] {
-  const last = turns.at(-1);
   const isUpdateAlone = arrived.length > 0 && arrived.every(({ doUpdate }) => doUpdate);
-  if (last === undefined || !isUpdateAlone || last.activations.length !== 1) return [];
-  const { jobs, commands } = last.activations[0]!;
-  return commands.length === 0 ? jobs : [];
+  return isUpdateAlone && endsIdle(turns) ? turns.at(-1)!.activations[0]!.jobs : [];
 }
+
+/** Whether the last two turns ordered nothing. */
+function endsIdle(turns: readonly Turn[]): boolean {
+  const last = turns.at(-1);
+  if (last === undefined || last.activations.length !== 1) return false;
+  return turns.slice(-2).every(({ activations }) => activations.every(({ commands }) => commands.length === 0));
+}
+
+/** Whether a replay gets this turn together with the one before, as its worker had: always, unless it began with an accepted update. */
+export const staysJoined = ({ isJoined, activations }: Turn): boolean =>
+  isJoined === true && !activations[0]?.commands[0]?.updateResponse;
 
 /** Jobs as a replay gets them: without the validation of updates, and with the patches that were set in the turn. */
 export const asReplayed = (jobs: readonly Job[], commands: readonly Command[]): Job[] => [

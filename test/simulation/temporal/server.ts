@@ -389,15 +389,25 @@ export class SimulatedTemporal {
       const due = at + (milliseconds(command.startToFireTimeout) ?? 0);
       this.#startTimer(execution, seq, due - this.time.now);
     }
-    for (const [seq, { command }] of waiting.children) {
+    for (const [seq, { command, isStarted }] of waiting.children) {
       const child = this.#newest.get(command.workflowId ?? '');
+      if (child === undefined) {
+        this.#startChild(execution, command);
+        continue;
+      }
       execution.children.set(seq, {
         workflowId: command.workflowId ?? '',
-        runId: child?.runId ?? null,
+        runId: child.runId,
         cancelRequested: false,
       });
-      if (child !== undefined) child.takenOverBy = { runId, seq };
-      if (child === undefined || child.status !== 'RUNNING') this.#childClosed(execution, seq, child);
+      child.takenOverBy = { runId, seq };
+      // The new execution learns of a start that it does not know yet, and of an end (seen with server 1.29).
+      if (!isStarted) {
+        this.event(execution, 'ChildWorkflowExecutionStarted', child.workflowId);
+        const succeeded = { runId: child.firstRunId };
+        this.arrived(execution, { resolveChildWorkflowExecutionStart: { seq, succeeded } });
+      }
+      if (child.status !== 'RUNNING') this.#childClosed(execution, seq, child);
     }
     this.wake(execution);
     return execution;
@@ -491,18 +501,19 @@ export class SimulatedTemporal {
       execution.failedTasks = 0;
       this.turnsDone++;
       execution.task = 'none';
-      this.#complete(execution, { at, historyLength, ...done }, updates);
+      if (this.#complete(execution, { at, historyLength, ...done }, updates)) worker.recorded(execution);
       if (fault === 'lost-cache') worker.forget(execution);
       this.wake(execution);
       await this.#answerQueries(execution);
     });
   }
 
+  /** Whether the turn left a trace in the history. */
   #complete(
     execution: Execution,
     done: Pick<Turn, 'at' | 'historyLength' | 'activations' | 'flags' | 'isJoined'>,
     updates: readonly Update[],
-  ): void {
+  ): boolean {
     const responses = done.activations.flatMap(({ commands }) =>
       commands.flatMap(({ updateResponse }) => updateResponse ?? []),
     );
@@ -536,8 +547,10 @@ export class SimulatedTemporal {
         recorded.flatMap(({ commands }) => commands.map(nameOf)).join(' '),
       );
     }
+    if (isTraceless && done.isJoined) execution.turns.at(-1)!.wasLate = true;
     for (const { commands } of done.activations)
       for (const command of commands) if (execution.status === 'RUNNING') this.#carryOut(execution, command);
+    return !isTraceless;
   }
 
   #carryOut(execution: Execution, command: Command): void {
@@ -794,15 +807,15 @@ export class SimulatedTemporal {
     if (above !== undefined) this.#childClosed(this.current(above), parent.seq, execution);
   }
 
-  #childClosed(parent: Execution, seq: number, child: Execution | undefined): void {
+  #childClosed(parent: Execution, seq: number, child: Execution): void {
     const known = parent.children.get(seq);
     if (parent.status !== 'RUNNING' || known === undefined) return;
     // One that is left of before a reset, and gives way to that which is being started.
     const first = known.runId === null ? undefined : this.#byRun.get(known.runId)?.firstRunId;
-    if (child !== undefined && child.firstRunId !== first) return;
+    if (child.firstRunId !== first) return;
     parent.children.delete(seq);
-    const { workflowId = '', runId = '', type = '', status = 'TERMINATED' } = child ?? {};
-    const { result, failure } = child?.answer ?? {};
+    const { workflowId, runId, type, status } = child;
+    const { result, failure } = child.answer ?? {};
     this.event(parent, 'ChildWorkflowExecutionClosed', `${workflowId} ${status}`);
     const wrapped: Failure = {
       message: 'Child Workflow execution failed',

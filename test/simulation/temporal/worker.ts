@@ -1,5 +1,5 @@
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import { givenAgain, sortJobs, type Turn } from './history.ts';
+import { givenAgain, sortJobs, staysJoined, type Turn } from './history.ts';
 import {
   type ActivityEnd,
   type ActivityTask,
@@ -84,6 +84,12 @@ export class Worker {
     void cached?.instance.dispose();
   }
 
+  /** The last turn that it carried out is in the history. One that left no trace there is in its memory only. */
+  recorded({ runId, turns }: Execution): void {
+    const cached = this.#cache.get(runId);
+    if (cached?.turns === turns.length - 1) cached.turns++;
+  }
+
   async turn(
     server: SimulatedTemporal,
     execution: Execution,
@@ -102,8 +108,6 @@ export class Worker {
         flags.push(...answer.flags.filter((flag) => !known.includes(flag)));
         next = within(answer.commands, execution);
       } while (next.length > 0);
-      const cached = this.#cache.get(execution.runId);
-      if (cached !== undefined) cached.turns++;
       return { ok: true, activations, flags, ...(again.length > 0 ? { isJoined: true } : {}) };
     } catch (error) {
       if (!(error instanceof TaskFailure)) throw error;
@@ -164,11 +168,20 @@ export class Worker {
   ): Promise<void> {
     if (turns.length > 0) this.replays++;
     const flags = execution.turns.flatMap((turn) => turn.flags);
-    // From a turn on that was joined with one before, things have happened at another time than they do now.
+    // From a turn on that was joined with one before, and is no longer, things have happened at another time than they do now.
     let compared = textOf;
-    for (const [number, { at, historyLength, activations, isJoined }] of turns.entries()) {
-      if (isJoined || turns[number + 1]?.isJoined) compared = shapeOf;
-      for (const { jobs, commands } of activations) {
+    let held: readonly Job[] = [];
+    for (const [number, turn] of turns.entries()) {
+      const { at, historyLength, activations, isJoined, wasLate } = turn;
+      const next = turns[number + 1];
+      if (next !== undefined && staysJoined(next)) {
+        held = activations[0]!.jobs;
+        continue;
+      }
+      if ((isJoined && !staysJoined(turn)) || next?.isJoined || wasLate) compared = shapeOf;
+      for (const { jobs: own, commands } of activations) {
+        const jobs = held.length > 0 ? sortJobs([...held, ...own]) : own;
+        held = [];
         const answer = await instance.activate({ at, jobs, isReplaying: true, historyLength, flags });
         const [now, before] = [compared(effective(answer.commands)), compared(commands)];
         if (now === before) continue;

@@ -206,7 +206,6 @@ export class SiteChecks implements Observer {
 
   readonly #deployedBy = new Map<string, string>();
   readonly #commissionings = new Map<string, number>();
-  readonly #marked = new Set<string>();
   /** Site, revision and run of each deployment that counted as whole. */
   readonly #lastGood: (readonly [string, number, string])[] = [];
 
@@ -227,7 +226,7 @@ export class SiteChecks implements Observer {
 
   mayErase: () => boolean = () => false;
 
-  afterMaasChange({ method, path, body, status, by }: MaasRequest): void {
+  afterMaasChange({ method, path, body, status, answer, by }: MaasRequest): void {
     if (by === null) return;
     const found = CHANGES.exec(path);
     if (found === null) return;
@@ -247,12 +246,12 @@ export class SiteChecks implements Observer {
       if (times > 1) this.#world.violated(`${by.activity} of ${by.workflowId} commissioned ${id} ${times} times`);
     }
     if (operation === 'release' && by.workflowId.startsWith('redeploy_nodes:')) this.#allMayBeReleased(by);
-    if (operation === 'set_workload_annotations') this.#marked.add(`${id} ${this.#runOf(by)}`);
     if (operation === 'deploy') {
-      if (!this.#marked.has(`${id} ${this.#runOf(by)}`))
+      const request = new URLSearchParams(body).get('comment') ?? '';
+      const { owner_data: marker = {} } = JSON.parse(answer) as Machine;
+      if (marker.sitewright_site !== this.#site || marker.sitewright_run !== request)
         this.#world.violated(`${by.activity} of ${by.workflowId} deployed ${id} without its marker`);
       this.#deployedBy.set(id, this.#runOf(by));
-      const request = new URLSearchParams(body).get('comment') ?? '';
       // A reset decides anew.
       const key = `${found[1]} ${request} ${by.runId}`;
       const times = (this.deployments.get(key) ?? 0) + 1;

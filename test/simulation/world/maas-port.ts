@@ -12,6 +12,8 @@ export interface MaasRequest {
   readonly path: string;
   readonly body: string;
   readonly status: number;
+  /** The body of the answer. */
+  readonly answer: string;
   readonly by: ReturnType<typeof caller>;
 }
 
@@ -50,7 +52,7 @@ export function maasPort(
           }),
         );
         if (answer === null) throw new TransportError('lost', 'ECONNRESET');
-        if (method !== 'GET') after({ method, path, body, status: answer.status, by });
+        if (method !== 'GET') after({ method, path, body, status: answer.status, answer: String(answer.body), by });
         await pause(random.int(2, 40));
         if (random.chance(world.weather.maasLosesAnswers))
           throw random.chance(0.5)
