@@ -263,7 +263,8 @@ class Chaos {
       const { items } = (await this.#system.get(`/api/v1/runs?label=mark:${mark}`)) as {
         items: { id: string; workflow_id: string; outcome: string | null; reason: string | null }[];
       };
-      return items[0];
+      // A start whose answer was lost, and which no list showed yet, was repeated: the later run is refused, because the first is open.
+      return items.at(-1);
     };
     const started = await until(async () => {
       // The answer to an earlier start may have been lost.
@@ -277,14 +278,15 @@ class Chaos {
     }
     this.#open[lane] = { id: started.id, workflowId: started.workflow_id };
     const ended = await until(async () => {
-      const { outcome, reason } = (await this.#system.get(`/api/v1/runs/${started.id}`)) as typeof started;
-      return outcome === null ? undefined : { outcome, reason };
+      const found = await find();
+      if (found !== undefined) this.#open[lane] = { id: found.id, workflowId: found.workflow_id };
+      return found?.outcome ? found : undefined;
     });
     delete this.#open[lane];
-    const report = ended && (await until(() => this.#system.get(`/api/v1/runs/${started.id}/report`)));
+    const report = ended && (await until(() => this.#system.get(`/api/v1/runs/${ended.id}/report`)));
     const { outcome } = (report ?? {}) as { outcome?: string };
     if (ended === undefined || outcome !== ended.outcome)
-      this.#found.withoutReport.push(`${mark} (${started.id}): ${JSON.stringify(ended)}, report ${outcome}`);
+      this.#found.withoutReport.push(`${mark} (${(ended ?? started).id}): ${JSON.stringify(ended)}, report ${outcome}`);
     else if (outcome !== 'success')
       this.#found.notOk.push(`${mark}: ${outcome}: ${ended.reason} ${JSON.stringify(report).slice(0, 2_000)}`);
   }
