@@ -48,6 +48,8 @@ export class ActivityTask {
   #running: Attempt | null = null;
   #details: unknown;
   #cancelRequested = false;
+  /** Its workflow no longer waits for it, and the server does not know. */
+  #isLeft = false;
   /** Of the attempt before. */
   #lastFailure: Failure | undefined;
   #ended = false;
@@ -218,6 +220,10 @@ export class ActivityTask {
 
   requestCancel(): void {
     if (this.#ended || this.#cancelRequested) return;
+    if (this.policy.isAbandoned) {
+      this.#isLeft = true;
+      return;
+    }
     this.#cancelRequested = true;
     this.#server.event(this.#execution, 'ActivityTaskCancelRequested', this.policy.activityId);
     // One that no worker has, the server ends itself.
@@ -239,9 +245,11 @@ export class ActivityTask {
     this.leave();
     const { seq, activityId } = this.policy;
     this.#execution.activities.delete(seq);
+    // A server writes the start of an activity together with its end.
+    if (this.#running !== null) this.#server.event(this.#execution, 'ActivityTaskStarted', activityId, false);
     this.#server.event(this.#execution, event, activityId);
     // Core has told the workflow already when it asked for the cancellation.
-    if (this.#cancelRequested && (this.policy.isTried || this.policy.isAbandoned)) return;
+    if (this.#isLeft || (this.#cancelRequested && this.policy.isTried)) return;
     this.#server.arrived(this.#execution, { resolveActivity: { seq, result } });
   }
 

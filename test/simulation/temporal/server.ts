@@ -70,6 +70,21 @@ interface Query {
   reject(error: Error): void;
 }
 
+/** A child as its parent has it. */
+interface Child {
+  readonly workflowId: string;
+  readonly type: string;
+  runId: string | null;
+  cancelRequested: boolean;
+  /** What the parent waits for when it cancels the child. */
+  readonly cancellation: number;
+  /** The parent has been told how it ended, or no longer waits for it. */
+  isResolved: boolean;
+}
+
+/** As in the SDK's core. */
+export const CHILD_CANCELLATION = { abandon: 0, tryCancel: 1, waitRequested: 3 } as const;
+
 /** One run of a workflow. */
 export interface Execution extends RunIdentity {
   readonly taskQueue: string;
@@ -97,7 +112,7 @@ export interface Execution extends RunIdentity {
   queries: Query[];
   activities: Map<number, Activity>;
   timers: Map<number, () => void>;
-  children: Map<number, { readonly workflowId: string; runId: string | null; cancelRequested: boolean }>;
+  children: Map<number, Child>;
   task: 'none' | 'scheduled' | 'running';
   /** Which of the tries of a task is the one that counts. */
   taskToken: number;
@@ -255,7 +270,7 @@ export class SimulatedTemporal {
       queries: [] as Query[],
       activities: new Map<number, Activity>(),
       timers: new Map<number, () => void>(),
-      children: new Map<number, { workflowId: string; runId: string | null; cancelRequested: boolean }>(),
+      children: new Map<number, Child>(),
       task: 'none' as const,
       taskToken: 0,
       failedTasks: 0,
@@ -271,8 +286,10 @@ export class SimulatedTemporal {
     this.#byRun.set(execution.runId, execution);
   }
 
-  event(execution: Execution, type: string, detail = ''): void {
+  /** @param isTold whether the story needs it: not where another line says the same */
+  event(execution: Execution, type: string, detail = '', isTold = true): void {
     execution.events.push({ at: this.time.now, type, detail });
+    if (!isTold) return;
     this.#recorded(execution, type, detail);
     this.#tell(`${execution.workflowId} ${type}${detail === '' ? '' : ` ${detail}`}`);
   }
@@ -379,12 +396,16 @@ export class SimulatedTemporal {
     const kept = new Set<Job>(arrived);
     for (const job of later) {
       const { signalWorkflow, doUpdate } = job;
-      if (signalWorkflow && !kept.has(job)) execution.inbox.push(job);
+      if (signalWorkflow && !kept.has(job)) {
+        this.event(execution, 'WorkflowExecutionSignaled', signalWorkflow.signalName ?? '');
+        execution.inbox.push(job);
+      }
+      if (doUpdate) this.event(execution, 'WorkflowExecutionUpdateAdmitted', doUpdate.name ?? '', false);
       if (doUpdate)
         void this.#admit(execution, doUpdate.id ?? '', doUpdate.name ?? '', [...(doUpdate.input ?? [])] as Payload[]);
     }
     const waiting = waitingAfter(execution.turns, arrived);
-    for (const { command } of waiting.activities.values()) this.#schedule(execution, command);
+    for (const { command } of waiting.activities.values()) this.#beginActivity(execution, command);
     for (const [seq, { command, at }] of waiting.timers) {
       const due = at + (milliseconds(command.startToFireTimeout) ?? 0);
       this.#startTimer(execution, seq, due - this.time.now);
@@ -398,7 +419,7 @@ export class SimulatedTemporal {
       execution.children.set(seq, {
         workflowId: command.workflowId ?? '',
         runId: child.runId,
-        cancelRequested: false,
+        ...newChild(command),
       });
       child.takenOverBy = { runId, seq };
       // The new execution learns of a start that it does not know yet, and of an end (seen with server 1.29).
@@ -435,6 +456,7 @@ export class SimulatedTemporal {
       execution.inbox.length > 0 || [...execution.updates.values()].some(({ state }) => state === 'admitted');
     if (!isDue) return;
     execution.task = 'scheduled';
+    this.event(execution, 'WorkflowTaskScheduled', '', false);
     this.time.after(delay, () => this.#turn(execution));
   }
 
@@ -557,45 +579,49 @@ export class SimulatedTemporal {
     if (command.scheduleActivity) this.#schedule(execution, command.scheduleActivity);
     else if (command.requestCancelActivity)
       execution.activities.get(command.requestCancelActivity.seq ?? 0)?.requestCancel();
-    else if (command.startTimer)
-      this.#startTimer(
-        execution,
-        command.startTimer.seq ?? 0,
-        milliseconds(command.startTimer.startToFireTimeout) ?? 0,
-      );
-    else if (command.cancelTimer) {
+    else if (command.startTimer) {
+      const seq = command.startTimer.seq ?? 0;
+      this.event(execution, 'TimerStarted', String(seq), false);
+      this.#startTimer(execution, seq, milliseconds(command.startTimer.startToFireTimeout) ?? 0);
+    } else if (command.cancelTimer) {
       const seq = command.cancelTimer.seq ?? 0;
+      this.event(execution, 'TimerCanceled', String(seq), false);
       execution.timers.get(seq)?.();
       execution.timers.delete(seq);
       execution.inbox = execution.inbox.filter(({ fireTimer }) => fireTimer?.seq !== seq);
     } else if (command.startChildWorkflowExecution) this.#startChild(execution, command.startChildWorkflowExecution);
-    else if (command.cancelChildWorkflowExecution) {
-      const child = execution.children.get(command.cancelChildWorkflowExecution.childWorkflowSeq ?? 0);
-      if (child !== undefined) {
-        child.cancelRequested = true;
-        this.time.after(this.random.int(1, 20), () => this.#cancelChild(child));
-      }
-    } else if (command.signalExternalWorkflowExecution)
+    else if (command.cancelChildWorkflowExecution)
+      this.#askChildToCancel(execution, command.cancelChildWorkflowExecution.childWorkflowSeq ?? 0);
+    else if (command.signalExternalWorkflowExecution)
       this.#signalExternal(execution, command.signalExternalWorkflowExecution);
     else if (command.requestCancelExternalWorkflowExecution) {
       const { seq, workflowExecution: target } = command.requestCancelExternalWorkflowExecution;
+      this.event(execution, 'RequestCancelExternalWorkflowExecutionInitiated', target?.workflowId ?? '', false);
       this.time.after(this.random.int(1, 20), () => {
         const found = this.#target(target?.workflowId ?? '', target?.runId ?? '');
-        if (found?.status === 'RUNNING') this.cancel(found);
-        const failure = found?.status === 'RUNNING' ? undefined : failureNamed('unable to cancel external workflow');
+        const isOpen = found?.status === 'RUNNING';
+        if (isOpen) this.cancel(found);
+        if (execution.status !== 'RUNNING') return;
+        const event = isOpen
+          ? 'ExternalWorkflowExecutionCancelRequested'
+          : 'RequestCancelExternalWorkflowExecutionFailed';
+        this.event(execution, event, target?.workflowId ?? '', false);
+        const failure = isOpen ? undefined : failureNamed('unable to cancel external workflow');
         this.arrived(execution, {
           resolveRequestCancelExternalWorkflow: { seq: seq ?? 0, ...(failure ? { failure } : {}) },
         });
       });
     } else if (command.updateResponse) this.#respond(execution, command.updateResponse);
-    else if (command.upsertWorkflowSearchAttributes)
+    else if (command.upsertWorkflowSearchAttributes) {
+      this.event(execution, 'UpsertWorkflowSearchAttributes', '', false);
       Object.assign(
         execution.searchAttributes,
         command.upsertWorkflowSearchAttributes.searchAttributes?.indexedFields ?? {},
       );
-    else if (command.modifyWorkflowProperties)
+    } else if (command.modifyWorkflowProperties) {
+      this.event(execution, 'WorkflowPropertiesModified', '', false);
       Object.assign(execution.memo, command.modifyWorkflowProperties.upsertedMemo?.fields ?? {});
-    else if (command.completeWorkflowExecution) {
+    } else if (command.completeWorkflowExecution) {
       this.event(execution, 'WorkflowExecutionCompleted');
       this.#close(execution, 'COMPLETED', command.completeWorkflowExecution.result as Payload | undefined);
     } else if (command.failWorkflowExecution) {
@@ -607,7 +633,8 @@ export class SimulatedTemporal {
       this.#close(execution, 'CANCELLED', undefined, { ...failureNamed('cancelled'), canceledFailureInfo: {} });
     } else if (command.continueAsNewWorkflowExecution)
       this.#continue(execution, command.continueAsNewWorkflowExecution);
-    else if (!command.setPatchMarker && !command.cancelSignalWorkflow)
+    else if (command.setPatchMarker) this.event(execution, 'MarkerRecorded', '', false);
+    else if (!command.cancelSignalWorkflow)
       throw new Error(`the simulated server does not know the command ${Object.keys(command).join(', ')}`);
   }
 
@@ -630,6 +657,12 @@ export class SimulatedTemporal {
   }
 
   #schedule(execution: Execution, command: NonNullable<Command['scheduleActivity']>): void {
+    const { seq, activityId, activityType } = command;
+    this.event(execution, 'ActivityTaskScheduled', (activityId === String(seq) ? activityType : activityId) ?? '');
+    this.#beginActivity(execution, command);
+  }
+
+  #beginActivity(execution: Execution, command: NonNullable<Command['scheduleActivity']>): void {
     const seq = command.seq ?? 0;
     const policy: ActivityPolicy = {
       seq,
@@ -649,7 +682,6 @@ export class SimulatedTemporal {
       isAbandoned: command.cancellationType === 2,
       isTried: (command.cancellationType ?? 0) === 0,
     };
-    this.event(execution, 'ActivityTaskScheduled', policy.activityId === String(seq) ? policy.type : policy.activityId);
     const activity = new Activity(this, execution, policy);
     execution.activities.set(seq, activity);
     activity.begin();
@@ -669,7 +701,7 @@ export class SimulatedTemporal {
   #startChild(execution: Execution, command: NonNullable<Command['startChildWorkflowExecution']>): void {
     const seq = command.seq ?? 0;
     const workflowId = command.workflowId ?? '';
-    const entry = { workflowId, runId: null as string | null, cancelRequested: false };
+    const entry: Child = { workflowId, runId: null, ...newChild(command) };
     execution.children.set(seq, entry);
     this.event(execution, 'StartChildWorkflowExecutionInitiated', workflowId);
     this.time.after(this.random.int(1, 20), () => {
@@ -709,15 +741,30 @@ export class SimulatedTemporal {
       entry.runId = child.runId;
       this.event(execution, 'ChildWorkflowExecutionStarted', workflowId);
       this.arrived(execution, { resolveChildWorkflowExecutionStart: { seq, succeeded: { runId: child.runId } } });
-      if (entry.cancelRequested) this.#cancelChild(entry);
+      if (entry.cancelRequested) this.#askChildToCancel(execution, seq);
     });
   }
 
-  #cancelChild({ runId }: { readonly runId: string | null }): void {
-    const child = runId === null ? undefined : this.#byRun.get(runId);
-    if (child === undefined) return;
-    const now = this.#newest.get(child.workflowId);
-    if (now?.firstRunId === child.firstRunId && now.status === 'RUNNING') this.cancel(now, 'by its parent');
+  /** What a child is asked is refused unless it is open under the run that its parent knows, and of this execution (seen with server 1.29). */
+  #askChildToCancel(execution: Execution, seq: number): void {
+    const entry = execution.children.get(seq);
+    if (entry === undefined || entry.cancellation === CHILD_CANCELLATION.abandon) return;
+    entry.cancelRequested = true;
+    if (entry.runId === null) return;
+    this.event(execution, 'RequestCancelExternalWorkflowExecutionInitiated', entry.workflowId, false);
+    this.time.after(this.random.int(1, 20), () => {
+      const child = this.#byRun.get(entry.runId!);
+      const isOurs = child?.status === 'RUNNING' && child.parent?.runId === execution.runId;
+      if (isOurs) this.cancel(child, 'by its parent');
+      if (execution.status !== 'RUNNING') return;
+      const event = isOurs
+        ? 'ExternalWorkflowExecutionCancelRequested'
+        : 'RequestCancelExternalWorkflowExecutionFailed';
+      this.event(execution, event, entry.workflowId, false);
+      if (!isOurs || entry.isResolved || entry.cancellation !== CHILD_CANCELLATION.waitRequested) return;
+      entry.isResolved = true;
+      this.arrived(execution, { resolveChildWorkflowExecution: { seq, result: cancelledChild(entry) } });
+    });
   }
 
   #target(workflowId: string, runId: string): Execution | undefined {
@@ -730,14 +777,21 @@ export class SimulatedTemporal {
 
   #signalExternal(execution: Execution, command: NonNullable<Command['signalExternalWorkflowExecution']>): void {
     const { seq, workflowExecution, childWorkflowId, signalName, args, headers } = command;
+    const about = `${signalName} to ${childWorkflowId || workflowExecution?.workflowId}`;
+    this.event(execution, 'SignalExternalWorkflowExecutionInitiated', about, false);
     this.time.after(this.random.int(1, 20), () => {
-      const target =
-        childWorkflowId !== undefined && childWorkflowId !== null && childWorkflowId !== ''
-          ? this.#newest.get(childWorkflowId)
-          : this.#target(workflowExecution?.workflowId ?? '', workflowExecution?.runId ?? '');
+      const child = childWorkflowId ? this.#newest.get(childWorkflowId) : undefined;
+      const target = childWorkflowId
+        ? child?.parent?.runId === execution.runId
+          ? child
+          : undefined
+        : this.#target(workflowExecution?.workflowId ?? '', workflowExecution?.runId ?? '');
       const isOpen = target?.status === 'RUNNING';
       if (isOpen)
         this.#signal(target, signalName ?? '', (args ?? []) as Payload[], (headers ?? {}) as Record<string, Payload>);
+      if (execution.status !== 'RUNNING') return;
+      const event = isOpen ? 'ExternalWorkflowExecutionSignaled' : 'SignalExternalWorkflowExecutionFailed';
+      this.event(execution, event, about, false);
       const failure = isOpen ? undefined : failureNamed('unable to signal external workflow execution');
       this.arrived(execution, { resolveSignalExternalWorkflow: { seq: seq ?? 0, ...(failure ? { failure } : {}) } });
     });
@@ -793,7 +847,8 @@ export class SimulatedTemporal {
     for (const [, { runId }] of execution.children) {
       const child = runId === null ? undefined : this.#byRun.get(runId);
       const now = child && this.#newest.get(child.workflowId);
-      if (isReset || now === undefined || now.status !== 'RUNNING') continue;
+      // Those of before a reset are no one's (seen with server 1.29).
+      if (isReset || now?.status !== 'RUNNING' || now.parent?.runId !== execution.runId) continue;
       this.time.after(this.random.int(1, 50), () => {
         if (now.status !== 'RUNNING') return;
         const policy = now.parent?.closePolicy ?? 0;
@@ -816,7 +871,8 @@ export class SimulatedTemporal {
     parent.children.delete(seq);
     const { workflowId, runId, type, status } = child;
     const { result, failure } = child.answer ?? {};
-    this.event(parent, 'ChildWorkflowExecutionClosed', `${workflowId} ${status}`);
+    this.event(parent, CHILD_EVENT[status], workflowId);
+    if (known.isResolved) return;
     const wrapped: Failure = {
       message: 'Child Workflow execution failed',
       cause:
@@ -842,6 +898,37 @@ export class SimulatedTemporal {
     });
   }
 }
+
+const newChild = (command: NonNullable<Command['startChildWorkflowExecution']>) => ({
+  type: command.workflowType ?? '',
+  cancelRequested: false,
+  cancellation: command.cancellationType ?? 0,
+  isResolved: false,
+});
+
+/** How a parent that does not wait for the end of a child learns that it has cancelled it. */
+export const cancelledChild = ({ workflowId, type }: Pick<Child, 'workflowId' | 'type'>) => ({
+  cancelled: {
+    failure: {
+      message: 'Child Workflow execution cancelled',
+      cause: { message: 'cancelled', canceledFailureInfo: {} },
+      childWorkflowExecutionFailureInfo: {
+        namespace: 'default',
+        workflowExecution: { workflowId, runId: '' },
+        workflowType: { name: type },
+      },
+    },
+  },
+});
+
+const CHILD_EVENT: Readonly<Record<Status, string>> = {
+  RUNNING: '',
+  COMPLETED: 'ChildWorkflowExecutionCompleted',
+  FAILED: 'ChildWorkflowExecutionFailed',
+  CANCELLED: 'ChildWorkflowExecutionCanceled',
+  TERMINATED: 'ChildWorkflowExecutionTerminated',
+  CONTINUED_AS_NEW: '',
+};
 
 const asJob = ({ id, name, input }: Update): Job => ({
   doUpdate: {

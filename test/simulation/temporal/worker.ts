@@ -15,7 +15,7 @@ import {
   textOf,
   type WorkflowCode,
 } from './sdk.ts';
-import type { Execution, SimulatedTemporal } from './server.ts';
+import { CHILD_CANCELLATION, cancelledChild, type Execution, type SimulatedTemporal } from './server.ts';
 import type { Host, VirtualTime } from './virtual-time.ts';
 
 export type AnyActivity = (argument: never) => Promise<unknown>;
@@ -247,7 +247,8 @@ function effective(commands: readonly Command[]): Command[] {
 
 /** What core tells the workflow within the same task: of cancellations that wait for no one. */
 function within(commands: readonly Command[], execution: Execution): Job[] {
-  return commands.flatMap(({ requestCancelActivity: cancel }): Job[] => {
+  return commands.flatMap(({ requestCancelActivity: cancel, cancelChildWorkflowExecution: child }): Job[] => {
+    if (child) return childWithin(child.childWorkflowSeq ?? 0, execution);
     if (!cancel) return [];
     const seq = cancel.seq ?? 0;
     const scheduled = commands.find(({ scheduleActivity }) => scheduleActivity?.seq === seq)?.scheduleActivity;
@@ -263,4 +264,13 @@ function within(commands: readonly Command[], execution: Execution): Job[] {
     };
     return [{ resolveActivity: { seq, result: { cancelled: { failure } } } }];
   });
+}
+
+function childWithin(seq: number, execution: Execution): Job[] {
+  const entry = execution.children.get(seq);
+  const { abandon, tryCancel } = CHILD_CANCELLATION;
+  if (entry === undefined || entry.isResolved || ![abandon, tryCancel].some((one) => one === entry.cancellation))
+    return [];
+  entry.isResolved = true;
+  return [{ resolveChildWorkflowExecution: { seq, result: cancelledChild(entry) } }];
 }
