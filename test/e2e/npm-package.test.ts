@@ -53,7 +53,7 @@ it('the simulator of MAAS is a package of its own in it, and the programs have n
 
 it('needs no package that only the build of the page needs', () => {
   expect(existsSync(join(folder, 'node_modules/fastify'))).toBe(true);
-  for (const name of ['preact', 'esbuild', 'minisearch', 'typescript'])
+  for (const name of ['preact', '@codemirror/view', 'esbuild', 'minisearch', 'typescript'])
     expect(existsSync(join(folder, 'node_modules', name)), name).toBe(false);
 });
 

@@ -103,7 +103,7 @@ export const BUGS: readonly Bug[] = [
   ]),
   bug(
     'site',
-    'CHANGELOG: cancelled while a retry waited for the end of a pause',
+    '2026-11-26: cancelled while a retry waited for the end of a pause',
     'a cancelled run stops for good while a retry waits for the end of a pause',
     'workflows/baremetal.ts',
     [
@@ -157,7 +157,7 @@ export const BUGS: readonly Bug[] = [
   // What is done to machines.
   bug(
     'site',
-    'CHANGELOG: No machine is deployed without the marker of its site',
+    '2026-11: no machine is deployed without the marker of its site',
     'a machine is deployed before it has its marker',
     'packages/maas/src/deploy-machine.ts',
     [
@@ -240,7 +240,7 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'site',
-    'CHANGELOG: redeploy_nodes checks all nodes before it releases the first',
+    '2026-11: redeploy_nodes checks all nodes before it releases the first',
     'a redeployment releases machines before it has checked all',
     'workflows/site-workflows.ts',
     ["      ...(run.kind === 'redeploy_nodes' && { release: true }),\n", ''],

@@ -75,6 +75,8 @@ export async function probe(program: Program): Promise<string> {
           args: [step.program],
           parentClosePolicy: ParentClosePolicy[step.onClose],
           cancellationType: ChildWorkflowCancellationType[step.cancellation],
+          // As our own workflows start children.
+          // eslint-disable-next-line @typescript-eslint/no-deprecated
           workflowIdReusePolicy: WorkflowIdReusePolicy.TERMINATE_IF_RUNNING,
         });
         await child.result();
