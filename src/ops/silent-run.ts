@@ -59,7 +59,7 @@ export async function explainSilence(
 
 /** How a person has Temporal go on. */
 const resumeHint = ({ id, workflowId }: { readonly id: string; readonly workflowId: string }): string =>
-  `sitewright run resume ${id}, or with Temporal's CLI: temporal workflow unpause --workflow-id '${workflowId}'`;
+  `Resume it: sitewright run resume ${id}. Or with Temporal's CLI: temporal workflow unpause --workflow-id '${workflowId}'`;
 
 /** A run that has shown nothing new for so long waits for something; or it has no worker. */
 const QUIET_MS = 60_000;

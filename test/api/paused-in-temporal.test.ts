@@ -47,7 +47,7 @@ describe.skipIf(!isNewestServer)('a run that is paused in Temporal', () => {
 
     const said = new RegExp(
       `^the workflow of run \\S+ was paused in Temporal at \\S+ by nina@rack \\(the switch is replaced\\).*` +
-        `\\. sitewright run resume \\S+, or with Temporal's CLI: temporal workflow unpause --workflow-id '${workflowId}'$`,
+        `\\. Resume it: sitewright run resume \\S+\\. Or with Temporal's CLI: temporal workflow unpause --workflow-id '${workflowId}'$`,
     );
     const { body: status } = await at('/status');
     expect(status.warnings).toContainEqual(expect.stringMatching(said));

@@ -14,7 +14,29 @@ export interface YamlPlace {
 /** A step into a list. */
 export const ITEM = '[]';
 
-const LINE = /^(?<indent> *)(?<items>(?:- +)*)(?:(?<key>[\w.-]+) *:(?: +(?<value>.*))?|(?<rest>[^:]*))$/;
+interface Line {
+  readonly indent: number;
+  /** `- ` for each list that the line begins an item of. */
+  readonly items: string;
+  readonly key: string | undefined;
+  /** Of the key, or all that is written where there is none. */
+  readonly text: string;
+}
+
+/** A line of block style; undefined for any other. */
+function lineOf(line: string): Line | undefined {
+  const indent = /^ */.exec(line)![0].length;
+  let start = indent;
+  while (line.startsWith('- ', start)) start += /^- +/.exec(line.slice(start))![0].length;
+  const items = line.slice(indent, start);
+  const rest = line.slice(start);
+  const colon = rest.indexOf(':');
+  if (colon < 0) return { indent, items, key: undefined, text: rest };
+  const key = rest.slice(0, colon).trimEnd();
+  const value = rest.slice(colon + 1);
+  const isKey = /^[\w.-]+$/.test(key) && (value === '' || value.startsWith(' '));
+  return isKey ? { indent, items, key, text: value.trimStart() } : undefined;
+}
 
 interface Level {
   readonly indent: number;
@@ -28,25 +50,22 @@ export function yamlPlace(text: string, offset: number): YamlPlace | undefined {
   const last = document.pop() ?? '';
   // Not in comments, nor in mappings in one line.
   if (/[#{[]/.test(last)) return undefined;
-  const here = LINE.exec(last)?.groups;
+  const here = lineOf(last);
   if (here === undefined) return undefined;
-  const { indent = '', items = '', key, value, rest = '' } = here;
   const levels: Level[] = [];
   for (const line of document) {
-    const found = LINE.exec(line)?.groups;
+    const found = lineOf(line);
     if (found === undefined || /^\s*(#|$)/.test(line)) continue;
-    enter(levels, found.indent?.length ?? 0, found.items ?? '');
-    if (found.key !== undefined)
-      levels.push({ indent: (found.indent ?? '').length + (found.items ?? '').length, step: found.key });
+    enter(levels, found.indent, found.items);
+    if (found.key !== undefined) levels.push({ indent: found.indent + found.items.length, step: found.key });
   }
-  enter(levels, indent.length, items);
-  const typed = key === undefined ? rest : (value ?? '');
+  enter(levels, here.indent, here.items);
   return {
     schema: schemaOf(text, offset),
     path: levels.map(({ step }) => step),
-    key,
-    typed,
-    from: offset - typed.length,
+    key: here.key,
+    typed: here.text,
+    from: offset - here.text.length,
   };
 }
 
