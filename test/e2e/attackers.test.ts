@@ -363,6 +363,7 @@ describe('a viewer', () => {
     const lets = of((method) => method !== 'GET').filter(({ status }) => status !== 403);
     expect(lets.map(({ at }) => at).sort()).toEqual([
       'DELETE /api/v1/session',
+      'POST /api/v1/clusters/{id}/attributes/plan',
       'POST /api/v1/documents/check',
       'POST /api/v1/graphs/check/',
       'POST /api/v1/session',
