@@ -97,6 +97,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
       state: 'waiting',
       offline: [],
       statuses: () => [],
+      failing: () => 0,
       trees: () => [],
     }));
     for (const graph of progress.graphs) {
@@ -278,8 +279,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
     return { kind: this.kind, site: cluster?.site ?? null, cluster: input.cluster };
   }
   protected failedNodes(): number {
-    const parts = this.progress.graphs.flatMap((graph) => graph.statuses());
-    return parts.reduce((sum, part) => sum + part.failing_nodes, 0);
+    return this.progress.graphs.reduce((sum, graph) => sum + graph.failing(), 0);
   }
   protected open(answered: boolean) {
     const { started_at, input } = this.progress;

@@ -78,6 +78,7 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
     },
   });
   graph.statuses = () => [driver.ledger.status()];
+  graph.failing = () => driver.ledger.failing;
   graph.trees = () => [treeOfPart(driver.scheduler)];
   return {
     onSignal: () => undefined,
@@ -130,6 +131,7 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
     },
   );
   graph.statuses = () => driver.statuses();
+  graph.failing = () => driver.statuses().reduce((sum, part) => sum + part.failing_nodes, 0);
   graph.trees = () =>
     driver.workflowIds().map((workflow_id, part) => ({ workflow_id, counts: driver.statuses()[part]!.counts }));
   return {

@@ -26,6 +26,8 @@ export interface Ledger {
   silent(node: string, is: boolean): void;
   /** Number of rows that wait to be written. */
   readonly pending: number;
+  /** Number of nodes on which a task failed, or whose agents did not answer. */
+  readonly failing: number;
   /** A live view of the current counts. */
   readonly counts: TaskCounts;
   /** Takes the next rows to write, up to the limit of a payload. */
@@ -130,6 +132,9 @@ export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<number, T
     },
     get pending() {
       return unwritten.size;
+    },
+    get failing() {
+      return failing.size;
     },
     takeRows() {
       const taken: TaskRow[] = [];

@@ -24,6 +24,8 @@ export interface GraphProgress {
   unanswered?: () => readonly string[];
   /** By part; read on request. */
   statuses(): readonly PartStatus[];
+  /** Number of nodes that fail, asked after each turn: costs less than the statuses that tell it, too. */
+  failing(): number;
   /** By part, as far as this workflow knows. */
   trees(): readonly TreeOfPart[];
   report?: PartReport;

@@ -18,7 +18,6 @@ import { doneOf, endedCounts, NO_TASKS, sumCounts, type TaskCounts, workOf } fro
 
 /** @param ended whether the whole run has ended, so that waiting tasks are not reached */
 export function statusOfGraph(graph: GraphProgress, ended: boolean): GraphStatus {
-  const parts = graph.statuses();
   const counts = ended ? endedCounts(countsOf(graph)) : countsOf(graph);
   return {
     type: graph.type,
@@ -28,7 +27,7 @@ export function statusOfGraph(graph: GraphProgress, ended: boolean): GraphStatus
     total: workOf(counts),
     counts,
     nodes: graph.plan?.nodes ?? 0,
-    failing_nodes: parts.reduce((sum, part) => sum + part.failing_nodes, 0),
+    failing_nodes: graph.failing(),
     parts: graph.plan?.parts.length ?? 0,
     offline: graph.offline.slice(0, 50),
     ...(graph.started_at === undefined ? {} : { started_at: isoTime(graph.started_at) }),

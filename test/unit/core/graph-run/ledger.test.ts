@@ -119,6 +119,7 @@ it('a report stays under 200 KB by shortening its lists, and notes that', () => 
     state: 'failed' as const,
     offline: [],
     statuses: () => [],
+    failing: () => 0,
     trees: () => [],
     report: { counts: ledgerOf(['n'], ['a']).counts, nodes: {}, failed_tasks, failed_nodes },
   };

@@ -12,6 +12,7 @@ function phaseOf(states: readonly (GraphState | `${GraphState}*`)[], outcome?: G
       ...(state.endsWith('*') ? { closing: true } : {}),
       offline: [],
       statuses: () => [],
+      failing: () => 0,
       trees: () => [],
     }),
   );
