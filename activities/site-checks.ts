@@ -20,7 +20,7 @@ import {
 import type { NetworkSettings } from '@sitewright/maas/machine-layout';
 import { Context } from '@temporalio/activity';
 import { given } from '../src/core/data/given.ts';
-import { counted } from '../src/core/text/text.ts';
+import { counted, someOf } from '../src/core/text/text.ts';
 import type { ResolvedNode } from '../src/documents/index.ts';
 import type { SiteActivities, SiteCheck, SiteCheckAnswer } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -126,9 +126,8 @@ async function verifySite({ deps, maas, known, nodes, request, signal }: CheckSu
     // One who may not edit all machines may edit those of a resource pool.
     const kept = user.editsMachines ? [] : await findUneditable(maas, found, signal);
     if (kept.length > 0) {
-      const which = listed(kept);
       warnings.push(
-        `${user.username} may not edit ${which} in MAAS: machines that are not Ready cannot be commissioned or configured`,
+        `${user.username} may not edit ${someOf(kept, 5)} in MAAS: machines that are not Ready cannot be commissioned or configured`,
       );
     }
     const missing = await findMissingImages(deps, maas, nodes, signal);
@@ -220,12 +219,6 @@ async function findUneditable(
   const answers = await Promise.all(machines.map(({ id }) => client.mayEditMachine(id, signal)));
   return machines.filter((_machine, at) => !answers[at]).map(({ node }) => node);
 }
-
-const NAMED = 5;
-
-/** `n1, n2 and 3 more`. */
-const listed = (names: readonly string[]): string =>
-  names.length > NAMED ? `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more` : names.join(', ');
 
 /** Finds series without an image in MAAS. Not final while MAAS imports images. */
 async function findMissingImages(

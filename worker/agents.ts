@@ -6,6 +6,7 @@ import { SshNode } from '../src/agent/ssh/ssh-node.ts';
 import { usageError } from '../src/cli/problem.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { given } from '../src/core/data/given.ts';
+import { someOf } from '../src/core/text/text.ts';
 import { programVersion } from '../src/platform/installation.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import { createLogger, type Logger } from '../src/platform/telemetry/log.ts';
@@ -114,7 +115,7 @@ export async function serveAgents(
     return {
       done: agents.done,
       stop: () => agents.stop(),
-      said: `agent ready for ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}${way}`,
+      said: `agent ready for ${someOf(names, 5)}${way}`,
     };
   }).finally(release);
 }

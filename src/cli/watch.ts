@@ -8,7 +8,7 @@ import { CliError } from './problem.ts';
 import type { Terminal } from './terminal.ts';
 import { awaitingChanges } from './views/approval.ts';
 import { formatDuration } from './views/duration.ts';
-import { graphChanges, someOf } from './views/graph-status.ts';
+import { graphChanges, someNames } from './views/graph-status.ts';
 import { type Paint, paintFor, paintState } from './views/paint.ts';
 import { currentText, silenceChanges } from './views/status.ts';
 
@@ -85,7 +85,7 @@ const isApiAway = ({ problem }: CliError): boolean => problem.code === 'api-unre
 function heartbeat(status: RunStatus | GraphRunStatus, elapsedMs: number): string {
   const held = status.paused ? 'still paused' : status.awaiting_approval ? 'waiting for approval' : 'still running';
   if (isGraphRun(status)) {
-    const doing = status.running.length === 0 ? '' : `, now ${someOf(status.running.map(taskText))}`;
+    const doing = status.running.length === 0 ? '' : `, now ${someNames(status.running.map(taskText))}`;
     return `… ${held} after ${formatDuration(elapsedMs)}: ${status.done} of ${counted(status.total, 'task')}${doing}`;
   }
   const doing = status.current ? `, ${currentText(status.current)}` : '';

@@ -3,7 +3,7 @@ import { causeText, taskText } from '../../core/task-on-node.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted } from '../../core/text/text.ts';
 import { formatSpan } from './duration.ts';
-import { countsText, failedTaskText, someOf } from './graph-status.ts';
+import { countsText, failedTaskText, someNames } from './graph-status.ts';
 import { type Paint, paintFor, paintState } from './paint.ts';
 import { operatorSection, runLines, sectionsText, warningSection } from './report-parts.ts';
 
@@ -39,14 +39,14 @@ function graphOf(graph: GraphRunReport['graphs'][number], paint: Paint): string[
     `  tasks: ${countsText(graph.counts)}`,
   ];
   if (graph.reason !== undefined) lines.push(`  ${paint.bad('reason:')} ${printable(graph.reason)}`);
-  if (graph.offline.length > 0) lines.push(`  ${paint.bad('offline:')} ${someOf(graph.offline)}`);
+  if (graph.offline.length > 0) lines.push(`  ${paint.bad('offline:')} ${someNames(graph.offline)}`);
   for (const failed of graph.failed_tasks) lines.push(`  ${failedTaskText(failed, paint)}`);
   for (const { node, failed_tasks, lost_tasks, root_causes } of graph.failed_nodes) {
-    const own = failed_tasks.length === 0 ? '' : ` failed ${someOf(failed_tasks)}`;
+    const own = failed_tasks.length === 0 ? '' : ` failed ${someNames(failed_tasks)}`;
     const lost =
       lost_tasks === 0
         ? ''
-        : `${own === '' ? '' : ';'} ${counted(lost_tasks, 'task')} did not run because of ${someOf(root_causes.map(causeText))}`;
+        : `${own === '' ? '' : ';'} ${counted(lost_tasks, 'task')} did not run because of ${someNames(root_causes.map(causeText))}`;
     lines.push(`  node ${printable(node)}:${own}${lost}`);
   }
   return lines;

@@ -4,7 +4,7 @@ import { describeSilence, keptByHeld } from '../../core/run/index.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { taskText } from '../../core/task-on-node.ts';
 import { printable } from '../../core/text/control-characters.ts';
-import { counted } from '../../core/text/text.ts';
+import { counted, someOf } from '../../core/text/text.ts';
 import { TASK_STATUSES } from '../../core/words.ts';
 import { awaitingChanges, awaitingLines } from './approval.ts';
 import { asOfLines, expectedLines, sinceText } from './duration.ts';
@@ -26,14 +26,14 @@ export function graphStatusText(status: GraphRunStatus, color = false, now?: num
   lines.push(...asOfLines(status, now), ...expectedLines(status, now));
   lines.push(...awaitingLines(status, status.transaction ?? 'RUN', paint));
   if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));
-  if (status.running.length > 0) lines.push(`now: ${someOf(status.running.map(taskText))}`);
-  if (status.silent.length > 0) lines.push(`${paint.bad('no answer')} from the agents of ${someOf(status.silent)}`);
+  if (status.running.length > 0) lines.push(`now: ${someNames(status.running.map(taskText))}`);
+  if (status.silent.length > 0) lines.push(`${paint.bad('no answer')} from the agents of ${someNames(status.silent)}`);
   for (const failed of status.failed) lines.push(failedTaskText(failed, paint));
   const unlisted = (status.counts.failed ?? 0) - status.failed.length;
   if (unlisted > 0) lines.push(`and ${unlisted} more failed tasks`);
   for (const graph of status.graphs) {
     const why = graph.reason === undefined ? '' : `, ${printable(graph.reason)}`;
-    const offline = graph.offline.length === 0 ? '' : `, offline: ${someOf(graph.offline)}`;
+    const offline = graph.offline.length === 0 ? '' : `, offline: ${someNames(graph.offline)}`;
     lines.push(
       `graph ${printable(graph.type)}: ${paintState(paint, graph.state)}, ${graph.done} of ${counted(graph.total, 'task')}${offline}${why}`,
     );
@@ -69,7 +69,7 @@ export function graphChanges(status: GraphRunStatus, last: GraphRunStatus | unde
   for (const { type, transaction, state, reason, offline, started_at } of status.graphs) {
     if (state === states.get(transaction) || state === 'waiting') continue;
     const why = reason === undefined ? '' : `: ${printable(reason)}`;
-    const away = offline.length === 0 ? '' : `, offline: ${someOf(offline)}`;
+    const away = offline.length === 0 ? '' : `, offline: ${someNames(offline)}`;
     lines.push(`graph ${printable(type)} ${paintState(paint, state)}${away}${why}`);
     if (state === 'held') lines.push('it waits for you; choose one:', ...nextOfHeld(status, started_at));
   }
@@ -103,8 +103,7 @@ function nextOfHeld({ cluster, transaction, failed: [first] }: GraphRunStatus, s
 }
 
 /** The first few of a list of names. */
-export const someOf = (names: readonly string[]): string =>
-  `${names.slice(0, 5).map(printable).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
+export const someNames = (names: readonly string[]): string => someOf(names.map(printable), 5);
 
 const byAndWhy = ({ by, reason }: { readonly by?: string | undefined; readonly reason?: string | undefined }): string =>
   `${by === undefined ? '' : ` by ${printable(by)}`}${reason === undefined ? '' : `: ${printable(reason)}`}`;

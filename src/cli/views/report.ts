@@ -1,7 +1,7 @@
 import type { RunReport } from '../../core/contracts/index.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { printable } from '../../core/text/control-characters.ts';
-import { counted } from '../../core/text/text.ts';
+import { counted, someOf } from '../../core/text/text.ts';
 import { NODE_STATES, nodeStatesOf } from '../../core/words.ts';
 import { formatSpan } from './duration.ts';
 import { type Paint, paintFor, paintState } from './paint.ts';
@@ -137,6 +137,5 @@ function phasesOf({ phases }: RunReport, paint: Paint): string[] {
 }
 
 function names(list: readonly string[]): string {
-  const shown = list.slice(0, NAMES_SHOWN).map(printable).join(', ');
-  return list.length > NAMES_SHOWN ? `${shown} and ${list.length - NAMES_SHOWN} more` : shown;
+  return someOf(list.map(printable), NAMES_SHOWN);
 }

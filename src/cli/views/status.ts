@@ -2,7 +2,7 @@ import type { RunStatus } from '../../core/contracts/index.ts';
 import { describeSilence } from '../../core/run/index.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { printable } from '../../core/text/control-characters.ts';
-import { counted } from '../../core/text/text.ts';
+import { counted, someOf } from '../../core/text/text.ts';
 import { nodeStatesOf } from '../../core/words.ts';
 import { awaitingLines } from './approval.ts';
 import { asOfLines, expectedLines, sinceText } from './duration.ts';
@@ -48,10 +48,8 @@ function softwareText(software: NonNullable<RunStatus['software']>): string {
 }
 
 export function currentText({ group, call, running, waiting }: NonNullable<RunStatus['current']>): string {
-  const shown = running.slice(0, 5).map(printable).join(', ');
-  const more = running.length > 5 ? ` and ${running.length - 5} more` : '';
   const wait = waiting > 0 ? `, ${waiting} waiting` : '';
-  return `${call} ${printable(group)}: ${running.length === 0 ? 'nothing running' : `${shown}${more}`}${wait}`;
+  return `${call} ${printable(group)}: ${running.length === 0 ? 'nothing running' : someOf(running.map(printable), 5)}${wait}`;
 }
 
 /** A line when MAAS stops answering, and when it answers again. */

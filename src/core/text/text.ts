@@ -33,5 +33,9 @@ export const compareKeys = ([a]: readonly [string, ...unknown[]], [b]: readonly 
 /** `1 node`, `2 nodes`. */
 export const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
 
+/** `n1, n2 and 3 more`: at most so many of the names. */
+export const someOf = (names: readonly string[], most: number): string =>
+  names.length > most ? `${names.slice(0, most).join(', ')} and ${names.length - most} more` : names.join(', ');
+
 /** Quotes text as one word for `sh`. */
 export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -10,6 +10,7 @@ import {
 } from '../../core/deployment/index.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
+import { someOf } from '../../core/text/text.ts';
 
 import { type Finding, placeProblem } from '../diagnostics/place-problem.ts';
 import type { YamlDocument } from '../yaml-document.ts';
@@ -68,7 +69,7 @@ function describe(problem: StrategyProblem, strategy: DeploymentStrategy, yaml: 
       return {
         code: 'strategy.unknown-dependency',
         message: `group '${problem.group}' depends on '${problem.dependency}', which is not a group of this strategy`,
-        hint: didYouMean(problem.dependency, problem.known) ?? `Groups: ${listed(problem.known)}.`,
+        hint: didYouMean(problem.dependency, problem.known) ?? `Groups: ${someOf(problem.known, 8)}.`,
         path,
       };
     case 'cycle': {
@@ -134,7 +135,7 @@ export function warnAboutGroups(
     warn(document, {
       code: 'strategy.node-in-no-group',
       message: `no group of the strategy selects node '${node.name}': it will not be deployed`,
-      hint: node.tags.length > 0 ? `Its tags: ${listed(node.tags)}.` : 'It has no tags.',
+      hint: node.tags.length > 0 ? `Its tags: ${someOf(node.tags, 8)}.` : 'It has no tags.',
       path: ['metadata', 'name'],
     });
   }
@@ -198,13 +199,11 @@ class SiteWords {
           code: `strategy.unknown-${kind}`,
           message: `no node of the site ${relation} '${word}'`,
           hint:
-            didYouMean(word, known) ?? (known.size === 0 ? `No node has a ${kind}.` : `Known: ${listed([...known])}.`),
+            didYouMean(word, known) ??
+            (known.size === 0 ? `No node has a ${kind}.` : `Known: ${someOf([...known], 8)}.`),
           path: pathIsEntry ? path : [...path, index],
         },
       ];
     });
   }
 }
-
-const listed = (words: readonly string[]): string =>
-  words.length <= 8 ? words.join(', ') : `${words.slice(0, 8).join(', ')} and ${words.length - 8} more`;

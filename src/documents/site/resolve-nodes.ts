@@ -2,6 +2,7 @@ import type { MachineLayout } from '@sitewright/maas/machine-layout';
 import type { SiteNode } from '../../core/deployment/index.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
+import { someOf } from '../../core/text/text.ts';
 import { placeProblem } from '../diagnostics/place-problem.ts';
 import type { BaremetalNodeData, HostProfileData } from '../schemas/baremetal-node.ts';
 import { type Inherited, inherit, NOTHING } from './inherit.ts';
@@ -97,7 +98,7 @@ class ProfileChain {
         placeProblem(user.yaml, {
           code: 'node.unknown-profile',
           message: `there is no host profile '${name}'`,
-          hint: didYouMean(name, known) ?? `Host profiles of this site: ${listed(known)}.`,
+          hint: didYouMean(name, known) ?? `Host profiles of this site: ${someOf(known, 10)}.`,
           path: ['data', 'host_profile'],
         }),
       );
@@ -171,6 +172,3 @@ function resolveNode(
     ...(layout && { layout }),
   };
 }
-
-const listed = (names: readonly string[]): string =>
-  names.length <= 10 ? names.join(', ') : `${names.slice(0, 10).join(', ')} and ${names.length - 10} more`;

@@ -3,6 +3,7 @@ import type { Run } from '../../core/contracts/run.ts';
 import type { NodeReport } from '../../core/contracts/site-run-report.ts';
 import { STATE_WORDS } from '../../core/state-word.ts';
 import type { TaskOnNode } from '../../core/task-on-node.ts';
+import { someOf } from '../../core/text/text.ts';
 import {
   DONE_STATUSES,
   TASK_STATUSES_WORST_FIRST as TASK_STATUSES,
@@ -116,8 +117,7 @@ export const count = (n: number, one: string, many = `${one}s`): string =>
   `${n.toLocaleString()} ${n === 1 ? one : many}`;
 
 /** Names with commas between, at most so many of them. */
-export const some = (names: readonly string[], most = 8): string =>
-  `${names.slice(0, most).join(', ')}${names.length > most ? ` and ${names.length - most} more` : ''}`;
+export const some = (names: readonly string[], most = 8): string => someOf(names, most);
 
 /** All of a mapping's numbers. */
 export const sum = (counts: Counts, keys: readonly TaskStatus[] = TASK_STATUSES): number =>
