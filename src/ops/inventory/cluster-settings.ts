@@ -13,7 +13,14 @@ import { finding, refuseIfAny } from './refuse.ts';
 import { vmwareAttributes } from './releases.ts';
 import { restrictedSettings } from './restricted-settings.ts';
 import { settingChanges } from './setting-changes.ts';
-import { AS_CREATED, defaultSettings, type LinkedPlugin, showSettings, splitSettings } from './settings.ts';
+import {
+  AS_CREATED,
+  defaultSettings,
+  type LinkedPlugin,
+  linkedPlugins,
+  showSettings,
+  splitSettings,
+} from './settings.ts';
 import { unreadSettings, wordsOfReaders } from './unread-settings.ts';
 
 type NetworkProvider = 'neutron' | 'nova_network';
@@ -38,14 +45,9 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
   const audit = (actor: string, id: number, what: string, details?: JsonFields) =>
     store.audit.append({ actor, action: `cluster.${what}`, target: `cluster/${id}`, ...given({ details }) });
 
-  async function linked(cluster: number): Promise<readonly LinkedPlugin[]> {
-    const plugins = await store.plugins.ofCluster(cluster);
-    return plugins.map(({ plugin, link }) => ({ plugin, enabled: link.enabled, attributes: link.attributes }));
-  }
-
   async function defaults(id: number): Promise<JsonObject> {
     const { releaseId } = await store.clusters.brief(id);
-    return defaultSettings(await store.releases.get(releaseId), await linked(id), { masterIp });
+    return defaultSettings(await store.releases.get(releaseId), await linkedPlugins(store, id), { masterIp });
   }
 
   async function enabling(
@@ -65,7 +67,7 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
   /** What is stored, what was sent, and why it cannot be stored. */
   async function checked(id: number, sent: unknown, keep: boolean) {
     const cluster = await store.clusters.get(id);
-    const plugins = await linked(id);
+    const plugins = await linkedPlugins(store, id);
     const shown = showSettings(cluster, plugins);
     const wrong = checkSettings(sent, shown);
     const findings = [...wrong, ...(keep || !isObject(sent) ? [] : await unread(cluster, sent, shown, plugins))];
@@ -95,7 +97,7 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
         await within.plugins.link(id, one.plugin.id, { enabled: one.enabled, attributes: one.attributes });
       return within.clusters.update(id, { attributes: { ...attributes, editable } });
     });
-    const now = showSettings(changed, await linked(id));
+    const now = showSettings(changed, await linkedPlugins(store, id));
     const changes = settingChanges(shown, now);
     if (changes.length > 0)
       await store.settingsRevisions.add(id, { by: AS_CREATED, editable: shown }, { by: actor, editable: now });
@@ -167,7 +169,8 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
 
   return {
     /** Groups of settings, without the cluster's generated passwords. */
-    read: async (id: number): Promise<JsonObject> => showSettings(await store.clusters.get(id), await linked(id)),
+    read: async (id: number): Promise<JsonObject> =>
+      showSettings(await store.clusters.get(id), await linkedPlugins(store, id)),
     /** The current defaults of its release. */
     defaults,
     /**
@@ -191,13 +194,13 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
     /** What differs now from a revision. */
     async difference(id: number, number: number): Promise<SettingsChange> {
       const { at, by, editable } = await store.settingsRevisions.get(id, number);
-      const now = showSettings(await store.clusters.get(id), await linked(id));
+      const now = showSettings(await store.clusters.get(id), await linkedPlugins(store, id));
       return { number, at, by, changes: settingChanges(editable, now) };
     },
     /** Goes back to a revision, as a new one. Refused where its release or plugins no longer allow a value. */
     async revert(id: number, number: number, actor: string): Promise<JsonObject> {
       const { editable } = await store.settingsRevisions.get(id, number);
-      const now = showSettings(await store.clusters.get(id), await linked(id));
+      const now = showSettings(await store.clusters.get(id), await linkedPlugins(store, id));
       return write(id, withValuesOf(editable, now), false, actor, { more: { reverted_to: number } });
     },
 

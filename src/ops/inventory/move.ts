@@ -28,7 +28,14 @@ import { finding } from './refuse.ts';
 import { isDeployable } from './releases.ts';
 import { clusterRoles } from './role-catalogue.ts';
 import { settingChanges } from './setting-changes.ts';
-import { AS_CREATED, declaredByPlugin, type LinkedPlugin, pluginDefaults, showSettings } from './settings.ts';
+import {
+  AS_CREATED,
+  declaredByPlugin,
+  type LinkedPlugin,
+  linkedPlugins,
+  pluginDefaults,
+  showSettings,
+} from './settings.ts';
 
 /** Where to: another release, other versions of plugins, or both; or back to where the last move came from. */
 export interface MoveRequest {
@@ -109,15 +116,14 @@ export function moveOperations({ store, masterIp = '' }: OpsDependencies) {
 async function read(store: StorePorts, id: number, request: MoveRequest): Promise<Move> {
   const cluster = await store.clusters.get(id);
   const wanted = request.back === true ? await wayBack(store, id, request) : request;
-  const [from, linkedNow, installed, packages, revisions] = await Promise.all([
+  const [from, linked, installed, packages, revisions] = await Promise.all([
     store.releases.get(cluster.releaseId),
-    store.plugins.ofCluster(id),
+    linkedPlugins(store, id),
     store.plugins.list(),
     store.packages.list(),
     store.settingsRevisions.list(id),
   ]);
   const to = wanted.release === undefined ? from : await store.releases.get(wanted.release);
-  const linked = linkedNow.map(({ plugin, link }) => ({ plugin, enabled: link.enabled, attributes: link.attributes }));
   const target = { ...to, mode: cluster.mode };
   const plugins = linked.flatMap((one): PluginSwitch[] => {
     if (!one.enabled) return [];

@@ -1,4 +1,4 @@
-import type { ClusterDetails, Json, JsonObject, PluginRecord, ReleaseRecord } from '../../store/index.ts';
+import type { ClusterDetails, Json, JsonObject, PluginRecord, ReleaseRecord, StorePorts } from '../../store/index.ts';
 import { type GeneratorContext, generateSettings, withGenerated } from './generate-settings.ts';
 import { isObject, mergeDeep, objectOf } from './json-object.ts';
 
@@ -8,6 +8,15 @@ export interface LinkedPlugin {
   readonly enabled: boolean;
   /** Its settings in the cluster. */
   readonly attributes: JsonObject;
+}
+
+/** The plugins that are compatible with a cluster. */
+export async function linkedPlugins(
+  { plugins }: Pick<StorePorts, 'plugins'>,
+  cluster: number,
+): Promise<readonly LinkedPlugin[]> {
+  const all = await plugins.ofCluster(cluster);
+  return all.map(({ plugin, link }) => ({ plugin, enabled: link.enabled, attributes: link.attributes }));
 }
 
 /** Who made the settings that a cluster had before their first change. */
