@@ -7,9 +7,9 @@ import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
+import { withoutThreads } from '../../worker/parts/simulation/seams.ts';
 import { coverageSvg, coverageText } from './coverage.ts';
 import { shrunk } from './shrink.ts';
-import { withoutThreads } from './world/seams.ts';
 import { loadWithSmallLimits, withSmallLimits } from './world/small-limits.ts';
 import type { Verdict } from './world/verdict.ts';
 
@@ -78,8 +78,8 @@ async function here(from: number, count: number, tell: (verdict: Verdict) => voi
   const [{ bundleOurWorkflows }, { loadWorkflows }, { ACTIVITY_NAMES }, { simulateSite }, { simulateCluster }] =
     await Promise.all([
       import('../../worker/parts/workflow-bundle.ts'),
-      import('./temporal/index.ts'),
-      import('./world/installation.ts'),
+      import('../../src/simulation/temporal/index.ts'),
+      import('../../worker/parts/simulation/installation.ts'),
       import('./world/site-world.ts'),
       import('./world/cluster-world.ts'),
     ]);

@@ -24,3 +24,4 @@ export { prepareMachine } from './prepare-machine.ts';
 export { decideRelease, releaseMachine } from './release-machine.ts';
 export { hiddenFrom, type KnownMachine, machinesNamed, resolveMachine } from './resolve-machine.ts';
 export { MachineStatus, machineStatusName } from './status.ts';
+export { type Transport, TransportError } from './transport.ts';

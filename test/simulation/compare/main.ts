@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { startBenchServer } from '../../../bench/dev-server.ts';
-import { loadWorkflows, Random } from '../temporal/index.ts';
+import { loadWorkflows, Random } from '../../../src/simulation/temporal/index.ts';
 import { act } from './activities.ts';
 import { type Program, programOf, type Request } from './program.ts';
 import { QUEUE, real, type Seen, simulated } from './sides.ts';

@@ -2,11 +2,11 @@ import { MachineStatus, machineStatusName } from '@sitewright/maas';
 import type { ServedRegion } from '@sitewright/maas-simulator';
 import type { NodeReport } from '../../../src/core/contracts/site-run-report.ts';
 import type { RunReport } from '../../../src/core/site-run/index.ts';
+import type { Execution } from '../../../src/simulation/temporal/index.ts';
 import type { RunRecord } from '../../../src/store/index.ts';
-import type { Execution } from '../temporal/index.ts';
-import type { Observer } from './installation.ts';
-import type { MaasRequest } from './maas-port.ts';
-import { caller, type World } from './world.ts';
+import type { Observer } from '../../../worker/parts/simulation/installation.ts';
+import type { MaasRequest } from '../../../worker/parts/simulation/maas-port.ts';
+import { caller, type World } from '../../../worker/parts/simulation/world.ts';
 
 type By = ReturnType<typeof caller>;
 

@@ -2,14 +2,20 @@ import { createHash } from 'node:crypto';
 import { openRegion } from '@sitewright/maas-simulator';
 import type { GraphRunReport } from '../../../src/core/graph-run/index.ts';
 import { normaliseTask } from '../../../src/graph/index.ts';
+import {
+  type Execution,
+  NotFound,
+  Random,
+  type VirtualTime,
+  type WorkflowCode,
+} from '../../../src/simulation/temporal/index.ts';
+import { Installation, type Observer, QUEUE } from '../../../worker/parts/simulation/installation.ts';
+import { inVirtualTime, openWorld } from '../../../worker/parts/simulation/open-world.ts';
+import { CALM, caller, type Weather } from '../../../worker/parts/simulation/world.ts';
 import { graphWorkflowId } from '../../../workflows/protocol.ts';
-import { type Execution, NotFound, Random, type VirtualTime, type WorkflowCode } from '../temporal/index.ts';
-import { Installation, type Observer, QUEUE } from './installation.ts';
 import { SimulatedNode } from './node-agent.ts';
-import { inVirtualTime, openWorld } from './open-world.ts';
 import { Script, stateOf } from './script.ts';
 import type { Verdict } from './verdict.ts';
-import { CALM, caller, type Weather } from './world.ts';
 
 const SITE = 'dc1';
 const HOUR = 3_600_000;

@@ -3,12 +3,12 @@ import type { AgentFacts, RunTask, TaskEnd } from '../../../activities/graph-con
 import { agentGone } from '../../../activities/node-task.ts';
 import { held } from '../../../activities/run-holds.ts';
 import { OrderWithdrawn, RunHeld } from '../../../src/agent/index.ts';
+import { type AnyActivity, type Host, type Random, Worker } from '../../../src/simulation/temporal/index.ts';
+import { lookupsOf, type Observer } from '../../../worker/parts/simulation/installation.ts';
+import { storePort } from '../../../worker/parts/simulation/store-port.ts';
+import { caller, pause, type World } from '../../../worker/parts/simulation/world.ts';
 import { startGate } from '../../../worker/parts/start-gate.ts';
 import { controlQueue, nodeQueue } from '../../../workflows/protocol.ts';
-import { type AnyActivity, type Host, type Random, Worker } from '../temporal/index.ts';
-import { lookupsOf, type Observer } from './installation.ts';
-import { storePort } from './store-port.ts';
-import { caller, pause, type World } from './world.ts';
 
 /** What the nodes know of tasks that orders would tell them. */
 interface TaskModel {

@@ -1,5 +1,5 @@
-import type { Execution, Random, SimulatedTemporal, VirtualTime } from '../temporal/index.ts';
-import { CALM, type Weather } from './world.ts';
+import type { Execution, Random, SimulatedTemporal, VirtualTime } from '../../../src/simulation/temporal/index.ts';
+import { CALM, type Weather } from '../../../worker/parts/simulation/world.ts';
 
 /**
  * What happens to a world from outside: people, faults, and how rough it is. Each part has chance of its own, so that one may be left

@@ -1,6 +1,6 @@
 import { loadSite } from '../../../src/documents/index.ts';
-import type { Random } from '../temporal/index.ts';
-import { CALM, type Weather } from './world.ts';
+import type { Random } from '../../../src/simulation/temporal/index.ts';
+import { CALM, type Weather } from '../../../worker/parts/simulation/world.ts';
 
 /** One site as a seed wants it: its documents, its machines, and how rough its world is. */
 export interface SiteSeed {

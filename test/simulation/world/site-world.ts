@@ -8,14 +8,14 @@ import {
   Random,
   type VirtualTime,
   type WorkflowCode,
-} from '../temporal/index.ts';
+} from '../../../src/simulation/temporal/index.ts';
+import { Installation, QUEUE } from '../../../worker/parts/simulation/installation.ts';
+import { inVirtualTime, openWorld } from '../../../worker/parts/simulation/open-world.ts';
+import { CALM } from '../../../worker/parts/simulation/world.ts';
 import { SiteChecks } from './checks.ts';
-import { Installation, QUEUE } from './installation.ts';
-import { inVirtualTime, openWorld } from './open-world.ts';
 import { Script, stateOf } from './script.ts';
 import { revisionOf, type SiteSeed, siteSeed } from './site-seed.ts';
 import type { Verdict } from './verdict.ts';
-import { CALM } from './world.ts';
 
 const SITE = 'dc1';
 const HOUR = 3_600_000;

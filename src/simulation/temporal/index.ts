@@ -2,11 +2,11 @@
  * Temporal without a server: the rules of executions, workflow tasks, activities, timers and children, in virtual time and from one
  * seed. It runs the real workflow code in the SDK's own sandbox.
  */
+export type { Execution } from './execution.ts';
 export { Random } from './random.ts';
 export { loadWorkflows, type WorkflowCode } from './sdk.ts';
 export {
   AlreadyStarted,
-  type Execution,
   type Faults,
   NotFound,
   QueryFailed,

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
+import type { Host, Random, SimulatedTemporal, VirtualTime } from '../../../src/simulation/temporal/index.ts';
 import type { Store } from '../../../src/store/index.ts';
-import type { Host, Random, SimulatedTemporal, VirtualTime } from '../temporal/index.ts';
 
 /** What must never happen has happened. */
 export class Violation extends Error {}

@@ -1,8 +1,7 @@
-import { type MachineContext, openMachines } from '@sitewright/maas';
+import { type MachineContext, openMachines, type Transport, TransportError } from '@sitewright/maas';
 import type { ServedRegion } from '@sitewright/maas-simulator';
 import { simulatorKeys } from '@sitewright/maas-simulator';
-import { type Transport, TransportError } from '../../../packages/maas/src/transport.ts';
-import { deferred } from '../temporal/index.ts';
+import { deferred } from '../../../src/simulation/temporal/index.ts';
 import { caller, pause, type World } from './world.ts';
 
 /** A request that MAAS has answered, by who sent it. */

@@ -1,25 +1,8 @@
-import { type ActivityEnd, type Failure, fromPayload, type Payload, toPayloads } from './sdk.ts';
-import type { Execution, SimulatedTemporal } from './server.ts';
+import type { ActivityPolicy, Execution, PendingActivity } from './execution.ts';
+import type { Random } from './random.ts';
+import { type ActivityEnd, type Failure, fromPayload, type Job, toPayloads } from './sdk.ts';
+import type { VirtualTime } from './virtual-time.ts';
 import type { Attempt, Worker } from './worker.ts';
-
-export interface ActivityPolicy {
-  readonly seq: number;
-  readonly activityId: string;
-  readonly type: string;
-  readonly taskQueue: string;
-  readonly args: readonly Payload[];
-  readonly scheduleToCloseMs: number | undefined;
-  readonly scheduleToStartMs: number | undefined;
-  readonly startToCloseMs: number | undefined;
-  readonly heartbeatMs: number | undefined;
-  readonly initialMs: number;
-  readonly coefficient: number;
-  readonly maximumMs: number | undefined;
-  readonly maximumAttempts: number;
-  readonly notRetried: readonly string[];
-  readonly isAbandoned: boolean;
-  readonly isTried: boolean;
-}
 
 type TimeoutKind = 'START_TO_CLOSE' | 'SCHEDULE_TO_START' | 'SCHEDULE_TO_CLOSE' | 'HEARTBEAT';
 const TIMEOUT_NUMBER: Readonly<Record<TimeoutKind, number>> = {
@@ -37,10 +20,21 @@ const CANCELLED_UNASKED: Failure = {
   applicationFailureInfo: { type: 'CancelledFailure' },
 };
 
+/** What an activity needs of the server that has it. */
+interface ActivityServer {
+  readonly time: VirtualTime;
+  readonly random: Random;
+  tell(line: string): void;
+  event(execution: Execution, type: string, detail?: string, isTold?: boolean): void;
+  arrived(execution: Execution, job: Job): void;
+  pollers(queue: string, kind: 'activity'): readonly Worker[];
+  whenWorkerComes(retry: () => void): void;
+}
+
 /** The server's knowledge of an activity: its attempts, limits and retries. */
-export class ActivityTask {
+export class ActivityTask implements PendingActivity {
   readonly policy: ActivityPolicy;
-  readonly #server: SimulatedTemporal;
+  readonly #server: ActivityServer;
   readonly #execution: Execution;
   readonly scheduledAt: number;
   attempt = 0;
@@ -56,7 +50,7 @@ export class ActivityTask {
   #clocks: (() => void)[] = [];
   #heartbeatClock: (() => void) | undefined;
 
-  constructor(server: SimulatedTemporal, execution: Execution, policy: ActivityPolicy) {
+  constructor(server: ActivityServer, execution: Execution, policy: ActivityPolicy) {
     this.#server = server;
     this.#execution = execution;
     this.policy = policy;

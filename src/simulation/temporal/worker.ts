@@ -1,4 +1,5 @@
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { CHILD_CANCELLATION, cancelledChild, type Execution } from './execution.ts';
 import { givenAgain, sortJobs, staysJoined, type Turn } from './history.ts';
 import {
   type ActivityEnd,
@@ -15,7 +16,6 @@ import {
   textOf,
   type WorkflowCode,
 } from './sdk.ts';
-import { CHILD_CANCELLATION, cancelledChild, type Execution, type SimulatedTemporal } from './server.ts';
 import type { Host, VirtualTime } from './virtual-time.ts';
 
 export type AnyActivity = (argument: never) => Promise<unknown>;
@@ -45,6 +45,11 @@ export interface Attempt {
 type Done =
   | ({ readonly ok: true } & Pick<Turn, 'activations' | 'flags' | 'isJoined'>)
   | { readonly ok: false; readonly message: string };
+
+/** What a worker tells its server. */
+interface Judge {
+  violated(what: string): void;
+}
 
 /** A process that polls queues. It has runs in its memory until it dies. */
 export class Worker {
@@ -91,7 +96,7 @@ export class Worker {
   }
 
   async turn(
-    server: SimulatedTemporal,
+    server: Judge,
     execution: Execution,
     { at, jobs, historyLength }: { at: number; jobs: readonly Job[]; historyLength: number },
   ): Promise<Done> {
@@ -116,7 +121,7 @@ export class Worker {
   }
 
   async query(
-    server: SimulatedTemporal,
+    server: Judge,
     execution: Execution,
     name: string,
     args: readonly Payload[],
@@ -125,7 +130,7 @@ export class Worker {
     let commands: readonly Command[];
     try {
       ({ commands } = await instance.activate({
-        at: server.time.now,
+        at: this.#options.time.now,
         jobs: [{ queryWorkflow: { queryId: 'legacy_query', queryType: name, arguments: [...args], headers: {} } }],
         isReplaying: false,
         historyLength: execution.events.length,
@@ -143,7 +148,7 @@ export class Worker {
 
   /** The run as it is after its turns: from memory, or by replay. `again`: jobs that are left to give together with those that arrived. */
   async #instance(
-    server: SimulatedTemporal,
+    server: Judge,
     execution: Execution,
     at: number,
     arrived: readonly Job[],
@@ -160,12 +165,7 @@ export class Worker {
   }
 
   /** Repeats turns, and compares each of the commands. */
-  async replay(
-    server: SimulatedTemporal,
-    execution: Execution,
-    instance: Instance,
-    turns: readonly Turn[],
-  ): Promise<void> {
+  async replay(server: Judge, execution: Execution, instance: Instance, turns: readonly Turn[]): Promise<void> {
     if (turns.length > 0) this.replays++;
     const flags = execution.turns.flatMap((turn) => turn.flags);
     // From a turn on that was joined with one before, and is no longer, things have happened at another time than they do now.

@@ -5,8 +5,15 @@ import { plainFailures } from '../../../activities/plain-failures.ts';
 import { plannerHere } from '../../../src/clusters/planning/index.ts';
 import { closedOutcome } from '../../../src/platform/temporal/is-run-open.ts';
 import type { RunLookups } from '../../../src/platform/temporal/run-lookups.ts';
+import {
+  type AnyActivity,
+  deferred,
+  type Host,
+  NotFound,
+  Worker,
+  type WorkflowCode,
+} from '../../../src/simulation/temporal/index.ts';
 import { ACTIVITIES, SEARCH_ATTRIBUTES, sideQueue } from '../../../workflows/protocol.ts';
-import { type AnyActivity, deferred, type Host, NotFound, Worker, type WorkflowCode } from '../temporal/index.ts';
 import { type MaasRequest, maasPort } from './maas-port.ts';
 import { type StoreSpy, storePort } from './store-port.ts';
 import { caller, pause, type World } from './world.ts';

@@ -1,5 +1,10 @@
+import {
+  type Random,
+  SimulatedTemporal,
+  takeOverGlobals,
+  VirtualTime,
+} from '../../../src/simulation/temporal/index.ts';
 import { openStore } from '../../../src/store/index.ts';
-import { type Random, SimulatedTemporal, takeOverGlobals, VirtualTime } from '../temporal/index.ts';
 import { Outages, type Weather, type World } from './world.ts';
 
 /** Lives in virtual time, which begins at this moment (milliseconds); gives clock, timers and chance back to the process afterwards. */

@@ -1,4 +1,15 @@
-import { ActivityTask as Activity, type ActivityPolicy } from './activity.ts';
+import { ActivityTask as Activity } from './activity.ts';
+import {
+  type ActivityPolicy,
+  CHILD_CANCELLATION,
+  type Child,
+  cancelledChild,
+  type Execution,
+  type Parent,
+  type PendingActivity,
+  type Query,
+  type Update,
+} from './execution.ts';
 import {
   asReplayed,
   failureNamed,
@@ -18,7 +29,6 @@ import {
   fromPayload,
   type Job,
   type Payload,
-  type RunIdentity,
   seedOf,
   toPayloads,
 } from './sdk.ts';
@@ -45,84 +55,6 @@ export class AlreadyStarted extends Error {}
 export class NotFound extends Error {}
 export class UpdateFailed extends Error {}
 export class QueryFailed extends Error {}
-
-interface Parent {
-  readonly workflowId: string;
-  readonly runId: string;
-  readonly seq: number;
-  readonly closePolicy: number;
-}
-
-interface Update {
-  readonly id: string;
-  readonly name: string;
-  readonly input: Payload[];
-  state: 'admitted' | 'sent' | 'accepted' | 'ended';
-  readonly settled: Promise<unknown>;
-  resolve(value: unknown): void;
-  reject(error: Error): void;
-}
-
-interface Query {
-  readonly name: string;
-  readonly args: Payload[];
-  resolve(value: unknown): void;
-  reject(error: Error): void;
-}
-
-/** A child as its parent has it. */
-interface Child {
-  readonly workflowId: string;
-  readonly type: string;
-  runId: string | null;
-  cancelRequested: boolean;
-  /** What the parent waits for when it cancels the child. */
-  readonly cancellation: number;
-  /** The parent has been told how it ended, or no longer waits for it. */
-  isResolved: boolean;
-}
-
-/** As in the SDK's core. */
-export const CHILD_CANCELLATION = { abandon: 0, tryCancel: 1, waitRequested: 3 } as const;
-
-/** One run of a workflow. */
-export interface Execution extends RunIdentity {
-  readonly taskQueue: string;
-  readonly input: readonly Payload[];
-  readonly headers: Readonly<Record<string, Payload>>;
-  readonly continuedFrom?: string;
-  readonly parent: Parent | undefined;
-  /** The execution that a reset put in the parent's place, where it took the child over. */
-  takenOverBy: Pick<Parent, 'runId' | 'seq'> | null;
-  memo: Record<string, Payload>;
-  searchAttributes: Record<string, Payload>;
-  status: Status;
-  closedAt: number | null;
-  result: unknown;
-  /** As its parent gets it. */
-  answer: { readonly result?: Payload; readonly failure?: Failure };
-  failure: Error | null;
-  /** The run that a reset put in its place. */
-  resetTo: string | null;
-  turns: Turn[];
-  events: HistoryEvent[];
-  /** Arrived since the last workflow task began. */
-  inbox: Job[];
-  updates: Map<string, Update>;
-  queries: Query[];
-  activities: Map<number, Activity>;
-  timers: Map<number, () => void>;
-  children: Map<number, Child>;
-  task: 'none' | 'scheduled' | 'running';
-  /** Which of the tries of a task is the one that counts. */
-  taskToken: number;
-  /** In a row. */
-  failedTasks: number;
-  flags: number[];
-  cancelRequested: boolean;
-  /** The worker that has the run in its memory. */
-  sticky: Worker | null;
-}
 
 export interface Faults {
   /** A worker dies with a workflow task before it has answered, or after. */
@@ -268,7 +200,7 @@ export class SimulatedTemporal {
       inbox: [] as Job[],
       updates: new Map<string, Update>(),
       queries: [] as Query[],
-      activities: new Map<number, Activity>(),
+      activities: new Map<number, PendingActivity>(),
       timers: new Map<number, () => void>(),
       children: new Map<number, Child>(),
       task: 'none' as const,
@@ -464,7 +396,7 @@ export class SimulatedTemporal {
     const workers = this.pollers(execution.taskQueue, 'workflow');
     if (workers.length === 0) return undefined;
     const { sticky } = execution;
-    return sticky !== null && workers.includes(sticky) ? sticky : this.random.pick(workers);
+    return workers.find((worker) => worker === sticky) ?? this.random.pick(workers);
   }
 
   async #turn(execution: Execution): Promise<void> {
@@ -904,21 +836,6 @@ const newChild = (command: NonNullable<Command['startChildWorkflowExecution']>) 
   cancelRequested: false,
   cancellation: command.cancellationType ?? 0,
   isResolved: false,
-});
-
-/** How a parent that does not wait for the end of a child learns that it has cancelled it. */
-export const cancelledChild = ({ workflowId, type }: Pick<Child, 'workflowId' | 'type'>) => ({
-  cancelled: {
-    failure: {
-      message: 'Child Workflow execution cancelled',
-      cause: { message: 'cancelled', canceledFailureInfo: {} },
-      childWorkflowExecutionFailureInfo: {
-        namespace: 'default',
-        workflowExecution: { workflowId, runId: '' },
-        workflowType: { name: type },
-      },
-    },
-  },
 });
 
 const CHILD_EVENT: Readonly<Record<Status, string>> = {
