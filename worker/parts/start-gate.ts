@@ -4,7 +4,7 @@ import type { Settings } from '../../src/platform/settings/settings.ts';
 import type { Logger } from '../../src/platform/telemetry/log.ts';
 import { followCredentials } from '../../src/platform/temporal/follow-credentials.ts';
 import { type RunLookups, runLookups } from '../../src/platform/temporal/run-lookups.ts';
-import { startedLookup } from '../../src/platform/temporal/started-lookup.ts';
+import { describeBy, type StartedLookup, startedLookup } from '../../src/platform/temporal/started-lookup.ts';
 import { reopenRun, type Store, type TransactionRecord } from '../../src/store/index.ts';
 import { taskActivityId } from '../../workflows/protocol.ts';
 import { encryptionOf } from './encryption.ts';
@@ -59,10 +59,13 @@ export const startGate = (store: Store, { hold, execution }: Pick<RunLookups, 'h
   },
 });
 
-function signingGate(store: Store, client: Client): SigningGate {
-  const started = startedLookup(client);
+export function signingGate(
+  store: Store,
+  lookups: Pick<RunLookups, 'hold' | 'execution'>,
+  started: StartedLookup,
+): SigningGate {
   return {
-    ...startGate(store, runLookups(client)),
+    ...startGate(store, lookups),
     async hasStarted({ workflowId, temporalRunId }, task, node, generation) {
       if (workflowId === null || temporalRunId === null) return false;
       return await started(workflowId, temporalRunId, taskActivityId(task, node, generation)).catch(
@@ -83,7 +86,7 @@ export function openStartGate(settings: Settings, store: Store, log: Logger): Si
   const endFollowing = followCredentials(temporal, [link], log);
   const client = new Client({ connection, namespace: temporal.namespace, ...encryptionOf(settings) });
   return {
-    ...signingGate(store, client),
+    ...signingGate(store, runLookups(client), startedLookup(describeBy(client))),
     close() {
       endFollowing();
       return connection.close();

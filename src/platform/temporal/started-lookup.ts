@@ -11,13 +11,19 @@ const LIMIT_MS = 10_000;
  * @param runId of the run's first execution: another workflow with the same id is not the run
  * @param activityId without the number of its sending
  */
-type StartedLookup = (workflowId: string, runId: string, activityId: string) => Promise<boolean>;
+export type StartedLookup = (workflowId: string, runId: string, activityId: string) => Promise<boolean>;
 
-/** Reads the server's own record of a run's pending activities: only a run's workflow task adds to it. */
-export function startedLookup(client: Client): StartedLookup {
-  const describe = sharedQuestions<FoundExecution | null>((workflowId, runId) =>
-    client.connection.withDeadline(Date.now() + LIMIT_MS, () => findExecution(client, workflowId, runId)),
-  );
+/** What the lookup reads of an execution. */
+type Described = Pick<FoundExecution, 'children' | 'activities'> | null;
+
+/** Describes an execution by the server's own record: only a run's workflow task adds to its pending activities. */
+export const describeBy =
+  (client: Client) =>
+  (workflowId: string, runId: string | null): Promise<Described> =>
+    client.connection.withDeadline(Date.now() + LIMIT_MS, () => findExecution(client, workflowId, runId));
+
+export function startedLookup(ask: (workflowId: string, runId: string | null) => Promise<Described>): StartedLookup {
+  const describe = sharedQuestions(ask);
   return async (workflowId, runId, activityId) => {
     const run = await describe(workflowId, runId);
     if (run === null) return false;
@@ -29,7 +35,7 @@ export function startedLookup(client: Client): StartedLookup {
 }
 
 /** `netconfig@n1`, or `netconfig@n1/2` where it was sent again. */
-const has = ({ activities }: FoundExecution, activityId: string): boolean =>
+const has = ({ activities }: Pick<FoundExecution, 'activities'>, activityId: string): boolean =>
   activities.some(
     (id) => id === activityId || (id.startsWith(`${activityId}/`) && /^\d+$/.test(id.slice(activityId.length + 1))),
   );

@@ -119,6 +119,7 @@ export class ActivityTask implements PendingActivity {
       {
         heartbeat: (details) => this.#heartbeat(attempt, details),
         ended: (end) => this.#answered(attempt, end),
+        freed: () => this.#server.join(worker),
       },
     );
   }

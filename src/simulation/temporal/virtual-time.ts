@@ -10,6 +10,8 @@ export interface Host {
   alive: boolean;
   /** Until then it does nothing, and does not know. */
   stalledUntil: number;
+  /** How far the clock of its machine is off. */
+  readonly clock?: { readonly skewMs: number };
 }
 
 interface Event {
@@ -74,7 +76,12 @@ export class VirtualTime {
         this.after(host.stalledUntil - this.now, run);
         return;
       }
-      within(work);
+      try {
+        within(work);
+      } catch (error) {
+        // It died within: no one hears of it.
+        if (host === undefined || host.alive) throw error;
+      }
     };
     return run;
   }
@@ -134,14 +141,15 @@ function pop(heap: Event[]): Event | undefined {
  */
 export function takeOverGlobals(time: VirtualTime, random: Random): () => void {
   const RealDate = Date;
+  const now = (): number => time.now + (time.hosts.getStore()?.clock?.skewMs ?? 0);
   class VirtualDate extends RealDate {
     constructor(...args: unknown[]) {
-      if (args.length === 0) super(time.now);
+      if (args.length === 0) super(now());
       else super(...(args as [number]));
     }
 
     static override now(): number {
-      return time.now;
+      return now();
     }
   }
   const timer = (work: (...args: unknown[]) => void, ms: number, args: unknown[], repeats: boolean): VirtualTimer =>
@@ -177,7 +185,10 @@ export function takeOverGlobals(time: VirtualTime, random: Random): () => void {
       return promise;
     },
   });
-  const keptCrypto = swap(crypto, { randomUUID: () => random.uuid() });
+  const keptCrypto = swap(crypto, {
+    randomUUID: () => random.uuid(),
+    randomBytes: (length: number) => Buffer.from(Array.from({ length }, () => random.int(0, 255))),
+  });
   const keptWebCrypto = swap(globalThis.crypto, {
     randomUUID: () => random.uuid(),
     getRandomValues: <T extends Uint8Array>(into: T): T => {

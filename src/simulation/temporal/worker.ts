@@ -29,6 +29,8 @@ export interface WorkerOptions {
   /** By queue. */
   readonly activities: Readonly<Record<string, Readonly<Record<string, AnyActivity>>>>;
   readonly interceptors?: readonly ActivityInterceptorsFactory[];
+  /** How many activities of a queue it runs at a time. Default: any number. */
+  readonly slots?: Readonly<Record<string, number>>;
   /** Delay of one message between worker and server, ms. */
   readonly latency: () => number;
 }
@@ -36,6 +38,8 @@ export interface WorkerOptions {
 interface Listener {
   heartbeat(details: unknown): 'CANCELLED' | 'NOT_FOUND' | null;
   ended(end: ActivityEnd): void;
+  /** The worker can take another one. */
+  freed(): void;
 }
 
 export interface Attempt {
@@ -58,6 +62,8 @@ export class Worker {
   readonly #cache = new Map<string, { readonly instance: Instance; turns: number }>();
   replays = 0;
   readonly running = new Set<RunningActivity>();
+  readonly #taken = new Map<string, number>();
+  #isLeaving = false;
 
   constructor(options: WorkerOptions) {
     this.host = options.host;
@@ -65,10 +71,12 @@ export class Worker {
   }
 
   polls(queue: string, kind: 'workflow' | 'activity'): boolean {
-    if (!this.host.alive || this.host.stalledUntil > this.#options.time.now) return false;
-    return kind === 'workflow'
-      ? (this.#options.workflowQueues ?? []).includes(queue)
-      : this.#options.activities[queue] !== undefined;
+    if (!this.host.alive || this.#isLeaving || this.host.stalledUntil > this.#options.time.now) return false;
+    const { workflowQueues = [], activities, slots = {} } = this.#options;
+    if (kind === 'workflow') return workflowQueues.includes(queue);
+    return (
+      activities[queue] !== undefined && (this.#taken.get(queue) ?? 0) < (slots[queue] ?? Number.POSITIVE_INFINITY)
+    );
   }
 
   kill(): void {
@@ -78,8 +86,9 @@ export class Worker {
     this.running.clear();
   }
 
-  /** Asked to end: its activities are cancelled, and others go on with them. */
+  /** Asked to end: it polls no more, its activities are cancelled, and others go on with them. */
   shutDown(): void {
+    this.#isLeaving = true;
     for (const activity of this.running) activity.cancel('WORKER_SHUTDOWN');
   }
 
@@ -214,9 +223,12 @@ export class Worker {
         });
       });
       this.running.add(running);
+      this.#taken.set(task.taskQueue, (this.#taken.get(task.taskQueue) ?? 0) + 1);
       void running.end.then((end) => {
         this.running.delete(running);
+        this.#taken.set(task.taskQueue, (this.#taken.get(task.taskQueue) ?? 0) - 1);
         later(() => listener.ended(end));
+        if (this.#options.slots?.[task.taskQueue] !== undefined) later(() => listener.freed());
       });
     });
     return { task };

@@ -13,8 +13,11 @@ import { Installation, type Observer, QUEUE } from '../../../worker/parts/simula
 import { inVirtualTime, openWorld } from '../../../worker/parts/simulation/open-world.ts';
 import { CALM, caller, type Weather } from '../../../worker/parts/simulation/world.ts';
 import { graphWorkflowId } from '../../../workflows/protocol.ts';
+import { SimulatedGateway } from './gateway-port.ts';
+import { processOf } from './machine.ts';
 import { SimulatedNode } from './node-agent.ts';
 import { Script, stateOf } from './script.ts';
+import { takeOverSystemCalls } from './system-calls.ts';
 import type { Verdict } from './verdict.ts';
 
 const SITE = 'dc1';
@@ -28,9 +31,14 @@ export async function simulateCluster(
   without: readonly string[] = [],
 ): Promise<Verdict> {
   const random = new Random(`cluster ${seed}`);
-  return inVirtualTime(random, Date.parse('2026-02-05T08:00:00Z') + seed * 1000, (time) =>
-    live(seed, random, time, code, without),
-  );
+  return inVirtualTime(random, Date.parse('2026-02-05T08:00:00Z') + seed * 1000, async (time) => {
+    const giveBack = takeOverSystemCalls(() => processOf(time.hosts.getStore()));
+    try {
+      return await live(seed, random, time, code, without);
+    } finally {
+      giveBack();
+    }
+  });
 }
 
 async function live(
@@ -88,7 +96,7 @@ async function live(
     requires: Array.from({ length: at }, (_before, before) => `t${before + 1}`).filter(() => wanted.chance(0.3)),
     parameters: {
       cmd: `echo ${at}`,
-      timeout: wanted.pick([60, 300, 3600]),
+      timeout: wanted.pick([60, 300, 900]),
       ...(wanted.chance(0.3) ? { retries: wanted.int(1, 2), interval: 5 } : {}),
     },
   }));
@@ -131,16 +139,11 @@ async function live(
   installation.startWorker();
   const failing = random.fork('failing');
   const bad = new Set(tasks.filter(() => wanted.chance(0.2)).map(({ id }) => id));
-  const limits = new Map(tasks.map(({ id, parameters }) => [id, parameters.timeout]));
-  const model = {
-    fails: (task: string) => bad.has(task) && failing.chance(0.6),
-    limit: (task: string) => limits.get(task) ?? 3600,
-  };
-  let effects = 0;
+  const model = { fails: (task: string) => bad.has(task) && failing.chance(0.6) };
+  const gateway = new SimulatedGateway(world, observer, SITE);
   const nodes = names.map((name) => {
-    const node = new SimulatedNode(world, observer, SITE, name, model);
+    const node = new SimulatedNode(world, gateway, SITE, name, model);
     node.started = (by, task) => {
-      effects++;
       if (by !== null && askedWhilePaused.has(tryOf(by)))
         world.violated(`${name} started ${task} of ${by.workflowId} while the run is paused`);
       if (by !== null && askedWhileStopped.has(tryOf(by)))
@@ -260,7 +263,7 @@ async function live(
       script.happens(what);
       const { workers } = installation;
       if (what === 'agent') disasters.pick(nodes).killAgent(disasters.int(1, 600) * 1000);
-      else if (what === 'agent leaves') disasters.pick(nodes).agent?.shutDown();
+      else if (what === 'agent leaves') disasters.pick(nodes).restartAgent();
       else if (what === 'kill' && workers.length > 0)
         installation.kill(disasters.pick(workers), disasters.int(1, 300) * 1000);
       else if (what === 'stall' && workers.length > 0)
@@ -348,29 +351,32 @@ async function live(
       for (const { task, node, attempts, reason } of failed_tasks) {
         const on = nodes[Number(node) - 1];
         if (on === undefined) continue;
-        const entry = [...on.journal].find(([key]) => key.includes(runId) && key.endsWith(` ${task} ${attempts}`))?.[1];
+        const tries = on.effects.filter(
+          (one) => one.run.includes(runId) && one.task === task && one.generation === attempts,
+        );
         const said = `the report of ${workflowId} says that ${task} failed on ${on.name}: ${reason}`;
         if (/stopped before it started/.test(reason)) world.violated(said);
-        if (/did not start it/.test(reason) && entry !== undefined) world.violated(`${said}; it had started it`);
+        if (/did not start it/.test(reason) && tries.length > 0) world.violated(`${said}; it had started it`);
         const isUnsure = /offline|unknown|cancel|agent|did not start/.test(reason);
-        if (entry?.end?.outcome === 'success' && (!isUnsure || /AgentGone/.test(reason)))
+        if (tries.at(-1)?.exitCode === 0 && (!isUnsure || /AgentGone/.test(reason)))
           world.violated(`${said}; there it succeeded`);
       }
     }
     for (const node of nodes) {
-      for (const [key, { end }] of node.journal) {
-        const [run = '', task = '', generation = ''] = key.split(' ');
+      for (const { run, task, exitCode, generation } of node.effects) {
         if (!run.includes(runId)) continue;
-        const newest = [...node.journal.keys()].filter((one) => one.startsWith(`${run} ${task} `)).length;
+        const tries = node.effects.filter((one) => one.run === run && one.task === task);
         const isLost = partsTouched.has(workflowId) || skipped.has(`${workflowId} ${task}`);
-        if (end?.outcome === 'failed' && Number(generation) === newest && !isLost && !text.includes(task))
+        const isLast = tries.every((one) => one.generation <= generation) && tries.at(-1)?.exitCode === exitCode;
+        if (exitCode === 1 && isLast && !isLost && !text.includes(task))
           world.violated(`${task} failed on ${node.name}, and the report of ${workflowId} does not say so`);
       }
     }
   }
 
   for (const worker of installation.workers) worker.kill();
-  for (const node of nodes) node.agent?.kill();
+  for (const node of nodes) node.kill();
+  gateway.stop();
   await store.close();
   return {
     seed,
@@ -380,7 +386,7 @@ async function live(
     events: time.events,
     turns: temporal.turnsDone,
     replays: temporal.workers.reduce((sum, { replays }) => sum + replays, 0),
-    changes: effects,
+    changes: nodes.reduce((sum, node) => sum + node.effects.length, 0),
     simulatedMs: time.now - time.start,
     outcomes: temporal.executions
       .filter(({ parent }) => parent === undefined)

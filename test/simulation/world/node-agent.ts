@@ -1,166 +1,218 @@
-import { ApplicationFailure, Context } from '@temporalio/activity';
-import type { AgentFacts, RunTask, TaskEnd } from '../../../activities/graph-contract.ts';
-import { agentGone } from '../../../activities/node-task.ts';
-import { held } from '../../../activities/run-holds.ts';
-import { OrderWithdrawn, RunHeld } from '../../../src/agent/index.ts';
-import { type AnyActivity, type Host, type Random, Worker } from '../../../src/simulation/temporal/index.ts';
-import { lookupsOf, type Observer } from '../../../worker/parts/simulation/installation.ts';
-import { storePort } from '../../../worker/parts/simulation/store-port.ts';
-import { caller, pause, type World } from '../../../worker/parts/simulation/world.ts';
-import { startGate } from '../../../worker/parts/start-gate.ts';
+import { dirname } from 'node:path';
+import { type Followed, nodeControlActivities, nodeTaskActivities } from '../../../activities/node-task.ts';
+import { plainFailures } from '../../../activities/plain-failures.ts';
+import { NodeAgent } from '../../../src/agent/index.ts';
+import { supervise } from '../../../src/agent/supervise.ts';
+import type { SupervisorMessage } from '../../../src/agent/supervisor-message.ts';
+import type { ExecutionKey } from '../../../src/core/task-on-node.ts';
+import { type AnyActivity, type Random, Worker } from '../../../src/simulation/temporal/index.ts';
+import { caller, type World } from '../../../worker/parts/simulation/world.ts';
 import { controlQueue, nodeQueue } from '../../../workflows/protocol.ts';
+import type { SimulatedGateway } from './gateway-port.ts';
+import { Machine, type Process } from './machine.ts';
 
-/** What the nodes know of tasks that orders would tell them. */
+/** What the commands of tasks do. */
 interface TaskModel {
   fails(task: string): boolean;
-  /** In seconds. */
-  limit(task: string): number;
 }
 
-interface Entry {
-  /** When the task's effect began. */
+/** One try of a task, as the world saw it: whatever journals say, this is what happened. */
+export interface Effect extends ExecutionKey {
+  readonly try: string;
   readonly startedAt: number;
-  end: TaskEnd | null;
+  endedAt: number | null;
+  /** Null: it did not come to its end. */
+  exitCode: number | null;
 }
+
+const STATE = '/var/lib/sitewright/dc1';
+const SUPERVISOR = '/usr/bin/sitewright-supervisor';
+const RESTART_MS = 2_000;
 
 /**
- * A node with its agent, as a model of its answers: the journal survives agents, a supervisor goes on with a task while no agent
- * follows it, and a task starts only when the real gate lets it.
+ * A node: a machine at whose system calls the simulation begins. Its agent, journals and supervisors are the real ones; the commands
+ * of its tasks are of the seed.
  */
 export class SimulatedNode {
   readonly #world: World;
-  readonly #observer: Pick<Observer, 'askedHold' | 'store'>;
+  readonly #gateway: SimulatedGateway;
   readonly #random: Random;
   readonly #site: string;
   readonly name: string;
-  /** By run, task and generation: on the node's disk. */
-  readonly journal = new Map<string, Entry>();
+  readonly machine: Machine;
+  readonly effects: Effect[] = [];
   readonly #tasks: TaskModel;
-  agent: Worker | null = null;
-  #started = 0;
+  #agent: { readonly process: Process; readonly worker: Worker | undefined; leave(): void } | undefined;
+  /** Until when no agent is started. */
+  #downUntil = 0;
 
-  constructor(
-    world: World,
-    observer: Pick<Observer, 'askedHold' | 'store'>,
-    site: string,
-    name: string,
-    tasks: TaskModel,
-  ) {
+  constructor(world: World, gateway: SimulatedGateway, site: string, name: string, tasks: TaskModel) {
     this.#world = world;
-    this.#observer = observer;
+    this.#gateway = gateway;
     this.#random = world.random.fork(`node ${name}`);
     this.#site = site;
     this.name = name;
     this.#tasks = tasks;
+    this.machine = new Machine(name, world.time, world.random.fork(`machine ${name}`), (line) => world.tell(line));
+    this.#install();
+  }
+
+  #install(): void {
+    const { machine } = this;
+    for (const program of ['/usr/bin/bash', '/usr/bin/flock', SUPERVISOR]) {
+      machine.disk.makeFolder(dirname(program), true);
+      machine.disk.open(program, { write: true, create: true }, 0o755);
+    }
+    machine.disk.makeFolder(STATE, true);
+    machine.disk.syncAll();
+    machine.programs.set('/usr/bin/bash', (process) => this.#command(process));
+    machine.programs.set('flock', (process) => machine.flock(process));
+    machine.programs.set(SUPERVISOR, async (process) => {
+      await supervise(JSON.parse(await process.input) as SupervisorMessage, () => process.closeOutput());
+      process.exit(0);
+    });
+  }
+
+  get hasAgent(): boolean {
+    return this.#agent?.process.isAlive === true;
   }
 
   startAgent(): void {
-    if (this.agent?.host.alive) return;
-    const world = this.#world;
-    const host: Host = { name: `agent ${this.name} ${++this.#started}`, alive: true, stalledUntil: 0 };
-    const queue = nodeQueue(this.#site, this.name);
-    this.agent = world.time.hosts.run(host, () => {
-      const gate = startGate(storePort(world, this.#observer.store), lookupsOf(world, this.#observer));
-      const run = { run_task: (request: RunTask) => this.#runTask(request, gate.mayStart) } as unknown;
-      const control = {
-        ping: (request: { attempt?: RunTask }) => this.#ping(request),
-        cancel_task: async () => undefined,
-      };
-      return new Worker({
-        host,
-        time: world.time,
-        activities: {
-          [queue]: run as Record<string, AnyActivity>,
-          [controlQueue(queue)]: control as unknown as Record<string, AnyActivity>,
-        },
-        latency: () => this.#random.int(1, 30),
+    if (this.hasAgent || this.#world.time.now < this.#downUntil) return;
+    this.machine.start('sitewright-agent', async (process) => {
+      const agent = { process, worker: undefined as Worker | undefined, leave: () => undefined };
+      this.#agent = agent;
+      process.ended.push(() => {
+        agent.worker?.kill();
+        this.#world.time.after(RESTART_MS, () => this.startAgent());
       });
+      Object.assign(agent, await this.#agentOf(process));
+      this.#world.temporal.join(agent.worker!);
+      this.#world.tell(`${process.host.name} is ready`);
     });
-    world.temporal.join(this.agent);
-    world.tell(`${host.name} starts`);
   }
 
-  killAgent(downMs: number): void {
-    if (!this.agent?.host.alive) return;
-    this.#world.tell(`${this.agent.host.name} is killed`);
-    this.agent.kill();
-    this.#world.time.after(downMs, () => this.startAgent());
-  }
-
-  async #ping({ attempt }: { attempt?: RunTask }): Promise<AgentFacts> {
-    await pause(this.#random.int(1, 10));
-    const started = attempt === undefined ? {} : { started: this.journal.has(keyOf(attempt)) };
+  /** As `serveNode` of worker/parts/agent.ts. */
+  async #agentOf(process: Process): Promise<{ worker: Worker; leave: () => void }> {
+    const world = this.#world;
+    const node = this.name;
+    const orders = this.#gateway.clientOf(node);
+    const agent = new NodeAgent({
+      node,
+      stateDir: STATE,
+      resolveSecret: (ref, key) => orders.secret(ref, key),
+      readSource: (path, key) => orders.source(path, key),
+      cgroupRoot: false,
+      supervisorCommand: [SUPERVISOR],
+    });
+    for (const line of await agent.recover()) world.tell(`${process.host.name}: ${line}`);
+    const leaving = new AbortController();
+    const followed: Followed = new Map();
+    const queue = nodeQueue(this.#site, node);
+    const shared = { node, agent, control: orders, followed };
+    const tasks = nodeTaskActivities({
+      ...shared,
+      orders,
+      verify: orders.verify,
+      leaving: leaving.signal,
+      alarm: async (kind, message) => world.tell(`${process.host.name} refuses an order: ${kind}, ${message}`),
+    });
+    const control = nodeControlActivities({
+      ...shared,
+      version: '1.0.0',
+      instance: String(process.pid),
+      drain: async () => leaving.abort(),
+    });
+    const worker = new Worker({
+      host: process.host,
+      time: world.time,
+      activities: {
+        [queue]: tasks as unknown as Record<string, AnyActivity>,
+        [controlQueue(queue)]: control as unknown as Record<string, AnyActivity>,
+      },
+      slots: { [queue]: 1, [controlQueue(queue)]: 2 },
+      interceptors: [plainFailures],
+      latency: () => this.#random.int(1, 30),
+    });
     return {
-      node: this.name,
-      agent_version: '1.0.0',
-      boot_id: `boot-${this.name}`,
-      task_types: ['shell'],
-      containment: 'none',
-      ...started,
+      worker,
+      leave: () => {
+        leaving.abort();
+        worker.shutDown();
+      },
     };
   }
 
-  async #runTask(request: RunTask, mayStart: (run: string) => Promise<void>): Promise<TaskEnd> {
-    const { time } = this.#world;
-    const context = Context.current();
-    const beat = setInterval(() => context.heartbeat({ gen: request.generation }), 10_000);
-    try {
-      const key = keyOf(request);
-      if (!this.journal.has(key)) {
-        try {
-          await mayStart(request.run);
-        } catch (error) {
-          if (error instanceof RunHeld) throw held(error.message);
-          if (error instanceof OrderWithdrawn) return { outcome: 'not_reached', message: error.message };
-          throw ApplicationFailure.create({ message: (error as Error).message, type: 'AgentCannot' });
-        }
-        this.#begin(key, request);
-      }
-      const entry = this.journal.get(key)!;
-      while (entry.end === null) {
-        if (context.cancellationSignal.aborted) {
-          // An agent that leaves leaves the task to its supervisor.
-          if (context.cancellationDetails?.cancelRequested !== true) throw agentGone();
-          entry.end ??= { outcome: 'cancelled', message: 'an operator cancelled it' };
-        }
-        await pause(this.#random.int(200, 2_000));
-      }
-      return {
-        ...entry.end,
-        started_at: new Date(entry.startedAt).toISOString(),
-        ended_at: new Date(time.now).toISOString(),
-      };
-    } finally {
-      clearInterval(beat);
-    }
+  killAgent(downMs: number): void {
+    if (!this.hasAgent) return;
+    this.#world.tell(`${this.#agent!.process.host.name} is killed`);
+    this.#down(downMs);
+    this.machine.end(this.#agent!.process, { signal: 'SIGKILL' });
   }
 
-  /** The effect of the task: once for each generation. */
-  #begin(key: string, { task, generation, run }: RunTask): void {
-    const { time } = this.#world;
-    this.#world.tell(`${this.name} starts ${task} (generation ${generation}, run ${run})`);
-    this.started(caller(), task);
-    const entry: Entry = { startedAt: time.now, end: null };
-    this.journal.set(key, entry);
-    const fails = this.#tasks.fails(task);
-    const limit = this.#tasks.limit(task);
-    const takes = this.#random.chance(0.1) ? this.#random.int(60, 4_000) : this.#random.int(1, 50);
-    const isLate = takes > limit;
-    // The supervisor lives on when the agent dies.
-    time.hosts.exit(() =>
-      time.after(Math.min(takes, limit) * 1000, () => {
-        entry.end ??= isLate
-          ? { outcome: 'failed', message: `it took longer than ${limit} s` }
-          : fails
-            ? { outcome: 'failed', message: 'exit 1', exit_code: 1 }
-            : { outcome: 'success', changed: true };
-        this.#world.tell(`${this.name} ${entry.end.outcome} ${task}`);
-      }),
-    );
+  /** Its service is stopped and started again. */
+  restartAgent(): void {
+    const agent = this.#agent;
+    if (!agent?.process.isAlive) return;
+    this.#world.tell(`${agent.process.host.name} leaves`);
+    this.#world.time.hosts.run(agent.process.host, agent.leave);
+    this.#world.time.after(2_000, () => this.machine.end(agent.process, { code: 0 }));
   }
 
+  #down(ms: number): void {
+    this.#downUntil = this.#world.time.now + ms;
+    this.#world.time.after(ms + 1, () => this.startAgent());
+  }
+
+  kill(): void {
+    this.#downUntil = Number.POSITIVE_INFINITY;
+    for (const process of [...this.machine.processes.values()]) this.machine.end(process, { signal: 'SIGKILL' });
+  }
+
+  /** Called when the effect of a task begins. */
   started: (by: ReturnType<typeof caller>, task: string) => void = () => undefined;
+
+  /** `bash -- SCRIPT`: the command of a task. */
+  #command(process: Process): void {
+    const { time } = this.#world;
+    const script = process.args[2]!;
+    const tryFolder = dirname(script);
+    const { run, task, node, generation } = JSON.parse(
+      this.#text(`${dirname(tryFolder)}/execution.json`),
+    ) as ExecutionKey;
+    const effect: Effect = {
+      ...{ run, task, node, generation, try: tryFolder.slice(tryFolder.lastIndexOf('-') + 1) },
+      ...{ startedAt: time.now, endedAt: null, exitCode: null },
+    };
+    const said = `${task} (run ${run}, generation ${generation}, try ${effect.try})`;
+    this.#world.tell(`${this.name} runs ${said}`);
+    const same = this.effects.find((one) => KEY.every((name) => one[name] === effect[name]));
+    if (same !== undefined) this.#world.violated(`${this.name} runs ${said} a second time`);
+    const other = this.effects.find(({ endedAt }) => endedAt === null);
+    if (other !== undefined) this.#world.violated(`${this.name} runs ${said} while ${other.task} runs`);
+    if (!this.#text(script).startsWith('echo ')) this.#world.violated(`${this.name} runs a torn script of ${said}`);
+    this.effects.push(effect);
+    this.started(caller(), task);
+    const seconds = this.#random.chance(0.1) ? this.#random.int(60, 900) : this.#random.int(1, 50);
+    const fails = this.#tasks.fails(task);
+    if (this.#random.chance(0.2)) process.signals.on('SIGTERM', () => undefined);
+    process.ended.push(() => {
+      effect.endedAt = time.now;
+      if (effect.exitCode === null) this.#world.tell(`${this.name}: ${task} is ended before its end`);
+    });
+    setTimeout(() => process.write('stdout', `${task} begins\n`), 50);
+    setTimeout(() => {
+      process.write('stderr', `${task} ${fails ? 'fails' : 'is done'}\n`);
+      effect.exitCode = fails ? 1 : 0;
+      this.#world.tell(`${this.name}: ${task} ${fails ? 'fails' : 'succeeds'}`);
+      process.exit(effect.exitCode);
+    }, seconds * 1000);
+  }
+
+  #text(path: string): string {
+    const file = this.machine.disk.file(path, 'open');
+    return file.read(0, file.size).toString();
+  }
 }
 
-const keyOf = ({ run, task, generation }: Pick<RunTask, 'run' | 'task' | 'generation'>): string =>
-  `${run} ${task} ${generation}`;
+const KEY = ['run', 'task', 'generation', 'try'] as const;
