@@ -29,6 +29,7 @@ interface ActivityServer {
   arrived(execution: Execution, job: Job): void;
   pollers(queue: string, kind: 'activity'): readonly Worker[];
   whenWorkerComes(retry: () => void): void;
+  join(worker: Worker): void;
 }
 
 /** The server's knowledge of an activity: its attempts, limits and retries. */

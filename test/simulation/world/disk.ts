@@ -297,5 +297,10 @@ const WORDS: Readonly<Record<string, string>> = {
 export function systemError(code: string, call: string, path?: string): NodeJS.ErrnoException {
   const about = path === undefined ? '' : ` '${path}'`;
   const more = { code, syscall: call, ...(path === undefined ? {} : { path }) };
-  return Object.assign(new Error(`${code}: ${WORDS[code] ?? code}, ${call}${about}`), more);
+  // A trace costs more than the call; files that are not there are looked for every second.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  const error = new Error(`${code}: ${WORDS[code] ?? code}, ${call}${about}`);
+  Error.stackTraceLimit = stackTraceLimit;
+  return Object.assign(error, more);
 }
