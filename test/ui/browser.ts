@@ -53,6 +53,19 @@ export async function patientPage(context: BrowserContext): Promise<Page> {
   return page;
 }
 
+/** Answers of the API at `url` wait until `come` is called. */
+export async function hold(page: Page, url: RegExp): Promise<() => void> {
+  let come!: () => void;
+  const wanted = new Promise<void>((resolve) => {
+    come = resolve;
+  });
+  await page.route(url, async (route) => {
+    await wanted;
+    await route.continue();
+  });
+  return come;
+}
+
 /** The text of the focused element. */
 export const focused = (page: Page): Promise<string> =>
   page.evaluate<string>('document.activeElement.textContent.trim()');

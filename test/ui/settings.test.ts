@@ -5,6 +5,7 @@ import { type ApiRig, apiAlone } from '../api/api-rig.ts';
 import {
   closePages,
   describePage,
+  hold,
   launch,
   type OpenPage,
   openPage,
@@ -154,6 +155,21 @@ describePage('the settings of a cluster on the page', () => {
       },
       syslog: { metadata: { enabled: true }, host: { value: 'log1' } },
     });
+  });
+
+  it('are saved when what changes is shown: until then, the button waits', async () => {
+    const id = await cluster();
+    const page = await at(id, '&as=json');
+    const text = page.getByRole('textbox', { name: 'Settings' });
+    await text.fill((await text.inputValue()).replace('"example.org"', '"example.net"'));
+    const come = await hold(page, /attributes\/plan/);
+    await save(page);
+    const button = page.getByRole('dialog').getByRole('button', { name: 'Save settings' });
+    expect(await button.isDisabled()).toBe(true);
+    await page.getByText('Waiting for the plan of what is chosen.').waitFor();
+    come();
+    await confirm(page);
+    expect((await settingsOf(id)).common.domain.value).toBe('example.net');
   });
 
   it('are saved as they were shown or not at all', async () => {

@@ -1,12 +1,13 @@
 import type { AddressInfo } from 'node:net';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { normaliseTask } from '../../src/graph/index.ts';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';
 import { newton } from '../api/fuel-inventory-rig.ts';
 import {
   closePages,
   describePage,
+  hold,
   launch,
   type OpenPage,
   openPage,
@@ -20,16 +21,12 @@ describePage('versions of a cluster on the page', () => {
   let rig: ApiRig;
   let origin: string;
   let cluster: number;
+  let clusters = 0;
   let releases: readonly number[];
   const opened: OpenPage[] = [];
 
   beforeAll(async () => {
     [browser, rig] = await Promise.all([launch(), apiAlone()]);
-    const made = async (path: string, body: object): Promise<number> => {
-      const answer = await rig.ask('POST', `/api/v1${path}`, body);
-      expect(answer.status, JSON.stringify(answer.body)).toBe(201);
-      return answer.body.id;
-    };
     const { editable } = newton.attributes_metadata;
     const later = {
       ...newton,
@@ -48,7 +45,12 @@ describePage('versions of a cluster on the page', () => {
       await rig.store.graphs.put({ kind: 'release', id }, 'default', {
         tasks: [task('install', `echo ${at}`), ...(at === 0 ? [] : [task('restart', 'true')])],
       });
-    cluster = await made('/clusters/', { name: 'lab', release_id: releases[0] });
+    await rig.api.listen({ port: 0, host: '127.0.0.1' });
+    origin = `http://127.0.0.1:${(rig.api.server.address() as AddressInfo).port}`;
+  });
+  // One for each try: a test moves it.
+  beforeEach(async () => {
+    cluster = await made('/clusters/', { name: `lab-${++clusters}`, release_id: releases[0] });
     const node = await made('/nodes', { name: 'compute-1', status: 'ready' });
     await rig.store.nodes.assign(cluster, [{ id: node, roles: ['compute'] }]);
     await rig.store.nodes.update(node, {
@@ -57,8 +59,6 @@ describePage('versions of a cluster on the page', () => {
       pendingRoles: [],
       pendingAddition: false,
     });
-    await rig.api.listen({ port: 0, host: '127.0.0.1' });
-    origin = `http://127.0.0.1:${(rig.api.server.address() as AddressInfo).port}`;
   });
   afterEach(() => closePages(opened));
   afterAll(async () => {
@@ -66,6 +66,16 @@ describePage('versions of a cluster on the page', () => {
     await browser?.close();
   });
 
+  const made = async (path: string, body: object): Promise<number> => {
+    const answer = await rig.ask('POST', `/api/v1${path}`, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+    return answer.body.id;
+  };
+  /** What a screen reader says of a button beside its name. */
+  const descriptionOf = async (button: Locator): Promise<string | null> => {
+    const id = await button.getAttribute('aria-describedby');
+    return button.page().locator(`[id="${id}"]`).textContent();
+  };
   const at = async (path: string, options?: PageOptions): Promise<Page> => {
     const one = await openPage(browser, `${origin}${path}`, options);
     opened.push(one);
@@ -93,6 +103,44 @@ describePage('versions of a cluster on the page', () => {
     await plan.getByText('Newton on Ubuntu newton-10.0').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Move to another version' }).click();
     await page.getByText('release Newton on Ubuntu newton-10.0').waitFor();
+  });
+
+  it('moves by the plan of what is chosen: until it is there, the button waits and says so', async () => {
+    const page = await at(`/clusters/${cluster}?view=versions`);
+    const dialog = page.getByRole('dialog');
+    const move = dialog.getByRole('button', { name: 'Move to another version' });
+    await page.getByRole('button', { name: 'Move to another version' }).click();
+    await dialog.getByText('Newton on Ubuntu newton-10.1').last().waitFor();
+    await expect.poll(() => move.isEnabled()).toBe(true);
+    const come = await hold(page, /\/move\?back=1/);
+    await dialog.getByRole('combobox', { name: 'Version' }).selectOption('back');
+    // At once, not when the plan is asked for.
+    expect(await move.isDisabled()).toBe(true);
+    expect(await descriptionOf(move)).toBe('Waiting for the plan of what is chosen.');
+    await dialog.getByRole('status').filter({ hasText: 'Waiting for the plan of what is chosen.' }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    // Nor by the keyboard.
+    await move.focus();
+    await page.keyboard.press('Enter');
+    come();
+    // It has never moved: no plan will come.
+    await expect.poll(() => descriptionOf(move)).toBe('There is no plan of what is chosen: see above.');
+    expect(await move.isDisabled()).toBe(true);
+    expect((await rig.store.clusters.get(cluster))?.releaseId).toBe(releases[0]);
+    await dialog.getByRole('combobox', { name: 'Version' }).selectOption(`release ${releases[1]}`);
+    await expect.poll(() => move.isEnabled()).toBe(true);
+    expect(await descriptionOf(move)).toBe('');
+  });
+
+  it('deploys changes that are shown: until they are there, the button waits', async () => {
+    const page = await at('/clusters');
+    const come = await hold(page, new RegExp(`/clusters/${cluster}/changes`));
+    await page.getByRole('link', { name: `lab-${clusters}`, exact: true }).click();
+    await page.getByRole('button', { name: 'Deploy changes' }).click();
+    const deploy = page.getByRole('dialog').getByRole('button', { name: 'Deploy changes' });
+    expect(await deploy.isDisabled()).toBe(true);
+    come();
+    await expect.poll(() => deploy.isEnabled()).toBe(true);
   });
 
   it('fits a phone, and the dark', async () => {

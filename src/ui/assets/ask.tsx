@@ -4,8 +4,8 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Role } from '../../core/words.ts';
 import { operator, type Problem as Refusal } from './api.ts';
 import { actorName, forbidden, hasToken } from './identity.ts';
-import { Problem, say } from './parts.tsx';
-import { problemOf } from './store.ts';
+import { Loaded, Problem, say } from './parts.tsx';
+import { type Loading, problemOf } from './store.ts';
 
 /** After a letter, how long a preview waits for the next one. */
 const TYPING_MS = 300;
@@ -44,7 +44,7 @@ export interface Given {
   readonly chosen: (field: string) => string[];
 }
 
-interface Asked {
+interface Asked<Plan> {
   readonly label: string;
   /** Default: the label. */
   readonly title?: string;
@@ -52,6 +52,8 @@ interface Asked {
   readonly fields?: readonly FormField[];
   /** What will be touched, by name, for the form as it is filled now. */
   readonly preview?: (given: Given) => ComponentChildren;
+  /** A preview of the plan that `act` carries out, by `Planned`: what is chosen waits for its plan. */
+  readonly plan?: (given: Given, onPlan: (plan: Loading<Plan>) => void) => ComponentChildren;
   /** Whether it asks why. */
   readonly reason?: boolean;
   /** Whether it must be told why. */
@@ -61,11 +63,11 @@ interface Asked {
   readonly danger?: boolean;
   /** Shown when it is done, unless `act` answers a text. */
   readonly done?: string;
-  /** May refuse by throwing. */
-  readonly act: (given: Given) => unknown;
+  /** May refuse by throwing. The plan is the one that is shown, where there is `plan`. */
+  readonly act: (given: Given, plan: Plan) => unknown;
 }
 
-interface ActionProps extends Asked {
+interface ActionProps<Plan> extends Asked<Plan> {
   /** False, or why it cannot be done now. */
   readonly disabled?: string | false;
   /** The role that may. */
@@ -73,7 +75,7 @@ interface ActionProps extends Asked {
 }
 
 /** A button that asks before it acts: what will happen, and why. */
-export function Action({ disabled = false, needs = 'operator', ...asked }: ActionProps) {
+export function Action<Plan = undefined>({ disabled = false, needs = 'operator', ...asked }: ActionProps<Plan>) {
   const { label, danger = false } = asked;
   const [open, setOpen] = useState(false);
   const why = forbidden(needs) ?? (disabled || undefined);
@@ -95,12 +97,16 @@ export function Action({ disabled = false, needs = 'operator', ...asked }: Actio
   );
 }
 
-function Ask(asked: Asked & { readonly onClose: () => void }) {
+/** The fields that no plan depends on. */
+const ABOUT_IT: readonly string[] = ['reason', 'by'];
+
+function Ask<Plan>(asked: Asked<Plan> & { readonly onClose: () => void }) {
   const {
     label,
     title = label,
     explain,
     preview,
+    plan,
     act,
     fields = [],
     reason = true,
@@ -116,11 +122,16 @@ function Ask(asked: Asked & { readonly onClose: () => void }) {
   const [filled, setFilled] = useState<Given>();
   const form = useRef<HTMLFormElement>(null);
   const typing = useRef<number>(undefined);
+  const [isTyping, setTyping] = useState(false);
+  const [shown, setShown] = useState<Shown<Plan>>();
   const look = (): void => {
+    setTyping(false);
     if (form.current !== null) setFilled(givenIn(new FormData(form.current)));
   };
   // A plan is made on request: not for every letter of a name.
-  const lookLater = (): void => {
+  const lookLater = ({ target }: Event): void => {
+    if (target !== null && 'name' in target && ABOUT_IT.includes(String(target.name))) return;
+    setTyping(true);
     clearTimeout(typing.current);
     typing.current = setTimeout(look, TYPING_MS);
   };
@@ -130,7 +141,11 @@ function Ask(asked: Asked & { readonly onClose: () => void }) {
     return () => clearTimeout(typing.current);
   }, []);
   const close = () => dialog.current?.close();
+  const whyId = useId();
+  const planned = !isTyping && shown?.of === filled ? shown?.plan : undefined;
+  const why = plan && whyNot(planned);
   const submit = async (form: HTMLFormElement): Promise<void> => {
+    if (why !== undefined) return;
     const filled = new FormData(form);
     const given = givenIn(filled);
     const missing = fields.find(({ name, type, needed }) => type === 'choices' && needed && !filled.has(name));
@@ -139,7 +154,7 @@ function Ask(asked: Asked & { readonly onClose: () => void }) {
     if (given.texts.by !== undefined) operator.name = given.texts.by;
     setBusy(true);
     try {
-      const said = await act(given);
+      const said = await act(given, planned?.data as Plan);
       close();
       say(typeof said === 'string' ? said : (done ?? `${title}: done.`));
     } catch (error) {
@@ -147,9 +162,10 @@ function Ask(asked: Asked & { readonly onClose: () => void }) {
       setBusy(false);
     }
   };
+  const asks = preview !== undefined || plan !== undefined;
   return (
-    <dialog ref={dialog} class={preview && 'wide'} aria-label={title} onClose={onClose}>
-      <form ref={form} method="dialog" onSubmit={submitted(submit)} onInput={preview && lookLater}>
+    <dialog ref={dialog} class={asks ? 'wide' : undefined} aria-label={title} onClose={onClose}>
+      <form ref={form} method="dialog" onSubmit={submitted(submit)} onInput={asks ? lookLater : undefined}>
         <h2>{title}</h2>
         {explain && <p>{explain}</p>}
         {fields.map((field) => (
@@ -172,14 +188,26 @@ function Ask(asked: Asked & { readonly onClose: () => void }) {
           ) : (
             <Field field={{ name: 'by', label: 'Your name', value: operator.name, placeholder: 'who does it' }} />
           ))}
-        {preview && (
+        {asks && (
           <div class="preview" role="region" aria-label="What will be touched" tabindex={0}>
-            {filled && preview(filled)}
+            {filled && preview?.(filled)}
+            {filled && plan?.(filled, (one) => setShown((before) => newest(before, { of: filled, plan: one })))}
           </div>
         )}
         <Problem of={problem} />
+        {plan && (
+          <p id={whyId} class="quiet" role="status">
+            {why}
+          </p>
+        )}
         <div class="actions">
-          <button type="submit" class={danger ? 'danger main' : 'main'} disabled={busy}>
+          <button
+            type="submit"
+            class={danger ? 'danger main' : 'main'}
+            disabled={busy}
+            aria-disabled={why === undefined ? undefined : 'true'}
+            aria-describedby={plan && whyId}
+          >
             {busy ? 'Please wait …' : label}
           </button>
           <button type="button" onClick={close}>
@@ -189,6 +217,40 @@ function Ask(asked: Asked & { readonly onClose: () => void }) {
       </form>
     </dialog>
   );
+}
+
+/** The plan of a form as it was filled. */
+interface Shown<Plan> {
+  readonly of: Given;
+  readonly plan: Loading<Plan>;
+}
+
+/** The one that was there, where the other says the same: nothing is drawn anew. */
+const newest = <Plan,>(before: Shown<Plan> | undefined, now: Shown<Plan>): Shown<Plan> =>
+  before !== undefined &&
+  before.of === now.of &&
+  before.plan.data === now.plan.data &&
+  before.plan.problem === now.plan.problem &&
+  before.plan.loading === now.plan.loading
+    ? before
+    : now;
+
+/** Why a plan cannot be carried out; undefined where it can. */
+function whyNot(plan: Loading<unknown> | undefined): string | undefined {
+  if (plan === undefined || plan.loading) return 'Waiting for the plan of what is chosen.';
+  return plan.data === undefined ? 'There is no plan of what is chosen: see above.' : undefined;
+}
+
+interface PlannedProps<Plan> {
+  readonly from: Loading<Plan>;
+  readonly onPlan: (plan: Loading<Plan>) => void;
+  readonly children: (plan: Plan) => ComponentChildren;
+}
+
+/** The plan that a dialog carries out: shown, and the dialog told of it. */
+export function Planned<Plan>({ from, onPlan, children }: PlannedProps<Plan>) {
+  useEffect(() => onPlan(from));
+  return <Loaded from={from}>{children}</Loaded>;
 }
 
 /** Handles what was submitted here, not by the browser. */

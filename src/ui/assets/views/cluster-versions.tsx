@@ -1,9 +1,8 @@
-import { useRef } from 'preact/hooks';
 import { gapsText, partText, settingsText } from '../../../core/version-text.ts';
 import { type Answer, at, send } from '../api.ts';
-import { Action, type Given } from '../ask.tsx';
+import { Action, type Given, Planned } from '../ask.tsx';
 import { Loaded, State } from '../parts.tsx';
-import { listsChanged, useData } from '../store.ts';
+import { type Loading, listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago } from '../times.tsx';
 import { SettingChanges } from './setting-changes.tsx';
@@ -83,8 +82,6 @@ function MoveTo({ id, versions, onDone }: MoveProps) {
     if (which === undefined) return { back: true };
     return kind === 'release' ? { release: Number(which) } : { plugins: [Number(which)] };
   };
-  // The plan that was shown last: only that one is made.
-  const shown = useRef<Move>(undefined);
   const options = [
     ...versions.others
       .filter((one) => kindOf(one) === 'release' || plugins.has(one.name))
@@ -92,20 +89,14 @@ function MoveTo({ id, versions, onDone }: MoveProps) {
     [BACK, 'back, to where the last move came from'] as const,
   ];
   return (
-    <Action
+    <Action<Move>
       label="Move to another version"
       explain="Settings keep their values where the other version allows them. Nodes get it with the next deployment."
       fields={[{ name: 'to', label: 'Version', type: 'select', options, value: options[0]![0] }]}
       reason={false}
-      preview={(given) => (
-        <MovePlan key={given.texts.to} id={id} wanted={wanted(given)} onPlan={(plan) => (shown.current = plan)} />
-      )}
-      act={async (given) => {
-        if (shown.current === undefined) throw new Error('The plan is not known yet.');
-        await send('POST /clusters/:id/move', {
-          params: { id },
-          body: { ...wanted(given), digest: shown.current.digest },
-        });
+      plan={(given, onPlan) => <MovePlan key={given.texts.to} id={id} wanted={wanted(given)} onPlan={onPlan} />}
+      act={async (given, { digest }) => {
+        await send('POST /clusters/:id/move', { params: { id }, body: { ...wanted(given), digest } });
         listsChanged.value++;
         onDone();
       }}
@@ -117,7 +108,7 @@ function MoveTo({ id, versions, onDone }: MoveProps) {
 interface PlanProps {
   readonly id: string;
   readonly wanted: { readonly back?: boolean; readonly release?: number; readonly plugins?: readonly number[] };
-  readonly onPlan: (plan: Move | undefined) => void;
+  readonly onPlan: (plan: Loading<Move>) => void;
 }
 
 function MovePlan({ id, wanted: { back, release, plugins }, onPlan }: PlanProps) {
@@ -127,9 +118,8 @@ function MovePlan({ id, wanted: { back, release, plugins }, onPlan }: PlanProps)
       query: { back: back ? '1' : undefined, release, plugins: plugins?.join(',') },
     }),
   );
-  onPlan(plan.data);
   return (
-    <Loaded from={plan}>
+    <Planned from={plan} onPlan={onPlan}>
       {({ parts, settings, graphs, findings }) => (
         <>
           {findings.length > 0 && (
@@ -163,7 +153,7 @@ function MovePlan({ id, wanted: { back, release, plugins }, onPlan }: PlanProps)
           ))}
         </>
       )}
-    </Loaded>
+    </Planned>
   );
 }
 

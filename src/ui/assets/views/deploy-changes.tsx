@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { type Answer, at, send } from '../api.ts';
-import { Action, type Given, heldBefore, holdField } from '../ask.tsx';
-import { Loaded } from '../parts.tsx';
+import { Action, type Given, heldBefore, holdField, Planned } from '../ask.tsx';
 import { go } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
 import { count } from '../words.ts';
@@ -21,9 +20,7 @@ interface DeployChangesProps {
 /** Deploys what is pending in a cluster: exactly the graphs whose plans it shows. */
 export function DeployChanges({ id, locked, nodes }: DeployChangesProps) {
   const changes = useData(at('GET /clusters/:id/changes/', { params: { id } }), { again: listsChanged.value });
-  const start = async ({ texts, note }: Given): Promise<void> => {
-    if (changes.data === undefined) throw new Error('The changes of the cluster are not known yet.');
-    const { sequence, graphs } = changes.data;
+  const start = async ({ texts, note }: Given, { sequence, graphs }: Changes): Promise<void> => {
     const body = {
       cluster: id,
       ...(sequence === null ? { graphs: graphs.map((type) => ({ type })) } : { sequence: sequence.id }),
@@ -35,10 +32,14 @@ export function DeployChanges({ id, locked, nodes }: DeployChangesProps) {
     go(`/runs/${run.run}`);
   };
   return (
-    <Action
+    <Action<Changes>
       label="Deploy changes"
       explain="Removes the nodes that leave, provisions new ones, and runs on all others what their changes need."
-      preview={() => <Loaded from={changes}>{(data) => <Pending of={data} cluster={id} nodes={nodes} />}</Loaded>}
+      plan={(_given, onPlan) => (
+        <Planned from={changes} onPlan={onPlan}>
+          {(data) => <Pending of={data} cluster={id} nodes={nodes} />}
+        </Planned>
+      )}
       fields={[
         { name: 'hold', label: 'Hold on failure, so that failed tasks can be retried', type: 'checkbox', value: true },
         holdField('tasks'),

@@ -1,10 +1,10 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { type Answer, at, type Problem as Refusal, send, sendText } from '../api.ts';
-import { Action } from '../ask.tsx';
+import { Action, Planned } from '../ask.tsx';
 import { forbidden } from '../identity.ts';
 import { Loaded, Problem, type View } from '../parts.tsx';
 import { addressWith } from '../router.ts';
-import { listsChanged, problemOf, useData } from '../store.ts';
+import { type Loading, listsChanged, problemOf, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago } from '../times.tsx';
 import { ChangeList, SettingChanges } from './setting-changes.tsx';
@@ -169,18 +169,14 @@ function Save({ cluster, json, onDone, disabled = false }: SaveProps) {
       throw new PlacedProblem(withPlace(problemOf(error)));
     }
   };
-  // What the user has read: only that is saved.
-  const shown = useRef<Plan>(undefined);
   return (
-    <Action
+    <Action<Plan>
       label="Save settings"
       explain="Nodes get them with the next deployment."
       reason={false}
       disabled={disabled}
-      preview={() => <PlanOf ask={plan} onPlan={(one) => (shown.current = one)} />}
-      act={async () => {
-        if (shown.current === undefined) throw new Error('What changes is not known yet.');
-        const { digest } = shown.current;
+      plan={(_given, onPlan) => <PlanOf ask={plan} onPlan={onPlan} />}
+      act={async (_given, { digest }) => {
         await sendText('PUT /clusters/:id/attributes', { params, query: { digest } }, json);
         onDone();
       }}
@@ -198,38 +194,40 @@ class PlacedProblem extends Error {
   }
 }
 
-function PlanOf({
-  ask,
-  onPlan,
-}: {
+interface PlanProps {
   readonly ask: () => Promise<Plan>;
-  readonly onPlan: (plan: Plan | undefined) => void;
-}) {
-  const [plan, setPlan] = useState<Plan>();
-  const [problem, setProblem] = useState<Refusal>();
-  useEffect(() => {
-    onPlan(undefined);
+  readonly onPlan: (plan: Loading<Plan>) => void;
+}
+
+function PlanOf({ ask, onPlan }: PlanProps) {
+  const [plan, setPlan] = useState<Pick<Loading<Plan>, 'data' | 'problem'>>();
+  const load = (): void => {
+    setPlan(undefined);
     ask().then(
-      (one) => {
-        setPlan(one);
-        onPlan(one);
-      },
-      (error: unknown) => setProblem(error instanceof PlacedProblem ? error.problem : problemOf(error)),
+      (data) => setPlan({ data, problem: undefined }),
+      (error: unknown) =>
+        setPlan({ data: undefined, problem: error instanceof PlacedProblem ? error.problem : problemOf(error) }),
     );
-  }, []);
-  if (problem !== undefined) return <Problem of={problem} />;
-  if (plan === undefined) return <p class="quiet">Loading …</p>;
-  if (plan.findings.length > 0)
-    return (
-      <ul class="problem plain" aria-label="Problems">
-        {plan.findings.map((one) => (
-          <li>
-            {one.message} {one.hint && <span class="quiet">{one.hint}</span>}
-          </li>
-        ))}
-      </ul>
-    );
-  return <SettingChanges of={plan.changes} />;
+  };
+  useEffect(load, []);
+  const from = { data: plan?.data, problem: plan?.problem, loading: plan === undefined, reload: load };
+  return (
+    <Planned from={from} onPlan={onPlan}>
+      {({ findings, changes }) =>
+        findings.length === 0 ? (
+          <SettingChanges of={changes} />
+        ) : (
+          <ul class="problem plain" aria-label="Problems">
+            {findings.map((one) => (
+              <li>
+                {one.message} {one.hint && <span class="quiet">{one.hint}</span>}
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </Planned>
+  );
 }
 
 /** A mistake in the JSON, with its line. */
