@@ -4,7 +4,16 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';
 import { type Environment, environment } from '../api/fuel-graphs-rig.ts';
 import { lookAgain } from '../rig/look-again.ts';
-import { closePages, describePage, launch, type OpenPage, openPage, type PageOptions } from './browser.ts';
+import {
+  closePages,
+  describePage,
+  hold,
+  launch,
+  type OpenPage,
+  openPage,
+  type PageOptions,
+  seriousFindings,
+} from './browser.ts';
 import { storeGraphRun } from './stored-runs.ts';
 
 const shell = (id: string, ...requires: string[]) => ({ id, type: 'shell', role: ['compute'], requires });
@@ -193,6 +202,23 @@ describePage('pictures of runs', () => {
       const texts = await page.locator('g.node text').allTextContents();
       expect(new Set(texts).size).toBe(40);
     }
+  });
+
+  it('a picture that does not come says what is missing, and then what to do', async () => {
+    await small('slow');
+    const page = await at('/sites');
+    await page.clock.install();
+    const come = await hold(page, /runs\/slow\/graph\/map/);
+    await page.goto(`${origin}/runs/slow?view=graph`);
+    await page.getByRole('status').filter({ hasText: 'Drawing the graph …' }).waitFor();
+    await page.clock.runFor(11_000);
+    const late = page.getByRole('alert').filter({ hasText: 'Drawing the graph: no answer for 10 s.' });
+    await late.getByText('sitewright doctor').waitFor();
+    await late.getByText('Tasks and Timeline show the run without it.').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    come();
+    await page.locator('g.node').nth(1).waitFor();
+    await late.waitFor({ state: 'detached' });
   });
 
   it('cells and lines of nodes with long names stay apart', async () => {

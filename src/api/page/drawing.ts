@@ -14,11 +14,11 @@ export interface Drawer {
   close(): Promise<void>;
 }
 
-/** Ten times the time of the largest graph of a real release. */
-const WITHIN_MS = 20_000;
+/** Of processor time: ten times that of the largest graph of a real release. */
+const WORK_MS = 20_000;
 /** A drawing below this is small, and does not wait for a large one. */
 const SMALL_DRAWING = 32 * 1024;
-const SMALL_WITHIN_MS = 5_000;
+const SMALL_WORK_MS = 5_000;
 const MAX_MEGABYTES = 512;
 /** Graphviz works in memory of its own. */
 const YOUNG_MEGABYTES = 8;
@@ -28,7 +28,7 @@ const YOUNG_MEGABYTES = 8;
  * seconds of layout) keeps no request of this process waiting, and a graph that is never laid out keeps no other picture
  * waiting for long. `draw` throws with Graphviz' words when the text is not DOT, or with why the thread ended.
  */
-export function openDrawer(withinMs = WITHIN_MS): Drawer {
+export function openDrawer(workMs = WORK_MS): Drawer {
   const lane = () =>
     new Thread<Drawing, Uint8Array>({
       program: new URL('./drawing-main.ts', import.meta.url),
@@ -40,7 +40,7 @@ export function openDrawer(withinMs = WITHIN_MS): Drawer {
   return {
     async draw(drawing, signal) {
       const isSmall = drawing.dot.length < SMALL_DRAWING;
-      const options = { withinMs: isSmall ? Math.min(withinMs, SMALL_WITHIN_MS) : withinMs, ...(signal && { signal }) };
+      const options = { workMs: isSmall ? Math.min(workMs, SMALL_WORK_MS) : workMs, ...(signal && { signal }) };
       const asked = await (isSmall ? small : large).ask(drawing, options);
       if (!asked.ok && (asked.reason === 'late' || asked.reason === 'out-of-memory'))
         throw new RequestError({

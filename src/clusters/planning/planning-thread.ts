@@ -14,7 +14,8 @@ export interface PlanningRequest {
 
 /** Ten times the time for 1,000 nodes: budgets of the expressions end a hostile plan long before. */
 const MAX_MEGABYTES = 4_096;
-const MAX_MS = 300_000;
+/** Of processor time. */
+const WORK_MS = 300_000;
 
 /**
  * Makes plans in order in a thread, so that heartbeats and requests of this process continue. An abort ends the thread,
@@ -29,7 +30,7 @@ export function openPlanningThread(helpers?: string): OpenPlanner {
   });
   return {
     async plan<Form extends PlanForm>(form: Form, work: PlanningWork, signal?: AbortSignal) {
-      const asked = await thread.ask({ form, work }, { withinMs: MAX_MS, ...given({ signal }) });
+      const asked = await thread.ask({ form, work }, { workMs: WORK_MS, ...given({ signal }) });
       // A message has no type parameter: the answer has the requested form.
       return answerOf(asked) as PlanningAnswer<Form>;
     },

@@ -7,8 +7,13 @@ let engine: Promise<Viz> | undefined;
  * lays out all graphs that are drawn, also those on the page: 2,000 tasks in two seconds, where JavaScript took minutes.
  */
 export async function graphviz(dot: string, format: 'svg' | 'json0'): Promise<RenderResult> {
+  return (await loadGraphviz()).render(dot, { format, engine: 'dot', graphAttributes: effort(dot) });
+}
+
+/** Before it is first used, where its loading should count for no drawing. */
+export function loadGraphviz(): Promise<Viz> {
   engine ??= import('@viz-js/viz').then(({ instance }) => instance());
-  return (await engine).render(dot, { format, engine: 'dot', graphAttributes: effort(dot) });
+  return engine;
 }
 
 export const refused = (errors: readonly { readonly message: string }[]): Error =>

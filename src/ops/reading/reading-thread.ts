@@ -18,9 +18,10 @@ export interface OpenReader extends Reader {
 
 /** Four times the memory for the documents of 1,000 machines. */
 const MAX_MEGABYTES = 192;
-const MAX_MS = 30_000;
+/** Of processor time. */
+const WORK_MS = 30_000;
 /** For small input: a thousand times its slowest duration. */
-const MAX_MS_OF_SMALL = 5_000;
+const WORK_MS_OF_SMALL = 5_000;
 /** There are four threads. */
 const YOUNG_MEGABYTES = 16;
 
@@ -49,10 +50,10 @@ export function openReader(limits: ArchiveLimits = DEFAULT_ARCHIVE_LIMITS): Open
     work: Work,
     given: ReadingRequest<Work>['given'],
   ): Promise<Awaited<ReturnType<Reader[Work]>>> => {
-    const withinMs = thread === large || thread === archives ? MAX_MS : MAX_MS_OF_SMALL;
-    const asked = await thread.ask({ work, given }, { withinMs });
+    const workMs = thread === large || thread === archives ? WORK_MS : WORK_MS_OF_SMALL;
+    const asked = await thread.ask({ work, given }, { workMs });
     if (!asked.ok) {
-      if (asked.reason === 'late') throw tooMuch(`it took longer than ${withinMs / 1000} s to read`);
+      if (asked.reason === 'late') throw tooMuch(`it takes more than ${workMs / 1000} s of processor time to read`);
       if (asked.reason === 'out-of-memory') throw tooMuch(`it needs more than ${MAX_MEGABYTES} MB to read`);
       throw asked.error;
     }

@@ -17,8 +17,11 @@ export interface ThreadOptions {
 interface AskOptions {
   /** Cancels the request; ends the thread if it works on it. */
   readonly signal?: AbortSignal;
-  /** Ends the thread if it works on the request for longer, not counting its start and the time in the queue. */
-  readonly withinMs?: number;
+  /**
+   * Ends the thread if the request takes more processor time: neither its start, nor the time in the queue, nor the time that a
+   * busy machine gives to others counts.
+   */
+  readonly workMs?: number;
 }
 
 /** Why there is no answer; `died`: the thread ended unexpectedly. */
@@ -45,6 +48,9 @@ interface Waiting<Request, Answer> extends AskOptions {
 
 /** An unused thread ends after this time, to free its memory: a heap never shrinks to what it held. The next one starts in a few tenths of a second. */
 const IDLE_MS = 10_000;
+
+/** The least time between two looks at how much a thread has worked. */
+const LOOK_MS = 10;
 
 /**
  * A thread that answers requests in order, without blocking the process. It starts with the first request, and again if
@@ -159,10 +165,22 @@ export class Thread<Request, Answer> {
   }
 
   #setDeadline(): void {
-    const withinMs = this.#running?.withinMs;
-    if (withinMs === undefined) return;
-    const late = this.#failed('late', `was not finished within ${withinMs} ms`);
-    this.#timer = setTimeout(() => this.#end(late), withinMs);
+    const [worker, running] = [this.#worker, this.#running];
+    const workMs = running?.workMs;
+    if (worker === undefined || workMs === undefined) return;
+    const usedBefore = worker.cpuUsage();
+    const look = async (): Promise<void> => {
+      const { user, system } = await worker.cpuUsage(await usedBefore);
+      if (this.#worker !== worker || this.#running !== running) return;
+      const left = workMs - (user + system) / 1000;
+      if (left <= 0) this.#end(this.#failed('late', `was not finished within ${workMs} ms of processor time`));
+      else lookIn(left);
+    };
+    // A thread works no faster than the clock. One that has ended meanwhile says so itself.
+    const lookIn = (ms: number): void => {
+      this.#timer = setTimeout(() => void look().catch(() => undefined), Math.max(ms, LOOK_MS));
+    };
+    lookIn(workMs);
   }
 
   #settle(asked: Asked<Answer>): void {

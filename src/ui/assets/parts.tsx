@@ -67,26 +67,59 @@ export function Problem({
   );
 }
 
+/** What is not there after this will not be there in a moment. */
+const LONG_MS = 10_000;
+
+interface WaitingProps {
+  /** What for. */
+  readonly text?: string;
+  /** What to do meanwhile. */
+  readonly meanwhile?: string;
+}
+
+/** That something is on its way; after a while, what to do about it. */
+export function Waiting({ text = 'Loading', meanwhile }: WaitingProps) {
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), LONG_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!isLong)
+    return (
+      <p class="quiet" role="status">
+        {text} …
+      </p>
+    );
+  return (
+    <div class="problem" role="alert">
+      <p>
+        <strong>
+          {text}: no answer for {LONG_MS / 1000} s.
+        </strong>
+      </p>
+      <p>
+        The page keeps waiting. {meanwhile && `${meanwhile} `}
+        To see which service is slow or does not answer, run <code>sitewright doctor</code>.
+      </p>
+    </div>
+  );
+}
+
 interface LoadedProps<Data> {
   readonly from: Loading<Data>;
+  readonly waits?: WaitingProps;
   readonly children: (data: Data) => ComponentChildren;
 }
 
 /** Data, or why there is none. */
-export function Loaded<Data>({ from, children }: LoadedProps<Data>) {
+export function Loaded<Data>({ from, waits, children }: LoadedProps<Data>) {
   const { data, problem, loading, reload } = from;
   // An unreachable API is shown once, at the top.
   const own = problem?.code === 'away' && data !== undefined ? undefined : problem;
   return (
     <>
       <Problem of={own} onRetry={reload} />
-      {data === undefined
-        ? loading && (
-            <p class="quiet" role="status">
-              Loading …
-            </p>
-          )
-        : children(data)}
+      {data === undefined ? loading && <Waiting {...waits} /> : children(data)}
     </>
   );
 }

@@ -39,8 +39,14 @@ export function GraphMap({ id, type, query, ...rest }: GraphMapProps) {
   const [by, open] = fieldsOf(query, ['by', 'open']);
   const map = useData(at('GET /runs/:run/graph/map', { params, query: { graph: type, by, open: open.split('|') } }));
   const svg = at('GET /runs/:run/graph.svg', { params, query: { graph: type } });
-  return <Loaded from={map}>{(data) => <Picture map={data} svg={svg} {...rest} />}</Loaded>;
+  return (
+    <Loaded from={map} waits={WAITS}>
+      {(data) => <Picture map={data} svg={svg} {...rest} />}
+    </Loaded>
+  );
 }
+
+const WAITS = { text: 'Drawing the graph', meanwhile: 'Tasks and Timeline show the run without it.' };
 
 interface PictureProps extends Omit<GraphMapProps, 'id' | 'type' | 'query'> {
   readonly map: Layout;

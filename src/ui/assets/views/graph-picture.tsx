@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Address, type Problem as Refusal, request } from '../api.ts';
-import { Problem } from '../parts.tsx';
+import { Problem, Waiting } from '../parts.tsx';
 import { problemOf } from '../store.ts';
 import { FindTask, Zoom } from './graph-tools.tsx';
 
@@ -66,11 +66,7 @@ export function GraphPicture({ address, onChoose }: GraphPictureProps) {
   return (
     <>
       <Problem of={problem} onRetry={() => ask(asked + 1)} />
-      {drawn === null && problem === undefined && (
-        <p class="quiet" role="status">
-          The graph is being drawn …
-        </p>
-      )}
+      {drawn === null && problem === undefined && <Waiting text="Drawing the graph" />}
       {drawn !== null && (
         <div class="filters">
           <FindTask names={[...drawn.nodes.keys()].sort()} onFind={find} />

@@ -7,7 +7,7 @@ import { type RunDecision, type RunWork, WORK_AFTER, workOfGraphs, workOfSite } 
 import { type Answer, at, send } from '../api.ts';
 import { Action, type Given } from '../ask.tsx';
 import { type Names, useClusterNames, useNodeNames } from '../names.ts';
-import { type Crumb, Loaded, Missing, notice, Progress, RunState, Title } from '../parts.tsx';
+import { type Crumb, Loaded, Missing, notice, Progress, RunState, Title, Waiting } from '../parts.tsx';
 import { go } from '../router.ts';
 import { useData, useRun } from '../store.ts';
 import { Ago, Lasting, TimeLeft } from '../times.tsx';
@@ -32,9 +32,7 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
     return (
       <>
         <Title of="Run" trail={[LIST]} />
-        <p class="quiet" role="status">
-          Loading …
-        </p>
+        <Waiting />
       </>
     );
   }

@@ -1,7 +1,14 @@
 import { serveThread } from '../../../../src/platform/threads/serve-thread.ts';
 
 /** A program that fulfils every request. */
-export type Deed = { echo: unknown } | { throw: string } | { exit: number } | 'hang' | 'hoard' | 'answer a function';
+export type Deed =
+  | { echo: unknown }
+  | { throw: string }
+  | { exit: number }
+  | { idle: number }
+  | 'hang'
+  | 'hoard'
+  | 'answer a function';
 
 class OwnError extends Error {
   override readonly name = 'OwnError';
@@ -15,6 +22,10 @@ serveThread(
       if (deed === 'hoard') for (const all: number[][] = []; ; ) all.push(new Array(100_000).fill(1));
       if (deed === 'answer a function') return () => undefined;
       if ('throw' in deed) throw new OwnError(deed.throw);
+      if ('idle' in deed) {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, deed.idle);
+        return 'idled';
+      }
       if ('exit' in deed) return process.exit(deed.exit);
       return [greeting, deed.echo];
     };

@@ -57,11 +57,17 @@ describe('a thread', () => {
     for (const _ of [1, 2]) expect(await own.ask({ echo: 1 })).toMatchObject(failed('threw', 'not set up'));
   });
 
-  it('ends a request that takes longer than its deadline, and no other', async () => {
+  it('ends a request that works for longer than it may, and no other', async () => {
     const own = thread();
-    const [late, next] = [own.ask('hang', { withinMs: 20 }), own.ask({ echo: 1 }, { withinMs: 60_000 })];
-    expect(await late).toMatchObject(failed('late', 'the deed was not finished within 20 ms'));
+    const [late, next] = [own.ask('hang', { workMs: 20 }), own.ask({ echo: 1 }, { workMs: 60_000 })];
+    expect(await late).toMatchObject(failed('late', 'the deed was not finished within 20 ms of processor time'));
     expect(await next).toEqual(done);
+  });
+
+  it('does not end a request that got no processor: a busy machine makes no work larger', async () => {
+    const own = thread();
+    await own.ask({ echo: 1 });
+    expect(await own.ask({ idle: 300 }, { workMs: 100 })).toEqual({ ok: true, value: 'idled' });
   });
 
   it('does not let a request take more memory than its limit', async () => {
