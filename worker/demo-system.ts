@@ -1,10 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { given } from '../src/core/data/given.ts';
-import { isAlive } from '../src/platform/processes/lock.ts';
+import { isAlive, withLock } from '../src/platform/processes/lock.ts';
 import { loadSettings } from '../src/platform/settings/load-settings.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import { createLogger, type Logger } from '../src/platform/telemetry/log.ts';
@@ -12,6 +11,7 @@ import { startDevServer } from '../src/platform/temporal/dev-server.ts';
 import { ownQueue } from '../src/platform/temporal/own-queue.ts';
 import { startApi } from './api.ts';
 import { startOrchestrator } from './orchestrator.ts';
+import { ListenError } from './parts/listen-error.ts';
 
 /** Everything a demo needs, in this process except Temporal's server. */
 export interface DemoSystem {
@@ -60,8 +60,8 @@ export async function startDemo(options: DemoOptions, say: (line: string) => voi
       databaseFile: join(folder, 'temporal.db'),
       logFile: join(folder, 'temporal.log'),
       // Use the ports that Temporal's command line expects, if free: then it needs no address.
-      ...((await isFree(7233)) ? { port: 7233 } : {}),
-      ...((await isFree(8233)) ? { uiPort: 8233 } : {}),
+      port: { preferred: 7233 },
+      uiPort: { preferred: 8233 },
     });
     stops.push(['Temporal', () => server.stop()]);
     say(`  Temporal    ${server.address}`);
@@ -80,21 +80,26 @@ export async function startDemo(options: DemoOptions, say: (line: string) => voi
     stops.push(['MAAS', () => simulator.close()]);
     say(`  MAAS        ${simulator.url} (simulated: ${options.hosts.length} bare machines)`);
 
-    const settings = demoSettings(folder, {
-      SITEWRIGHT_TEMPORAL_ADDRESS: server.address,
-      ...given({ SITEWRIGHT_TEMPORAL_UI_URL: server.uiUrl }),
-      SITEWRIGHT_STORE_URL: `sqlite:${join(folder, 'sitewright.db')}`,
-      SITEWRIGHT_MAAS_URL: simulator.url,
-      SITEWRIGHT_MAAS_KEY: simulatorKeys.admin,
-      SITEWRIGHT_MAAS_POLL_MIN_SECONDS: '0.5',
-      SITEWRIGHT_API_PORT: (await isFree(8080)) ? '8080' : '0',
-      SITEWRIGHT_LOG_LEVEL: 'warn',
-    });
+    const settingsWith = (apiPort: number): Settings =>
+      demoSettings(folder, {
+        SITEWRIGHT_TEMPORAL_ADDRESS: server.address,
+        ...given({ SITEWRIGHT_TEMPORAL_UI_URL: server.uiUrl }),
+        SITEWRIGHT_STORE_URL: `sqlite:${join(folder, 'sitewright.db')}`,
+        SITEWRIGHT_MAAS_URL: simulator.url,
+        SITEWRIGHT_MAAS_KEY: simulatorKeys.admin,
+        SITEWRIGHT_MAAS_POLL_MIN_SECONDS: '0.5',
+        SITEWRIGHT_API_PORT: String(apiPort),
+        SITEWRIGHT_LOG_LEVEL: 'warn',
+      });
+    const settings = settingsWith(API_PORT);
     const log: Logger = createLogger(settings.log, 'demo');
     const worker = await startOrchestrator(settings, log);
     stops.push(['the worker', () => worker.stop()]);
     say(`  Worker      polls task queue ${ownQueue(settings.temporal)}`);
-    const api = await startApi(settings, log);
+    const api = await startApi(settings, log).catch((error: unknown) => {
+      if (error instanceof ListenError && error.isTaken) return startApi(settingsWith(0), log);
+      throw error;
+    });
     stops.push(['the API', () => api.stop()]);
     say(`  API         ${api.url}`);
     return {
@@ -112,9 +117,14 @@ export async function startDemo(options: DemoOptions, say: (line: string) => voi
 }
 
 const PID_FILE = 'demo.pid';
+/** Used where it is free. */
+const API_PORT = 8080;
 
-/** The first folder that no running demo uses. */
-async function claimFolder(base: string): Promise<string> {
+/** The first folder that no running demo uses. Two that start at the same moment look one after the other. */
+const claimFolder = (base: string): Promise<string> =>
+  withLock(resolve(base, 'demo.lock'), () => firstFreeFolder(base), { pollMs: 20 });
+
+async function firstFreeFolder(base: string): Promise<string> {
   for (let number = 1; ; number += 1) {
     const folder = resolve(base, number === 1 ? 'demo' : `demo-${number}`);
     mkdirSync(folder, { recursive: true });
@@ -140,12 +150,4 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
     timer = setTimeout(() => fail(new Error(`no answer within ${ms / 1_000} s`)), ms);
   });
   return await Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((done) => {
-    const probe = createServer((socket) => socket.destroy());
-    probe.once('error', () => done(false));
-    probe.listen(port, '127.0.0.1', () => probe.close(() => done(true)));
-  });
 }

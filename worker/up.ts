@@ -211,22 +211,17 @@ async function temporalFor(
   const found = await findTemporalBinary({ report: (line) => say('temporal', line) });
   if (found.status === 'missing')
     throw new CliError({ code: 'temporal-missing', message: explainMissing(found) }, EXIT.unreachable);
+  const uiPort = ui_url === undefined ? Number(port) + 1000 : Number(new URL(ui_url).port) || 'none';
   const base: DevServerOptions = {
     binary: found.path,
     databaseFile: join(folder, 'temporal.db'),
     logFile: join(folder, 'temporal.log'),
     port: Number(port),
+    uiPort: uiPort === 'none' ? uiPort : { preferred: uiPort },
     retentionDays: retention_days,
     ...(namespace === 'default' ? {} : { namespaces: [namespace] }),
   };
-  const uiPort = ui_url === undefined ? Number(port) + 1000 : Number(new URL(ui_url).port) || 'none';
-  const start = (): Promise<DevServer> =>
-    startDevServer({ ...base, uiPort }).catch((error: unknown) => {
-      // The usual port of the Web UI is taken: use any other.
-      if (error instanceof DevServerError && error.taken === 'ui') return startDevServer(base);
-      throw error;
-    });
-  return keepRunning(start, say);
+  return keepRunning(() => startDevServer(base), say);
 }
 
 /** Temporal's dev server listens on the loopback address only. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 
 /*
  * A newcomer's first site, docs/start/first-site.md: a demo that stays up, a run that is paused and continues, a failure that
@@ -25,8 +25,6 @@ async function shell(line: string): Promise<string> {
 }
 
 async function startDemo(): Promise<void> {
-  await endDemo();
-  said = '';
   await promisify(execFile)(process.execPath, ['scripts/build.ts'], { cwd: root });
   demo = spawn(process.execPath, ['bin/sitewright', 'demo', '--keep'], {
     cwd: root,
@@ -49,11 +47,10 @@ async function endDemo(): Promise<void> {
   await once(demo, 'exit');
 }
 
+beforeAll(startDemo);
 afterAll(endDemo);
 
 it('docs/start/first-site.md leads to a paused run and a repaired failure', async () => {
-  // Here, and not before the test: a demo that gave way to another system on its ports is started again.
-  await startDemo();
   expect(commands.map((line) => line.split(' ').slice(1, 3).join(' '))).toEqual([
     'run pause',
     'run status',

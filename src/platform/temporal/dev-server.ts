@@ -6,12 +6,15 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { given } from '../../core/data/given.ts';
-import { freePort } from '../free-port.ts';
+import { freePorts } from '../free-port.ts';
 import { isAlive, withLock } from '../processes/lock.ts';
 import { runnableProgram } from '../threads/runnable-program.ts';
 import { probeServer } from './probe.ts';
 import { setRetentionDays } from './retention.ts';
 import { searchAttributes } from './search-attributes.ts';
+
+/** A port, or one that is used where it is free; absent: any that is free. */
+type PortChoice = number | { readonly preferred: number } | undefined;
 
 /** How to start a dev server. */
 export interface DevServerOptions {
@@ -21,10 +24,10 @@ export interface DevServerOptions {
   readonly databaseFile?: string;
   /** The server's log file; created with its folder, or appended to. */
   readonly logFile: string;
-  /** gRPC port; default: a free one. */
-  readonly port?: number;
-  /** Port of Temporal's Web UI; `none` leaves it out; default: a free one. */
-  readonly uiPort?: number | 'none';
+  /** gRPC port. */
+  readonly port?: PortChoice;
+  /** Port of Temporal's Web UI; `none` leaves it out. */
+  readonly uiPort?: PortChoice | 'none';
   /** Namespaces in addition to `default`. */
   readonly namespaces?: readonly string[];
   /** Days that all of them keep the histories of ended runs; default: the server's own, one day. */
@@ -103,10 +106,10 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
  */
 export function devServerArguments(
   options: Pick<DevServerOptions, 'databaseFile' | 'namespaces'>,
-  port: number,
-  uiPort: number | 'none',
+  { port, uiPort, httpPort }: Omit<Ports, 'httpPort'> & Partial<Ports>,
 ): string[] {
   const args = ['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)];
+  if (httpPort !== undefined) args.push('--http-port', String(httpPort));
   args.push(...(uiPort === 'none' ? ['--headless'] : ['--ui-port', String(uiPort)]));
   if (options.databaseFile !== undefined) {
     // WAL with NORMAL survives a crash of the process and is 3.4 times as fast as the defaults; a power failure may
@@ -136,24 +139,35 @@ export function devServerArguments(
   return args;
 }
 
-/** Retries when another process takes a free port before the server does. */
+/** Chooses others where another process has the ports, or takes them before the server does. */
 async function startWithFreePorts(options: DevServerOptions): Promise<DevServer> {
-  const choosesPort = options.port === undefined;
+  let { port, uiPort } = options;
   for (let attempt = 1; ; attempt++) {
-    const [port, uiPort] = await freePorts(options);
     try {
-      return await startOn(options, port, uiPort);
+      return await startOn(options, await portsFor(port, uiPort));
     } catch (error) {
-      if (!(error instanceof DevServerError) || error.taken === undefined || !choosesPort || attempt === 3) throw error;
+      const taken = error instanceof DevServerError ? error.taken : undefined;
+      if (taken === undefined || attempt === 4) throw error;
+      if (typeof (taken === 'ui' ? uiPort : port) === 'number') throw error;
+      if (taken === 'ui') uiPort = undefined;
+      else port = undefined;
     }
   }
 }
 
-async function startOn(options: DevServerOptions, port: number, uiPort: number | 'none'): Promise<DevServer> {
+interface Ports {
+  readonly port: number;
+  readonly uiPort: number | 'none';
+  /** Of the same API by HTTP. Nobody asks for it: an answer there proves that it is this server that answers on `port`. */
+  readonly httpPort: number;
+}
+
+async function startOn(options: DevServerOptions, ports: Ports): Promise<DevServer> {
+  const { port, uiPort } = ports;
   await mkdir(dirname(options.logFile), { recursive: true });
   const log = await open(options.logFile, 'a');
   const from = (await log.stat()).size;
-  const command = [options.binary, ...devServerArguments(options, port, uiPort)];
+  const command = [options.binary, ...devServerArguments(options, ports)];
   let server: Spawned;
   try {
     server =
@@ -176,9 +190,12 @@ async function startOn(options: DevServerOptions, port: number, uiPort: number |
   let problem = 'nothing answered';
   for (;;) {
     if (server.hasEnded()) return await fail('ended before it answered');
-    const answer = await probeServer(address, { namespace: 'default', limitMs: 2_000 });
-    if (answer.status === 'ready') break;
-    problem = answer.problem;
+    // Another server may have come first on the port. The port of HTTP is chosen by chance, and the server opens it after the other.
+    if (await answersHttp(ports.httpPort)) {
+      const answer = await probeServer(address, { namespace: 'default', limitMs: 2_000 });
+      if (answer.status === 'ready') break;
+      problem = answer.problem;
+    }
     if (Date.now() > deadline) return await fail(`did not answer in time (${problem})`);
     await delay(50);
   }
@@ -193,6 +210,17 @@ async function startOn(options: DevServerOptions, port: number, uiPort: number |
     reused: false,
     stop: server.stop,
   };
+}
+
+/** Whether a server answers, whatever it says. */
+async function answersHttp(port: number): Promise<boolean> {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/system-info`, { signal: AbortSignal.timeout(2_000) });
+    await answer.body?.cancel();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 interface Spawned {
@@ -314,15 +342,15 @@ async function writeWhole(path: string, text: string): Promise<void> {
   await rename(aside, path);
 }
 
-async function freePorts(options: DevServerOptions): Promise<[number, number | 'none']> {
+async function portsFor(port: PortChoice, uiPort: PortChoice | 'none'): Promise<Ports> {
+  const any = await freePorts(3);
+  const chosen = (choice: PortChoice | 'none', other: number): number =>
+    typeof choice === 'number' ? choice : typeof choice === 'object' ? choice.preferred : other;
   // Both are open at the same time, so that they differ.
-  const servers = [
-    await listen(options.port ?? (await freePort()), 'other'),
-    await listen(typeof options.uiPort === 'number' ? options.uiPort : await freePort(), 'ui'),
-  ];
-  const [port, uiPort] = servers.map(({ port }) => port) as [number, number];
+  const servers = [await listen(chosen(port, any[0]!), 'other'), await listen(chosen(uiPort, any[1]!), 'ui')];
+  const [first, second] = servers.map(({ port }) => port) as [number, number];
   await Promise.all(servers.map(({ close }) => close()));
-  return [port, options.uiPort === 'none' ? 'none' : uiPort];
+  return { port: first, uiPort: uiPort === 'none' ? 'none' : second, httpPort: any[2]! };
 }
 
 async function listen(port: number, what: 'ui' | 'other'): Promise<{ port: number; close: () => Promise<void> }> {

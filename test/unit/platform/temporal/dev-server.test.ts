@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../../../src/platform/free-port.ts';
 import { isAlive } from '../../../../src/platform/processes/lock.ts';
 import { loadSettings } from '../../../../src/platform/settings/load-settings.ts';
 import {
@@ -21,6 +22,7 @@ import { probeServer } from '../../../../src/platform/temporal/probe.ts';
 import { retentionDays } from '../../../../src/platform/temporal/retention.ts';
 import { checkSearchAttributes, ensureSearchAttributes } from '../../../../src/platform/temporal/search-attributes.ts';
 import { examine } from '../../../../worker/doctor.ts';
+import { appears, Gate } from '../../../rig/gate.ts';
 
 describe('the dev server', { timeout: 180_000 }, () => {
   let binary: string;
@@ -181,6 +183,38 @@ describe('the dev server', { timeout: 180_000 }, () => {
     other.close();
   });
 
+  it('takes no other server that is quicker on its port for its own, and uses another port', async () => {
+    // A server that starts when the test says so.
+    const gate = new Gate(join(folder, 'gate'));
+    const slow = join(folder, 'slow');
+    await writeFile(
+      slow,
+      `#!/bin/sh
+cd ${folder}
+[ -e passed ] || { : > started; read -r go < gate; : > passed; }
+exec ${binary} "$@"
+`,
+      { mode: 0o755 },
+    );
+    const port = await freePort();
+    const started = appears(join(folder, 'started'));
+    let isThere = false;
+    const late = start({ binary: slow, logFile: join(folder, 'late.log'), port: { preferred: port } }).finally(() => {
+      isThere = true;
+    });
+    // Now it has found its port free.
+    await started;
+    const quick = await start({ port });
+    expect(isThere).toBe(false);
+    await gate.open();
+    const own = await late;
+    expect(quick.address).toBe(`127.0.0.1:${port}`);
+    expect(own.address).not.toBe(quick.address);
+    expect([quick, own].map(({ pid }) => isAlive(pid))).toEqual([true, true]);
+    await quick.stop();
+    expect((await probeServer(own.address, { namespace: 'default', limitMs: 60_000 })).status).toBe('ready');
+  });
+
   it('gives up at its deadline on a program that never answers', async () => {
     const silent = join(folder, 'silent');
     await writeFile(silent, '#!/bin/sh\nexec sleep 600\n', { mode: 0o755 });
@@ -246,9 +280,12 @@ describe('the dev server', { timeout: 180_000 }, () => {
   });
 
   it('is started with a file database with WAL, one partition, and all search attributes', () => {
-    const args = devServerArguments({ databaseFile: '/d/t.db', namespaces: ['n'] }, 1, 2).join(' ');
+    const args = devServerArguments(
+      { databaseFile: '/d/t.db', namespaces: ['n'] },
+      { port: 1, uiPort: 2, httpPort: 3 },
+    ).join(' ');
     expect(args).toBe(
-      'server start-dev --ip 127.0.0.1 --port 1 --ui-port 2 --db-filename /d/t.db' +
+      'server start-dev --ip 127.0.0.1 --port 1 --http-port 3 --ui-port 2 --db-filename /d/t.db' +
         ' --sqlite-pragma journal_mode=WAL --sqlite-pragma synchronous=NORMAL' +
         ' --dynamic-config-value matching.numTaskqueueReadPartitions=1 --dynamic-config-value matching.numTaskqueueWritePartitions=1' +
         ' --dynamic-config-value matching.updateAckInterval="5m" --dynamic-config-value frontend.namespaceCount=5000' +
