@@ -25,6 +25,7 @@ const PROGRAMS = [
   'src/api/page/drawing-main.ts',
   'src/clusters/planning/planning-thread-main.ts',
   'src/ops/reading/reading-thread-main.ts',
+  'worker/parts/simulation/rehearsal-main.ts',
   'src/platform/processes/run-with-parent.ts',
   'src/platform/codec/encoded-failures.ts',
 ];

@@ -22,8 +22,9 @@ import { cannotListen, ListenError } from './parts/listen-error.ts';
 import { observeMaas } from './parts/metrics.ts';
 import { archiveIntakeOf, archiveLimitsOf, masterAddress, secretsOf, taskLogs } from './parts/of-settings.ts';
 import { openIdOf } from './parts/openid.ts';
+import { openRehearser } from './parts/rehearsals.ts';
 import { serve } from './parts/serve.ts';
-import { machinesOf } from './parts/services.ts';
+import { activitySettings, machinesOf } from './parts/services.ts';
 import { openStoreWhenAvailable } from './parts/store-when-available.ts';
 import { traceStarts, tracesOf } from './parts/traces.ts';
 
@@ -91,6 +92,9 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     closing.push(() => planner.close());
     const reader = openReader(archiveLimitsOf(settings));
     closing.push(() => reader.close());
+    const { prefix: _, user_data: __, ...rehearsed } = activitySettings(settings);
+    const rehearser = openRehearser(rehearsed);
+    closing.push(() => rehearser.close());
     const masterIp = masterAddress(settings);
     const temporalUiUrl = settings.temporal.ui_url ?? options.temporalUiUrl;
     const temporal = {
@@ -109,6 +113,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       maas: machines.maas,
       planner,
       reader,
+      rehearser,
       version: programVersion(),
       ...given({ masterIp }),
       taskLogs: taskLogs(settings),

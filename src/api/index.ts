@@ -36,6 +36,7 @@ import { serveKeystone } from './routes/keystone.ts';
 import { type ApiMetricsPort, serveMetrics } from './routes/metrics.ts';
 import { serveSiteNodes } from './routes/nodes.ts';
 import { serveNotices } from './routes/notices.ts';
+import { serveRehearsals } from './routes/rehearsals.ts';
 import { serveRevisions } from './routes/revisions.ts';
 import { serveRuns } from './routes/runs.ts';
 import { serveSchedules } from './routes/schedules.ts';
@@ -157,6 +158,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   const groups = [
     serveSites,
     serveWebhooks,
+    serveRehearsals,
     serveRevisions,
     serveSiteNodes,
     serveRuns,

@@ -22,6 +22,7 @@ interface CommandGroup {
 const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
   'Deploy:': [
     { names: ['site'], load: async () => (await import('./commands/site.ts')).registerSite },
+    { names: ['rehearse'], load: async () => (await import('./commands/rehearse.ts')).registerRehearse },
     { names: ['run'], load: async () => (await import('./commands/run.ts')).registerRun },
     { names: ['node'], load: async () => (await import('./commands/node.ts')).registerNode },
     { names: ['schedule'], load: async () => (await import('./commands/schedule.ts')).registerSchedule },

@@ -4,6 +4,8 @@ const READING: ReadonlySet<string> = new Set([
   'POST /sites/:site/revisions/:ref/select',
   'POST /graphs/check/',
   'POST /clusters/:id/attributes/plan',
+  'POST /clusters/:id/rehearsals',
+  'POST /sites/:site/rehearsals',
 ]);
 
 export const isChange = (route: string): boolean => !route.startsWith('GET ') && !READING.has(route);

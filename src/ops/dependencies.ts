@@ -5,6 +5,7 @@ import type { Planner } from '../clusters/planning/index.ts';
 import type { SecretProvider } from '../platform/secrets/secret-provider.ts';
 import type { Store } from '../store/index.ts';
 import type { Reader } from './reading/reader.ts';
+import type { Rehearser } from './rehearsals/order.ts';
 import type { TagExtension } from './tags/tag-extension.ts';
 
 /** Dependencies of use cases; created once per process. */
@@ -17,6 +18,8 @@ export interface OpsDependencies {
   readonly planner?: Planner;
   /** Reads user input; by default in this thread. */
   readonly reader?: Reader;
+  /** Lives through runs in virtual time; absent: this process rehearses nothing. */
+  readonly rehearser?: Rehearser;
   /** Address of the orchestrator's host for nodes: {MASTER_IP} in task fields. */
   readonly masterIp?: string;
   /** The output of tasks; absent if none is kept here. */

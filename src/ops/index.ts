@@ -12,6 +12,7 @@ import { nodeOperations } from './nodes.ts';
 import { noticeOperations } from './notices.ts';
 import { packageOperations } from './packages/index.ts';
 import { pushOperations } from './pushes.ts';
+import { rehearsalOperations } from './rehearsals/index.ts';
 import { runOperations } from './runs.ts';
 import { scheduleOperations } from './schedules.ts';
 import { siteDrift } from './site-drift.ts';
@@ -65,6 +66,8 @@ export function createOperations(deps: OpsDependencies) {
     /** Runs that start at set times. */
     schedules: scheduleOperations(deps),
     ...graphs,
+    /** What runs would do. */
+    rehearsals: rehearsalOperations(deps, sites, graphs.deployments.changes),
     nodes,
     /** Nodes that people work on. */
     maintenance: maintenanceOperations(deps, { ...graphs, sites, nodes }),

@@ -6,6 +6,7 @@ import { ApiTokenStore } from './queries/api-token-store.ts';
 import { AuditStore } from './queries/audit-store.ts';
 import { ClaimStore } from './queries/claim-store.ts';
 import { ClusterStore } from './queries/cluster-store.ts';
+import { CopyStore } from './queries/copy-store.ts';
 import { DeployedMachineStore } from './queries/deployed-machine-store.ts';
 import { GraphStore } from './queries/graph-store.ts';
 import { NodeFactStore } from './queries/node-fact-store.ts';
@@ -86,6 +87,7 @@ function portsOf(session: Session): StorePorts {
     taskHistory: new TaskHistoryStore(session),
     plans: new PlanStore(session),
     taskStates: new TaskStateStore(session),
+    copies: new CopyStore(session),
   };
 }
 

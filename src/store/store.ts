@@ -2,6 +2,7 @@ import type { ApiTokenStore } from './queries/api-token-store.ts';
 import type { AuditStore } from './queries/audit-store.ts';
 import type { ClaimStore } from './queries/claim-store.ts';
 import type { ClusterStore } from './queries/cluster-store.ts';
+import type { CopyStore } from './queries/copy-store.ts';
 import type { DeployedMachineStore } from './queries/deployed-machine-store.ts';
 import type { GraphStore } from './queries/graph-store.ts';
 import type { NodeFactStore } from './queries/node-fact-store.ts';
@@ -69,6 +70,7 @@ export interface StorePorts {
   readonly taskHistory: TaskHistoryStore;
   readonly plans: PlanStore;
   readonly taskStates: TaskStateStore;
+  readonly copies: CopyStore;
 }
 
 /**

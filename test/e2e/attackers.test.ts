@@ -364,10 +364,12 @@ describe('a viewer', () => {
     expect(lets.map(({ at }) => at).sort()).toEqual([
       'DELETE /api/v1/session',
       'POST /api/v1/clusters/{id}/attributes/plan',
+      'POST /api/v1/clusters/{id}/rehearsals',
       'POST /api/v1/documents/check',
       'POST /api/v1/graphs/check/',
       'POST /api/v1/session',
       'POST /api/v1/session/exchange',
+      'POST /api/v1/sites/{site}/rehearsals',
       'POST /api/v1/sites/{site}/revisions/{ref}/select',
       'POST /api/v1/sites/{site}/source/webhook',
     ]);

@@ -14,6 +14,7 @@ import { versionRoutes } from './fuel/versions.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { siteNodeRoutes } from './node-in-run.ts';
 import { noticeRoutes } from './notice.ts';
+import { rehearsalRoutes } from './rehearsal.ts';
 import { revisionRoutes } from './revision.ts';
 import { below } from './route.ts';
 import { runRoutes } from './run.ts';
@@ -34,6 +35,7 @@ export const API = {
   ...siteDriftRoutes,
   ...maintenanceRoutes,
   ...runRoutes,
+  ...rehearsalRoutes,
   ...scheduleRoutes,
   ...noticeRoutes,
   ...watchRoutes,

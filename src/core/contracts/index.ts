@@ -3,6 +3,7 @@ export type * from './graph-run.ts';
 export type * from './node-in-run.ts';
 export type * from './notice.ts';
 export type * from './problem.ts';
+export type * from './rehearsal.ts';
 export type * from './revision.ts';
 export type * from './run.ts';
 export type * from './schedule.ts';

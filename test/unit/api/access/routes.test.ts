@@ -62,7 +62,7 @@ describe('every route', () => {
     for (const { method, path, need } of await allRoutes()) {
       const name = `${method} ${path}`;
       const below = path.replace('/api/v1', '');
-      const asks = /\/documents\/check$|\/select$|\/graphs\/check\/?$|\/attributes\/plan$/.test(path);
+      const asks = /\/documents\/check$|\/select$|\/graphs\/check\/?$|\/attributes\/plan$|\/rehearsals$/.test(path);
       const shared = /^\/(releases|plugins|packages|workers)(?!\/[^/]+\/(deployment_|tags))/.test(below);
       const lost = method === 'DELETE' && /^\/(sites|clusters|releases)\/[^/]+$/.test(below);
       const isOfSession = below.startsWith('/session');

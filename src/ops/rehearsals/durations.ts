@@ -1,0 +1,88 @@
+import type { GraphRunReport, RunReport } from '../../core/contracts/index.ts';
+import { counted } from '../../core/text/text.ts';
+import type { Store } from '../../store/index.ts';
+import type { Durations } from './order.ts';
+
+/** Seconds, where no earlier run tells. */
+const DEFAULTS = { commission: 300, deploy: 600, release: 60, erase: 300, task: 30 } as const;
+/** Runs that are looked at, the newest ones. */
+const MAX_RUNS = 10;
+const MAX_ROWS = 200_000;
+/** Machines that a run surely works on at once: the others may have waited for them. */
+const AT_ONCE = 8;
+
+/** How long things took in earlier runs, in the middle; and in words where that comes from. */
+export async function durationsOf(
+  store: Store,
+  { site, cluster }: { readonly site: string | null; readonly cluster: number | null },
+): Promise<{ readonly durations: Durations; readonly told: readonly string[] }> {
+  const [deploys, tasks] = await Promise.all([
+    site === null ? [] : deploymentsOf(store, site),
+    cluster === null ? new Map<string, number[]>() : tasksOf(store, cluster),
+  ]);
+  const deploy = median(deploys);
+  const told: string[] = [];
+  if (site !== null)
+    told.push(
+      deploy === undefined
+        ? `A deployment takes ${DEFAULTS.deploy / 60} minutes, and a commissioning ${DEFAULTS.commission / 60}: no earlier run of the site tells.`
+        : `A deployment takes ${spanText(deploy)}: the median of ${counted(deploys.length, 'earlier deployment')}.`,
+    );
+  if (cluster !== null)
+    told.push(
+      tasks.size === 0
+        ? `Each task takes ${DEFAULTS.task} seconds: no earlier run of the cluster tells.`
+        : `${counted(tasks.size, 'task')} take the median of earlier runs, any other ${DEFAULTS.task} seconds.`,
+    );
+  const known = [...tasks].map(([task, times]) => [task, median(times)!] as const);
+  return { durations: { ...DEFAULTS, deploy: deploy ?? DEFAULTS.deploy, tasks: Object.fromEntries(known) }, told };
+}
+
+const spanText = (seconds: number): string =>
+  seconds < 120 ? `${Math.round(seconds)} seconds` : `${Math.round(seconds / 60)} minutes`;
+
+const median = (values: readonly number[]): number | undefined =>
+  [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)];
+
+async function deploymentsOf(store: Store, site: string): Promise<readonly number[]> {
+  const kind = ['deploy_site', 'update_site', 'redeploy_nodes'];
+  const { items } = await store.runs.list({ site, kind, open: false, limit: MAX_RUNS });
+  const reports = await Promise.all(items.map(({ id }) => store.runs.getReport(id)));
+  return reports.flatMap((report) => deploymentsIn(report as RunReport | GraphRunReport | undefined));
+}
+
+function deploymentsIn(report: RunReport | GraphRunReport | undefined): number[] {
+  if (report === undefined || !('site' in report)) return [];
+  const { groups = [], nodes = [] } = report.baremetal ?? {};
+  return groups.flatMap(({ name, calls }) => {
+    const started = calls.find(({ call }) => call === 'deploy')?.started_at;
+    if (started === undefined) return [];
+    return nodes
+      .flatMap(({ group, state, ended_at }) =>
+        group === name && state === 'success' && ended_at !== undefined ? [Date.parse(ended_at)] : [],
+      )
+      .map((end) => (end - Date.parse(started)) / 1000)
+      .filter((seconds) => seconds > 0)
+      .sort((one, other) => one - other)
+      .slice(0, AT_ONCE);
+  });
+}
+
+async function tasksOf(store: Store, clusterId: number): Promise<Map<string, number[]>> {
+  const times = new Map<string, number[]>();
+  const all = await store.transactions.list({ clusterId });
+  const graphs = all.filter(({ parentId, mode, timeEnd }) => parentId !== null && mode === 'apply' && timeEnd !== null);
+  let rows = 0;
+  for (const { id } of graphs.slice(-MAX_RUNS).reverse()) {
+    for (const { task, timeStart, timeEnd } of await store.taskHistory.list(id, { statuses: ['success'] })) {
+      if (timeStart === null || timeEnd === null) continue;
+      const seconds = (Date.parse(timeEnd) - Date.parse(timeStart)) / 1000;
+      const known = times.get(task);
+      if (known === undefined) times.set(task, [seconds]);
+      else known.push(seconds);
+      rows++;
+    }
+    if (rows > MAX_ROWS) break;
+  }
+  return times;
+}

@@ -1,0 +1,210 @@
+import { agentAddress } from '../../clusters/agent-address.ts';
+import { clusterOfSite } from '../../clusters/cluster-of-site.ts';
+import { readClusterSources } from '../../clusters/read-sources.ts';
+import { uidOf } from '../../clusters/sources.ts';
+import type { ClusterRehearsalBody, Rehearsal, SiteRehearsalBody } from '../../core/contracts/index.ts';
+import { given } from '../../core/data/given.ts';
+import {
+  explainGraphRunFailure,
+  type GraphRunFailure,
+  type GraphRunInput,
+  parseGraphRunInput,
+} from '../../core/graph-run/index.ts';
+import { explainRunFailure, parseSiteRunInput, type RunFailure } from '../../core/site-run/index.ts';
+import { unknownName } from '../../core/text/did-you-mean.ts';
+import type { ResolvedNode } from '../../documents/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { clusterTasks } from '../graphs/cluster-tasks.ts';
+import { invalidInput, problem } from '../problem.ts';
+import { refusalOf } from '../refusal.ts';
+import type { SiteOperations } from '../sites.ts';
+import { durationsOf } from './durations.ts';
+import { rehearsedMachines } from './machines.ts';
+import type { RehearsalOrder, RehearsedFaults, RehearsedRun } from './order.ts';
+
+type Faults = Pick<SiteRehearsalBody, 'fail_nodes' | 'fail_tasks' | 'maas_away'>;
+
+/** What it takes for an outage: in the middle of something. */
+const AWAY_AFTER = 60;
+/** So many may wait for the one that is under way. */
+const MAX_WAITING = 4;
+
+interface Subject {
+  readonly run: RehearsedRun;
+  readonly site: string | null;
+  readonly revision?: number;
+  readonly nodes: readonly ResolvedNode[];
+  readonly cluster: number | null;
+  /** Types of graphs that the run surely has. */
+  readonly types: readonly string[];
+}
+
+/** Rehearsals of runs: they read, and change nothing. */
+export function rehearsalOperations(
+  deps: OpsDependencies,
+  sites: SiteOperations,
+  changes: (
+    cluster: number,
+  ) => Promise<{ readonly sequence: { readonly id: number } | null; readonly graphs: readonly string[] }>,
+) {
+  const { store } = deps;
+  let underWay = 0;
+
+  async function live(subject: Subject, faults: Faults, signal: AbortSignal | undefined): Promise<Rehearsal> {
+    const { rehearser } = deps;
+    if (rehearser === undefined) throw new Error('this process rehearses nothing');
+    const { run, site, cluster, nodes, revision } = subject;
+    const agents = cluster === null ? [] : await agentsOf(cluster);
+    const wanted = await faultsOf(subject, faults, agents);
+    const { durations, told: times } = await durationsOf(store, { site, cluster });
+    const { told, ...machines } =
+      site === null ? { machines: [], networks: [], images: [], told: [] } : await rehearsedMachines(deps, site, nodes);
+    const copied = {
+      ...given({ revision }),
+      ...(site === null ? {} : { site }),
+      ...(cluster === null ? {} : { cluster }),
+    };
+    const copy = await store.copies.of(copied);
+    const answer = await rehearser.rehearse({ run, copy, ...machines, agents, durations, faults: wanted }, signal);
+    if (answer.kind === 'refused') throw await refused(run, answer.failure);
+    const tasks =
+      cluster === null
+        ? []
+        : ['Agents of all nodes are there, and each task ends as it should, unless you say that it fails.'];
+    return { ...answer.rehearsal, assumptions: [...told, ...times, ...tasks] };
+  }
+
+  const refused = (run: RehearsedRun, failure: RunFailure | GraphRunFailure) =>
+    run.kind === 'execute_graph'
+      ? refusalOf(deps, failure, explainGraphRunFailure(failure as GraphRunFailure, null), run.input.cluster)
+      : refusalOf(
+          deps,
+          failure,
+          explainRunFailure(failure as RunFailure, { kind: run.kind, site: run.input.site, left: [] }),
+        );
+
+  /** All nodes of a cluster, and the orchestrator's own host. */
+  async function agentsOf(cluster: number): Promise<RehearsalOrder['agents']> {
+    const sources = await readClusterSources(store, cluster);
+    const nodes = sources.nodes.map((node) => ({
+      ...agentAddress(sources, node),
+      uid: uidOf(node),
+      shown: node.name ?? uidOf(node),
+    }));
+    return [...nodes, { ...agentAddress(sources, 'master'), uid: 'master', shown: 'master' }];
+  }
+
+  /** @throws `invalid` for names that the run does not have */
+  async function faultsOf(
+    { nodes, cluster, types }: Subject,
+    { fail_nodes = [], fail_tasks = [], maas_away = [] }: Faults,
+    agents: RehearsalOrder['agents'],
+  ): Promise<RehearsedFaults> {
+    const problems: string[] = [];
+    const failDeployment = fail_nodes.flatMap((name) => {
+      const node = nodes.find((one) => one.name === name || one.hostname === name);
+      if (node === undefined)
+        problems.push(
+          unknownName(
+            'node',
+            name,
+            nodes.map((one) => one.name),
+          ),
+        );
+      return node?.hostname ?? [];
+    });
+    const tasks =
+      cluster === null || fail_tasks.length === 0
+        ? []
+        : (await Promise.all(types.map((type) => clusterTasks(store, cluster, type, 'merged')))).flat();
+    const names = [...new Set(tasks.map(({ id }) => id))];
+    const failTasks = fail_tasks.map(({ task, node }) => {
+      if (!names.includes(task)) problems.push(unknownName('task', task, names));
+      if (node === undefined) return { task };
+      const agent = agents.find((one) => one.shown === node || one.uid === node || one.node === node);
+      if (agent === undefined)
+        problems.push(
+          unknownName(
+            'node',
+            node,
+            agents.map((one) => one.shown),
+          ),
+        );
+      return { task, node: agent?.uid ?? node };
+    });
+    if (problems.length > 0)
+      throw problem('invalid', problems.join('; '), { hint: 'Name nodes and tasks of the run.' });
+    return {
+      failDeployment,
+      failTasks,
+      maasAway: maas_away.map(({ seconds, after = AWAY_AFTER }) => ({ seconds, after })),
+    };
+  }
+
+  /** Those of the last good revision: an update releases what is no longer in the documents. */
+  async function nodesBefore(site: string, lastGood: number | null): Promise<readonly ResolvedNode[]> {
+    return lastGood === null ? [] : (await sites.documents(site, 'last-good')).site.nodes;
+  }
+
+  /** One at a time lives; a few may wait. */
+  async function inTurn(work: () => Promise<Rehearsal>): Promise<Rehearsal> {
+    if (underWay > MAX_WAITING)
+      throw problem('conflict', `${underWay} rehearsals are under way`, { hint: 'Try again in a minute.' });
+    underWay++;
+    try {
+      return await work();
+    } finally {
+      underWay--;
+    }
+  }
+
+  return {
+    /** A run on a site. @throws `invalid`, `not-found`, `refused` as a start of it would */
+    site: (
+      name: string,
+      { kind = 'deploy_site', fail_nodes, fail_tasks, maas_away, ...rest }: SiteRehearsalBody,
+      signal?: AbortSignal,
+    ): Promise<Rehearsal> =>
+      inTurn(async () => {
+        const { lastGoodRevision } = await store.sites.get(name);
+        const { record, site } = await sites.documents(name, String(rest.revision ?? 'latest'));
+        const input = { site: name, ...rest, revision: record.number };
+        const parsed = parseSiteRunInput(kind, [input]);
+        if (!parsed.ok) throw invalidInput(parsed.problems);
+        const before = await nodesBefore(name, lastGoodRevision);
+        const nodes = [...site.nodes, ...before.filter((one) => !site.nodes.some((now) => now.name === one.name))];
+        const cluster = (await clusterOfSite(store, name)) ?? null;
+        const subject = {
+          run: { kind, input },
+          site: name,
+          revision: record.number,
+          nodes,
+          cluster,
+          types: ['default'],
+        };
+        return live(subject, given({ fail_nodes, fail_tasks, maas_away }), signal);
+      }),
+    /** Graphs of a cluster; without any, those of Deploy changes. @throws as `site` */
+    cluster: (
+      cluster: number,
+      { graphs, force, fail_nodes, fail_tasks, maas_away }: ClusterRehearsalBody,
+      signal?: AbortSignal,
+    ): Promise<Rehearsal> =>
+      inTurn(async () => {
+        const due = graphs === undefined ? await changes(cluster) : null;
+        const types = graphs?.map(({ type }) => type) ?? due?.graphs ?? [];
+        const chosen = due?.sequence
+          ? { sequence: due.sequence.id }
+          : { graphs: graphs ?? types.map((type) => ({ type })) };
+        const input: GraphRunInput = { cluster, ...chosen, ...given({ force }) };
+        const parsed = parseGraphRunInput([input]);
+        if (!parsed.ok) throw invalidInput(parsed.problems);
+        const run: RehearsedRun = { kind: 'execute_graph', input };
+        return live(
+          { run, site: null, nodes: [], cluster, types },
+          given({ fail_nodes, fail_tasks, maas_away }),
+          signal,
+        );
+      }),
+  };
+}

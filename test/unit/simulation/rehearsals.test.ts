@@ -1,0 +1,254 @@
+import { MaasConfigurationError, openMachines } from '@sitewright/maas';
+import { simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Rehearsal } from '../../../src/core/contracts/index.ts';
+import { loadSite, readDocumentFiles } from '../../../src/documents/index.ts';
+import { normaliseTask } from '../../../src/graph/index.ts';
+import { createOperations, type OpsDependencies } from '../../../src/ops/index.ts';
+import { installationFile } from '../../../src/platform/installation.ts';
+import { openStore, type Store } from '../../../src/store/index.ts';
+import { openRehearser } from '../../../worker/parts/rehearsals.ts';
+import { bundleOurWorkflows } from '../../../worker/parts/workflow-bundle.ts';
+
+const settings = { max_parallel_nodes: 8, heartbeat_seconds: 30, offline_wait_seconds: 120 };
+let rehearser: ReturnType<typeof openRehearser>;
+beforeAll(async () => {
+  // The thread gives way to others: it finds them made.
+  await bundleOurWorkflows({});
+  rehearser = openRehearser(settings);
+});
+afterAll(() => rehearser.close());
+
+const noMaas = () => {
+  throw new MaasConfigurationError(['MAAS is not configured: set maas.url']);
+};
+
+const operationsOf = (store: Store, maas: OpsDependencies['maas'] = noMaas) =>
+  createOperations({ store, temporal: {} as never, maas, rehearser });
+
+async function openEmpty(): Promise<Store> {
+  const store = await openStore('sqlite::memory:');
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** A site of the documents of an example. */
+async function siteOf(example: string, store: Store, name = 'dc1'): Promise<void> {
+  const { files } = await readDocumentFiles([installationFile(`examples/${example}`)]);
+  await store.sites.create({ name });
+  await store.sites.addRevision(name, { files, resolved: loadSite(files).site!, diagnostics: [] });
+}
+
+/** A cluster of three nodes: each is configured, then checked; the control node before the others. */
+async function clusterOf(store: Store): Promise<number> {
+  const { id: release } = await store.releases.create({
+    name: 'Newton',
+    version: 'newton-10.0',
+    operatingSystem: 'Ubuntu',
+    rolesMetadata: { compute: { name: 'compute' }, control: { name: 'control' } },
+    tagsMetadata: {},
+  });
+  const { id: cluster } = await store.clusters.create({ name: 'lab', releaseId: release });
+  for (const [name, role] of [
+    ['node-1', 'control'],
+    ['node-2', 'compute'],
+    ['node-3', 'compute'],
+  ] as const) {
+    const { id } = await store.nodes.create({ name, status: 'provisioned' });
+    await store.nodes.assign(cluster, [{ id, roles: [role] }]);
+    await store.nodes.update(id, { roles: [role], pendingRoles: [], pendingAddition: false, status: 'provisioned' });
+  }
+  const task = (id: string, roles: string[], requires: string[]) =>
+    normaliseTask({ id, type: 'shell', version: '2.1.0', roles, requires, parameters: { cmd: 'true', timeout: 600 } });
+  await store.graphs.put({ kind: 'release', id: release }, 'default', {
+    tasks: [
+      task('configure', ['/.*/'], []),
+      task('control-plane', ['control'], ['configure']),
+      task('check', ['/.*/'], ['configure']),
+    ],
+  });
+  return cluster;
+}
+
+const outcomes = ({ report }: Rehearsal): Readonly<Record<string, string>> => {
+  if (report === null || !('site' in report)) throw new Error('not the report of a site');
+  return Object.fromEntries((report.baremetal?.nodes ?? []).map(({ name, state }) => [name, state]));
+};
+
+describe('a rehearsal of a site', () => {
+  it('gives the report of each example, and how long it would take', async () => {
+    const ends: Record<string, unknown> = {};
+    for (const example of ['stl1', 'first-site', 'webstack/site']) {
+      const store = await openEmpty();
+      await siteOf(example, store);
+      const rehearsal = await operationsOf(store).rehearsals.site('dc1', {});
+      ends[example] = [
+        rehearsal.outcome,
+        Object.values(outcomes(rehearsal)).join(' '),
+        Math.round(rehearsal.seconds / 60),
+      ];
+    }
+    const all = (count: number): string => Array.from({ length: count }, () => 'success').join(' ');
+    expect(ends).toEqual({
+      // Two groups, one after the other, of ten minutes each.
+      stl1: ['success', all(6), 21],
+      'first-site': ['success', all(4), 21],
+      'webstack/site': ['success', all(9), 21],
+    });
+  });
+
+  it('shows a machine that fails to deploy, and what becomes of its group', async () => {
+    const store = await openEmpty();
+    await siteOf('stl1', store);
+    const rehearsal = await operationsOf(store).rehearsals.site('dc1', { fail_nodes: ['stl1r01s02'] });
+    expect(rehearsal.outcome).toBe('failed');
+    expect(outcomes(rehearsal)).toMatchObject({
+      stl1r01s02: 'failed',
+      stl1r01s03: 'success',
+      stl1r01s05: 'not_reached',
+    });
+    const failed = rehearsal.steps.filter(({ state }) => state === 'failed');
+    expect(failed).toMatchObject([{ what: 'deploy', node: 'stl1r01s02', graph: null }]);
+    expect(rehearsal.events.map(({ text }) => text).join('\n')).toContain('deploy failed on stl1r01s02');
+  });
+
+  it('waits for a MAAS that is away for ten minutes, and fails no node', async () => {
+    const store = await openEmpty();
+    await siteOf('first-site', store);
+    const { rehearsals } = operationsOf(store);
+    const usual = await rehearsals.site('dc1', {});
+    const away = await rehearsals.site('dc1', { maas_away: [{ seconds: 600, after: 300 }] });
+    expect(away.outcome).toBe('success');
+    expect(away.seconds - usual.seconds).toBeGreaterThan(240);
+    const said = away.events.filter(({ text }) => text.startsWith('MAAS'));
+    expect(said).toEqual([
+      { at: 300, text: 'MAAS no longer answers' },
+      { at: 900, text: 'MAAS answers again' },
+    ]);
+  });
+
+  it('takes the durations of earlier runs', async () => {
+    const store = await openEmpty();
+    await siteOf('first-site', store);
+    const { rehearsals } = operationsOf(store);
+    const { report } = await rehearsals.site('dc1', {});
+    const started = '2026-01-05T08:00:00.000Z';
+    const run = { id: 'r1', workflowId: 'deploy_site:dc1', kind: 'deploy_site', site: 'dc1', sequence: 1 };
+    await store.runs.put({
+      ...run,
+      phase: 'finished',
+      outcome: 'success',
+      startedAt: started,
+      endedAt: started,
+    } as never);
+    if (report === null || !('site' in report) || report.baremetal === undefined) throw new Error('no report');
+    const { baremetal } = report;
+    const earlier = {
+      ...report,
+      baremetal: {
+        ...baremetal,
+        groups: baremetal.groups.map((group) => ({
+          ...group,
+          calls: group.calls.map((call) => ({ ...call, started_at: started })),
+        })),
+        nodes: baremetal.nodes.map((node) => ({ ...node, ended_at: '2026-01-05T08:02:00.000Z' })),
+      },
+    };
+    await store.runs.putReport('r1', 1, earlier);
+    const again = await rehearsals.site('dc1', {});
+    expect(again.seconds).toBeLessThan(6 * 60);
+    expect(again.assumptions.join('\n')).toContain('A deployment takes 2 minutes');
+  });
+
+  it('changes neither store nor MAAS, which it asks for its machines', async () => {
+    const maas = await simulateMaas({
+      port: 0,
+      seed: {
+        machines: [{ hostname: 'control01' }, { hostname: 'worker01', status: 'broken' }, { hostname: 'worker02' }],
+      },
+    });
+    onTestFinished(() => maas.close());
+    const context = openMachines({
+      url: maas.url,
+      apiKey: simulatorKeys.admin,
+      pollMinSeconds: 5,
+      pollMaxSeconds: 30,
+    });
+    onTestFinished(() => context.close());
+    const store = await openEmpty();
+    await siteOf('first-site', store);
+    const subject = { site: 'dc1' };
+    const before = JSON.stringify([await store.copies.of(subject), await store.runs.list(), await store.audit.list()]);
+    const rehearsal = await operationsOf(store, () => context).rehearsals.site('dc1', {});
+    expect(outcomes(rehearsal)).toEqual({
+      control01: 'success',
+      // A run marks a broken machine as fixed, and goes on.
+      worker01: 'success',
+      worker02: 'success',
+      worker03: 'failed',
+    });
+    expect(rehearsal.assumptions).toContain('MAAS has no machine for worker03.');
+    const after = JSON.stringify([await store.copies.of(subject), await store.runs.list(), await store.audit.list()]);
+    expect(after).toBe(before);
+    const asked = (await (await fetch(`${maas.controlUrl}/requests`)).json()) as { readonly method: string }[];
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('refuses unknown names with the nearest ones, and what a start would refuse', async () => {
+    const store = await openEmpty();
+    await siteOf('stl1', store);
+    const { rehearsals } = operationsOf(store);
+    await expect(rehearsals.site('dc1', { fail_nodes: ['stl1r01s2'] })).rejects.toThrow(/Did you mean 'stl1r01s02'/);
+    const nobody = await rehearsals.site('dc1', { kind: 'redeploy_nodes', nodes: ['nobody'] });
+    expect(nobody.report?.reason).toBe("not in the site's documents: nobody");
+    await expect(rehearsals.site('dc2', {})).rejects.toThrow(/dc2/);
+  });
+});
+
+describe('a rehearsal of a cluster', () => {
+  it('runs its tasks in their order, each for its time, and the same again to the byte', async () => {
+    const store = await openEmpty();
+    const cluster = await clusterOf(store);
+    const { rehearsals } = operationsOf(store);
+    const one = await rehearsals.cluster(cluster, { graphs: [{ type: 'default' }] });
+    expect(one.outcome).toBe('success');
+    const at = (what: string, node: string) => one.steps.find((step) => step.what === what && step.node === node)!;
+    expect(one.steps).toHaveLength(7);
+    expect(at('control-plane', 'node-1').from).toBeGreaterThanOrEqual(at('configure', 'node-1').to);
+    expect(at('check', 'node-3').from).toBeGreaterThanOrEqual(at('configure', 'node-3').to);
+    // Two tasks in a row on node-2, three on node-1, of 30 seconds each.
+    expect(one.seconds).toBeGreaterThan(90);
+    expect(one.seconds).toBeLessThan(120);
+    const fresh = openRehearser(settings);
+    onTestFinished(() => fresh.close());
+    const again = await createOperations({
+      store,
+      temporal: {} as never,
+      maas: noMaas,
+      rehearser: fresh,
+    }).rehearsals.cluster(cluster, { graphs: [{ type: 'default' }] });
+    expect(JSON.stringify(again)).toBe(JSON.stringify(one));
+  });
+
+  it('shows a task that fails, and what does not run because of it', async () => {
+    const store = await openEmpty();
+    const cluster = await clusterOf(store);
+    const graphs = [{ type: 'default' }];
+    const { rehearsals } = operationsOf(store);
+    const rehearsal = await rehearsals.cluster(cluster, {
+      graphs,
+      fail_tasks: [{ task: 'configure', node: 'node-2' }],
+    });
+    expect(rehearsal.outcome).toBe('failed');
+    const report = rehearsal.report;
+    if (report === null || 'site' in report) throw new Error('not the report of graphs');
+    expect(report.graphs[0]?.failed_tasks).toMatchObject([
+      { task: 'configure', reason: 'it fails in this rehearsal (exit code 1)' },
+    ]);
+    expect(rehearsal.steps.some(({ what, node }) => what === 'check' && node === 'node-2')).toBe(false);
+    await expect(rehearsals.cluster(cluster, { graphs, fail_tasks: [{ task: 'configur' }] })).rejects.toThrow(
+      /Did you mean 'configure'/,
+    );
+  });
+});

@@ -1,0 +1,329 @@
+import { openRegion, type ServedRegion } from '@sitewright/maas-simulator';
+import type { ActivitySettings } from '../../../activities/index.ts';
+import type { GraphRunReport, Rehearsal, RehearsalStep, RunReport } from '../../../src/core/contracts/index.ts';
+import { given } from '../../../src/core/data/given.ts';
+import { someOf } from '../../../src/core/text/text.ts';
+import type { RehearsalAnswer, RehearsalOrder, RehearsedMachine } from '../../../src/ops/rehearsals/order.ts';
+import { type Execution, Random, type VirtualTime, type WorkflowCode } from '../../../src/simulation/temporal/index.ts';
+import type { Store, StoreCopy } from '../../../src/store/index.ts';
+import { graphWorkflowId, siteWorkflowId } from '../../../workflows/protocol.ts';
+import { Installation, type Observer, QUEUE } from './installation.ts';
+import { inVirtualTime, openWorld } from './open-world.ts';
+import { startRehearsedNode } from './rehearsed-node.ts';
+import { CALM, type World } from './world.ts';
+
+/** Clock times of a rehearsal count from this midnight, so that the same one gives the same answer on any day. */
+const STARTS_AT = Date.parse('2000-01-01T00:00:00Z');
+const ENDS_WITHIN_MS = 30 * 24 * 3_600_000;
+const MAX_EVENTS = 1_000;
+const MAX_STEPS = 20_000;
+
+const NOTHING: Observer = {
+  store: () => undefined,
+  beforeMaasChange: () => undefined,
+  afterMaasChange: () => undefined,
+  askedHold: () => undefined,
+};
+
+/** Lives through a run in virtual time. The same order gives the same answer. */
+export function rehearse(
+  order: RehearsalOrder,
+  code: WorkflowCode,
+  settings: ActivitySettings,
+): Promise<RehearsalAnswer> {
+  const random = new Random('rehearsal');
+  return inVirtualTime(random, STARTS_AT, (time) => live(order, random, time, code, settings));
+}
+
+async function live(
+  order: RehearsalOrder,
+  random: Random,
+  time: VirtualTime,
+  code: WorkflowCode,
+  settings: ActivitySettings,
+): Promise<RehearsalAnswer> {
+  const { run, faults } = order;
+  const steps = new MachineSteps(time);
+  const world = await openWorld(1, random, time, CALM, (_workflowId, type, detail) => steps.recorded(type, detail));
+  const { store, temporal } = world;
+  try {
+    const region = await openRegion({
+      auto: {
+        commission_ms: order.durations.commission * 1000,
+        deploy_ms: order.durations.deploy * 1000,
+        release_ms: order.durations.release * 1000,
+        erase_ms: order.durations.erase * 1000,
+        test_ms: 60_000,
+        jitter: 0,
+        discover: true,
+        fail: { deploy: faults.failDeployment },
+        fail_comment: 'its deployment fails in this rehearsal',
+      },
+    });
+    const systemIds = plantMachines(region, order);
+    await store.copies.fill(withSystemIds(order, systemIds));
+    const installation = new Installation(world, region, code, NOTHING, settings);
+    installation.startWorker();
+    for (const agent of order.agents) startRehearsedNode(world, agent, taskModel(order, agent.uid));
+    planOutages(world, faults.maasAway);
+    const workflowId =
+      run.kind === 'execute_graph'
+        ? graphWorkflowId(run.input.cluster, 'rehearsal')
+        : siteWorkflowId(run.kind, run.input.site);
+    const execution = temporal.start({
+      type: run.kind,
+      workflowId,
+      taskQueue: QUEUE,
+      args: [run.input],
+      memo: {},
+    });
+    const opening = temporal.update(execution, 'opened', []) as Promise<
+      { ok: true } | { ok: false; failure: Extract<RehearsalAnswer, { kind: 'refused' }>['failure'] }
+    >;
+    let refused: Extract<RehearsalAnswer, { kind: 'refused' }> | undefined;
+    opening.then(
+      (answer) => {
+        if (!answer.ok) refused = { kind: 'refused', failure: answer.failure };
+      },
+      () => undefined,
+    );
+    while (execution.status === 'RUNNING' && time.now - STARTS_AT < ENDS_WITHIN_MS && (await time.step())) {
+      if (world.violation !== null) throw new Error(`the rehearsal cannot go on: ${world.violation}`);
+    }
+    if (refused !== undefined) return refused;
+    return { kind: 'rehearsed', rehearsal: await resultOf(order, world, temporal.current(execution), steps) };
+  } finally {
+    await store.close();
+  }
+}
+
+/** A machine as the simulated MAAS takes it. */
+const seedOf = ({
+  hostname,
+  holder,
+  annotations,
+  disks,
+  interfaces,
+  distroSeries,
+  node: _,
+  ...rest
+}: RehearsedMachine) => ({
+  ...rest,
+  hostname,
+  power_type: 'ipmi',
+  interfaces,
+  owner_data: annotations,
+  ...(disks.length === 0 ? {} : { disks }),
+  ...given({
+    distro_series: distroSeries,
+    owner: holder === null ? undefined : holder === 'us' ? 'admin' : 'operator',
+  }),
+});
+
+/** @returns the ids of the machines in the simulated MAAS */
+function plantMachines(region: ServedRegion, { images, networks, machines }: RehearsalOrder): readonly string[] {
+  const seed = { images: images.map((name) => ({ name })), networks, machines: machines.map(seedOf) };
+  const { status, value } = region.control('POST', 'seed', JSON.stringify(seed));
+  if (status >= 300) throw new Error(`the machines cannot be simulated: ${JSON.stringify(value).slice(0, 500)}`);
+  return value as readonly string[];
+}
+
+function withSystemIds({ copy, machines }: RehearsalOrder, systemIds: readonly string[]): StoreCopy {
+  const rows = copy.deployedMachine as readonly { readonly node: string }[] | undefined;
+  if (rows === undefined) return copy;
+  const idOf = new Map(machines.map(({ node }, at) => [node, systemIds[at]]));
+  return {
+    ...copy,
+    deployedMachine: rows.flatMap((row) => {
+      const systemId = idOf.get(row.node);
+      return systemId === undefined ? [] : [{ ...row, systemId }];
+    }),
+  };
+}
+
+function taskModel({ durations, faults }: RehearsalOrder, uid: string) {
+  return {
+    fails: (task: string) =>
+      faults.failTasks.some((one) => one.task === task && (one.node === undefined || one.node === uid)),
+    takes: (task: string) => durations.tasks[task] ?? durations.task,
+  };
+}
+
+function planOutages(world: World, away: RehearsalOrder['faults']['maasAway']): void {
+  for (const { after, seconds } of away)
+    world.time.after(after * 1000, () => world.outages.begin('maas', seconds * 1000));
+}
+
+/** When the steps of machines began and ended, by the history of the run. */
+class MachineSteps {
+  readonly #time: VirtualTime;
+  readonly #open = new Map<string, number>();
+  readonly ended: { readonly verb: string; readonly node: string; readonly from: number; readonly to: number }[] = [];
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
+
+  recorded(type: string, id: string): void {
+    const [, verb, node] = /^(prepare|deploy|release):.*:([^:]+?)(?::\d+)?$/.exec(id) ?? [];
+    if (verb === undefined || node === undefined) return;
+    if (type === 'ActivityTaskScheduled') this.#open.set(id, this.#time.now);
+    else if (type.startsWith('ActivityTask') && type !== 'ActivityTaskCancelRequested') {
+      const from = this.#open.get(id);
+      if (from !== undefined) this.ended.push({ verb, node, from, to: this.#time.now });
+      this.#open.delete(id);
+    }
+  }
+}
+
+async function resultOf(
+  order: RehearsalOrder,
+  world: World,
+  execution: Execution,
+  machines: MachineSteps,
+): Promise<Omit<Rehearsal, 'assumptions'>> {
+  const { store } = world;
+  const { run } = order;
+  const { items } = await store.runs.list({ limit: 10 });
+  const row = items.find(({ kind }) => kind === run.kind);
+  const report = row && ((await store.runs.getReport(row.id)) as unknown as RunReport | GraphRunReport | undefined);
+  const child = run.kind === 'execute_graph' ? undefined : items.find(({ kind }) => kind === 'execute_graph');
+  const software = child && ((await store.runs.getReport(child.id)) as unknown as GraphRunReport | undefined);
+  const site = report !== undefined && 'site' in report ? report : undefined;
+  const graphs = software ?? (report !== undefined && !('site' in report) ? report : undefined);
+  const steps = [
+    ...machineSteps(machines, site),
+    ...(graphs === undefined ? [] : await taskSteps(order, store, graphs)),
+  ];
+  const events = [
+    ...(site === undefined ? [] : siteEvents(site)),
+    ...stepEvents(steps),
+    ...(graphs === undefined ? [] : graphEvents(graphs)),
+    ...order.faults.maasAway.flatMap(({ after, seconds }) => [
+      { at: after, text: 'MAAS no longer answers' },
+      { at: after + seconds, text: 'MAAS answers again' },
+    ]),
+  ].sort((one, other) => one.at - other.at);
+  const endsAt = execution.closedAt ?? world.time.now;
+  return {
+    kind: run.kind,
+    site: run.kind === 'execute_graph' ? null : run.input.site,
+    cluster: run.kind === 'execute_graph' ? run.input.cluster : (software?.cluster ?? null),
+    outcome: execution.status === 'RUNNING' ? null : (report?.outcome ?? execution.status.toLowerCase()),
+    seconds: (endsAt - STARTS_AT) / 1000,
+    started_at: new Date(STARTS_AT).toISOString(),
+    events: events.slice(0, MAX_EVENTS),
+    events_omitted: Math.max(0, events.length - MAX_EVENTS),
+    steps: steps.slice(0, MAX_STEPS),
+    steps_omitted: Math.max(0, steps.length - MAX_STEPS),
+    report: report ?? null,
+    software: software ?? null,
+  };
+}
+
+type RehearsedEvent = Rehearsal['events'][number];
+
+const secondsAt = (time: string | number): number =>
+  ((typeof time === 'number' ? time : Date.parse(time)) - STARTS_AT) / 1000;
+
+function machineSteps({ ended }: MachineSteps, report: RunReport | undefined): RehearsalStep[] {
+  const nodes = new Map((report?.baremetal?.nodes ?? []).map((node) => [node.name, node]));
+  return ended.map(({ verb, node, from, to }, index) => {
+    const said = nodes.get(node);
+    const isLast = !ended.some((one, at) => at > index && one.node === node && one.verb === verb);
+    const isFailed = isLast && said?.failed_in === verb;
+    return {
+      what: verb,
+      graph: null,
+      node,
+      from: secondsAt(from),
+      to: secondsAt(to),
+      state: isFailed || !isLast ? 'failed' : 'success',
+      ...(isFailed ? given({ reason: said.reason }) : {}),
+    };
+  });
+}
+
+async function taskSteps(order: RehearsalOrder, store: Store, report: GraphRunReport): Promise<RehearsalStep[]> {
+  const names = new Map(order.agents.map(({ uid, shown }) => [uid, shown]));
+  const steps: RehearsalStep[] = [];
+  for (const { type, transaction } of report.graphs) {
+    for (const { task, node, status, timeStart, timeEnd, message } of await store.taskHistory.list(transaction)) {
+      if (timeStart === null) continue;
+      const from = secondsAt(timeStart);
+      const reason = status === 'success' ? undefined : (message ?? undefined);
+      const to = timeEnd === null ? from : secondsAt(timeEnd);
+      steps.push({
+        what: task,
+        graph: type,
+        node: names.get(node) ?? node,
+        from,
+        to,
+        state: status,
+        ...given({ reason }),
+      });
+    }
+  }
+  return steps.sort((one, other) => one.from - other.from);
+}
+
+const DONE: Readonly<Record<string, string>> = { prepare: 'prepared', deploy: 'deployed', release: 'released' };
+const NODES_NAMED = 6;
+
+/** The ends of steps. What ends in the same way on several nodes within a second is one event. */
+function stepEvents(steps: readonly RehearsalStep[]): RehearsedEvent[] {
+  const alike = new Map<string, RehearsalStep[]>();
+  for (const step of steps) {
+    const { what, graph, to, state, reason = '' } = step;
+    const key = JSON.stringify([what, graph, Math.floor(to), state, reason]);
+    const known = alike.get(key);
+    if (known === undefined) alike.set(key, [step]);
+    else known.push(step);
+  }
+  return [...alike.values()].map((group) => {
+    const { what, graph, state, reason } = group[0]!;
+    const at = Math.max(...group.map(({ to }) => to));
+    const nodes = someOf(
+      group.map(({ node }) => node),
+      NODES_NAMED,
+    );
+    const about = reason === undefined ? '' : `: ${reason}`;
+    const done = graph === null ? (DONE[what] ?? what) : 'done';
+    const subject = graph === null ? what : `task ${what}`;
+    if (state === 'success') return { at, text: graph === null ? `${done}: ${nodes}` : `${subject} done on ${nodes}` };
+    return { at, text: `${subject} ${state.replaceAll('_', ' ')} on ${nodes}${about}` };
+  });
+}
+
+function siteEvents({ phases, baremetal, started_at, ended_at, outcome }: RunReport): RehearsedEvent[] {
+  return [
+    { at: secondsAt(started_at), text: 'the run starts' },
+    ...phases.flatMap(({ name, state, started_at: from, ended_at: to, detail }) => {
+      const called = name.replaceAll('_', ' ');
+      const said = detail === undefined ? '' : `: ${detail}`;
+      return [
+        { at: secondsAt(from), text: `${called} begins` },
+        ...(to === undefined
+          ? []
+          : [{ at: secondsAt(to), text: `${called} ends: ${state.replaceAll('_', ' ')}${said}` }]),
+      ];
+    }),
+    ...(baremetal?.groups ?? []).flatMap(({ name, calls }) =>
+      calls.map(({ call, nodes, started_at: from }) => ({
+        at: secondsAt(from),
+        text: `group ${name}: ${call} of ${nodes === 1 ? 'one node' : `${nodes} nodes`} begins`,
+      })),
+    ),
+    ...(ended_at === undefined ? [] : [{ at: secondsAt(ended_at), text: `the run ends: ${outcome}` }]),
+  ];
+}
+
+const graphEvents = ({ graphs }: GraphRunReport): RehearsedEvent[] =>
+  graphs.flatMap(({ type, started_at, ended_at, state, total, reason }) => [
+    ...(started_at === undefined ? [] : [{ at: secondsAt(started_at), text: `graph ${type} begins: ${total} tasks` }]),
+    ...(ended_at === undefined
+      ? []
+      : [
+          { at: secondsAt(ended_at), text: `graph ${type} ends: ${state}${reason === undefined ? '' : `: ${reason}`}` },
+        ]),
+  ]);

@@ -1,0 +1,93 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { AgentFacts, RunTask, TaskEnd } from '../../../activities/graph-contract.ts';
+import { held } from '../../../activities/run-holds.ts';
+import { OrderWithdrawn, RunHeld } from '../../../src/agent/index.ts';
+import { TASK_TYPE_NAMES } from '../../../src/core/task-types/index.ts';
+import { type AnyActivity, type Host, Worker } from '../../../src/simulation/temporal/index.ts';
+import { controlQueue, nodeQueue } from '../../../workflows/protocol.ts';
+import { startGate } from '../start-gate.ts';
+import { lookupsOf } from './installation.ts';
+import { storePort } from './store-port.ts';
+import { pause, type World } from './world.ts';
+
+const BEAT_MS = 10_000;
+
+/** How tasks go on a node. */
+export interface TaskModel {
+  fails(task: string): boolean;
+  /** In seconds. */
+  takes(task: string): number;
+}
+
+/** Starts the agent of a node that answers for tasks instead of running them: each takes its time, and fails or succeeds. */
+export function startRehearsedNode(
+  world: World,
+  { site, node }: { readonly site: string; readonly node: string },
+  tasks: TaskModel,
+): void {
+  const { time } = world;
+  const queue = nodeQueue(site, node);
+  const host: Host = { name: `agent ${node}`, alive: true, stalledUntil: 0 };
+  const random = world.random.fork(host.name);
+  const ends = new Map<string, TaskEnd>();
+  const started = new Set<string>();
+  const agent = time.hosts.run(host, () => {
+    const nothing = { store: () => undefined, askedHold: () => undefined };
+    const gate = startGate(storePort(world, nothing.store), lookupsOf(world, nothing));
+    const run_task = async (request: RunTask): Promise<TaskEnd> => {
+      const key = `${request.run} ${request.task} ${request.generation}`;
+      const known = ends.get(key);
+      if (known !== undefined) return known;
+      await gate
+        .mayStart(request.run)
+        .catch((error: unknown) => {
+          if (error instanceof RunHeld) throw held(error.message);
+          throw error;
+        })
+        .catch((error: unknown) => {
+          if (error instanceof OrderWithdrawn || error instanceof ApplicationFailure) throw error;
+          throw ApplicationFailure.create({ message: (error as Error).message, type: 'AgentCannot' });
+        });
+      started.add(key);
+      const end = await follow(request);
+      ends.set(key, end);
+      return end;
+    };
+    const follow = async ({ task, generation }: RunTask): Promise<TaskEnd> => {
+      const context = Context.current();
+      const startedAt = time.now;
+      const endsAt = startedAt + Math.max(1, Math.round(tasks.takes(task) * 1000));
+      while (time.now < endsAt && !context.cancellationSignal.aborted) {
+        await pause(Math.min(BEAT_MS, endsAt - time.now));
+        context.heartbeat({ gen: generation });
+      }
+      const times = {
+        started_at: new Date(startedAt).toISOString(),
+        ended_at: new Date(time.now).toISOString(),
+      };
+      if (time.now < endsAt) return { outcome: 'cancelled', message: 'an operator cancelled it', ...times };
+      if (tasks.fails(task))
+        return { outcome: 'failed', message: 'it fails in this rehearsal', exit_code: 1, ...times };
+      return { outcome: 'success', changed: true, ...times };
+    };
+    const ping = async ({ attempt }: { attempt?: RunTask }): Promise<AgentFacts> => ({
+      node,
+      agent_version: '1.0.0',
+      boot_id: `boot-${node}`,
+      task_types: TASK_TYPE_NAMES,
+      containment: 'none',
+      ...(attempt === undefined
+        ? {}
+        : { started: started.has(`${attempt.run} ${attempt.task} ${attempt.generation}`) }),
+    });
+    const run = { run_task } as unknown as Record<string, AnyActivity>;
+    const control = { ping, cancel_task: async () => undefined } as unknown as Record<string, AnyActivity>;
+    return new Worker({
+      host,
+      time,
+      activities: { [queue]: run, [controlQueue(queue)]: control },
+      latency: () => random.int(1, 30),
+    });
+  });
+  world.temporal.join(agent);
+}
