@@ -16,6 +16,7 @@ export const SHELVES: readonly Shelf[] = [
     title: 'How to',
     pages: [
       'repair-a-node',
+      'rehearse-a-run',
       'try-one-node-first',
       'undo-a-change',
       'move-a-service',

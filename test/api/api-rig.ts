@@ -10,6 +10,7 @@ import { createOperations, type Operations } from '../../src/ops/index.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
 import { lazyConnection } from '../../worker/parts/lazy-connection.ts';
+import { openRehearser } from '../../worker/parts/rehearsals.ts';
 import type { LivingSite } from '../rig/living-site.ts';
 import { openapiCheck } from '../rig/openapi-check.ts';
 import { PATIENCE, type TemporalRig } from '../rig/temporal.ts';
@@ -76,6 +77,9 @@ export function readAnswer(status: number, headers: Readonly<Record<string, stri
   return { status, headers, body: isJson && text !== '' ? JSON.parse(text) : text };
 }
 
+/** Settings of a rehearsal. */
+const REHEARSED = { max_parallel_nodes: 8, heartbeat_seconds: 30, offline_wait_seconds: 120 };
+
 const noMaas = (): MachineContext => {
   throw new MaasConfigurationError(['MAAS is not configured: set maas.url']);
 };
@@ -89,12 +93,14 @@ export async function apiAlone(options: Partial<ApiOptions> = {}): Promise<ApiRi
   // Nothing answers, and retrying would only cost the tests time.
   const connection = lazyConnection(address, 1);
   const temporal = { client: new Client({ connection }), connection, namespace: 'default', taskQueue: 'none', address };
+  const rehearser = openRehearser(REHEARSED);
   const close = async () => {
+    await rehearser.close();
     await connection.close();
     await store.close();
     await rm(folder, { recursive: true, force: true });
   };
-  return apiOf(createOperations({ store, temporal, maas: noMaas }), store, close, options);
+  return apiOf(createOperations({ store, temporal, maas: noMaas, rehearser }), store, close, options);
 }
 
 /**
@@ -110,11 +116,13 @@ export function apiOfSite(rig: TemporalRig, site: LivingSite, patience = PATIENC
   });
   const { namespace, address } = rig;
   const connection = lazyConnection(address);
+  const rehearser = openRehearser(REHEARSED);
   const client = new Client({ connection, namespace });
   const operations = createOperations({
     store: site.store,
     temporal: { client, connection, namespace, taskQueue: site.worker.taskQueue, address, patience },
     maas: () => machines,
+    rehearser,
     temporalUiUrl: 'http://temporal.example',
     ...(site.receiversFile === undefined ? {} : { noticeReceivers: site.receiversFile }),
     secrets: {
@@ -122,5 +130,5 @@ export function apiOfSite(rig: TemporalRig, site: LivingSite, patience = PATIENC
       read: async (ref) => (ref === 'git/hook' ? { kind: 'found', value: 'of the hook' } : { kind: 'absent' }),
     },
   });
-  return apiOf(operations, site.store, () => Promise.all([machines.close(), connection.close()]));
+  return apiOf(operations, site.store, () => Promise.all([machines.close(), connection.close(), rehearser.close()]));
 }

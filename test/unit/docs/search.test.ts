@@ -25,6 +25,7 @@ const TASKS: readonly (readonly [query: string, page: string])[] = [
   ['my server did not come up, what now', 'how-to/repair-a-node.html'],
   ['keep a machine out of runs while I fix it', 'how-to/repair-a-node.html'],
   ['canary before the rest', 'how-to/try-one-node-first.html'],
+  ['what would a deployment do', 'how-to/rehearse-a-run.html'],
   ['the new version is bad, put the old one back', 'how-to/undo-a-change.html'],
   ['add more web servers', 'how-to/move-a-service.html'],
   ['restore after the disk of the database died', 'how-to/back-up.html'],

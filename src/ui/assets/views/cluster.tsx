@@ -13,6 +13,7 @@ import { ClusterVersions } from './cluster-versions.tsx';
 import { DeployChanges } from './deploy-changes.tsx';
 import { GraphPicture } from './graph-picture.tsx';
 import { GraphPlan } from './graph-plan.tsx';
+import { RehearsalView } from './rehearsal.tsx';
 import { RunGraphs } from './run-graphs.tsx';
 import { RunGrid } from './run-grid.tsx';
 import { RunTable } from './runs.tsx';
@@ -58,6 +59,9 @@ export function ClusterView({ id, query }: { readonly id: string; readonly query
         actions={
           cluster.data && (
             <>
+              <a class="button" href={`/clusters/${id}?rehearse=1`} aria-label={`Rehearse the changes of ${name}`}>
+                Rehearse
+              </a>
               <DeployChanges id={Number(id)} locked={cluster.data.is_locked} nodes={nodes.data ?? []} />
               <RunGraphs
                 id={Number(id)}
@@ -80,7 +84,12 @@ export function ClusterView({ id, query }: { readonly id: string; readonly query
       </Title>
       {cluster.data && <Facts cluster={cluster.data} release={release.data} />}
       <Loaded from={checks}>{(data) => <Checks of={data} />}</Loaded>
-      <Tabs views={VIEWS} current={view} clears={{ plan: '', settings: '', as: '', name: '', page: '' }} />
+      {query.has('rehearse') && <RehearsalView of={{ cluster: Number(id) }} />}
+      <Tabs
+        views={VIEWS}
+        current={view}
+        clears={{ plan: '', settings: '', as: '', name: '', page: '', rehearse: '' }}
+      />
       {view === 'nodes' && (
         <>
           <Loaded from={nodes}>

@@ -8,6 +8,7 @@ import { Ago } from '../times.tsx';
 import { count, some } from '../words.ts';
 import { EditDocuments } from './edit-documents.tsx';
 import { InMaintenance, Maintenance } from './maintenance.tsx';
+import { RehearsalView } from './rehearsal.tsx';
 import { Commit, Documents } from './revisions.tsx';
 import { RunTable } from './runs.tsx';
 import { SitePlan } from './site-plan.tsx';
@@ -49,6 +50,7 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
       )}
       {site.data?.source && <Source of={site.data.source} />}
       {given.has('plan') && site.data && newest !== null && <SitePlan site={site.data} query={given} />}
+      {given.has('rehearse') && newest !== null && <RehearsalView of={params} />}
       <h2>Runs</h2>
       <Loaded from={runs}>{({ items }) => <RunTable runs={items} empty="No runs yet: deploy it above." />}</Loaded>
       <h2>Revisions</h2>

@@ -104,6 +104,13 @@ export function StartRun({ site, open }: StartRunProps) {
           >
             Plan
           </a>{' '}
+          <a
+            class="button"
+            href={`/sites/${encodeURIComponent(site.name)}?rehearse=1`}
+            aria-label={`Rehearse the deployment of ${site.name}`}
+          >
+            Rehearse
+          </a>{' '}
         </>
       )}
       <Action

@@ -57,6 +57,8 @@ interface TimelineProps {
   readonly onPage: (page: number) => void;
   readonly from: string;
   readonly until: string | null;
+  /** Times as they are shown, where they are no clock times: counted from midnight of UTC. */
+  readonly timeText?: (moment: string | number) => string;
 }
 
 /** The lines of a page. */
@@ -64,7 +66,8 @@ export const linesOn = (lines: readonly Line[], page: number): readonly Line[] =
   lines.slice(page * LINES_A_PAGE, (page + 1) * LINES_A_PAGE);
 
 /** Bars in time, a line for each node; also while they still run. Dragging over it zooms to that time. */
-export function Timeline({ lines, bars: given, page, onPage, from, until }: TimelineProps) {
+export function Timeline({ lines, bars: given, page, onPage, from, until, timeText }: TimelineProps) {
+  const shownTime = timeText ?? timeOf;
   const [range, setRange] = useState<readonly [start: number, end: number]>();
   const [dragged, setDragged] = useState<Dragged>();
   const track = useRef<HTMLDivElement>(null);
@@ -84,7 +87,7 @@ export function Timeline({ lines, bars: given, page, onPage, from, until }: Time
     innerWidth > NARROW_PX ? 16 : 10,
   );
   const at = (time: number): number => (100 * (time - start)) / (end - start);
-  const ticks = ticksOf(start, end, Math.max(2, Math.floor(innerWidth / TICK_PX))).filter(
+  const ticks = ticksOf(start, end, Math.max(2, Math.floor(innerWidth / TICK_PX)), timeText).filter(
     // The last one would have no room for its text.
     (tick) => at(tick.at) < 96,
   );
@@ -128,7 +131,7 @@ export function Timeline({ lines, bars: given, page, onPage, from, until }: Time
     <>
       <div class="filters">
         <span class="quiet">
-          {timeOf(start)} – {timeOf(end)}
+          {shownTime(start)} – {shownTime(end)}
         </span>
         <ul class="legend" aria-label="Colours">
           {looks.map((status) => (
@@ -196,6 +199,7 @@ export function Timeline({ lines, bars: given, page, onPage, from, until }: Time
                     <Shown
                       key={one.bar.label}
                       {...one}
+                      shownTime={shownTime}
                       left={Math.max(0, at(one.bar.begin))}
                       right={Math.min(100, at(one.bar.end))}
                     />
@@ -235,13 +239,14 @@ function inLanes(bars: readonly Bar[]): InLane[] {
 }
 
 interface ShownProps extends InLane {
+  readonly shownTime: (moment: string | number) => string;
   readonly left: number;
   readonly right: number;
 }
 
 /** The table has the same links for the keyboard: a thousand bars would be too many tab stops. */
-function Shown({ bar, lane, lanes, left, right }: ShownProps) {
-  const text = `${bar.label}: ${said(bar.status)}, ${timeOf(bar.from)} – ${bar.to ? timeOf(bar.to) : 'now'}`;
+function Shown({ bar, lane, lanes, left, right, shownTime }: ShownProps) {
+  const text = `${bar.label}: ${said(bar.status)}, ${shownTime(bar.begin)} – ${bar.to ? shownTime(bar.to) : 'now'}`;
   const look = {
     class: `span ${lookOf(bar.status)}${bar.isCritical ? ' critical' : ''}`,
     style: {
@@ -264,13 +269,18 @@ function Shown({ bar, lane, lanes, left, right }: ShownProps) {
 }
 
 /** About this many ticks between start and end, at round times. */
-function ticksOf(start: number, end: number, wanted: number): { readonly at: number; readonly text: string }[] {
+function ticksOf(
+  start: number,
+  end: number,
+  wanted: number,
+  timeText?: (moment: number) => string,
+): { readonly at: number; readonly text: string }[] {
   const seconds = (end - start) / 1000;
   const step = (STEPS.find((one) => seconds / one <= wanted) ?? 7 * 86_400) * 1000;
-  const zone = new Date(start).getTimezoneOffset() * 60_000;
+  const zone = timeText === undefined ? new Date(start).getTimezoneOffset() * 60_000 : 0;
   const ticks: { readonly at: number; readonly text: string }[] = [];
   for (let at = Math.ceil((start - zone) / step) * step + zone; at <= end; at += step)
-    ticks.push({ at, text: clockOf(at, step) });
+    ticks.push({ at, text: timeText === undefined ? clockOf(at, step) : timeText(at) });
   return ticks;
 }
 
