@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { asOne } from '../../worker/parts/queue-workers.ts';
 import { group, openedSite, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.ts';
 import { NOT_SHOWN, withSideQueues } from '../rig/temporal.ts';
-import { timeSkipping, whyNoTimeSkipping } from '../rig/time-skipping.ts';
+import { type TimeSkipping, timeSkipping, whyNoTimeSkipping } from '../rig/time-skipping.ts';
 import { bundleTestWorkflows } from '../rig/workflow-bundle.ts';
 
 /**
@@ -14,12 +14,14 @@ import { bundleTestWorkflows } from '../rig/workflow-bundle.ts';
 if (whyNoTimeSkipping !== undefined) console.warn(`skipped: hours-long time limits: ${whyNoTimeSkipping}`);
 
 describe.skipIf(whyNoTimeSkipping !== undefined)('hours-long time limits', () => {
+  let skipping: TimeSkipping;
   let env: TestWorkflowEnvironment;
   let runs = 0;
   beforeAll(async () => {
-    env = await timeSkipping();
+    skipping = await timeSkipping();
+    env = skipping.env;
   });
-  afterAll(() => env?.teardown());
+  afterAll(() => skipping?.close());
 
   it('a workflow that sleeps 51 hours ends without anyone waiting for them', async () => {
     const { codePath } = await bundleTestWorkflows('test/rig/workflows/sleeper.ts');
