@@ -46,11 +46,11 @@ export function describeRunFailure(failure: RunFailure): string {
     case 'site-busy':
       return `site ${failure.site} is busy with ${failure.workflow_id} (run ${failure.run_id}): one run per site at a time`;
     case 'site-not-found':
-      return `there is no site ${failure.site}: create it with 'sitewright site create ${failure.site}' and commit its documents`;
+      return `there is no site ${failure.site}`;
     case 'source-failed':
       return `the documents of site ${failure.site} cannot be taken from its repository: ${failure.message}`;
     case 'revision-not-found':
-      return `site ${failure.site} has no revision ${failure.revision}: 'sitewright site revisions ${failure.site}' lists them`;
+      return `site ${failure.site} has no revision ${failure.revision}`;
     case 'documents-invalid':
       return `revision ${failure.revision} of site ${failure.site} is not valid: ${listSome(failure.problems, 5, '; ')}`;
     case 'nodes-not-found':
@@ -98,8 +98,9 @@ function nextStep(failure: RunFailure, { kind, site, left }: FailedRun): string 
     case 'source-failed':
       return `correct the repository, or the followed branch ('sitewright site follow ${site} URL'), then start again`;
     case 'site-not-found':
+      return `create it with 'sitewright site create ${failure.site}', commit its documents, then start again`;
     case 'revision-not-found':
-      return 'commit the documents, then start again';
+      return `choose one that 'sitewright site revisions ${failure.site}' lists, or commit the documents, then start again`;
     case 'documents-invalid':
       return `correct the documents and commit them: sitewright site commit ${site} FILES`;
     case 'nodes-not-found':
