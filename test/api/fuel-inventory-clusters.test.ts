@@ -180,6 +180,9 @@ describe('settings', () => {
         paths: ['body.editable.common.debgu', 'body.editable.storge.fsid', 'body.editable.storge.speed'],
         hint: expect.stringContaining("Did you mean 'common.debug'?"),
       });
+      // A file that only nodes read may read it: then one types this.
+      expect(refused.hint).toContain(`sitewright cluster settings ${id} --set common.debgu=VALUE --force`);
+      expect(refused.message).toContain('files that tasks run on nodes, such as Puppet manifests, are not searched');
     }
     expect(await read()).toEqual(before);
     // A task that reads it makes it a setting of the cluster.

@@ -135,7 +135,7 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
   ): Promise<readonly Diagnostic[]> {
     const known = [shown, await defaults(cluster.id)];
     // Mostly everything is known, and no graph is read.
-    if (unreadSettings(sent, known, new Set()).length === 0) return [];
+    if (unreadSettings(cluster.id, sent, known, new Set()).length === 0) return [];
     const release = await store.releases.get(cluster.releaseId);
     const words = await wordsOfReaders(
       store,
@@ -143,7 +143,7 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
       release,
       plugins.map(({ plugin }) => plugin),
     );
-    return unreadSettings(sent, known, words);
+    return unreadSettings(cluster.id, sent, known, words);
   }
 
   async function readNetwork(id: number, provider: NetworkProvider) {

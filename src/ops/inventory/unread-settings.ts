@@ -58,9 +58,11 @@ function keysIn(value: unknown): readonly string[] {
  * Sent settings that nobody would read: neither the release nor a plugin declares them, the cluster has not had them, and
  * no task names them or their group.
  *
+ * @param cluster whose settings they are
  * @param known groups of declared or stored settings
  */
 export function unreadSettings(
+  cluster: number,
   sent: JsonObject,
   known: readonly JsonObject[],
   words: ReadonlySet<string>,
@@ -87,8 +89,8 @@ export function unreadSettings(
         return finding(
           'settings.unread',
           `body.editable.${setting}`,
-          `nothing reads the setting ${setting}: no release or plugin of the cluster declares it, and no task names it`,
-          `${near === undefined ? '' : `${near} `}Declare it in a package, read it in a task, or keep it all the same with --force (REST: ?force=1).`,
+          `nothing reads the setting ${setting}: no release or plugin of the cluster declares it, and no task names it; files that tasks run on nodes, such as Puppet manifests, are not searched`,
+          `${near === undefined ? '' : `${near} `}If such a file reads it, keep it: 'sitewright cluster settings ${cluster} --set ${setting}=VALUE --force' (REST: ?force=1). Declared in the package, it needs no --force, and the form of the page shows it.`,
         );
       });
   });
