@@ -132,6 +132,32 @@ describePage('versions of a cluster on the page', () => {
     expect(await descriptionOf(move)).toBe('');
   });
 
+  it('moves to another version of a plugin alone', async () => {
+    const plugins = await Promise.all(
+      ['1.0.0', '1.1.0'].map((version) =>
+        rig.store.plugins.create({
+          ...{ name: `monitoring${cluster}`, version, packageVersion: '5.0.0', title: 'Monitoring' },
+          metadata: { releases: [{ os: 'ubuntu', version: 'newton-10.0', mode: ['ha'] }] },
+        }),
+      ),
+    );
+    const [old, now] = plugins.map(({ id }) => id) as [number, number];
+    await rig.store.plugins.link(cluster, old, { enabled: true });
+    const page = await at(`/clusters/${cluster}?view=versions`);
+    await page.getByRole('button', { name: 'Move to another version' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('combobox', { name: 'Version' }).selectOption(`plugin ${now}`);
+    await dialog
+      .getByRole('listitem')
+      .filter({ hasText: `plugin monitoring${cluster} 1.0.0 → monitoring${cluster} 1.1.0` })
+      .waitFor();
+    await dialog.getByRole('button', { name: 'Move to another version' }).click();
+    await page.getByText('The cluster has moved.').waitFor();
+    const enabled = await rig.store.plugins.ofCluster(cluster, { enabled: true });
+    expect(enabled.map(({ plugin }) => plugin.id)).toEqual([now]);
+    expect(await rig.store.clusters.get(cluster)).toMatchObject({ releaseId: releases[0] });
+  });
+
   it('deploys changes that are shown: until they are there, the button waits', async () => {
     const page = await at('/clusters');
     const come = await hold(page, new RegExp(`/clusters/${cluster}/changes`));

@@ -188,6 +188,7 @@ async function planOf(store: StorePorts, move: Move): Promise<ClusterMovePlan> {
     ...(from.id === to.id ? [] : [part('release', from, to)]),
     ...plugins.map((one) => part('plugin', one.from.plugin, one.to)),
   ];
+  const switches = new Set(plugins.map((one) => `${one.to.name}.metadata`));
   const placeholders = (groups: unknown): JsonObject => objectOf(withPlaceholders(objectOf(groups)));
   const after = settingsAfter(move, placeholders);
   return {
@@ -196,7 +197,10 @@ async function planOf(store: StorePorts, move: Move): Promise<ClusterMovePlan> {
     settings: settingChanges(
       showSettings(cluster, linked),
       showSettings({ attributes: { editable: after.editable } }, after.linked),
-    ).map((one) => ({ ...one })),
+    )
+      // Which version is enabled is no setting that anyone chose: the parts say it.
+      .filter(({ setting }) => !switches.has(setting))
+      .map((one) => ({ ...one })),
     graphs: await changedGraphs(store, move),
     findings: await findingsOf(store, move, after.editable),
     digest: createHash('sha256')
