@@ -39,6 +39,9 @@ export interface CancelRequest {
   readonly at: string;
 }
 
+/** Parent folders of an execution's, from its task's to the one that the state folder is in: `executionFolder`. */
+const FOLDERS_ABOVE = 7;
+
 /** Disk space reserved so that the result of a task can be written even if the task has filled the disk. */
 const RESERVE_BYTES = 128 * 1024;
 
@@ -78,11 +81,13 @@ export class Journal {
     return join(this.folder, name);
   }
 
-  /** Creates the folder and its parents durably: they survive a power cut. */
+  /**
+   * Creates the folder and its parents durably, up to the state folder's own name: they survive a power cut. Syncs those that
+   * are there, too: whoever made them may have died before.
+   */
   create(): void {
-    if (existsSync(this.folder)) return;
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
-    for (let at = this.folder, depth = 0; depth < 6; depth += 1) {
+    for (let at = this.folder, depth = 0; depth < FOLDERS_ABOVE; depth += 1) {
       at = dirname(at);
       syncFolder(at);
     }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ControlJudge, ControlOrder, Execution, LogChunk, Order, OrderSource, Verifier } from '../agent/index.ts';
 import { given } from '../core/data/given.ts';
 import { type ExecutionKey, executionKey, type RunTask } from '../core/task-on-node.ts';
-import { type GatewayConnection, GatewayRefused } from './gateway-connection.ts';
+import { type GatewayConnection, GatewayRefused, type OpenTransport } from './gateway-connection.ts';
 import { type ControlTarget, type Verdict, verifyControl, verifyOrder } from './identity/index.ts';
 import {
   connectionOf,
@@ -23,14 +23,19 @@ const secretAnswer = z.object({ value: z.string() });
 export class GatewayClient implements OrderSource, ControlJudge {
   readonly #folder: string;
   readonly #now: () => Date;
+  readonly #open: OpenTransport | undefined;
   #credentials: NodeCredentials;
   #connection: GatewayConnection;
 
-  /** @param folder of the credentials */
-  constructor(folder: string, credentials: NodeCredentials, now: () => Date = () => new Date()) {
+  /**
+   * @param folder of the credentials
+   * @param open how it reaches the gateway; default: over TLS
+   */
+  constructor(folder: string, credentials: NodeCredentials, now: () => Date = () => new Date(), open?: OpenTransport) {
     this.#folder = folder;
     this.#credentials = credentials;
-    this.#connection = connectionOf(credentials);
+    this.#open = open;
+    this.#connection = connectionOf(credentials, open);
     this.#now = now;
   }
 
@@ -114,16 +119,16 @@ export class GatewayClient implements OrderSource, ControlJudge {
     const verdict = judge(this.#credentials);
     if (verdict.ok || verdict.rejection !== 'unknown-key') return verdict;
     // Keys change. The gateway itself, under its certificate, lists the current ones.
-    this.#credentials = await renewOrderKeys(this.#folder, this.#credentials);
+    this.#credentials = await renewOrderKeys(this.#folder, this.#credentials, this.#open);
     return judge(this.#credentials);
   }
 
   /** Renews the certificate after a third of its lifetime; true if it did. Call it regularly. */
   async renewWhenDue(): Promise<boolean> {
     if (this.#now() < renewalDue(this.#credentials)) return false;
-    this.#credentials = await renewCredentials(this.#folder, this.#credentials);
+    this.#credentials = await renewCredentials(this.#folder, this.#credentials, this.#open);
     const former = this.#connection;
-    this.#connection = connectionOf(this.#credentials);
+    this.#connection = connectionOf(this.#credentials, this.#open);
     await former.close();
     return true;
   }

@@ -29,24 +29,54 @@ export class GatewayRefused extends OrderRefused {
 
 type Body = { readonly json: unknown } | { readonly bytes: Uint8Array };
 
-/** One node's connection to the gateway: mutual TLS. Rejects with `GatewayRefused` when a retry is useless. */
-export class GatewayConnection {
-  readonly #url: string;
-  readonly #agent: Agent;
-  readonly #timeoutMs: number;
+/** Brings requests to the gateway. */
+export interface GatewayTransport {
+  /** Resolves with the answer, whatever it says; rejects if there is none. Without a body it is a GET, otherwise a POST. */
+  send(path: string, body?: { readonly type: string; readonly bytes: Buffer }): Promise<GatewayAnswer>;
+  close(): Promise<void>;
+}
 
-  constructor(address: GatewayAddress, identity?: NodeKey, timeoutMs = 60_000) {
-    this.#url = withoutEnd(address.url, '/');
-    this.#timeoutMs = timeoutMs;
-    this.#agent = new Agent({
-      connections: 4,
-      // A token or secret must never go to a server that merely has the address.
-      connect: {
-        ca: address.authority,
-        rejectUnauthorized: true,
-        ...(identity === undefined ? {} : { cert: identity.certificate, key: identity.key }),
-      },
-    });
+interface GatewayAnswer {
+  readonly status: number;
+  readonly content: Buffer;
+}
+
+export type OpenTransport = (address: GatewayAddress, identity?: NodeKey) => GatewayTransport;
+
+const TIMEOUT_MS = 60_000;
+
+/** Mutual TLS. */
+export const overTls: OpenTransport = ({ url, authority }, identity) => {
+  const agent = new Agent({
+    connections: 4,
+    // A token or secret must never go to a server that merely has the address.
+    connect: {
+      ca: authority,
+      rejectUnauthorized: true,
+      ...(identity === undefined ? {} : { cert: identity.certificate, key: identity.key }),
+    },
+  });
+  const root = withoutEnd(url, '/');
+  return {
+    async send(path, body) {
+      const response = await send(`${root}${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        dispatcher: agent,
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        ...(body === undefined ? {} : { headers: { 'content-type': body.type }, body: body.bytes }),
+      });
+      return { status: response.statusCode, content: Buffer.from(await response.body.arrayBuffer()) };
+    },
+    close: () => agent.close(),
+  };
+};
+
+/** One node's connection to the gateway. Rejects with `GatewayRefused` when a retry is useless. */
+export class GatewayConnection {
+  readonly #transport: GatewayTransport;
+
+  constructor(address: GatewayAddress, identity?: NodeKey, open: OpenTransport = overTls) {
+    this.#transport = open(address, identity);
   }
 
   async ask<S extends z.ZodType>(path: string, body: Body | undefined, answer: S): Promise<z.output<S>> {
@@ -56,23 +86,19 @@ export class GatewayConnection {
 
   /** The raw body of the answer. */
   async bytes(path: string, body?: Body): Promise<Buffer> {
-    const response = await send(`${this.#url}${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      dispatcher: this.#agent,
-      signal: AbortSignal.timeout(this.#timeoutMs),
-      ...(body === undefined
-        ? {}
+    const sent =
+      body === undefined
+        ? undefined
         : 'json' in body
-          ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body.json) }
-          : { headers: { 'content-type': 'application/octet-stream' }, body: Buffer.from(body.bytes) }),
-    });
-    const content = Buffer.from(await response.body.arrayBuffer());
-    if (response.statusCode < 300) return content;
-    throw problemOf(response.statusCode, content);
+          ? { type: 'application/json', bytes: Buffer.from(JSON.stringify(body.json)) }
+          : { type: 'application/octet-stream', bytes: Buffer.from(body.bytes) };
+    const { status, content } = await this.#transport.send(path, sent);
+    if (status < 300) return content;
+    throw problemOf(status, content);
   }
 
   async close(): Promise<void> {
-    await this.#agent.close();
+    await this.#transport.close();
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { EnrolmentTicket } from '../agent/onboarding/enrolment-ticket.ts';
 import { PrivateFileError, readPrivate, writePrivate } from '../platform/files/private-file.ts';
-import { GatewayConnection } from './gateway-connection.ts';
+import { GatewayConnection, type OpenTransport } from './gateway-connection.ts';
 import { newKeyPair, privateKeyPem, renewalTime } from './identity/index.ts';
 import { enrolmentAnswer, orderKeysAnswer } from './wire.ts';
 
@@ -15,6 +15,12 @@ export type NodeCredentials = z.output<typeof credentialsSchema>;
 
 const fileOf = (folder: string) => join(folder, 'credentials.json');
 const enrolmentKeyOf = (folder: string) => join(folder, 'enrolment-key.pem');
+
+/**
+ * Deletes the key of an enrolment, once its ticket is gone for good: with a ticket that a power cut brings back, the node must
+ * be able to ask again with the same key. The credentials have the key, too.
+ */
+export const forgetEnrolment = (folder: string): void => rmSync(enrolmentKeyOf(folder), { force: true });
 
 /** @throws PrivateFileError */
 export function readCredentials(folder: string): NodeCredentials | undefined {
@@ -31,7 +37,11 @@ export function readCredentials(folder: string): NodeCredentials | undefined {
  * Exchanges a token for credentials, stored in a folder that only its owner can read. The key is created here and never
  * leaves. It is written before the token is used, so that enrolment can be retried after a lost answer.
  */
-export async function enrolNode(folder: string, ticket: EnrolmentTicket): Promise<NodeCredentials> {
+export async function enrolNode(
+  folder: string,
+  ticket: EnrolmentTicket,
+  open?: OpenTransport,
+): Promise<NodeCredentials> {
   const { gateway, authority, token } = ticket;
   const keyFile = enrolmentKeyOf(folder);
   let key = readPrivate(keyFile);
@@ -39,7 +49,7 @@ export async function enrolNode(folder: string, ticket: EnrolmentTicket): Promis
     key = privateKeyPem(newKeyPair().privateKey);
     writePrivate(keyFile, key);
   }
-  const connection = new GatewayConnection({ url: gateway, authority });
+  const connection = new GatewayConnection({ url: gateway, authority }, undefined, open);
   try {
     const request = await requestFor(key, 'node');
     const answer = await connection.ask('/v1/enrol', { json: { token, request } }, enrolmentAnswer);
@@ -53,8 +63,12 @@ export async function enrolNode(folder: string, ticket: EnrolmentTicket): Promis
 export const renewalDue = (credentials: NodeCredentials): Date => renewalTime(credentials.certificate);
 
 /** Gets a new key and certificate with the old ones. A failed write changes nothing. */
-export async function renewCredentials(folder: string, credentials: NodeCredentials): Promise<NodeCredentials> {
-  const connection = connectionOf(credentials);
+export async function renewCredentials(
+  folder: string,
+  credentials: NodeCredentials,
+  open?: OpenTransport,
+): Promise<NodeCredentials> {
+  const connection = connectionOf(credentials, open);
   try {
     const key = privateKeyPem(newKeyPair().privateKey);
     const request = await requestFor(key, `${credentials.site}/${credentials.node}`);
@@ -66,8 +80,12 @@ export async function renewCredentials(folder: string, credentials: NodeCredenti
 }
 
 /** Fetches the current order keys, and pins them. */
-export async function renewOrderKeys(folder: string, credentials: NodeCredentials): Promise<NodeCredentials> {
-  const connection = connectionOf(credentials);
+export async function renewOrderKeys(
+  folder: string,
+  credentials: NodeCredentials,
+  open?: OpenTransport,
+): Promise<NodeCredentials> {
+  const connection = connectionOf(credentials, open);
   try {
     return kept(folder, { ...credentials, ...(await connection.ask('/v1/order-keys', undefined, orderKeysAnswer)) });
   } finally {
@@ -75,8 +93,10 @@ export async function renewOrderKeys(folder: string, credentials: NodeCredential
   }
 }
 
-export const connectionOf = ({ gateway, authority, key, certificate }: NodeCredentials): GatewayConnection =>
-  new GatewayConnection({ url: gateway, authority }, { key, certificate });
+export const connectionOf = (
+  { gateway, authority, key, certificate }: NodeCredentials,
+  open?: OpenTransport,
+): GatewayConnection => new GatewayConnection({ url: gateway, authority }, { key, certificate }, open);
 
 async function requestFor(key: string, name: string): Promise<string> {
   const { createCertificateRequest } = await import('./identity/certificate-request.ts');
@@ -86,7 +106,5 @@ async function requestFor(key: string, name: string): Promise<string> {
 
 function kept(folder: string, credentials: NodeCredentials): NodeCredentials {
   writePrivate(fileOf(folder), `${JSON.stringify(credentials, null, 2)}\n`);
-  // The credentials have their key. The enrolment key is worthless now, except to a thief of the token.
-  rmSync(enrolmentKeyOf(folder), { force: true });
   return credentials;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { openRegion } from '@sitewright/maas-simulator';
-import type { GraphRunReport } from '../../../src/core/graph-run/index.ts';
+import { type GraphRunReport, graphRunName } from '../../../src/core/graph-run/index.ts';
 import { normaliseTask } from '../../../src/graph/index.ts';
 import {
   type Execution,
@@ -13,7 +13,7 @@ import { Installation, type Observer, QUEUE } from '../../../worker/parts/simula
 import { inVirtualTime, openWorld } from '../../../worker/parts/simulation/open-world.ts';
 import { CALM, caller, type Weather } from '../../../worker/parts/simulation/world.ts';
 import { graphWorkflowId } from '../../../workflows/protocol.ts';
-import { SimulatedGateway } from './gateway-port.ts';
+import { FAIR, type GatewayWeather, SimulatedGateway } from './gateway-port.ts';
 import { processOf } from './machine.ts';
 import { SimulatedNode } from './node-agent.ts';
 import { Script, stateOf } from './script.ts';
@@ -140,8 +140,16 @@ async function live(
   const failing = random.fork('failing');
   const bad = new Set(tasks.filter(() => wanted.chance(0.2)).map(({ id }) => id));
   const model = { fails: (task: string) => bad.has(task) && failing.chance(0.6) };
-  const gateway = new SimulatedGateway(world, observer, SITE);
-  const nodes = names.map((name) => {
+  let gatewayWeather: GatewayWeather = {
+    gatewayLost: rare(0.05),
+    gatewayLosesAnswers: rare(0.05),
+    gatewayDoubled: rare(0.1),
+    gatewayLate: rare(0.05),
+    gatewayGarbled: rare(0.05),
+  };
+  const gateway = new SimulatedGateway(world, observer, SITE, () => gatewayWeather);
+  const nodes: SimulatedNode[] = [];
+  for (const name of names) {
     const node = new SimulatedNode(world, gateway, SITE, name, model);
     node.started = (by, task) => {
       if (by !== null && askedWhilePaused.has(tryOf(by)))
@@ -149,9 +157,10 @@ async function live(
       if (by !== null && askedWhileStopped.has(tryOf(by)))
         world.violated(`${name} started ${task} of ${by.workflowId} while the run is being stopped`);
     };
+    await node.enrol();
     if (!wanted.chance(0.1)) node.startAgent();
-    return node;
-  });
+    nodes.push(node);
+  }
 
   let started = 0;
   const start = (): void => {
@@ -259,11 +268,28 @@ async function live(
   for (let at = 0, times = rough ? plan.int(0, 6) : 0; at < times; at++) {
     const when = (plan.chance(0.8) ? plan.int(1, 900) : plan.int(1, faultsEndAt / 1000)) * 1000;
     script.plan('fault', when, (disasters) => {
-      const what = disasters.pick(['kill', 'agent', 'agent', 'agent leaves', 'stall', 'store', 'temporal']);
+      const what = disasters.pick([
+        ...['kill', 'stall', 'store', 'temporal', 'gateway', 'gateway is killed'],
+        ...['agent', 'agent leaves', 'agent dies at a call', 'supervisor', 'power', 'power at a call'],
+        ...['reboot', 'reinstalled', 'disk full', 'clock', 'revoked'],
+      ]);
       script.happens(what);
       const { workers } = installation;
-      if (what === 'agent') disasters.pick(nodes).killAgent(disasters.int(1, 600) * 1000);
-      else if (what === 'agent leaves') disasters.pick(nodes).restartAgent();
+      const node = disasters.pick(nodes);
+      const downMs = disasters.int(1, 600) * 1000;
+      if (what === 'agent') node.killAgent(downMs);
+      else if (what === 'agent leaves') node.restartAgent();
+      else if (what === 'agent dies at a call') node.killWithin(disasters.int(0, 60), disasters.int(1, 20) * 1000);
+      else if (what === 'supervisor') node.killSupervisor();
+      else if (what === 'power') node.losePower(downMs);
+      else if (what === 'power at a call') node.losePowerWithin(disasters.int(0, 60), downMs);
+      else if (what === 'reboot') node.reboot(downMs);
+      else if (what === 'reinstalled') node.reinstall(downMs);
+      else if (what === 'disk full') node.fillDisk(disasters.pick([0, 1_000, 20_000, 2_000_000]), downMs);
+      else if (what === 'clock')
+        node.jumpClock(disasters.pick([-1, 1]) * disasters.pick([5, 300, 3_600, 90_000]) * 1000);
+      else if (what === 'revoked') void node.revoke(downMs);
+      else if (what === 'gateway is killed') gateway.kill(downMs);
       else if (what === 'kill' && workers.length > 0)
         installation.kill(disasters.pick(workers), disasters.int(1, 300) * 1000);
       else if (what === 'stall' && workers.length > 0)
@@ -286,9 +312,11 @@ async function live(
     isCalm = true;
     world.tell('--- all faults end; operators let every run go on');
     world.weather = CALM;
+    gatewayWeather = FAIR;
     world.outages.endAll();
     for (const worker of installation.workers) worker.host.stalledUntil = 0;
-    for (const node of nodes) node.startAgent();
+    for (const node of nodes) node.recover();
+    gateway.start();
     pausedSince.clear();
     letGo();
   });
@@ -316,6 +344,7 @@ async function live(
         world.violated(`${row.workflowId} has ended (${now.status}), and its row or report is open`);
         continue;
       }
+      await checkSuccesses(row.id, report);
       // A reset takes back what the run knows of tasks: one that is stopped since asks for none of them again.
       if (now.runId === row.id) compare(row.workflowId, row.id, report);
     }
@@ -331,6 +360,22 @@ async function live(
         world.violated(`${workflowId} has ended (${row.outcome}), and its transaction ${transaction} is open`);
       if (row.outcome !== null && now.status !== 'TERMINATED' && !isOpen && status !== row.outcome)
         world.violated(`${workflowId} has ended (${row.outcome}), and its transaction ${transaction} is ${status}`);
+    }
+  }
+
+  /** A task counts as a success only if it came to its end with success on its node. */
+  async function checkSuccesses(runId: string, { mode }: GraphRunReport): Promise<void> {
+    if (mode !== 'apply') return;
+    for (const { id, temporalRunId } of await store.transactions.list({ clusterId: cluster, parentId: null })) {
+      if (temporalRunId !== runId) continue;
+      for (const graph of (await store.transactions.getRun(id)).graphs)
+        for (const { task, node: uid, status } of await store.taskHistory.list(graph.id)) {
+          const node = nodes[Number(uid) - 1];
+          if (status !== 'success' || node === undefined) continue;
+          const name = graphRunName(graph.id, runId);
+          if (!node.effects.some((one) => one.run === name && one.task === task && one.exitCode === 0))
+            world.violated(`${task} counts as a success on ${node.name} in run ${name}, and never succeeded there`);
+        }
     }
   }
 

@@ -1,51 +1,66 @@
-import {
-  type ControlJudge,
-  type ControlOrder,
-  type LogChunk,
-  type Order,
-  OrderRefused,
-  type OrderSource,
-  type Verifier,
-} from '../../../src/agent/index.ts';
-import { executionKey } from '../../../src/core/task-on-node.ts';
-import { HandOut } from '../../../src/gateway/hand-out.ts';
-import { SigningKeys, verifyControl, verifyOrder } from '../../../src/gateway/identity/index.ts';
-import { Refusal } from '../../../src/gateway/refusal.ts';
+import { X509Certificate } from 'node:crypto';
+import { dirname } from 'node:path';
+import type { OpenTransport } from '../../../src/gateway/gateway-connection.ts';
+import { GatewayRules, problemOf } from '../../../src/gateway/gateway-rules.ts';
+import { CertificateAuthority } from '../../../src/gateway/identity/certificate-authority.ts';
+import '../../../src/gateway/identity/certificate-request.ts';
+import { fingerprintOf, SigningKeys } from '../../../src/gateway/identity/index.ts';
+import { issueTicket } from '../../../src/gateway/node-ticket.ts';
 import { startedLookup } from '../../../src/platform/temporal/started-lookup.ts';
 import { deferred, NotFound } from '../../../src/simulation/temporal/index.ts';
 import { storeOrderBook } from '../../../worker/parts/gateway-orders.ts';
+import { nodeFiles } from '../../../worker/parts/own-credentials.ts';
 import { lookupsOf, type Observer } from '../../../worker/parts/simulation/installation.ts';
 import { storePort } from '../../../worker/parts/simulation/store-port.ts';
 import { pause, type World } from '../../../worker/parts/simulation/world.ts';
 import { signingGate } from '../../../worker/parts/start-gate.ts';
+import { controlQueue, nodeQueue } from '../../../workflows/protocol.ts';
+import type { Disk } from './disk.ts';
 import { Machine, type Process } from './machine.ts';
 
+const DATA = '/var/lib/sitewright/gateway';
 const LIMIT_MS = 60_000;
 
-/** What agents ask the gateway. */
-interface GatewayClientOfNode extends OrderSource, ControlJudge {
-  readonly verify: Verifier;
+/** How rough the network between nodes and gateway is: probabilities of one request. */
+export interface GatewayWeather {
+  readonly gatewayLost: number;
+  /** The gateway has done it, and the answer is lost. */
+  readonly gatewayLosesAnswers: number;
+  /** It arrives twice. */
+  readonly gatewayDoubled: number;
+  readonly gatewayLate: number;
+  /** Something on the way cuts the answer, or answers itself. */
+  readonly gatewayGarbled: number;
 }
+
+export const FAIR: GatewayWeather = {
+  ...{ gatewayLost: 0, gatewayLosesAnswers: 0, gatewayDoubled: 0, gatewayLate: 0, gatewayGarbled: 0 },
+};
 
 interface Running {
   readonly process: Process;
-  readonly handOut: HandOut;
-  readonly keys: SigningKeys;
+  readonly rules: GatewayRules;
 }
 
-/** The process of the gateway, with its real rules, keys and order book, behind a network from the seed. */
+/** The process of the gateway, with its real rules, identities, signatures and order book, behind a network from the seed. */
 export class SimulatedGateway {
   readonly #world: World;
   readonly #observer: Pick<Observer, 'askedHold' | 'store'>;
   readonly #machine: Machine;
   readonly #site: string;
+  readonly #weather: () => GatewayWeather;
   #running: Running | undefined;
-  #pinned: ReturnType<SigningKeys['publicKeys']> | undefined;
 
-  constructor(world: World, observer: Pick<Observer, 'askedHold' | 'store'>, site: string) {
+  constructor(
+    world: World,
+    observer: Pick<Observer, 'askedHold' | 'store'>,
+    site: string,
+    weather: () => GatewayWeather,
+  ) {
     this.#world = world;
     this.#observer = observer;
     this.#site = site;
+    this.#weather = weather;
     this.#machine = new Machine('gateway', world.time, world.random.fork('gateway machine'), (line) =>
       world.tell(line),
     );
@@ -57,20 +72,22 @@ export class SimulatedGateway {
     const world = this.#world;
     this.#machine.start('sitewright-gateway', (process) => {
       const store = storePort(world, this.#observer.store);
-      const keys = new SigningKeys('/var/lib/sitewright/gateway');
-      keys.publicKeys();
       const gate = signingGate(store, lookupsOf(world, this.#observer), startedLookup(this.#described));
-      const handOut = new HandOut({
-        orders: storeOrderBook(store, gate),
-        orderKeys: keys,
+      const rules = new GatewayRules({
+        authority: new CertificateAuthority(DATA),
+        orderKeys: new SigningKeys(DATA),
         identities: store.nodeIdentities,
+        orders: storeOrderBook(store, gate),
         secrets: { read: async () => ({ kind: 'absent' }) } as never,
         sources: { read: async () => new Uint8Array() },
+        logs: { append: async () => undefined },
         alarms: async ({ node, kind, message }) =>
           world.tell(`the gateway raises an alarm about ${node}: ${kind}, ${message}`),
+        temporal: { address: 'temporal.test:7233', namespace: 'default' },
+        queues: (site, node) => ({ tasks: nodeQueue(site, node), control: controlQueue(nodeQueue(site, node)) }),
         now: () => new Date(),
       });
-      this.#running = { process, handOut, keys };
+      this.#running = { process, rules };
     });
   }
 
@@ -83,6 +100,23 @@ export class SimulatedGateway {
 
   stop(): void {
     if (this.#running !== undefined) this.#machine.end(this.#running.process, { code: 0 });
+  }
+
+  /** An operator makes a ticket for a node, and puts it on the node's disk. */
+  async ticket(node: string, folder: string, disk: Disk): Promise<void> {
+    const { store, time } = this.#world;
+    const office = {
+      ...{ dataDir: DATA, gatewayUrl: 'https://gateway.test:7443' },
+      ...{ identities: store.nodeIdentities, tokenHours: 24 },
+    };
+    const ticket = await time.hosts.run(this.#machine.start('sitewright ticket', () => undefined).host, () =>
+      issueTicket(office, this.#site, node),
+    );
+    const { ticket: path } = nodeFiles(folder);
+    disk.makeFolder(dirname(path), true);
+    const file = disk.open(path, { write: true, create: true, truncate: true }, 0o600);
+    if (file.kind === 'file') disk.write(file, 0, Buffer.from(JSON.stringify(ticket)));
+    disk.syncAll();
   }
 
   readonly #described = async (workflowId: string, runId: string | null) => {
@@ -101,69 +135,73 @@ export class SimulatedGateway {
     }
   };
 
-  /** The client in the agent of a node. */
-  clientOf(node: string): GatewayClientOfNode {
-    const caller = { site: this.#site, node };
-    const keys = () => this.#keys();
+  /** The network of an agent. */
+  readonly transport: OpenTransport = (_address, identity) => {
+    const fingerprint = identity === undefined ? undefined : fingerprintIn(identity.certificate);
     return {
-      fetch: (key) => this.#ask<Order>(({ handOut }) => handOut.order(caller, key)),
-      secret: (ref, key) => this.#ask(({ handOut }) => handOut.secret(caller, key, ref)),
-      source: (path, key) => this.#ask(({ handOut }) => handOut.source(caller, key, path)),
-      ship: (key, _chunk: LogChunk) => this.#ask(({ handOut }) => handOut.own(caller, key)),
-      verify: (order, key) => {
-        const verdict = verifyOrder(order, { ...key, ...caller }, keys(), new Date());
-        return verdict.ok ? undefined : `was not run: ${verdict.message}`;
+      send: async (path, body) => {
+        const world = this.#world;
+        const { random } = this.#machine;
+        const weather = this.#weather();
+        const limit = deferred<never>();
+        const timer = setTimeout(() => limit.reject(new Error('the gateway did not answer in time')), LIMIT_MS);
+        const arrived = async (): Promise<{ status: number; content: Buffer }> => {
+          await pause(random.chance(weather.gatewayLate) ? random.int(1_000, 90_000) : random.int(1, 10));
+          const running = this.#running;
+          if (world.outages.has('gateway') || !running?.process.isAlive) throw new Error('ECONNREFUSED: simulated');
+          return world.time.hosts.run(running.process.host, () => answerOf(running.rules, path, body, fingerprint));
+        };
+        const asked = async (): Promise<{ status: number; content: Buffer }> => {
+          if (random.chance(weather.gatewayLost)) throw new Error('ECONNRESET: simulated');
+          if (random.chance(weather.gatewayDoubled)) void arrived().catch(() => undefined);
+          const answer = await arrived();
+          await pause(random.int(1, 10));
+          if (random.chance(weather.gatewayLosesAnswers)) throw new Error('ECONNRESET: simulated');
+          if (!random.chance(weather.gatewayGarbled)) return answer;
+          if (random.chance(0.5)) return { status: 502, content: Buffer.from('<html>Bad Gateway</html>') };
+          return { ...answer, content: answer.content.subarray(0, random.int(0, answer.content.length)) };
+        };
+        try {
+          return await Promise.race([asked(), limit.promise]);
+        } finally {
+          clearTimeout(timer);
+        }
       },
-      cancelled: async (key) => {
-        const proof = await this.#proof(({ handOut }) => handOut.cancel(caller, key));
-        return this.#order(proof, { verb: 'cancel', site: this.#site, ...executionKey(key) });
-      },
-      drained: async (_node, instance) => {
-        const proof = await this.#proof(({ handOut }) => handOut.drain(caller, instance));
-        return this.#order(proof, { verb: 'drain', ...caller, instance });
-      },
+      close: async () => undefined,
     };
-  }
+  };
+}
 
-  /** As nodes pin them. */
-  #keys() {
-    const { process, keys } = this.#running!;
-    return (this.#pinned ??= this.#world.time.hosts.run(process.host, () => keys.publicKeys()));
-  }
+const FINGERPRINTS = new Map<string, string>();
 
-  #proof(work: (of: Running) => Promise<string>): Promise<string | undefined> {
-    return this.#ask(work).catch((error: unknown) => {
-      if (error instanceof OrderRefused) return undefined;
-      throw error;
-    });
-  }
+function fingerprintIn(certificate: string): string {
+  const known = FINGERPRINTS.get(certificate) ?? fingerprintOf(new X509Certificate(certificate).raw);
+  FINGERPRINTS.set(certificate, known);
+  return known;
+}
 
-  #order(proof: string | undefined, target: Parameters<typeof verifyControl>[1]): ControlOrder | undefined {
-    if (proof === undefined) return undefined;
-    const verdict = verifyControl(proof, target, this.#keys(), new Date());
-    return verdict.ok ? verdict.order : undefined;
-  }
-
-  async #ask<T>(work: (of: Running) => Promise<T>): Promise<T> {
-    const world = this.#world;
-    const { random } = this.#machine;
-    await pause(random.int(1, 10));
-    const running = this.#running;
-    if (world.outages.has('gateway') || !running?.process.isAlive) throw new Error('ECONNREFUSED');
-    const limit = deferred<never>();
-    const timer = setTimeout(() => limit.reject(new Error('the gateway did not answer in time')), LIMIT_MS);
-    try {
-      const answer = await Promise.race([
-        world.time.hosts.run(running.process.host, () => work(running)),
-        limit.promise,
-      ]);
-      await pause(random.int(1, 10));
-      return answer;
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      throw error.status >= 500 ? new Error(error.message) : new OrderRefused(error.message);
-    } finally {
-      clearTimeout(timer);
-    }
+/** As the server over TLS. */
+export async function answerOf(
+  rules: GatewayRules,
+  url: string,
+  body: { readonly type: string; readonly bytes: Buffer } | undefined,
+  fingerprint: string | undefined,
+): Promise<{ status: number; content: Buffer }> {
+  const [path = '', query = ''] = url.split('?');
+  const content = body?.type === 'application/json' ? (JSON.parse(body.bytes.toString()) as unknown) : body?.bytes;
+  try {
+    const answer =
+      path === '/v1/enrol'
+        ? await rules.enrol(content)
+        : await rules.routes[path]!.answer(
+            await rules.callerOf(fingerprint),
+            content,
+            Object.fromEntries(new URLSearchParams(query)),
+          );
+    if (answer === undefined) return { status: 204, content: Buffer.alloc(0) };
+    return { status: 200, content: Buffer.from(answer instanceof Uint8Array ? answer : JSON.stringify(answer)) };
+  } catch (error) {
+    const problem = problemOf(error);
+    return { status: problem.status, content: Buffer.from(JSON.stringify(problem.body)) };
   }
 }

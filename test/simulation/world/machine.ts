@@ -181,8 +181,8 @@ export class Machine {
   readonly tell: (line: string) => void;
   /** Whether the kernel has no watches of files left. */
   hasWatches = true;
-  /** The next so many system calls go well; then `then` happens, in the middle of what the process does. */
-  trap: { left: number; readonly then: (process: Process) => void } | undefined;
+  /** The next so many changes by system calls go well; then it springs, in the middle of what the process does. */
+  trap: { left: number; readonly spring: (process: Process) => void } | undefined;
   #nextPid = 100;
   #boots = 0;
   readonly #locks = new Map<DiskFile | DiskFolder, Lock>();
@@ -306,14 +306,14 @@ export class Machine {
   }
 
   /** A system call of a process begins. @throws Ended */
-  called(process: Process): void {
+  called(process: Process, isChange: boolean): void {
     if (!process.isAlive) throw new Ended();
     const { trap } = this;
-    if (trap === undefined) return;
+    if (trap === undefined || !isChange) return;
     trap.left--;
     if (trap.left >= 0) return;
     this.trap = undefined;
-    trap.then(process);
+    trap.spring(process);
     if (!process.isAlive) throw new Ended();
   }
 

@@ -5,9 +5,12 @@ import { NodeAgent } from '../../../src/agent/index.ts';
 import { supervise } from '../../../src/agent/supervise.ts';
 import type { SupervisorMessage } from '../../../src/agent/supervisor-message.ts';
 import type { ExecutionKey } from '../../../src/core/task-on-node.ts';
+import { GatewayClient } from '../../../src/gateway/gateway-client.ts';
 import { type AnyActivity, type Random, Worker } from '../../../src/simulation/temporal/index.ts';
+import { ownCredentials } from '../../../worker/parts/own-credentials.ts';
 import { caller, type World } from '../../../worker/parts/simulation/world.ts';
 import { controlQueue, nodeQueue } from '../../../workflows/protocol.ts';
+import { Disk } from './disk.ts';
 import type { SimulatedGateway } from './gateway-port.ts';
 import { Machine, type Process } from './machine.ts';
 
@@ -27,7 +30,9 @@ export interface Effect extends ExecutionKey {
 
 const STATE = '/var/lib/sitewright/dc1';
 const SUPERVISOR = '/usr/bin/sitewright-supervisor';
+const CREDENTIALS = '/etc/sitewright';
 const RESTART_MS = 2_000;
+const ORDERED_BEFORE_MS = 70_000;
 
 /**
  * A node: a machine at whose system calls the simulation begins. Its agent, journals and supervisors are the real ones; the commands
@@ -42,6 +47,7 @@ export class SimulatedNode {
   readonly machine: Machine;
   readonly effects: Effect[] = [];
   readonly #tasks: TaskModel;
+  revokedAt: number | null = null;
   #agent: { readonly process: Process; readonly worker: Worker | undefined; leave(): void } | undefined;
   /** Until when no agent is started. */
   #downUntil = 0;
@@ -92,11 +98,14 @@ export class SimulatedNode {
     });
   }
 
-  /** As `serveNode` of worker/parts/agent.ts. */
+  /** As `startEnrolledAgent` of worker/enrolled-agent.ts, and `serveNode` of worker/parts/agent.ts. */
   async #agentOf(process: Process): Promise<{ worker: Worker; leave: () => void }> {
     const world = this.#world;
     const node = this.name;
-    const orders = this.#gateway.clientOf(node);
+    const say = (...[, line]: readonly unknown[]): void => world.tell(`${process.host.name}: ${String(line)}`);
+    const open = this.#gateway.transport;
+    const credentials = await ownCredentials(CREDENTIALS, { info: say, warn: say }, new AbortController().signal, open);
+    const orders = new GatewayClient(CREDENTIALS, credentials, undefined, open);
     const agent = new NodeAgent({
       node,
       stateDir: STATE,
@@ -115,7 +124,10 @@ export class SimulatedNode {
       orders,
       verify: orders.verify,
       leaving: leaving.signal,
-      alarm: async (kind, message) => world.tell(`${process.host.name} refuses an order: ${kind}, ${message}`),
+      alarm: async (kind, message, key) => {
+        world.tell(`${process.host.name} refuses an order: ${kind}, ${message}`);
+        await orders.alarm(kind, message, key);
+      },
     });
     const control = nodeControlActivities({
       ...shared,
@@ -159,8 +171,115 @@ export class SimulatedNode {
     this.#world.time.after(2_000, () => this.machine.end(agent.process, { code: 0 }));
   }
 
-  #down(ms: number): void {
+  /** A process of it ends in the middle of what it does: at a system call to come. */
+  killWithin(calls: number, downMs: number): void {
+    this.machine.trap = {
+      left: calls,
+      spring: (process) => {
+        this.#world.tell(`${process.host.name} is killed in the middle of its work`);
+        this.#down(downMs);
+        this.machine.end(process, { signal: 'SIGKILL' });
+      },
+    };
+  }
+
+  /** The supervisor of a task is killed; the task's own processes are not. */
+  killSupervisor(): void {
+    const found = [...this.machine.processes.values()].find(({ args }) => args[0] === SUPERVISOR);
+    if (found === undefined) return;
+    this.#world.tell(`${found.host.name} is killed`);
+    this.machine.end(found, { signal: 'SIGKILL' });
+  }
+
+  losePower(downMs: number): void {
+    this.#world.tell(`${this.name} loses power`);
+    this.#off(downMs);
+    this.machine.losePower();
+  }
+
+  losePowerWithin(calls: number, downMs: number): void {
+    this.machine.trap = { left: calls, spring: () => this.losePower(downMs) };
+  }
+
+  /** Its processes are asked to end and are ended, and its disk is synced. */
+  reboot(downMs: number): void {
+    this.#world.tell(`${this.name} shuts down`);
+    const { machine } = this;
+    if (this.hasAgent) this.#world.time.hosts.run(this.#agent!.process.host, this.#agent!.leave);
+    for (const { pid } of [...machine.processes.values()]) machine.signal(pid, 'SIGTERM');
+    this.#off(20_000 + downMs);
+    this.#world.time.after(20_000, () => {
+      machine.disk.syncAll();
+      machine.losePower();
+    });
+  }
+
+  /** Its disk is empty, as when it was deployed again. */
+  reinstall(downMs: number): void {
+    this.#world.tell(`${this.name} is reinstalled`);
+    this.#off(downMs);
+    this.machine.losePower();
+    this.machine.disk = new Disk();
+    this.#install();
+    void this.enrol();
+  }
+
+  /** An operator gives it a new ticket. */
+  async enrol(): Promise<void> {
+    await this.#gateway.ticket(this.name, CREDENTIALS, this.machine.disk);
+  }
+
+  /** An operator revokes its certificates, and gives it a new ticket after a while. */
+  async revoke(ms: number): Promise<void> {
+    const { store, time } = this.#world;
+    const at = new Date(time.now).toISOString();
+    await store.nodeIdentities.revoke({ site: this.#site, node: this.name, at, reason: 'by a person' });
+    this.#world.tell(`the certificates of ${this.name} are revoked`);
+    this.revokedAt = time.now;
+    time.after(ms, async () => {
+      await this.enrol();
+      this.#world.tell(`${this.name} has a new ticket`);
+      this.revokedAt = null;
+      this.restartAgent();
+    });
+  }
+
+  /** Something else takes the space of its disk, but for some bytes. */
+  fillDisk(left: number, ms: number): void {
+    const { disk } = this.machine;
+    this.#world.tell(`the disk of ${this.name} has ${left} bytes left`);
+    const { capacity } = disk;
+    disk.capacity -= disk.free - Math.min(disk.free, left);
+    this.#world.time.after(ms, () => {
+      disk.capacity = capacity;
+      this.#world.tell(`the disk of ${this.name} has space again`);
+    });
+  }
+
+  jumpClock(ms: number): void {
+    this.#world.tell(`the clock of ${this.name} jumps by ${Math.round(ms / 1000)} s`);
+    this.machine.clock.skewMs += ms;
+  }
+
+  /** All faults end. */
+  recover(): void {
+    this.machine.trap = undefined;
+    this.machine.clock.skewMs = 0;
+    this.startAgent();
+  }
+
+  #off(ms: number): void {
     this.#downUntil = this.#world.time.now + ms;
+    this.#world.time.after(ms, () => {
+      if (this.#world.time.now < this.#downUntil) return;
+      this.#world.tell(`${this.name} boots`);
+      this.machine.boot();
+      this.startAgent();
+    });
+  }
+
+  #down(ms: number): void {
+    this.#downUntil = Math.max(this.#downUntil, this.#world.time.now + ms);
     this.#world.time.after(ms + 1, () => this.startAgent());
   }
 
@@ -191,6 +310,15 @@ export class SimulatedNode {
     const other = this.effects.find(({ endedAt }) => endedAt === null);
     if (other !== undefined) this.#world.violated(`${this.name} runs ${said} while ${other.task} runs`);
     if (!this.#text(script).startsWith('echo ')) this.#world.violated(`${this.name} runs a torn script of ${said}`);
+    // An order that it had before may wait for the lock.
+    const isLate = this.revokedAt !== null && time.now > this.revokedAt + ORDERED_BEFORE_MS;
+    if (
+      isLate &&
+      generation === 1 &&
+      effect.try === '1' &&
+      !this.effects.some((one) => one.run === run && one.task === task)
+    )
+      this.#world.violated(`${this.name} runs ${said}, and its certificates are revoked`);
     this.effects.push(effect);
     this.started(caller(), task);
     const seconds = this.#random.chance(0.1) ? this.#random.int(60, 900) : this.#random.int(1, 50);

@@ -236,6 +236,12 @@ const LATER_CALLS = {
   readFile: async (process: Process, path: string, options?: string) => FILE_CALLS.readFileSync(process, path, options),
 } as const;
 
+/** Calls that change something: others leave no trace when their process ends within. */
+const CHANGES: ReadonlySet<string> = new Set([
+  ...['openSync', 'closeSync', 'writeSync', 'writeFileSync', 'writeFile', 'appendFileSync', 'ftruncateSync'],
+  ...['mkdirSync', 'linkSync', 'renameSync', 'unlinkSync', 'rmSync', 'fsyncSync', 'fdatasyncSync', 'spawn', 'kill'],
+]);
+
 type AnyCall = (process: Process, ...args: never[]) => unknown;
 
 /**
@@ -253,7 +259,7 @@ export function takeOverSystemCalls(current: () => Process | undefined): () => v
     const value = (...args: unknown[]): unknown => {
       const process = current();
       if (process === undefined) return before.apply(target, args);
-      process.machine.called(process);
+      process.machine.called(process, CHANGES.has(name));
       return call(process, ...(args as never[]));
     };
     Object.defineProperty(target, name, { ...real, value });

@@ -1,9 +1,10 @@
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createCertificateRequest } from '../../../src/gateway/identity/certificate-request.ts';
 import { newKeyPair, privateKeyPem } from '../../../src/gateway/identity/index.ts';
-import { enrolNode, GatewayConnection, GatewayRefused } from '../../../src/gateway/index.ts';
+import { GatewayConnection, GatewayRefused } from '../../../src/gateway/index.ts';
+import { nodeFiles, ownCredentials } from '../../../worker/parts/own-credentials.ts';
 import { GatewayRig } from './gateway-rig.ts';
 
 // Attacks with stolen credentials, or with none: each request is written by hand, as no client of ours
@@ -151,7 +152,10 @@ describe('with the certificate of a node that is being revoked', () => {
 
 it('a node keeps no key of its enrolment', async () => {
   const folder = rig.nodeFolder();
-  await enrolNode(folder, await rig.ticket('dc1', 'n1'));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(nodeFiles(folder).ticket, JSON.stringify(await rig.ticket('dc1', 'n1')), { mode: 0o600 });
+  const log = { info: () => undefined, warn: () => undefined };
+  await ownCredentials(folder, log, new AbortController().signal);
   expect(readdirSync(folder)).toEqual(['credentials.json']);
 });
 
