@@ -93,7 +93,11 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     const reader = openReader(archiveLimitsOf(settings));
     closing.push(() => reader.close());
     const { prefix: _, user_data: __, ...rehearsed } = activitySettings(settings);
-    const rehearser = openRehearser(rehearsed);
+    const rehearser = openRehearser({
+      settings: rehearsed,
+      helpers: settings.yaql.helpers,
+      tagExtensions: settings.tags.extensions,
+    });
     closing.push(() => rehearser.close());
     const masterIp = masterAddress(settings);
     const temporalUiUrl = settings.temporal.ui_url ?? options.temporalUiUrl;

@@ -93,7 +93,7 @@ export async function apiAlone(options: Partial<ApiOptions> = {}): Promise<ApiRi
   // Nothing answers, and retrying would only cost the tests time.
   const connection = lazyConnection(address, 1);
   const temporal = { client: new Client({ connection }), connection, namespace: 'default', taskQueue: 'none', address };
-  const rehearser = openRehearser(REHEARSED);
+  const rehearser = openRehearser({ settings: REHEARSED });
   const close = async () => {
     await rehearser.close();
     await connection.close();
@@ -116,7 +116,7 @@ export function apiOfSite(rig: TemporalRig, site: LivingSite, patience = PATIENC
   });
   const { namespace, address } = rig;
   const connection = lazyConnection(address);
-  const rehearser = openRehearser(REHEARSED);
+  const rehearser = openRehearser({ settings: REHEARSED });
   const client = new Client({ connection, namespace });
   const operations = createOperations({
     store: site.store,

@@ -1,7 +1,8 @@
 import { MachineStatus } from '@sitewright/maas';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import type { NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from '../../activities/graph-contract.ts';
-import type { GraphRunStatus } from '../../src/core/graph-run/index.ts';
+import type { Rehearsal } from '../../src/core/contracts/index.ts';
+import type { GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/index.ts';
 import type { RunReport } from '../../src/core/site-run/index.ts';
 import { normaliseTask } from '../../src/graph/index.ts';
 import { controlQueue, graphWorkflowId, nodeQueue } from '../../workflows/protocol.ts';
@@ -242,4 +243,74 @@ it('the API answers as described about a run of a site with a cluster, while it 
     status: { phase: 'finished', outcome: 'success' },
     report: { outcome: 'success' },
   });
+});
+
+/** What a report says of a run, without times and ids. */
+const saidBy = ({ outcome, phases, baremetal, failure }: RunReport) => ({
+  outcome,
+  failure: failure?.kind,
+  phases: phases.map(({ name, state }) => `${name} ${state}`),
+  groups: baremetal?.groups.map(({ name, state, counts, criteria }) => ({
+    name,
+    state,
+    counts,
+    criteria: criteria.map(({ call, text, met }) => ({ call, text, met })),
+  })),
+  nodes: baremetal?.nodes.map(({ name, state, group, attempts, failed_in, failure_kind }) => ({
+    ...{ name, state, group, attempts },
+    ...{ failed_in, failure_kind },
+  })),
+});
+
+const saidOfGraphs = ({ outcome, graphs }: GraphRunReport) => ({
+  outcome,
+  graphs: graphs.map(({ type, state, done, total, counts, failed_tasks, failed_nodes }) => ({
+    ...{ type, state, done, total, counts },
+    failed: failed_tasks.map(({ task, node, attempts }) => `${task}@${node} ${attempts}`).sort(),
+    nodes: failed_nodes.map(({ node, lost_tasks }) => `${node} ${lost_tasks}`).sort(),
+  })),
+});
+
+it('a rehearsal says before what the run then does: the same nodes, states, tasks and order; also where a machine and a task fail, and where all is done', async () => {
+  const { site, store, ran, ends, start, reportOf } = await siteWithCluster();
+  const [, , , , lost] = exampleHosts as [string, string, string, string, string];
+  const api = await apiOfSite(rig, site);
+  closing.push(() => api.close());
+  const rehearsed = async (body: object): Promise<Rehearsal> => {
+    const answer = await api.ask('POST', `/api/v1/sites/${site.name}/rehearsals`, body);
+    expect(answer.status).toBe(200);
+    return answer.body as Rehearsal;
+  };
+  const lived = async () => {
+    const run = await start();
+    await run.result().catch(() => undefined);
+    const child = (await store.runs.list({ kind: 'execute_graph', limit: 1 })).items[0];
+    const graphs = child && ((await store.runs.getReport(child.id)) as unknown as GraphRunReport);
+    return { report: await reportOf(run.firstExecutionRunId), graphs };
+  };
+  /** What runs before a task, wherever both run. */
+  const promised = (task: string): string[] => {
+    const [name, node] = task.split('@');
+    return name === 'network' ? [] : [`network@${node}`, ...(name === 'hypervisor' ? [`database@${control}`] : [])];
+  };
+  const compare = async (before: Rehearsal): Promise<void> => {
+    const { report, graphs } = await lived();
+    expect(saidBy(before.report as RunReport)).toEqual(saidBy(report));
+    expect(saidOfGraphs(before.software!)).toEqual(saidOfGraphs(graphs!));
+    const tasks = before.steps.filter(({ graph }) => graph !== null);
+    expect(tasks.map(({ what, node }) => `${what}@${node}`).sort()).toEqual([...ran].sort());
+    const began = tasks.toSorted((one, other) => one.from - other.from).map(({ what, node }) => `${what}@${node}`);
+    for (const order of [began, ran])
+      expect(order.filter((task, at) => promised(task).some((first) => order.indexOf(first) > at))).toEqual([]);
+    ran.length = 0;
+  };
+
+  await site.control('auto', { fail_times: { deploy: { [lost]: 1 } } });
+  ends.set(`database@${control}`, () => ({ outcome: 'failed', message: 'no space left', exit_code: 1 }));
+  await compare(await rehearsed({ fail_nodes: [lost], fail_tasks: [{ task: 'database', node: control }] }));
+
+  // The next one continues where that one stopped; the third finds everything done.
+  ends.clear();
+  await compare(await rehearsed({}));
+  await compare(await rehearsed({}));
 });

@@ -5,6 +5,10 @@ import { answerOf, Thread } from '../../src/platform/threads/thread.ts';
 
 export interface RehearsalThreadData {
   readonly settings: ActivitySettings;
+  /** Path of the module of helper functions. */
+  readonly helpers?: string | undefined;
+  /** Path of the module of tag extensions. */
+  readonly tagExtensions?: string | undefined;
 }
 
 /** Of a cluster of 200 nodes and 200 tasks: a third of it. */
@@ -13,11 +17,11 @@ const MAX_MEGABYTES = 2_048;
 const MAX_MS = 60_000;
 
 /** Rehearses in a thread, one run at a time: it takes over clock and chance of what runs there. */
-export function openRehearser(settings: ActivitySettings): Rehearser & { close(): Promise<void> } {
+export function openRehearser(data: RehearsalThreadData): Rehearser & { close(): Promise<void> } {
   const thread = new Thread<RehearsalOrder, RehearsalAnswer>({
     program: new URL('./simulation/rehearsal-main.ts', import.meta.url),
     makes: 'the rehearsal',
-    data: { settings } satisfies RehearsalThreadData,
+    data,
     maxMegabytes: MAX_MEGABYTES,
   });
   return {

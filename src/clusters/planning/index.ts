@@ -8,6 +8,7 @@
  * await store.plans.put({ ...planned.value, hash: planned.value.reference.hash });
  * ```
  */
+export { loadTaskEngine } from './load-engine.ts';
 export { openPlanner } from './open-planner.ts';
 export { plannerHere } from './plan-here.ts';
 export type { PlanForm, PlanForms, Planner } from './planning-work.ts';

@@ -15,7 +15,7 @@ let rehearser: ReturnType<typeof openRehearser>;
 beforeAll(async () => {
   // The thread gives way to others: it finds them made.
   await bundleOurWorkflows({});
-  rehearser = openRehearser(settings);
+  rehearser = openRehearser({ settings });
 });
 afterAll(() => rehearser.close());
 
@@ -23,8 +23,8 @@ const noMaas = () => {
   throw new MaasConfigurationError(['MAAS is not configured: set maas.url']);
 };
 
-const operationsOf = (store: Store, maas: OpsDependencies['maas'] = noMaas) =>
-  createOperations({ store, temporal: {} as never, maas, rehearser });
+const operationsOf = (store: Store, maas: OpsDependencies['maas'] = noMaas, ours = rehearser) =>
+  createOperations({ store, temporal: {} as never, maas, rehearser: ours });
 
 async function openEmpty(): Promise<Store> {
   const store = await openStore('sqlite::memory:');
@@ -220,7 +220,7 @@ describe('a rehearsal of a cluster', () => {
     // Two tasks in a row on node-2, three on node-1, of 30 seconds each.
     expect(one.seconds).toBeGreaterThan(90);
     expect(one.seconds).toBeLessThan(120);
-    const fresh = openRehearser(settings);
+    const fresh = openRehearser({ settings });
     onTestFinished(() => fresh.close());
     const again = await createOperations({
       store,
@@ -229,6 +229,29 @@ describe('a rehearsal of a cluster', () => {
       rehearser: fresh,
     }).rehearsals.cluster(cluster, { graphs: [{ type: 'default' }] });
     expect(JSON.stringify(again)).toBe(JSON.stringify(one));
+  });
+
+  it('plans with the helper functions of the installation', async () => {
+    const store = await openEmpty();
+    const cluster = await clusterOf(store);
+    const condition = { yaql_exp: "fqdn('a') = 'a.example.org'" };
+    const task = {
+      id: 'named',
+      type: 'shell',
+      version: '2.1.0',
+      roles: ['control'],
+      condition,
+      parameters: { cmd: 'true' },
+    };
+    await store.graphs.put({ kind: 'cluster', id: cluster }, 'named', { tasks: [normaliseTask(task)] });
+    const helpers = installationFile('examples/yaql-helpers/helpers.mjs');
+    const ours = openRehearser({ settings, helpers });
+    onTestFinished(() => ours.close());
+    const graphs = [{ type: 'named' }];
+    const { steps } = await operationsOf(store, noMaas, ours).rehearsals.cluster(cluster, { graphs });
+    expect(steps.map(({ what }) => what)).toEqual(['named']);
+    const without = await operationsOf(store).rehearsals.cluster(cluster, { graphs });
+    expect([without.outcome, without.report?.reason]).toEqual(['failed', expect.stringContaining('fqdn')]);
   });
 
   it('shows a task that fails, and what does not run because of it', async () => {

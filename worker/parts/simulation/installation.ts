@@ -101,6 +101,7 @@ export class Installation {
   readonly #code: WorkflowCode;
   readonly #observer: Observer;
   readonly #settings: ActivityDependencies['settings'];
+  readonly #more: Partial<ActivityDependencies>;
   #started = 0;
   workers: Worker[] = [];
 
@@ -110,12 +111,14 @@ export class Installation {
     code: WorkflowCode,
     observer: Observer,
     settings: ActivityDependencies['settings'],
+    more: Partial<ActivityDependencies> = {},
   ) {
     this.#world = world;
     this.#region = region;
     this.#code = code;
     this.#observer = observer;
     this.#settings = settings;
+    this.#more = more;
   }
 
   /** A new process of the orchestrator. */
@@ -145,6 +148,7 @@ export class Installation {
         }),
         planner: plannerHere(),
         settings: this.#settings,
+        ...this.#more,
       };
       const activities = createActivities(deps) as unknown as Record<string, AnyActivity>;
       return new Worker({

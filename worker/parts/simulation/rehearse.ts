@@ -1,5 +1,5 @@
 import { openRegion, type ServedRegion } from '@sitewright/maas-simulator';
-import type { ActivitySettings } from '../../../activities/index.ts';
+import type { ActivityDependencies, ActivitySettings } from '../../../activities/index.ts';
 import type { GraphRunReport, Rehearsal, RehearsalStep, RunReport } from '../../../src/core/contracts/index.ts';
 import { given } from '../../../src/core/data/given.ts';
 import { someOf } from '../../../src/core/text/text.ts';
@@ -25,14 +25,17 @@ const NOTHING: Observer = {
   askedHold: () => undefined,
 };
 
+/** What is the same for all rehearsals of a process. */
+export interface RehearsalRules extends Pick<ActivityDependencies, 'planner'> {
+  readonly settings: ActivitySettings;
+  /** Lets tag extensions decide over a store. */
+  readonly allocateTags?: (store: Store) => Pick<ActivityDependencies, 'allocateTags'>;
+}
+
 /** Lives through a run in virtual time. The same order gives the same answer. */
-export function rehearse(
-  order: RehearsalOrder,
-  code: WorkflowCode,
-  settings: ActivitySettings,
-): Promise<RehearsalAnswer> {
+export function rehearse(order: RehearsalOrder, code: WorkflowCode, rules: RehearsalRules): Promise<RehearsalAnswer> {
   const random = new Random('rehearsal');
-  return inVirtualTime(random, STARTS_AT, (time) => live(order, random, time, code, settings));
+  return inVirtualTime(random, STARTS_AT, (time) => live(order, random, time, code, rules));
 }
 
 async function live(
@@ -40,7 +43,7 @@ async function live(
   random: Random,
   time: VirtualTime,
   code: WorkflowCode,
-  settings: ActivitySettings,
+  { settings, planner, allocateTags }: RehearsalRules,
 ): Promise<RehearsalAnswer> {
   const { run, faults } = order;
   const steps = new MachineSteps(time);
@@ -62,7 +65,10 @@ async function live(
     });
     const systemIds = plantMachines(region, order);
     await store.copies.fill(withSystemIds(order, systemIds));
-    const installation = new Installation(world, region, code, NOTHING, settings);
+    const installation = new Installation(world, region, code, NOTHING, settings, {
+      planner,
+      ...allocateTags?.(store),
+    });
     installation.startWorker();
     for (const agent of order.agents) startRehearsedNode(world, agent, taskModel(order, agent.uid));
     planOutages(world, faults.maasAway);
