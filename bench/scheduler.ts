@@ -9,6 +9,7 @@ import {
   coordinate,
   createCoordinator,
   createScheduler,
+  endOfPart,
   partition,
   takeSnapshot,
 } from '../src/core/scheduler/index.ts';
@@ -58,7 +59,8 @@ function drive(s: Scheduler): number {
 /** The same in parts; each message is delivered in the next round. */
 function driveParts(split: ReturnType<typeof partition>): { events: number; messages: number } {
   const parts = split.parts.map((graph) => createScheduler(graph));
-  const coordinator = createCoordinator(split.coordination);
+  let stamp = 0;
+  const coordinator = createCoordinator(split.coordination, () => ++stamp);
   let inboxes: SchedulerEvent[][] = parts.map(() => []);
   let events = 0;
   let messages = 0;
@@ -68,10 +70,11 @@ function driveParts(split: ReturnType<typeof partition>): { events: number; mess
     for (const command of commands) {
       if (command.type !== 'send') continue;
       messages++;
-      inboxes[command.part]!.push({ type: 'received', message: command.message });
+      inboxes[command.part]!.push({ type: 'received', message: command.message, by: { run: 'run', at: 0 } });
     }
     const next: SchedulerEvent[][] = parts.map(() => []);
     const reports: Parameters<typeof coordinate>[1][] = [];
+    const ended: Parameters<typeof coordinate>[1][] = [];
     parts.forEach((s, part) => {
       const inbox = inboxes[part]!;
       events += inbox.length;
@@ -81,11 +84,13 @@ function driveParts(split: ReturnType<typeof partition>): { events: number; mess
         } else if (command.type === 'send') {
           messages++;
           reports.push({ type: 'received', message: command.message });
+        } else if (command.type === 'finish') {
+          ended.push({ type: 'ended', part, ...endOfPart(s)! });
         }
       }
     });
     inboxes = next;
-    commands = coordinate(coordinator, ...reports);
+    commands = coordinate(coordinator, ...reports, ...ended);
   }
 }
 

@@ -194,6 +194,8 @@ interface AnyHandlers {
 
 /** A child workflow that was started. */
 export interface Child<W extends WorkflowType> {
+  /** The first run of its chain. */
+  readonly run: string;
   result(): Promise<WorkflowContracts[W]['result']>;
   /** Does nothing if the child has ended. */
   signal<S extends keyof WorkflowContracts[W]['signals'] & string>(
@@ -244,6 +246,7 @@ export async function startChildOf<W extends WorkflowType>(
   const cancel = () => (hasEnded ? undefined : CancellationScope.nonCancellable(() => byId.cancel()));
   void scope.cancelRequested.catch(cancel).catch(() => undefined);
   return {
+    run: child.firstExecutionRunId,
     result: () => child.result(),
     signal: (name, ...payload) => byId.signal(name, ...payload).catch(() => undefined),
   };

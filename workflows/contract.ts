@@ -26,7 +26,7 @@ import type {
   SiteRunOutcome,
 } from '../src/core/run/index.ts';
 import type { SendNotice } from '../src/core/run/notice.ts';
-import type { FromPart, SchedulerEvent, SchedulerSnapshot, ToPart } from '../src/core/scheduler/index.ts';
+import type { FromPart, SchedulerEvent, SchedulerSnapshot, Sender, ToPart } from '../src/core/scheduler/index.ts';
 import type {
   RunFailure,
   RunReport,
@@ -81,10 +81,10 @@ export interface FromPartSignal {
   /** Transaction of the graph, to recognize a late signal of an earlier graph. */
   readonly graph: number;
   readonly part: number;
+  /** First run of the child: a child of the same id that a reset has replaced may still be heard. */
+  readonly run: string;
   /** Counts up from 1. */
   readonly seq: number;
-  /** Number of the parent's last message that the child has processed. */
-  readonly processed: number;
   /** Sent once: the child has loaded its part, and these of its nodes do not answer. */
   readonly ready?: { readonly offline: readonly string[] };
   /** Sent once by each continued-as-new run of the child. */
@@ -95,6 +95,7 @@ export interface FromPartSignal {
 
 /** Payload of `to_part`. */
 export interface ToPartSignal {
+  readonly by: Sender;
   readonly messages: readonly ToPart[];
 }
 
@@ -365,11 +366,6 @@ export interface CallRequest {
 export interface Exchange {
   /** Number of the last signal to the parent. */
   seq: number;
-  /** Number of the last message that arrived, and of the last that the scheduler has processed. */
-  received: number;
-  processed: number;
-  wantsAnswer: boolean;
-  owesAnswer: boolean;
   reportedAt: number;
   reported: Pick<TaskCounts, 'failed' | 'running' | 'waiting'>;
   readonly startedAt: number;

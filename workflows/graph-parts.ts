@@ -9,6 +9,7 @@ import {
   endIn,
   type GraphEnd,
   isQuiet,
+  processedBy,
   type Rejection,
   type ToPart,
 } from '../src/core/scheduler/index.ts';
@@ -40,8 +41,10 @@ interface Child {
   readonly id: string;
   status: PartStatus;
   newest: number;
-  /** Number of the parent's last message that the child has processed. */
-  acknowledged: number;
+  /** Its first run, once it has started. */
+  run: string | null;
+  /** Signals that arrived before it was known whether they are its own. */
+  readonly early: FromPartSignal[];
   ready: readonly string[] | null;
   report: PartReport | null;
   /** Its first run has continued as new. */
@@ -52,6 +55,9 @@ interface Child {
   steered: number;
   readonly requests: (Request & { readonly seq: number })[];
 }
+
+/** Chance: what a run draws after a reset differs from what it drew before. */
+const newStamp = (): number => 1 + Math.floor(Math.random() * 2 ** 31);
 
 /** Of an operator, about a task. */
 interface Request {
@@ -94,7 +100,8 @@ export class PartsDriver {
       id: `${workflowId}/${plan.input.graph}.${part + 1}`,
       status: { counts: plannedCounts(planned), running: [], failed: [], failing_nodes: 0, silent: [] },
       newest: 0,
-      acknowledged: 0,
+      run: null,
+      early: [],
       ready: null,
       report: null,
       continued: false,
@@ -129,11 +136,12 @@ export class PartsDriver {
   onSignal(signal: FromPartSignal): void {
     const child = this.#children[signal.part];
     if (signal.graph !== this.#plan.input.graph || child === undefined) return;
+    if (child.run === null) child.early.push(signal);
+    if (signal.run !== child.run) return;
     if (signal.seq > child.newest) {
       child.newest = signal.seq;
       if (child.report === null) child.status = signal.news;
     }
-    child.acknowledged = Math.max(child.acknowledged, signal.processed);
     if (signal.continued) {
       // The signal may arrive before or after the cancellation.
       child.continued = true;
@@ -166,7 +174,7 @@ export class PartsDriver {
     const control = this.#control;
     const coordination = loadCoordination(input.plan, coordinationChunks);
     const running = this.#children.map((child, part) => this.#start(child, part));
-    const coordinator = createCoordinator(await coordination);
+    const coordinator = createCoordinator(await coordination, newStamp);
     this.#coordinator = coordinator;
     for (;;) {
       if (control.cancelled && !this.#seen.cancelled) {
@@ -178,8 +186,8 @@ export class PartsDriver {
       if (events.length > 0) for (const command of coordinate(coordinator, ...events)) this.#execute(command);
       this.#answerProcessed();
       this.#onTurn();
-      const lost = this.#children.find((child) => child.report !== null);
-      if (lost && !coordinator.closing && !control.cancelled && this.#broken === null) {
+      const lost = this.#children.find(({ report }) => report !== null && report.end === undefined);
+      if (lost && !control.cancelled && this.#broken === null) {
         this.#broken = { lost: `${lost.id} was cancelled` };
         this.#cancelChildren();
       }
@@ -223,12 +231,19 @@ export class PartsDriver {
       attributes,
       isPart: true,
     });
+    child.run = started.run;
+    for (const signal of child.early.splice(0)) this.onSignal(signal);
     child.courier = createCourier<ToPartSignal>(
-      () => (child.outgoing.length === 0 ? null : { messages: child.outgoing.splice(0) }),
+      () => {
+        const by = { run: workflowInfo().runId, at: Date.now() };
+        return child.outgoing.length === 0 ? null : { by, messages: child.outgoing.splice(0) };
+      },
       (signal) => started.signal('to_part', signal),
     );
     child.courier.send();
     child.report = await started.result();
+    const { end } = child.report;
+    if (end !== undefined) this.#inbox.push({ type: 'ended', part, ...end });
     child.status = { ...child.status, counts: child.report.counts, running: [], silent: [] };
   }
 
@@ -277,8 +292,11 @@ export class PartsDriver {
     const { retry = [], skip = [], pause, stop, approve, seq } = message;
     if ((pause ?? stop ?? approve) !== undefined) child.steered = seq;
     for (const task of [...retry, ...skip]) {
-      const at = this.#asked.findIndex(({ about }) => isSameTask(about, task));
-      if (at >= 0) child.requests.push({ ...this.#asked.splice(at, 1)[0]!, seq });
+      // What the part has not seen before a reset is sent once more.
+      for (const from of [child.requests, this.#asked]) {
+        const at = from.findIndex(({ about }) => isSameTask(about, task));
+        if (at >= 0) child.requests.push({ ...from.splice(at, 1)[0]!, seq });
+      }
     }
     child.outgoing.push(message);
     child.courier?.send();
@@ -296,13 +314,12 @@ export class PartsDriver {
 
   /** A part that has processed a request without rejecting it has accepted it. */
   #answerProcessed(): void {
-    for (const child of this.#children) {
-      while (child.requests.length > 0 && child.requests[0]!.seq <= child.acknowledged)
-        child.requests.shift()!.answer(null);
-    }
+    const processed = this.#children.map((_, part) => processedBy(this.#coordinator!, part));
+    for (const [part, { requests }] of this.#children.entries())
+      while (requests.length > 0 && requests[0]!.seq <= processed[part]!) requests.shift()!.answer(null);
     for (const one of this.#waiting.splice(0)) {
       const after = (one.after ??= this.#children.map((child) => child.steered));
-      if (this.#children.every((child, part) => child.report !== null || child.acknowledged >= after[part]!))
+      if (this.#children.every((child, part) => child.report !== null || processed[part]! >= after[part]!))
         one.resolve();
       else this.#waiting.push(one);
     }

@@ -6,7 +6,7 @@ import type { GraphRunStatus } from '../src/core/graph-run/index.ts';
 import { allOf, settledOf } from '../src/core/graph-run/task-counts.ts';
 import { MAX } from '../src/core/run/description.ts';
 import { type ReadRequest, readRequest } from '../src/core/run/index.ts';
-import type { FromPart, ToPart } from '../src/core/scheduler/index.ts';
+import type { FromPart, Sender, ToPart } from '../src/core/scheduler/index.ts';
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import { signalParent } from './border.ts';
 import type { FromPartSignal, ToPartSignal } from './contract.ts';
@@ -19,16 +19,19 @@ const fromPart = objectOf<FromPartSignal>(
   {
     graph: limit,
     part: limit,
+    run: lineOf(MAX.name),
     seq: limit,
-    processed: limit,
     ready: objectOf({ offline: listOf(lineOf(MAX.name)) }),
     continued: valueThat<true>((value) => value === true, 'must be true'),
     messages: messages(),
     news: valueThat((value) => isMapping(value) && isMapping(value.counts), 'must be the status of a part'),
   },
-  ['graph', 'part', 'seq', 'processed', 'messages', 'news'],
+  ['graph', 'part', 'run', 'seq', 'messages', 'news'],
 );
-const toPart = objectOf<ToPartSignal>({ messages: messages() }, ['messages']);
+const toPart = objectOf<ToPartSignal>(
+  { by: objectOf<Sender>({ run: lineOf(MAX.name), at: limit }, ['run', 'at']), messages: messages() },
+  ['by', 'messages'],
+);
 
 export const readFromPart = (payload: unknown): ReadRequest<FromPartSignal> => readRequest(fromPart, payload);
 export const readToPart = (payload: unknown): ReadRequest<ToPartSignal> => readRequest(toPart, payload);

@@ -1,4 +1,11 @@
-import { CancellationScope, isCancellation, log, makeContinueAsNewFunc, setCurrentDetails } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  isCancellation,
+  log,
+  makeContinueAsNewFunc,
+  setCurrentDetails,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { type PartReport, reportPart, treeOfPart } from '../src/core/graph-run/index.ts';
 import { awaitingApproval, type FromPart } from '../src/core/scheduler/index.ts';
 import { counted } from '../src/core/text/text.ts';
@@ -30,12 +37,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
   let driver: PartDriver | null = null;
   const exchange: Exchange = { ...(input.kept?.exchange ?? newExchange()) };
   const take = (signal: ToPartSignal): void => {
-    for (const message of signal.messages) {
-      driver!.push({ type: 'received', message });
-      exchange.received = Math.max(exchange.received, message.seq);
-      const { retry, skip, pause, stop, approve } = message;
-      if ((retry ?? skip ?? pause ?? stop ?? approve) !== undefined) exchange.wantsAnswer = true;
-    }
+    for (const message of signal.messages) driver!.push({ type: 'received', message, by: signal.by });
   };
   handle<WorkflowContracts['run_graph_part']>({
     signals: {
@@ -77,7 +79,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
         const { counts } = current.ledger;
         const now = Date.now();
         const stale = hasChanged() && now - exchange.reportedAt >= reportEvery(now);
-        const isDue = outgoing.length > 0 || ready || continued || exchange.owesAnswer || stale || asking;
+        const isDue = outgoing.length > 0 || ready || continued || stale || asking;
         const waiting = awaiting();
         const isNews = waiting.join() !== awaitingReported;
         if (!isDue && !isNews && counts.failed <= exchange.reported.failed) return null;
@@ -85,8 +87,8 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
         const signal: FromPartSignal = {
           graph: input.graph,
           part: input.part,
+          run: workflowInfo().firstExecutionRunId,
           seq: ++exchange.seq,
-          processed: exchange.processed,
           ...(ready ? { ready } : {}),
           ...(continued ? { continued: true as const } : {}),
           messages: outgoing.splice(0),
@@ -100,7 +102,6 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
         asking = false;
         ready = undefined;
         continued = false;
-        exchange.owesAnswer = false;
         exchange.reportedAt = now;
         exchange.reported = { ...counts };
         return signal;
@@ -129,9 +130,6 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
           if (command.type === 'send') outgoing.push(command.message);
         },
         turned() {
-          exchange.processed = exchange.received;
-          exchange.owesAnswer ||= exchange.wantsAnswer;
-          exchange.wantsAnswer = false;
           courier.send();
           const { counts } = current.ledger;
           setCurrentDetails(
@@ -178,10 +176,6 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
 
 const newExchange = (): Exchange => ({
   seq: 0,
-  received: 0,
-  processed: 0,
-  wantsAnswer: false,
-  owesAnswer: false,
   reportedAt: Date.now(),
   reported: { failed: 0, running: 0, waiting: -1 },
   startedAt: Date.now(),

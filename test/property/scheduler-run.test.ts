@@ -88,12 +88,54 @@ describe('a run in parts', () => {
     );
   });
 
+  it.each(['all', 'some'] as const)(
+    'ends as if nothing had been when its coordinator is reset and hears %s requests again',
+    (resets) => {
+      const plans = randomPlans({ failures: true, tolerant: true, offline: true, chained: true, retries: true });
+      fc.assert(
+        fc.property(plans, cut, fc.nat(), (plan, draw, seed) => {
+          const whole = driveWhole(plan, seed);
+          const split = driveSplit(plan, partsOf(plan.nodes.length, draw), seed, {
+            resets,
+            pauses: true,
+            restarts: seed % 3 > 0,
+            instant: seed % 2 === 0,
+          });
+          expect(split.tasks).toEqual(whole.tasks);
+          expect(split.nodes).toEqual(whole.nodes);
+          expect(split.result).toBe(whole.result);
+          noDoubles(split);
+        }),
+        { numRuns: 600 },
+      );
+    },
+  );
+
+  it('keeps the invariants and every limit when its coordinator is reset, too', () => {
+    const plans = randomPlans({ failures: true, offline: true, retries: true });
+    fc.assert(
+      fc.property(plans, cut, fc.nat(), (plan, draw, seed) => {
+        const partOf = partsOf(plan.nodes.length, draw);
+        const run = driveSplit(plan, partOf, seed, {
+          resets: 'all',
+          pauses: true,
+          restarts: seed % 3 > 0,
+          stops: true,
+        });
+        expect(violations(plan, run, { split: true })).toEqual([]);
+        noDoubles(run);
+      }),
+      { numRuns: 600 },
+    );
+  });
+
   it('ends within its limits, whatever an operator retries and skips', () => {
     const plans = randomPlans({ failures: true, offline: true, retries: true });
     fc.assert(
       fc.property(plans, cut, fc.nat(), (plan, draw, seed) => {
         const partOf = partsOf(plan.nodes.length, draw);
         const run = driveSplit(plan, partOf, seed, {
+          ...(seed % 2 === 0 ? { resets: 'some' } : {}),
           pauses: true,
           restarts: seed % 3 > 0,
           stops: true,

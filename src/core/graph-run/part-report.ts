@@ -1,6 +1,7 @@
 import type { FailedNode, FailedTask } from '../contracts/graph-run.ts';
-import type { NodeStatus, Scheduler } from '../scheduler/index.ts';
-import { nodeStatus, rootCauses, shownReports } from '../scheduler/index.ts';
+import { given } from '../data/given.ts';
+import type { NodeStatus, PartEnd, Scheduler } from '../scheduler/index.ts';
+import { endOfPart, nodeStatus, rootCauses, shownReports } from '../scheduler/index.ts';
 import { isSameTask, type RootCause } from '../task-on-node.ts';
 import type { Ledger } from './ledger.ts';
 import type { TaskCounts } from './task-counts.ts';
@@ -13,6 +14,8 @@ export interface PartReport {
   readonly failed_tasks: readonly FailedTask[];
   /** At most a hundred. */
   readonly failed_nodes: readonly FailedNode[];
+  /** Only of a part that its coordinator has closed: one that someone has cancelled has none. */
+  readonly end?: PartEnd;
 }
 
 /** Linear in the size of the part: for its end, not for each event. */
@@ -44,6 +47,7 @@ export function reportPart(scheduler: Scheduler, ledger: Ledger): PartReport {
     failed_nodes: failed_nodes
       .sort((a, b) => Number(b.failed_tasks.length > 0) - Number(a.failed_tasks.length > 0))
       .slice(0, 100),
+    ...given({ end: endOfPart(scheduler) }),
   };
 }
 

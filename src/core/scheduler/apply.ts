@@ -1,8 +1,7 @@
 import type { SchedulerCommand, SchedulerEvent } from './events.ts';
 import { pairOf, taskCount } from './graph.ts';
-import { takeInOrder } from './inbox.ts';
 import { approve, retryRejection, retryTask, skipRejection, skipTask } from './operator.ts';
-import { flushOutbox, receiveBatch } from './part-exchange.ts';
+import { flushOutbox, inOrder, receiveBatch } from './part-exchange.ts';
 import { changeLosses, setStatus, settleTouched } from './propagation.ts';
 import type { Rejection } from './rejection.ts';
 import { endOf } from './report.ts';
@@ -101,7 +100,7 @@ function applyEvent(s: Scheduler, event: SchedulerEvent): void {
       skipTask(s, event);
       return;
     case 'received': {
-      for (const message of takeInOrder(s.outbox!.inbox, event.message)) {
+      for (const message of inOrder(s.outbox!, event)) {
         const start = receiveBatch(s, message);
         if (start !== undefined) startRun(s, start.offline);
       }

@@ -1,18 +1,20 @@
 import { isSameTask, type RootCause, type TaskOnNode } from '../task-on-node.ts';
 import type { Inbox } from './inbox.ts';
-import { newInbox, takeInOrder } from './inbox.ts';
-import type { Change, FromPart, ToPart } from './part-messages.ts';
+import { newInbox, skipTo, takeInOrder } from './inbox.ts';
+import type { Change, FromPart, PartEnd, ToPart } from './part-messages.ts';
 import { failedBit, finishedBit } from './part-messages.ts';
 import type { Coordination } from './partition.ts';
 import type { Permits } from './permits.ts';
 import { createPermits } from './permits.ts';
 import type { Rejection } from './rejection.ts';
 import type { GraphEnd, ToleranceCount } from './tolerance.ts';
-import { ABSENT, countTolerance, endOfGraph } from './tolerance.ts';
+import { ABSENT, countTolerance, endOfGraph, NO_LOSS } from './tolerance.ts';
 
 export type CoordinatorEvent =
   | { readonly type: 'begin'; readonly offline?: readonly string[] }
   | { readonly type: 'received'; readonly message: FromPart }
+  /** The part has ended as it was told to. */
+  | ({ readonly type: 'ended'; readonly part: number } & PartEnd)
   | { readonly type: 'pause' }
   | { readonly type: 'resume' }
   | { readonly type: 'stop' }
@@ -37,10 +39,19 @@ interface Coordinator {
   readonly taskListeners: ReadonlyMap<number, readonly number[]>;
   readonly joins: ReadonlyMap<number, CoordinatedJoin>;
   readonly nodeIndex: ReadonlyMap<string, number>;
-  /** By part: messages sent to it, and messages it has acknowledged. */
+  readonly stamp: () => number;
+  /** By task that other parts wait for: its last change, and from which part. */
+  readonly changed: Map<number, { readonly giver: number; readonly change: Change }>;
+  /** By part: number of messages sent to it, those of them that it has not acknowledged, and the last that it has. */
   readonly sent: number[];
-  readonly seen: number[];
+  readonly unseen: ToPart[][];
+  readonly seen: { readonly seq: number; readonly stamp: number }[];
   readonly quiet: boolean[];
+  /** Parts that have heard from another coordinator and must tell everything first. */
+  readonly strangers: Set<number>;
+  readonly ended: Set<number>;
+  readonly approved: Set<string>;
+  offline: readonly number[];
   readonly inboxes: readonly Inbox<FromPart>[];
   readonly drafts: Map<number, Draft>;
   started: boolean;
@@ -48,7 +59,6 @@ interface Coordinator {
   stopped: boolean;
   announced: 'user' | 'critical' | 'tolerance' | 'none';
   closing: boolean;
-  closed: number;
   undone: number;
   finished: boolean;
   /** Set by the driver: the run does not end when nothing runs, unless the user stopped it. */
@@ -65,7 +75,7 @@ interface CoordinatedJoin {
 }
 
 /** A message under construction. */
-type Draft = { -readonly [K in Exclude<keyof ToPart, Listed | 'seq'>]?: Exclude<ToPart[K], undefined> } & {
+type Draft = { -readonly [K in Exclude<keyof ToPart, Listed | 'seq' | 'stamp'>]?: Exclude<ToPart[K], undefined> } & {
   tasks?: Change[];
   joins?: Change[];
   grants?: [number, number][];
@@ -75,7 +85,8 @@ type Draft = { -readonly [K in Exclude<keyof ToPart, Listed | 'seq'>]?: Exclude<
 };
 type Listed = 'tasks' | 'joins' | 'grants' | 'retry' | 'skip' | 'approve';
 
-export function createCoordinator(plan: Coordination): Coordinator {
+/** @param stamp a number that no other message to a part has, also not one from before a reset: chance. Not 0 */
+export function createCoordinator(plan: Coordination, stamp: () => number): Coordinator {
   const each = <T>(value: T): T[] => new Array<T>(plan.parts).fill(value);
   return {
     plan,
@@ -89,9 +100,16 @@ export function createCoordinator(plan: Coordination): Coordinator {
       ]),
     ),
     nodeIndex: new Map(plan.nodes.map((id, node) => [id, node])),
+    stamp,
+    changed: new Map(),
     sent: each(0),
-    seen: each(0),
+    unseen: Array.from({ length: plan.parts }, () => []),
+    seen: each({ seq: 0, stamp: 0 }),
     quiet: each(false),
+    strangers: new Set(),
+    ended: new Set(),
+    approved: new Set(),
+    offline: [],
     inboxes: Array.from({ length: plan.parts }, () => newInbox<FromPart>()),
     drafts: new Map(),
     started: false,
@@ -99,7 +117,6 @@ export function createCoordinator(plan: Coordination): Coordinator {
     stopped: false,
     announced: 'none',
     closing: false,
-    closed: 0,
     undone: 0,
     finished: false,
     hold: false,
@@ -125,7 +142,12 @@ function apply(c: Coordinator, event: CoordinatorEvent, commands: CoordinatorCom
     case 'begin':
       begin(c, event.offline ?? []);
       break;
+    case 'ended':
+      endPart(c, event);
+      break;
     case 'received':
+      if (event.message.whole !== undefined && event.message.seq > c.inboxes[event.message.part]!.last)
+        skipTo(c.inboxes[event.message.part]!, event.message.seq);
       for (const message of takeInOrder(c.inboxes[event.message.part]!, event.message)) {
         receive(c, message);
         for (const rejection of message.rejected ?? []) commands.push({ type: 'rejected', rejection });
@@ -142,6 +164,7 @@ function apply(c: Coordinator, event: CoordinatorEvent, commands: CoordinatorCom
       c.stopped = true;
       break;
     case 'approve':
+      c.approved.add(event.name);
       sendToAll(c, (draft) => {
         (draft.approve ??= []).push(event.name);
       });
@@ -160,7 +183,8 @@ function apply(c: Coordinator, event: CoordinatorEvent, commands: CoordinatorCom
 /** Grants permits, detects the end, and sends the collected messages. */
 function conclude(c: Coordinator, commands: CoordinatorCommand[]): void {
   announceStop(c, commands);
-  if (!c.paused && c.announced === 'none') {
+  // What a stranger holds is not known.
+  if (!c.paused && c.announced === 'none' && c.strangers.size === 0) {
     for (const [part, cls, count] of c.permits.grant()) {
       (draftFor(c, part).grants ??= []).push([cls, count]);
     }
@@ -172,18 +196,22 @@ function conclude(c: Coordinator, commands: CoordinatorCommand[]): void {
     });
   }
   for (const [part, draft] of [...c.drafts].sort(([a], [b]) => a - b)) {
+    if (c.ended.has(part)) continue;
     c.sent[part]!++;
-    commands.push({ type: 'send', part, message: { seq: c.sent[part]!, ...draft } });
+    const content = draft.whole === undefined ? draft : { ...draft, ...everythingFor(c, part) };
+    const message = { seq: c.sent[part]!, stamp: c.stamp(), ...content };
+    c.unseen[part]!.push(message);
+    commands.push({ type: 'send', part, message });
   }
   c.drafts.clear();
-  if (c.closed === c.plan.parts && !c.finished) {
+  if (c.ended.size === c.plan.parts && !c.finished) {
     c.finished = true;
     commands.push({ type: 'finish', ...endOf(c) });
   }
 }
 
 function rejectionOf(c: Coordinator, event: CoordinatorEvent): Rejection | undefined {
-  if (event.type === 'received') return undefined;
+  if (event.type === 'received' || event.type === 'ended') return undefined;
   if (event.type === 'begin') return c.started ? { reason: 'already_started' } : undefined;
   if (!c.started) return { reason: 'not_started' };
   if (c.closing) return { reason: 'finished' };
@@ -199,34 +227,102 @@ function ownerOf(c: Coordinator, { node }: TaskOnNode): number | undefined {
 
 function begin(c: Coordinator, offline: readonly string[]): void {
   c.started = true;
-  const nodes = offline.flatMap((id) => c.nodeIndex.get(id) ?? []);
-  for (const node of nodes) c.tolerance.set(node, ABSENT);
+  c.offline = offline.flatMap((id) => c.nodeIndex.get(id) ?? []);
+  for (const node of c.offline) c.tolerance.set(node, ABSENT);
   // The first message contains the verdict, so that nothing starts before it.
-  for (let part = 0; part < c.plan.parts; part++) {
-    draftFor(c, part).begin = { offline: nodes.filter((node) => c.plan.partOf[node] === part) };
-  }
+  for (let part = 0; part < c.plan.parts; part++) draftFor(c, part).begin = { offline: offlineIn(c, part) };
 }
 
+const offlineIn = (c: Coordinator, part: number): number[] => c.offline.filter((node) => c.plan.partOf[node] === part);
+
 function receive(c: Coordinator, message: FromPart): void {
-  const { part } = message;
-  c.seen[part] = message.seen;
+  const { part, whole, demand = [], release = [] } = message;
+  if (whole === undefined) acknowledge(c, part, message.seen);
+  else hearAll(c, message);
   c.quiet[part] = message.quiet;
   for (const [node, loss] of message.failing ?? []) c.tolerance.set(node, loss);
-  for (const [task, bits, cause] of message.tasks ?? []) {
-    for (const listener of c.taskListeners.get(task) ?? []) {
-      (draftFor(c, listener).tasks ??= []).push([task, bits, cause]);
-    }
+  for (const change of message.tasks ?? []) passOn(c, part, change);
+  for (const [number, bits, cause] of message.joins ?? []) setJoin(c, part, number, { bits, cause });
+  if (whole === undefined) c.permits.receive(part, demand, release);
+  else c.permits.correct(part, demand, whole.held);
+}
+
+/** What a part has seen of which nothing is known here was sent before a reset: parts know more than this coordinator. */
+function acknowledge(c: Coordinator, part: number, stamp: number): void {
+  if (stamp === 0 || stamp === c.seen[part]!.stamp || c.strangers.has(part)) return;
+  const unseen = c.unseen[part]!;
+  const at = unseen.findIndex((message) => message.stamp === stamp);
+  if (at >= 0) c.seen[part] = unseen.splice(0, at + 1).at(-1)!;
+  else for (let other = 0; other < c.plan.parts; other++) askToHearAll(c, other);
+}
+
+function askToHearAll(c: Coordinator, part: number): void {
+  if (c.strangers.has(part) || c.ended.has(part)) return;
+  c.strangers.add(part);
+  draftFor(c, part).hello = true;
+}
+
+/** A part tells everything: what it does not name is as at the beginning. Nothing that was sent to it meanwhile counts. */
+function hearAll(c: Coordinator, { part, seq, tasks = [], joins = [] }: FromPart): void {
+  // If it does so unasked, it has heard from another coordinator: so may the others.
+  if (!c.strangers.has(part))
+    for (let other = 0; other < c.plan.parts; other++) if (other !== part) askToHearAll(c, other);
+  c.strangers.delete(part);
+  const draft = draftFor(c, part);
+  draft.whole = seq;
+  delete draft.hello;
+  for (const { retry = [], skip = [] } of c.unseen[part]!.splice(0)) {
+    if (retry.length > 0) (draft.retry ??= []).push(...retry);
+    if (skip.length > 0) (draft.skip ??= []).push(...skip);
   }
-  for (const [number, bits, cause] of message.joins ?? []) {
-    const join = c.joins.get(number)!;
-    join.received[join.givers.indexOf(part)] = { bits, cause };
-    updateJoin(c, number, join);
-  }
-  c.permits.receive(part, message.demand ?? [], message.release ?? []);
-  if (message.closed !== undefined) {
-    c.closed++;
-    c.undone += message.closed.undone;
-  }
+  for (const [node, of] of c.plan.partOf.entries()) if (of === part) c.tolerance.set(node, NO_LOSS);
+  const named = new Set(tasks.map(([task]) => task));
+  for (const [task, { giver }] of c.changed) if (giver === part && !named.has(task)) passOn(c, part, [task, 0, null]);
+  const namedJoins = new Set(joins.map(([join]) => join));
+  for (const [number, join] of c.joins)
+    if (join.givers.includes(part) && !namedJoins.has(number)) setJoin(c, part, number, { bits: 0, cause: null });
+}
+/** Tells the parts that wait for the task. */
+function passOn(c: Coordinator, giver: number, change: Change): void {
+  const [task, bits, cause] = change;
+  const known = c.changed.get(task)?.change ?? [task, 0, null];
+  if (known[1] === bits && isSameCause(known[2], cause)) return;
+  c.changed.set(task, { giver, change });
+  for (const listener of c.taskListeners.get(task) ?? []) (draftFor(c, listener).tasks ??= []).push(change);
+}
+
+function setJoin(c: Coordinator, giver: number, number: number, state: CoordinatedJoin['received'][number]): void {
+  const join = c.joins.get(number)!;
+  join.received[join.givers.indexOf(giver)] = state;
+  updateJoin(c, number, join);
+}
+
+/** What a part has to know, whatever it has heard from another coordinator. */
+function everythingFor(c: Coordinator, part: number): Omit<ToPart, 'seq' | 'stamp'> {
+  const tasks = [...c.changed].flatMap(([task, { change }]) =>
+    c.taskListeners.get(task)?.includes(part) === true && change[1] !== 0 ? [change] : [],
+  );
+  const joins = [...c.joins].flatMap(([number, { takers, bits, cause }]) =>
+    takers.includes(part) && bits !== 0 ? [[number, bits, cause] as const] : [],
+  );
+  return {
+    begin: { offline: offlineIn(c, part) },
+    pause: c.paused,
+    stop: stopFor(c.announced),
+    tasks,
+    joins,
+    approve: [...c.approved],
+    ...(c.closing ? { close: true } : {}),
+  };
+}
+
+function endPart(c: Coordinator, { part, undone, failing }: { readonly part: number } & PartEnd): void {
+  if (c.ended.has(part)) return;
+  c.ended.add(part);
+  c.strangers.delete(part);
+  c.undone += undone;
+  for (const [node, loss] of failing) c.tolerance.set(node, loss);
+  c.permits.correct(part, [], []);
 }
 
 /** A join is finished when it is finished in every part with tasks before it, and failed when it failed in any. */
@@ -249,7 +345,6 @@ const isSameCause = (a: RootCause | null, b: RootCause | null): boolean =>
 function announceStop(c: Coordinator, commands: CoordinatorCommand[]): void {
   const why = c.stopped ? 'user' : c.tolerance.stop;
   if (why === c.announced) return;
-  const stopFor = (why: Coordinator['announced']) => (why === 'user' || why === 'none' ? why : 'failure');
   if (stopFor(why) !== stopFor(c.announced)) {
     sendToAll(c, (draft) => {
       draft.stop = stopFor(why);
@@ -259,9 +354,16 @@ function announceStop(c: Coordinator, commands: CoordinatorCommand[]): void {
   commands.push({ type: 'stopping', why });
 }
 
+const stopFor = (why: Coordinator['announced']) => (why === 'user' || why === 'none' ? why : 'failure');
+
 /** Nothing runs in any part, and nothing starts without an operator: each has processed all messages to it. */
 export const isQuiet = (c: Coordinator): boolean =>
-  c.started && c.quiet.every((quiet) => quiet) && c.sent.every((sent, part) => sent === c.seen[part]);
+  c.started &&
+  c.strangers.size === 0 &&
+  c.quiet.every((quiet, part) => c.ended.has(part) || (quiet && c.unseen[part]!.length === 0));
+
+/** Number of the last message to the part that it has processed. */
+export const processedBy = (c: Coordinator, part: number): number => c.seen[part]!.seq;
 
 /** Everything is quiet, and no operator is waited for. */
 const isOver = (c: Coordinator): boolean => isQuiet(c) && (c.stopped || !(c.hold || c.paused));

@@ -1,5 +1,5 @@
 import type { RootCause, TaskOnNode } from '../task-on-node.ts';
-import type { FromPart, ToPart } from './part-messages.ts';
+import type { FromPart, Sender, ToPart } from './part-messages.ts';
 import type { Rejection } from './rejection.ts';
 import type { SettledStatus } from './status.ts';
 import type { GraphEnd } from './tolerance.ts';
@@ -38,8 +38,8 @@ export type SchedulerEvent =
   | ({ readonly type: 'skip_task' } & TaskOnNode)
   /** Only with the option `visits`: starts the best task of a free node. */
   | { readonly type: 'visit'; readonly node: string }
-  /** Only in a part: a message from the coordinator. */
-  | { readonly type: 'received'; readonly message: ToPart };
+  /** Only in a part: a message from the coordinator of this run. */
+  | { readonly type: 'received'; readonly message: ToPart; readonly by: Sender };
 
 /** Commands for the driver, in this order. */
 export type SchedulerCommand =

@@ -11,6 +11,12 @@ export const newInbox = <M extends { readonly seq: number }>(last = 0, early: re
   early: new Map(early.map((message) => [message.seq, message])),
 });
 
+/** Begins before the message of this number, whatever came or is missing before it. */
+export function skipTo<M extends { readonly seq: number }>(order: Inbox<M>, seq: number): void {
+  order.last = seq - 1;
+  for (const early of order.early.keys()) if (early < seq) order.early.delete(early);
+}
+
 /** The messages that can be processed now: none, this one, or this one and those that waited for it. */
 export function takeInOrder<M extends { readonly seq: number }>(order: Inbox<M>, message: M): M[] {
   if (message.seq > order.last) order.early.set(message.seq, message);

@@ -31,7 +31,7 @@
  * A big run is split: `partition(graph, partOfNode)` returns a graph per child workflow and the plan of a coordinator
  * for the parent. A child is driven as above, but starts with its first message. Its `send` commands become
  * signals to the parent, which passes them to `coordinate` and signals the resulting messages to the children.
- * Cross-child dependencies, joins, limits and failures travel only in these batches. Pause and stop go to the
+ * Its end, `endOfPart`, is its result. Cross-child dependencies, joins, limits and failures travel only in these batches. Pause and stop go to the
  * coordinator, operator updates to the child that owns the task.
  *
  * The rules are those of Astute, as recorded from it (test/data/scheduler), with corrections. Comments name each deviation from the reference.
@@ -40,14 +40,15 @@
 export { apply, rejectionOf, wouldRetry } from './apply.ts';
 export { compilePlan } from './compile.ts';
 export type { CoordinatorCommand, CoordinatorEvent } from './coordinator.ts';
-export { coordinate, createCoordinator, isQuiet } from './coordinator.ts';
+export { coordinate, createCoordinator, isQuiet, processedBy } from './coordinator.ts';
 export type { SchedulerCommand, SchedulerEvent } from './events.ts';
 export type { SchedulerGraph } from './graph.ts';
 export { keyOf, pairOf } from './graph.ts';
 export type { Join, Links } from './links.ts';
 export { linkTasks, stillToDo } from './links.ts';
 export { awaitingApproval } from './operator.ts';
-export type { FromPart, ToPart } from './part-messages.ts';
+export { endOfPart } from './part-exchange.ts';
+export type { FromPart, PartEnd, Sender, ToPart } from './part-messages.ts';
 export type { Coordination, SplitRun } from './partition.ts';
 export { partition } from './partition.ts';
 export type { PlanLimits, Refusal, SchedulerPlan, Subgraph } from './plan.ts';

@@ -1,45 +1,78 @@
 /** Message exchange between a part of a split run and its coordinator. See `part-messages.ts` for the messages. */
 import { taskCount } from './graph.ts';
+import { skipTo, takeInOrder } from './inbox.ts';
 import { approve, retryRejection, retryTask, skipRejection, skipTask } from './operator.ts';
-import type { FromPart, ToPart } from './part-messages.ts';
+import type { Change, Count, FromPart, PartEnd, Sender, ToPart } from './part-messages.ts';
 import { failedBit } from './part-messages.ts';
-import { causeBefore, joinBits, setBits } from './propagation.ts';
+import { causeBefore, joinBits, lossOf, setBits } from './propagation.ts';
 import { isQuiet, settleUndone } from './rest.ts';
 import { wakeWaiting } from './slots.ts';
 import type { Outbox, Scheduler } from './state.ts';
 import { causeNumber, isStopping } from './state.ts';
 import { code } from './status.ts';
+import { NO_LOSS } from './tolerance.ts';
+
+/** Messages whose turn it is now that this one has come: of the coordinator that has the run, and once both sides know the same. */
+export function inOrder(outbox: Outbox, { message, by }: { readonly message: ToPart; readonly by: Sender }): ToPart[] {
+  const { coordinator, inbox } = outbox;
+  if (coordinator?.run !== by.run) {
+    // What a run has sent before its reset may arrive after what was sent since.
+    const isLate = coordinator !== null && by.at < coordinator.at;
+    if (!isLate) outbox.coordinator = by;
+    if (isLate ? inbox.last === 0 && isInStep(outbox) : coordinator !== null) askToHearAll(outbox);
+    if (isLate) return [];
+  }
+  if (!isInStep(outbox)) {
+    if (message.seq > inbox.last) inbox.early.set(message.seq, message);
+    if (outbox.tells || message.whole !== outbox.awaited) return [];
+    outbox.awaited = 0;
+    skipTo(inbox, message.seq);
+  }
+  const ready = takeInOrder(inbox, message);
+  const hello = ready.findIndex((one) => one.hello === true);
+  if (hello < 0) return ready;
+  askToHearAll(outbox);
+  return ready.slice(0, hello);
+}
+
+/** Whether both sides know the same, as far as messages have arrived. */
+const isInStep = ({ awaited, tells }: Outbox): boolean => awaited === 0 && !tells;
+
+/** Forgets what this coordinator did not send or what has not had its turn; the answer to `whole` says it again. */
+function askToHearAll(outbox: Outbox): void {
+  outbox.inbox.last = 0;
+  outbox.inbox.early.clear();
+  outbox.tells = true;
+}
 
 /** Processes a message of the coordinator. Returns the offline nodes if it starts the run. */
 export function receiveBatch(s: Scheduler, message: ToPart): { readonly offline: readonly number[] } | undefined {
   const { outbox, graph } = s;
   if (outbox === undefined || graph.part === undefined) throw new Error('this scheduler is not a part');
+  const { retry, skip, pause, stop, approve: approved } = message;
+  outbox.seen = message.stamp;
+  outbox.owes ||= (retry ?? skip ?? pause ?? stop ?? approved) !== undefined;
+  if (message.whole !== undefined) s.stopped = message.stop === 'user';
   if (message.pause !== undefined) s.paused = message.pause;
   if (message.stop === 'user') s.stopped = true;
   else if (message.stop !== undefined) s.halted = message.stop === 'failure';
   // A paused or stopped part returns its unused permits immediately.
   if (message.pause !== undefined || message.stop !== undefined) markAllClasses(s, outbox);
-  for (const [task, bits, cause] of message.tasks ?? []) {
-    s.reopening ||= bits === 0;
-    setBits(
-      s,
-      outbox.externals.get(task)!,
-      bits,
-      (bits & failedBit) === 0 || cause === null ? -1 : causeNumber(s, cause),
-    );
-  }
-  for (const [join, bits, cause] of message.joins ?? []) {
-    const vertex = taskCount(graph) + outbox.globalJoins.get(join)!;
-    s.reopening ||= (s.bits[vertex]! & ~bits) !== 0;
-    setBits(s, vertex, bits, (bits & failedBit) === 0 || cause === null ? -1 : causeNumber(s, cause));
-  }
-  for (const name of message.approve ?? []) approve(s, name);
-  for (const asked of message.retry ?? []) {
+  const isWhole = message.whole !== undefined;
+  setVertices(
+    s,
+    (task) => outbox.externals.get(task)!,
+    changesIn(message.tasks, isWhole ? outbox.externals.keys() : []),
+  );
+  const vertexOfJoin = (join: number): number => taskCount(graph) + outbox.globalJoins.get(join)!;
+  setVertices(s, vertexOfJoin, changesIn(message.joins, isWhole ? outbox.globalJoins.keys() : []));
+  for (const name of approved ?? []) approve(s, name);
+  for (const asked of retry ?? []) {
     const rejection = retryRejection(s, asked);
     if (rejection === undefined) retryTask(s, asked);
     else outbox.rejected.push(rejection);
   }
-  for (const asked of message.skip ?? []) {
+  for (const asked of skip ?? []) {
     const rejection = skipRejection(s, asked);
     if (rejection === undefined) skipTask(s, asked);
     else outbox.rejected.push(rejection);
@@ -61,72 +94,159 @@ export function receiveBatch(s: Scheduler, message: ToPart): { readonly offline:
   return { offline: message.begin.offline.map((whole) => local.get(whole)!) };
 }
 
+/** Changes, and 0 for the others of `all`. */
+function changesIn(changes: readonly Change[] = [], all: Iterable<number>): Change[] {
+  const named = new Set(changes.map(([number]) => number));
+  const others = [...all].filter((number) => !named.has(number));
+  return [...changes, ...others.map((number) => [number, 0, null] as const)];
+}
+
+function setVertices(s: Scheduler, vertexOf: (number: number) => number, changes: readonly Change[]): void {
+  for (const [number, bits, cause] of changes) {
+    const vertex = vertexOf(number);
+    s.reopening ||= (s.bits[vertex]! & ~bits) !== 0;
+    setBits(s, vertex, bits, (bits & failedBit) === 0 || cause === null ? -1 : causeNumber(s, cause));
+  }
+}
+
 function markAllClasses(s: Scheduler, outbox: Outbox): void {
   for (let cls = 0; cls < s.slots.needsPermit.length; cls++)
     if (s.slots.needsPermit[cls] === 1) outbox.dirtyClasses.add(cls);
 }
 
-/** Sends relevant changes to the coordinator, if there are any. */
+/** Sends relevant changes to the coordinator, if there are any; everything, if it has to hear everything. */
 export function flushOutbox(s: Scheduler): void {
   const { outbox, graph } = s;
-  const part = graph.part;
-  if (outbox === undefined || part === undefined || !s.started) return;
-  const firstTask = taskCount(graph);
-  const named = (cause: number) => (cause < 0 ? null : s.causes[cause]!);
-  const tasks = ascending(outbox.tasks).map((t) => [part.tasks[t]!, s.bits[t]!, named(s.cause[t]!)] as const);
-  const joins = ascending(outbox.joins).flatMap((j) => {
-    const bits = joinBits(s, j);
-    const cause = causeBefore(s, firstTask + j);
-    const changed = bits !== outbox.joinSent[j] || cause !== outbox.joinCause[j];
-    outbox.joinSent[j] = bits;
-    outbox.joinCause[j] = cause;
-    return changed ? [[part.joins[j]!, bits, named(cause)] as const] : [];
-  });
-  const failing = [...outbox.nodes].sort(([a], [b]) => a - b).map(([n, on]) => [part.nodes[n]!, on] as const);
-  const demand: [number, number][] = [];
-  const release: [number, number][] = [];
-  for (const cls of ascending(outbox.dirtyClasses)) {
-    if (s.slots.needsPermit[cls] !== 1) continue;
-    const idle = s.slots.permits[cls]! - s.slots.used[cls]!;
-    if (idle > 0) {
-      s.slots.permits[cls]! -= idle;
-      release.push([part.classes[cls]!, idle]);
-    }
-    const wanted = s.paused || s.finished || isStopping(s) ? 0 : s.slots.isWaiting[cls]!.size;
-    const change = wanted - outbox.demand[cls]!;
-    if (change !== 0) demand.push([part.classes[cls]!, change]);
-    outbox.demand[cls] = wanted;
-  }
+  if (outbox === undefined || graph.part === undefined || !(s.started || outbox.tells)) return;
+  if (outbox.tells) outbox.seen = 0;
+  const content = outbox.tells ? everything(s, outbox) : changes(s, outbox);
+  const rejected = outbox.rejected.splice(0);
   outbox.tasks.clear();
   outbox.joins.clear();
   outbox.nodes.clear();
   outbox.dirtyClasses.clear();
-  const rejected = outbox.rejected.splice(0);
   const quiet = isQuiet(s);
-  const changed = tasks.length + joins.length + failing.length + demand.length + release.length + rejected.length > 0;
-  const closed = s.finished && !outbox.closed;
-  if (!changed && !closed && quiet === outbox.quiet && !(quiet && outbox.inbox.last !== outbox.acknowledged)) return;
-  outbox.quiet = quiet;
-  outbox.acknowledged = outbox.inbox.last;
-  const message: FromPart = {
-    part: part.index,
-    seq: ++outbox.sent,
-    seen: outbox.inbox.last,
-    quiet,
-    ...(tasks.length > 0 ? { tasks } : {}),
-    ...(joins.length > 0 ? { joins } : {}),
-    ...(failing.length > 0 ? { failing } : {}),
-    ...(demand.length > 0 ? { demand } : {}),
-    ...(release.length > 0 ? { release } : {}),
-    ...(rejected.length > 0 ? { rejected } : {}),
-    ...(closed ? { closed: { undone: count(s.status, code.notReached) } } : {}),
-  };
-  s.commands.push({ type: 'send', message });
-  if (closed) {
-    outbox.closed = true;
-    s.commands.push({ type: 'finish' });
+  const hasSeen = quiet && outbox.seen !== outbox.acknowledged;
+  if (Object.keys(content).length > 0 || rejected.length > 0 || quiet !== outbox.quiet || hasSeen || outbox.owes) {
+    outbox.quiet = quiet;
+    outbox.acknowledged = outbox.seen;
+    outbox.owes = false;
+    const message: FromPart = {
+      part: graph.part.index,
+      seq: ++outbox.sent,
+      seen: outbox.seen,
+      quiet,
+      ...content,
+      ...listed({ rejected }),
+    };
+    if (outbox.tells) outbox.awaited = message.seq;
+    outbox.tells = false;
+    s.commands.push({ type: 'send', message });
   }
+  if (!s.finished || outbox.closed) return;
+  outbox.closed = true;
+  s.commands.push({ type: 'finish' });
 }
+
+type Content = Pick<FromPart, 'whole' | 'tasks' | 'joins' | 'failing' | 'demand' | 'release'>;
+
+/** What has changed since the last message. */
+function changes(s: Scheduler, outbox: Outbox): Content {
+  const part = s.graph.part!;
+  const joins = ascending(outbox.joins).filter((j) => {
+    const [bits, cause] = [joinBits(s, j), causeBefore(s, taskCount(s.graph) + j)];
+    return bits !== outbox.joinSent[j] || cause !== outbox.joinCause[j];
+  });
+  const failing = [...outbox.nodes].sort(([a], [b]) => a - b).map(([n, loss]) => [part.nodes[n]!, loss] as const);
+  const demand: Count[] = [];
+  const release: Count[] = [];
+  for (const cls of ascending(outbox.dirtyClasses)) {
+    if (s.slots.needsPermit[cls] !== 1) continue;
+    const idle = dropIdlePermits(s, cls);
+    if (idle > 0) release.push([part.classes[cls]!, idle]);
+    const before = outbox.demand[cls]!;
+    const wanted = demandFor(s, outbox, cls);
+    if (wanted !== before) demand.push([part.classes[cls]!, wanted - before]);
+  }
+  return listed({
+    tasks: ascending(outbox.tasks).map((task) => changeOfTask(s, task)),
+    joins: joins.map((join) => changeOfJoin(s, outbox, join)),
+    failing,
+    demand,
+    release,
+  });
+}
+
+function everything(s: Scheduler, outbox: Outbox): Content {
+  const part = s.graph.part!;
+  const demand: Count[] = [];
+  const held: Count[] = [];
+  part.classes.forEach((whole, cls) => {
+    if (s.slots.needsPermit[cls] !== 1) return;
+    dropIdlePermits(s, cls);
+    const wanted = demandFor(s, outbox, cls);
+    if (wanted > 0) demand.push([whole, wanted]);
+    if (s.slots.permits[cls]! > 0) held.push([whole, s.slots.permits[cls]!]);
+  });
+  const isSaid = ([, bits]: Change): boolean => bits !== 0;
+  return {
+    whole: { held },
+    ...listed({
+      tasks: [...outbox.exported.keys()]
+        .filter((task) => outbox.exported[task] === 1)
+        .map((task) => changeOfTask(s, task))
+        .filter(isSaid),
+      joins: [...outbox.globalJoins.values()].map((join) => changeOfJoin(s, outbox, join)).filter(isSaid),
+      failing: losses(s),
+      demand,
+    }),
+  };
+}
+
+function dropIdlePermits(s: Scheduler, cls: number): number {
+  const idle = s.slots.permits[cls]! - s.slots.used[cls]!;
+  s.slots.permits[cls]! -= idle;
+  return idle;
+}
+
+/** Number of nodes that want a permit, which the coordinator hears of now. */
+function demandFor(s: Scheduler, outbox: Outbox, cls: number): number {
+  const wanted = s.paused || s.finished || isStopping(s) ? 0 : s.slots.isWaiting[cls]!.size;
+  outbox.demand[cls] = wanted;
+  return wanted;
+}
+
+const changeOfTask = (s: Scheduler, task: number): Change => [
+  s.graph.part!.tasks[task]!,
+  s.bits[task]!,
+  causeOf(s, s.cause[task]!),
+];
+
+/** The combined state of this part's tasks before the join, which the coordinator hears of now. */
+function changeOfJoin(s: Scheduler, outbox: Outbox, join: number): Change {
+  const [bits, cause] = [joinBits(s, join), causeBefore(s, taskCount(s.graph) + join)];
+  outbox.joinSent[join] = bits;
+  outbox.joinCause[join] = cause;
+  return [s.graph.part!.joins[join]!, bits, causeOf(s, cause)];
+}
+
+const causeOf = (s: Scheduler, cause: number) => (cause < 0 ? null : s.causes[cause]!);
+
+const losses = (s: Scheduler): Count[] =>
+  s.graph.part!.nodes.flatMap((whole, n) => {
+    const loss = lossOf(s, n);
+    return loss === NO_LOSS ? [] : [[whole, loss] as const];
+  });
+
+/** How a part ended; nothing if its coordinator has not closed it. */
+export function endOfPart(s: Scheduler): PartEnd | undefined {
+  if (s.outbox === undefined || !s.finished) return undefined;
+  return { undone: count(s.status, code.notReached), failing: losses(s) };
+}
+
+/** Without empty lists. */
+const listed = <T extends object>(lists: T): Partial<T> =>
+  Object.fromEntries(Object.entries(lists).filter(([, list]) => (list as readonly unknown[]).length > 0)) as Partial<T>;
 
 const ascending = (numbers: Iterable<number>): number[] => [...numbers].sort((a, b) => a - b);
 

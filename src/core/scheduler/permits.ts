@@ -8,6 +8,8 @@ type Counts = readonly (readonly [number, number])[];
  * name), so that no part holds one while it waits for the other.
  */
 export interface Permits {
+  /** The part holds and wants these, whatever was known of it before. */
+  correct(part: number, demand: Counts, held: Counts): void;
   receive(part: number, demand: Counts, release: Counts): void;
   /** `[part, class, count]`: the permits to grant now, round-robin so that no part starves. */
   grant(): [number, number, number][];
@@ -16,6 +18,7 @@ export interface Permits {
 export function createPermits(plan: Coordination): Permits {
   const limits = new Map(plan.classLimits);
   const demand = Array.from({ length: plan.parts }, () => new Map<number, number>());
+  const held = Array.from({ length: plan.parts }, () => new Map<number, number>());
   const granted = new Map<number, number>();
   let busy = 0;
   let turn = 0;
@@ -24,18 +27,25 @@ export function createPermits(plan: Coordination): Permits {
     if (next === 0) counts.delete(cls);
     else counts.set(cls, next);
   };
+  const hold = (part: number, cls: number, change: number): void => {
+    add(held[part]!, cls, change);
+    add(granted, cls, change);
+    busy += change;
+  };
   const isFree = (cls: number): boolean =>
     (plan.nodeLimit === 0 || busy < plan.nodeLimit) &&
     (granted.get(cls) ?? 0) < (limits.get(cls) ?? Number.POSITIVE_INFINITY);
   const next = (part: number): number | undefined =>
     ascending(demand[part]!).find(([cls, wanted]) => wanted > 0 && isFree(cls))?.[0];
   return {
+    correct(part, wanted, holding) {
+      demand[part] = new Map(wanted);
+      for (const [cls, count] of [...held[part]!]) hold(part, cls, -count);
+      for (const [cls, count] of holding) hold(part, cls, count);
+    },
     receive(part, wanted, released) {
       for (const [cls, change] of wanted) add(demand[part]!, cls, change);
-      for (const [cls, count] of released) {
-        add(granted, cls, -count);
-        busy -= count;
-      }
+      for (const [cls, count] of released) hold(part, cls, -count);
     },
     grant() {
       const grants = new Map<string, [number, number, number]>();
@@ -49,8 +59,7 @@ export function createPermits(plan: Coordination): Permits {
         }
         idle = 0;
         add(demand[part]!, cls, -1);
-        add(granted, cls, 1);
-        busy++;
+        hold(part, cls, 1);
         const key = `${part} ${cls}`;
         const grant = grants.get(key);
         if (grant === undefined) grants.set(key, [part, cls, 1]);

@@ -69,7 +69,8 @@ export function changeLosses(s: Scheduler, node: number, change: number, absent:
   s.outbox?.nodes.set(node, loss);
 }
 
-function lossOf(s: Scheduler, node: number): number {
+/** What a node has lost. */
+export function lossOf(s: Scheduler, node: number): number {
   if (s.lostOn[node] === 0) return NO_LOSS;
   return s.lostOn[node] === s.absentOn[node] ? ABSENT : FAILING;
 }

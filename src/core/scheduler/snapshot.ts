@@ -3,7 +3,7 @@ import type { RootCause } from '../task-on-node.ts';
 import type { SchedulerGraph } from './graph.ts';
 import { taskCount } from './graph.ts';
 import { earlyMessages } from './inbox.ts';
-import type { ToPart } from './part-messages.ts';
+import type { Sender, ToPart } from './part-messages.ts';
 import { failedBit, finishedBit } from './part-messages.ts';
 import { changeLosses, isAbsence, setBits } from './propagation.ts';
 import { refillSlots } from './slots.ts';
@@ -37,8 +37,13 @@ export interface SchedulerSnapshot {
   readonly finished: boolean;
   readonly announced: Scheduler['announced'];
   readonly part?: {
-    readonly seen: number;
+    readonly coordinator: Sender | null;
+    readonly last: number;
     readonly early: readonly ToPart[];
+    readonly seen: number;
+    readonly owes: boolean;
+    readonly tells: boolean;
+    readonly awaited: number;
     readonly sent: number;
     readonly acknowledged: number;
     readonly quiet: boolean;
@@ -82,8 +87,13 @@ export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
       ? {}
       : {
           part: {
-            seen: outbox.inbox.last,
+            coordinator: outbox.coordinator,
+            last: outbox.inbox.last,
             early: earlyMessages(outbox.inbox),
+            seen: outbox.seen,
+            owes: outbox.owes,
+            tells: outbox.tells,
+            awaited: outbox.awaited,
             sent: outbox.sent,
             acknowledged: outbox.acknowledged,
             quiet: outbox.quiet,
@@ -166,8 +176,13 @@ function restoreOutbox(
   outbox.tasks.clear();
   outbox.joins.clear();
   outbox.nodes.clear();
-  outbox.inbox.last = part.seen;
+  outbox.coordinator = part.coordinator;
+  outbox.inbox.last = part.last;
   for (const message of part.early) outbox.inbox.early.set(message.seq, message);
+  outbox.seen = part.seen;
+  outbox.owes = part.owes;
+  outbox.tells = part.tells;
+  outbox.awaited = part.awaited;
   outbox.sent = part.sent;
   outbox.acknowledged = part.acknowledged;
   outbox.quiet = part.quiet;

@@ -5,7 +5,7 @@ import type { SchedulerGraph } from './graph.ts';
 import { taskCount } from './graph.ts';
 import type { Inbox } from './inbox.ts';
 import { newInbox } from './inbox.ts';
-import type { ToPart } from './part-messages.ts';
+import type { Sender, ToPart } from './part-messages.ts';
 import { PriorityQueue } from './priority-queue.ts';
 import type { Rejection } from './rejection.ts';
 import { code } from './status.ts';
@@ -125,6 +125,15 @@ interface Slots {
 /** A part's changes since its last message, and its sent state. */
 export interface Outbox {
   readonly inbox: Inbox<ToPart>;
+  /** Whose messages count; null before the first. */
+  coordinator: Sender | null;
+  /** Stamp of the last message that was processed, and whether the coordinator waits to hear of it. */
+  seen: number;
+  owes: boolean;
+  /** The coordinator has to hear everything. */
+  tells: boolean;
+  /** Number of the message that told everything and is not answered yet, or 0. */
+  awaited: number;
   /** Number of messages sent so far. */
   sent: number;
   readonly classes: ReadonlyMap<number, number>;
@@ -140,6 +149,7 @@ export interface Outbox {
   readonly dirtyClasses: Set<number>;
   quiet: boolean;
   acknowledged: number;
+  /** `finish` has been ordered. */
   closed: boolean;
   /** By join: the last sent count. */
   readonly joinSent: Uint8Array;
@@ -249,6 +259,11 @@ function createOutbox(graph: SchedulerGraph): Outbox | undefined {
   for (const t of part.exported) exported[t] = 1;
   return {
     inbox: newInbox(),
+    coordinator: null,
+    seen: 0,
+    owes: false,
+    tells: false,
+    awaited: 0,
     sent: 0,
     classes: new Map(part.classes.map((whole, cls) => [whole, cls])),
     rejected: [],

@@ -11,6 +11,7 @@ import {
   coordinate,
   createCoordinator,
   createScheduler,
+  endOfPart,
   keyOf,
   nodeStatus,
   pairOf,
@@ -42,6 +43,8 @@ export interface Disturbances {
   readonly stops?: boolean;
   /** Operator updates; after them the plain invariants no longer describe the run. */
   readonly operator?: boolean;
+  /** The coordinator of parts forgets the newest of what it has heard, and hears it again; operators’ requests all or some. */
+  readonly resets?: 'all' | 'some';
   /** Tasks without work end inside the scheduler, and so are not in the trace. */
   readonly instant?: boolean;
 }
@@ -176,12 +179,26 @@ export function driveSplit(
   const tape = new Tape();
   const options = { instantNoWork: disturb.instant ?? false };
   const parts = graphs.map((graph) => createScheduler(graph, options));
-  const coordinator = createCoordinator(coordination);
-  const down: ToPart[][] = graphs.map(() => []);
+  let stamps = 0;
+  /** Which each event drew: a coordinator that processes it again draws the same. */
+  const heard: { readonly event: CoordinatorEvent; readonly stamps: readonly number[] }[] = [];
+  let drawn: number[] = [];
+  let again: number[] = [];
+  const stamp = (): number => {
+    const drawnNow = again.shift() ?? ++stamps;
+    drawn.push(drawnNow);
+    return drawnNow;
+  };
+  let coordinator = createCoordinator(coordination, stamp);
+  let run = 1;
+  const down: { readonly message: ToPart; readonly by: { readonly run: string; readonly at: number } }[][] = graphs.map(
+    () => [],
+  );
   const up: Extract<SchedulerCommand, { type: 'send' }>['message'][][] = graphs.map(() => []);
   const wakeAt: (number | undefined)[] = graphs.map(() => undefined);
   let result: string | undefined;
-  let finishedParts = 0;
+  const ends: Extract<CoordinatorEvent, { type: 'ended' }>[] = [];
+  const ended = new Set<number>();
   let paused = false;
   let now = 0;
   let events = 0;
@@ -194,14 +211,32 @@ export function driveSplit(
       tape.take(parts[part]!, command);
       if (command.type === 'send') up[part]!.push(roundTrip(command.message));
       if (command.type === 'wake') wakeAt[part] = command.at;
-      if (command.type === 'finish') finishedParts++;
+      if (command.type === 'finish') ends.push({ type: 'ended', part, ...endOfPart(parts[part]!)! });
     }
   };
   const sendCoordinator = (event: CoordinatorEvent): void => {
+    drawn = [];
     for (const command of coordinate(coordinator, event) as CoordinatorCommand[]) {
-      if (command.type === 'send') down[command.part]!.push(roundTrip(command.message));
+      if (command.type === 'send' && !ended.has(command.part))
+        down[command.part]!.push({ message: roundTrip(command.message), by: { run: `run ${run}`, at: run } });
       if (command.type === 'finish') result = command.why ?? command.result;
     }
+    heard.push({ event, stamps: drawn });
+  };
+  const reset = (): void => {
+    const later = heard.splice(1 + pick(heard.length));
+    coordinator = createCoordinator(coordination, stamp);
+    drawn = [];
+    for (const { event, stamps } of heard) {
+      again = [...stamps];
+      coordinate(coordinator, event);
+    }
+    again = [];
+    run++;
+    for (const { event } of later)
+      if (disturb.resets === 'all' || event.type === 'received' || event.type === 'ended' || pick(2) === 0)
+        sendCoordinator(event);
+    paused = heard.findLast(({ event }) => event.type === 'pause' || event.type === 'resume')?.event.type === 'pause';
   };
   /** Signals may overtake each other and come twice. */
   const delivered = <M>(queue: M[]): M => {
@@ -214,6 +249,10 @@ export function driveSplit(
   for (let step = 0; result === undefined; step++) {
     if (step > 20000) throw new Error('does not come to an end');
     const dice = pick(30);
+    if (disturb.resets && run < 4 && dice === 29 && pick(2) === 0) {
+      reset();
+      continue;
+    }
     if (disturb.pauses && dice === 0) {
       paused = !paused;
       sendCoordinator({ type: paused ? 'pause' : 'resume' });
@@ -230,7 +269,17 @@ export function driveSplit(
     }
     const moves: (() => void)[] = [];
     down.forEach((queue, part) => {
-      if (queue.length > 0) moves.push(() => sendPart(part, { type: 'received', message: delivered(queue) }));
+      if (queue.length > 0 && !ended.has(part))
+        moves.push(() => sendPart(part, { type: 'received', ...delivered(queue) }));
+    });
+    ends.forEach((end, at) => {
+      // A part has sent everything when it ends.
+      if (up[end.part]!.length > 0) return;
+      moves.push(() => {
+        ends.splice(at, 1);
+        ended.add(end.part);
+        sendCoordinator(end);
+      });
     });
     for (const queue of up)
       if (queue.length > 0) moves.push(() => sendCoordinator({ type: 'received', message: delivered(queue) }));
@@ -255,7 +304,7 @@ export function driveSplit(
       throw new Error(`stands still: ${JSON.stringify(parts.map((part) => taskReports(part)))}`);
     }
   }
-  if (finishedParts !== graphs.length) throw new Error(`${finishedParts} of ${graphs.length} parts finished`);
+  if (ended.size !== graphs.length) throw new Error(`${ended.size} of ${graphs.length} parts finished`);
   const reports = parts.flatMap((part) => taskReports(part));
   return {
     result,

@@ -5,6 +5,7 @@ import {
   coordinate,
   createCoordinator,
   createScheduler,
+  endOfPart,
   keyOf,
   partition,
   taskReports,
@@ -20,9 +21,11 @@ function split(plan: NamedPlan) {
   if (!compiled.ok) throw new Error('refused');
   const { parts, coordination } = partition(compiled.graph, blocksOfNodes(compiled.graph, 1));
   const schedulers = parts.map((graph) => createScheduler(graph));
-  const coordinator = createCoordinator(coordination);
+  let stamp = 0;
+  const coordinator = createCoordinator(coordination, () => ++stamp);
   const down: { part: number; message: ToPart }[] = [];
   const up: FromPart[] = [];
+  const ended: number[] = [];
   let result: string | undefined;
   const ask = (...events: CoordinatorEvent[]): string[] => {
     const commands = coordinate(coordinator, ...events);
@@ -36,14 +39,18 @@ function split(plan: NamedPlan) {
     const started: string[] = [];
     for (const command of apply(schedulers[part]!, ...events)) {
       if (command.type === 'send') up.push(command.message);
+      if (command.type === 'finish') ended.push(part);
       if (command.type === 'start') started.push(keyOf(schedulers[part]!.graph, command.task));
       if (command.type === 'rejected') started.push(command.rejection.reason);
     }
     return started;
   };
   const goDown = (): string[] =>
-    down.splice(0).flatMap(({ part, message }) => send(part, { type: 'received', message }));
-  const goUp = (): string[] => up.splice(0).flatMap((message) => ask({ type: 'received', message }));
+    down.splice(0).flatMap(({ part, message }) => send(part, { type: 'received', message, by: { run: 'run', at: 0 } }));
+  const goUp = (): string[] => [
+    ...up.splice(0).flatMap((message) => ask({ type: 'received', message })),
+    ...ended.splice(0).flatMap((part) => ask({ type: 'ended', part, ...endOfPart(schedulers[part]!)! })),
+  ];
   return {
     ask,
     send,
@@ -52,7 +59,7 @@ function split(plan: NamedPlan) {
     down,
     settle: (): string[] => {
       const started: string[] = [];
-      while (down.length + up.length > 0) started.push(...goDown(), ...goUp());
+      while (down.length + up.length + ended.length > 0) started.push(...goDown(), ...goUp());
       return started;
     },
     end: (part: number, task: string, outcome: 'success' | 'failed', attempt = 1) =>
@@ -127,8 +134,8 @@ describe('a run in parts', () => {
     const run = split(planOf(['a@n1', 'b@n2', 'c@n2'], ['a@n1 > b@n2', 'a@n1 > c@n2']));
     run.ask({ type: 'begin' }, { type: 'pause' }, { type: 'resume' });
     expect(run.down.map(({ part, message }) => [part, message])).toEqual([
-      [0, { seq: 1, begin: { offline: [] }, pause: false }],
-      [1, { seq: 1, begin: { offline: [] }, pause: false }],
+      [0, { seq: 1, stamp: 1, begin: { offline: [] }, pause: false }],
+      [1, { seq: 1, stamp: 2, begin: { offline: [] }, pause: false }],
     ]);
   });
 
