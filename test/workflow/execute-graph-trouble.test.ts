@@ -210,6 +210,77 @@ describe('a run in parts that is reset to behind their start', () => {
   });
 });
 
+describe('a run in parts that is reset to before most of what it has told them', () => {
+  /** Tasks that wait for one another, in turn on either node: each end is a message from one part to the other. */
+  const names = ['a', 'b', 'c', 'd'];
+  const chain: NamedPlan = {
+    nodes: [node('n1'), node('n2')],
+    tasks: names.map((id, at) => ({ id, node: `n${1 + (at % 2)}`, type: 'shell' })),
+    edges: names.slice(1).map((id, at) => [`${names[at]!}@n${1 + (at % 2)}`, `${id}@n${1 + ((at + 1) % 2)}`]),
+  };
+
+  async function resetWhileThirdRuns() {
+    const graph = scriptedGraph({ plans: { default: chain }, partOf: (id) => (id === 'n1' ? 0 : 1) });
+    graph.hold.add('all');
+    const run = await startGraphRun(rig, graph);
+    for (const task of ['a@n1', 'b@n2']) (await graph.heldTask(task)).finish();
+    const third = await graph.heldTask('c@n1');
+    const again = await resetRun(
+      rig,
+      { workflowId: run.handle.workflowId, runId: run.handle.firstExecutionRunId },
+      (events) => {
+        const began = events.findIndex((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes);
+        return events.slice(began).find((event) => event.workflowTaskCompletedEventAttributes)!.eventId!;
+      },
+    );
+    return { graph, run, again, third };
+  }
+
+  it('goes on from where they are', async () => {
+    const { graph, run, again, third } = await resetWhileThirdRuns();
+    third.finish();
+    (await graph.heldTask('d@n2')).finish();
+    expect(await again.result()).toMatchObject({ outcome: 'success', transaction: 10 });
+    expect(graph.began).toHaveLength(4);
+    await run.worker.stop();
+  });
+
+  it('stops them', async () => {
+    const { graph, run, again, third } = await resetWhileThirdRuns();
+    await again.signal('stop');
+    third.finish();
+    expect(await again.result()).toMatchObject({ outcome: 'stopped' });
+    expect(graph.began).toHaveLength(3);
+    await run.worker.stop();
+  });
+
+  it('ends when they have ended meanwhile', async () => {
+    const graph = scriptedGraph({ plans: { default: chain }, partOf: (id) => (id === 'n1' ? 0 : 1) });
+    let open = (): void => undefined;
+    let reached = false;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    graph.overrides.close_graph = async () => {
+      reached = true;
+      await gate;
+    };
+    const run = await startGraphRun(rig, graph);
+    await eventually(async () => reached);
+    const again = await resetRun(
+      rig,
+      { workflowId: run.handle.workflowId, runId: run.handle.firstExecutionRunId },
+      (events) => {
+        const began = events.findIndex((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes);
+        return events.slice(began).find((event) => event.workflowTaskCompletedEventAttributes)!.eventId!;
+      },
+    );
+    open();
+    expect(await again.result()).toMatchObject({ outcome: 'success', transaction: 10 });
+    await run.worker.stop();
+  });
+});
+
 describe('a part that someone ends', () => {
   it.each([
     ['cancel', 'was cancelled'],

@@ -87,6 +87,8 @@ export interface Execution extends RunIdentity {
   failure: Error | null;
   /** The run that a reset put in its place. */
   resetTo: string | null;
+  /** Run ids of the executions before resets that it continues: its earlier commands may name them. */
+  readonly earlierRuns: readonly string[];
   turns: Turn[];
   events: HistoryEvent[];
   /** Arrived since the last workflow task began. */

@@ -195,6 +195,7 @@ export class SimulatedTemporal {
       takenOverBy: null,
       failure: null,
       resetTo: null,
+      earlierRuns: [],
       turns: [] as Turn[],
       events: [] as HistoryEvent[],
       inbox: [] as Job[],
@@ -313,6 +314,7 @@ export class SimulatedTemporal {
     const execution: Execution = {
       ...{ workflowId, originalRunId, firstRunId, type, taskQueue, input, startedAt, headers, parent },
       ...this.#blank(runId),
+      earlierRuns: [...base.earlierRuns, base.runId],
       memo: { ...base.memo },
       searchAttributes: { ...base.searchAttributes },
       turns: base.turns.slice(0, turn),

@@ -55,6 +55,10 @@ interface Judge {
   violated(what: string): void;
 }
 
+/** What a run sends may name it: another run id is no other decision. */
+const sameRun = ({ runId, earlierRuns }: Execution, text: string): string =>
+  earlierRuns.reduce((now, earlier) => now.replaceAll(earlier, runId), text);
+
 /** A process that polls queues. It has runs in its memory until it dies. */
 export class Worker {
   readonly host: Host;
@@ -192,7 +196,10 @@ export class Worker {
         const jobs = held.length > 0 ? sortJobs([...held, ...own]) : own;
         held = [];
         const answer = await instance.activate({ at, jobs, isReplaying: true, historyLength, flags });
-        const [now, before] = [compared(effective(answer.commands)), compared(commands)];
+        const [now, before] = [effective(answer.commands), commands].map((of) => sameRun(execution, compared(of))) as [
+          string,
+          string,
+        ];
         if (now === before) continue;
         const from = Math.max(0, [...now].findIndex((char, index) => char !== before[index]) - 200);
         server.violated(
