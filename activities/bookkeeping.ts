@@ -15,17 +15,17 @@ import {
 import type { SiteRunOutcome } from '../src/core/words.ts';
 import {
   closeGoneRuns,
-  type Json,
   MAX_OPEN,
   parseRevisionReference,
   type RunRecord,
   type Store,
   StoreError,
+  sequenceIn,
 } from '../src/store/index.ts';
 import type { OpenedWithin, OpenRun, OpenRunAnswer, SiteActivities } from './contract.ts';
 import { type ActivityDependencies, isAwaited, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
-import { CLOSING, closeClaim, openClaim, proveClaim, sequenceIn } from './fencing.ts';
+import { closeClaim, endRun, openClaim, proveClaim } from './fencing.ts';
 import { endingText, withCanceller } from './run-ending.ts';
 import { auditStart, listOpened, listRefused, type OpenedRunRow } from './run-rows.ts';
 import type { SiteCache } from './site-cache.ts';
@@ -54,23 +54,25 @@ export function bookkeepingActivities(
       translated(async () => {
         const { run_id, site, report } = request;
         const holder = { workflowId: request.workflow_id, runId: run_id };
-        if ((await closeClaim(deps, { site }, holder)) === null) return;
+        const generation = await closeClaim(deps, { site }, holder);
+        if (generation === null) return;
         const run = await store.runs.get(run_id);
         const records = await store.runs.listNodes(run_id);
         const operator = await withCanceller(store, run_id, report.operator);
         const full = { ...assembleReport(report, records), operator };
         await noteBare(store, site, bareNodes(run, request.outcome, records, endingText(request.outcome, operator)));
-        await store.runs.putReport(run_id, CLOSING, full as unknown as Json);
         deps.log?.(
           { site, run: run_id, outcome: request.outcome, report: full },
           `${run.kind} of site ${site} has ended`,
         );
         if (request.deployed_revision !== undefined)
           await store.sites.markLastGood(site, request.deployed_revision, run_id);
-        await store.runs.end(
+        await endRun(
+          deps,
+          { site },
+          generation,
           {
             ...identityOf(run),
-            sequence: CLOSING,
             phase: 'finished',
             outcome: request.outcome,
             endedAt: request.ended_at,
@@ -79,7 +81,7 @@ export function bookkeepingActivities(
             failure: report.reason ?? null,
             ...given({ revision: report.revision }),
           },
-          { site },
+          full,
         );
       }),
   };

@@ -1,7 +1,15 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { CLAIM_LOST } from '../src/core/run/index.ts';
 import { type RunSubject, subjectText } from '../src/core/run/subject.ts';
-import { type Claim, type ClaimHolder, claimFor, type IsOpen, reopenRun } from '../src/store/index.ts';
+import {
+  CLOSING,
+  type Claim,
+  type ClaimHolder,
+  claimFor,
+  type IsOpen,
+  type RunWrite,
+  reopenRun,
+} from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { held, RUN_STOPPED } from './run-holds.ts';
 
@@ -69,7 +77,10 @@ export async function openClaim(fence: Fence, subject: RunSubject, run: ClaimHol
     return null;
   }
   await assertCurrent(fence, subject, run);
-  return claimFor(fence.store, isOpenBy(fence), subject, { ...run, executionId: own().runId });
+  const other = await claimFor(fence.store, isOpenBy(fence), subject, { ...run, executionId: own().runId });
+  if (other === 'closed') throw closedBefore(subject, run);
+  // Another execution of the same run was faster.
+  return other?.runId === run.runId ? openClaim(fence, subject, run) : other;
 }
 
 /** As `proveClaim`, for closing a run; null when an earlier try has closed it, which released the claim. */
@@ -80,18 +91,29 @@ export async function closeClaim(fence: Fence, subject: RunSubject, run: ClaimHo
   return null;
 }
 
-/** The number of a run's last record: higher than any other, so that a late one never overwrites the end of the run. */
-export const CLOSING = 1_000_000_000;
-
-/** Numbers of records restart with each generation, above those of the execution before the reset. */
-export const sequenceIn = (generation: number, sequence: number): number => (generation - 1) * 1_000_000 + sequence;
+/**
+ * Writes the end of a run, unless its claim was taken over since `closeClaim`.
+ *
+ * @param generation as `closeClaim` says
+ * @throws as `proveClaim`
+ */
+export async function endRun(
+  { store }: Fence,
+  subject: RunSubject,
+  generation: number,
+  run: Omit<RunWrite, 'sequence'>,
+  report: unknown,
+): Promise<void> {
+  const ended = await store.runs.end({ ...run, sequence: CLOSING }, report, subject, generation);
+  if (ended === null) throw lost(subject, 'another execution or run has taken it over');
+}
 
 /** A reset of a run that ended by itself is not that run. */
 async function assertCurrent(fence: Fence, subject: RunSubject, { workflowId, runId }: ClaimHolder): Promise<void> {
   const me = own();
   if (me.workflowId === workflowId && me.runId === runId) return;
   const current = await fence.execution(workflowId, runId);
-  if (current?.runId !== me.runId) throw lost(subject, `run ${runId} has ended and cannot be reset`);
+  if (current?.runId !== me.runId) throw closedBefore(subject, { runId });
 }
 
 /** The run id of the execution that has the claim's run now, when that, or the parent of which, is `me`. */
@@ -117,6 +139,9 @@ async function goOn({ store }: Fence, { runId }: Claim, execution: string): Prom
     details: { execution },
   });
 }
+
+const closedBefore = (subject: RunSubject, { runId }: Pick<ClaimHolder, 'runId'>): ApplicationFailure =>
+  lost(subject, `run ${runId} has ended and cannot be reset`);
 
 const lost = (subject: RunSubject, why: string): ApplicationFailure =>
   ApplicationFailure.nonRetryable(

@@ -19,7 +19,7 @@ import {
 import type { OpenedWithin } from './contract.ts';
 import { type ActivityDependencies, type ActivitySettings, isAwaited, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
-import { CLOSING, closeClaim, isOpenBy, openClaim } from './fencing.ts';
+import { closeClaim, endRun, isOpenBy, openClaim } from './fencing.ts';
 import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.ts';
 import { withCanceller } from './run-ending.ts';
 import { auditStart, listOpened, listRefused, type OpenedRunRow } from './run-rows.ts';
@@ -215,19 +215,21 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
   const holder: ClaimHolder = { workflowId: workflow_id, runId: run_id };
   const { run } = await store.transactions.getRun(transaction);
   const subject = { cluster: run.clusterId! };
-  if ((await closeClaim(deps, subject, holder)) !== null) {
+  const generation = await closeClaim(deps, subject, holder);
+  if (generation !== null) {
     const full = { ...report, operator: await withCanceller(store, run_id, report.operator) };
-    await store.runs.putReport(run_id, CLOSING, full);
     const logged = { cluster: run.clusterId, run: run_id, transaction, outcome, report: full };
     deps.log?.(logged, `execute_graph of cluster ${run.clusterId} has ended`);
     if (run.mode === 'apply') {
       const nodes = await store.nodes.list({ clusterId: subject.cluster });
       await store.clusters.update(subject.cluster, { status: clusterStatusAfter(nodes, outcome) });
     }
-    await store.runs.end(
+    await endRun(
+      deps,
+      subject,
+      generation,
       {
         id: run_id,
-        sequence: CLOSING,
         workflowId: workflow_id,
         kind: 'execute_graph',
         startedAt: run.timeStart ?? ended_at,
@@ -240,7 +242,7 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
         total: sumOf(report.graphs, ({ total }) => total),
         failure: reason ?? null,
       },
-      subject,
+      full,
     );
   }
   await store.transactions.endRun(transaction, {

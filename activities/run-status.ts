@@ -2,10 +2,10 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { given } from '../src/core/data/given.ts';
 import { CLAIM_LOST } from '../src/core/run/index.ts';
 import { type AnyRunStatus, firstFailure, isHeld } from '../src/core/run/status.ts';
-import type { RunWrite } from '../src/store/index.ts';
+import { type RunWrite, sequenceIn } from '../src/store/index.ts';
 import type { ShownRun } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { provenClaim, sequenceIn } from './fencing.ts';
+import { provenClaim } from './fencing.ts';
 
 /** A status in the store is no older, as long as the store can be reached. */
 const EVERY_MS = 1_000;

@@ -1,10 +1,10 @@
 import { given } from '../src/core/data/given.ts';
 import type { TaskEnd, TaskRow } from '../src/core/graph-run/index.ts';
 import { percentOf, sumCounts } from '../src/core/graph-run/task-counts.ts';
-import type { HistoryWrite, Store } from '../src/store/index.ts';
+import { type HistoryWrite, type Store, sequenceIn } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
-import { proveClaim, sequenceIn } from './fencing.ts';
+import { proveClaim } from './fencing.ts';
 import type { GraphActivities, RecordTasks } from './graph-contract.ts';
 
 /** More than the rows of any batch, so that sequences order rows within a batch and across batches. */

@@ -13,16 +13,21 @@ import type { StorePorts } from './store.ts';
  */
 export type IsOpen = (workflowId: string, runId: string | null) => Promise<boolean>;
 
-/** Claims a subject, taking over from a dead holder. Null on success, else the run that holds it. */
+/**
+ * Claims a subject, taking over from a dead holder. Null on success; `closed` if the run has closed itself; else the run
+ * that holds it, which is the same run if another execution of it does.
+ */
 export async function claimFor(
   { claims }: Pick<StorePorts, 'claims'>,
   isOpen: IsOpen,
   subject: RunSubject,
   holder: Claimant,
-): Promise<ClaimHolder | null> {
+): Promise<ClaimHolder | 'closed' | null> {
   let claim = await claims.claim(subject, holder);
   while (!claim.claimed) {
     const other = claim.holder;
+    if (other === null) return 'closed';
+    if (other.workflowId === holder.workflowId && other.runId === holder.runId) return other;
     if (await isOpen(other.workflowId, other.runId)) return other;
     const taken = await claims.takeOver(subject, other, holder);
     claim = taken.claimed ? taken : await claims.claim(subject, holder);

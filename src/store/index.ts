@@ -32,6 +32,7 @@ export type { PackageRecord, PackageStore } from './queries/package-store.ts';
 export type { NewPlan, PlanStore } from './queries/plan-store.ts';
 export type { PluginRecord } from './queries/plugin-store.ts';
 export type { ReleaseRecord } from './queries/release-store.ts';
+export { CLOSING, sequenceIn } from './queries/run-sequence.ts';
 export type {
   NodeHistoryEntry,
   RunFilter,

@@ -41,15 +41,15 @@ export const BUGS: readonly Bug[] = [
     [', acting: async () => void (await proveClaim(deps, { site: request.site })) },', ' },'],
   ),
   bug('site', 'b1594189', 'a reset of a run that has ended does its work again', 'activities/fencing.ts', [
-    '  if (current?.runId !== me.runId) throw lost(subject, `run ${runId} has ended and cannot be reset`);\n',
+    '  if (current?.runId !== me.runId) throw closedBefore(subject, { runId });\n',
     '',
   ]),
   bug(
     'site',
     'b1594189',
     'records of a reset run are older than those of the execution before',
-    'activities/fencing.ts',
-    ['(generation - 1) * 1_000_000 + sequence;', 'sequence + 0 * generation;'],
+    'src/store/queries/run-sequence.ts',
+    ['(generation - 1) * OF_ONE_CLAIM + sequence;', 'sequence + 0 * generation;'],
   ),
   bug('site', 'b1594189', 'a second try of the end of a run fails: its claim is gone', 'activities/fencing.ts', [
     '  if (sequence < CLOSING) return proveClaim(fence, subject);',
@@ -73,7 +73,7 @@ export const BUGS: readonly Bug[] = [
     ['    if (await isOpen(other.workflowId, other.runId)) return other;\n', ''],
   ),
   bug('site', 'src/store/queries/run-store.ts', 'the end of a run leaves its claim', 'src/store/queries/run-store.ts', [
-    '      await releaseClaim(transaction, subject, { workflowId: run.workflowId, runId: run.id });\n',
+    '      if (!(await releaseClaim(transaction, subject, { workflowId: run.workflowId, runId: run.id }, generation)))\n        return null;\n',
     '',
   ]),
   // How runs begin and end.

@@ -5,6 +5,7 @@ import { InputCheck } from '../input.ts';
 import type { Session } from '../session.ts';
 import type { Tables } from '../tables.ts';
 import { assertRow, holdRow } from './identified-row.ts';
+import { CLOSING, generationAfter } from './run-sequence.ts';
 import { holdSite, readSite } from './site-row.ts';
 
 /** The run that has a subject, by its workflow id and the run id of its first execution. */
@@ -21,7 +22,7 @@ export interface Claimant extends ClaimHolder {
 
 export interface Claim extends Claimant {
   readonly claimedAt: string;
-  /** From 1; one more with each take-over. */
+  /** From 1; higher with each take-over, and than all with which the run has recorded anything before. */
   readonly generation: number;
 }
 
@@ -40,21 +41,27 @@ export class ClaimStore {
     this.#session = session;
   }
 
-  /** Claims the subject, or returns its holder. Claiming again as the same execution of the same run is a success. */
-  async claim(subject: RunSubject, holder: Claimant): Promise<ClaimResult> {
+  /**
+   * Claims the subject, or returns its holder. Claiming again as the same execution of the same run is a success. A run that
+   * has closed itself claims nothing any more, and nor does a late try of it: `holder` is null.
+   */
+  async claim(subject: RunSubject, holder: Claimant): Promise<ClaimResult<Claim | null>> {
     const wanted = checkedExecution('', holder);
     return this.#session.write(async (transaction) => {
       await holdSubject(transaction, subject);
       const present = await readClaim(transaction, subject);
       if (present !== null && !isSame(present, wanted)) return { claimed: false, holder: present } as const;
-      if (present === null) await writeClaim(transaction, subject, wanted, 1);
+      if (present !== null) return { claimed: true } as const;
+      const generation = await nextGeneration(transaction, wanted, 0);
+      if (generation === null) return { claimed: false, holder: null } as const;
+      await writeClaim(transaction, subject, wanted, generation);
       return { claimed: true } as const;
     });
   }
 
   /**
    * Compare and swap: the claim goes to `next` only if `expected` still holds it. Otherwise `holder` is the run that
-   * holds it, or null. Repeating a take-over that succeeded succeeds.
+   * holds it, or null; null, too, if the run of `next` has closed itself. Repeating a take-over that succeeded succeeds.
    */
   async takeOver(subject: RunSubject, expected: Claimant, next: Claimant): Promise<ClaimResult<Claim | null>> {
     const from = checkedExecution('expected.', expected);
@@ -64,7 +71,9 @@ export class ClaimStore {
       const present = await readClaim(transaction, subject);
       if (present !== null && isSame(present, to)) return { claimed: true } as const;
       if (present === null || !isSame(present, from)) return { claimed: false, holder: present } as const;
-      await writeClaim(transaction, subject, to, present.generation + 1);
+      const generation = await nextGeneration(transaction, to, present.generation);
+      if (generation === null) return { claimed: false, holder: null } as const;
+      await writeClaim(transaction, subject, to, generation);
       return { claimed: true } as const;
     });
   }
@@ -86,20 +95,24 @@ export class ClaimStore {
   }
 }
 
-/** As `release`, within a transaction. */
+/** As `release`, within a transaction. @param generation only a claim with this one */
 export async function releaseClaim(
   transaction: Transaction<Tables>,
   subject: RunSubject,
   { workflowId, runId }: ClaimHolder,
+  generation?: number,
 ): Promise<boolean> {
   await holdSubject(transaction, subject);
   const { table, key, id } = placeOf(subject);
-  const { numDeletedRows } = await claimsIn(transaction)
+  const ofRun = claimsIn(transaction)
     .deleteFrom(table)
     .where(key, '=', id)
     .where('workflowId', '=', workflowId)
-    .where('runId', '=', runId)
-    .executeTakeFirstOrThrow();
+    .where('runId', '=', runId);
+  const { numDeletedRows } = await (generation === undefined
+    ? ofRun
+    : ofRun.where('generation', '=', generation)
+  ).executeTakeFirstOrThrow();
   return numDeletedRows > 0n;
 }
 
@@ -135,6 +148,13 @@ async function readClaim(db: Kysely<Tables>, subject: RunSubject): Promise<Claim
   const columns = ['workflowId', 'runId', 'executionId', 'generation', 'claimedAt'] as const;
   const found = await claimsIn(db).selectFrom(table).select(columns).where(key, '=', id).executeTakeFirst();
   return found ?? null;
+}
+
+/** The generation of a claim that a run takes over from one with the generation `before`; null: the run has closed itself. */
+async function nextGeneration(db: Transaction<Tables>, { runId }: ClaimHolder, before: number): Promise<number | null> {
+  const row = await db.selectFrom('run').select('sequence').where('id', '=', runId).executeTakeFirst();
+  if (row === undefined) return before + 1;
+  return row.sequence >= CLOSING ? null : Math.max(before + 1, generationAfter(row.sequence));
 }
 
 async function writeClaim(

@@ -128,13 +128,20 @@ export class RunStore {
     });
   }
 
-  /** As `put`, for the end of a run, and releases its claim: whoever sees that it has ended finds the subject free. */
-  async end(run: RunWrite, subject: RunSubject): Promise<RunRecord> {
+  /**
+   * As `put` and `putReport`, for the end of a run, and releases its claim: whoever sees that it has ended finds the subject
+   * free. Null, and nothing happens, unless the run has the claim of this generation: another execution or run has taken it over.
+   */
+  async end(run: RunWrite, report: unknown, subject: RunSubject, generation: number): Promise<RunRecord | null> {
     const write = checkedRun(run);
+    const row = reportRow(run.id, run.sequence, report);
     return this.#session.write(async (transaction) => {
       // First the subject, then the run, as all others lock them.
-      await releaseClaim(transaction, subject, { workflowId: run.workflowId, runId: run.id });
-      return putRun(transaction, write);
+      if (!(await releaseClaim(transaction, subject, { workflowId: run.workflowId, runId: run.id }, generation)))
+        return null;
+      const ended = await putRun(transaction, write);
+      await writeReport(transaction, row);
+      return ended;
     });
   }
 

@@ -87,7 +87,7 @@ export class SiteChecks implements Observer {
     if (port === 'sites' && method === 'markLastGood') this.#lastGood.push(args as never);
     if (port === 'runs' && method === 'end') {
       const [row] = args as [{ id: string; outcome: string }];
-      this.#closed(row.id);
+      if (result !== null) this.#closed(row.id);
     }
   };
 

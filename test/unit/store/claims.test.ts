@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { CLOSING, sequenceIn } from '../../../src/store/index.ts';
 import { describeStore } from './backends.ts';
 import { failureOf } from './failures.ts';
 
@@ -60,6 +61,63 @@ describeStore('ClaimStore', (backend) => {
     expect(await claims.takeOver({ site: 'dc1' }, A, B)).toEqual({ claimed: true });
     expect(await claims.takeOver({ site: 'dc1' }, A, C)).toMatchObject({ claimed: false, holder: B });
     expect(await claims.claim({ site: 'dc1' }, A)).toMatchObject({ claimed: false, holder: B });
+  });
+
+  // The models of the two protocols (test/models/Claim.tla) found the next three.
+  const row = (run: Holder, sequence: number) => ({
+    id: run.runId,
+    sequence,
+    workflowId: run.workflowId,
+    kind: 'deploy_site',
+    phase: 'baremetal',
+    startedAt: '2026-01-01T00:00:00.000Z',
+  });
+  const RESET = { ...A, executionId: 'a2' };
+
+  it('gives a run that has closed itself nothing any more, however late its tries wake up', async () => {
+    const { sites, claims, runs } = await backend.fresh();
+    await sites.create({ name: 'dc1' });
+    await claims.claim({ site: 'dc1' }, A);
+    expect(await runs.end({ ...row(A, CLOSING), outcome: 'success' }, {}, { site: 'dc1' }, 1)).not.toBeNull();
+    expect(await claims.claim({ site: 'dc1' }, A)).toEqual({ claimed: false, holder: null });
+    expect(await claims.claim({ site: 'dc1' }, RESET)).toEqual({ claimed: false, holder: null });
+    await claims.claim({ site: 'dc1' }, B);
+    expect(await claims.takeOver({ site: 'dc1' }, B, A)).toEqual({ claimed: false, holder: null });
+    expect(await claims.holder({ site: 'dc1' })).toMatchObject(B);
+  });
+
+  it('does not let an execution close a run that goes on as another, or that has lost its claim', async () => {
+    const { sites, claims, runs } = await backend.fresh();
+    await sites.create({ name: 'dc1' });
+    await claims.claim({ site: 'dc1' }, A);
+    await runs.put(row(A, 1));
+    await claims.takeOver({ site: 'dc1' }, A, RESET);
+    const late = runs.end({ ...row(A, CLOSING), outcome: 'failed' }, { late: true }, { site: 'dc1' }, 1);
+    expect(await late).toBeNull();
+    expect(await claims.holder({ site: 'dc1' })).toMatchObject({ ...RESET, generation: 2 });
+    expect(await runs.get('a')).toMatchObject({ outcome: null, phase: 'baremetal' });
+    expect(await runs.getReport('a')).toBeUndefined();
+    const ended = await runs.end({ ...row(A, CLOSING), outcome: 'success' }, { of: 'a2' }, { site: 'dc1' }, 2);
+    expect(ended).toMatchObject({ outcome: 'success' });
+    expect(await runs.getReport('a')).toEqual({ of: 'a2' });
+    expect(await claims.holder({ site: 'dc1' })).toBeNull();
+  });
+
+  it('lets the records of a run that claims again, after others had the site, be newer than those before', async () => {
+    const { sites, claims, runs } = await backend.fresh();
+    await sites.create({ name: 'dc1' });
+    await claims.claim({ site: 'dc1' }, A);
+    await runs.put({ ...row(A, sequenceIn(1, 40)), phase: 'software' });
+    await claims.takeOver({ site: 'dc1' }, A, B);
+    await claims.release({ site: 'dc1' }, B);
+    await claims.claim({ site: 'dc1' }, RESET);
+    const { generation } = (await claims.holder({ site: 'dc1' }))!;
+    await runs.put({ ...row(A, sequenceIn(generation, 1)), phase: 'verify' });
+    expect(await runs.get('a')).toMatchObject({ phase: 'verify' });
+    await claims.release({ site: 'dc1' }, RESET);
+    await claims.claim({ site: 'dc1' }, B);
+    await claims.takeOver({ site: 'dc1' }, B, RESET);
+    expect((await claims.holder({ site: 'dc1' }))!.generation).toBeGreaterThan(generation);
   });
 
   it('keeps sites apart', async () => {
