@@ -113,6 +113,11 @@ export class Journal {
     return createDurably(this.#path('claim.json'), JSON.stringify(identity));
   }
 
+  /** Whether a process has claimed it, be its claim readable or not. */
+  isClaimed(): boolean {
+    return existsSync(this.#path('claim.json'));
+  }
+
   readClaim(): Claim | undefined {
     return readJson(this.#path('claim.json'), isClaim);
   }

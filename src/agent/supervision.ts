@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { given } from '../core/data/given.ts';
 import { unlessUnreadable } from '../platform/files/durable-file.ts';
@@ -7,8 +7,9 @@ import { readBootId } from '../platform/processes/process-identity.ts';
 import { CapturedOutput } from './captured-output.ts';
 import { type Containment, contain, endAll } from './containment.ts';
 import { type Execution, executionMark } from './execution.ts';
-import type { CancelRequest, Journal, Progress } from './journal.ts';
+import { type CancelRequest, Journal, type Progress } from './journal.ts';
 import { NodeLock } from './node-lock.ts';
+import { foldersBelow } from './open-executions.ts';
 import { systemFailure } from './place-file.ts';
 import { ownReaper } from './reaper.ts';
 import {
@@ -63,6 +64,12 @@ function failureOf(cause: StopCause): TaskFailure {
       return { kind: 'interrupted', cause: 'supervisor-stopped' };
   }
 }
+
+/** A later attempt of the same task that a process has claimed; undefined if there is none. */
+const newerAttempt = (folder: string): number | undefined =>
+  foldersBelow(dirname(folder))
+    .map((other) => ({ other, number: Number(basename(other)) }))
+    .find(({ other, number }) => number > Number(basename(folder)) && new Journal(other).isClaimed())?.number;
 
 /** Runs one claimed execution, from the node's lock to its result. */
 export class Supervision {
@@ -134,6 +141,14 @@ export class Supervision {
     }
     // Its claim may have become unreadable while it waited: then it was given up.
     if (unlessUnreadable(() => this.#journal.readResult()) !== undefined) return;
+    const newer = newerAttempt(folder);
+    if (newer !== undefined) {
+      // An agent had the order of this attempt for so long that its run went on without it.
+      const failure: TaskFailure = { kind: 'cancelled', reason: `attempt ${newer} of the task has begun` };
+      await this.#write(resultWithout(this.#journal, this.#bootId, failure, { changed: false }));
+      answer.lock.release();
+      return;
+    }
     const last = answer.lock.lastHolder();
     // Processes of a killed supervisor must not run in parallel with this task.
     if (last !== '' && last !== folder) await settle(last, machine);

@@ -310,6 +310,25 @@ describe.skipIf(process.platform !== 'linux')('one task at a time on a node', ()
     expect(b.startedAt >= a.endedAt.slice(0, 22)).toBe(true);
   });
 
+  // The model of the journal (test/models/Journal.tla) found it.
+  it('lets no late attempt of a task begin once a newer one has', async () => {
+    const stand = gate();
+    const { task: first } = countedTask(stand);
+    await agent.ensure(first);
+    const late = rig.task('shell', { cmd: `echo 1 >> ${rig.path('late')}` });
+    const newer = { ...late, generation: 2, parameters: { cmd: `echo 2 >> ${rig.path('late')}` } };
+    await Promise.all([agent.ensure(late), agent.ensure(newer)]);
+    await stand.open();
+    expect(await agent.result(newer)).toMatchObject({ outcome: 'success' });
+    expect(await agent.result(late)).toMatchObject({
+      outcome: 'cancelled',
+      changed: false,
+      tries: [],
+      failure: { reason: 'attempt 2 of the task has begun' },
+    });
+    expect(readFileSync(rig.path('late'), 'utf8')).toBe('2\n');
+  });
+
   it('bounds the wait: busy, with the holder; other nodes are free', async () => {
     const stand = gate();
     const { task: first } = countedTask(stand);
