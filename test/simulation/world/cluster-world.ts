@@ -13,6 +13,7 @@ import { Installation, type Observer, QUEUE } from '../../../worker/parts/simula
 import { inVirtualTime, openWorld } from '../../../worker/parts/simulation/open-world.ts';
 import { CALM, caller, type Weather } from '../../../worker/parts/simulation/world.ts';
 import { graphWorkflowId } from '../../../workflows/protocol.ts';
+import { ClaimTrace } from './claim-trace.ts';
 import { FAIR, type GatewayWeather, SimulatedGateway } from './gateway-port.ts';
 import { processOf } from './machine.ts';
 import { SimulatedNode } from './node-agent.ts';
@@ -130,7 +131,8 @@ async function live(
     },
   };
   const region = await openRegion({});
-  const installation = new Installation(world, region, code, observer, {
+  const claims = new ClaimTrace(temporal, 'cluster');
+  const installation = new Installation(world, region, code, claims.beside(observer), {
     max_parallel_nodes: 8,
     heartbeat_seconds: 30,
     offline_wait_seconds: 60,
@@ -439,5 +441,6 @@ async function live(
     actions: script.actions,
     reached: script.reached,
     parts: script.parts,
+    traces: { claim: claims.events, journals: nodes.flatMap(({ journal }) => journal.traces) },
   };
 }

@@ -158,6 +158,16 @@ export class Child extends EventEmitter {
   unref(): void {}
 }
 
+/** Listens to what happens on a machine. */
+interface MachineObserver {
+  /** A file has another name. */
+  linked(process: Process, path: string): void;
+  /** A folder was synced. */
+  synced(path: string): void;
+  ended(process: Process): void;
+  powerLost(): void;
+}
+
 interface Lock {
   holder: OpenFile | undefined;
   readonly waiting: (() => void)[];
@@ -179,6 +189,7 @@ export class Machine {
   readonly processes = new Map<number, Process>();
   readonly programs = new Map<string, Program>();
   readonly tell: (line: string) => void;
+  observer: MachineObserver | undefined;
   /** Whether the kernel has no watches of files left. */
   hasWatches = true;
   /** The next so many changes by system calls go well; then it springs, in the middle of what the process does. */
@@ -277,6 +288,7 @@ export class Machine {
     if (!process.isAlive) return;
     process.host.alive = false;
     this.processes.delete(process.pid);
+    this.observer?.ended(process);
     for (const other of this.processes.values()) if (other.parent === process.pid) other.parent = 1;
     for (const descriptor of [...process.files.keys()]) process.close(descriptor);
     for (const end of process.ended) end();
@@ -302,6 +314,7 @@ export class Machine {
   losePower(): void {
     for (const process of [...this.processes.values()]) this.end(process, { signal: 'SIGKILL' });
     this.disk.losePower(this.random);
+    this.observer?.powerLost();
     this.trap = undefined;
   }
 

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { type Followed, nodeControlActivities, nodeTaskActivities } from '../../../activities/node-task.ts';
 import { plainFailures } from '../../../activities/plain-failures.ts';
+import { nodeFolder } from '../../../src/agent/execution.ts';
 import { NodeAgent } from '../../../src/agent/index.ts';
 import { supervise } from '../../../src/agent/supervise.ts';
 import type { SupervisorMessage } from '../../../src/agent/supervisor-message.ts';
@@ -12,6 +13,7 @@ import { caller, type World } from '../../../worker/parts/simulation/world.ts';
 import { controlQueue, nodeQueue } from '../../../workflows/protocol.ts';
 import { Disk } from './disk.ts';
 import type { SimulatedGateway } from './gateway-port.ts';
+import { JournalTrace } from './journal-trace.ts';
 import { Machine, type Process } from './machine.ts';
 
 /** What the commands of tasks do. */
@@ -46,6 +48,7 @@ export class SimulatedNode {
   readonly name: string;
   readonly machine: Machine;
   readonly effects: Effect[] = [];
+  readonly journal: JournalTrace;
   readonly #tasks: TaskModel;
   revokedAt: number | null = null;
   #agent: { readonly process: Process; readonly worker: Worker | undefined; leave(): void } | undefined;
@@ -60,6 +63,7 @@ export class SimulatedNode {
     this.name = name;
     this.#tasks = tasks;
     this.machine = new Machine(name, world.time, world.random.fork(`machine ${name}`), (line) => world.tell(line));
+    this.journal = new JournalTrace(this.machine, nodeFolder(STATE, name));
     this.#install();
   }
 
@@ -320,6 +324,7 @@ export class SimulatedNode {
     )
       this.#world.violated(`${this.name} runs ${said}, and its certificates are revoked`);
     this.effects.push(effect);
+    this.journal.started(dirname(tryFolder));
     this.started(caller(), task);
     const seconds = this.#random.chance(0.1) ? this.#random.int(60, 900) : this.#random.int(1, 50);
     const fails = this.#tasks.fails(task);

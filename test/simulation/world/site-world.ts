@@ -13,6 +13,7 @@ import { Installation, QUEUE } from '../../../worker/parts/simulation/installati
 import { inVirtualTime, openWorld } from '../../../worker/parts/simulation/open-world.ts';
 import { CALM } from '../../../worker/parts/simulation/world.ts';
 import { SiteChecks } from './checks.ts';
+import { ClaimTrace } from './claim-trace.ts';
 import { Script, stateOf } from './script.ts';
 import { revisionOf, type SiteSeed, siteSeed } from './site-seed.ts';
 import type { Verdict } from './verdict.ts';
@@ -90,7 +91,11 @@ async function live(
   const asAdmin = asUser(simulatorKeys.admin);
   const asOperator = asUser(simulatorKeys.operator);
   checks.readMachines = async () => JSON.parse((await asAdmin('GET', 'machines/')).body);
-  const installation = new Installation(world, region, code, checks, { max_parallel_nodes: 8, heartbeat_seconds: 30 });
+  const claims = new ClaimTrace(temporal, 'site');
+  const installation = new Installation(world, region, code, claims.beside(checks), {
+    max_parallel_nodes: 8,
+    heartbeat_seconds: 30,
+  });
   checks.maasTroubled = wanted.weather.maasFails > 0 || wanted.weather.maasLosesAnswers > 0;
   installation.startWorker();
   installation.startWorker();
@@ -437,5 +442,6 @@ async function live(
     actions: script.actions,
     reached: script.reached,
     parts: script.parts,
+    traces: { claim: claims.events, journals: [] },
   };
 }

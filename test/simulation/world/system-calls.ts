@@ -198,7 +198,9 @@ const FILE_CALLS = {
     return write(process, file, data.subarray(offset, offset + length), position);
   },
   fsyncSync(process: Process, descriptor: number): void {
-    descriptorOf(process, descriptor, 'fsync').entry.sync();
+    const { entry, path } = descriptorOf(process, descriptor, 'fsync');
+    entry.sync();
+    if (entry.kind === 'folder') process.machine.observer?.synced(path);
   },
   fdatasyncSync(process: Process, descriptor: number): void {
     descriptorOf(process, descriptor, 'fdatasync').entry.sync();
@@ -210,6 +212,7 @@ const FILE_CALLS = {
   linkSync(process: Process, from: string, to: string): void {
     const { disk, at } = placeOf(process, from);
     disk.link(at, placeOf(process, to).at);
+    process.machine.observer?.linked(process, to);
     process.machine.changed(dirname(to));
   },
   renameSync(process: Process, from: string, to: string): void {

@@ -1,3 +1,5 @@
+import type { TraceEvent } from './claim-trace.ts';
+
 /** What became of a seed. */
 export interface Verdict {
   readonly seed: number;
@@ -16,4 +18,6 @@ export interface Verdict {
   readonly reached: Readonly<Record<string, number>>;
   /** Parts of its script, each of which may be left out. */
   readonly parts: readonly string[];
+  /** What happened, for the models in test/models: to the claim, and to the attempts of each task of each node. */
+  readonly traces: { readonly claim: readonly TraceEvent[]; readonly journals: readonly (readonly TraceEvent[])[] };
 }

@@ -27,10 +27,12 @@ export interface Observer {
   afterMaasChange(request: MaasRequest): void;
   /** An activity asked whether its run may start something. */
   askedHold(by: ReturnType<typeof caller>, workflowId: string, runId: string | null): void;
+  /** An activity is about to be told which execution a run has. */
+  askedExecution?(workflowId: string, runId: string | null): void;
 }
 
 /** The facts of Temporal as a process gets them: over a network that takes its time and fails. */
-export function lookupsOf(world: World, observer: Pick<Observer, 'askedHold'>): RunLookups {
+export function lookupsOf(world: World, observer: Pick<Observer, 'askedHold' | 'askedExecution'>): RunLookups {
   const random = world.random.fork('lookups');
   const { temporal } = world;
   const asked = async <T>(work: () => Promise<T> | T): Promise<T> => {
@@ -52,6 +54,7 @@ export function lookupsOf(world: World, observer: Pick<Observer, 'askedHold'>): 
   return {
     execution: (workflowId, runId) =>
       asked(() => {
+        observer.askedExecution?.(workflowId, runId);
         const execution = found(workflowId, runId);
         if (execution === null) return null;
         const children = [...execution.children.values()].map((child) => ({
