@@ -29,10 +29,11 @@ const run = (node: string, ...options: string[]): Promise<string> =>
 const simulate = async (...options: string[]): Promise<Answer> =>
   JSON.parse(await run(process.execPath, '--json', ...options)) as Answer;
 
-it('lives through twenty seeds of sites and graphs without a violation, and in the same way again', async () => {
+// `.ci/run` lives through hundreds.
+it('lives through eight seeds of sites and graphs without a violation, and in the same way again', async () => {
   const [one, again] = await Promise.all([
-    simulate('--seeds', '20', '--processes', '1'),
-    simulate('--seeds', '20', '--processes', '1'),
+    simulate('--seeds', '8', '--processes', '1'),
+    simulate('--seeds', '8', '--processes', '1'),
   ]);
   expect(one.failed).toEqual([]);
   // It does something: runs end in each way, and workers read them again.
@@ -41,7 +42,7 @@ it('lives through twenty seeds of sites and graphs without a violation, and in t
   );
   expect(one.replays).toBeGreaterThan(20);
   expect(again.digests).toEqual(one.digests);
-  expect(new Set(one.digests).size).toBe(20);
+  expect(new Set(one.digests).size).toBe(8);
 });
 
 it('finds the place of every known bug that it puts back', async () => {
