@@ -48,7 +48,8 @@ export async function apiOf(
       log.push(JSON.parse(line) as Record<string, unknown>),
     ),
     version: '1.2.3',
-    checkAnswer: openapiCheck(),
+    // Options decide which routes there are, and which answers they may give.
+    checkAnswer: openapiCheck(`${Object.keys(options).sort()} tokens: ${options.tokens === true}`),
     ...options,
   });
   return {

@@ -16,8 +16,25 @@ interface Document {
 
 const PLACES = 'openapi';
 
-/** Compares each answer of an API with its description: status, type and, for JSON, the body. */
-export function openapiCheck(): (answer: AnswerSeen) => void {
+type Check = (answer: AnswerSeen) => void;
+
+/** One for all APIs of a process that describe themselves alike: a description and its validators take half a second. */
+const shared = new Map<string, Check>();
+
+/**
+ * Compares each answer of an API with its description: status, type and, for JSON, the body.
+ *
+ * @param like names the APIs that have this description; absent: this one alone
+ */
+export function openapiCheck(like?: string): Check {
+  const known = like === undefined ? undefined : shared.get(like);
+  if (known !== undefined) return known;
+  const made = newCheck();
+  if (like !== undefined) shared.set(like, made);
+  return made;
+}
+
+function newCheck(): Check {
   let document: Document | undefined;
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
