@@ -11,10 +11,10 @@ export interface RehearsalThreadData {
   readonly tagExtensions?: string | undefined;
 }
 
-/** Of a cluster of 200 nodes and 200 tasks: a third of it. */
+/** 5,000 tasks on 100 nodes take half a gigabyte. */
 const MAX_MEGABYTES = 2_048;
-/** Of processor time: a day of a large site takes seconds. */
-const MAX_MS = 60_000;
+/** Of processor time. 5,000 tasks on 100 nodes take ten seconds. */
+const MAX_MS = 100_000;
 
 /** Rehearses in a thread, one run at a time: it takes over clock and chance of what runs there. */
 export function openRehearser(data: RehearsalThreadData): Rehearser & { close(): Promise<void> } {
