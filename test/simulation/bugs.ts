@@ -383,4 +383,54 @@ export const BUGS: readonly Bug[] = [
     'clusterId === null ? 1 : await proveClaim(deps, { cluster: clusterId });',
     'clusterId === null ? 1 : 1;',
   ]),
+  // On the nodes: journals, supervisors, and what the gateway lets them have.
+  bug('cluster', '9b4766f8', 'a power cut loses the folders of a journal', 'src/agent/journal.ts', [
+    'depth < FOLDERS_ABOVE;',
+    'depth < 0 * FOLDERS_ABOVE;',
+  ]),
+  bug('cluster', '9b4766f8', 'the name of the state folder is never synced', 'src/agent/journal.ts', [
+    'depth < FOLDERS_ABOVE;',
+    'depth < FOLDERS_ABOVE - 1;',
+  ]),
+  bug(
+    'cluster',
+    '9b4766f8',
+    'a node that lost power while it enrolled cannot enrol',
+    'worker/parts/own-credentials.ts',
+    [
+      '      rmSync(file, { force: true });\n      syncFolder(folder);\n      forgetEnrolment(folder);\n',
+      '      forgetEnrolment(folder);\n      rmSync(file, { force: true });\n',
+    ],
+  ),
+  bug('cluster', '1c2e2fda', 'two supervisors run one execution', 'src/agent/journal.ts', [
+    "    return createDurably(this.#path('claim.json'), JSON.stringify(identity));",
+    "    replaceDurably(this.#path('claim.json'), JSON.stringify(identity));\n    return true;",
+  ]),
+  bug('cluster', '1c2e2fda', 'the result of a task is written before its end', 'src/agent/supervision.ts', [
+    "    this.#record({ phase: 'running' });\n",
+    "    this.#record({ phase: 'running' });\n    this.#journal.writeResult(resultWithout(this.#journal, this.#bootId, null));\n",
+  ]),
+  bug('cluster', '1c2e2fda', 'processes of a dead supervisor run on beside the next task', 'src/agent/settle.ts', [
+    '  if (!rebooted) {',
+    '  if (rebooted) {',
+  ]),
+  bug(
+    'cluster',
+    '1c2e2fda',
+    'after a restart, another process with the number of a supervisor passes for it',
+    'src/platform/processes/process-identity.ts',
+    ['  if (identity.bootId !== bootId) return false;\n', ''],
+  ),
+  bug('cluster', '1c2e2fda', 'tasks of a node do not wait for each other', 'src/agent/supervision.ts', [
+    "    if (answer.kind !== 'held') {",
+    "    if (answer.kind === 'missing-program' || answer.kind === 'given-up') {",
+  ]),
+  bug('cluster', 'd2678eaa', 'a node with a revoked certificate gets orders', 'src/gateway/gateway-rules.ts', [
+    '    if (revokedAt !== null) {',
+    '    if (revokedAt !== null && node === site) {',
+  ]),
+  bug('cluster', '0edcb228', 'the gateway signs orders of a run that is paused', 'src/gateway/hand-out.ts', [
+    '    await this.#parts.orders.mayStart(key.run);\n',
+    '',
+  ]),
 ];

@@ -23,6 +23,7 @@ import type { Verdict } from './verdict.ts';
 
 const SITE = 'dc1';
 const HOUR = 3_600_000;
+const ORDERED_BEFORE_MS = 180_000;
 const ENDS_WITHIN_MS = 48 * HOUR;
 
 /** Lives through one seed: runs of graphs on the nodes of a cluster. */
@@ -153,7 +154,12 @@ async function live(
   const nodes: SimulatedNode[] = [];
   for (const name of names) {
     const node = new SimulatedNode(world, gateway, SITE, name, model);
-    node.started = (by, task) => {
+    node.started = (by, task, run) => {
+      const [owner] = temporal.executions.filter(({ runId }) => run.endsWith(`.${runId}`));
+      const since = owner === undefined ? undefined : pausedSince.get(owner.workflowId);
+      // An order that its node had before may still wait there.
+      if (since !== undefined && time.now - since > ORDERED_BEFORE_MS)
+        world.violated(`${name} started ${task} of ${owner?.workflowId}, which is paused since long before`);
       if (by !== null && askedWhilePaused.has(tryOf(by)))
         world.violated(`${name} started ${task} of ${by.workflowId} while the run is paused`);
       if (by !== null && askedWhileStopped.has(tryOf(by)))
@@ -267,8 +273,14 @@ async function live(
   for (let at = 0, times = plan.int(0, 2); at < times; at++) script.plan('start', plan.int(1, 7_200) * 1000, start);
   for (let at = 0, times = plan.chance(0.8) ? plan.int(0, 10) : 0; at < times; at++)
     script.plan('person', (plan.chance(0.8) ? plan.int(1, 900) : plan.int(1, faultsEndAt / 1000)) * 1000, act);
-  for (let at = 0, times = rough ? plan.int(0, 6) : 0; at < times; at++) {
-    const when = (plan.chance(0.8) ? plan.int(1, 900) : plan.int(1, faultsEndAt / 1000)) * 1000;
+  for (let at = 0, times = rough ? plan.int(0, 10) : 0; at < times; at++) {
+    // Most while the first tasks run.
+    const latest = plan.weighed([
+      [5, 90],
+      [3, 900],
+      [2, faultsEndAt / 1000],
+    ]);
+    const when = plan.int(1, latest) * 1000;
     script.plan('fault', when, (disasters) => {
       const what = disasters.pick([
         ...['kill', 'stall', 'store', 'temporal', 'gateway', 'gateway is killed'],

@@ -253,7 +253,8 @@ export class Machine {
       file.references++;
       process.files.set(descriptor, file);
     }
-    this.#begin(process, found, this.random.int(1, 20));
+    // Now and then a machine is slow to start a program.
+    this.#begin(process, found, this.random.chance(0.1) ? this.random.int(100, 8_000) : this.random.int(1, 20));
     return child;
   }
 

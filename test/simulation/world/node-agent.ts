@@ -293,7 +293,7 @@ export class SimulatedNode {
   }
 
   /** Called when the effect of a task begins. */
-  started: (by: ReturnType<typeof caller>, task: string) => void = () => undefined;
+  started: (by: ReturnType<typeof caller>, task: string, run: string) => void = () => undefined;
 
   /** `bash -- SCRIPT`: the command of a task. */
   #command(process: Process): void {
@@ -325,7 +325,7 @@ export class SimulatedNode {
       this.#world.violated(`${this.name} runs ${said}, and its certificates are revoked`);
     this.effects.push(effect);
     this.journal.started(dirname(tryFolder));
-    this.started(caller(), task);
+    if (effect.try === '1') this.started(caller(), task, run);
     const seconds = this.#random.chance(0.1) ? this.#random.int(60, 900) : this.#random.int(1, 50);
     const fails = this.#tasks.fails(task);
     if (this.#random.chance(0.2)) process.signals.on('SIGTERM', () => undefined);
