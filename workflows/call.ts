@@ -142,12 +142,18 @@ export async function abortNode(request: CallRequest, node: CalledNode, listener
     `abort ${request.verb} of ${node.name} after the end of its call`,
     request.heartbeat_seconds,
   );
+  const notAborted = (kind: string, why: string): NodeResult => ({
+    ok: false,
+    failure: { kind, message: `its ${request.verb} was not aborted and may continue: ${why}` },
+  });
   try {
     const answer = await callActivity('abort_node', nodeRequest(request, node), options);
-    const late = lateResult(request.verb, answer);
+    const late =
+      answer.found === 'running' ? notAborted(answer.found, answer.message) : lateResult(request.verb, answer);
     if (late) listener.finished(node.index, late);
   } catch (error) {
-    listener.finished(node.index, failedResult(error));
+    const { kind, message } = failedResult(error).failure;
+    listener.finished(node.index, notAborted(kind, message));
   }
 }
 
@@ -179,7 +185,7 @@ export function nodeRequest(
 }
 
 /** An activity that failed for good: the node fails, not the run. */
-function failedResult(error: unknown): NodeResult {
+function failedResult(error: unknown): Extract<NodeResult, { ok: false }> {
   if (isCancellation(error)) return { ok: false, failure: { kind: 'cancelled', message: 'the call was cancelled' } };
   const { type: kind, message } = stepError(error);
   return { ok: false, failure: { kind, message } };

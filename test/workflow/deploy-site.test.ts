@@ -437,6 +437,27 @@ describe('time limits', () => {
     await recordHistory(run.handle, 'deploy_site--timed-out');
   });
 
+  it.each([
+    ['MAAS cannot abort it', async () => ({ found: 'running', message: 'MAAS could not abort' }) as const],
+    [
+      'its abort fails',
+      async () => {
+        throw ApplicationFailure.nonRetryable('MAAS could not abort', 'Unreachable');
+      },
+    ],
+  ])('the report says of a node that its deployment may continue: %s', async (_, abort) => {
+    const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
+    site.plan = { ...site.plan, pace: { ...site.plan.pace, deploy: { interval: 1, timeout: 1 } } };
+    site.hold.add('deploy:n1');
+    site.overrides.abort_node = abort;
+    site.overrides.look_at_node = async () => ({ found: 'running', message: 'deploying' });
+    await (await start(site)).ended();
+    expect(site.closed[0]!.report.baremetal!.nodes[0]).toMatchObject({
+      state: 'failed',
+      late: { ok: false, message: 'its deploy was not aborted and may continue: MAAS could not abort' },
+    });
+  });
+
   it('a node whose worker died is aborted too at the time limit', async () => {
     const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
     site.plan = {

@@ -359,7 +359,8 @@ export class SiteChecks implements Observer {
     if ((this.touched.get(node.name) ?? 0) >= Date.parse(startedAt)) return;
     const said = `the report of ${workflowId} says of ${node.name}: ${node.reason}`;
     if (node.state === 'failed' && node.failure_kind === 'deployment-failed') {
-      const since = Date.parse(node.started_at ?? startedAt);
+      // A run that was reset takes up the deployments of before.
+      const since = Date.parse(this.#wasReset(workflowId) ? startedAt : (node.started_at ?? startedAt));
       const id = this.#effects().find(({ hostname }) => hostname === node.name)?.system_id;
       const hasFailed = this.#effects().some(
         ({ system_id, to, at }) => system_id === id && to === MachineStatus.FailedDeployment && Date.parse(at) >= since,
@@ -378,11 +379,15 @@ export class SiteChecks implements Observer {
       ({ hostname, owner_data, status }) =>
         hostname === node.name && status === MachineStatus.Deploying && owner_data?.sitewright_run?.startsWith(runId),
     );
-    const isExplained = node.state === 'failed' && /may continue|not aborted/.test(node.reason ?? '');
-    if (left !== undefined && !this.maasTroubled && !isExplained)
+    const isExplained = node.state === 'failed' && /may continue/.test(`${node.reason} ${node.late?.message}`);
+    if (left !== undefined && !this.maasTroubled && !isExplained && !this.#wasReset(workflowId))
       this.#world.violated(
         `${workflowId} ends, and ${node.name} is still being deployed for it: ${node.reason ?? node.state}`,
       );
+  }
+
+  #wasReset(workflowId: string): boolean {
+    return this.#world.temporal.executions.some((one) => one.workflowId === workflowId && one.earlierRuns.length > 0);
   }
 
   /** MAAS was unreachable, or lost something, at some time. */
