@@ -185,10 +185,12 @@ const journalTraces = (traces: string): Check => {
 const jar = await tlcJar();
 const started = performance.now();
 let failures = 0;
+let checks = 0;
 
 async function told(name: string, wanted: Check, isExpected: (one: Checked) => boolean): Promise<void> {
   if (!name.includes(values.only)) return;
   const since = performance.now();
+  checks += 1;
   const one = await check(jar, wanted);
   const seconds = ((performance.now() - since) / 1000).toFixed(1);
   const said = one.violated === null ? 'holds' : `${one.violated} does not hold`;
@@ -231,5 +233,5 @@ await Promise.all(
     for (const one of queue) await one();
   }),
 );
-console.log(`${all.length + 4} checks in ${((performance.now() - started) / 1000).toFixed(1)} s, ${failures} failed`);
+console.log(`${checks} checks in ${((performance.now() - started) / 1000).toFixed(1)} s, ${failures} failed`);
 process.exitCode = failures === 0 ? 0 : 1;
