@@ -351,6 +351,10 @@ HolderKeepsClaim ==
       => \/ Same(store'.claim, claim)
          \/ store'.rows[claim.run].ended /\ store'.rows[claim.run].by = claim.execution ]_vars
 
+\* A run that has closed itself has nothing any more.
+ClosedRunsClaimNothing ==
+  [][ \A r \in Runs : (store.rows[r].ended /\ store.claim.run # r /\ count' = count) => store'.claim.run # r ]_vars
+
 \* Records of an older execution never replace those of a newer one.
 RecordsGoForward ==
   [][ count'.restores = count.restores => \A r \in Runs : store'.rows[r].by >= store.rows[r].by ]_vars

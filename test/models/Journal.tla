@@ -144,7 +144,7 @@ CloseCancelled(f) ==
 \* A supervisor that has died leaves processes of the task: they are killed before its result is written.
 Settle(g) ==
   /\ IsThere(g, "claim") /\ ~IsThere(g, "exit") /\ ~IsAlive(g)
-  /\ running' = running \ {g}
+  /\ running' = IF Fault("processes of a killed supervisor go on") THEN running ELSE running \ {g}
   /\ files' = [files EXCEPT ![g] = [@ EXCEPT !.exit = "kept", !.outcome = "interrupted"]]
   /\ UNCHANGED <<asked, answer, followers, supervisors, lock, starts, count, broken>>
 

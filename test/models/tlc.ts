@@ -98,7 +98,7 @@ export async function check(jar: string, wanted: Check): Promise<Checked> {
     ].join('');
     await writeFile(join(work, `${module}.cfg`), config);
     const args = [
-      ...['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=4', '-Xmx1g', '-cp', jar, 'tlc2.TLC'],
+      ...['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx1g', '-cp', jar, 'tlc2.TLC'],
       ...['-workers', '1', '-config', `${module}.cfg`],
       ...(isDeadlockAnError ? [] : ['-deadlock']),
       module,
