@@ -49,14 +49,11 @@ export async function enrolNode(
     key = privateKeyPem(newKeyPair().privateKey);
     writePrivate(keyFile, key);
   }
-  const connection = new GatewayConnection({ url: gateway, authority }, undefined, open);
-  try {
-    const request = await requestFor(key, 'node');
-    const answer = await connection.ask('/v1/enrol', { json: { token, request } }, enrolmentAnswer);
-    return kept(folder, { ...answer, gateway, key });
-  } finally {
-    await connection.close();
-  }
+  const request = await requestFor(key, 'node');
+  const answer = await once(new GatewayConnection({ url: gateway, authority }, undefined, open), (connection) =>
+    connection.ask('/v1/enrol', { json: { token, request } }, enrolmentAnswer),
+  );
+  return kept(folder, { ...answer, gateway, key });
 }
 
 /** When the credentials should be renewed. */
@@ -68,15 +65,12 @@ export async function renewCredentials(
   credentials: NodeCredentials,
   open?: OpenTransport,
 ): Promise<NodeCredentials> {
-  const connection = connectionOf(credentials, open);
-  try {
-    const key = privateKeyPem(newKeyPair().privateKey);
-    const request = await requestFor(key, `${credentials.site}/${credentials.node}`);
-    const answer = await connection.ask('/v1/renew', { json: { request } }, enrolmentAnswer);
-    return kept(folder, { ...answer, gateway: credentials.gateway, key });
-  } finally {
-    await connection.close();
-  }
+  const key = privateKeyPem(newKeyPair().privateKey);
+  const request = await requestFor(key, `${credentials.site}/${credentials.node}`);
+  const answer = await once(connectionOf(credentials, open), (connection) =>
+    connection.ask('/v1/renew', { json: { request } }, enrolmentAnswer),
+  );
+  return kept(folder, { ...answer, gateway: credentials.gateway, key });
 }
 
 /** Fetches the current order keys, and pins them. */
@@ -85,9 +79,18 @@ export async function renewOrderKeys(
   credentials: NodeCredentials,
   open?: OpenTransport,
 ): Promise<NodeCredentials> {
-  const connection = connectionOf(credentials, open);
+  const keys = await once(connectionOf(credentials, open), (connection) =>
+    connection.ask('/v1/order-keys', undefined, orderKeysAnswer),
+  );
+  return kept(folder, { ...credentials, ...keys });
+}
+
+async function once<Answer>(
+  connection: GatewayConnection,
+  ask: (connection: GatewayConnection) => Promise<Answer>,
+): Promise<Answer> {
   try {
-    return kept(folder, { ...credentials, ...(await connection.ask('/v1/order-keys', undefined, orderKeysAnswer)) });
+    return await ask(connection);
   } finally {
     await connection.close();
   }
