@@ -355,10 +355,7 @@ export const BUGS: readonly Bug[] = [
     '1b9fe29c',
     'a part that someone cancels leaves its run open for ever',
     'workflows/graph-parts.ts',
-    [
-      '      if (lost && !coordinator.closing && !control.cancelled && this.#broken === null) {',
-      '      if (lost === null) {',
-    ],
+    ['      if (lost && !control.cancelled && this.#broken === null) {', '      if (lost === null) {'],
     ['        this.#broken = { lost: `${lost.id} was cancelled` };', ''],
   ),
   bug(
