@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isMapping } from '../core/data/plain-value.ts';
 import {
@@ -108,8 +108,7 @@ export class Journal {
 
   /** False if another process has claimed it: do not run it then. */
   claim(identity: Claim): boolean {
-    if (!existsSync(this.#path('reserve')))
-      writeFileSync(this.#path('reserve'), Buffer.alloc(RESERVE_BYTES), { mode: 0o600 });
+    this.#reserve();
     return createDurably(this.#path('claim.json'), JSON.stringify(identity));
   }
 
@@ -175,6 +174,13 @@ export class Journal {
   /** Whether no process has claimed it or ended it. @throws UnreadableFile if one may have */
   isFresh(): boolean {
     return this.readResult() === undefined && this.readClaim() === undefined;
+  }
+
+  /** Again, if a full disk has cut it short. */
+  #reserve(): void {
+    if (statSync(this.#path('reserve'), { throwIfNoEntry: false })?.size === RESERVE_BYTES) return;
+    this.#release();
+    writeFileSync(this.#path('reserve'), Buffer.alloc(RESERVE_BYTES), { mode: 0o600 });
   }
 
   /** Gives the reserved space back to the disk. */

@@ -125,6 +125,16 @@ describe('while a task runs', () => {
   });
 });
 
+it('space for the result that a full disk has cut short is reserved again', async () => {
+  const { task: plain, folder } = counted();
+  const found = rig.path('reserved');
+  const task = { ...plain, parameters: { ...plain.parameters, cmd: `stat -c %s ${folder}/reserve > ${found}` } };
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'reserve'), 'cut short');
+  expect(await rig.run(agent, task)).toMatchObject({ outcome: 'success' });
+  expect(readFileSync(found, 'utf8')).toBe('131072\n');
+});
+
 it('anything among the journals that is not one is ignored', async () => {
   const node = nodeFolder(rig.stateDir, '1');
   writeFileSync(join(node, 'runs', 'stray'), 'x');
