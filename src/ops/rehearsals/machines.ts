@@ -48,7 +48,9 @@ export async function rehearsedMachines(
   } catch (error) {
     const { code, message } = asProblem(error);
     if (code !== 'maas-failed' && code !== 'maas-not-configured') throw error;
-    const told = [`Every machine is ready in MAAS, with the hardware that the documents name: ${message}.`];
+    const told = [
+      `MAAS could not be asked (${message}): every machine counts as ready, with the hardware that the documents name.`,
+    ];
     return { ...rest, machines: nodes.map(described), told };
   }
 }
