@@ -213,8 +213,8 @@ async function ask(client: Client, handle: WorkflowHandle, request: Request): Pr
 }
 
 const POLL_MS = 150;
-/** Looks without a change after which a program is calm: timers of a program are at most 40 ms, retries 20. */
-const LOOKS = 4;
+/** Looks without a change after which a program is calm: a server may fire timers a second late, however short they are. */
+const LOOKS = 9;
 const LOOKS_AT_MOST = 400;
 
 /** Waits until nothing moves, and takes up runs that are new. */
