@@ -240,12 +240,19 @@ export class SimulatedNode {
     await store.nodeIdentities.revoke({ site: this.#site, node: this.name, at, reason: 'by a person' });
     this.#world.tell(`the certificates of ${this.name} are revoked`);
     this.revokedAt = time.now;
-    time.after(ms, async () => {
-      await this.enrol();
-      this.#world.tell(`${this.name} has a new ticket`);
-      this.revokedAt = null;
-      this.restartAgent();
-    });
+    time.after(ms, () => this.#enrolAgain());
+  }
+
+  async #enrolAgain(): Promise<void> {
+    // The operator comes back when the disk takes the ticket.
+    if (this.machine.disk.free < 100_000) {
+      this.#world.time.after(60_000, () => this.#enrolAgain());
+      return;
+    }
+    await this.enrol();
+    this.#world.tell(`${this.name} has a new ticket`);
+    this.revokedAt = null;
+    this.restartAgent();
   }
 
   /** Something else takes the space of its disk, but for some bytes. */
