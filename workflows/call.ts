@@ -148,8 +148,9 @@ export async function abortNode(request: CallRequest, node: CalledNode, listener
   });
   try {
     const answer = await callActivity('abort_node', nodeRequest(request, node), options);
-    const late =
-      answer.found === 'running' ? notAborted(answer.found, answer.message) : lateResult(request.verb, answer);
+    // A release that goes on is what its run was for: the report has the machine as released.
+    const goesOn = answer.found === 'running' && request.verb !== 'release';
+    const late = goesOn ? notAborted(answer.found, answer.message) : lateResult(request.verb, answer);
     if (late) listener.finished(node.index, late);
   } catch (error) {
     const { kind, message } = failedResult(error).failure;
