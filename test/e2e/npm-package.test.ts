@@ -26,7 +26,8 @@ beforeAll(async () => {
   await run('npm', ['install', '--prefer-offline', '--no-audit', `./${packed.filename}`], { cwd: folder });
   console.log(`${packed.size} bytes, installed in ${Math.round(performance.now() - from)} ms`);
   installed = join(folder, 'node_modules/sitewright');
-});
+  // Builds and installs the package, beside all other tests.
+}, 600_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('the npm package has what runs, and no more', () => {

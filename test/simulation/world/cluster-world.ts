@@ -416,7 +416,10 @@ async function live(
         const said = `the report of ${workflowId} says that ${task} failed on ${on.name}: ${reason}`;
         if (/stopped before it started/.test(reason)) world.violated(said);
         if (/did not start it/.test(reason) && tries.length > 0) world.violated(`${said}; it had started it`);
-        const isUnsure = /offline|unknown|cancel|agent|did not start/.test(reason);
+        // Who died before the result was on the disk cannot tell it.
+        const isUnsure = /offline|unknown|cancel|agent|did not start|supervisor was killed|restarted while it ran/.test(
+          reason,
+        );
         if (tries.at(-1)?.exitCode === 0 && (!isUnsure || /AgentGone/.test(reason)))
           world.violated(`${said}; there it succeeded`);
       }
