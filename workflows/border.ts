@@ -16,6 +16,7 @@ import {
   setDefaultSignalHandler,
   setDefaultUpdateHandler,
   setHandler,
+  sleep,
   startChild,
   type Workflow,
   WorkflowIdReusePolicy,
@@ -36,7 +37,7 @@ import type {
   WorkflowContracts,
   WorkflowType,
 } from './contract.ts';
-import { failure } from './failures.ts';
+import { CHILD_MISSING, failure } from './failures.ts';
 import { UNREADABLE } from './payload-converter.ts';
 import { sideQueue } from './protocol.ts';
 
@@ -209,6 +210,9 @@ export interface Child<W extends WorkflowType> {
  *
  * It is signalled and cancelled by its id: after a reset of its parent, a server (seen with 1.29) takes what the SDK sends to a
  * child for the request of a stranger, and refuses it. The run would neither pause, stop nor end its children.
+ *
+ * A child that ended while its parent was closed, as one does when someone terminates the parent, tells no one of its end: not even
+ * a parent that is reset and waits for it. What is sent to it does not arrive; if no result follows, it fails.
  */
 export async function startChildOf<W extends WorkflowType>(
   type: W,
@@ -243,14 +247,29 @@ export async function startChildOf<W extends WorkflowType>(
     hasEnded = true;
   };
   void child.result().then(end, end);
+  let miss: (failed: Error) => void = () => undefined;
+  const missing = new Promise<never>((_, reject) => {
+    miss = reject;
+  });
+  missing.catch(() => undefined);
+  let isMissed = false;
+  const notThere = async (): Promise<void> => {
+    if (hasEnded || isMissed) return;
+    isMissed = true;
+    // Its result may be on its way.
+    await CancellationScope.nonCancellable(() => sleep(RESULT_FOLLOWS_MS));
+    miss(failure(CHILD_MISSING, `${options.id} has ended, while its run was closed`));
+  };
   const cancel = () => (hasEnded ? undefined : CancellationScope.nonCancellable(() => byId.cancel()));
-  void scope.cancelRequested.catch(cancel).catch(() => undefined);
+  void scope.cancelRequested.catch(cancel).catch(notThere);
   return {
     run: child.firstExecutionRunId,
-    result: () => child.result(),
-    signal: (name, ...payload) => byId.signal(name, ...payload).catch(() => undefined),
+    result: () => Promise.race([child.result(), missing]),
+    signal: (name, ...payload) => byId.signal(name, ...payload).catch(() => void notThere()),
   };
 }
+
+const RESULT_FOLLOWS_MS = 20_000;
 
 /** Starts a workflow that goes on whatever becomes of this one. Resolves once it runs, or could not be started. */
 export async function startDetached<W extends WorkflowType>(

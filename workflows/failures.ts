@@ -18,8 +18,12 @@ export function stepError(error: unknown): StepError {
   return { type, message: message ?? root.message };
 }
 
+/** Type of the failure of a child that is not there any more, and of whose end nothing is known. */
+export const CHILD_MISSING = 'ChildMissing';
+
 /** Which child workflow someone ended, and how: it has no result. Null for any other error. */
 export function endOfChild(error: unknown): string | null {
+  if (error instanceof ApplicationFailure && error.type === CHILD_MISSING) return error.message;
   if (!(error instanceof ChildWorkflowFailure)) return null;
   const end = CHILD_ENDS[error.cause?.name ?? ''];
   return end === undefined ? null : `${error.execution.workflowId} ${end}`;

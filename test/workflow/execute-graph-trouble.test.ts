@@ -254,6 +254,36 @@ describe('a run in parts that is reset to before most of what it has told them',
     await run.worker.stop();
   });
 
+  it('ends at a stop or cancel when they ended with it, while someone had terminated it', async () => {
+    const closed = await Promise.all(
+      (['stop', 'cancel'] as const).map(async (how) => {
+        const graph = scriptedGraph({ plans: { default: chain }, partOf: (id) => (id === 'n1' ? 0 : 1) });
+        graph.hold.add('all');
+        const run = await startGraphRun(rig, graph);
+        await graph.heldTask('a@n1');
+        await run.handle.terminate('tests');
+        for (const part of [1, 2]) {
+          const handle = rig.client.workflow.getHandle(`${run.handle.workflowId}/11.${part}`);
+          await eventually(async () => (await handle.describe()).status.name !== 'RUNNING');
+        }
+        const again = await resetRun(
+          rig,
+          { workflowId: run.handle.workflowId, runId: run.handle.firstExecutionRunId },
+          (events) => events.findLast((event) => event.workflowTaskCompletedEventAttributes)!.eventId!,
+        );
+        await (how === 'stop' ? again.signal('stop') : again.cancel());
+        await expect(again.result()).rejects.toThrow();
+        await run.worker.stop();
+        return graph.closedGraphs;
+      }),
+    );
+    const reason = expect.stringMatching(/11\.[12] has ended, while its run was closed$/) as string;
+    expect(closed).toMatchObject([
+      [{ outcome: 'failed', reason }],
+      [{ outcome: 'stopped', reason: 'the run was cancelled' }],
+    ]);
+  });
+
   it('ends when they have ended meanwhile', async () => {
     const graph = scriptedGraph({ plans: { default: chain }, partOf: (id) => (id === 'n1' ? 0 : 1) });
     let open = (): void => undefined;

@@ -366,7 +366,9 @@ export class SimulatedTemporal {
         const succeeded = { runId: child.firstRunId };
         this.arrived(execution, { resolveChildWorkflowExecutionStart: { seq, succeeded } });
       }
-      if (child.status !== 'RUNNING') this.#childClosed(execution, seq, child);
+      // Of an end after that of the run that is reset it does not learn: there was no one to tell (seen with server 1.29).
+      const wasHeard = !isStarted || !(running ?? base).children.has(seq);
+      if (child.status !== 'RUNNING' && wasHeard) this.#childClosed(execution, seq, child);
     }
     this.wake(execution);
     return execution;
