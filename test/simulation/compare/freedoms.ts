@@ -34,4 +34,11 @@ export const FREEDOMS: readonly Freedom[] = [
       simulated.length !== real.length &&
       withoutClose(simulated) === withoutClose(real),
   },
+  {
+    name: 'requests to another workflow arrive in either order',
+    reason:
+      'A server passes on each request to another workflow (a signal, a cancellation) by a task of its own, and the tasks of one workflow task run side by side.',
+    explains: ({ thing, simulated, real }) =>
+      thing.startsWith('to ') && JSON.stringify([...simulated].sort()) === JSON.stringify([...real].sort()),
+  },
 ];
