@@ -8,7 +8,7 @@ import type { GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/in
 import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { eventually } from '../rig/agent-site.ts';
 import { recordHistory } from '../rig/histories.ts';
-import { type Events, resetRun } from '../rig/reset-run.ts';
+import { type EventId, type Events, resetRun } from '../rig/reset-run.ts';
 import { failed, ok, type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.ts';
 import { expectLegal } from '../rig/scripted-graph-checks.ts';
 import { startGraphRun } from '../rig/scripted-graph-run.ts';
@@ -167,6 +167,18 @@ it('a run in parts continues after a reset, with new children in place of the ol
   await run.worker.stop();
 });
 
+const resetTo = ({ handle }: Awaited<ReturnType<typeof startGraphRun>>, to: (events: Events) => EventId) =>
+  resetRun(rig, { workflowId: handle.workflowId, runId: handle.firstExecutionRunId }, to);
+
+const lastTask = (events: Events): EventId =>
+  events.findLast((event) => event.workflowTaskCompletedEventAttributes)!.eventId!;
+
+/** The workflow task after the first messages to parts. */
+const whenPartsBegan = (events: Events): EventId => {
+  const began = events.findIndex((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes);
+  return events.slice(began).find((event) => event.workflowTaskCompletedEventAttributes)!.eventId!;
+};
+
 describe('a run in parts that is reset to behind their start', () => {
   async function resetBehindParts() {
     const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
@@ -177,12 +189,7 @@ describe('a run in parts that is reset to behind their start', () => {
       events.filter((event) => event.childWorkflowExecutionStartedEventAttributes);
     await eventually(async () => started((await run.handle.fetchHistory()).events!).length === 2);
     await run.update('pause');
-    const execution = { workflowId: run.handle.workflowId, runId: run.handle.firstExecutionRunId };
-    const again = await resetRun(
-      rig,
-      execution,
-      (events) => events.findLast((event) => event.workflowTaskCompletedEventAttributes)!.eventId!,
-    );
+    const again = await resetTo(run, lastTask);
     expect(started((await again.fetchHistory()).events!)).toHaveLength(2);
     return { graph, run, again };
   }
@@ -225,14 +232,7 @@ describe('a run in parts that is reset to before most of what it has told them',
     const run = await startGraphRun(rig, graph);
     for (const task of ['a@n1', 'b@n2']) (await graph.heldTask(task)).finish();
     const third = await graph.heldTask('c@n1');
-    const again = await resetRun(
-      rig,
-      { workflowId: run.handle.workflowId, runId: run.handle.firstExecutionRunId },
-      (events) => {
-        const began = events.findIndex((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes);
-        return events.slice(began).find((event) => event.workflowTaskCompletedEventAttributes)!.eventId!;
-      },
-    );
+    const again = await resetTo(run, whenPartsBegan);
     return { graph, run, again, third };
   }
 
@@ -266,11 +266,7 @@ describe('a run in parts that is reset to before most of what it has told them',
           const handle = rig.client.workflow.getHandle(`${run.handle.workflowId}/11.${part}`);
           await eventually(async () => (await handle.describe()).status.name !== 'RUNNING');
         }
-        const again = await resetRun(
-          rig,
-          { workflowId: run.handle.workflowId, runId: run.handle.firstExecutionRunId },
-          (events) => events.findLast((event) => event.workflowTaskCompletedEventAttributes)!.eventId!,
-        );
+        const again = await resetTo(run, lastTask);
         await (how === 'stop' ? again.signal('stop') : again.cancel());
         await expect(again.result()).rejects.toThrow();
         await run.worker.stop();
@@ -297,14 +293,7 @@ describe('a run in parts that is reset to before most of what it has told them',
     };
     const run = await startGraphRun(rig, graph);
     await eventually(async () => reached);
-    const again = await resetRun(
-      rig,
-      { workflowId: run.handle.workflowId, runId: run.handle.firstExecutionRunId },
-      (events) => {
-        const began = events.findIndex((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes);
-        return events.slice(began).find((event) => event.workflowTaskCompletedEventAttributes)!.eventId!;
-      },
-    );
+    const again = await resetTo(run, whenPartsBegan);
     open();
     expect(await again.result()).toMatchObject({ outcome: 'success', transaction: 10 });
     await run.worker.stop();

@@ -58,14 +58,15 @@ export function receiveBatch(s: Scheduler, message: ToPart): { readonly offline:
   else if (message.stop !== undefined) s.halted = message.stop === 'failure';
   // A paused or stopped part returns its unused permits immediately.
   if (message.pause !== undefined || message.stop !== undefined) markAllClasses(s, outbox);
-  const isWhole = message.whole !== undefined;
-  setVertices(
-    s,
-    (task) => outbox.externals.get(task)!,
-    changesIn(message.tasks, isWhole ? outbox.externals.keys() : []),
-  );
+  const { tasks = [], joins = [] } = message;
+  const vertexOfTask = (task: number): number => outbox.externals.get(task)!;
   const vertexOfJoin = (join: number): number => taskCount(graph) + outbox.globalJoins.get(join)!;
-  setVertices(s, vertexOfJoin, changesIn(message.joins, isWhole ? outbox.globalJoins.keys() : []));
+  setVertices(s, vertexOfTask, tasks);
+  setVertices(s, vertexOfJoin, joins);
+  if (message.whole !== undefined) {
+    setVertices(s, vertexOfTask, unnamed(tasks, outbox.externals.keys()));
+    setVertices(s, vertexOfJoin, unnamed(joins, outbox.globalJoins.keys()));
+  }
   for (const name of approved ?? []) approve(s, name);
   for (const asked of retry ?? []) {
     const rejection = retryRejection(s, asked);
@@ -94,11 +95,10 @@ export function receiveBatch(s: Scheduler, message: ToPart): { readonly offline:
   return { offline: message.begin.offline.map((whole) => local.get(whole)!) };
 }
 
-/** Changes, and 0 for the others of `all`. */
-function changesIn(changes: readonly Change[] = [], all: Iterable<number>): Change[] {
+/** 0 for those of `all` that the changes do not name. */
+function unnamed(changes: readonly Change[], all: Iterable<number>): Change[] {
   const named = new Set(changes.map(([number]) => number));
-  const others = [...all].filter((number) => !named.has(number));
-  return [...changes, ...others.map((number) => [number, 0, null] as const)];
+  return [...all].filter((number) => !named.has(number)).map((number) => [number, 0, null]);
 }
 
 function setVertices(s: Scheduler, vertexOf: (number: number) => number, changes: readonly Change[]): void {

@@ -101,16 +101,13 @@ export function rehearsalOperations(
     agents: RehearsalOrder['agents'],
   ): Promise<RehearsedFaults> {
     const problems: string[] = [];
+    const unknown = (kind: string, name: string, known: readonly string[]): void => {
+      problems.push(unknownName(kind, name, known));
+    };
+    const deployed = nodes.map(({ name }) => name);
     const failDeployment = fail_nodes.flatMap((name) => {
       const node = nodes.find((one) => one.name === name || one.hostname === name);
-      if (node === undefined)
-        problems.push(
-          unknownName(
-            'node',
-            name,
-            nodes.map((one) => one.name),
-          ),
-        );
+      if (node === undefined) unknown('node', name, deployed);
       return node?.hostname ?? [];
     });
     const tasks =
@@ -118,18 +115,12 @@ export function rehearsalOperations(
         ? []
         : (await Promise.all(types.map((type) => clusterTasks(store, cluster, type, 'merged')))).flat();
     const names = [...new Set(tasks.map(({ id }) => id))];
+    const served = agents.map(({ shown }) => shown);
     const failTasks = fail_tasks.map(({ task, node }) => {
-      if (!names.includes(task)) problems.push(unknownName('task', task, names));
+      if (!names.includes(task)) unknown('task', task, names);
       if (node === undefined) return { task };
       const agent = agents.find((one) => one.shown === node || one.uid === node || one.node === node);
-      if (agent === undefined)
-        problems.push(
-          unknownName(
-            'node',
-            node,
-            agents.map((one) => one.shown),
-          ),
-        );
+      if (agent === undefined) unknown('node', node, served);
       return { task, node: agent?.uid ?? node };
     });
     if (problems.length > 0)

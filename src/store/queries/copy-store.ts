@@ -51,13 +51,10 @@ export class CopyStore {
     };
     if (site !== undefined) {
       const [row] = await take('site', (eb) => eb('name', '=', site));
-      const numbers = [row?.latestRevision, row?.lastGoodRevision, revision].filter((one) => typeof one === 'number');
-      await take('revision', (eb) =>
-        eb.and([eb('site', '=', site), eb('number', 'in', numbers.length > 0 ? numbers : [0])]),
-      );
-      await take('revisionDeployment', (eb) =>
-        eb.and([eb('site', '=', site), eb('revision', 'in', numbers.length > 0 ? numbers : [0])]),
-      );
+      const known = [row?.latestRevision, row?.lastGoodRevision, revision].filter((one) => typeof one === 'number');
+      const numbers = [0, ...known];
+      await take('revision', (eb) => eb.and([eb('site', '=', site), eb('number', 'in', numbers)]));
+      await take('revisionDeployment', (eb) => eb.and([eb('site', '=', site), eb('revision', 'in', numbers)]));
       await take('deployedMachine', (eb) => eb('site', '=', site));
       await take('nodeFact', (eb) => eb('site', '=', site));
       await take('nodeMaintenance', (eb) => eb('site', '=', site));
