@@ -1,11 +1,12 @@
-// A newcomer's first minutes, as rows of first-minutes.md: `node bench/first-minutes.ts [cached] [warm] [built] [npx]`; all by default.
+// A newcomer's first minutes, as rows of first-minutes.md: `node bench/first-minutes.ts [cached] [warm] [built] [install] [npx]`; all by default.
 //   cached  git clone to the end of `npm run demo`, with Node.js 24 and Temporal's server in the cache
 //   warm    `npm run demo` again in that clone
 //   built   the same as cached with an empty cache: Node.js is fetched, and Temporal's server compiled by a Go without a cache
-//   npx     the packed package in an empty folder, with an empty cache of npx
+//   install npm's installation of the packed package in an empty project, from npm's cache
+//   npx     the packed package in an empty folder, with an empty cache of npm; Node.js 24 and Temporal's server cached
 import './bounded.ts';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,10 +21,14 @@ const PATH = (process.env.PATH ?? '')
   .split(':')
   .filter((part) => !part.startsWith(cacheFolder()))
   .join(':');
+const DEMO = 'deploy_site of stl1 revision 1: success with failures';
 const bare = { ...process.env, PATH, NO_COLOR: '1' };
 
-/** Prints a row of the table: seconds by the clock and of the processor, load, what is wanted, and the ratio to it. */
-function measure(name: string, goal: number, script: string, env: NodeJS.ProcessEnv): void {
+/**
+ * Prints a row of the table: seconds by the clock and of the processor, load, what is wanted, and the ratio to it.
+ * @param said what the script must have printed once
+ */
+function measure(name: string, goal: number | undefined, script: string, env: NodeJS.ProcessEnv, said = DEMO): void {
   const load = loadavg()[0]!.toFixed(1);
   const log = join(folder, 'said');
   const times = execFileSync('bash', ['-ec', `TIMEFORMAT='%R %U %S'; { time { ${script}; } >"$0" 2>&1; } 2>&1`, log], {
@@ -32,20 +37,19 @@ function measure(name: string, goal: number, script: string, env: NodeJS.Process
     encoding: 'utf8',
   });
   const [wall = 0, user = 0, system = 0] = times.trim().split(' ').map(Number);
-  const ran = execFileSync('grep', ['-c', 'deploy_site of stl1 revision 1: success with failures', log], {
-    encoding: 'utf8',
-  });
-  if (ran.trim() !== '1') throw new Error(`${name}: the demo did not end as it should, see ${log}`);
+  const output = readFileSync(log, 'utf8');
+  if (output.split(said).length !== 2) throw new Error(`${name} did not end as it should:\n${output}`);
   const day = new Date().toISOString().slice(0, 16).replace('T', ' ');
-  console.log(
-    `| ${day} | ${name} | ${wall.toFixed(0)} | ${(user + system).toFixed(0)} | ${load} to ${loadavg()[0]!.toFixed(1)} | ${goal} | ${(wall / goal).toFixed(2)} |`,
-  );
+  const wanted = goal === undefined ? '| |' : `${goal} | ${(wall / goal).toFixed(2)} |`;
+  const took = `${wall.toFixed(0)} | ${(user + system).toFixed(0)} | ${load} to ${loadavg()[0]!.toFixed(1)}`;
+  console.log(`| ${day} | ${name} | ${took} | ${wanted}`);
 }
 
 try {
   const clone = (name: string) => `git clone --quiet --no-hardlinks ${root} ${name} && cd ${name} && npm run demo`;
-  if (wants('cached')) measure('clone to the end of the demo, Temporal cached', 90, clone('one'), bare);
-  if (wants('warm') && wants('cached')) measure('demo again in that clone', 30, 'cd one && npm run demo', bare);
+  if (wants('cached') || wants('warm'))
+    measure('clone to the end of the demo, Temporal cached', 90, clone('one'), bare);
+  if (wants('warm')) measure('demo again in that clone', 30, 'cd one && npm run demo', bare);
   if (wants('built')) {
     const cache = { SITEWRIGHT_CACHE: join(folder, 'cache'), GOCACHE: join(folder, 'go-cache') };
     const without = PATH.split(':')
@@ -53,22 +57,28 @@ try {
       .join(':');
     measure('clone to the end of the demo, Temporal built', 300, clone('two'), { ...bare, ...cache, PATH: without });
   }
-  if (wants('npx')) {
-    const [packed] = JSON.parse(
+  if (wants('install') || wants('npx')) {
+    const [{ filename, size, unpackedSize }] = JSON.parse(
       execFileSync('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
         cwd: root,
         encoding: 'utf8',
       }),
-    ) as [{ readonly filename: string }];
-    const empty = join(folder, 'empty');
-    mkdirSync(empty);
-    symlinkSync(join(folder, packed.filename), join(empty, packed.filename));
-    measure(
-      'npx of the package in an empty folder, Temporal cached',
-      90,
-      `cd empty && npx --yes ./${packed.filename} demo`,
-      bare,
-    );
+    ) as [{ readonly filename: string; readonly size: number; readonly unpackedSize: number }];
+    const archive = join(folder, filename);
+    if (wants('install')) {
+      const script = `mkdir project && cd project && npm init --yes >/dev/null && npm install --prefer-offline --no-audit ${archive}`;
+      measure('npm install of the package, from a full cache of npm', undefined, script, bare, '\nadded ');
+      const [installed] = execFileSync('du', ['--summarize', '--block-size=1MB', join(folder, 'project')], {
+        encoding: 'utf8',
+      }).split('\t');
+      const [packed, unpacked] = [size, unpackedSize].map((bytes) => (bytes / 1e6).toFixed(1));
+      console.log(`The package is ${packed} MB, unpacked ${unpacked} MB, and with all that it needs ${installed} MB.`);
+    }
+    if (wants('npx')) {
+      const script = `mkdir empty && cd empty && npx --yes ${archive} demo`;
+      const empty = { ...bare, npm_config_cache: join(folder, 'npm-cache') };
+      measure('npx of the package in an empty folder, with an empty cache of npm', 90, script, empty);
+    }
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -28,6 +28,9 @@ const KEY = 'consumerkeyadmin01:tokenkeyadmin00001:tokensecretadmin0000000000000
 const SIMULATOR = ['maas', 'simulate', '--port', '5240', '--auto', '{"commission_ms": 1000, "deploy_ms": 2000}'];
 const TEMPORAL = ['server', 'start-dev', '--headless', '--ip', '127.0.0.1', '--log-level', 'error'];
 
+/** A named one, which outlives its containers. */
+const VOLUME = `sitewright-artifacts-${process.pid}`;
+
 const artifact = (name: string): string => join(resolve(root, release ?? ''), name);
 const debian = version.replace('-', '~');
 
@@ -99,6 +102,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const name of containers.reverse()) await podman('rm', '--force', '--time', '0', '--volumes', name);
+  if (release !== undefined) await podman('volume', 'rm', '--force', VOLUME);
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
 
@@ -140,7 +144,7 @@ describe.skipIf(release === undefined)('an artifact in an empty container', { ti
     mkdirSync(state);
     const net = await start('temporal', '--network', 'none', '--entrypoint', 'temporal', IMAGE, ...TEMPORAL);
     const shared = ['--network', `container:${net}`, '--read-only', '--tmpfs', '/tmp', '--cap-drop', 'ALL'];
-    const volume = ['--volume', `sitewright-artifacts-${process.pid}:/var/lib/sitewright`];
+    const volume = ['--volume', `${VOLUME}:/var/lib/sitewright`];
     await start('maas', ...shared, IMAGE, ...SIMULATOR, '--seed', 'deploy/stl1-machines.json');
     const settings = Object.entries({
       TEMPORAL_ADDRESS: '127.0.0.1:7233',
