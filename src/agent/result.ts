@@ -11,7 +11,8 @@ type SpaceLimit =
 export type TaskFailure =
   | { readonly kind: 'exit'; readonly exitCode: number }
   | { readonly kind: 'signal'; readonly signal: string }
-  | { readonly kind: 'timeout'; readonly seconds: number }
+  /** It was asked to end when its time was up. `exitCode`: with which it then ended by itself. */
+  | { readonly kind: 'timeout'; readonly seconds: number; readonly exitCode?: number }
   | { readonly kind: 'cancelled'; readonly reason: string; readonly by?: string }
   /** The supervisor or the machine stopped before the task ended. The caller must know whether it may run again. */
   | { readonly kind: 'interrupted'; readonly cause: 'reboot' | 'supervisor-lost' | 'supervisor-stopped' }
@@ -120,7 +121,9 @@ export function describeFailure(failure: TaskFailure): string {
     case 'signal':
       return `was ended by ${failure.signal}`;
     case 'timeout':
-      return `did not end within ${failure.seconds} s; its processes were killed`;
+      return failure.exitCode === undefined
+        ? `did not end within ${failure.seconds} s; its processes were killed`
+        : `did not end within ${failure.seconds} s; told to end, it ended with exit code ${failure.exitCode}`;
     case 'cancelled':
       return `was cancelled${failure.by === undefined ? '' : ` by ${failure.by}`}: ${failure.reason}`;
     case 'interrupted':

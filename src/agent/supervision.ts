@@ -23,6 +23,7 @@ import {
 } from './result.ts';
 import { scrubProgress, scrubResult } from './scrub-result.ts';
 import { resultWithout, scratchFolder, settle } from './settle.ts';
+import { stoppedEnd } from './stopped-end.ts';
 import type { SupervisorMessage } from './supervisor-message.ts';
 import { runCommand } from './task-process.ts';
 import type { Runnable, TaskContext, TryEnd } from './task-runner.ts';
@@ -251,12 +252,10 @@ export class Supervision {
     return end;
   }
 
-  /** The failure of a stopped task is the cause of the stop, unless it had already succeeded. */
   #verdict(end: TryEnd, tooLong: boolean, killed: KillRecord | undefined): TryEnd {
     const stopped: StopCause | undefined =
       this.#cause ?? (tooLong ? { kind: 'timeout', seconds: this.#task.limits.timeoutSec } : undefined);
-    if (stopped === undefined || (end.failure === null && (killed === undefined || killed.found === 0))) return end;
-    return { ...end, failure: failureOf(stopped), changed: end.changed === false ? false : null };
+    return stopped === undefined ? end : stoppedEnd(end, failureOf(stopped), killed?.found ?? 0);
   }
 
   async #finish(end: TryEnd, startedAt: string): Promise<void> {

@@ -26,6 +26,8 @@ export const DEFAULT_TASK_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/
 
 /** A daemon may keep the output open after the program's end: reading stops after this much silence. */
 const SILENCE_MS = 300;
+/** It may also go on to write: the task has ended nevertheless. */
+const LAST_WORDS_MS = 2000;
 
 interface OutputSink {
   write(stream: 'stdout' | 'stderr', chunk: Buffer): void;
@@ -83,12 +85,14 @@ export async function runCommand(
     }
     let end: CommandEnd | undefined;
     let silence: NodeJS.Timeout | undefined;
+    let lastWords: NodeJS.Timeout | undefined;
+    const leave = () => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
     const waitForSilence = () => {
       clearTimeout(silence);
-      silence = setTimeout(() => {
-        child.stdout.destroy();
-        child.stderr.destroy();
-      }, SILENCE_MS);
+      silence = setTimeout(leave, SILENCE_MS);
     };
     const take = (stream: 'stdout' | 'stderr') => (chunk: Buffer) => {
       sink.write(stream, chunk);
@@ -100,9 +104,11 @@ export async function runCommand(
     child.once('exit', (code, signal) => {
       end = signal === null ? { kind: 'exit', exitCode: code ?? 1 } : { kind: 'signal', signal };
       waitForSilence();
+      lastWords = setTimeout(leave, LAST_WORDS_MS);
     });
     child.once('close', () => {
       clearTimeout(silence);
+      clearTimeout(lastWords);
       if (end !== undefined) resolve(end);
     });
   });

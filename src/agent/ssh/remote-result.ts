@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import {
   describeFailure,
   type OutputRecord,
@@ -116,13 +117,21 @@ function endOf(
       };
     case 'timeout':
     case 'try-timeout':
-      return { ...unknown, exitCode, failure: { kind: 'timeout', seconds: limitSeconds } };
+      return {
+        ...unknown,
+        exitCode,
+        // From 128 on, a shell says by it which signal ended the program.
+        failure: { kind: 'timeout', seconds: limitSeconds, ...given({ exitCode: ended(exitCode) }) },
+      };
     case 'busy':
       return { ...unknown, changed: false, failure: { kind: 'busy', holder: 'another task of this node' } };
     default:
       return doneEnd(type, record, exitCode ?? record.count('code'));
   }
 }
+
+const ended = (exitCode: number | null): number | undefined =>
+  exitCode !== null && exitCode < 128 ? exitCode : undefined;
 
 function doneEnd(type: string, record: EndRecord, exitCode: number): RemoteEnd {
   const ssh = findRunner(type)?.ssh;

@@ -15,6 +15,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { executionFolder, folderName, stableJson } from '../../../src/agent/execution.ts';
 import { prepareTask } from '../../../src/agent/prepare-task.ts';
 import { describeFailure, outcomeOf } from '../../../src/agent/result.ts';
+import { stoppedEnd } from '../../../src/agent/stopped-end.ts';
 import { typesOver } from '../../../src/core/task-types/index.ts';
 import { AgentRig } from '../../rig/agent.ts';
 import { Gate } from '../../rig/gate.ts';
@@ -283,6 +284,48 @@ describe('words', () => {
       'no space is left on the disk of /var/lib/sitewright',
     );
     expect(describeFailure({ kind: 'timeout', seconds: 3 })).toBe('did not end within 3 s; its processes were killed');
+    expect(describeFailure({ kind: 'timeout', seconds: 3, exitCode: 0 })).toBe(
+      'did not end within 3 s; told to end, it ended with exit code 0',
+    );
+  });
+});
+
+describe('a task at its time limit', () => {
+  const timeout = { kind: 'timeout', seconds: 60 } as const;
+  const failed = { kind: 'exit', exitCode: 3 } as const;
+
+  it.each([
+    ['success', { failure: null, changed: null, exitCode: 0 }],
+    ['failure', { failure: failed, changed: null, exitCode: 3 }],
+  ])('that ended before anything was told to end counts by its own end: %s', (_, end) => {
+    expect(stoppedEnd(end, timeout, 0)).toEqual(end);
+  });
+
+  it('that was told to end has not succeeded, whatever exit code it then gives', () => {
+    expect(stoppedEnd({ failure: null, changed: null, exitCode: 0 }, timeout, 1)).toEqual({
+      failure: { ...timeout, exitCode: 0 },
+      changed: null,
+      exitCode: 0,
+    });
+    const killed = { failure: { kind: 'signal', signal: 'SIGTERM' }, changed: null, signal: 'SIGTERM' } as const;
+    expect(stoppedEnd(killed, timeout, 1)).toMatchObject({ failure: timeout });
+    const cancelled = { kind: 'cancelled', reason: 'not needed' } as const;
+    expect(stoppedEnd({ failure: failed, changed: null, exitCode: 3 }, cancelled, 0).failure).toBe(cancelled);
+  });
+
+  it('and ends with exit code 0 because it was told to has failed, and its report says so', async () => {
+    const heeding = rig.task('shell', {
+      cmd: "trap 'echo half; exit 0' TERM; sleep 1000 & wait",
+      timeout: 0.5,
+      retries: 0,
+    });
+    expect(await rig.run(agent, heeding)).toMatchObject({
+      outcome: 'failed',
+      failure: { kind: 'timeout', seconds: 0.5, exitCode: 0 },
+      message: 'did not end within 0.5 s; told to end, it ended with exit code 0',
+      killed: { cause: 'timeout', survivors: 0 },
+      exitCode: 0,
+    });
   });
 });
 

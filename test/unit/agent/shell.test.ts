@@ -68,6 +68,15 @@ describe.skipIf(process.platform !== 'linux')('shell', () => {
     process.kill(Number(result.output.stdout.tail.split('\n')[0]), 'SIGKILL');
   });
 
+  it('has ended with its command, though a daemon that it leaves goes on to write', async () => {
+    const task = rig.task('shell', {
+      cmd: 'setsid bash -c "while echo on; do sleep 0.05; done" & echo $!',
+      timeout: 30,
+    });
+    const result = await rig.run(agent, task);
+    expect(result).toMatchObject({ outcome: 'success', exitCode: 0 });
+  });
+
   it('master_shell is the same runner', async () => {
     expect((await rig.run(agent, rig.task('master_shell', { cmd: 'echo m' }))).output.stdout.tail).toBe('m\n');
   });
