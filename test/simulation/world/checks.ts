@@ -14,7 +14,7 @@ type By = ReturnType<typeof caller>;
 interface Try {
   /** When it last proved that its run has the site, and whether it has. */
   provenAt: number | null;
-  /** When it asked whether the run is paused. */
+  /** When it was told that the run is not paused. */
   askedAt: number | null;
   changes: number;
 }
@@ -157,10 +157,16 @@ export class SiteChecks implements Observer {
         this.#world.violated(`${workflowId} ends while it is paused`);
   }
 
-  askedHold(by: By, workflowId: string): void {
-    if (by === null) return;
-    const isPaused = this.pausedSince.has(workflowId);
-    this.#try(by).askedAt = isPaused ? null : this.#world.time.now;
+  /** It may begin, unless the run was paused when it asked and still is when it has its answer. */
+  askedHold(by: By, workflowId: string): () => void {
+    if (by === null) return () => undefined;
+    const one = this.#try(by);
+    const since = this.pausedSince.get(workflowId);
+    one.askedAt = null;
+    return () => {
+      const isPaused = since !== undefined && this.pausedSince.get(workflowId) === since;
+      one.askedAt = isPaused ? null : this.#world.time.now;
+    };
   }
 
   beforeMaasChange(by: By, method: string, path: string, body: string): void {

@@ -16,7 +16,7 @@ import { graphWorkflowId } from '../../../workflows/protocol.ts';
 import { ClaimTrace } from './claim-trace.ts';
 import { FAIR, type GatewayWeather, SimulatedGateway } from './gateway-port.ts';
 import { processOf } from './machine.ts';
-import { SimulatedNode } from './node-agent.ts';
+import { hasSucceeded, SimulatedNode } from './node-agent.ts';
 import { Script, stateOf } from './script.ts';
 import { takeOverSystemCalls } from './system-calls.ts';
 import type { Verdict } from './verdict.ts';
@@ -127,8 +127,14 @@ async function live(
     beforeMaasChange: () => undefined,
     afterMaasChange: () => undefined,
     askedHold(by, workflowId) {
-      if (by !== null && pausedSince.has(workflowId)) askedWhilePaused.add(tryOf(by));
-      if (by !== null && stopped.has(workflowId)) askedWhileStopped.add(tryOf(by));
+      const since = pausedSince.get(workflowId);
+      const wasStopped = stopped.has(workflowId);
+      // Who asks in the last moment of a pause may be told that it is over.
+      return () => {
+        if (by === null) return;
+        if (since !== undefined && pausedSince.get(workflowId) === since) askedWhilePaused.add(tryOf(by));
+        if (wasStopped && stopped.has(workflowId)) askedWhileStopped.add(tryOf(by));
+      };
     },
   };
   const region = await openRegion({});
@@ -387,7 +393,7 @@ async function live(
           const node = nodes[Number(uid) - 1];
           if (status !== 'success' || node === undefined) continue;
           const name = graphRunName(graph.id, runId);
-          if (!node.effects.some((one) => one.run === name && one.task === task && one.exitCode === 0))
+          if (!node.effects.some((one) => one.run === name && one.task === task && hasSucceeded(one)))
             world.violated(`${task} counts as a success on ${node.name} in run ${name}, and never succeeded there`);
         }
     }
@@ -420,7 +426,8 @@ async function live(
         const isUnsure = /offline|unknown|cancel|agent|did not start|supervisor was killed|restarted while it ran/.test(
           reason,
         );
-        if (tries.at(-1)?.exitCode === 0 && (!isUnsure || /AgentGone/.test(reason)))
+        const last = tries.at(-1);
+        if (last !== undefined && hasSucceeded(last) && (!isUnsure || /AgentGone/.test(reason)))
           world.violated(`${said}; there it succeeded`);
       }
     }

@@ -25,6 +25,8 @@ interface Task {
 export class JournalTrace {
   readonly #machine: Machine;
   readonly #tasks = new Map<string, Task>();
+  /** Of earlier installations of the node: their journals are gone. */
+  readonly #past: (readonly TraceEvent[])[] = [];
   readonly #folder: string;
   #names = 0;
 
@@ -40,9 +42,15 @@ export class JournalTrace {
     };
   }
 
-  /** One for each task. */
+  /** One for each task, and for each installation. */
   get traces(): (readonly TraceEvent[])[] {
-    return [...this.#tasks.values()].map(({ events }) => events);
+    return [...this.#past, ...[...this.#tasks.values()].map(({ events }) => events)];
+  }
+
+  /** The node has an empty disk: attempts begin anew. */
+  reinstalled(): void {
+    this.#past.push(...this.traces.slice(this.#past.length));
+    this.#tasks.clear();
   }
 
   #attempt(name: string, generation: number): readonly [Task, Attempt] {

@@ -33,6 +33,8 @@ export class Process {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly files = new Map<number, OpenFile>();
   readonly signals = new EventEmitter();
+  /** Called when it is asked to end, which it may not heed. */
+  readonly asked: (() => void)[] = [];
   /** Called when it has ended, in whatever way. */
   readonly ended: (() => void)[] = [];
   /** What it reads from its standard input. */
@@ -300,6 +302,7 @@ export class Machine {
   signal(pid: number, signal: Signal): boolean {
     const process = this.processes.get(pid);
     if (process === undefined) return false;
+    for (const ask of process.asked) ask();
     if (signal === 'SIGTERM' && process.signals.listenerCount('SIGTERM') > 0)
       this.time.hosts.run(process.host, () =>
         this.time.after(

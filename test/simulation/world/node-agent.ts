@@ -28,7 +28,12 @@ export interface Effect extends ExecutionKey {
   endedAt: number | null;
   /** Null: it did not come to its end. */
   exitCode: number | null;
+  /** Its agent had asked it to end before: its exit code says nothing of its work. */
+  wasAskedToEnd: boolean;
 }
+
+/** Whether the work of a task was done, as far as anyone can know. */
+export const hasSucceeded = ({ exitCode, wasAskedToEnd }: Effect): boolean => exitCode === 0 && !wasAskedToEnd;
 
 const STATE = '/var/lib/sitewright/dc1';
 const SUPERVISOR = '/usr/bin/sitewright-supervisor';
@@ -48,6 +53,8 @@ export class SimulatedNode {
   readonly name: string;
   readonly machine: Machine;
   readonly effects: Effect[] = [];
+  /** Effects that are gone with an earlier installation, and with them the journal that knew of them. */
+  #gone = 0;
   readonly journal: JournalTrace;
   readonly #tasks: TaskModel;
   revokedAt: number | null = null;
@@ -223,6 +230,8 @@ export class SimulatedNode {
     this.#world.tell(`${this.name} is reinstalled`);
     this.#off(downMs);
     this.machine.losePower();
+    this.#gone = this.effects.length;
+    this.journal.reinstalled();
     this.machine.disk = new Disk();
     this.#install();
     void this.enrol();
@@ -312,11 +321,11 @@ export class SimulatedNode {
     ) as ExecutionKey;
     const effect: Effect = {
       ...{ run, task, node, generation, try: tryFolder.slice(tryFolder.lastIndexOf('-') + 1) },
-      ...{ startedAt: time.now, endedAt: null, exitCode: null },
+      ...{ startedAt: time.now, endedAt: null, exitCode: null, wasAskedToEnd: false },
     };
     const said = `${task} (run ${run}, generation ${generation}, try ${effect.try})`;
     this.#world.tell(`${this.name} runs ${said}`);
-    const same = this.effects.find((one) => KEY.every((name) => one[name] === effect[name]));
+    const same = this.effects.slice(this.#gone).find((one) => KEY.every((name) => one[name] === effect[name]));
     if (same !== undefined) this.#world.violated(`${this.name} runs ${said} a second time`);
     const other = this.effects.find(({ endedAt }) => endedAt === null);
     if (other !== undefined) this.#world.violated(`${this.name} runs ${said} while ${other.task} runs`);
@@ -336,6 +345,9 @@ export class SimulatedNode {
     const seconds = this.#random.chance(0.1) ? this.#random.int(60, 900) : this.#random.int(1, 50);
     const fails = this.#tasks.fails(task);
     if (this.#random.chance(0.2)) process.signals.on('SIGTERM', () => undefined);
+    process.asked.push(() => {
+      effect.wasAskedToEnd = true;
+    });
     process.ended.push(() => {
       effect.endedAt = time.now;
       if (effect.exitCode === null) this.#world.tell(`${this.name}: ${task} is ended before its end`);

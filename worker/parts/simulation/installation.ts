@@ -25,8 +25,12 @@ export interface Observer {
   readonly store: StoreSpy;
   beforeMaasChange(by: ReturnType<typeof caller>, method: string, path: string, body: string): void;
   afterMaasChange(request: MaasRequest): void;
-  /** An activity asked whether its run may start something. */
-  askedHold(by: ReturnType<typeof caller>, workflowId: string, runId: string | null): void;
+  /**
+   * An activity asks whether its run may start something.
+   *
+   * @returns called with the answer: people may act between the two
+   */
+  askedHold(by: ReturnType<typeof caller>, workflowId: string, runId: string | null): () => void;
   /** An activity is about to be told which execution a run has. */
   askedExecution?(workflowId: string, runId: string | null): void;
 }
@@ -80,7 +84,7 @@ export function lookupsOf(world: World, observer: Pick<Observer, 'askedHold' | '
     hold: (workflowId, runId) => {
       const by = caller();
       return asked(async () => {
-        observer.askedHold(by, workflowId, runId);
+        const answered = observer.askedHold(by, workflowId, runId);
         const execution = temporal.find(workflowId, runId);
         const limit = deferred<never>();
         const timer = setTimeout(() => limit.reject(new Error('4 DEADLINE_EXCEEDED: simulated')), 10_000);
@@ -88,6 +92,7 @@ export function lookupsOf(world: World, observer: Pick<Observer, 'askedHold' | '
           const answer = (await Promise.race([temporal.query(execution, 'status'), limit.promise])) as Awaited<
             ReturnType<RunLookups['hold']>
           >;
+          answered();
           return { paused: answer.paused, stopping: answer.stopping };
         } finally {
           clearTimeout(timer);

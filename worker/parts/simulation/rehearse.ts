@@ -22,7 +22,7 @@ const NOTHING: Observer = {
   store: () => undefined,
   beforeMaasChange: () => undefined,
   afterMaasChange: () => undefined,
-  askedHold: () => undefined,
+  askedHold: () => () => undefined,
 };
 
 /** What is the same for all rehearsals of a process. */
