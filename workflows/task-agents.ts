@@ -180,7 +180,7 @@ export class Agents {
    * Sends the same generation each time, so that an agent follows a task it has started already instead of repeating it.
    * Uses callbacks, not `await`: the SDK records a stack trace for each promise, and this is the hot path of a run.
    */
-  #send(attempt: Attempt, times = 1, isTaken = false): void {
+  #send(attempt: Attempt, times = 1, known: Silence = 'untaken'): void {
     const { id, queue, request, seconds, patience, listener } = attempt;
     const { task, generation, type } = request;
     const summary = `${task} on ${id} (${type}${generation > 1 ? `, attempt ${generation}` : ''})`;
@@ -193,7 +193,7 @@ export class Agents {
     callActivityThen('run_task', request, options, ended, (error) => {
       const silence = silenceIn(error);
       if (silence === null) return ended(endOf(error));
-      if (this.#open.delete(request)) void this.#wait(attempt, times, isTaken || silence === 'taken');
+      if (this.#open.delete(request)) void this.#wait(attempt, times, surest(known, silence));
     });
   }
 
@@ -201,12 +201,10 @@ export class Agents {
    * After the node did not take the task, or sent no heartbeats: sends it again once the agent answers. If an agent started
    * it before and went offline, only the node's journal has its result. So it does after a reset, which the run does not notice.
    */
-  async #wait(attempt: Attempt, times: number, isTaken: boolean): Promise<void> {
+  async #wait(attempt: Attempt, times: number, known: Silence): Promise<void> {
     const { id, queue, request, isForMaster, patience, listener } = attempt;
-    const isWithdrawn = listener.isStopping() && !isTaken;
-    const withdraw = (): void => {
-      listener.ended({ outcome: 'not_reached', message: `${id} had not started it when the run stopped` });
-    };
+    const isWithdrawn = listener.isStopping() && known !== 'taken';
+    let isKnownNot = known === 'untaken';
     listener.silent(true);
     try {
       const about = isWithdrawn
@@ -215,15 +213,17 @@ export class Agents {
       const asked = isForMaster ? this.#pingOn(controlQueue(queue), id, about) : this.#ping(id, about);
       const answer = await asked.finally(() => listener.silent(false));
       if (answer !== null && (!isWithdrawn || answer.started === true))
-        return this.#send(attempt, times + 1, isTaken || isWithdrawn);
+        return this.#send(attempt, times + 1, isWithdrawn ? 'taken' : known);
+      isKnownNot ||= answer !== null;
     } catch (error) {
       return listener.ended(endOf(error));
     }
-    if (isWithdrawn) return withdraw();
-    if (isTaken) {
-      const message = `${id} started it, but its agent is offline: a retry, or a run --from this one, reads the result once the agent is back`;
+    if (!isKnownNot) {
+      const message = `${id} may have started it, and its agent is offline: a retry, or a run --from this one, reads the result once the agent is back`;
       return listener.ended({ outcome: 'lost', message });
     }
+    if (isWithdrawn)
+      return listener.ended({ outcome: 'not_reached', message: `${id} had not started it when the run stopped` });
     const [sent, asked] = [takeSeconds(patience, times), patience.offline_wait_seconds].map(Math.round);
     listener.ended({
       outcome: 'failed',
@@ -257,15 +257,25 @@ export class Agents {
   }
 }
 
-/** Whether no agent took the task in time, or the one that had taken it sends no heartbeats. */
-function silenceIn(error: unknown): 'untaken' | 'taken' | null {
+/**
+ * What is known of a task about which its node is silent: no agent ever took it; one did, and its try failed; or one had it, and
+ * sends no heartbeats. In the last two cases only the node's journal knows whether it has started.
+ */
+const SILENCES = ['untaken', 'tried', 'taken'] as const;
+type Silence = (typeof SILENCES)[number];
+
+const surest = (one: Silence, other: Silence): Silence =>
+  SILENCES.indexOf(one) > SILENCES.indexOf(other) ? one : other;
+
+function silenceIn(error: unknown): Silence | null {
   if (!(error instanceof ActivityFailure) || !(error.cause instanceof TimeoutFailure)) return null;
   const { cause, retryState } = error;
   // After a cancellation the server tries nothing again either.
   if (cause.timeoutType === 'HEARTBEAT') return retryState === 'NON_RETRYABLE_FAILURE' ? 'taken' : null;
   if (cause.timeoutType !== 'SCHEDULE_TO_START') return null;
-  // The failure of the attempt before is the cause.
-  return cause.cause !== undefined || cause.lastHeartbeatDetails !== undefined ? 'taken' : 'untaken';
+  if (cause.lastHeartbeatDetails !== undefined) return 'taken';
+  // The failure of the try before, which the SDK leaves in the failure as the server has sent it.
+  return cause.failure?.cause == null ? 'untaken' : 'tried';
 }
 
 const AWAY: TaskEnd = {

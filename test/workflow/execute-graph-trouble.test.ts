@@ -4,6 +4,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/client';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.ts';
+import { agentGone } from '../../activities/node-task.ts';
 import type { GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/index.ts';
 import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { eventually } from '../rig/agent-site.ts';
@@ -583,6 +584,30 @@ describe('agents', () => {
     }
     await recordHistory(run.handle, `execute_graph--no-heartbeats-${how === 'answers' ? 'answered' : 'silent'}`);
     await agent.stop();
+  });
+
+  it('a node that goes offline between two tries of an order may have started it, and its report says so', async () => {
+    const queue = rig.workflowId('node');
+    const queueOf = (id: string) => (id === 'n2' ? queue : undefined);
+    const controlOf = (id: string) => (id === 'n2' ? `${queue}.ctl` : undefined);
+    const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
+    const graph = scriptedGraph({ plans: { default: plan }, queueOf, controlOf, offlineWaitSeconds: 1 });
+    const { ping } = graph.activities(queue);
+    const control = await rig.runWorker({ taskQueue: `${queue}.ctl`, activities: { ping } });
+    const stopped: Promise<unknown>[] = [];
+    const run_task = async () => {
+      // Its last heartbeat does not arrive: all that the server has is the failure.
+      stopped.push(control.stop(), agent.stop());
+      throw agentGone();
+    };
+    const agent = await rig.runWorker({ taskQueue: queue, activities: { run_task } });
+    const run = await startGraphRun(rig, graph);
+    expect((await run.ended()).result).toMatchObject({
+      outcome: 'success',
+      failed: [{ task: 'a', node: 'n2', reason: expect.stringContaining('n2 may have started it') as string }],
+    });
+    expect(graph.rows().get('a@n2')!.end).toMatchObject({ outcome: 'lost' });
+    await Promise.all(stopped);
   });
 
   it('an exception of an agent is a failed task, not a failed run', async () => {
