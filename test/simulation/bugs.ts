@@ -4,6 +4,8 @@ export interface Bug {
   /** The commit that mended it, or the entry of the changelog. */
   readonly mended: string;
   readonly world: 'site' | 'cluster';
+  /** One that has found it: the first to be tried. */
+  readonly seed?: number;
   readonly changes: readonly Change[];
 }
 
@@ -330,7 +332,7 @@ export const BUGS: readonly Bug[] = [
     '1bc4edc6',
     'a task that an agent had taken before it went offline counts as not taken',
     'workflows/task-agents.ts',
-    ['    if (isTaken) {\n      const message', '    if (isTaken && times < 0) {\n      const message'],
+    ['    if (!isKnownNot) {\n', '    if (!isKnownNot && times < 0) {\n'],
   ),
   bug('cluster', '004bb41b', 'a node without an agent stops the others', 'src/core/scheduler/propagation.ts', [
     's.lostOn[node] === s.absentOn[node] ? ABSENT : FAILING;',
@@ -430,4 +432,24 @@ export const BUGS: readonly Bug[] = [
     '    await this.#parts.orders.mayStart(key.run);\n',
     '',
   ]),
+  {
+    ...bug(
+      'cluster',
+      'workflows/task-agents.ts',
+      'an order that no one took at its second try hides that its first had begun',
+      'workflows/task-agents.ts',
+      ["  return cause.failure?.cause == null ? 'untaken' : 'tried';", "  return 'untaken';"],
+    ),
+    seed: 1206,
+  },
+  {
+    ...bug(
+      'cluster',
+      'src/agent/stopped-end.ts',
+      'a task that is told to end at its limit, and ends with exit code 0, counts as a success',
+      'src/agent/stopped-end.ts',
+      ['  if (told === 0 && endedItself) return end;', '  if (endedItself) return end;'],
+    ),
+    seed: 1000,
+  },
 ];

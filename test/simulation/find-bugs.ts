@@ -56,12 +56,15 @@ async function find(folder: string, bug: Bug, seeds: number): Promise<Found | nu
   const takeOut = await putBack(folder, bug);
   try {
     const main = join(folder, 'test/simulation/main.ts');
-    const options = ['--json', '--first', '--world', bug.world, '--processes', '1', '--seeds', String(seeds)];
-    const child = spawn(process.execPath, [main, ...options], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
-    const said = await text(child.stdout);
-    if (said === '') return { seed: 0, violation: 'the process of the simulation has ended' };
-    const { failed } = JSON.parse(said) as { failed: readonly Found[] };
-    return failed[0] ?? null;
+    const among = async (from: number, count: number): Promise<Found | null> => {
+      const range = ['--from', String(from), '--seeds', String(count), '--world', bug.world];
+      const options = [main, '--json', '--first', '--processes', '1', ...range];
+      const child = spawn(process.execPath, options, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+      const said = await text(child.stdout);
+      if (said === '') return { seed: 0, violation: 'the process of the simulation has ended' };
+      return (JSON.parse(said) as { failed: readonly Found[] }).failed[0] ?? null;
+    };
+    return (bug.seed === undefined ? null : await among(bug.seed, 1)) ?? (await among(1, seeds));
   } finally {
     await takeOut();
   }

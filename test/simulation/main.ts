@@ -1,6 +1,7 @@
 /**
  * Lives through seeds: `npm run simulate -- --seed 7` tells the story of one and stops where something happens that must not;
  * `--seeds 1000` counts the violations of many, on all cores. `--seed 7 --shrink` leaves out what the violation does not need.
+ * `--known` lives through the seeds that have failed before.
  */
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -9,6 +10,7 @@ import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { withoutThreads } from '../../worker/parts/simulation/seams.ts';
 import { coverageSvg, coverageText } from './coverage.ts';
+import { KNOWN_SEEDS } from './known-seeds.ts';
 import { shrunk } from './shrink.ts';
 import { loadWithSmallLimits, withSmallLimits } from './world/small-limits.ts';
 import type { Verdict } from './world/verdict.ts';
@@ -19,6 +21,8 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     seeds: { type: 'string', default: '100' },
     from: { type: 'string', default: '1' },
+    /** Live through those that have failed before. */
+    known: { type: 'boolean', default: false },
     /** `site` or `cluster`; default: both in turn. */
     world: { type: 'string' },
     processes: { type: 'string', default: String(availableParallelism()) },
@@ -72,7 +76,7 @@ function sumOf(verdict: Verdict): Sum {
 }
 
 /** Lives through the seeds in this process. */
-async function here(from: number, count: number, tell: (verdict: Verdict) => void = () => undefined): Promise<Sum> {
+async function here(seeds: readonly number[], tell: (verdict: Verdict) => void = () => undefined): Promise<Sum> {
   withoutThreads();
   loadWithSmallLimits();
   const [{ bundleOurWorkflows }, { loadWorkflows }, { ACTIVITY_NAMES }, { simulateSite }, { simulateCluster }] =
@@ -86,7 +90,7 @@ async function here(from: number, count: number, tell: (verdict: Verdict) => voi
   const path = values.bundle ?? (await bundleOurWorkflows({})).codePath;
   const code = await loadWorkflows(path, ACTIVITY_NAMES, withSmallLimits);
   const sum = nothing();
-  for (let seed = from; seed < from + count; seed++) {
+  for (const seed of seeds) {
     const isSite = values.world === undefined ? seed % 2 === 1 : values.world === 'site';
     const live = (without: readonly string[]) => (isSite ? simulateSite : simulateCluster)(seed, code, without);
     const without = values.without?.split(',') ?? [];
@@ -123,11 +127,14 @@ async function spread(from: number, count: number, processes: number): Promise<S
 }
 
 const from = Number(values.seed ?? values.from);
-const count = values.seed === undefined ? Number(values.seeds) : 1;
-const processes = Math.min(Number(values.processes), Math.ceil(count / 10));
+const seeds = values.known
+  ? KNOWN_SEEDS.map(({ seed }) => seed)
+  : Array.from({ length: values.seed === undefined ? Number(values.seeds) : 1 }, (_, at) => from + at);
+const count = seeds.length;
+const processes = values.known ? 1 : Math.min(Number(values.processes), Math.ceil(count / 10));
 const started = performance.now();
 const told = values.seed === undefined || values.json ? undefined : (one: Verdict) => console.log(one.story.join('\n'));
-const sum = processes > 1 ? await spread(from, count, processes) : await here(from, count, told);
+const sum = processes > 1 ? await spread(from, count, processes) : await here(seeds, told);
 const seconds = (performance.now() - started) / 1000;
 
 if (values.json) console.log(JSON.stringify(sum));
@@ -143,7 +150,7 @@ else {
   if (values.svg !== undefined) await writeFile(values.svg, coverageSvg(sum.reached, count));
   console.log(
     [
-      `${count} seeds from ${from}: ${sum.failed.length} with a violation`,
+      `${count} seeds${values.known ? ' that have failed before' : ` from ${from}`}: ${sum.failed.length} with a violation`,
       `runs: ${inOrder(sum.outcomes)}`,
       `people and faults: ${inOrder(sum.actions)}`,
       `${sum.turns} workflow tasks, ${sum.replays} replays, ${sum.changes} changes of machines, ${sum.events} events`,
@@ -152,4 +159,5 @@ else {
   );
 }
 // Timers of processes that were killed in the simulation keep nothing alive; the sandbox of workflows does.
-process.exit(sum.failed.length === 0 ? 0 : 1);
+// A pipe takes a long story in pieces: the last has the violation.
+process.stdout.write('', () => process.exit(sum.failed.length === 0 ? 0 : 1));
