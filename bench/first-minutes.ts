@@ -31,11 +31,15 @@ const bare = { ...process.env, PATH, NO_COLOR: '1' };
 function measure(name: string, goal: number | undefined, script: string, env: NodeJS.ProcessEnv, said = DEMO): void {
   const load = loadavg()[0]!.toFixed(1);
   const log = join(folder, 'said');
-  const times = execFileSync('bash', ['-ec', `TIMEFORMAT='%R %U %S'; { time { ${script}; } >"$0" 2>&1; } 2>&1`, log], {
-    cwd: folder,
-    env,
-    encoding: 'utf8',
-  });
+  const times = execFileSync(
+    'bash',
+    ['-ec', `TIMEFORMAT='%R %U %S'; { time { ${script}; } >"$0" 2>&1; } 2>&1 || { cat "$0" >&2; exit 1; }`, log],
+    {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    },
+  );
   const [wall = 0, user = 0, system = 0] = times.trim().split(' ').map(Number);
   const output = readFileSync(log, 'utf8');
   if (output.split(said).length !== 2) throw new Error(`${name} did not end as it should:\n${output}`);
@@ -75,7 +79,8 @@ try {
       console.log(`The package is ${packed} MB, unpacked ${unpacked} MB, and with all that it needs ${installed} MB.`);
     }
     if (wants('npx')) {
-      const script = `mkdir empty && cd empty && npx --yes ${archive} demo`;
+      // npx would run a path from the root as a program.
+      const script = `mkdir empty && cd empty && npx --yes ../${filename} demo`;
       const empty = { ...bare, npm_config_cache: join(folder, 'npm-cache') };
       measure('npx of the package in an empty folder, with an empty cache of npm', 90, script, empty);
     }
