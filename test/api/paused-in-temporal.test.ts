@@ -4,15 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WorkerVersions } from '../../src/platform/temporal/worker-versions.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookUntil } from '../rig/look-again.ts';
-import { isNewestServer, type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { isServerSince, type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { bundleTestWorkflows } from '../rig/workflow-bundle.ts';
 import { type Answer, type ApiRig, apiOfSite } from './api-rig.ts';
 
-if (!isNewestServer)
+if (!isServerSince('1.30.0'))
   console.error("Temporal's pause is not tested here: `bash .ci/newest-temporal` has a server with it.");
 
 /** Temporal's own pause of a workflow (1.30 and later, where it is turned on), which is not `run pause`. */
-describe.skipIf(!isNewestServer)('a run that is paused in Temporal', () => {
+describe.skipIf(!isServerSince('1.30.0'))('a run that is paused in Temporal', () => {
   let rig: TemporalRig;
   let site: LivingSite;
   let api: ApiRig;

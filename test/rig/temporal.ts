@@ -6,6 +6,7 @@ import { inject } from 'vitest';
 import { statusSinks } from '../../activities/index.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { repeatCalls } from '../../src/platform/temporal/closed-channel.ts';
+import { compareVersions } from '../../src/platform/temporal/find-server.ts';
 import { ensureSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
 import { asOne } from '../../worker/parts/queue-workers.ts';
 import { installRuntime } from '../../worker/parts/runtime.ts';
@@ -14,8 +15,12 @@ import { sideQueue } from '../../workflows/protocol.ts';
 /** Of an API in a test with a worker: on a loaded machine, an answer takes many times its usual time. */
 export const PATIENCE = 20;
 
-/** Whether the tests' server is the newest, which `.ci/newest-temporal` takes, and not that of the CLI. It can pause workflows. */
-export const isNewestServer = process.env.SITEWRIGHT_TEST_TEMPORAL_SERVER !== undefined;
+/** The version of Temporal's own server that `.ci/newest-temporal` takes; undefined where the tests have the server of the CLI. */
+const ownServer = process.env.SITEWRIGHT_TEST_TEMPORAL_SERVER;
+
+/** Whether the tests' server is Temporal's own of this version or later. It has what the CLI leaves turned off. */
+export const isServerSince = (version: string): boolean =>
+  ownServer !== undefined && compareVersions(ownServer, version) >= 0;
 
 /** A test file's own corner of the shared dev server. */
 export interface TemporalRig {
@@ -68,7 +73,7 @@ export async function temporalRig(
   if (options.namespace === 'own') {
     await createNamespace(connection, namespace);
     // The server of the CLI has them in every namespace.
-    if (isNewestServer) await ensureSearchAttributes(connection, namespace);
+    if (ownServer !== undefined) await ensureSearchAttributes(connection, namespace);
   }
   const taskQueue = `test-${tag}`;
   const running = new Set<RunningWorker>();
