@@ -257,7 +257,8 @@ export async function startChildOf<W extends WorkflowType>(
     if (hasEnded || isMissed) return;
     isMissed = true;
     // Its result may be on its way.
-    await CancellationScope.nonCancellable(() => sleep(RESULT_FOLLOWS_MS));
+    const summary = `wait for the result of ${options.id}`;
+    await CancellationScope.nonCancellable(() => sleep(RESULT_FOLLOWS_MS, { summary }));
     miss(failure(CHILD_MISSING, `${options.id} has ended, while its run was closed`));
   };
   const cancel = () => (hasEnded ? undefined : CancellationScope.nonCancellable(() => byId.cancel()));
