@@ -4,6 +4,7 @@ import { checkHolds } from '../src/core/deployment/index.ts';
 import type { RunDescription } from '../src/core/run/description.ts';
 import {
   assembleReport,
+  digestOfRecords,
   describeRunFailure,
   NOT_REDEPLOYED,
   type NodeRecord,
@@ -55,9 +56,10 @@ export function bookkeepingActivities(
         const { run_id, site, report } = request;
         const holder = { workflowId: request.workflow_id, runId: run_id };
         const generation = await closeClaim(deps, { site }, holder);
-        if (generation === null) return;
+        if (generation === null) return undefined;
         const run = await store.runs.get(run_id);
         const records = await store.runs.listNodes(run_id);
+        if (request.records !== undefined && request.records !== digestOfRecords(records)) return 'records-differ';
         const operator = await withCanceller(store, run_id, report.operator);
         const full = { ...assembleReport(report, records), operator };
         await noteBare(store, site, bareNodes(run, request.outcome, records, endingText(request.outcome, operator)));

@@ -29,8 +29,11 @@ export interface SiteActivities {
   /** For test_site: reads the real state of every node and changes nothing. */
   inspect_nodes(request: InspectNodes): Promise<InspectNodesAnswer>;
   record_nodes(request: NodesRecord): Promise<void>;
-  /** Writes the final report, marks a good revision and releases the site. Safe to repeat. */
-  close_run(request: CloseRun): Promise<void>;
+  /**
+   * Writes the final report, marks a good revision and releases the site. Safe to repeat. `records-differ`, and nothing is written,
+   * if the store says something else of the nodes than the run does: it was restored from an older copy, say.
+   */
+  close_run(request: CloseRun): Promise<'records-differ' | undefined>;
 }
 
 export interface OpenRun {
@@ -172,6 +175,8 @@ export interface CloseRun {
   /** Without nodes: `record_nodes` has recorded them. */
   readonly report: RunReport;
   readonly failed_nodes: number;
+  /** What the run knows of its nodes (`digestOfRecords`). Absent: not compared. */
+  readonly records?: string;
   /** The revision that is now deployed on this site. */
   readonly deployed_revision?: number;
 }

@@ -62,6 +62,10 @@ const time = valueThat<string>(
 );
 /** A result typed by a person is at least `null`; the activity itself returns nothing. */
 const nothing = valueThat<void>((value) => value === undefined, 'must be empty');
+const closed = valueThat<'records-differ' | undefined>(
+  (value) => value === undefined || value === 'records-differ',
+  'must be empty',
+);
 
 const listed = (value: unknown): boolean => Array.isArray(value) && value.every(Array.isArray);
 const tuples: Shape<never> = valueThat<never>(listed, 'must be a list of lists');
@@ -227,7 +231,7 @@ const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
   look_at_node: abortAnswer,
   inspect_nodes: recordOf({ counts: mapOf(whole), problems: listOf(recordOf({ node: text, problem: text }, {})) }, {}),
   record_nodes: nothing,
-  close_run: nothing,
+  close_run: closed,
   open_graph_run: variantsOf<'ok', OpenGraphRunAnswer>('ok', {
     true: recordOf(
       {

@@ -15,6 +15,7 @@ import {
 } from '../src/core/run/index.ts';
 import {
   describeRunFailure,
+  digestOfRecords,
   detailsOf,
   explainSiteRun,
   fitReport,
@@ -240,6 +241,10 @@ export class SiteRun extends Run<RunProgress, Opened, SiteRunResult> {
     return this.failedNodes() > 0 || failedGroups || unreleased ? 'success_with_failures' : 'success';
   }
 
+  /**
+   * The store may have lost what the run has recorded, when it was restored from an older copy, or know what a reset has taken back: all
+   * nodes are recorded again then.
+   */
   protected async close(): Promise<void> {
     const { progress } = this;
     await this.#recordRest();
@@ -253,7 +258,12 @@ export class SiteRun extends Run<RunProgress, Opened, SiteRunResult> {
       failed_nodes: this.failedNodes(),
       ...(isDeployed(progress) ? { deployed_revision: progress.plan!.revision } : {}),
     };
-    await callActivity('close_run', closing, bookkeeping(`close the run: ${outcome}`));
+    const nodes = recordsOf(progress);
+    const end = (more: { readonly records?: string }) =>
+      callActivity('close_run', { ...closing, ...more }, bookkeeping(`close the run: ${outcome}`));
+    if ((await end({ records: digestOfRecords(nodes) })) !== 'records-differ') return;
+    await this.record(nodes);
+    await end({});
   }
   /** Writes the nodes that have changed since they were recorded, or never were. */
   async #recordRest(): Promise<void> {

@@ -67,9 +67,17 @@ export const GRAPH_RUN_OUTCOMES = [
 ] as const satisfies Words;
 export type GraphRunOutcome = (typeof GRAPH_RUN_OUTCOMES)[number];
 
+/** How a run says itself that it has ended. */
+export type RunOutcome = SiteRunOutcome | GraphRunOutcome;
+
 /** Other outcomes of a run: terminated in Temporal, or no longer known to Temporal. */
 export const LOST_OUTCOMES = ['terminated', 'lost'] as const satisfies Words;
 export type LostOutcome = (typeof LOST_OUTCOMES)[number];
+
+const ONLY_OF_ITSELF: readonly string[] = ['success', 'success_with_failures', 'nothing_to_do', 'stopped'];
+
+/** Whether only a run that wrote its report and closed its record ends so. */
+export const hasClosedItself = (outcome: string | null): boolean => outcome !== null && ONLY_OF_ITSELF.includes(outcome);
 
 export const PHASE_NAMES = [
   'fetch',

@@ -1,6 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
 import { prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
 import { lostRunNotice } from '../core/run/notice.ts';
+import { hasClosedItself } from '../core/words.ts';
 import type { AnnounceEnd } from '../store/index.ts';
 import type { TemporalAccess } from './dependencies.ts';
 import { startWorkflow } from './workflow-calls.ts';
@@ -9,8 +10,8 @@ import { startWorkflow } from './workflow-calls.ts';
 export const announceLostRuns =
   ({ client, taskQueue, prefix }: Pick<TemporalAccess, 'client' | 'taskQueue' | 'prefix'>): AnnounceEnd =>
   async (run, end) => {
-    // The run that started it sends its own.
-    if (end.outcome === 'cancelled' || end.isChild) return;
+    // It has sent its own, or the run that started it does.
+    if (end.outcome === 'cancelled' || hasClosedItself(end.outcome) || end.isChild) return;
     await startWorkflow(client.workflow, 'send_notice', {
       taskQueue,
       workflowId: prefixed(prefix, `${WORKFLOWS.send_notice}:${run.id}:lost`),

@@ -1,7 +1,7 @@
 import type { WorkflowExecutionInfo, WorkflowHandle } from '@temporalio/client';
 import { ACTIVITIES, prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
 import { isMapping } from '../core/data/plain-value.ts';
-import { SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../core/words.ts';
+import { SITE_RUN_KINDS } from '../core/words.ts';
 import { closedOutcome, findExecution, isOpenStatus, OPEN } from '../platform/temporal/is-run-open.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import type { Page, RunFilter, RunRecord } from '../store/index.ts';
@@ -137,7 +137,7 @@ function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
     paused: phase === 'paused',
     held: false,
     awaitingApproval: false,
-    outcome: isOpen ? null : (SITE_RUN_OUTCOMES.find((outcome) => outcome === phase) ?? closedOutcome(status.name)),
+    outcome: isOpen ? null : closedOutcome(status.name, { outcome: phase }),
     startedBy: attribute('StartedBy') ?? textOf(memo.started_by),
     reason: textOf(memo.reason),
     startedAt: startTime.toISOString(),

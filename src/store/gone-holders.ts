@@ -1,7 +1,7 @@
 import { lostReport } from '../core/run/lost-report.ts';
 import type { AnyRunReport } from '../core/run/status.ts';
 import { graphRunOf, type RunSubject } from '../core/run/subject.ts';
-import { type LostOutcome, OPEN_TRANSACTION_STATUSES } from '../core/words.ts';
+import { type LostOutcome, OPEN_TRANSACTION_STATUSES, type RunOutcome } from '../core/words.ts';
 import { StoreError } from './failure.ts';
 import type { Claimant, ClaimHolder } from './queries/claim-store.ts';
 import type { RunRecord } from './queries/run-store.ts';
@@ -48,9 +48,9 @@ export async function endGoneTransactions(
   }
 }
 
-/** How a run ended that could not record it itself. */
+/** How a run ended whose record is open: it could not close it itself, or the store has forgotten that it did. */
 export interface RunEnd {
-  readonly outcome: 'success' | 'failed' | 'cancelled' | LostOutcome;
+  readonly outcome: RunOutcome | LostOutcome;
   readonly at: Date;
   readonly reason?: string;
   /** Whether another run started it. */
@@ -104,7 +104,8 @@ export async function closeRun(
 ): Promise<RunRecord> {
   const { id, workflowId, kind, startedAt } = run;
   const { transaction } = graphRunOf(run);
-  if (transaction !== null) {
+  // Only runs of sites end with failures that do not matter.
+  if (transaction !== null && outcome !== 'success_with_failures') {
     await transactions.endRun(transaction, { status: outcome, message: reason ?? outcome }).catch(unlessNotFound);
   }
   const sequence = run.sequence + 1;

@@ -39,7 +39,12 @@ import { parseStoreUrl, type StoreLocation } from './store-url.ts';
  */
 export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<Store> {
   const backend = await openBackend(parseStoreUrl(url), options);
-  const session = new Session(backend, options.onCall);
+  return storeIn(new Session(backend, options.onCall), options);
+}
+
+/** The store in a database that is open. Closes it if it cannot be used. */
+export async function storeIn(session: Session, options: OpenStoreOptions = {}): Promise<Store> {
+  const { backend } = session;
   const migrator = new Migrator(session, options.knownMigrations ?? migrations);
   try {
     await prepareSchema(migrator, backend, options);

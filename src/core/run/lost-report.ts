@@ -2,11 +2,19 @@ import type { GraphRunReport } from '../contracts/graph-run.ts';
 import type { RunReport } from '../contracts/site-run-report.ts';
 import { given } from '../data/given.ts';
 import { assembleReport, type NodeRecord } from '../site-run/report.ts';
-import { GRAPH_RUN_KIND, type GraphState, LOST_OUTCOMES, type SiteRunKind } from '../words.ts';
+import {
+  GRAPH_RUN_KIND,
+  GRAPH_RUN_OUTCOMES,
+  type GraphState,
+  hasClosedItself,
+  LOST_OUTCOMES,
+  SITE_RUN_OUTCOMES,
+  type SiteRunKind,
+} from '../words.ts';
 import type { AnyRunReport } from './status.ts';
 import { graphRunOf } from './subject.ts';
 
-/** Known facts of a run that ended before it could write its report. */
+/** Known facts of a run whose report is missing: it ended before it could write it, or the store has forgotten it. */
 interface LostRun {
   readonly id: string;
   readonly number: number | null;
@@ -34,33 +42,39 @@ const NOTHING_SEEN: LastSeen = { nodes: [] };
  * @param reason why it ended, if known
  */
 export function lostReport(run: LostRun, seen: LastSeen = NOTHING_SEEN, reason?: string): AnyRunReport {
-  const ended = endOf(run, reason);
-  const warning = `the run ended as ${run.outcome ?? 'unknown'} before it could write its report`;
+  const warning = hasClosedItself(run.outcome)
+    ? `the store has lost the report of this run, which ended as ${run.outcome}: it was restored from an older copy. Ask Temporal for it: temporal workflow query --workflow-id ${run.workflowId} --run-id ${run.id} --type report`
+    : `the run ended as ${run.outcome ?? 'unknown'} before it could write its report`;
   const { report } = seen;
-  if (report === undefined) {
-    const empty = { ...ended, operator: [], warnings: [warning] };
-    if (run.kind !== GRAPH_RUN_KIND) {
-      // Only runs of sites and of graphs have rows.
-      return { kind: run.kind as SiteRunKind, site: run.site ?? '', ...empty, phases: [] };
-    }
+  const warnings = [...(report?.warnings ?? []).filter((one) => one !== warning), warning];
+  const ended = {
+    workflow_id: run.workflowId,
+    run_id: run.id,
+    ...given({ reason }),
+    started_at: run.startedAt,
+    ...(run.endedAt === null ? {} : { ended_at: run.endedAt }),
+    warnings,
+  };
+  // Only runs of sites and of graphs have rows.
+  if (run.kind === GRAPH_RUN_KIND) {
+    const outcome = endOf([...GRAPH_RUN_OUTCOMES, ...LOST_OUTCOMES], run);
     const { cluster, transaction } = graphRunOf(run);
-    return { cluster: cluster ?? 0, transaction, mode: 'apply', ...empty, graphs: [] };
+    const known: GraphRunReport =
+      report !== undefined && 'cluster' in report
+        ? report
+        : { ...ended, cluster: cluster ?? 0, transaction, mode: 'apply', operator: [], graphs: [] };
+    return { ...known, ...ended, outcome, graphs: known.graphs.map(endedGraph) };
   }
-  const warnings = [...report.warnings.filter((one) => one !== warning), warning];
-  if ('site' in report) return { ...stopped(assembleReport(report, seen.nodes)), ...ended, warnings };
-  return { ...report, ...ended, warnings, graphs: report.graphs.map(endedGraph) };
+  const outcome = endOf([...SITE_RUN_OUTCOMES, ...LOST_OUTCOMES], run);
+  const known: RunReport =
+    report !== undefined && 'site' in report
+      ? stopped(assembleReport(report, seen.nodes))
+      : { ...ended, kind: run.kind as SiteRunKind, site: run.site ?? '', operator: [], phases: [] };
+  return { ...known, ...ended, outcome };
 }
 
-const ENDS = ['cancelled', ...LOST_OUTCOMES] as const;
-
-const endOf = (run: LostRun, reason: string | undefined) => ({
-  workflow_id: run.workflowId,
-  run_id: run.id,
-  outcome: ENDS.find((end) => end === run.outcome) ?? ('failed' as const),
-  ...given({ reason }),
-  started_at: run.startedAt,
-  ...(run.endedAt === null ? {} : { ended_at: run.endedAt }),
-});
+const endOf = <Outcome extends string>(outcomes: readonly Outcome[], { outcome }: LostRun): Outcome | 'failed' =>
+  outcomes.find((one) => one === outcome) ?? 'failed';
 
 /** Nothing of it runs any more. */
 function stopped(report: RunReport): RunReport {

@@ -18,6 +18,17 @@ export interface NodeRecord {
 /** Absent fields keep their recorded values. */
 export type NodeWrite = Pick<NodeRecord, 'report'> & Partial<NodeRecord>;
 
+/** The same for the same nodes in the same states, whatever their order. A number in hexadecimal digits, not a secret. */
+export function digestOfRecords(records: readonly NodeWrite[]): string {
+  const lines = records.map(({ report, released }) =>
+    JSON.stringify([report.name, report.state, report.attempts, report.reason ?? '', released?.state ?? '']),
+  );
+  let digest = 0x811c9dc5;
+  for (const line of lines.sort())
+    for (let at = 0; at < line.length; at += 1) digest = Math.imul(digest ^ line.charCodeAt(at), 0x01000193);
+  return (digest >>> 0).toString(16);
+}
+
 /** Positions of the nodes of each group, as the plan has them. */
 export type Members = readonly IndexRanges[];
 

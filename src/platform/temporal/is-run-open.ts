@@ -1,4 +1,5 @@
 import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
+import { GRAPH_RUN_OUTCOMES, type RunOutcome, SITE_RUN_OUTCOMES } from '../../core/words.ts';
 import type { RunEnd } from '../../store/index.ts';
 import { metadataClient } from './metadata-client.ts';
 
@@ -16,12 +17,16 @@ export const OPEN = 'CloseTime IS NULL';
 /** Whether a workflow run in this state may still act. */
 export const isOpenStatus = (status: string): boolean => status === 'RUNNING' || status === 'PAUSED';
 
-/** The outcome of a run whose execution ended in this way before it could record one. */
-export function closedOutcome(status: string): RunEnd['outcome'] {
+/** The outcome of a run whose execution has ended in this way, and with this result if it has one. */
+export function closedOutcome(status: string, result: unknown): RunEnd['outcome'] {
   if (status === 'TERMINATED') return 'terminated';
   if (status === 'CANCELLED') return 'cancelled';
-  return status === 'COMPLETED' ? 'success' : 'failed';
+  if (status !== 'COMPLETED') return 'failed';
+  const said = (result as { readonly outcome?: unknown } | null | undefined)?.outcome;
+  return OUTCOMES.find((outcome) => outcome === said) ?? 'success';
 }
+
+const OUTCOMES: readonly RunOutcome[] = [...SITE_RUN_OUTCOMES, ...GRAPH_RUN_OUTCOMES];
 
 /** The execution that a run has now: its first, or the one that a reset put in its place. */
 interface RunExecution {

@@ -35,16 +35,16 @@ export async function findEnd(client: Client, workflowId: string, runId: string 
     .getHandle(workflowId, execution.runId)
     .describe();
   const result = client.workflow.getHandle(workflowId, execution.runId).result();
-  const why = await result.then(
-    () => undefined,
+  const { said, why } = await result.then(
+    (said: unknown) => ({ said, why: undefined }),
     (error: unknown) => {
       // A result that this process cannot decode is one all the same.
-      if (error instanceof ValueError) return error.message;
+      if (error instanceof ValueError) return { said: undefined, why: error.message };
       if (!(error instanceof WorkflowFailedError)) throw error;
-      return error.cause?.message ?? error.message;
+      return { said: undefined, why: error.cause?.message ?? error.message };
     },
   );
-  const outcome = closedOutcome(status.name);
+  const outcome = closedOutcome(status.name, said);
   const isChild = parentExecution !== undefined;
   return { outcome, at: closeTime ?? new Date(), isChild, ...given({ reason: why }) };
 }

@@ -300,6 +300,14 @@ export class SiteChecks implements Observer {
     return this.#region.control('GET', 'effects', '').value as never;
   }
 
+  /** When the store was brought back to a copy. */
+  restoredAt: () => number | null = () => null;
+
+  /** Whether what the run last wrote may be lost with the store. */
+  #isForgotten({ closedAt }: Execution): boolean {
+    return (closedAt ?? 0) <= (this.restoredAt() ?? -1);
+  }
+
   /** What the store and Temporal say of the end of one run. */
   #compareEnds(row: Pick<RunRecord, 'workflowId' | 'outcome'>, now: Execution, report: RunReport | undefined): void {
     if (row.outcome === null || now.status === 'TERMINATED') return;
@@ -315,6 +323,7 @@ export class SiteChecks implements Observer {
     if (report?.outcome !== undefined && report.outcome !== row.outcome)
       this.#world.violated(`the row of ${row.workflowId} says ${row.outcome}, and its report ${report.outcome}`);
     if (now.status !== 'COMPLETED' || result?.nodes === undefined || report?.baremetal === undefined) return;
+    if (this.#isForgotten(now)) return;
     for (const [state, count] of Object.entries(result.nodes)) {
       const names = report.baremetal.nodes.filter((node) => node.state === state);
       if (names.length !== count)
@@ -378,7 +387,8 @@ export class SiteChecks implements Observer {
         ({ owner, owner_data }) =>
           owner !== null && owner_data?.sitewright_site === this.#site && owner_data.sitewright_node === node.name,
       );
-      if (renamed !== undefined && this.#wasDeployedBefore(node.name, runId))
+      // A store that was restored may have forgotten which machine it was.
+      if (renamed !== undefined && this.restoredAt() === null && this.#wasDeployedBefore(node.name, runId))
         this.#world.violated(`${said}, and it is ${renamed.hostname}, which has its marker`);
     }
     const left = machines.find(
@@ -438,8 +448,8 @@ export class SiteChecks implements Observer {
     const claim = await store.claims.holder({ site: this.#site });
     if (claim !== null) {
       const holder = temporal.current(temporal.find(claim.workflowId, claim.runId));
-      // Of a terminated run, the next run takes it over.
-      if (holder.status !== 'TERMINATED')
+      // Of one that was terminated, or that ended after the copy that was restored, the next run takes it over.
+      if (holder.status !== 'TERMINATED' && !this.#isForgotten(holder))
         violated(`${claim.workflowId} has ended (${holder.status}) and still has the site`);
     }
     const rows = (await store.runs.list({ limit: 200 })).items;
@@ -458,9 +468,10 @@ export class SiteChecks implements Observer {
       if (report === undefined) violated(`${row.workflowId} (run ${row.id}) has ended without a report`);
     }
     for (const [, revision, run] of this.#lastGood) {
-      const { workflowId, outcome } = rows.find(({ id }) => id === run)!;
-      if (outcome !== null && !outcome.startsWith('success'))
-        violated(`revision ${revision} counts as deployed by ${workflowId}, whose outcome is ${outcome}`);
+      // None: the store was restored from a copy of before.
+      const row = rows.find(({ id }) => id === run);
+      if (row !== undefined && row.outcome !== null && !row.outcome.startsWith('success'))
+        violated(`revision ${revision} counts as deployed by ${row.workflowId}, whose outcome is ${row.outcome}`);
     }
     for (const execution of executions)
       if (execution.activities.size > 0) violated(`${execution.workflowId} has ended with an open activity`);

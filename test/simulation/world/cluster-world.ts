@@ -14,6 +14,7 @@ import { inVirtualTime, openWorld } from '../../../worker/parts/simulation/open-
 import { CALM, caller, type Weather } from '../../../worker/parts/simulation/world.ts';
 import { graphWorkflowId } from '../../../workflows/protocol.ts';
 import { ClaimTrace } from './claim-trace.ts';
+import { openCopiedStore } from './copied-store.ts';
 import { FAIR, type GatewayWeather, SimulatedGateway } from './gateway-port.ts';
 import { processOf } from './machine.ts';
 import { hasSucceeded, SimulatedNode } from './node-agent.ts';
@@ -68,7 +69,8 @@ async function live(
   const pausedSince = new Map<string, number>();
   /** Runs that people have stopped, cancelled, or ended a part of. */
   const ended = new Set<string>();
-  const world = await openWorld(seed, random, time, weather, () => undefined);
+  const copied = await openCopiedStore();
+  const world = await openWorld(seed, random, time, weather, () => undefined, copied.store);
   const { store, temporal, story } = world;
 
   // A cluster, and a graph of tasks on its nodes.
@@ -317,6 +319,15 @@ async function live(
       else world.outages.begin(what, disasters.int(5, 600) * 1000);
     });
   }
+  if (rough && plan.chance(1))
+    script.planRestore(plan, faultsEndAt, copied, (downMs) => {
+      world.tell('--- workers and gateway are stopped, and the store is brought back to its copy');
+      for (const worker of installation.workers) installation.kill(worker, downMs);
+      gateway.kill(downMs);
+    });
+  /** Whether what the run last wrote may be lost with the store. */
+  const isForgotten = ({ closedAt }: Execution): boolean => (closedAt ?? 0) <= (script.restoredAt ?? -1);
+
   let isCalm = false;
   const letGo = (): void => {
     for (const run of open()) {
@@ -345,7 +356,7 @@ async function live(
   // A part that is left of before a reset, and that the run did not start again, waits for ever (docs/explain/guarantees.md).
   const isLeft = ({ parent }: Execution): boolean =>
     parent !== undefined && temporal.find(parent.workflowId, parent.runId).resetTo !== null;
-  const isOver = (): boolean => isCalm && temporal.executions.every((one) => one.status !== 'RUNNING' || isLeft(one));
+  const isOver = (): boolean => isCalm && script.isReconciled && temporal.executions.every((one) => one.status !== 'RUNNING' || isLeft(one));
   while (world.violation === null && !isOver() && (await time.step())) {
     if (time.now > limit)
       world.violated(`${open()[0]?.workflowId} did not end within ${ENDS_WITHIN_MS / HOUR} hours after the last fault`);
@@ -354,8 +365,12 @@ async function live(
 
   async function checkEnd(): Promise<void> {
     const claim = await store.claims.holder({ cluster });
-    if (claim !== null && temporal.current(temporal.find(claim.workflowId, claim.runId)).status !== 'TERMINATED')
-      world.violated(`${claim.workflowId} has ended and still has the cluster`);
+    if (claim !== null) {
+      const holder = temporal.current(temporal.find(claim.workflowId, claim.runId));
+      // Of one that was terminated, or that ended after the copy that was restored, the next run takes it over.
+      if (holder.status !== 'TERMINATED' && !isForgotten(holder))
+        world.violated(`${claim.workflowId} has ended and still has the cluster`);
+    }
     for (const row of (await store.runs.list({ kind: 'execute_graph', limit: 100 })).items) {
       const now = temporal.current(temporal.find(row.workflowId, row.temporalRunId ?? row.id));
       if (now.status === 'TERMINATED') continue;
@@ -366,7 +381,7 @@ async function live(
       }
       await checkSuccesses(row.id, report);
       // A reset takes back what the run knows of tasks: one that is stopped since asks for none of them again.
-      if (now.runId === row.id) compare(row.workflowId, row.id, report);
+      if (now.runId === row.id && !isForgotten(now)) compare(row.workflowId, row.id, report);
     }
     for (const { id: transaction, workflowId, temporalRunId, status } of await store.transactions.list({
       clusterId: cluster,

@@ -1,5 +1,7 @@
 import type { Execution, Random, SimulatedTemporal, VirtualTime } from '../../../src/simulation/temporal/index.ts';
+import { RECONCILED_EVERY_MS } from '../../../worker/parts/simulation/installation.ts';
 import { CALM, type Weather } from '../../../worker/parts/simulation/world.ts';
+import type { CopiedStore } from './copied-store.ts';
 
 /**
  * What happens to a world from outside: people, faults, and how rough it is. Each part has chance of its own, so that one may be left
@@ -13,6 +15,8 @@ export class Script {
   readonly #counts = new Map<string, number>();
   /** Names of all parts. */
   readonly parts: string[] = [];
+  /** When the store was last brought back to a copy of before. */
+  restoredAt: number | null = null;
   /** How often each happened. */
   readonly actions: Record<string, number> = {};
   /** How often each happened in which state of the run: `state × what`. */
@@ -26,12 +30,36 @@ export class Script {
   }
 
   /** Plans a part: after `ms`. */
-  plan(kind: 'person' | 'fault' | 'start', ms: number, happen: (own: Random) => void | Promise<void>): void {
+  plan(kind: 'person' | 'fault' | 'start' | 'restore', ms: number, happen: (own: Random) => void | Promise<void>): void {
     const number = (this.#counts.get(kind) ?? 0) + 1;
     this.#counts.set(kind, number);
     const name = `${kind} ${number}`;
     this.parts.push(name);
     if (!this.#without.has(name)) this.#time.after(ms, () => happen(this.#random.fork(name)));
+  }
+
+  /**
+   * Plans that the store is copied, and later brought back to that copy, while all that uses it is stopped
+   * (docs/how-to/back-up.md). Temporal, MAAS and the nodes have gone on.
+   */
+  planRestore(plan: Random, latestMs: number, { copy, restore }: CopiedStore, stop: (downMs: number) => void): void {
+    const latest = Math.min(latestMs / 1000, 3_600);
+    const copyAt = plan.int(1, latest - 1);
+    const restoreAt = plan.int(copyAt + 1, latest);
+    this.plan('restore', copyAt * 1000, async (own) => {
+      await copy();
+      this.#time.after((restoreAt - copyAt) * 1000, async () => {
+        this.happens('store restored');
+        stop(own.int(1, 120) * 1000);
+        await restore();
+        this.restoredAt = this.#time.now;
+      });
+    });
+  }
+
+  /** Whether runs that the store forgot have been found since. */
+  get isReconciled(): boolean {
+    return this.restoredAt === null || this.#time.now > this.restoredAt + 2 * RECONCILED_EVERY_MS;
   }
 
   weather(wanted: Weather): Weather {

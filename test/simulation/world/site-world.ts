@@ -14,6 +14,7 @@ import { inVirtualTime, openWorld } from '../../../worker/parts/simulation/open-
 import { CALM } from '../../../worker/parts/simulation/world.ts';
 import { SiteChecks } from './checks.ts';
 import { ClaimTrace } from './claim-trace.ts';
+import { openCopiedStore } from './copied-store.ts';
 import { Script, stateOf } from './script.ts';
 import { revisionOf, type SiteSeed, siteSeed } from './site-seed.ts';
 import type { Verdict } from './verdict.ts';
@@ -47,8 +48,14 @@ async function live(
   const script = new Script(time, random.fork('script'), without, () =>
     stateOf(temporal, (workflowId) => checks.pausedSince.has(workflowId)),
   );
-  const world = await openWorld(seed, random, time, script.weather(wanted.weather), (workflowId, type, detail) =>
-    checks.recorded(workflowId, type, detail),
+  const copied = await openCopiedStore();
+  const world = await openWorld(
+    seed,
+    random,
+    time,
+    script.weather(wanted.weather),
+    (workflowId, type, detail) => checks.recorded(workflowId, type, detail),
+    copied.store,
   );
   const { store, story, temporal } = world;
   const region = await openRegion({
@@ -103,6 +110,7 @@ async function live(
   const runs: Execution[] = [];
   const mayRelease = new Set<string>();
   let mayErase = false;
+  checks.restoredAt = () => script.restoredAt;
   checks.mayErase = () => mayErase;
   checks.mayRelease = (hostname) => mayRelease.has(hostname);
   let nodes = wanted.nodes;
@@ -389,6 +397,11 @@ async function live(
       }
     });
   }
+  if (wanted.disasters > 0 && plan.chance(1))
+    script.planRestore(plan, faultsEndAt, copied, (downMs) => {
+      world.tell('--- all workers are stopped, and the store is brought back to its copy');
+      for (const worker of installation.workers) installation.kill(worker, downMs);
+    });
   let isCalm = false;
   time.after(faultsEndAt, () => {
     isCalm = true;
@@ -411,7 +424,7 @@ async function live(
   const limit = time.now + faultsEndAt + ENDS_WITHIN_MS;
   let steps = 0;
   const isOver = (): boolean =>
-    isCalm && open().length === 0 && temporal.executions.every(({ status }) => status !== 'RUNNING');
+    isCalm && script.isReconciled && open().length === 0 && temporal.executions.every(({ status }) => status !== 'RUNNING');
   while (world.violation === null && (await time.step())) {
     if (++steps % 8 === 0) checks.step();
     if (isOver()) break;

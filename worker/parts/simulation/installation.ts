@@ -16,9 +16,12 @@ import {
 import { ACTIVITIES, SEARCH_ATTRIBUTES, sideQueue } from '../../../workflows/protocol.ts';
 import { type MaasRequest, maasPort } from './maas-port.ts';
 import { type StoreSpy, storePort } from './store-port.ts';
+import { startReconciler } from '../reconciler.ts';
 import { caller, pause, type World } from './world.ts';
 
 export const QUEUE = 'sitewright';
+
+export const RECONCILED_EVERY_MS = 600_000;
 
 /** What the checks listen to. */
 export interface Observer {
@@ -75,7 +78,7 @@ export function lookupsOf(world: World, observer: Pick<Observer, 'askedHold' | '
         if (execution.status === 'RUNNING') return null;
         const reason = execution.failure?.message;
         return {
-          outcome: closedOutcome(execution.status),
+          outcome: closedOutcome(execution.status, execution.result),
           at: new Date(execution.closedAt ?? 0),
           isChild: execution.parent !== undefined,
           ...(reason === undefined ? {} : { reason }),
@@ -158,6 +161,9 @@ export class Installation {
         settings: this.#settings,
         ...this.#more,
       };
+      // Until the process dies; much less often than a real one, which would look thousands of times.
+      const ask = (workflowId: string) => temporal.query(temporal.find(workflowId, null), 'status');
+      startReconciler({ ...deps, ask }, RECONCILED_EVERY_MS);
       const activities = createActivities(deps) as unknown as Record<string, AnyActivity>;
       return new Worker({
         host,

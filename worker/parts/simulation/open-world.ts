@@ -4,7 +4,7 @@ import {
   takeOverGlobals,
   VirtualTime,
 } from '../../../src/simulation/temporal/index.ts';
-import { openStore } from '../../../src/store/index.ts';
+import { openStore, type Store } from '../../../src/store/index.ts';
 import { Outages, type Weather, type World } from './world.ts';
 
 /** Lives in virtual time, which begins at this moment (milliseconds); gives clock, timers and chance back to the process afterwards. */
@@ -29,6 +29,7 @@ export async function openWorld(
   time: VirtualTime,
   weather: Weather,
   recorded: (workflowId: string, type: string, detail: string) => void,
+  store?: Store,
 ): Promise<World> {
   const chance = random.fork('weather');
   const story: string[] = [];
@@ -51,7 +52,7 @@ export async function openWorld(
         },
       },
     }),
-    store: await openStore('sqlite::memory:'),
+    store: store ?? (await openStore('sqlite::memory:')),
     outages: new Outages(time),
     weather,
     story,
