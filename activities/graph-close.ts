@@ -1,9 +1,9 @@
 import type { NodeChange as NodeTransition } from '../src/clusters/node-transitions.ts';
 import type { StoredReference } from '../src/clusters/planning/index.ts';
 import { given } from '../src/core/data/given.ts';
-import type { TaskEnd } from '../src/core/graph-run/index.ts';
+import { doneOf, type TaskEnd } from '../src/core/graph-run/index.ts';
 import { causeText, type RootCause, type TaskOnNode } from '../src/core/task-on-node.ts';
-import { isTransactionOpen } from '../src/core/words.ts';
+import { DONE_STATUSES, isTransactionOpen, type TaskStatus } from '../src/core/words.ts';
 import type { NodeChange, NodeRecord, Store, TaskHistoryRow, TransactionRecord } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
@@ -17,11 +17,15 @@ export function graphCloseActivities(deps: ActivityDependencies): Pick<GraphActi
     close_graph: (request) =>
       translated(async () => {
         const child = await store.transactions.get(request.graph);
+        const isMissing = doneOf(await store.taskHistory.count(child.id)) < request.done;
+        const answer = isMissing ? 'records-missing' : undefined;
         // The transaction ends last. If it has ended, all else is done, and a later run may have changed the nodes.
-        if (!isTransactionOpen(child.status)) return;
+        if (!isTransactionOpen(child.status)) return answer;
         if (child.clusterId !== null) await proveClaim(deps, { cluster: child.clusterId });
         if (child.mode === 'apply' && child.planHash !== null && child.clusterId !== null) {
-          await storeTaskStates(store, child, child.clusterId);
+          const rows = await store.taskHistory.list(child.id);
+          const begun = rows.filter((row) => hasBegun(row) || (isMissing && !hasEnded(row.status)));
+          await storeTaskStates(store, child, child.clusterId, begun);
           await updateNodes(store, child, child.clusterId, request);
         }
         await store.transactions.update(request.graph, {
@@ -29,20 +33,27 @@ export function graphCloseActivities(deps: ActivityDependencies): Pick<GraphActi
           progress: 100,
           ...given({ message: request.reason }),
         });
+        return answer;
       }),
   };
 }
 
 /** Stores the planned state of all successful tasks, even if the graph failed. What did not run keeps the state that it had. */
-async function storeTaskStates(store: Store, child: TransactionRecord, clusterId: number): Promise<void> {
+async function storeTaskStates(
+  store: Store,
+  child: TransactionRecord,
+  clusterId: number,
+  begun: readonly TaskHistoryRow[],
+): Promise<void> {
   const state = await store.transactions.getSnapshot(child.id, 'deployment_info');
   if (state === undefined || child.timeStart === null) return;
-  const begun = (await store.taskHistory.list(child.id)).filter(hasBegun);
   const namesOf = (rows: readonly TaskHistoryRow[]) => rows.map(({ task, node }): TaskOnNode => ({ task, node }));
   const tasks = namesOf(begun.filter(({ status }) => status === 'success'));
   const others = namesOf(begun.filter(({ status }) => status !== 'success'));
   await store.taskStates.record({ clusterId, state, at: child.timeStart, tasks, begun: others });
 }
+
+const hasEnded = (status: TaskStatus): boolean => DONE_STATUSES.some((one) => one === status);
 
 /** Whether the task may have changed its node. It has not when the only attempt never reached it, or was refused there. */
 function hasBegun({ status, attempts, summary }: TaskHistoryRow): boolean {

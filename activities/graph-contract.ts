@@ -32,8 +32,11 @@ export interface GraphActivities {
   load_graph_part(request: LoadGraphPart): Promise<GraphPartChunk>;
   /** Writes a batch of history rows. A row of a known attempt only adds its fields. Safe to repeat. */
   record_tasks(request: RecordTasks): Promise<void>;
-  /** Closes one graph: states for the next run's changed(), node statuses, callbacks. Safe to repeat. */
-  close_graph(request: CloseGraph): Promise<void>;
+  /**
+   * Closes one graph: states for the next run's changed(), node statuses, callbacks. Safe to repeat. `records-missing` if the store
+   * has lost how tasks ended: it was restored from an older copy. They count as begun then.
+   */
+  close_graph(request: CloseGraph): Promise<'records-missing' | undefined>;
   /** Closes the run: the transaction, the cluster's status, the claim. Safe to repeat. */
   close_graph_run(request: CloseGraphRun): Promise<void>;
 }
@@ -112,6 +115,8 @@ export interface CloseGraph {
   readonly reason?: string;
   /** How each node ended. */
   readonly nodes: Readonly<Record<string, NodeStatus>>;
+  /** Number of tasks that ran to an end. */
+  readonly done: number;
 }
 
 export interface CloseGraphRun {

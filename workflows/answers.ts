@@ -62,10 +62,8 @@ const time = valueThat<string>(
 );
 /** A result typed by a person is at least `null`; the activity itself returns nothing. */
 const nothing = valueThat<void>((value) => value === undefined, 'must be empty');
-const closed = valueThat<'records-differ' | undefined>(
-  (value) => value === undefined || value === 'records-differ',
-  'must be empty',
-);
+const nothingOr = <Word extends string>(word: Word) =>
+  valueThat<Word | undefined>((value) => value === undefined || value === word, `must be empty or '${word}'`);
 
 const listed = (value: unknown): boolean => Array.isArray(value) && value.every(Array.isArray);
 const tuples: Shape<never> = valueThat<never>(listed, 'must be a list of lists');
@@ -231,7 +229,7 @@ const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
   look_at_node: abortAnswer,
   inspect_nodes: recordOf({ counts: mapOf(whole), problems: listOf(recordOf({ node: text, problem: text }, {})) }, {}),
   record_nodes: nothing,
-  close_run: closed,
+  close_run: nothingOr('records-differ'),
   open_graph_run: variantsOf<'ok', OpenGraphRunAnswer>('ok', {
     true: recordOf(
       {
@@ -251,7 +249,7 @@ const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
   }),
   load_graph_part: recordOf({ text }, {}),
   record_tasks: nothing,
-  close_graph: nothing,
+  close_graph: nothingOr('records-missing'),
   close_graph_run: nothing,
   run_task: taskEnd,
   ping: agentFacts,

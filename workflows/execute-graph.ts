@@ -6,6 +6,7 @@ import {
   describeGraphRunFailure,
   describeRejection,
   detailsOfGraphRun,
+  doneOf,
   explainGraphRunFailure,
   type GraphProgress,
   type GraphRunFailure,
@@ -131,7 +132,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
     graph.ended_at = Date.now();
     graph.reason = describeGraphRunFailure(answer.failure);
     progress.failure = answer.failure;
-    await this.#closeGraph(opened, graph, 'refused', {});
+    await this.#closeGraph(opened, graph, 'refused');
     throw new RunEnded();
   }
 
@@ -146,7 +147,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
     graph.state = 'stopped';
     graph.ended_at = Date.now();
     graph.reason = `the run was ${this.control.cancelled ? 'cancelled' : 'stopped'} before the graph was ${step}`;
-    await this.#closeGraph(opened, graph, 'stopped', {});
+    await this.#closeGraph(opened, graph, 'stopped');
     throw ended;
   }
 
@@ -175,7 +176,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
       graph.reason =
         ended.reason ?? reasonOfGraph(ended.report.failed_tasks, ended.report.counts.failed, graph.offline);
     }
-    await this.#closeGraph(opened, graph, outcome, ended?.report.nodes ?? {});
+    await this.#closeGraph(opened, graph, outcome, ended?.report);
     if (lost !== null) throw lost;
     if (result === 'success') return;
     if (result === 'stopped') throw new RunEnded();
@@ -231,17 +232,22 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
     return this.drive.run();
   }
 
-  async #closeGraph(opened: Opened, graph: GraphProgress, outcome: GraphOutcome, nodes: CloseGraph['nodes']) {
+  async #closeGraph(opened: Opened, graph: GraphProgress, outcome: GraphOutcome, report?: PartReport) {
     const closing = {
       transaction: opened.transaction,
       graph: graph.transaction,
       outcome,
       ...given({ reason: graph.reason }),
-      nodes,
-    };
+      nodes: report?.nodes ?? {},
+      done: report === undefined ? 0 : doneOf(report.counts),
+    } satisfies CloseGraph;
     graph.closing = true;
     this.show();
-    await callActivity('close_graph', closing, bookkeeping(`end graph ${graph.type}: ${stateWord(outcome)}`));
+    const options = bookkeeping(`end graph ${graph.type}: ${stateWord(outcome)}`);
+    if ((await callActivity('close_graph', closing, options)) === 'records-missing')
+      this.warn(
+        `the store has lost how tasks of graph ${graph.type} ended: it was restored from an older copy. The next run of the graph runs them again`,
+      );
     graph.closing = false;
   }
 

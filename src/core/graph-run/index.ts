@@ -27,7 +27,7 @@ export { describeRejection } from './rejection.ts';
 export { nothingToDoText, reasonOfGraph, reportGraphRun } from './report.ts';
 export { graphRunName, readGraphRunName } from './run-name.ts';
 export { detailsOfGraphRun, plannedCounts, statusOfGraphRun } from './status.ts';
-export { NO_TASKS, sumCounts, type TaskCounts } from './task-counts.ts';
+export { doneOf, NO_TASKS, sumCounts, type TaskCounts } from './task-counts.ts';
 export {
   isFinal,
   outcomeOf,

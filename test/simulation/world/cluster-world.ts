@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { openRegion } from '@sitewright/maas-simulator';
-import { type GraphRunReport, graphRunName } from '../../../src/core/graph-run/index.ts';
+import { doneOf, type GraphRunReport, graphRunName } from '../../../src/core/graph-run/index.ts';
 import { normaliseTask } from '../../../src/graph/index.ts';
 import {
   type Execution,
@@ -380,6 +380,7 @@ async function live(
         continue;
       }
       await checkSuccesses(row.id, report);
+      if (!isForgotten(now)) await checkRecords(row.id, report);
       // A reset takes back what the run knows of tasks: one that is stopped since asks for none of them again.
       if (now.runId === row.id && !isForgotten(now)) compare(row.workflowId, row.id, report);
     }
@@ -395,6 +396,16 @@ async function live(
         world.violated(`${workflowId} has ended (${row.outcome}), and its transaction ${transaction} is open`);
       if (row.outcome !== null && now.status !== 'TERMINATED' && !isOpen && status !== row.outcome)
         world.violated(`${workflowId} has ended (${row.outcome}), and its transaction ${transaction} is ${status}`);
+    }
+  }
+
+  /** The store has how each task ended that the run counts as ended, or the report says that it does not. */
+  async function checkRecords(runId: string, { graphs, warnings }: GraphRunReport): Promise<void> {
+    if (warnings.some((text) => text.includes('the store has lost how'))) return;
+    for (const { transaction, type, counts } of graphs) {
+      const kept = doneOf(await store.taskHistory.count(transaction));
+      if (kept < doneOf(counts))
+        world.violated(`run ${runId} ended ${doneOf(counts)} tasks of ${type}, and the store has ${kept} of them`);
     }
   }
 

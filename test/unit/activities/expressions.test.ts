@@ -36,7 +36,7 @@ async function deployed() {
   const rows = nodes.map((id) => ({ task: 'touch', node: String(id), status: 'success' as const, attempt: 1 }));
   await world.record_tasks({ transaction: started.transaction, graph, part: 0, sequence: 1, rows });
   const ended = Object.fromEntries(nodes.map((id) => [String(id), 'success' as const]));
-  await world.close_graph({ transaction: started.transaction, graph, outcome: 'success', nodes: ended });
+  await world.close_graph({ transaction: started.transaction, graph, outcome: 'success', nodes: ended, done: 0 });
   await world.close(started);
   const engine = createTaskEngine();
   const value = async (expression: string, node: number | null = null): Promise<unknown> => {

@@ -113,7 +113,7 @@ beforeEach(async () => {
     },
     plan_graph: { transaction, graph, room: 2_500 },
     record_tasks: { transaction, graph, sequence: 1, part: 0, rows: [row('a', 1, 'success')] },
-    close_graph: { transaction, graph, outcome: 'success', nodes: {} },
+    close_graph: { transaction, graph, outcome: 'success', nodes: {}, done: 0 },
     close_graph_run: { ...closing, transaction, outcome: 'success', report: graphReport({ transaction }) },
   };
 });

@@ -45,7 +45,7 @@ async function wholeRun(diesAt: number) {
   const rows = ['a', 'b'].flatMap((task) => [one, two].map((node) => row(task, node, 'success')));
   await again(() => world.record_tasks({ ...of, sequence: 1, rows }));
   const nodes = { [one]: 'success' as const, [two]: 'success' as const };
-  await again(() => world.close_graph({ transaction: started.transaction, graph, outcome: 'success', nodes }));
+  await again(() => world.close_graph({ transaction: started.transaction, graph, outcome: 'success', nodes, done: 0 }));
   await again(() => world.close(started));
   const { run, graphs } = await world.store.transactions.getRun(started.transaction);
   const history = await world.store.taskHistory.list(graph);

@@ -315,6 +315,7 @@ describe('a complete run', () => {
       graph,
       outcome: 'success' as const,
       nodes: { [one]: 'success' as const, [two]: 'success' as const },
+      done: 4,
     };
     await world.close_graph(closing);
     await world.close_graph(closing);
@@ -359,6 +360,7 @@ describe('a complete run', () => {
       outcome: 'failed',
       reason: `a@${two} failed`,
       nodes: { [one]: 'success', [two]: 'failed' },
+      done: 0,
     });
     await world.close(started, 'failed');
     const [, second] = await world.store.nodes.list({ clusterId: world.cluster });
@@ -386,7 +388,8 @@ describe('a complete run', () => {
   ) => {
     const { started, graph, of } = await run(world, name);
     await world.record_tasks({ ...of, sequence: 1, rows });
-    await world.close_graph({ transaction: started.transaction, graph, outcome, nodes });
+    const done = rows.filter(({ status }) => status === 'success' || status === 'failed').length;
+    await world.close_graph({ transaction: started.transaction, graph, outcome, nodes, done });
     await world.close(started, outcome);
   };
   const both = (world: Awaited<ReturnType<typeof twoNodes>>, name: string) => {
@@ -417,6 +420,22 @@ describe('a complete run', () => {
     const offline = { end: { outcome: 'failed', failure_kind: 'offline' } } as const;
     await through(world, 'run-3', 'failed', [row('a', two, 'failed', offline)], { [one]: 'success', [two]: 'failed' });
     expect(await unchanged(world, 'run-4')).toEqual(['b@1', 'b@2']);
+  });
+
+  it('whose records the store has lost says so, and what may have been begun is not unchanged', async () => {
+    const world = await twoNodes();
+    await both(world, 'run-1');
+    expect(await unchanged(world, 'run-2')).not.toEqual([]);
+    const [one, two] = world.nodes as [number, number];
+    const { started, graph, of } = await run(world, 'run-3', { force: true });
+    await world.record_tasks({ ...of, sequence: 1, rows: [row('a', one, 'success')] });
+    const nodes = { [one]: 'success' as const, [two]: 'success' as const };
+    const closing = { transaction: started.transaction, graph, outcome: 'success' as const, nodes, done: 4 };
+    expect(await world.close_graph(closing)).toBe('records-missing');
+    expect(await world.close_graph(closing)).toBe('records-missing');
+    await world.close(started);
+    const left = await unchanged(world, 'run-4');
+    expect(left).toEqual([]);
   });
 
   it('leaves a task that began and failed no state: it runs again, even if all is set back', async () => {
@@ -461,6 +480,7 @@ describe('a complete run', () => {
       graph,
       outcome: 'stopped',
       nodes: { [one]: 'not_reached', [two]: 'not_reached' },
+      done: 0,
     });
     await world.close(started, 'stopped');
     expect((await world.store.transactions.get(graph)).status).toBe('stopped');
@@ -494,6 +514,7 @@ describe('a complete run', () => {
       graph,
       outcome: 'stopped',
       nodes: { [one]: 'success', [two]: 'not_reached' },
+      done: 0,
     });
     await world.close(started, 'stopped');
     const next = await run(world, 'run-2', { from: started.transaction });
@@ -517,7 +538,7 @@ describe('a complete run', () => {
         row('b', two, 'blocked', { attempt: 0, root_cause: { task: 'a', node: String(two) } }),
       ],
     });
-    await world.close_graph({ transaction: started.transaction, graph, outcome: 'failed', nodes: {} });
+    await world.close_graph({ transaction: started.transaction, graph, outcome: 'failed', nodes: {}, done: 0 });
     await world.close(started, 'failed');
     await world.store.nodes.unassign(world.cluster, [two]);
     const next = await run(world, 'run-2', { from: started.transaction });
@@ -544,6 +565,7 @@ describe('a complete run', () => {
       graph: first.graph,
       outcome: 'success' as const,
       nodes: {},
+      done: 0,
     };
     await world.close_graph(closing);
     await world.close(first.started, 'success');
@@ -604,6 +626,7 @@ describe('a complete run', () => {
       graph,
       outcome: 'success',
       nodes: { [world.nodes[0]!]: 'success' },
+      done: 0,
     });
     await world.close(started);
     const nodes = await world.store.nodes.list({ clusterId: world.cluster });
@@ -632,6 +655,7 @@ describe('a complete run', () => {
       graph,
       outcome: 'success' as const,
       nodes: { [one]: 'success' as const },
+      done: 0,
     };
     await world.close_graph(closing);
     await world.close_graph(closing);
@@ -651,7 +675,7 @@ describe('a graph of deletion without node attributes', () => {
     const plan = planOf(await world.plan_graph({ transaction: started.transaction, graph, room: 2_500 }));
     const end = async (nodes: Record<string, 'success' | 'failed'>) => {
       const outcome = Object.values(nodes).includes('failed') ? ('failed' as const) : ('success' as const);
-      await world.close_graph({ transaction: started.transaction, graph, outcome, nodes });
+      await world.close_graph({ transaction: started.transaction, graph, outcome, nodes, done: 0 });
       const [left, stayed] = await Promise.all([world.store.nodes.get(one), world.store.nodes.get(two)]);
       expect(stayed).toMatchObject({ clusterId: world.cluster, status: 'provisioned' });
       return left;

@@ -59,7 +59,7 @@ describe('the recorded cluster of six nodes, in a store', () => {
       rows: waiting.map(({ task, node }) => ({ task, node, status: 'success' as const, attempt: 1 })),
     });
     const nodes = Object.fromEntries(world.nodes.map((id) => [String(id), 'success' as const]));
-    await world.close_graph({ transaction: started.transaction, graph, outcome: 'success', nodes });
+    await world.close_graph({ transaction: started.transaction, graph, outcome: 'success', nodes, done: 0 });
     await world.close(started);
 
     const { plan } = await planNow(world);
