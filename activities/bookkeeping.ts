@@ -4,8 +4,8 @@ import { checkHolds } from '../src/core/deployment/index.ts';
 import type { RunDescription } from '../src/core/run/description.ts';
 import {
   assembleReport,
-  digestOfRecords,
   describeRunFailure,
+  digestOfRecords,
   NOT_REDEPLOYED,
   type NodeRecord,
   type RunFailure,

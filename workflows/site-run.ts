@@ -15,8 +15,8 @@ import {
 } from '../src/core/run/index.ts';
 import {
   describeRunFailure,
-  digestOfRecords,
   detailsOf,
+  digestOfRecords,
   explainSiteRun,
   fitReport,
   membersOf,

@@ -77,7 +77,8 @@ export type LostOutcome = (typeof LOST_OUTCOMES)[number];
 const ONLY_OF_ITSELF: readonly string[] = ['success', 'success_with_failures', 'nothing_to_do', 'stopped'];
 
 /** Whether only a run that wrote its report and closed its record ends so. */
-export const hasClosedItself = (outcome: string | null): boolean => outcome !== null && ONLY_OF_ITSELF.includes(outcome);
+export const hasClosedItself = (outcome: string | null): boolean =>
+  outcome !== null && ONLY_OF_ITSELF.includes(outcome);
 
 export const PHASE_NAMES = [
   'fetch',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { CloseRun, NodesRecord } from '../../activities/contract.ts';
 import type { RunReport } from '../../src/core/site-run/index.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
 import { group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
@@ -76,4 +77,29 @@ it('the final report of 600 nodes, 300 of them failed, has everything that the r
       reason: `${node.name}: ${reason}`,
       hint: `check the cable of ${node.name}`,
     });
+});
+
+it('a run whose store was restored from an older copy meanwhile records its nodes again, and reports them as they are', async () => {
+  const site = scriptedSite({ groups: [group('all', names(0, 3))] }, plainNodes(...names(0, 3)));
+  await store.sites.create({ name: 'dc2' });
+  await store.sites.addRevision('dc2', { files: [{ name: 'site.yaml', text: '' }], resolved: null });
+  const { open_run, record_nodes, close_run } = storeActivities(store, 1);
+  const closes: (string | undefined)[] = [];
+  Object.assign(site.overrides, {
+    open_run,
+    // What the copy does not have.
+    record_nodes: async (record: NodesRecord) => (closes.length === 0 ? undefined : record_nodes(record)),
+    close_run: async (request: CloseRun) => {
+      const answer = await close_run(request);
+      closes.push(answer);
+      return answer;
+    },
+  });
+  const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc2' }]);
+  await run.ended();
+  expect(closes).toEqual(['records-differ', undefined]);
+  const { id } = (await store.runs.list({ site: 'dc2' })).items[0]!;
+  const { baremetal, outcome } = (await store.runs.getReport(id)) as unknown as RunReport;
+  expect(outcome).toBe('success');
+  expect(baremetal!.nodes_by_state.success).toEqual(names(0, 3));
 });

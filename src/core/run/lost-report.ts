@@ -1,10 +1,13 @@
 import type { GraphRunReport } from '../contracts/graph-run.ts';
 import type { RunReport } from '../contracts/site-run-report.ts';
 import { given } from '../data/given.ts';
+import { isMapping } from '../data/plain-value.ts';
 import { assembleReport, type NodeRecord } from '../site-run/report.ts';
 import {
   GRAPH_RUN_KIND,
+  GRAPH_RUN_MODES,
   GRAPH_RUN_OUTCOMES,
+  type GraphRunMode,
   type GraphState,
   hasClosedItself,
   LOST_OUTCOMES,
@@ -22,6 +25,7 @@ interface LostRun {
   readonly kind: string;
   readonly site: string | null;
   readonly labels: Readonly<Record<string, string>>;
+  readonly parameters: unknown;
   readonly startedAt: string;
   readonly endedAt: string | null;
   readonly outcome: string | null;
@@ -62,7 +66,7 @@ export function lostReport(run: LostRun, seen: LastSeen = NOTHING_SEEN, reason?:
     const known: GraphRunReport =
       report !== undefined && 'cluster' in report
         ? report
-        : { ...ended, cluster: cluster ?? 0, transaction, mode: 'apply', operator: [], graphs: [] };
+        : { ...ended, cluster: cluster ?? 0, transaction, mode: modeOf(run), operator: [], graphs: [] };
     return { ...known, ...ended, outcome, graphs: known.graphs.map(endedGraph) };
   }
   const outcome = endOf([...SITE_RUN_OUTCOMES, ...LOST_OUTCOMES], run);
@@ -72,6 +76,9 @@ export function lostReport(run: LostRun, seen: LastSeen = NOTHING_SEEN, reason?:
       : { ...ended, kind: run.kind as SiteRunKind, site: run.site ?? '', operator: [], phases: [] };
   return { ...known, ...ended, outcome };
 }
+
+const modeOf = ({ parameters }: LostRun): GraphRunMode =>
+  GRAPH_RUN_MODES.find((mode) => isMapping(parameters) && mode === parameters.mode) ?? 'apply';
 
 const endOf = <Outcome extends string>(outcomes: readonly Outcome[], { outcome }: LostRun): Outcome | 'failed' =>
   outcomes.find((one) => one === outcome) ?? 'failed';

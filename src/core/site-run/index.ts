@@ -7,5 +7,13 @@ export { parseSiteRunInput, type SiteRunInput } from './input.ts';
 export { fromRanges, groupFromWire, groupToWire, showPlan, toRanges } from './plan.ts';
 export { detailsOf, explainSiteRun, membersOf, type RunProgress, reportRun, statusOf } from './progress.ts';
 export { NOT_REDEPLOYED, recordsOf, releasedRecords } from './redeployed.ts';
-export { assembleReport, digestOfRecords, fitReport, type Members, type NodeRecord, type NodeWrite, outlineReport } from './report.ts';
+export {
+  assembleReport,
+  digestOfRecords,
+  fitReport,
+  type Members,
+  type NodeRecord,
+  type NodeWrite,
+  outlineReport,
+} from './report.ts';
 export { treeOfSiteRun } from './tree.ts';

@@ -319,7 +319,7 @@ async function live(
       else world.outages.begin(what, disasters.int(5, 600) * 1000);
     });
   }
-  if (rough && plan.chance(1))
+  if (rough && plan.chance(0.25))
     script.planRestore(plan, faultsEndAt, copied, (downMs) => {
       world.tell('--- workers and gateway are stopped, and the store is brought back to its copy');
       for (const worker of installation.workers) installation.kill(worker, downMs);
@@ -356,7 +356,8 @@ async function live(
   // A part that is left of before a reset, and that the run did not start again, waits for ever (docs/explain/guarantees.md).
   const isLeft = ({ parent }: Execution): boolean =>
     parent !== undefined && temporal.find(parent.workflowId, parent.runId).resetTo !== null;
-  const isOver = (): boolean => isCalm && script.isReconciled && temporal.executions.every((one) => one.status !== 'RUNNING' || isLeft(one));
+  const isOver = (): boolean =>
+    isCalm && script.isReconciled && temporal.executions.every((one) => one.status !== 'RUNNING' || isLeft(one));
   while (world.violation === null && !isOver() && (await time.step())) {
     if (time.now > limit)
       world.violated(`${open()[0]?.workflowId} did not end within ${ENDS_WITHIN_MS / HOUR} hours after the last fault`);

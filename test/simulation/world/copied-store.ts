@@ -26,7 +26,9 @@ export async function openCopiedStore(): Promise<CopiedStore> {
       session.write(async (transaction) => {
         for (const name of tables) {
           await sql`drop table if exists temp.${copyOf(name)}`.execute(transaction);
-          await sql`create temporary table ${copyOf(name)} as select * from main.${sql.table(name)}`.execute(transaction);
+          await sql`create temporary table ${copyOf(name)} as select * from main.${sql.table(name)}`.execute(
+            transaction,
+          );
         }
       }),
     restore: () =>

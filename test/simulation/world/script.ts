@@ -30,7 +30,11 @@ export class Script {
   }
 
   /** Plans a part: after `ms`. */
-  plan(kind: 'person' | 'fault' | 'start' | 'restore', ms: number, happen: (own: Random) => void | Promise<void>): void {
+  plan(
+    kind: 'person' | 'fault' | 'start' | 'restore',
+    ms: number,
+    happen: (own: Random) => void | Promise<void>,
+  ): void {
     const number = (this.#counts.get(kind) ?? 0) + 1;
     this.#counts.set(kind, number);
     const name = `${kind} ${number}`;

@@ -397,7 +397,7 @@ async function live(
       }
     });
   }
-  if (wanted.disasters > 0 && plan.chance(1))
+  if (wanted.disasters > 0 && plan.chance(0.25))
     script.planRestore(plan, faultsEndAt, copied, (downMs) => {
       world.tell('--- all workers are stopped, and the store is brought back to its copy');
       for (const worker of installation.workers) installation.kill(worker, downMs);
@@ -424,7 +424,10 @@ async function live(
   const limit = time.now + faultsEndAt + ENDS_WITHIN_MS;
   let steps = 0;
   const isOver = (): boolean =>
-    isCalm && script.isReconciled && open().length === 0 && temporal.executions.every(({ status }) => status !== 'RUNNING');
+    isCalm &&
+    script.isReconciled &&
+    open().length === 0 &&
+    temporal.executions.every(({ status }) => status !== 'RUNNING');
   while (world.violation === null && (await time.step())) {
     if (++steps % 8 === 0) checks.step();
     if (isOver()) break;

@@ -14,9 +14,9 @@ import {
   type WorkflowCode,
 } from '../../../src/simulation/temporal/index.ts';
 import { ACTIVITIES, SEARCH_ATTRIBUTES, sideQueue } from '../../../workflows/protocol.ts';
+import { startReconciler } from '../reconciler.ts';
 import { type MaasRequest, maasPort } from './maas-port.ts';
 import { type StoreSpy, storePort } from './store-port.ts';
-import { startReconciler } from '../reconciler.ts';
 import { caller, pause, type World } from './world.ts';
 
 export const QUEUE = 'sitewright';
