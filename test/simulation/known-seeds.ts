@@ -35,7 +35,7 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
   {
     seed: 1206,
     showed: 'an order that no one took at its second try hid that its first had begun',
-    heldBy: `${TROUBLE}: agents > a node that goes offline between two tries of an order may have started it, and its report says so`,
+    heldBy: `${TROUBLE}: agents > a node that goes offline between two tries of an order may have started it, and its report says so%s`,
   },
   { seed: 1252, showed: 'the check: as 992' },
   { seed: 1544, showed: 'as 1000', heldBy: AT_ITS_LIMIT },

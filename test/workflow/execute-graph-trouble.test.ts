@@ -586,29 +586,42 @@ describe('agents', () => {
     await agent.stop();
   });
 
-  it('a node that goes offline between two tries of an order may have started it, and its report says so', async () => {
-    const queue = rig.workflowId('node');
-    const queueOf = (id: string) => (id === 'n2' ? queue : undefined);
-    const controlOf = (id: string) => (id === 'n2' ? `${queue}.ctl` : undefined);
-    const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
-    const graph = scriptedGraph({ plans: { default: plan }, queueOf, controlOf, offlineWaitSeconds: 1 });
-    const { ping } = graph.activities(queue);
-    const control = await rig.runWorker({ taskQueue: `${queue}.ctl`, activities: { ping } });
-    const stopped: Promise<unknown>[] = [];
-    const run_task = async () => {
-      // Its last heartbeat does not arrive: all that the server has is the failure.
-      stopped.push(control.stop(), agent.stop());
-      throw agentGone();
-    };
-    const agent = await rig.runWorker({ taskQueue: queue, activities: { run_task } });
-    const run = await startGraphRun(rig, graph);
-    expect((await run.ended()).result).toMatchObject({
-      outcome: 'success',
-      failed: [{ task: 'a', node: 'n2', reason: expect.stringContaining('n2 may have started it') as string }],
-    });
-    expect(graph.rows().get('a@n2')!.end).toMatchObject({ outcome: 'lost' });
-    await Promise.all(stopped);
-  });
+  it.each([
+    ['', false],
+    [', also of a run that stops', true],
+  ])(
+    'a node that goes offline between two tries of an order may have started it, and its report says so%s',
+    async (_, isStopped) => {
+      const queue = rig.workflowId('node');
+      const queueOf = (id: string) => (id === 'n2' ? queue : undefined);
+      const controlOf = (id: string) => (id === 'n2' ? `${queue}.ctl` : undefined);
+      const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
+      const graph = scriptedGraph({
+        plans: { default: plan },
+        queueOf,
+        controlOf,
+        heartbeatSeconds: 1,
+        offlineWaitSeconds: 1,
+      });
+      const { ping } = graph.activities(queue);
+      const control = await rig.runWorker({ taskQueue: `${queue}.ctl`, activities: { ping } });
+      const stopped: Promise<unknown>[] = [];
+      const run_task = async () => {
+        // Its last heartbeat does not arrive: all that the server has is the failure.
+        stopped.push(control.stop(), agent.stop());
+        if (isStopped) await run.handle.signal('stop', { by: 'ann' });
+        throw agentGone();
+      };
+      const agent = await rig.runWorker({ taskQueue: queue, activities: { run_task } });
+      const run = await startGraphRun(rig, graph);
+      await run.ended();
+      expect(graph.rows().get('a@n2')!.end).toMatchObject({
+        outcome: 'lost',
+        message: expect.stringContaining('n2 may have started it') as string,
+      });
+      await Promise.all(stopped);
+    },
+  );
 
   it('an exception of an agent is a failed task, not a failed run', async () => {
     const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
