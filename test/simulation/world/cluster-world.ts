@@ -129,13 +129,14 @@ async function live(
     beforeMaasChange: () => undefined,
     afterMaasChange: () => undefined,
     askedHold(by, workflowId) {
+      if (by === null) return () => undefined;
       const since = pausedSince.get(workflowId);
-      const wasStopped = stopped.has(workflowId);
-      // Who asks in the last moment of a pause may be told that it is over.
+      if (since !== undefined) askedWhilePaused.add(tryOf(by));
+      if (stopped.has(workflowId)) askedWhileStopped.add(tryOf(by));
+      // Who asks in the last moment of a pause may be told that it is over; who gets no answer begins nothing.
       return () => {
-        if (by === null) return;
-        if (since !== undefined && pausedSince.get(workflowId) === since) askedWhilePaused.add(tryOf(by));
-        if (wasStopped && stopped.has(workflowId)) askedWhileStopped.add(tryOf(by));
+        if (since === undefined || pausedSince.get(workflowId) !== since) askedWhilePaused.delete(tryOf(by));
+        if (!stopped.has(workflowId)) askedWhileStopped.delete(tryOf(by));
       };
     },
   };
