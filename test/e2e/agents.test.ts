@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { executionFolder } from '../../src/agent/execution.ts';
 import { Journal } from '../../src/agent/journal.ts';
 import { startDevServer } from '../../src/platform/temporal/dev-server.ts';
-import { chaos } from '../rig/agent-chaos.ts';
 import { peakRssBytes } from '../rig/agent-host-process.ts';
 import { AgentSite, askedAgain, eventually } from '../rig/agent-site.ts';
 import { supervisorProgram } from '../rig/program.ts';
@@ -218,17 +217,4 @@ it('agents in processes of their own, some of which are killed in mid-task: no t
   console.info(
     `${count} agent processes, ${killed.length} killed: ${seconds} s, ${Math.min(...peaks)}-${Math.max(...peaks)} MB each`,
   );
-});
-
-it('random kill -9 of agents, worker and server: no counted task is lost, none is run twice', async () => {
-  const result = await chaos({
-    binary: inject('temporalBinary'),
-    nodes: 6,
-    tasksPerNode: 5,
-    kills: 6,
-    hosts: 3,
-    pauseMs: 600,
-    seed: 4711,
-  });
-  expect(result).toMatchObject({ kills: 6, lost: [], twice: [], notOk: [] });
 });
