@@ -8,6 +8,8 @@ import { serverFolder, serveTemporal, type TemporalServer } from './temporal-ser
 /** What Temporal's own pause of workflows needs, and otherwise as in the dev server that the tests share. */
 const DYNAMIC = {
   'frontend.WorkflowPauseEnabled': true,
+  // On from 1.28 on.
+  'system.enableDeploymentVersions': true,
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
   'matching.updateAckInterval': '5m',
@@ -76,10 +78,10 @@ export async function startTemporalInMemory(version: string, folder: string): Pr
     dcRedirectionPolicy: { policy: 'noop' },
     dynamicConfigClient: { filepath: dynamicConfig, pollInterval: '10s' },
   };
-  const file = join(folder, 'temporal.yaml');
-  // JSON is YAML.
-  await writeFile(file, JSON.stringify(config));
-  const command = [join(serverFolder(version), 'server'), '--config-file', file, '--allow-no-auth', 'start'];
+  // JSON is YAML; `--config-file` is newer than the oldest server.
+  await writeFile(join(folder, 'in-memory.yaml'), JSON.stringify(config));
+  const named = ['--root', folder, '--config', '.', '--env', 'in-memory'];
+  const command = [join(serverFolder(version), 'server'), ...named, '--allow-no-auth', 'start'];
   const server = await serveTemporal(command, { folder, address, env: process.env });
   const connection = await Connection.connect({ address });
   await ensureSearchAttributes(connection, 'default');

@@ -22,6 +22,9 @@ const ownServer = process.env.SITEWRIGHT_TEST_TEMPORAL_SERVER;
 export const isServerSince = (version: string): boolean =>
   ownServer !== undefined && compareVersions(ownServer, version) >= 0;
 
+/** Whether it is Temporal's own server, and older. */
+export const isServerBefore = (version: string): boolean => ownServer !== undefined && !isServerSince(version);
+
 /** A test file's own corner of the shared dev server. */
 export interface TemporalRig {
   readonly address: string;

@@ -5,7 +5,7 @@ import type { WorkerOptions } from '@temporalio/worker';
 import { stepsOf, type WorkerBuild } from '../../src/core/worker-versions.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import type { Logger } from '../../src/platform/telemetry/log.ts';
-import { hasNoVersions, type WorkerVersions } from '../../src/platform/temporal/worker-versions.ts';
+import { FINAL_SINCE, hasNoVersions, type WorkerVersions } from '../../src/platform/temporal/worker-versions.ts';
 import type { PollingWorkers } from './queue-workers.ts';
 
 /** How often to look which builds have workers. */
@@ -148,7 +148,12 @@ function ownVersion(versions: WorkerVersions, build: string | null, mode: Mode, 
 async function hasVersions(versions: WorkerVersions, log: Logger): Promise<boolean> {
   try {
     await versions.look();
-    return true;
+    if (await versions.areFinal()) return true;
+    log.warn(
+      { needs: FINAL_SINCE },
+      'this Temporal server has only a preview of worker versions: stop all workers before an upgrade',
+    );
+    return false;
   } catch (error) {
     if (!hasNoVersions(error)) throw error;
     log.warn(

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { WorkerVersionStatus } from '../../core/words.ts';
+import { compareVersions } from './find-server.ts';
 import { OPEN } from './is-run-open.ts';
 import { metadataClient } from './metadata-client.ts';
 
@@ -60,6 +61,9 @@ const codeOf = (error: unknown): number | undefined =>
 export const hasNoVersions = (error: unknown): boolean =>
   codeOf(error) === CODES.permissionDenied || codeOf(error) === CODES.unimplemented;
 
+/** The first server whose worker versions are as our SDK has them. */
+export const FINAL_SINCE = '1.28.0';
+
 const MOVED_AT_ONCE = 10;
 
 /** The versions of the workers of a task queue, and their open workflows. Errors are those of the connection. */
@@ -70,6 +74,12 @@ export class WorkerVersions {
   constructor(client: Client, taskQueue: string) {
     this.#client = client;
     this.#taskQueue = taskQueue;
+  }
+
+  /** Whether the server routes workers of our SDK by their version: an older one answers, and never learns of a version. */
+  async areFinal(): Promise<boolean> {
+    const { serverVersion } = await this.#client.workflowService.getSystemInfo({});
+    return !serverVersion || compareVersions(serverVersion, FINAL_SINCE) >= 0;
   }
 
   /** The deployment's name on the server, which allows neither `.` nor `:` in it. */
