@@ -24,6 +24,18 @@ Release(r) ==
   /\ store' = IF store.claim.run = r THEN [store EXCEPT !.claim = Free] ELSE store
   /\ UNCHANGED <<temporal, knows, copy, count, steps, holder, former, broken>>
 
+Copied ==
+  /\ copy' = store
+  /\ UNCHANGED <<temporal, knows, store, count, steps, holder, former, broken>>
+
+\* As often as a seed does.
+Restored ==
+  /\ store' = copy
+  /\ count' = [count EXCEPT !.restores = @ + 1]
+  /\ holder' = NoOne
+  /\ former' = {}
+  /\ UNCHANGED <<temporal, knows, copy, steps, broken>>
+
 \* Several changes may follow one proof.
 Changes(s) == IsAt(s, "proven") /\ steps[s].kind \in {"work", "child"} /\ UNCHANGED vars
 
@@ -56,6 +68,8 @@ Explained(event) ==
          /\ event.isClaimed = Is(store'.claim, event.to)
     [] event.what = "change" -> Changes(event.step)
     [] event.what = "release" -> Release(event.run)
+    [] event.what = "copy" -> Copied
+    [] event.what = "restore" -> Restored
     [] event.what = "end" -> End(event.step)
 
 TraceNext ==

@@ -1,6 +1,7 @@
 import type { Execution, SimulatedTemporal } from '../../../src/simulation/temporal/index.ts';
 import type { Observer } from '../../../worker/parts/simulation/installation.ts';
 import { caller } from '../../../worker/parts/simulation/world.ts';
+import type { CopiedStore } from './copied-store.ts';
 
 /** A record of TLA+. */
 export type TraceEvent = Readonly<Record<string, string | number | boolean | object>>;
@@ -57,6 +58,16 @@ export class ClaimTrace {
       askedHold: (...about) => observer.askedHold(...about),
       askedExecution: (_workflowId, runId) => this.#asked(runId),
     };
+  }
+
+  /** The same store, whose copies and restores are events. */
+  copying({ copy, restore }: Pick<CopiedStore, 'copy' | 'restore'>): Pick<CopiedStore, 'copy' | 'restore'> {
+    const told = async (what: string, work: () => Promise<void>): Promise<void> => {
+      this.#look();
+      await work();
+      this.#tell({ what });
+    };
+    return { copy: () => told('copy', copy), restore: () => told('restore', restore) };
   }
 
   #tell(event: TraceEvent): void {

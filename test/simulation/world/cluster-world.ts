@@ -321,7 +321,7 @@ async function live(
     });
   }
   if (rough && plan.chance(0.25))
-    script.planRestore(plan, faultsEndAt, copied, (downMs) => {
+    script.planRestore(plan, faultsEndAt, claims.copying(copied), (downMs) => {
       world.tell('--- workers and gateway are stopped, and the store is brought back to its copy');
       for (const worker of installation.workers) installation.kill(worker, downMs);
       gateway.kill(downMs);

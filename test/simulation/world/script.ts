@@ -46,7 +46,12 @@ export class Script {
    * Plans that the store is copied, and later brought back to that copy, while all that uses it is stopped
    * (docs/how-to/back-up.md). Temporal, MAAS and the nodes have gone on.
    */
-  planRestore(plan: Random, latestMs: number, { copy, restore }: CopiedStore, stop: (downMs: number) => void): void {
+  planRestore(
+    plan: Random,
+    latestMs: number,
+    { copy, restore }: Pick<CopiedStore, 'copy' | 'restore'>,
+    stop: (downMs: number) => void,
+  ): void {
     const latest = Math.min(latestMs / 1000, 3_600);
     const copyAt = plan.int(1, latest - 1);
     const restoreAt = plan.int(copyAt + 1, latest);

@@ -398,7 +398,7 @@ async function live(
     });
   }
   if (wanted.disasters > 0 && plan.chance(0.25))
-    script.planRestore(plan, faultsEndAt, copied, (downMs) => {
+    script.planRestore(plan, faultsEndAt, claims.copying(copied), (downMs) => {
       world.tell('--- all workers are stopped, and the store is brought back to its copy');
       for (const worker of installation.workers) installation.kill(worker, downMs);
     });
