@@ -136,7 +136,14 @@ export async function startOrchestrator(
   );
   log.info({ taskQueue, namespace, address }, 'worker is polling');
   const ask = (workflowId: string) => getRun<RunType>(client.workflow, workflowId).query('status');
-  const reconciler = startReconciler({ ...reconciled, ask, log: (fields, message) => log.warn(fields, message) });
+  const missed = (workflowId: string, child: string) =>
+    getRun<RunType>(client.workflow, workflowId).signal('child_gone', { id: child });
+  const reconciler = startReconciler({
+    ...reconciled,
+    ask,
+    missed,
+    log: (fields, message) => log.warn(fields, message),
+  });
   const masters = await startMasterAgents(settings, log, {
     ...gate,
     maas: machines.maas,

@@ -22,7 +22,8 @@ import {
   WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
-import { explainCommon, failureType, type ReadRequest } from '../src/core/run/index.ts';
+import { lineOf, objectOf } from '../src/core/data/shape.ts';
+import { explainCommon, failureType, type ReadRequest, readRequest } from '../src/core/run/index.ts';
 import type { ParsedRunInput } from '../src/core/run/input.ts';
 import { unknownName } from '../src/core/text/did-you-mean.ts';
 import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../src/core/words.ts';
@@ -212,7 +213,8 @@ export interface Child<W extends WorkflowType> {
  * child for the request of a stranger, and refuses it. The run would neither pause, stop nor end its children.
  *
  * A child that ended while its parent was closed, as one does when someone terminates the parent, tells no one of its end: not even
- * a parent that is reset and waits for it. What is sent to it does not arrive; if no result follows, it fails.
+ * a parent that is reset and waits for it. What is sent to it does not arrive, and the worker looks for such children (`child_gone`);
+ * if no result follows, it fails.
  */
 export async function startChildOf<W extends WorkflowType>(
   type: W,
@@ -245,6 +247,7 @@ export async function startChildOf<W extends WorkflowType>(
   let hasEnded = false;
   const end = () => {
     hasEnded = true;
+    waitedFor.delete(options.id);
   };
   void child.result().then(end, end);
   let miss: (failed: Error) => void = () => undefined;
@@ -261,6 +264,7 @@ export async function startChildOf<W extends WorkflowType>(
     await CancellationScope.nonCancellable(() => sleep(RESULT_FOLLOWS_MS, { summary }));
     miss(failure(CHILD_MISSING, `${options.id} has ended, while its run was closed`));
   };
+  waitedFor.set(options.id, () => void notThere());
   const cancel = () => (hasEnded ? undefined : CancellationScope.nonCancellable(() => byId.cancel()));
   void scope.cancelRequested.catch(cancel).catch(notThere);
   return {
@@ -271,6 +275,19 @@ export async function startChildOf<W extends WorkflowType>(
 }
 
 const RESULT_FOLLOWS_MS = 20_000;
+
+/** Children of this workflow that have not ended, by workflow id: what to do when someone finds that one has. */
+const waitedFor = new Map<string, () => void>();
+
+/** Receives from the worker that a child has ended of which Temporal has told the run nothing. */
+export const childGoneHandler = () => ({
+  child_gone: {
+    read: (payload: unknown) => readRequest(childGone, payload),
+    handle: ({ id }: { readonly id: string }) => waitedFor.get(id)?.(),
+  },
+});
+
+const childGone = objectOf<{ readonly id: string }>({ id: lineOf(1_000) }, ['id']);
 
 /** Starts a workflow that goes on whatever becomes of this one. Resolves once it runs, or could not be started. */
 export async function startDetached<W extends WorkflowType>(

@@ -53,6 +53,12 @@ export interface WorkflowContract {
 }
 
 /** From the worker, while activities of the run ask MAAS. */
+/** From the worker's reconciler. */
+interface ChildSignals {
+  /** A child of the run, by its workflow id, has ended, and Temporal has not told the run. */
+  readonly child_gone: { readonly id: string };
+}
+
 interface MaasSignals {
   readonly maas_silence: MaasSilence;
 }
@@ -120,7 +126,8 @@ export interface SiteRunContract {
   readonly result: SiteRunResult;
   readonly signals: OperatorSignals &
     Approvals &
-    MaasSignals & { readonly call_progress: SliceProgress; readonly graph_news: GraphRunNews };
+    MaasSignals &
+    ChildSignals & { readonly call_progress: SliceProgress; readonly graph_news: GraphRunNews };
   readonly opening: RunOpening<RunFailure>;
   readonly updates: Openings &
     Approvals & {
@@ -139,7 +146,7 @@ export interface SiteRunContract {
 export interface GraphRunContract {
   readonly input: GraphRunInput;
   readonly result: GraphRunResult;
-  readonly signals: OperatorSignals & Approvals & MaasSignals & { readonly from_part: FromPartSignal };
+  readonly signals: OperatorSignals & Approvals & MaasSignals & ChildSignals & { readonly from_part: FromPartSignal };
   readonly opening: RunOpening<GraphRunFailure>;
   readonly updates: Openings &
     Approvals & {

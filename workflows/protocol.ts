@@ -42,6 +42,8 @@ export const SIGNALS = {
   to_part: 'to_part',
   /** From a worker: whether MAAS answers. */
   maas_silence: 'maas_silence',
+  /** From a worker: a child whose end no one told the run. */
+  child_gone: 'child_gone',
 } as const satisfies Names<SignalName>;
 
 /** Sent with the start of a run, and operator actions with an answer. `stop` is a signal, and Temporal itself cancels. */

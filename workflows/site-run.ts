@@ -37,7 +37,7 @@ import {
 } from '../src/core/site-run/index.ts';
 import { counted, utf8Length } from '../src/core/text/text.ts';
 import { bookkeeping } from './activity-options.ts';
-import { callActivity, handle } from './border.ts';
+import { callActivity, childGoneHandler, handle } from './border.ts';
 import { type CallListener, NODES_IN_ONE_WORKFLOW, readProgress, runCall, Slices } from './call.ts';
 import type { CallRequest, RetryNodeRequest, SiteRunContract, SiteRunResult } from './contract.ts';
 import { failure } from './failures.ts';
@@ -328,6 +328,7 @@ function handleSiteOperators(run: SiteRun): void {
       ...steering.signals,
       ...approvals.signals,
       ...maasSilenceHandler((silence) => run.maasSilence(silence)),
+      ...childGoneHandler(),
       call_progress: {
         read: readProgress,
         handle(part) {

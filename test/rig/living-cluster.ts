@@ -66,7 +66,10 @@ export async function livingCluster(
       },
     }),
   });
-  const reconciler = startReconciler({ store, ask: async () => undefined, ...lookups }, 200);
+  const reconciler = startReconciler(
+    { store, ask: async () => undefined, missed: async () => undefined, ...lookups },
+    { everyMs: 200 },
+  );
   const connection = lazyConnection(rig.address);
   const client = new Client({ connection, namespace: rig.namespace });
   const { namespace, address } = rig;

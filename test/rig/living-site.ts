@@ -135,7 +135,10 @@ export async function livingSite(
       },
     }),
   });
-  const reconciler = startReconciler({ store, ask: async () => undefined, ...lookups, ...given({ announceEnd }) }, 200);
+  const reconciler = startReconciler(
+    { store, ask: async () => undefined, missed: async () => undefined, ...lookups, ...given({ announceEnd }) },
+    { everyMs: 200 },
+  );
   const get = async <T>(path: string): Promise<T> =>
     (await (await fetch(`${simulator.controlUrl}/${path}`)).json()) as T;
   const effects = () =>

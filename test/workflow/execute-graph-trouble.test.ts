@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/client';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.ts';
 import { agentGone } from '../../activities/node-task.ts';
 import type { GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/index.ts';
 import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
+import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
+import { openStore } from '../../src/store/index.ts';
+import { startReconciler } from '../../worker/parts/reconciler.ts';
 import { eventually } from '../rig/agent-site.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { type EventId, type Events, resetRun } from '../rig/reset-run.ts';
@@ -279,6 +282,35 @@ describe('a run in parts that is reset to before most of what it has told them',
       [{ outcome: 'failed', reason }],
       [{ outcome: 'stopped', reason: 'the run was cancelled' }],
     ]);
+  });
+
+  it('ends by itself when they ended with it, while someone had terminated it: the worker tells it', async () => {
+    const graph = scriptedGraph({ plans: { default: chain }, partOf: (id) => (id === 'n1' ? 0 : 1) });
+    graph.hold.add('all');
+    const run = await startGraphRun(rig, graph);
+    await graph.heldTask('a@n1');
+    await run.handle.terminate('tests');
+    for (const part of [1, 2]) {
+      const handle = rig.client.workflow.getHandle(`${run.handle.workflowId}/11.${part}`);
+      await eventually(async () => (await handle.describe()).status.name !== 'RUNNING');
+    }
+    const again = await resetTo(run, lastTask);
+    const store = await openStore('sqlite::memory:');
+    onTestFinished(() => store.close());
+    const { workflowId, firstExecutionRunId: id } = run.handle;
+    await store.runs.put({
+      ...{ id, sequence: 1, workflowId, temporalRunId: id, kind: 'execute_graph' },
+      ...{ phase: 'default', startedAt: '2026-11-01T00:00:00Z' },
+    });
+    const { client } = rig;
+    const missed = (run: string, child: string) => client.workflow.getHandle(run).signal('child_gone', { id: child });
+    const ask = async () => undefined;
+    const reconciler = startReconciler({ store, ask, missed, ...runLookups(client) }, { everyMs: 200, quietMs: 0 });
+    await expect(again.result()).rejects.toThrow();
+    await reconciler.stop();
+    await run.worker.stop();
+    const reason = expect.stringMatching(/11\.[12] has ended, while its run was closed$/) as string;
+    expect(graph.closedGraphs).toMatchObject([{ outcome: 'failed', reason }]);
   });
 
   it('ends when they have ended meanwhile', async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { given } from '../../src/core/data/given.ts';
+import type { RunLookups } from '../../src/platform/temporal/run-lookups.ts';
 import { type AnnounceEnd, closeGoneRuns, type EndOf, MAX_OPEN, type Store } from '../../src/store/index.ts';
 
 const EVERY_MS = 5_000;
@@ -12,6 +13,10 @@ interface Reconciled {
   readonly end: EndOf;
   /** Has the run answer a query, after which it shows its status to the worker that read it again. */
   readonly ask: (workflowId: string) => Promise<unknown>;
+  /** Which children the run waits for. */
+  readonly execution: RunLookups['execution'];
+  /** Tells a run that a child which it waits for has ended, whose end no one told it. */
+  readonly missed: (workflowId: string, child: string) => Promise<unknown>;
   /** Sends the notice of such a run. Absent: no one wants to know. */
   readonly announceEnd?: AnnounceEnd;
   readonly log?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
@@ -20,9 +25,13 @@ interface Reconciled {
 /**
  * Keeps the records of open runs true. Those whose workflows have ended without closing them, terminated or gone with Temporal's
  * data, are closed; the run that is opened next on the same site or cluster, and whoever looks at the run itself, find out by
- * themselves. Those that show nothing new are asked once a minute.
+ * themselves. Those that show nothing new are asked once a minute, and told which of their children are gone: of one that ended while
+ * its run was closed, as when someone terminates the run, Temporal tells it nothing when it goes on after a reset.
  */
-export function startReconciler({ store, end, ask, announceEnd, log }: Reconciled, everyMs = EVERY_MS) {
+export function startReconciler(
+  { store, end, ask, execution, missed, announceEnd, log }: Reconciled,
+  { everyMs = EVERY_MS, quietMs = QUIET_MS } = {},
+) {
   const stopping = new AbortController();
   const { signal } = stopping;
   const asked = new Map<string, number>();
@@ -31,15 +40,26 @@ export function startReconciler({ store, end, ask, announceEnd, log }: Reconcile
     const { items } = await store.runs.list({ open: true, limit: MAX_OPEN });
     await closeGoneRuns(store, { end, ...given({ announceEnd }) }, items);
     const now = Date.now();
-    for (const { id, workflowId, statusAt, startedAt } of items) {
+    for (const { id, workflowId, temporalRunId, statusAt, startedAt } of items) {
       const since = Math.max(Date.parse(statusAt ?? startedAt), asked.get(id) ?? 0);
-      if (now - since < QUIET_MS) continue;
+      if (now - since < quietMs) continue;
       asked.set(id, now);
       // A run whose worker is away does not answer, and is asked again.
       void ask(workflowId).catch(() => undefined);
+      void tellOfChildren(workflowId, temporalRunId).catch(() => undefined);
     }
     const open = new Set(items.map(({ id }) => id));
     for (const id of asked.keys()) if (!open.has(id)) asked.delete(id);
+  }
+
+  async function tellOfChildren(workflowId: string, runId: string | null): Promise<void> {
+    const run = await execution(workflowId, runId);
+    if (!run?.isOpen) return;
+    for (const child of run.children) {
+      // By its newest execution: one that was continued as new, or reset, goes on.
+      const now = await execution(child.workflowId, null);
+      if (!now?.isOpen) await missed(workflowId, child.workflowId);
+    }
   }
 
   const done = (async () => {

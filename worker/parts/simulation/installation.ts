@@ -163,7 +163,9 @@ export class Installation {
       };
       // Until the process dies; much less often than a real one, which would look thousands of times.
       const ask = (workflowId: string) => temporal.query(temporal.find(workflowId, null), 'status');
-      startReconciler({ ...deps, ask }, RECONCILED_EVERY_MS);
+      const missed = async (workflowId: string, child: string) =>
+        temporal.signal(temporal.find(workflowId, null), 'child_gone', [{ id: child }]);
+      startReconciler({ ...deps, ask, missed }, { everyMs: RECONCILED_EVERY_MS });
       const activities = createActivities(deps) as unknown as Record<string, AnyActivity>;
       return new Worker({
         host,
