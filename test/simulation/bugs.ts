@@ -6,6 +6,8 @@ export interface Bug {
   readonly world: 'site' | 'cluster';
   /** One that has found it: the first to be tried. */
   readonly seed?: number;
+  /** Of what a seed has much that may find it: others are left out. */
+  readonly much?: readonly string[];
   readonly changes: readonly Change[];
 }
 

@@ -23,6 +23,10 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     /** Live through those that have failed before. */
     known: { type: 'boolean', default: false },
+    /** Only these seeds. */
+    only: { type: 'string' },
+    /** Only seeds that have much of these, such as `reset,maas lock`. */
+    much: { type: 'string' },
     /** `site` or `cluster`; default: both in turn. */
     world: { type: 'string' },
     processes: { type: 'string', default: String(availableParallelism()) },
@@ -79,19 +83,29 @@ function sumOf(verdict: Verdict): Sum {
 async function here(seeds: readonly number[], tell: (verdict: Verdict) => void = () => undefined): Promise<Sum> {
   withoutThreads();
   loadWithSmallLimits();
-  const [{ bundleOurWorkflows }, { loadWorkflows }, { ACTIVITY_NAMES }, { simulateSite }, { simulateCluster }] =
-    await Promise.all([
-      import('../../worker/parts/workflow-bundle.ts'),
-      import('../../src/simulation/temporal/index.ts'),
-      import('../../worker/parts/simulation/installation.ts'),
-      import('./world/site-world.ts'),
-      import('./world/cluster-world.ts'),
-    ]);
+  const [
+    { bundleOurWorkflows },
+    { loadWorkflows },
+    { ACTIVITY_NAMES },
+    { simulateSite },
+    { simulateCluster },
+    { mixOf },
+  ] = await Promise.all([
+    import('../../worker/parts/workflow-bundle.ts'),
+    import('../../src/simulation/temporal/index.ts'),
+    import('../../worker/parts/simulation/installation.ts'),
+    import('./world/site-world.ts'),
+    import('./world/cluster-world.ts'),
+    import('./world/mix.ts'),
+  ]);
   const path = values.bundle ?? (await bundleOurWorkflows({})).codePath;
   const code = await loadWorkflows(path, ACTIVITY_NAMES, withSmallLimits);
   const sum = nothing();
+  const much = values.much?.split(',') ?? [];
   for (const seed of seeds) {
     const isSite = values.world === undefined ? seed % 2 === 1 : values.world === 'site';
+    const mix = mixOf(isSite ? 'site' : 'cluster', seed);
+    if (!much.every((kind) => mix.factor(kind) > 1)) continue;
     const live = (without: readonly string[]) => (isSite ? simulateSite : simulateCluster)(seed, code, without);
     const without = values.without?.split(',') ?? [];
     const verdict = values.shrink ? await shrunk(live, without) : await live(without);
@@ -110,7 +124,7 @@ async function spread(from: number, count: number, processes: number): Promise<S
       const first = from + at * piece;
       const size = Math.min(piece, from + count - first);
       if (size <= 0) return nothing();
-      const more = (['bundle', 'world'] as const).flatMap((name) =>
+      const more = (['bundle', 'world', 'much'] as const).flatMap((name) =>
         values[name] === undefined ? [] : [`--${name}`, values[name]],
       );
       const child = spawn(
@@ -129,9 +143,12 @@ async function spread(from: number, count: number, processes: number): Promise<S
 const from = Number(values.seed ?? values.from);
 const seeds = values.known
   ? KNOWN_SEEDS.map(({ seed }) => seed)
-  : Array.from({ length: values.seed === undefined ? Number(values.seeds) : 1 }, (_, at) => from + at);
+  : values.only !== undefined
+    ? values.only.split(',').map(Number)
+    : Array.from({ length: values.seed === undefined ? Number(values.seeds) : 1 }, (_, at) => from + at);
 const count = seeds.length;
-const processes = values.known ? 1 : Math.min(Number(values.processes), Math.ceil(count / 10));
+const processes =
+  values.known || values.only !== undefined ? 1 : Math.min(Number(values.processes), Math.ceil(count / 10));
 const started = performance.now();
 const told = values.seed === undefined || values.json ? undefined : (one: Verdict) => console.log(one.story.join('\n'));
 const sum = processes > 1 ? await spread(from, count, processes) : await here(seeds, told);

@@ -108,6 +108,8 @@ export class SiteChecks implements Observer {
   /** Machines of someone else: true with another key, false of another site. */
   readonly foreign = new Map<string, boolean>();
   readonly #lockedSince = new Map<string, number>();
+  /** Runs that were reset after they had ended: another may have had the site since. */
+  readonly comeBack = new Set<string>();
   /** Runs a part of which people have ended. */
   readonly partsTouched = new Set<string>();
 
@@ -118,7 +120,7 @@ export class SiteChecks implements Observer {
 
   /** An activity was scheduled for a node. */
   #scheduled(workflowId: string, activityId: string): void {
-    const [verb = '', , node = ''] = activityId.split(':');
+    const [verb = '', group = '', node = ''] = activityId.split(':');
     const isWork = verb === 'prepare' || verb === 'deploy' || verb === 'release';
     if (!isWork) return;
     const execution = this.#world.temporal.newest(workflowId)!;
@@ -129,7 +131,7 @@ export class SiteChecks implements Observer {
     if (since !== undefined && now - since > PAUSE_ARRIVES_WITHIN_MS && this.#isAlive(execution, since))
       this.#world.violated(`${workflowId} begins ${activityId} while it is paused`);
     const holds = (this.inputs.get(run.originalRunId)?.hold_before ?? []) as readonly string[];
-    if (holds.includes('*') && !this.approved.has(run.originalRunId))
+    if ((holds.includes('*') || holds.includes(group)) && !this.approved.has(run.originalRunId))
       this.#world.violated(`${workflowId} begins ${activityId}, and no one has approved it`);
     for (const { policy } of execution.activities.values()) {
       const [other = '', , otherNode = ''] = policy.activityId.split(':');
@@ -318,6 +320,8 @@ export class SiteChecks implements Observer {
     };
     const result = now.result as { readonly nodes?: Readonly<Record<string, number>> } | undefined;
     const isLost = now.failure?.message.includes('does not hold') ?? false;
+    if (isLost && this.restoredAt() === null && !this.comeBack.has(now.originalRunId))
+      this.#world.violated(`${row.workflowId} was never gone, and has lost its claim: ${now.failure?.message}`);
     if (!isLost && !wanted[now.status]?.includes(row.outcome))
       this.#world.violated(`${row.workflowId} is ${now.status}, and the store says ${row.outcome}`);
     if (report?.outcome !== undefined && report.outcome !== row.outcome)

@@ -17,12 +17,28 @@ import { ClaimTrace } from './claim-trace.ts';
 import { openCopiedStore } from './copied-store.ts';
 import { FAIR, type GatewayWeather, SimulatedGateway } from './gateway-port.ts';
 import { processOf } from './machine.ts';
+import { mixOf } from './mix.ts';
 import { hasSucceeded, SimulatedNode } from './node-agent.ts';
 import { Script, stateOf } from './script.ts';
 import { takeOverSystemCalls } from './system-calls.ts';
 import type { Verdict } from './verdict.ts';
 
 const SITE = 'dc1';
+/** In the middle of which people and faults come. */
+const STEPS = [
+  [8, 'task'],
+  [1, 'open_run'],
+  [1, 'record_tasks'],
+  [1, 'close_graph'],
+  [1, 'close_run'],
+] as const;
+/** The id of an activity that runs a task on a node. */
+const TASK_STEP = /@(\d+)(?::\d+)?(?:\/\d+)?$/;
+const FAULTS = [
+  ...['kill', 'stall', 'store', 'temporal', 'gateway', 'gateway is killed'],
+  ...['agent', 'agent leaves', 'agent dies at a call', 'supervisor', 'power', 'power at a call'],
+  ...['reboot', 'reinstalled', 'disk full', 'clock', 'revoked'],
+];
 const HOUR = 3_600_000;
 const ORDERED_BEFORE_MS = 180_000;
 const ENDS_WITHIN_MS = 48 * HOUR;
@@ -69,8 +85,15 @@ async function live(
   const pausedSince = new Map<string, number>();
   /** Runs that people have stopped, cancelled, or ended a part of. */
   const ended = new Set<string>();
+  const mix = mixOf('cluster', seed);
   const copied = await openCopiedStore();
-  const world = await openWorld(seed, random, time, weather, () => undefined, copied.store);
+  const begins = (_workflowId: string, type: string, detail: string): void => {
+    if (type !== 'ActivityTaskScheduled') return;
+    const task = TASK_STEP.exec(detail);
+    script.begins(task === null ? detail : 'task', task === null ? null : (names[Number(task[1]) - 1] ?? null));
+  };
+  const names: string[] = [];
+  const world = await openWorld(seed, random, time, weather, begins, copied.store);
   const { store, temporal, story } = world;
 
   // A cluster, and a graph of tasks on its nodes.
@@ -83,7 +106,6 @@ async function live(
   });
   await store.sites.create({ name: SITE });
   const { id: cluster } = await store.clusters.create({ name: 'one', releaseId: release, site: SITE });
-  const names: string[] = [];
   for (let at = 0, count = wanted.int(1, 4); at < count; at++) {
     const name = `rack-${at + 1}`;
     const roles = [at === 0 ? 'control' : 'compute'];
@@ -92,7 +114,7 @@ async function live(
     await store.nodes.update(id, { roles, pendingRoles: [], pendingAddition: false, status: 'provisioned' });
     names.push(name);
   }
-  const tasks = Array.from({ length: wanted.int(1, 7) }, (_, at) => ({
+  const tasks = Array.from({ length: wanted.int(1, wanted.pick([4, 7, 11])) }, (_, at) => ({
     id: `t${at + 1}`,
     type: 'shell',
     version: '2.1.0',
@@ -202,7 +224,7 @@ async function live(
   const act = (own: Random): void => {
     people = own;
     const run = open().length === 0 ? undefined : people.pick(open());
-    const action = people.weighed<string>([
+    const action = mix.weighed<string>(people, [
       [5, 'pause'],
       [5, 'resume'],
       [1.5, 'stop'],
@@ -219,6 +241,7 @@ async function live(
       [1, 'reset of one that ended'],
     ]);
     script.happens(action);
+    script.again(people, (next) => act(next));
     world.tell(`--- a person: ${action} ${run?.workflowId ?? ''}`);
     if (action === 'two starts') start();
     if (action === 'start' || action === 'two starts') {
@@ -278,11 +301,23 @@ async function live(
 
   const plan = random.fork('plan');
   const faultsEndAt = plan.int(1, 4) * HOUR;
+  /** In the middle of a step, or at a time. */
+  const beside = (kind: 'person' | 'fault', when: number, happen: Parameters<Script['plan']>[2]): void => {
+    if (plan.chance(0.6)) script.plan(kind, when, happen);
+    else
+      script.planBeside(
+        kind,
+        plan.weighed(STEPS),
+        plan.int(1, 6),
+        plan.int(0, plan.pick([100, 5_000, 60_000])),
+        happen,
+      );
+  };
   time.after(1, start);
   for (let at = 0, times = plan.int(0, 2); at < times; at++) script.plan('start', plan.int(1, 7_200) * 1000, start);
-  for (let at = 0, times = plan.chance(0.8) ? plan.int(0, 10) : 0; at < times; at++)
-    script.plan('person', (plan.chance(0.8) ? plan.int(1, 900) : plan.int(1, faultsEndAt / 1000)) * 1000, act);
-  for (let at = 0, times = rough ? plan.int(0, 10) : 0; at < times; at++) {
+  for (let at = 0, times = plan.chance(0.8) ? plan.int(0, plan.pick([6, 10, 16])) : 0; at < times; at++)
+    beside('person', (plan.chance(0.8) ? plan.int(1, 900) : plan.int(1, faultsEndAt / 1000)) * 1000, act);
+  for (let at = 0, times = rough ? plan.int(0, plan.pick([6, 10, 16])) : 0; at < times; at++) {
     // Most while the first tasks run.
     const latest = plan.weighed([
       [5, 90],
@@ -290,15 +325,14 @@ async function live(
       [2, faultsEndAt / 1000],
     ]);
     const when = plan.int(1, latest) * 1000;
-    script.plan('fault', when, (disasters) => {
-      const what = disasters.pick([
-        ...['kill', 'stall', 'store', 'temporal', 'gateway', 'gateway is killed'],
-        ...['agent', 'agent leaves', 'agent dies at a call', 'supervisor', 'power', 'power at a call'],
-        ...['reboot', 'reinstalled', 'disk full', 'clock', 'revoked'],
-      ]);
+    beside('fault', when, (disasters, about) => {
+      const what = mix.weighed(
+        disasters,
+        FAULTS.map((kind) => [1, kind] as const),
+      );
       script.happens(what);
       const { workers } = installation;
-      const node = disasters.pick(nodes);
+      const node = nodes.find(({ name }) => name === about) ?? disasters.pick(nodes);
       const downMs = disasters.int(1, 600) * 1000;
       if (what === 'agent') node.killAgent(downMs);
       else if (what === 'agent leaves') node.restartAgent();
@@ -342,6 +376,7 @@ async function live(
   };
   time.after(faultsEndAt, () => {
     isCalm = true;
+    script.ends();
     world.tell('--- all faults end; operators let every run go on');
     world.weather = CALM;
     gatewayWeather = FAIR;

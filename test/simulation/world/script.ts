@@ -3,6 +3,14 @@ import { RECONCILED_EVERY_MS } from '../../../worker/parts/simulation/installati
 import { CALM, type Weather } from '../../../worker/parts/simulation/world.ts';
 import type { CopiedStore } from './copied-store.ts';
 
+type Kind = 'person' | 'fault' | 'start' | 'restore';
+
+interface Part {
+  readonly name: string;
+  /** @param about the node of the step that it happens beside */
+  readonly happen: (own: Random, about: string | null) => void | Promise<void>;
+}
+
 /**
  * What happens to a world from outside: people, faults, and how rough it is. Each part has chance of its own, so that one may be left
  * out and the others stay as they are: a failing seed becomes a short story.
@@ -13,6 +21,8 @@ export class Script {
   readonly #without: ReadonlySet<string>;
   readonly #state: () => string;
   readonly #counts = new Map<string, number>();
+  readonly #beside: (Part & { readonly step: string; readonly ms: number; left: number })[] = [];
+  #isOver = false;
   /** Names of all parts. */
   readonly parts: string[] = [];
   /** When the store was last brought back to a copy of before. */
@@ -30,16 +40,46 @@ export class Script {
   }
 
   /** Plans a part: after `ms`. */
-  plan(
-    kind: 'person' | 'fault' | 'start' | 'restore',
-    ms: number,
-    happen: (own: Random) => void | Promise<void>,
-  ): void {
+  plan(kind: Kind, ms: number, happen: Part['happen']): void {
+    const part = this.#part(kind, happen);
+    if (part !== null) this.#time.after(ms, () => this.#happen(part, null));
+  }
+
+  /** Plans a part: soon after a step of this kind has begun for the `nth` time. What is short is hardly ever met otherwise. */
+  planBeside(kind: Kind, step: string, nth: number, ms: number, happen: Part['happen']): void {
+    const part = this.#part(kind, happen);
+    if (part !== null) this.#beside.push({ ...part, step, left: nth, ms });
+  }
+
+  /** A run has begun a step. @param about the name of its node, if it is about one */
+  begins(step: string, about: string | null): void {
+    for (const part of this.#beside)
+      if (part.step === step && --part.left === 0) this.#time.after(part.ms, () => this.#happen(part, about));
+  }
+
+  #part(kind: Kind, happen: Part['happen']): Part | null {
     const number = (this.#counts.get(kind) ?? 0) + 1;
     this.#counts.set(kind, number);
     const name = `${kind} ${number}`;
     this.parts.push(name);
-    if (!this.#without.has(name)) this.#time.after(ms, () => happen(this.#random.fork(name)));
+    return this.#without.has(name) ? null : { name, happen };
+  }
+
+  #happen({ name, happen }: Part, about: string | null): void | Promise<void> {
+    return this.#isOver ? undefined : happen(this.#random.fork(name), about);
+  }
+
+  /** Plans that whoever acts does so again soon, as people do. */
+  again(who: Random, happen: (own: Random) => void | Promise<void>): void {
+    const own = who.fork('again');
+    if (!own.chance(0.3)) return;
+    const ms = own.int(1, own.pick([20, 120, 1_200])) * 1000;
+    this.#time.after(ms, () => (this.#isOver ? undefined : happen(own)));
+  }
+
+  /** Nothing happens any more. */
+  ends(): void {
+    this.#isOver = true;
   }
 
   /**

@@ -12,6 +12,8 @@ export interface SiteSeed {
   readonly automation: Readonly<Record<string, unknown>>;
   /** Machines that are not Ready at first, by name. */
   readonly states: Readonly<Record<string, string>>;
+  /** Whose deployments fail at first. */
+  readonly failing: readonly string[];
   /** Kills, stalls, outages in the time of faults. */
   readonly disasters: number;
   readonly people: number;
@@ -46,17 +48,19 @@ export function siteSeed(random: Random): SiteSeed {
       ...(criteria === undefined ? {} : { success_criteria: criteria }),
     };
   });
-  const failing = nodes.filter(() => random.chance(0.12)).map(({ name }) => name);
+  const often = random.pick([0.05, 0.12, 0.5]);
+  const failing = nodes.filter(() => random.chance(often)).map(({ name }) => name);
+  const isNew = random.pick([0.1, 0.25, 0.6]);
   const states = Object.fromEntries(
     nodes.flatMap(({ name }) =>
-      random.chance(0.25) ? [[name, random.pick(['new', 'failed_commissioning', 'failed_deployment', 'broken'])]] : [],
+      random.chance(isNew) ? [[name, random.pick(['new', 'failed_commissioning', 'failed_deployment', 'broken'])]] : [],
     ),
   );
   return {
     nodes,
     strategy: { groups },
     parallel: random.pick([1, 2, 4, 8]),
-    deployTimeout: random.pick([900, 3600]),
+    deployTimeout: random.pick([300, 900, 3600]),
     weather: {
       ...CALM,
       turnLost: rare(0.08),
@@ -77,13 +81,14 @@ export function siteSeed(random: Random): SiteSeed {
       jitter: random.next() * 0.5,
       fail_times: {
         deploy: Object.fromEntries(failing.map((name) => [name, random.int(1, 3)])),
-        commission: Object.fromEntries(nodes.filter(() => random.chance(0.05)).map(({ name }) => [name, 1])),
+        commission: Object.fromEntries(nodes.filter(() => random.chance(often / 2)).map(({ name }) => [name, 1])),
       },
       discover: true,
     },
     states,
+    failing,
     disasters: rough ? random.int(0, 6) : 0,
-    people: random.chance(0.8) ? random.int(0, 11) : 0,
+    people: random.chance(0.8) ? random.int(0, random.pick([6, 11, 18])) : 0,
     runs: random.int(1, 3),
     hours: random.int(1, 8),
   };

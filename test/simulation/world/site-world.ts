@@ -15,11 +15,24 @@ import { CALM } from '../../../worker/parts/simulation/world.ts';
 import { SiteChecks } from './checks.ts';
 import { ClaimTrace } from './claim-trace.ts';
 import { openCopiedStore } from './copied-store.ts';
+import { mixOf } from './mix.ts';
 import { Script, stateOf } from './script.ts';
 import { revisionOf, type SiteSeed, siteSeed } from './site-seed.ts';
 import type { Verdict } from './verdict.ts';
 
 const SITE = 'dc1';
+/** In the middle of which people and faults come. */
+const STEPS = [
+  [4, 'deploy'],
+  [2, 'prepare'],
+  [2, 'release'],
+  [3, 'abort'],
+  [1, 'look'],
+  [1, 'open_run'],
+  [1, 'verify_site'],
+  [1, 'record_nodes'],
+  [2, 'close_run'],
+] as const;
 const HOUR = 3_600_000;
 /** With no faults left, every run ends within this time. */
 const ENDS_WITHIN_MS = 48 * HOUR;
@@ -48,13 +61,19 @@ async function live(
   const script = new Script(time, random.fork('script'), without, () =>
     stateOf(temporal, (workflowId) => checks.pausedSince.has(workflowId)),
   );
+  const mix = mixOf('site', seed);
   const copied = await openCopiedStore();
   const world = await openWorld(
     seed,
     random,
     time,
     script.weather(wanted.weather),
-    (workflowId, type, detail) => checks.recorded(workflowId, type, detail),
+    (workflowId, type, detail) => {
+      checks.recorded(workflowId, type, detail);
+      if (type !== 'ActivityTaskScheduled') return;
+      const [step = '', , name] = detail.split(':');
+      script.begins(step, wanted.nodes.some((node) => node.name === name) ? name! : null);
+    },
     copied.store,
   );
   const { store, story, temporal } = world;
@@ -138,14 +157,21 @@ async function live(
     }
   };
 
+  /** What runs may be held before: all, or a group. */
+  const heldNames = ['*', ...new Set(wanted.nodes.flatMap(({ tags }) => tags))];
   const open = (): Execution[] =>
     temporal.executions.filter(({ status, parent }) => status === 'RUNNING' && parent === undefined);
   let people = random.fork('people');
-  const act = async (own: Random): Promise<void> => {
+  /** Where people come back to: nodes that fail, and the one that they look at. */
+  const nodeFor = (about: string | null): string => {
+    if (about !== null) return about;
+    return wanted.failing.length > 0 && people.chance(0.5) ? people.pick(wanted.failing) : people.pick(nodes).name;
+  };
+  const act = async (own: Random, about: string | null): Promise<void> => {
     people = own;
     const run = open().length === 0 ? undefined : people.pick(open());
-    const name = people.pick(nodes).name;
-    const action = people.weighed<string>([
+    const name = nodeFor(about);
+    const action = mix.weighed<string>(people, [
       [5, 'pause'],
       [5, 'resume'],
       [2, 'stop'],
@@ -175,6 +201,7 @@ async function live(
       [0.7, 'maas taken back'],
     ]);
     script.happens(action);
+    script.again(people, (next) => act(next, about));
     world.tell(`--- a person: ${action} ${action.startsWith('maas') ? name : (run?.workflowId ?? '')}`);
     if (action.startsWith('maas')) return meddle(action, name);
     if (action === 'start') return startSomething(people);
@@ -189,6 +216,7 @@ async function live(
       if (ended.length === 0) return;
       const one = people.pick(ended);
       if (open().some(({ workflowId }) => workflowId === one.workflowId)) return;
+      checks.comeBack.add(one.originalRunId);
       runs.push(temporal.reset(one, people.int(1, one.turns.length - 1), 'by a person'));
       return;
     }
@@ -216,7 +244,7 @@ async function live(
           const isUpdate = people.chance(0.5);
           const request =
             action === 'approve' || action === 'reject'
-              ? { ...note, ...(people.chance(0.5) ? { before: '*' } : {}) }
+              ? { ...note, ...(people.chance(0.5) ? { before: people.pick(heldNames) } : {}) }
               : note;
           if (action === 'resume' || action === 'reject') checks.pausedSince.delete(run.workflowId);
           if (action === 'approve') checks.approved.add(run.originalRunId);
@@ -318,6 +346,17 @@ async function live(
       if (answer < 300) checks.foreign.delete(system_id);
       return;
     }
+    if (status === MachineStatus.Deployed && people.chance(0.5)) {
+      // Given away: it is freed, and then someone else has it.
+      const own = people.fork('taken later');
+      await asAdmin('POST', `${path}?op=release`);
+      time.after(own.int(100, 600) * 1000, async () => {
+        people = own;
+        const now = (await checks.readMachines()).find((machine) => machine.system_id === system_id);
+        if (now !== undefined) await take(action, now, path);
+      });
+      return;
+    }
     if (status !== MachineStatus.Ready || checks.foreign.has(system_id)) return;
     const taken = await as('POST', 'machines/?op=allocate', { system_id });
     if (taken.status !== 200) return;
@@ -330,7 +369,7 @@ async function live(
       });
     await as('POST', `${path}?op=deploy`);
     if (people.chance(0.3))
-      time.after(people.int(300, 3_000) * 1000, async () => {
+      time.after(people.int(5, people.pick([60, 3_000])) * 1000, async () => {
         await as('POST', `${path}?op=mark_broken`);
         await forgetFreed();
       });
@@ -338,13 +377,13 @@ async function live(
   };
 
   const startSomething = (from: Random): void => {
-    const kind = from.weighed<string>([
+    const kind = mix.weighed<string>(from, [
       [4, 'deploy_site'],
       [3, 'update_site'],
       [2, 'redeploy_nodes'],
       [1, 'test_site'],
     ]);
-    const held = from.chance(0.15) ? { hold_before: ['*'] } : {};
+    const held = from.chance(mix.factor('approve') > 1 ? 0.6 : 0.15) ? { hold_before: [from.pick(heldNames)] } : {};
     if (kind === 'redeploy_nodes')
       start(kind, {
         nodes: from.shuffled(nodes.map(({ name }) => name)).slice(0, from.int(1, nodes.length)),
@@ -356,20 +395,35 @@ async function live(
 
   // What will happen, and when.
   const faultsEndAt = wanted.hours * HOUR;
-  time.after(1, () => start('deploy_site', random.fork('first').chance(0.1) ? { hold_before: ['*'] } : {}));
+  time.after(1, () => {
+    const first = random.fork('first');
+    start('deploy_site', first.chance(0.1) ? { hold_before: [first.pick(heldNames)] } : {});
+  });
   const plan = random.fork('plan');
+  /** In the middle of a step, or at a time. */
+  const beside = (kind: 'person' | 'fault', when: number, happen: Parameters<Script['plan']>[2]): void => {
+    if (plan.chance(0.6)) script.plan(kind, when, happen);
+    else
+      script.planBeside(
+        kind,
+        mix.weighed(plan, STEPS),
+        plan.int(1, 4),
+        plan.int(0, plan.pick([100, 5_000, 200_000])),
+        happen,
+      );
+  };
   for (let at = 1; at < wanted.runs; at++)
     script.plan('start', plan.int(60, wanted.hours * 3600) * 1000, (own) => startSomething(own));
   for (let at = 0; at < wanted.people; at++) {
     // Most while something happens.
     const when = plan.chance(0.7) ? plan.int(1, 2_400) * 1000 : plan.int(0, faultsEndAt);
-    script.plan('person', when, act);
+    beside('person', when, act);
   }
   for (let at = 0; at < wanted.disasters; at++) {
     const when = plan.chance(0.7) ? plan.int(1, 2_400) * 1000 : plan.int(0, faultsEndAt);
-    script.plan('fault', when, (disasters) => {
+    beside('fault', when, (disasters) => {
       const workers = installation.workers;
-      const what = disasters.weighed<string>([
+      const what = mix.weighed<string>(disasters, [
         [4, 'kill'],
         [3, 'stall'],
         [1, 'shutdown'],
@@ -405,6 +459,7 @@ async function live(
   let isCalm = false;
   time.after(faultsEndAt, () => {
     isCalm = true;
+    script.ends();
     world.tell('--- all faults end; operators let every run go on');
     world.weather = CALM;
     world.outages.endAll();
