@@ -60,8 +60,9 @@ export async function findExecution(
   try {
     for (;;) {
       const { status, runId, raw } = await metadataClient(client).getHandle(workflowId, wanted).describe();
-      const next = raw.workflowExtendedInfo?.resetRunId;
-      if (status.name !== 'TERMINATED' || !next) {
+      const isTerminated = status.name === 'TERMINATED';
+      const next = isTerminated && (raw.workflowExtendedInfo?.resetRunId || (await newestAfter(client, raw)));
+      if (!next) {
         const children = (raw.pendingChildren ?? []).map((child) => ({
           workflowId: child.workflowId ?? '',
           runId: child.runId ?? '',
@@ -79,7 +80,18 @@ export async function findExecution(
   }
 }
 
-type WorkflowTask = Awaited<ReturnType<WorkflowHandle['describe']>>['raw']['pendingWorkflowTask'];
+type Described = Awaited<ReturnType<WorkflowHandle['describe']>>['raw'];
+
+/** The execution that a reset put in the place of this one, where the server does not say so: those before 1.28 do not. */
+async function newestAfter(client: Client, { workflowExecutionInfo: ended }: Described): Promise<string | undefined> {
+  const { execution, firstRunId } = ended ?? {};
+  if (!execution?.workflowId || !firstRunId) return undefined;
+  const { runId, raw } = await metadataClient(client).getHandle(execution.workflowId).describe();
+  const isOfIt = runId !== execution.runId && raw.workflowExecutionInfo?.firstRunId === firstRunId;
+  return isOfIt ? runId : undefined;
+}
+
+type WorkflowTask = Described['pendingWorkflowTask'];
 
 function isOverdue(task: WorkflowTask): boolean {
   if (!task) return false;
