@@ -218,16 +218,19 @@ export const BUGS: readonly Bug[] = [
     'packages/maas/src/machine-hold.ts',
     ["  return marker.site === claim.site ? 'ours' : 'other-site';", "  return 'ours';"],
   ),
-  bug(
-    'site',
-    'packages/maas/src/release-machine.ts',
-    'a machine of another user is released',
-    'packages/maas/src/release-machine.ts',
-    [
-      "  if (hold === 'other-owner') return { do: 'fail', failure: otherOwner(machine) };\n  if (hold === 'other-site')",
-      "  if (hold === 'other-site')",
-    ],
-  ),
+  {
+    ...bug(
+      'site',
+      'packages/maas/src/release-machine.ts',
+      'a machine of another user is released',
+      'packages/maas/src/release-machine.ts',
+      [
+        "  if (hold === 'other-owner') return { do: 'fail', failure: otherOwner(machine) };\n  if (hold === 'other-site')",
+        "  if (hold === 'other-site')",
+      ],
+    ),
+    seed: 65,
+  },
   bug('site', '827aadde', 'a machine that was renamed is not found', 'packages/maas/src/resolve-machine.ts', [
     '  if (known === undefined || named.some',
     '  if (known !== null || named.some',
