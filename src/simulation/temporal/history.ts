@@ -69,16 +69,19 @@ export interface Waiting {
   readonly activities: Map<number, { command: NonNullable<Command['scheduleActivity']>; at: number }>;
   readonly timers: Map<number, { command: NonNullable<Command['startTimer']>; at: number }>;
   readonly children: Map<number, { command: NonNullable<Command['startChildWorkflowExecution']>; isStarted: boolean }>;
+  /** Signals to other workflows that have no result yet. */
+  readonly signals: Map<number, NonNullable<Command['signalExternalWorkflowExecution']>>;
 }
 
 export function waitingAfter(turns: readonly Turn[], arrived: readonly Job[]): Waiting {
-  const waiting: Waiting = { activities: new Map(), timers: new Map(), children: new Map() };
+  const waiting: Waiting = { activities: new Map(), timers: new Map(), children: new Map(), signals: new Map() };
   const take = (job: Job): void => {
     if (job.resolveActivity) waiting.activities.delete(job.resolveActivity.seq ?? 0);
     if (job.fireTimer) waiting.timers.delete(job.fireTimer.seq ?? 0);
     if (job.resolveChildWorkflowExecution) waiting.children.delete(job.resolveChildWorkflowExecution.seq ?? 0);
     if (job.resolveChildWorkflowExecutionStart?.failed)
       waiting.children.delete(job.resolveChildWorkflowExecutionStart.seq ?? 0);
+    if (job.resolveSignalExternalWorkflow) waiting.signals.delete(job.resolveSignalExternalWorkflow.seq ?? 0);
     const started = waiting.children.get(job.resolveChildWorkflowExecutionStart?.seq ?? -1);
     if (started && job.resolveChildWorkflowExecutionStart?.succeeded) started.isStarted = true;
   };
@@ -87,9 +90,11 @@ export function waitingAfter(turns: readonly Turn[], arrived: readonly Job[]): W
       jobs.forEach(take);
       for (const command of commands) {
         const { scheduleActivity, startTimer, startChildWorkflowExecution: child, cancelTimer } = command;
+        const { signalExternalWorkflowExecution: signal } = command;
         if (scheduleActivity) waiting.activities.set(scheduleActivity.seq ?? 0, { command: scheduleActivity, at });
         if (startTimer) waiting.timers.set(startTimer.seq ?? 0, { command: startTimer, at });
         if (cancelTimer) waiting.timers.delete(cancelTimer.seq ?? 0);
+        if (signal) waiting.signals.set(signal.seq ?? 0, signal);
         if (child) waiting.children.set(child.seq ?? 0, { command: child, isStarted: false });
       }
     }

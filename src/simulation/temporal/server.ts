@@ -370,6 +370,13 @@ export class SimulatedTemporal {
       const wasHeard = !isStarted || !(running ?? base).children.has(seq);
       if (child.status !== 'RUNNING' && wasHeard) this.#childClosed(execution, seq, child);
     }
+    // A server sends what is on its way again, and a workflow that has it takes it once.
+    for (const [seq, command] of waiting.signals) {
+      const isDelivered = later.some(
+        ({ resolveSignalExternalWorkflow: sent }) => sent?.seq === seq && sent.failure == null,
+      );
+      this.#signalExternal(execution, command, isDelivered);
+    }
     this.wake(execution);
     return execution;
   }
@@ -723,7 +730,12 @@ export class SimulatedTemporal {
     return found;
   }
 
-  #signalExternal(execution: Execution, command: NonNullable<Command['signalExternalWorkflowExecution']>): void {
+  /** @param isDelivered the target has it already */
+  #signalExternal(
+    execution: Execution,
+    command: NonNullable<Command['signalExternalWorkflowExecution']>,
+    isDelivered = false,
+  ): void {
     const { seq, workflowExecution, childWorkflowId, signalName, args, headers } = command;
     const about = `${signalName} to ${childWorkflowId || workflowExecution?.workflowId}`;
     this.event(execution, 'SignalExternalWorkflowExecutionInitiated', about, false);
@@ -735,7 +747,7 @@ export class SimulatedTemporal {
           : undefined
         : this.#target(workflowExecution?.workflowId ?? '', workflowExecution?.runId ?? '');
       const isOpen = target?.status === 'RUNNING';
-      if (isOpen)
+      if (isOpen && !isDelivered)
         this.#signal(target, signalName ?? '', (args ?? []) as Payload[], (headers ?? {}) as Record<string, Payload>);
       const event = isOpen ? 'ExternalWorkflowExecutionSignaled' : 'SignalExternalWorkflowExecutionFailed';
       this.event(execution, event, about, false);
