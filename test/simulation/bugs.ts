@@ -18,13 +18,23 @@ export interface Change {
   readonly was: string;
 }
 
+/** @param where a world, and what its seeds must have much of to be tried */
 const bug = (
-  world: Bug['world'],
+  where: Bug['world'] | readonly [world: Bug['world'], ...much: string[]],
   mended: string,
   name: string,
   file: string,
   ...pairs: readonly (readonly [is: string, was: string])[]
-): Bug => ({ name, mended, world, changes: pairs.map(([is, was]) => ({ file, is, was })) });
+): Bug => {
+  const [world, ...much] = typeof where === 'string' ? ([where] as const) : where;
+  return {
+    name,
+    mended,
+    world,
+    ...(much.length > 0 && { much }),
+    changes: pairs.map(([is, was]) => ({ file, is, was })),
+  };
+};
 
 export const BUGS: readonly Bug[] = [
   // Who may change what, and when.
@@ -32,10 +42,16 @@ export const BUGS: readonly Bug[] = [
     'await (isFirst ? assertMayStart : proveClaim)(deps, { site });',
     'await proveClaim(deps, { site });',
   ]),
-  bug('site', 'b1594189', 'a machine is changed without proof that its run has the site', 'activities/fencing.ts', [
-    '    const claim = await fence.store.claims.holder(subject);\n    if (claim === null) throw lost',
-    '    const claim = await fence.store.claims.holder(subject);\n    if (claim !== null) return claim;\n    if (claim === null) throw lost',
-  ]),
+  bug(
+    ['site', 'terminate'],
+    'b1594189',
+    'a machine is changed without proof that its run has the site',
+    'activities/fencing.ts',
+    [
+      '    const claim = await fence.store.claims.holder(subject);\n    if (claim === null) throw lost',
+      '    const claim = await fence.store.claims.holder(subject);\n    if (claim !== null) return claim;\n    if (claim === null) throw lost',
+    ],
+  ),
   bug(
     'site',
     'b1594189',
@@ -44,10 +60,13 @@ export const BUGS: readonly Bug[] = [
     ['          await proveClaim(deps, { site: request.site });\n          const found', '          const found'],
     [', acting: async () => void (await proveClaim(deps, { site: request.site })) },', ' },'],
   ),
-  bug('site', 'b1594189', 'a reset of a run that has ended does its work again', 'activities/fencing.ts', [
-    '  if (current?.runId !== me.runId) throw closedBefore(subject, { runId });\n',
-    '',
-  ]),
+  bug(
+    ['site', 'reset of one that ended'],
+    'b1594189',
+    'a reset of a run that has ended does its work again',
+    'activities/fencing.ts',
+    ['  if (current?.runId !== me.runId) throw closedBefore(subject, { runId });\n', ''],
+  ),
   bug(
     'site',
     'b1594189',
@@ -81,7 +100,7 @@ export const BUGS: readonly Bug[] = [
     '',
   ]),
   // How runs begin and end.
-  bug('site', '57bac531', 'a paused run ends by itself', 'workflows/run.ts', [
+  bug(['site', 'pause'], '57bac531', 'a paused run ends by itself', 'workflows/run.ts', [
     "    if (control.paused && progress.failure?.kind !== 'claim-lost') await control.mayStart();\n",
     '',
   ]),
@@ -89,7 +108,7 @@ export const BUGS: readonly Bug[] = [
     '      await condition(allHandlersFinished);\n',
     '      if (opened.ok) await condition(allHandlersFinished);\n',
   ]),
-  bug('site', '332ea3ee', 'rows of terminated runs stay open for ever', 'activities/bookkeeping.ts', [
+  bug(['site', 'terminate'], '332ea3ee', 'rows of terminated runs stay open for ever', 'activities/bookkeeping.ts', [
     '  await closeGoneRuns(store, deps, (await store.runs.list({ site, open: true, limit: MAX_OPEN })).items);\n',
     '',
   ]),
@@ -106,7 +125,7 @@ export const BUGS: readonly Bug[] = [
     '  if (cancelled || stopping || lost !== undefined) return null;',
   ]),
   bug(
-    'site',
+    ['site', 'retry_node'],
     '2026-11-26: cancelled while a retry waited for the end of a pause',
     'a cancelled run stops for good while a retry waits for the end of a pause',
     'workflows/baremetal.ts',
@@ -116,30 +135,39 @@ export const BUGS: readonly Bug[] = [
     ],
   ),
   bug(
-    'site',
+    ['site', 'retry_node'],
     '37329c7b',
     'the cancellation of a run interrupts the retry of a node, with its abort',
     'workflows/baremetal.ts',
     ['void CancellationScope.nonCancellable(() => this.#begin(node, index));', 'void this.#begin(node, index);'],
   ),
-  bug('site', '37329c7b', 'a node is retried while the step before is still being aborted', 'workflows/baremetal.ts', [
-    'this.#open.size < this.#limit && !this.settling.includes(index);',
-    'this.#open.size < this.#limit;',
-  ]),
-  bug('site', '6bbe00ea', 'a signal with a malformed payload blocks its run', 'workflows/border.ts', [
+  bug(
+    ['site', 'retry_node'],
+    '37329c7b',
+    'a node is retried while the step before is still being aborted',
+    'workflows/baremetal.ts',
+    ['this.#open.size < this.#limit && !this.settling.includes(index);', 'this.#open.size < this.#limit;'],
+  ),
+  bug(['site', 'garbage'], '6bbe00ea', 'a signal with a malformed payload blocks its run', 'workflows/border.ts', [
     '      if (request !== undefined) handle(request);\n    };\n    setHandler(defineSignal',
     '      handle(payloads[0]);\n    };\n    setHandler(defineSignal',
   ]),
-  bug('site', '0ccf5804', 'a run that is resumed by another worker decides otherwise', 'workflows/border.ts', [
-    '      return afterResults().then(() => {\n        validate?.(request);\n        return handle(request);\n      });',
-    '      return handle(request);',
-  ]),
+  bug(
+    ['site', 'retry_node'],
+    '0ccf5804',
+    'a run that is resumed by another worker decides otherwise',
+    'workflows/border.ts',
+    [
+      '      return afterResults().then(() => {\n        validate?.(request);\n        return handle(request);\n      });',
+      '      return handle(request);',
+    ],
+  ),
   bug('site', 'b2ea889a', 'a group that is held starts without approval', 'workflows/baremetal.ts', [
     'nextCall(this.state, Date.now(), undecided(run.progress.holds));',
     'nextCall(this.state, Date.now(), []);',
   ]),
   bug(
-    'site',
+    ['site', 'pause'],
     'docs/explain/design.md#pausing',
     'a call starts more nodes while its run is paused',
     'workflows/call.ts',
@@ -170,7 +198,7 @@ export const BUGS: readonly Bug[] = [
     ],
   ),
   bug(
-    'site',
+    ['site', 'reset'],
     'd48ad0ef',
     'a reset run releases a machine that it has released and deployed since',
     'packages/maas/src/release-machine.ts',
@@ -198,7 +226,7 @@ export const BUGS: readonly Bug[] = [
     ['      if (hasCommissioned || claim.abortedForThisRequest) return fail(', '      if (status < 0) return fail('],
   ),
   bug(
-    'site',
+    ['site', 'kill'],
     '5d3ae31f',
     'a commissioning that failed is begun again by the next try',
     'packages/maas/src/prepare-machine.ts',
@@ -207,12 +235,18 @@ export const BUGS: readonly Bug[] = [
       "failedForThisRequest: before === 'commissioned' && before !== before,",
     ],
   ),
-  bug('site', '86bad31c', 'a broken machine of another owner is commissioned', 'packages/maas/src/prepare-machine.ts', [
-    '      const held = refusal();\n      if (held) return held;\n      const why = machine.errorDescription',
-    '      const why = machine.errorDescription',
-  ]),
   bug(
-    'site',
+    ['site', 'maas taken'],
+    '86bad31c',
+    'a broken machine of another owner is commissioned',
+    'packages/maas/src/prepare-machine.ts',
+    [
+      '      const held = refusal();\n      if (held) return held;\n      const why = machine.errorDescription',
+      '      const why = machine.errorDescription',
+    ],
+  ),
+  bug(
+    ['site', 'maas taken'],
     'packages/maas/src/machine-hold.ts',
     'a machine of another site counts as ours',
     'packages/maas/src/machine-hold.ts',
@@ -231,10 +265,13 @@ export const BUGS: readonly Bug[] = [
     ),
     seed: 65,
   },
-  bug('site', '827aadde', 'a machine that was renamed is not found', 'packages/maas/src/resolve-machine.ts', [
-    '  if (known === undefined || named.some',
-    '  if (known !== null || named.some',
-  ]),
+  bug(
+    ['site', 'maas rename'],
+    '827aadde',
+    'a machine that was renamed is not found',
+    'packages/maas/src/resolve-machine.ts',
+    ['  if (known === undefined || named.some', '  if (known !== null || named.some'],
+  ),
   bug(
     'site',
     'activities/load-plan.ts',
@@ -246,21 +283,21 @@ export const BUGS: readonly Bug[] = [
     ],
   ),
   bug(
-    'site',
+    ['site', 'maas lock'],
     '2026-11: redeploy_nodes checks all nodes before it releases the first',
     'a redeployment releases machines before it has checked all',
     'workflows/site-workflows.ts',
     ["      ...(run.kind === 'redeploy_nodes' && { release: true }),\n", ''],
   ),
   bug(
-    'site',
+    ['site', 'stall'],
     '99010381',
     'a node is not aborted when the silence of its worker is noticed after its time was up',
     'workflows/call.ts',
     ["new Set(['cancelled', 'TimeoutFailure']);", "new Set(['cancelled']);"],
   ),
   bug(
-    'site',
+    ['site', 'redeploy_nodes'],
     'packages/maas/src/operation.ts',
     'a release that was lost on the way is sent again at once, and reaches a machine that is in use again',
     'packages/maas/src/operation.ts',
@@ -272,7 +309,7 @@ export const BUGS: readonly Bug[] = [
   ),
   // What reports say.
   bug(
-    'site',
+    ['site', 'redeploy_nodes'],
     'a8fdf22a',
     'a redeployment that was ended counts a bare machine as a success',
     'src/core/site-run/redeployed.ts',
@@ -281,12 +318,12 @@ export const BUGS: readonly Bug[] = [
       '  if (outcome !== null) return [...released];',
     ],
   ),
-  bug('site', 'a8fdf22a', 'a release that had not begun counts as a success', 'workflows/call.ts', [
+  bug(['site', 'redeploy_nodes'], 'a8fdf22a', 'a release that had not begun counts as a success', 'workflows/call.ts', [
     "  if (verb === 'release' && answer.found === 'deployed')\n    return {\n      ok: false,",
     "  if (verb === 'release' && answer.found === 'deployed')\n    return {\n      ok: true as boolean as false,",
   ]),
   bug(
-    'site',
+    ['site', 'retry_node'],
     'src/core/deployment/baremetal.ts',
     'a retried node fails by the deployment before',
     'activities/node-calls.ts',
@@ -303,27 +340,30 @@ export const BUGS: readonly Bug[] = [
     ],
   ),
   bug(
-    'site',
+    ['site', 'cancel'],
     'workflows/site-run.ts',
     'nodes that changed since they were recorded are missing in the report',
     'workflows/site-run.ts',
     ['    if (rest.length > 0) await this.record(rest);\n', '    if (rest.length < 0) await this.record(rest);\n'],
   ),
   // Runs of graphs.
-  bug('cluster', '0edcb228', 'a task starts while its run is paused', 'worker/parts/start-gate.ts', [
+  bug(['cluster', 'pause'], '0edcb228', 'a task starts while its run is paused', 'worker/parts/start-gate.ts', [
     '    if (paused !== null) throw new RunHeld(`the run is paused since ${paused.since}`);\n',
     '',
   ]),
-  bug('cluster', '0edcb228', 'a task starts while its run stops', 'worker/parts/start-gate.ts', [
+  bug(['cluster', 'stop'], '0edcb228', 'a task starts while its run stops', 'worker/parts/start-gate.ts', [
     "    if (stopping) throw new OrderWithdrawn('the run was stopped before it started');\n",
     '',
   ]),
-  bug('cluster', 'c8884684', 'a task that its node no longer starts counts as failed', 'src/core/scheduler/apply.ts', [
-    "      if (event.outcome === 'not_reached') withdraw(s, event.task);\n      else end",
-    '      end',
-  ]),
   bug(
-    'cluster',
+    ['cluster', 'agent leaves'],
+    'c8884684',
+    'a task that its node no longer starts counts as failed',
+    'src/core/scheduler/apply.ts',
+    ["      if (event.outcome === 'not_reached') withdraw(s, event.task);\n      else end", '      end'],
+  ),
+  bug(
+    ['cluster', 'agent leaves'],
     '1bc4edc6',
     'a task fails when its agent leaves: it is tried three times',
     'workflows/activity-options.ts',
@@ -351,14 +391,14 @@ export const BUGS: readonly Bug[] = [
     ['    if (!this.#cancelling || !child.continued) return;', '    if (this.#cancelling || !child.continued) return;'],
   ),
   bug(
-    'cluster',
+    ['cluster', 'reset'],
     'workflows/border.ts',
     'the parts of a run that was reset signal the execution before',
     'workflows/border.ts',
     ['getExternalWorkflowHandle(parent.workflowId)\n', 'getExternalWorkflowHandle(parent.workflowId, parent.runId)\n'],
   ),
   bug(
-    'cluster',
+    ['cluster', 'cancel of a part'],
     '1b9fe29c',
     'a part that someone cancels leaves its run open for ever',
     'workflows/graph-parts.ts',
@@ -366,7 +406,7 @@ export const BUGS: readonly Bug[] = [
     ['        this.#broken = { lost: `${lost.id} was cancelled` };', ''],
   ),
   bug(
-    'cluster',
+    ['cluster', 'terminate'],
     'fbc0d437',
     'the transaction of a run that goes on after a reset stays ended',
     'src/store/gone-holders.ts',
@@ -388,16 +428,22 @@ export const BUGS: readonly Bug[] = [
     'clusterId === null ? 1 : 1;',
   ]),
   // On the nodes: journals, supervisors, and what the gateway lets them have.
-  bug('cluster', '9b4766f8', 'a power cut loses the folders of a journal', 'src/agent/journal.ts', [
-    'depth < FOLDERS_ABOVE;',
-    'depth < 0 * FOLDERS_ABOVE;',
-  ]),
-  bug('cluster', '9b4766f8', 'the name of the state folder is never synced', 'src/agent/journal.ts', [
-    'depth < FOLDERS_ABOVE;',
-    'depth < FOLDERS_ABOVE - 1;',
-  ]),
   bug(
-    'cluster',
+    ['cluster', 'power at a call'],
+    '9b4766f8',
+    'a power cut loses the folders of a journal',
+    'src/agent/journal.ts',
+    ['depth < FOLDERS_ABOVE;', 'depth < 0 * FOLDERS_ABOVE;'],
+  ),
+  bug(
+    ['cluster', 'power at a call'],
+    '9b4766f8',
+    'the name of the state folder is never synced',
+    'src/agent/journal.ts',
+    ['depth < FOLDERS_ABOVE;', 'depth < FOLDERS_ABOVE - 1;'],
+  ),
+  bug(
+    ['cluster', 'power at a call'],
     '9b4766f8',
     'a node that lost power while it enrolled cannot enrol',
     'worker/parts/own-credentials.ts',
@@ -406,34 +452,46 @@ export const BUGS: readonly Bug[] = [
       '      forgetEnrolment(folder);\n      rmSync(file, { force: true });\n',
     ],
   ),
-  bug('cluster', '1c2e2fda', 'two supervisors run one execution', 'src/agent/journal.ts', [
+  bug(['cluster', 'supervisor'], '1c2e2fda', 'two supervisors run one execution', 'src/agent/journal.ts', [
     "    return createDurably(this.#path('claim.json'), JSON.stringify(identity));",
     "    replaceDurably(this.#path('claim.json'), JSON.stringify(identity));\n    return true;",
   ]),
-  bug('cluster', '1c2e2fda', 'the result of a task is written before its end', 'src/agent/supervision.ts', [
-    "    this.#record({ phase: 'running' });\n",
-    "    this.#record({ phase: 'running' });\n    this.#journal.writeResult(resultWithout(this.#journal, this.#bootId, null));\n",
-  ]),
-  bug('cluster', '1c2e2fda', 'processes of a dead supervisor run on beside the next task', 'src/agent/settle.ts', [
-    '  if (!rebooted) {',
-    '  if (rebooted) {',
-  ]),
   bug(
-    'cluster',
+    ['cluster', 'power at a call'],
+    '1c2e2fda',
+    'the result of a task is written before its end',
+    'src/agent/supervision.ts',
+    [
+      "    this.#record({ phase: 'running' });\n",
+      "    this.#record({ phase: 'running' });\n    this.#journal.writeResult(resultWithout(this.#journal, this.#bootId, null));\n",
+    ],
+  ),
+  bug(
+    ['cluster', 'supervisor'],
+    '1c2e2fda',
+    'processes of a dead supervisor run on beside the next task',
+    'src/agent/settle.ts',
+    ['  if (!rebooted) {', '  if (rebooted) {'],
+  ),
+  bug(
+    ['cluster', 'reboot'],
     '1c2e2fda',
     'after a restart, another process with the number of a supervisor passes for it',
     'src/platform/processes/process-identity.ts',
     ['  if (identity.bootId !== bootId) return false;\n', ''],
   ),
-  bug('cluster', '1c2e2fda', 'tasks of a node do not wait for each other', 'src/agent/supervision.ts', [
-    "    if (answer.kind !== 'held') {",
-    "    if (answer.kind === 'missing-program' || answer.kind === 'given-up') {",
-  ]),
+  bug(
+    ['cluster', 'agent dies at a call'],
+    '1c2e2fda',
+    'tasks of a node do not wait for each other',
+    'src/agent/supervision.ts',
+    ["    if (answer.kind !== 'held') {", "    if (answer.kind === 'missing-program' || answer.kind === 'given-up') {"],
+  ),
   bug('cluster', 'd2678eaa', 'a node with a revoked certificate gets orders', 'src/gateway/gateway-rules.ts', [
     '    if (revokedAt !== null) {',
     '    if (revokedAt !== null && node === site) {',
   ]),
-  bug('cluster', '0edcb228', 'the gateway signs orders of a run that is paused', 'src/gateway/hand-out.ts', [
+  bug(['cluster', 'pause'], '0edcb228', 'the gateway signs orders of a run that is paused', 'src/gateway/hand-out.ts', [
     '    await this.#parts.orders.mayStart(key.run);\n',
     '',
   ]),
