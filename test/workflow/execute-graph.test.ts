@@ -107,6 +107,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
         graph: 11,
         outcome: 'success',
         nodes: { 1: 'success', 2: 'success', 3: 'success', null: 'success' },
+        done: 6,
       },
     ]);
     expect(graph.closed).toHaveLength(1);
