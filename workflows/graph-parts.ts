@@ -43,6 +43,9 @@ interface Child {
   newest: number;
   /** Its first run, once it has started. */
   run: string | null;
+  /** The execution that it was last heard of, and those that it has replaced. */
+  execution: string | null;
+  readonly replaced: Set<string>;
   /** Signals that arrived before it was known whether they are its own. */
   readonly early: FromPartSignal[];
   ready: readonly string[] | null;
@@ -101,6 +104,8 @@ export class PartsDriver {
       status: { counts: plannedCounts(planned), running: [], failed: [], failing_nodes: 0, silent: [] },
       newest: 0,
       run: null,
+      execution: null,
+      replaced: new Set(),
       early: [],
       ready: null,
       report: null,
@@ -137,7 +142,7 @@ export class PartsDriver {
     const child = this.#children[signal.part];
     if (signal.graph !== this.#plan.input.graph || child === undefined) return;
     if (child.run === null) child.early.push(signal);
-    if (signal.run !== child.run) return;
+    if (signal.run !== child.run || !this.#isCurrent(child, signal)) return;
     if (signal.seq > child.newest) {
       child.newest = signal.seq;
       if (child.report === null) child.status = signal.news;
@@ -150,6 +155,19 @@ export class PartsDriver {
     if (signal.ready) child.ready = signal.ready.offline;
     for (const message of signal.messages) this.#inbox.push({ type: 'received', message });
     this.#control.wake();
+  }
+
+  /** Whether the signal comes from the execution that the part has now. One that neither is the known one nor continues it is a reset. */
+  #isCurrent(child: Child, { part, by }: FromPartSignal): boolean {
+    if (by === undefined || by.run === child.execution) return true;
+    if (child.replaced.has(by.run)) return false;
+    if (child.execution !== null) child.replaced.add(child.execution);
+    if (child.execution !== null && by.after !== child.execution) {
+      child.newest = 0;
+      this.#inbox.push({ type: 'part_reset', part });
+    }
+    child.execution = by.run;
+    return true;
   }
 
   /** Passes an operator's request to the part that owns the task. Resolves with its rejection, or null. */

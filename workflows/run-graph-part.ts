@@ -6,6 +6,7 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
+import { given } from '../src/core/data/given.ts';
 import { type PartReport, reportPart, treeOfPart } from '../src/core/graph-run/index.ts';
 import { awaitingApproval, type FromPart } from '../src/core/scheduler/index.ts';
 import { counted } from '../src/core/text/text.ts';
@@ -88,6 +89,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
           graph: input.graph,
           part: input.part,
           run: workflowInfo().firstExecutionRunId,
+          by: { run: workflowInfo().runId, ...given({ after: workflowInfo().continuedFromExecutionRunId }) },
           seq: ++exchange.seq,
           ...(ready ? { ready } : {}),
           ...(continued ? { continued: true as const } : {}),

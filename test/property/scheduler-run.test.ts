@@ -111,6 +111,26 @@ describe('a run in parts', () => {
     },
   );
 
+  it.each([false, true])('ends as if nothing had been when parts are reset; its coordinator, too: %s', (both) => {
+    const plans = randomPlans({ failures: true, tolerant: true, offline: true, chained: true, retries: true });
+    fc.assert(
+      fc.property(plans, cut, fc.nat(), (plan, draw, seed) => {
+        const whole = driveWhole(plan, seed);
+        const split = driveSplit(plan, partsOf(plan.nodes.length, draw), seed, {
+          ...(both ? { resets: 'all' } : {}),
+          partResets: true,
+          pauses: true,
+          restarts: seed % 3 > 0,
+          instant: seed % 2 === 0,
+        });
+        expect(split.tasks).toEqual(whole.tasks);
+        expect(split.nodes).toEqual(whole.nodes);
+        expect(split.result).toBe(whole.result);
+      }),
+      { numRuns: 600 },
+    );
+  });
+
   it('keeps the invariants and every limit when its coordinator is reset, too', () => {
     const plans = randomPlans({ failures: true, offline: true, retries: true });
     fc.assert(

@@ -249,6 +249,29 @@ describe('a run in parts that is reset to before most of what it has told them',
     await run.worker.stop();
   });
 
+  it('goes on when someone resets a part, which then forgets what it has told', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    const keyOf = (id: string) => `${id}@n${1 + (names.indexOf(id) % 2)}`;
+    const long: NamedPlan = {
+      nodes: [node('n1'), node('n2')],
+      tasks: names.map((id, at) => ({ id, node: `n${1 + (at % 2)}`, type: 'shell' })),
+      edges: names.slice(1).map((id, at) => [keyOf(names[at]!), keyOf(id)]),
+    };
+    const graph = scriptedGraph({ plans: { default: long }, partOf: (id) => (id === 'n1' ? 0 : 1) });
+    graph.hold.add('all');
+    const run = await startGraphRun(rig, graph);
+    for (const id of names.slice(0, 6)) (await graph.heldTask(keyOf(id))).finish();
+    const seventh = await graph.heldTask('g@n1');
+    const workflowId = `${run.handle.workflowId}/11.2`;
+    const { runId } = await rig.client.workflow.getHandle(workflowId).describe();
+    await resetRun(rig, { workflowId, runId }, whenPartsBegan);
+    for (const id of ['b', 'd', 'f']) (await graph.heldTask(keyOf(id))).finish();
+    seventh.finish();
+    (await graph.heldTask('h@n2')).finish();
+    expect((await run.ended()).failure).toBeNull();
+    await run.worker.stop();
+  });
+
   it('stops them', async () => {
     const { graph, run, again, third } = await resetWhileThirdRuns();
     await again.signal('stop');

@@ -13,6 +13,8 @@ import { ABSENT, countTolerance, endOfGraph, NO_LOSS } from './tolerance.ts';
 export type CoordinatorEvent =
   | { readonly type: 'begin'; readonly offline?: readonly string[] }
   | { readonly type: 'received'; readonly message: FromPart }
+  /** What follows from this part is of another execution of it, which has forgotten what it told, and was told, before. */
+  | { readonly type: 'part_reset'; readonly part: number }
   /** The part has ended as it was told to. */
   | ({ readonly type: 'ended'; readonly part: number } & PartEnd)
   | { readonly type: 'pause' }
@@ -49,10 +51,12 @@ interface Coordinator {
   readonly quiet: boolean[];
   /** Parts that have heard from another coordinator and must tell everything first. */
   readonly strangers: Set<number>;
+  /** Parts that have been reset, and of which nothing counts before they have told everything. */
+  readonly forgetful: Set<number>;
   readonly ended: Set<number>;
   readonly approved: Set<string>;
   offline: readonly number[];
-  readonly inboxes: readonly Inbox<FromPart>[];
+  readonly inboxes: Inbox<FromPart>[];
   readonly drafts: Map<number, Draft>;
   started: boolean;
   paused: boolean;
@@ -107,6 +111,7 @@ export function createCoordinator(plan: Coordination, stamp: () => number): Coor
     seen: each({ seq: 0, stamp: 0 }),
     quiet: each(false),
     strangers: new Set(),
+    forgetful: new Set(),
     ended: new Set(),
     approved: new Set(),
     offline: [],
@@ -146,12 +151,18 @@ function apply(c: Coordinator, event: CoordinatorEvent, commands: CoordinatorCom
       endPart(c, event);
       break;
     case 'received':
-      if (event.message.whole !== undefined && event.message.seq > c.inboxes[event.message.part]!.last)
-        skipTo(c.inboxes[event.message.part]!, event.message.seq);
-      for (const message of takeInOrder(c.inboxes[event.message.part]!, event.message)) {
+      for (const message of inOrder(c, event.message)) {
         receive(c, message);
         for (const rejection of message.rejected ?? []) commands.push({ type: 'rejected', rejection });
       }
+      break;
+    case 'part_reset':
+      if (c.ended.has(event.part)) break;
+      c.inboxes[event.part] = newInbox();
+      c.forgetful.add(event.part);
+      // Also if it was asked before: its answer may be one of what does not count.
+      c.strangers.delete(event.part);
+      askToHearAll(c, event.part);
       break;
     case 'pause':
     case 'resume':
@@ -180,6 +191,19 @@ function apply(c: Coordinator, event: CoordinatorEvent, commands: CoordinatorCom
   }
 }
 
+/** Messages of a part whose turn it is now that this one has come. */
+function inOrder(c: Coordinator, message: FromPart): FromPart[] {
+  const { part, seq, whole } = message;
+  const inbox = c.inboxes[part]!;
+  if (c.forgetful.has(part) && whole === undefined) {
+    inbox.early.set(seq, message);
+    return [];
+  }
+  c.forgetful.delete(part);
+  if (whole !== undefined && seq > inbox.last) skipTo(inbox, seq);
+  return takeInOrder(inbox, message);
+}
+
 /** Grants permits, detects the end, and sends the collected messages. */
 function conclude(c: Coordinator, commands: CoordinatorCommand[]): void {
   announceStop(c, commands);
@@ -189,6 +213,7 @@ function conclude(c: Coordinator, commands: CoordinatorCommand[]): void {
       (draftFor(c, part).grants ??= []).push([cls, count]);
     }
   }
+  for (const part of c.ended) c.drafts.delete(part);
   if (!c.closing && c.drafts.size === 0 && isOver(c)) {
     c.closing = true;
     sendToAll(c, (draft) => {
@@ -196,7 +221,6 @@ function conclude(c: Coordinator, commands: CoordinatorCommand[]): void {
     });
   }
   for (const [part, draft] of [...c.drafts].sort(([a], [b]) => a - b)) {
-    if (c.ended.has(part)) continue;
     c.sent[part]!++;
     const content = draft.whole === undefined ? draft : { ...draft, ...everythingFor(c, part) };
     const message = { seq: c.sent[part]!, stamp: c.stamp(), ...content };
@@ -211,7 +235,7 @@ function conclude(c: Coordinator, commands: CoordinatorCommand[]): void {
 }
 
 function rejectionOf(c: Coordinator, event: CoordinatorEvent): Rejection | undefined {
-  if (event.type === 'received' || event.type === 'ended') return undefined;
+  if (event.type === 'received' || event.type === 'part_reset' || event.type === 'ended') return undefined;
   if (event.type === 'begin') return c.started ? { reason: 'already_started' } : undefined;
   if (!c.started) return { reason: 'not_started' };
   if (c.closing) return { reason: 'finished' };
@@ -268,6 +292,8 @@ function hearAll(c: Coordinator, { part, seq, tasks = [], joins = [] }: FromPart
   if (!c.strangers.has(part))
     for (let other = 0; other < c.plan.parts; other++) if (other !== part) askToHearAll(c, other);
   c.strangers.delete(part);
+  // It does not take the close.
+  c.closing = false;
   const draft = draftFor(c, part);
   draft.whole = seq;
   delete draft.hello;

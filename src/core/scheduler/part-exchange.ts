@@ -18,13 +18,17 @@ export function inOrder(outbox: Outbox, { message, by }: { readonly message: ToP
   if (coordinator?.run !== by.run) {
     // What a run has sent before its reset may arrive after what was sent since.
     const isLate = coordinator !== null && by.at < coordinator.at;
-    if (!isLate) outbox.coordinator = by;
     if (isLate ? inbox.last === 0 && isInStep(outbox) : coordinator !== null) askToHearAll(outbox);
     if (isLate) return [];
+    outbox.coordinator = by;
+    outbox.answersAfter = 0;
+    inbox.early.clear();
   }
   if (!isInStep(outbox)) {
-    if (message.seq > inbox.last) inbox.early.set(message.seq, message);
-    if (outbox.tells || message.whole !== outbox.awaited) return [];
+    // What it has told may be lost to the coordinator: another execution told it, before a reset of this part.
+    if (message.hello === true) askToHearAll(outbox);
+    inbox.early.set(message.seq, message);
+    if (outbox.tells || message.whole !== outbox.awaited || message.seq <= outbox.answersAfter) return [];
     outbox.awaited = 0;
     skipTo(inbox, message.seq);
   }
@@ -38,10 +42,10 @@ export function inOrder(outbox: Outbox, { message, by }: { readonly message: ToP
 /** Whether both sides know the same, as far as messages have arrived. */
 const isInStep = ({ awaited, tells }: Outbox): boolean => awaited === 0 && !tells;
 
-/** Forgets what this coordinator did not send or what has not had its turn; the answer to `whole` says it again. */
+/** Begins again with the answer to `whole`, which says all that came before it. */
 function askToHearAll(outbox: Outbox): void {
+  outbox.answersAfter = Math.max(outbox.answersAfter, outbox.inbox.last);
   outbox.inbox.last = 0;
-  outbox.inbox.early.clear();
   outbox.tells = true;
 }
 
@@ -51,6 +55,8 @@ export function receiveBatch(s: Scheduler, message: ToPart): { readonly offline:
   if (outbox === undefined || graph.part === undefined) throw new Error('this scheduler is not a part');
   const { retry, skip, pause, stop, approve: approved } = message;
   outbox.seen = message.stamp;
+  // What another part has forgotten in a reset changes nothing here any more.
+  if (s.finished) return undefined;
   outbox.owes ||= (retry ?? skip ?? pause ?? stop ?? approved) !== undefined;
   if (message.whole !== undefined) s.stopped = message.stop === 'user';
   if (message.pause !== undefined) s.paused = message.pause;
@@ -85,7 +91,10 @@ export function receiveBatch(s: Scheduler, message: ToPart): { readonly offline:
     outbox.dirtyClasses.add(cls);
     wakeWaiting(s, cls);
   }
-  if (message.close === true) {
+  if (message.close === true && !isQuiet(s)) {
+    // It does again what it has forgotten in a reset, of which the coordinator does not know.
+    askToHearAll(outbox);
+  } else if (message.close === true) {
     s.finished = true;
     settleUndone(s);
   }

@@ -9,6 +9,10 @@
  * takes nothing until the coordinator answers with everything that it knows (`whole`, with the number of what it answers). A coordinator
  * that hears of a message of which it knows nothing (`seen`) asks all parts for that (`hello`).
  *
+ * **After a reset of a part** the coordinator knows more, and the part does not know that it was reset. Its messages come from another execution:
+ * the coordinator asks it for everything (`hello`), and takes nothing else of it before. One that is told to close while it does again what it
+ * has forgotten does not close, and tells everything. What other parts have done meanwhile stays done.
+ *
  * A *class* is the number of a name with a limit, or the count of names for all other tasks.
  */
 

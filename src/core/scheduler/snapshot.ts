@@ -44,6 +44,7 @@ export interface SchedulerSnapshot {
     readonly owes: boolean;
     readonly tells: boolean;
     readonly awaited: number;
+    readonly answersAfter: number;
     readonly sent: number;
     readonly acknowledged: number;
     readonly quiet: boolean;
@@ -94,6 +95,7 @@ export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
             owes: outbox.owes,
             tells: outbox.tells,
             awaited: outbox.awaited,
+            answersAfter: outbox.answersAfter,
             sent: outbox.sent,
             acknowledged: outbox.acknowledged,
             quiet: outbox.quiet,
@@ -183,6 +185,7 @@ function restoreOutbox(
   outbox.owes = part.owes;
   outbox.tells = part.tells;
   outbox.awaited = part.awaited;
+  outbox.answersAfter = part.answersAfter;
   outbox.sent = part.sent;
   outbox.acknowledged = part.acknowledged;
   outbox.quiet = part.quiet;

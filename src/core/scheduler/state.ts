@@ -134,6 +134,8 @@ export interface Outbox {
   tells: boolean;
   /** Number of the message that told everything and is not answered yet, or 0. */
   awaited: number;
+  /** The answer has a higher number than this: one to another execution of the part, before a reset, may name the same message. */
+  answersAfter: number;
   /** Number of messages sent so far. */
   sent: number;
   readonly classes: ReadonlyMap<number, number>;
@@ -264,6 +266,7 @@ function createOutbox(graph: SchedulerGraph): Outbox | undefined {
     owes: false,
     tells: false,
     awaited: 0,
+    answersAfter: 0,
     sent: 0,
     classes: new Map(part.classes.map((whole, cls) => [whole, cls])),
     rejected: [],

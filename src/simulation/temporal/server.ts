@@ -314,6 +314,7 @@ export class SimulatedTemporal {
     const execution: Execution = {
       ...{ workflowId, originalRunId, firstRunId, type, taskQueue, input, startedAt, headers, parent },
       ...this.#blank(runId),
+      takenOverBy: base.takenOverBy,
       earlierRuns: [...base.earlierRuns, base.runId],
       memo: { ...base.memo },
       searchAttributes: { ...base.searchAttributes },

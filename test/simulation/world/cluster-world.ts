@@ -238,6 +238,7 @@ async function live(
       [0.7, 'two starts'],
       [1, 'cancel of a part'],
       [1, 'terminate of a part'],
+      [2, 'reset of a part'],
       [1, 'reset of one that ended'],
     ]);
     script.happens(action);
@@ -253,6 +254,11 @@ async function live(
       if (parts.length === 0) return;
       const part = people.pick(parts);
       world.tell(`    ${part.workflowId}`);
+      if (action.startsWith('reset')) {
+        const last = part.turns.length - 1;
+        if (last >= 1) temporal.reset(part, people.int(1, last), 'by a person');
+        return;
+      }
       ended.add(part.parent!.workflowId);
       partsTouched.add(part.parent!.workflowId);
       if (action.startsWith('cancel')) temporal.cancel(part);

@@ -1,6 +1,7 @@
 import type {
   CoordinatorCommand,
   CoordinatorEvent,
+  FromPart,
   Scheduler,
   SchedulerCommand,
   SchedulerEvent,
@@ -45,6 +46,8 @@ export interface Disturbances {
   readonly operator?: boolean;
   /** The coordinator of parts forgets the newest of what it has heard, and hears it again; operators’ requests all or some. */
   readonly resets?: 'all' | 'some';
+  /** Parts, too, forget the newest of what they have done, and hear again what they were told. */
+  readonly partResets?: boolean;
   /** Tasks without work end inside the scheduler, and so are not in the trace. */
   readonly instant?: boolean;
 }
@@ -194,7 +197,11 @@ export function driveSplit(
   const down: { readonly message: ToPart; readonly by: { readonly run: string; readonly at: number } }[][] = graphs.map(
     () => [],
   );
-  const up: Extract<SchedulerCommand, { type: 'send' }>['message'][][] = graphs.map(() => []);
+  const up: { readonly message: FromPart; readonly by: number }[][] = graphs.map(() => []);
+  /** By part: its resets so far, and of which execution the coordinator has heard. */
+  const execution = graphs.map(() => 0);
+  const known = graphs.map(() => 0);
+  const told: SchedulerEvent[][] = graphs.map(() => []);
   const wakeAt: (number | undefined)[] = graphs.map(() => undefined);
   let result: string | undefined;
   const ends: Extract<CoordinatorEvent, { type: 'ended' }>[] = [];
@@ -207,9 +214,10 @@ export function driveSplit(
       parts[part] = restoreScheduler(graphs[part]!, roundTrip(takeSnapshot(parts[part]!)), options);
     }
     events++;
+    told[part]!.push(roundTrip(event));
     for (const command of apply(parts[part]!, event)) {
       tape.take(parts[part]!, command);
-      if (command.type === 'send') up[part]!.push(roundTrip(command.message));
+      if (command.type === 'send') up[part]!.push({ message: roundTrip(command.message), by: execution[part]! });
       if (command.type === 'wake') wakeAt[part] = command.at;
       if (command.type === 'finish') ends.push({ type: 'ended', part, ...endOfPart(parts[part]!)! });
     }
@@ -234,9 +242,49 @@ export function driveSplit(
     again = [];
     run++;
     for (const { event } of later)
-      if (disturb.resets === 'all' || event.type === 'received' || event.type === 'ended' || pick(2) === 0)
+      if (
+        disturb.resets === 'all' ||
+        event.type === 'received' ||
+        event.type === 'part_reset' ||
+        event.type === 'ended' ||
+        pick(2) === 0
+      )
         sendCoordinator(event);
     paused = heard.findLast(({ event }) => event.type === 'pause' || event.type === 'resume')?.event.type === 'pause';
+  };
+  const resetPart = (part: number): void => {
+    const all = told[part]!;
+    const kept = all.slice(0, pick(all.length + 1));
+    told[part] = [...kept];
+    const mine = (key: string): boolean => ownerOf(key.split('@')[1]!) === part;
+    tape.running.splice(0, tape.running.length, ...tape.running.filter(({ key }) => !mine(key)));
+    for (const key of tape.retrying) if (mine(key)) tape.retrying.delete(key);
+    const scheduler = createScheduler(graphs[part]!, options);
+    parts[part] = scheduler;
+    wakeAt[part] = undefined;
+    const running = new Map<number, Running>();
+    for (const event of kept) {
+      if (event.type === 'ended') running.delete(event.task);
+      for (const command of apply(scheduler, roundTrip(event))) {
+        const key = 'task' in command ? keyOf(scheduler.graph, command.task) : '';
+        if (command.type === 'wake') wakeAt[part] = command.at;
+        if (command.type === 'retrying') tape.retrying.add(key);
+        if (command.type !== 'start') continue;
+        tape.retrying.delete(key);
+        const { task, attempt } = command;
+        running.set(task, { key, ...pairOf(scheduler.graph, task), task, attempt });
+      }
+    }
+    tape.running.push(...running.values());
+    execution[part]!++;
+    for (const event of all.slice(kept.length)) if (event.type === 'received') sendPart(part, event);
+  };
+  /** As the run that has the coordinator does. */
+  const hear = (part: number, { message, by }: { readonly message: FromPart; readonly by: number }): void => {
+    if (by < known[part]!) return;
+    if (by > known[part]!) sendCoordinator({ type: 'part_reset', part });
+    known[part] = by;
+    sendCoordinator({ type: 'received', message });
   };
   /** Signals may overtake each other and come twice. */
   const delivered = <M>(queue: M[]): M => {
@@ -251,6 +299,11 @@ export function driveSplit(
     const dice = pick(30);
     if (disturb.resets && run < 4 && dice === 29 && pick(2) === 0) {
       reset();
+      continue;
+    }
+    if (disturb.partResets && dice === 28 && pick(2) === 0) {
+      const part = pick(graphs.length);
+      if (!parts[part]!.finished && execution[part]! < 3) resetPart(part);
       continue;
     }
     if (disturb.pauses && dice === 0) {
@@ -281,8 +334,9 @@ export function driveSplit(
         sendCoordinator(end);
       });
     });
-    for (const queue of up)
-      if (queue.length > 0) moves.push(() => sendCoordinator({ type: 'received', message: delivered(queue) }));
+    up.forEach((queue, part) => {
+      if (queue.length > 0) moves.push(() => hear(part, delivered(queue)));
+    });
     tape.running.forEach((running, at) => {
       moves.push(() => {
         tape.running.splice(at, 1);
