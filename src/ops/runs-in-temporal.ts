@@ -11,7 +11,8 @@ import type { TemporalAccess } from './dependencies.ts';
 interface RunsInTemporal {
   /** @param id the run id of the run's first execution */
   find(id: string): Promise<RunRecord | undefined>;
-  get(workflowId: string, runId: string): Promise<RunRecord>;
+  /** A run that this process has just started; it is found from now on. */
+  started(workflowId: string, runId: string): Promise<RunRecord>;
   /** Running ones first, then the newest. Undefined for a further page. */
   list(filter: RunFilter): Promise<Page<RunRecord> | undefined>;
   /**
@@ -28,6 +29,7 @@ interface RunsInTemporal {
 /** Executions looked at for a list. */
 const MAX = 1_000;
 const USUAL_LIMIT = 50;
+const MOST_STARTED = 1_000;
 const KINDS: readonly string[] = [...SITE_RUN_KINDS, WORKFLOWS.execute_graph];
 
 /** The id of a run on a site; Temporal adds the time where a schedule started it. */
@@ -60,20 +62,36 @@ export function runsInTemporal({
   const types = `WorkflowType IN (${KINDS.map((kind) => `'${kind}'`).join(', ')})`;
   const own = prefix === undefined ? '' : ` AND TaskQueue STARTS_WITH '${prefixed(prefix, '')}'`;
   const isOurs = (queue: string): boolean => queue === taskQueue || PREFIX.exec(queue)?.[1] === prefix;
+  /** Workflow ids of runs that were just started, by run id: Temporal's lists know a run some seconds after its start. */
+  const started = new Map<string, string>();
+
+  /** The run with this first execution, as it is now. */
+  async function asItIs(workflowId: string, runId: string, id: string): Promise<RunRecord | undefined> {
+    const now = await findExecution(client, workflowId, runId);
+    const described = now && (await executions().getHandle(workflowId, now.runId).describe());
+    return described && KINDS.includes(described.type) ? { ...recordOf(described), id } : undefined;
+  }
+
   return {
     async find(id) {
       if (!/^[\w-]+$/.test(id)) return undefined;
+      const justStarted = started.get(id);
+      if (justStarted !== undefined) return asItIs(justStarted, id, id);
       for await (const { workflowId, runId, taskQueue: queue } of executions().list({
         query: `RunId = '${id}'${own}`,
       })) {
         if (!isOurs(queue)) continue;
-        const now = await findExecution(client, workflowId, runId);
-        const described = now && (await executions().getHandle(workflowId, now.runId).describe());
-        if (described && KINDS.includes(described.type)) return { ...recordOf(described), id };
+        const found = await asItIs(workflowId, runId, id);
+        if (found !== undefined) return found;
       }
       return undefined;
     },
-    get: async (workflowId, runId) => recordOf(await executions().getHandle(workflowId, runId).describe()),
+    async started(workflowId, runId) {
+      const run = recordOf(await executions().getHandle(workflowId, runId).describe());
+      started.set(runId, workflowId);
+      for (const oldest of started.keys()) if (started.size > MOST_STARTED) started.delete(oldest);
+      return run;
+    },
     async list({ before, limit = USUAL_LIMIT, ...filter }) {
       if (before !== undefined) return undefined;
       return { items: await found(types + own, filter, limit), next: null };

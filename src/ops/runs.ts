@@ -224,7 +224,7 @@ export function runOperations(deps: OpsDependencies) {
         case 'opened':
           return view(await store.runs.get(started.run.id));
         case 'waiting':
-          return view(asWaiting(await call(() => elsewhere.get(started.workflowId, started.id))));
+          return view(asWaiting(await call(() => elsewhere.started(started.workflowId, started.id))));
       }
     },
 

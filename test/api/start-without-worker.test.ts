@@ -72,6 +72,8 @@ it('runs are accepted without a worker, listed as waiting, and opened or refused
   // It has no documents: a worker refuses it.
   const site = await ask('POST', `${api}/sites/dc1/runs`, { kind: 'deploy_site', started_by: 'nina' });
   expect(site).toMatchObject({ status: 202, body: { phase: 'waiting', outcome: null, site: 'dc1' } });
+  // At once: Temporal's lists learn of it later.
+  expect(await ask('GET', `${api}/runs/${site.body.id}`)).toMatchObject({ status: 200, body: { phase: 'waiting' } });
 
   // A namespace may have other people's runs.
   await rig.client.workflow.start('test_site', {
