@@ -9,6 +9,12 @@ const noDoubles = (run: Driven): void => {
   expect(new Set(run.starts).size).toBe(run.starts.length);
 };
 
+const endsAs = (split: Driven, whole: Driven): void => {
+  expect(split.tasks).toEqual(whole.tasks);
+  expect(split.nodes).toEqual(whole.nodes);
+  expect(split.result).toBe(whole.result);
+};
+
 describe('a run with random timing', () => {
   it('keeps every invariant through failures, retries, pauses, stops and restarts', () => {
     const plans = randomPlans({ failures: true, offline: true, retries: true });
@@ -66,9 +72,7 @@ describe('a run in parts', () => {
           restarts: seed % 3 > 0,
           instant: seed % 2 === 0,
         });
-        expect(split.tasks).toEqual(whole.tasks);
-        expect(split.nodes).toEqual(whole.nodes);
-        expect(split.result).toBe(whole.result);
+        endsAs(split, whole);
         noDoubles(split);
       }),
       { numRuns: 400 },
@@ -101,9 +105,7 @@ describe('a run in parts', () => {
             restarts: seed % 3 > 0,
             instant: seed % 2 === 0,
           });
-          expect(split.tasks).toEqual(whole.tasks);
-          expect(split.nodes).toEqual(whole.nodes);
-          expect(split.result).toBe(whole.result);
+          endsAs(split, whole);
           noDoubles(split);
         }),
         { numRuns: 600 },
@@ -123,9 +125,7 @@ describe('a run in parts', () => {
           restarts: seed % 3 > 0,
           instant: seed % 2 === 0,
         });
-        expect(split.tasks).toEqual(whole.tasks);
-        expect(split.nodes).toEqual(whole.nodes);
-        expect(split.result).toBe(whole.result);
+        endsAs(split, whole);
       }),
       { numRuns: 600 },
     );

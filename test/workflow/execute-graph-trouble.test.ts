@@ -281,33 +281,10 @@ describe('a run in parts that is reset to before most of what it has told them',
     await run.worker.stop();
   });
 
-  it('ends at a stop or cancel when they ended with it, while someone had terminated it', async () => {
-    const closed = await Promise.all(
-      (['stop', 'cancel'] as const).map(async (how) => {
-        const graph = scriptedGraph({ plans: { default: chain }, partOf: (id) => (id === 'n1' ? 0 : 1) });
-        graph.hold.add('all');
-        const run = await startGraphRun(rig, graph);
-        await graph.heldTask('a@n1');
-        await run.handle.terminate('tests');
-        for (const part of [1, 2]) {
-          const handle = rig.client.workflow.getHandle(`${run.handle.workflowId}/11.${part}`);
-          await eventually(async () => (await handle.describe()).status.name !== 'RUNNING');
-        }
-        const again = await resetTo(run, lastTask);
-        await (how === 'stop' ? again.signal('stop') : again.cancel());
-        await expect(again.result()).rejects.toThrow();
-        await run.worker.stop();
-        return graph.closedGraphs;
-      }),
-    );
-    const reason = expect.stringMatching(/11\.[12] has ended, while its run was closed$/) as string;
-    expect(closed).toMatchObject([
-      [{ outcome: 'failed', reason }],
-      [{ outcome: 'stopped', reason: 'the run was cancelled' }],
-    ]);
-  });
+  const reason = expect.stringMatching(/11\.[12] has ended, while its run was closed$/) as string;
 
-  it('ends by itself when they ended with it, while someone had terminated it: the worker tells it', async () => {
+  /** Someone terminates the run, its parts end with it, and it goes on. */
+  async function resetAfterTermination() {
     const graph = scriptedGraph({ plans: { default: chain }, partOf: (id) => (id === 'n1' ? 0 : 1) });
     graph.hold.add('all');
     const run = await startGraphRun(rig, graph);
@@ -317,7 +294,27 @@ describe('a run in parts that is reset to before most of what it has told them',
       const handle = rig.client.workflow.getHandle(`${run.handle.workflowId}/11.${part}`);
       await eventually(async () => (await handle.describe()).status.name !== 'RUNNING');
     }
-    const again = await resetTo(run, lastTask);
+    return { graph, run, again: await resetTo(run, lastTask) };
+  }
+
+  it('ends at a stop or cancel when they ended with it, while someone had terminated it', async () => {
+    const closed = await Promise.all(
+      (['stop', 'cancel'] as const).map(async (how) => {
+        const { graph, run, again } = await resetAfterTermination();
+        await (how === 'stop' ? again.signal('stop') : again.cancel());
+        await expect(again.result()).rejects.toThrow();
+        await run.worker.stop();
+        return graph.closedGraphs;
+      }),
+    );
+    expect(closed).toMatchObject([
+      [{ outcome: 'failed', reason }],
+      [{ outcome: 'stopped', reason: 'the run was cancelled' }],
+    ]);
+  });
+
+  it('ends by itself when they ended with it, while someone had terminated it: the worker tells it', async () => {
+    const { graph, run, again } = await resetAfterTermination();
     const store = await openStore('sqlite::memory:');
     onTestFinished(() => store.close());
     const { workflowId, firstExecutionRunId: id } = run.handle;
@@ -332,7 +329,6 @@ describe('a run in parts that is reset to before most of what it has told them',
     await expect(again.result()).rejects.toThrow();
     await reconciler.stop();
     await run.worker.stop();
-    const reason = expect.stringMatching(/11\.[12] has ended, while its run was closed$/) as string;
     expect(graph.closedGraphs).toMatchObject([{ outcome: 'failed', reason }]);
   });
 
