@@ -43,8 +43,9 @@ export function addDryRuns(program: Command): void {
   for (const command of program.commands) {
     addDryRuns(command);
     if (!(command instanceof CliCommand)) continue;
+    const has = (option: string): boolean => command.options.some(({ long }) => long === option);
     if (isChanging(command)) command.option('--dry-run', 'show what it would do, and change nothing');
-    if (isChanging(command) || command.options.some(({ long }) => long === '--dry-run') || PLANS.has(pathOf(command)))
+    if ((has('--dry-run') || PLANS.has(pathOf(command))) && !has('--detailed-exitcode'))
       command.addOption(
         new Option('--detailed-exitcode', 'of a dry run or plan: 0 nothing to do, 2 changes, 1 an error'),
       );

@@ -1,8 +1,19 @@
 import { rehearsalRoutes } from '../../core/contracts/rehearsal.ts';
+import { runRequestOf } from '../fuel/graphs/run-request.ts';
+import { actorOf } from '../requests/actor.ts';
+import { given } from '../requests/given.ts';
 import { type RouteGroup, serve } from '../serve.ts';
 
 export const serveRehearsals: RouteGroup = async (app, { operations: { rehearsals } }) =>
   serve(app, rehearsalRoutes, {
-    'POST /sites/:site/rehearsals': ({ params, body }) => rehearsals.site(params.site, body),
-    'POST /clusters/:id/rehearsals': ({ params, body }) => rehearsals.cluster(params.id, body),
+    'POST /sites/:site/rehearsals'(request) {
+      const { kind, fail_nodes, fail_tasks, maas_away, started_by, ...input } = request.body;
+      const asked = { ...input, site: request.params.site, started_by: actorOf(request, started_by) };
+      return rehearsals.site(kind ?? 'deploy_site', asked, given({ fail_nodes, fail_tasks, maas_away }));
+    },
+    'POST /clusters/:id/rehearsals'(request) {
+      const { fail_nodes, fail_tasks, maas_away, ...body } = request.body;
+      const asked = { cluster: request.params.id, ...runRequestOf(request, body) };
+      return rehearsals.cluster(asked, given({ fail_nodes, fail_tasks, maas_away }));
+    },
   });

@@ -1,12 +1,21 @@
 import { Option } from 'commander';
-import type { ClusterRehearsalBody, Rehearsal, SiteRehearsalBody } from '../../core/contracts/index.ts';
+import type { Rehearsal } from '../../core/contracts/index.ts';
 import { given } from '../../core/data/given.ts';
 import { SITE_RUN_KINDS } from '../../core/words.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printOne } from '../formats/output.ts';
-import { clusterArgument } from '../id-argument.ts';
+import { clusterArgument, sequenceArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
+import {
+  type ChosenGraphFlags,
+  chosenGraphsOf,
+  clusterOf,
+  type SiteRunFlags,
+  siteRunOf,
+  withChosenGraphs,
+  withSiteRun,
+} from '../run-request.ts';
 import type { Session } from '../session.ts';
 
 interface FaultFlags extends OutputFlags {
@@ -15,75 +24,91 @@ interface FaultFlags extends OutputFlags {
   readonly maasAway?: readonly string[];
 }
 
-interface SiteFlags extends FaultFlags {
-  readonly kind?: (typeof SITE_RUN_KINDS)[number];
-  readonly erase?: boolean;
-  readonly revision?: string;
-  readonly releaseRemoved?: boolean;
+interface SiteFlags extends FaultFlags, SiteRunFlags {
+  readonly kind: (typeof SITE_RUN_KINDS)[number];
 }
 
-interface ClusterFlags extends FaultFlags {
-  readonly type?: readonly string[];
-  readonly node?: readonly number[];
-  readonly force?: boolean;
+interface ClusterFlags extends FaultFlags, ChosenGraphFlags {
+  readonly sequence?: string;
 }
 
-/** `sitewright rehearse …`: what a run would do. */
+/** What commands that start runs have, and a rehearsal has not. */
+const REFUSED: readonly (readonly [flags: string, why: string, hint: string])[] = [
+  ['--wait', 'a rehearsal is over in seconds: there is nothing to wait for', 'Leave it out.'],
+  ['--watch', 'a rehearsal is over in seconds: there is nothing to watch', 'Leave it out.'],
+  ['-y, --yes', 'a rehearsal changes nothing, and asks nothing', 'Leave it out.'],
+];
+const REFUSED_OF_SITE: typeof REFUSED = [
+  ...REFUSED,
+  ['--fetch', 'a rehearsal fetches no documents: they would become a revision', 'Rehearse the latest revision.'],
+  ['--dry-run', 'a rehearsal changes nothing', 'Leave it out.'],
+  ['--detailed-exitcode', 'the exit code of a rehearsal says how the run would end', 'Leave it out.'],
+];
+const REFUSED_OF_CLUSTER: typeof REFUSED = [
+  ...REFUSED,
+  ['--local', 'the tasks of a file run on this machine, not in a rehearsal', 'Rehearse a cluster, or run --dry-run.'],
+];
+
+function refusing(command: CliCommand, options: typeof REFUSED): CliCommand {
+  for (const [flags, why, hint] of options) {
+    const option = new Option(flags, why).hideHelp();
+    command.addOption(option).on(`option:${option.name()}`, () => {
+      throw usageError(`${option.long}: ${why}`, hint);
+    });
+  }
+  return command;
+}
+
+/** `sitewright rehearse …`: what a run would do. What the commands that start it understand, these understand. */
 export function registerRehearse(program: CliCommand, session: Session): void {
   const rehearse = program.verb(
     'rehearse',
     'What a run would do, how long it would take, and its report; nothing is changed',
   );
-  withFaults(
-    rehearse
-      .verb('site', 'Rehearse a run on a site: its deployment, or another --kind')
-      .example('dc1')
-      .example('dc1 node-1 --kind redeploy_nodes')
-      .example('dc1 --fail-node node-1 --maas-away 10m@5m', 'and MAAS is away for ten minutes, from minute five on')
-      .argument('<site>', 'name of the site')
-      .argument('[nodes...]', 'with --kind redeploy_nodes: the nodes')
-      .addOption(new Option('--kind <kind>', 'the run to rehearse').choices(SITE_RUN_KINDS).default('deploy_site'))
-      .option('--erase', 'of redeploy_nodes: also erase their disks')
-      .option('--release-removed', 'of update_site: also release the machines of nodes removed from the documents')
-      .option('--revision <revision>', 'number, hash, latest or last-good (default: the latest)')
-      .repeatable('--fail-node <name>', 'the deployment of this node fails')
-      .repeatable(
-        '--maas-away <time>',
-        'MAAS does not answer for this long: 10m, or 10m@5m to begin after five minutes (default: after one)',
-      ),
-  ).action(async (site: string, nodes: readonly string[], flags: SiteFlags) => {
-    const body: SiteRehearsalBody = {
-      ...given({ kind: flags.kind, revision: flags.revision, erase: flags.erase }),
-      ...(nodes.length === 0 ? {} : { nodes: [...nodes] }),
-      ...given({ release_removed: flags.releaseRemoved }),
-      ...faultsOf(flags),
-    };
-    await present(session, flags, await session.call('POST /sites/:site/rehearsals', { params: { site }, body }));
-  });
-  withFaults(
-    rehearse
-      .verb('cluster', 'Rehearse a run of graphs on a cluster')
-      .example('lab')
-      .example('lab --type default --fail-task netconfig@node-1')
-      .argument('<cluster>', 'id or name of the cluster', clusterArgument)
-      .option('-t, --type <types...>', 'types of graphs, in order (default: those of deployment changes)')
-      .nodes('only on these nodes; with --type')
-      .option('--force', 'as if nothing had run before'),
-  ).action(async (cluster: string, flags: ClusterFlags) => {
-    const { type, node } = flags;
-    if (node !== undefined && type === undefined) throw usageError('--node needs the graphs', 'Add --type default.');
-    const body: ClusterRehearsalBody = {
-      ...given({
-        graphs: type?.map((one) => ({ type: one, ...given({ nodes: node && [...node] }) })),
-        force: flags.force,
-      }),
-      ...faultsOf(flags),
-    };
-    await present(
-      session,
-      flags,
-      await session.call('POST /clusters/:id/rehearsals', { params: { id: cluster }, body }),
+  const site = rehearse
+    .verb('site', 'Rehearse a run on a site: its deployment, or another --kind')
+    .example('dc1')
+    .example('dc1 node-1 --kind redeploy_nodes')
+    .example('dc1 --fail-node node-1 --maas-away 10m@5m', 'and MAAS is away for ten minutes, from minute five on')
+    .argument('<site>', 'name of the site')
+    .argument('[nodes...]', 'with --kind redeploy_nodes: the nodes')
+    .addOption(new Option('--kind <kind>', 'the run to rehearse').choices(SITE_RUN_KINDS).default('deploy_site'));
+  refusing(withSiteRun(site, SITE_RUN_KINDS), REFUSED_OF_SITE)
+    .repeatable('--fail-node <name>', 'the deployment of this node fails')
+    .repeatable(
+      '--maas-away <time>',
+      'MAAS does not answer for this long: 10m, or 10m@5m to begin after five minutes (default: after one)',
     );
+  withFaults(site).action(async (name: string, nodes: readonly string[], flags: SiteFlags) => {
+    const started = siteRunOf(flags.kind, nodes.length === 0 ? undefined : nodes, flags);
+    const body = { ...started, ...faultsOf(flags) };
+    await present(session, flags, await session.call('POST /sites/:site/rehearsals', { params: { site: name }, body }));
+  });
+
+  const cluster = rehearse
+    .verb(
+      'cluster',
+      'Rehearse a run of graphs on a cluster: that of deployment changes, or of the graphs that are named',
+    )
+    .example('lab')
+    .example('lab --type default --fail-task netconfig@node-1')
+    .example('--from 12 --fail-task netconfig', 'the continuation of an ended run')
+    .argument('[cluster]', 'id or name of the cluster; with --from, that of the earlier run', clusterArgument)
+    .addOption(
+      new Option('--sequence <sequence>', 'the graphs of this sequence')
+        .argParser(sequenceArgument)
+        .conflicts(['type']),
+    );
+  refusing(withChosenGraphs(cluster, 'those of deployment changes'), REFUSED_OF_CLUSTER);
+  withFaults(cluster).action(async (named: string | undefined, flags: ClusterFlags) => {
+    const { sequence } = flags;
+    const id = await clusterOf(session, named, flags.from, 'Or an ended run, with --from.');
+    const body = {
+      ...chosenGraphsOf(flags),
+      ...(sequence === undefined ? {} : { sequence: Number(sequence) }),
+      ...faultsOf(flags),
+    };
+    await present(session, flags, await session.call('POST /clusters/:id/rehearsals', { params: { id }, body }));
   });
 }
 
@@ -116,6 +141,7 @@ function awayOf(text: string): { readonly seconds: number; readonly after?: numb
 
 async function present(session: Session, flags: OutputFlags, rehearsal: Rehearsal): Promise<void> {
   const { rehearsalText } = await import('../views/rehearsal.ts');
+  session.foundChanges(rehearsal.steps.length > 0);
   await printOne(session.terminal, flags, rehearsal, rehearsalText(rehearsal, session.terminal.color));
   if (
     rehearsal.outcome !== 'success' &&

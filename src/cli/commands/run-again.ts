@@ -8,10 +8,11 @@ import { confirm } from '../confirm.ts';
 import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
 import { findRun } from '../find-run.ts';
 import { usageError } from '../problem.ts';
+import { runOptions } from '../run-request.ts';
 import { subjectOf } from '../run-subject.ts';
 import { type Session, userOf } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
-import { presentGraphRun, runOptions } from './graph-execute.ts';
+import { presentGraphRun } from './graph-execute.ts';
 
 interface AgainFlags extends FollowFlags, DescriptionFlags {
   readonly revision?: string;

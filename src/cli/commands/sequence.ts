@@ -5,8 +5,10 @@ import { confirm } from '../confirm.ts';
 import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.ts';
 import { releaseArgument, sequenceArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
+import { type GraphRunFlags, runOptions } from '../run-request.ts';
 import type { Session } from '../session.ts';
-import { type GraphRunFlags, presentGraphRun, runOptions } from './graph-execute.ts';
+import type { FollowFlags } from '../started-run.ts';
+import { presentGraphRun } from './graph-execute.ts';
 
 const ID = 'id or name of the sequence';
 
@@ -100,7 +102,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .ofCluster('cluster', 'required')
     .graphRun()
     .follows()
-    .action(async (id: string, { cluster, ...flags }: GraphRunFlags & { readonly cluster: string }) => {
+    .action(async (id: string, { cluster, ...flags }: GraphRunFlags & FollowFlags & { readonly cluster: string }) => {
       const body = { cluster: Number(cluster), ...runOptions(flags) };
       const started = await session.call('POST /sequences/:id/execute/', { params: { id }, body });
       await presentGraphRun(session, started, flags);

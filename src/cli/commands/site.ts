@@ -4,10 +4,10 @@ import { counted } from '../../core/text/text.ts';
 import type { ApiClient } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm, DRY_RUN } from '../confirm.ts';
-import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
 import { readDocuments } from '../document-files.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { type SiteRunFlags, siteRunOf, withSiteRun } from '../run-request.ts';
 import { type Session, userOf } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
 import { formatFindings } from '../views/findings.ts';
@@ -24,14 +24,8 @@ interface PageFlags extends OutputFlags {
   readonly limit?: number;
 }
 
-interface StartFlags extends FollowFlags, DescriptionFlags {
-  readonly revision?: string;
-  readonly reason?: string;
+interface StartFlags extends SiteRunFlags, FollowFlags {
   readonly yes?: boolean;
-  readonly erase?: boolean;
-  readonly releaseRemoved?: boolean;
-  readonly holdBefore?: readonly string[];
-  readonly fetch?: boolean;
 }
 
 /** `sitewright site …`: sites, their documents and revisions, and the runs on them. */
@@ -219,8 +213,7 @@ export function registerSite(program: CliCommand, session: Session): void {
       if (drift.nodes.some(({ state }) => state === 'drifted' || state === 'missing')) process.exitCode = EXIT.failed;
     });
 
-  const held = 'wait for approval before this group; *: before any change';
-  fetching(starter(site, session, 'deploy', 'deploy_site', 'Deploy a site: its groups of nodes, in order')).holds(held);
+  fetching(starter(site, session, 'deploy', 'deploy_site', 'Deploy a site: its groups of nodes, in order'));
   fetching(
     starter(
       site,
@@ -229,19 +222,14 @@ export function registerSite(program: CliCommand, session: Session): void {
       'update_site',
       'Deploy changes since the last deployed revision; the rest is not changed',
     ),
-  )
-    .holds(held)
-    .option('--release-removed', 'also release the machines of nodes removed from the documents');
+  );
   starter(
     site,
     session,
     'redeploy',
     'redeploy_nodes',
     'Release nodes and deploy them again: all data on their disks is lost',
-  )
-    .argument('<nodes...>', 'names of the nodes')
-    .holds('*: wait for approval before the nodes are released')
-    .option('--erase', 'also erase their disks');
+  ).argument('<nodes...>', 'names of the nodes');
   fetching(starter(site, session, 'test', 'test_site', 'Verify a site and change nothing'));
   registerSiteSource(site, session);
 }
@@ -266,12 +254,12 @@ function starter(
   description: string,
 ): CliCommand {
   const { terminal } = session;
-  return site
+  const command = site
     .verb(verb, description)
     .example(...STARTS[verb])
-    .argument('<site>', 'name of the site')
-    .option('--revision <revision>', 'number, hash, latest or last-good (default: the latest)')
-    .startsRun()
+    .argument('<site>', 'name of the site');
+  return withSiteRun(command, [kind])
+    .follows()
     .asks()
     .action(async (name: string, ...rest: unknown[]) => {
       const nodes = Array.isArray(rest[0]) ? (rest[0] as string[]) : undefined;
@@ -288,17 +276,7 @@ function starter(
           nodes ? 'required' : 'asked',
         );
       const user = userOf(terminal);
-      const run = await client.sites.start(name, {
-        kind,
-        ...given({ revision: flags.revision, reason: flags.reason }),
-        ...descriptionOf(flags),
-        ...(nodes === undefined ? {} : { nodes: [...new Set(nodes)] }),
-        ...(flags.fetch ? { fetch: true } : {}),
-        ...(flags.erase ? { erase: true } : {}),
-        ...given({ hold_before: flags.holdBefore }),
-        ...(flags.releaseRemoved ? { release_removed: true } : {}),
-        ...given({ started_by: user }),
-      });
+      const run = await client.sites.start(name, { ...siteRunOf(kind, nodes, flags), ...given({ started_by: user }) });
       const { presentStarted } = await import('../started-run.ts');
       process.exitCode = await presentStarted(terminal, client, run, flags);
     });

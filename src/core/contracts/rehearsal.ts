@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { MAX } from '../run/description.ts';
 import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../words.ts';
-import { graphType } from './fuel/graphs.ts';
-import { idNumber, idParams } from './fuel/parts.ts';
+import { executeBody } from './fuel/deployments.ts';
+import { idParams } from './fuel/parts.ts';
 import { graphRunReportSchema } from './graph-run.ts';
 import { nameText, siteParams, timestamp } from './primitives.ts';
 import { tagged } from './route.ts';
+import { startRunBody } from './run.ts';
 import { runReportSchema } from './site-run-report.ts';
 import type { Sent, Wire } from './wire.ts';
 
@@ -36,38 +37,20 @@ const faults = {
     .describe('Times in which MAAS does not answer.'),
 };
 
-const siteRehearsalBody = z
-  .strictObject({
-    kind: z.enum(SITE_RUN_KINDS).optional().describe('The run to rehearse. Default: `deploy_site`.'),
-    revision: z
-      .union([z.int().min(1), z.string().min(1).max(100)])
-      .optional()
-      .describe('A number, a hash, or `latest` (default).'),
-    nodes: z.array(nameText(MAX.name)).min(1).max(MAX.names).optional().describe('redeploy_nodes: the nodes.'),
-    erase: z.boolean().optional().describe('redeploy_nodes: also erase the disks.'),
-    release_removed: z
-      .boolean()
-      .optional()
-      .describe('update_site: also release the machines of nodes removed from the documents.'),
+/** The request that starts the run, and what goes wrong: what a start takes, a rehearsal takes. */
+const siteRehearsalBody = startRunBody
+  .extend({
+    kind: startRunBody.shape.kind.optional().describe('The run to rehearse. Default: `deploy_site`.'),
     ...faults,
   })
   .meta({ id: 'SiteRehearsal' });
 
-const clusterRehearsalBody = z
-  .strictObject({
-    graphs: z
-      .array(
-        z.strictObject({
-          type: graphType,
-          nodes: z.array(idNumber('node')).min(1).max(MAX.names).optional(),
-          tasks: z.array(nameText(MAX.name)).min(1).max(MAX.names).optional().describe('Default: all.'),
-        }),
-      )
-      .min(1)
-      .max(100)
-      .optional()
-      .describe('Graph types to run, in order. Default: those with something to do, as Deploy changes runs them.'),
-    force: z.boolean().optional().describe('Treat everything as changed.'),
+const clusterRehearsalBody = executeBody
+  .omit({ cluster: true })
+  .extend({
+    graphs: executeBody.shape.graphs.describe(
+      'Graph types to run, in order. Default, without `sequence` and `from`: those with something to do, as Deploy changes runs them.',
+    ),
     ...faults,
   })
   .meta({ id: 'ClusterRehearsal' });

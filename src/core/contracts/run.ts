@@ -25,7 +25,7 @@ import { runPlanSchema, runStatusSchema, runTreeSchema } from './site-run.ts';
 import { runReportSchema } from './site-run-report.ts';
 import type { Sent, Wire } from './wire.ts';
 
-const startRunBody = z
+export const startRunBody = z
   .strictObject({
     kind: z.enum(SITE_RUN_KINDS).describe('The workflow to start.'),
     revision: z

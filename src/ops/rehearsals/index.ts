@@ -1,8 +1,9 @@
 import { agentAddress } from '../../clusters/agent-address.ts';
 import { clusterOfSite } from '../../clusters/cluster-of-site.ts';
 import { readClusterSources } from '../../clusters/read-sources.ts';
+import { requestedGraphs } from '../../clusters/requested-graphs.ts';
 import { uidOf } from '../../clusters/sources.ts';
-import type { ClusterRehearsalBody, Rehearsal, SiteRehearsalBody } from '../../core/contracts/index.ts';
+import type { Rehearsal, SiteRehearsalBody } from '../../core/contracts/index.ts';
 import { given } from '../../core/data/given.ts';
 import {
   explainGraphRunFailure,
@@ -10,7 +11,13 @@ import {
   type GraphRunInput,
   parseGraphRunInput,
 } from '../../core/graph-run/index.ts';
-import { explainRunFailure, parseSiteRunInput, type RunFailure } from '../../core/site-run/index.ts';
+import {
+  explainRunFailure,
+  parseSiteRunInput,
+  type RunFailure,
+  type SiteRunInput,
+  type SiteRunKind,
+} from '../../core/site-run/index.ts';
 import { unknownName } from '../../core/text/did-you-mean.ts';
 import type { ResolvedNode } from '../../documents/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
@@ -22,7 +29,8 @@ import { durationsOf } from './durations.ts';
 import { rehearsedMachines } from './machines.ts';
 import type { RehearsalOrder, RehearsedFaults, RehearsedRun } from './order.ts';
 
-type Faults = Pick<SiteRehearsalBody, 'fail_nodes' | 'fail_tasks' | 'maas_away'>;
+/** What people ask to go wrong. */
+export type AskedFaults = Pick<SiteRehearsalBody, 'fail_nodes' | 'fail_tasks' | 'maas_away'>;
 
 /** What it takes for an outage: in the middle of something. */
 const AWAY_AFTER = 60;
@@ -50,7 +58,7 @@ export function rehearsalOperations(
   const { store } = deps;
   let underWay = 0;
 
-  async function live(subject: Subject, faults: Faults, signal: AbortSignal | undefined): Promise<Rehearsal> {
+  async function live(subject: Subject, faults: AskedFaults, signal: AbortSignal | undefined): Promise<Rehearsal> {
     const { rehearser } = deps;
     if (rehearser === undefined) throw new Error('this process rehearses nothing');
     const { run, site, cluster, nodes, revision } = subject;
@@ -63,15 +71,12 @@ export function rehearsalOperations(
       ...given({ revision }),
       ...(site === null ? {} : { site }),
       ...(cluster === null ? {} : { cluster }),
+      ...(run.kind === 'execute_graph' ? given({ from: run.input.from }) : {}),
     };
     const copy = await store.copies.of(copied);
     const answer = await rehearser.rehearse({ run, copy, ...machines, agents, durations, faults: wanted }, signal);
     if (answer.kind === 'refused') throw await refused(run, answer.failure);
-    const tasks =
-      cluster === null
-        ? []
-        : ['Agents of all nodes are there, and each task ends as it should, unless you say that it fails.'];
-    return { ...answer.rehearsal, assumptions: [...told, ...times, ...tasks] };
+    return { ...answer.rehearsal, assumptions: [...told, ...times, ...grantedTo(subject)] };
   }
 
   const refused = (run: RehearsedRun, failure: RunFailure | GraphRunFailure) =>
@@ -97,7 +102,7 @@ export function rehearsalOperations(
   /** @throws `invalid` for names that the run does not have */
   async function faultsOf(
     { nodes, cluster, types }: Subject,
-    { fail_nodes = [], fail_tasks = [], maas_away = [] }: Faults,
+    { fail_nodes = [], fail_tasks = [], maas_away = [] }: AskedFaults,
     agents: RehearsalOrder['agents'],
   ): Promise<RehearsedFaults> {
     const problems: string[] = [];
@@ -137,6 +142,15 @@ export function rehearsalOperations(
     return lastGood === null ? [] : (await sites.documents(site, 'last-good')).site.nodes;
   }
 
+  /** Without a choice of its own: what Deploy changes would run. */
+  async function withGraphs(input: GraphRunInput): Promise<GraphRunInput> {
+    if (input.graphs !== undefined || input.sequence !== undefined || input.from !== undefined) return input;
+    const { sequence, graphs } = await changes(input.cluster);
+    return sequence === null
+      ? { ...input, graphs: graphs.map((type) => ({ type })) }
+      : { ...input, sequence: sequence.id };
+  }
+
   /** One at a time lives; a few may wait. */
   async function inTurn(work: () => Promise<Rehearsal>): Promise<Rehearsal> {
     if (underWay > MAX_WAITING)
@@ -151,51 +165,48 @@ export function rehearsalOperations(
 
   return {
     /** A run on a site. @throws `invalid`, `not-found`, `refused` as a start of it would */
-    site: (
-      name: string,
-      { kind = 'deploy_site', fail_nodes, fail_tasks, maas_away, ...rest }: SiteRehearsalBody,
-      signal?: AbortSignal,
-    ): Promise<Rehearsal> =>
+    site: (kind: SiteRunKind, input: SiteRunInput, faults: AskedFaults, signal?: AbortSignal): Promise<Rehearsal> =>
       inTurn(async () => {
+        const { site: name } = input;
         const { lastGoodRevision } = await store.sites.get(name);
-        const { record, site } = await sites.documents(name, String(rest.revision ?? 'latest'));
-        const input = { site: name, ...rest, revision: record.number };
         const parsed = parseSiteRunInput(kind, [input]);
         if (!parsed.ok) throw invalidInput(parsed.problems);
+        if (input.fetch)
+          throw problem('invalid', 'a rehearsal fetches no documents: what it fetched would be a revision', {
+            hint: 'Leave out --fetch (`fetch`): it rehearses the latest revision. Commit other documents first.',
+          });
+        const { record, site } = await sites.documents(name, String(input.revision ?? 'latest'));
         const before = await nodesBefore(name, lastGoodRevision);
         const nodes = [...site.nodes, ...before.filter((one) => !site.nodes.some((now) => now.name === one.name))];
         const cluster = (await clusterOfSite(store, name)) ?? null;
-        const subject = {
-          run: { kind, input },
-          site: name,
-          revision: record.number,
-          nodes,
-          cluster,
-          types: ['default'],
-        };
-        return live(subject, given({ fail_nodes, fail_tasks, maas_away }), signal);
+        const run = { kind, input: { ...input, revision: record.number } };
+        const subject = { run, site: name, revision: record.number, nodes, cluster, types: ['default'] };
+        return live(subject, faults, signal);
       }),
     /** Graphs of a cluster; without any, those of Deploy changes. @throws as `site` */
-    cluster: (
-      cluster: number,
-      { graphs, force, fail_nodes, fail_tasks, maas_away }: ClusterRehearsalBody,
-      signal?: AbortSignal,
-    ): Promise<Rehearsal> =>
+    cluster: (asked: GraphRunInput, faults: AskedFaults, signal?: AbortSignal): Promise<Rehearsal> =>
       inTurn(async () => {
-        const due = graphs === undefined ? await changes(cluster) : null;
-        const types = graphs?.map(({ type }) => type) ?? due?.graphs ?? [];
-        const chosen = due?.sequence
-          ? { sequence: due.sequence.id }
-          : { graphs: graphs ?? types.map((type) => ({ type })) };
-        const input: GraphRunInput = { cluster, ...chosen, ...given({ force }) };
+        const input = await withGraphs(asked);
         const parsed = parseGraphRunInput([input]);
         if (!parsed.ok) throw invalidInput(parsed.problems);
-        const run: RehearsedRun = { kind: 'execute_graph', input };
-        return live(
-          { run, site: null, nodes: [], cluster, types },
-          given({ fail_nodes, fail_tasks, maas_away }),
-          signal,
-        );
+        const { cluster } = input;
+        const chosen = await requestedGraphs(store, input, await readClusterSources(store, cluster));
+        // What is refused here, the run itself refuses.
+        const types = chosen.ok ? chosen.graphs.map(({ type }) => type) : [];
+        return live({ run: { kind: 'execute_graph', input }, site: null, nodes: [], cluster, types }, faults, signal);
       }),
   };
+}
+
+/** What becomes of a run that waits for people, and of its tasks: nobody knows. */
+function grantedTo({ cluster, run: { input } }: Subject): string[] {
+  return [
+    ...(cluster === null
+      ? []
+      : ['Agents of all nodes are there, and each task ends as it should, unless you say that it fails.']),
+    ...(input.hold_before === undefined ? [] : ['Whatever waits for approval is approved at once.']),
+    ...('hold_on_failure' in input && input.hold_on_failure
+      ? ['A graph that is held by failed tasks is stopped: nobody retries or skips them.']
+      : []),
+  ];
 }

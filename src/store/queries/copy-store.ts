@@ -2,6 +2,7 @@ import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { conflict } from '../failure.ts';
 import type { Session } from '../session.ts';
 import type { TableName, Tables } from '../tables.ts';
+import { rowsOfRun } from './transaction-store.ts';
 
 /** Rows as they are stored, by table. */
 export type StoreCopy = Readonly<Partial<Record<TableName, readonly object[]>>>;
@@ -12,6 +13,8 @@ export interface CopiedSubject {
   readonly cluster?: number;
   /** Besides the latest and the last good one of the site. */
   readonly revision?: number;
+  /** Transaction of an earlier run of graphs that is continued. */
+  readonly from?: number;
 }
 
 type Where<T extends TableName> = (eb: ExpressionBuilder<Tables, T>) => Expression<SqlBool>;
@@ -20,7 +23,7 @@ type Where<T extends TableName> = (eb: ExpressionBuilder<Tables, T>) => Expressi
 const MAX_BYTES = 256 * 1024 * 1024;
 const ROWS_AT_ONCE = 200;
 
-/** Copies what a run on a site or cluster reads, for a store of its own: of runs, their claims and their history nothing. */
+/** Copies what a run on a site or cluster reads, for a store of its own: of runs, their claims and their history nothing but the run that it continues. */
 export class CopyStore {
   readonly #session: Session;
 
@@ -29,7 +32,7 @@ export class CopyStore {
   }
 
   /** @throws `conflict` when it is too large */
-  async of({ site, cluster, revision }: CopiedSubject): Promise<StoreCopy> {
+  async of({ site, cluster, revision, from }: CopiedSubject): Promise<StoreCopy> {
     const copy: Partial<Record<TableName, readonly object[]>> = {};
     let bytes = 0;
     const take = async <T extends TableName>(table: T, where: Where<T>): Promise<readonly Row[]> => {
@@ -60,6 +63,12 @@ export class CopyStore {
       await take('nodeMaintenance', (eb) => eb('site', '=', site));
     }
     await this.#inventory(take, site, cluster);
+    if (from !== undefined) {
+      const rows = await this.#session.read((db) => rowsOfRun(db, from));
+      const own = rows.flatMap(({ id, clusterId }) => (clusterId === cluster ? [id] : []));
+      await take('deploymentTransaction', (eb) => eb('id', 'in', [0, ...own]));
+      await take('taskHistory', (eb) => eb('transactionId', 'in', [0, ...own]));
+    }
     return copy;
   }
 
@@ -130,6 +139,7 @@ const IN_ORDER = [
   ...['package', 'release', 'plugin', 'content', 'site', 'cluster', 'node', 'graph', 'revision'],
   ...['revisionDeployment', 'deployedMachine', 'nodeFact', 'nodeMaintenance', 'clusterPlugin', 'settingsRevision'],
   ...['graphTask', 'graphSequence', 'tag', 'tagNodeAssignment', 'clusterPrimary', 'openstackConfig', 'taskState'],
+  ...['deploymentTransaction', 'taskHistory'],
 ] as readonly TableName[];
 
 const sizeOf = (row: Row): number =>

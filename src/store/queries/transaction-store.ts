@@ -285,7 +285,7 @@ const runOf = async (db: Kysely<Tables>, run: TransactionRow): Promise<RunTransa
  * The run that a transaction is or belongs to, and its children in order. One statement, because every order that a node
  * fetches asks for it.
  */
-function rowsOfRun(db: Kysely<Tables>, id: number): Promise<TransactionRow[]> {
+export function rowsOfRun(db: Kysely<Tables>, id: number): Promise<TransactionRow[]> {
   const run = db
     .selectFrom('deploymentTransaction')
     .select(({ fn }) => fn.coalesce('parentId', 'id').as('run'))

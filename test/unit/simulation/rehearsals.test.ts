@@ -2,9 +2,13 @@ import { MaasConfigurationError, openMachines } from '@sitewright/maas';
 import { simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Rehearsal } from '../../../src/core/contracts/index.ts';
+import type { GraphRunInput } from '../../../src/core/graph-run/index.ts';
+import type { SiteRunInput, SiteRunKind } from '../../../src/core/site-run/index.ts';
+import type { TaskStatus } from '../../../src/core/words.ts';
 import { loadSite, readDocumentFiles } from '../../../src/documents/index.ts';
 import { normaliseTask } from '../../../src/graph/index.ts';
 import { createOperations, type OpsDependencies } from '../../../src/ops/index.ts';
+import type { AskedFaults } from '../../../src/ops/rehearsals/index.ts';
 import { installationFile } from '../../../src/platform/installation.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 import { openRehearser } from '../../../worker/parts/rehearsals.ts';
@@ -23,8 +27,19 @@ const noMaas = () => {
   throw new MaasConfigurationError(['MAAS is not configured: set maas.url']);
 };
 
-const operationsOf = (store: Store, maas: OpsDependencies['maas'] = noMaas, ours = rehearser) =>
-  createOperations({ store, temporal: {} as never, maas, rehearser: ours });
+/** Rehearsals as the API asks for them: of a site, a deployment unless told otherwise. */
+function rehearsalsOf(store: Store, maas: OpsDependencies['maas'] = noMaas, ours = rehearser) {
+  const { rehearsals } = createOperations({ store, temporal: {} as never, maas, rehearser: ours });
+  return {
+    site: (
+      site: string,
+      faults: AskedFaults = {},
+      { kind = 'deploy_site', ...input }: Omit<SiteRunInput, 'site'> & { readonly kind?: SiteRunKind } = {},
+    ) => rehearsals.site(kind, { site, ...input }, faults),
+    cluster: (cluster: number, input: Omit<GraphRunInput, 'cluster'> = {}, faults: AskedFaults = {}) =>
+      rehearsals.cluster({ cluster, ...input }, faults),
+  };
+}
 
 async function openEmpty(): Promise<Store> {
   const store = await openStore('sqlite::memory:');
@@ -81,7 +96,7 @@ describe('a rehearsal of a site', () => {
     for (const example of ['stl1', 'first-site', 'webstack/site']) {
       const store = await openEmpty();
       await siteOf(example, store);
-      const rehearsal = await operationsOf(store).rehearsals.site('dc1', {});
+      const rehearsal = await rehearsalsOf(store).site('dc1', {});
       ends[example] = [
         rehearsal.outcome,
         Object.values(outcomes(rehearsal)).join(' '),
@@ -100,7 +115,7 @@ describe('a rehearsal of a site', () => {
   it('shows a machine that fails to deploy, and what becomes of its group', async () => {
     const store = await openEmpty();
     await siteOf('stl1', store);
-    const rehearsal = await operationsOf(store).rehearsals.site('dc1', { fail_nodes: ['stl1r01s02'] });
+    const rehearsal = await rehearsalsOf(store).site('dc1', { fail_nodes: ['stl1r01s02'] });
     expect(rehearsal.outcome).toBe('failed');
     expect(outcomes(rehearsal)).toMatchObject({
       stl1r01s02: 'failed',
@@ -115,7 +130,7 @@ describe('a rehearsal of a site', () => {
   it('waits for a MAAS that is away for ten minutes, and fails no node', async () => {
     const store = await openEmpty();
     await siteOf('first-site', store);
-    const { rehearsals } = operationsOf(store);
+    const rehearsals = rehearsalsOf(store);
     const usual = await rehearsals.site('dc1', {});
     const away = await rehearsals.site('dc1', { maas_away: [{ seconds: 600, after: 300 }] });
     expect(away.outcome).toBe('success');
@@ -130,7 +145,7 @@ describe('a rehearsal of a site', () => {
   it('takes the durations of earlier runs', async () => {
     const store = await openEmpty();
     await siteOf('first-site', store);
-    const { rehearsals } = operationsOf(store);
+    const rehearsals = rehearsalsOf(store);
     const { report } = await rehearsals.site('dc1', {});
     const started = '2026-01-05T08:00:00.000Z';
     const run = { id: 'r1', workflowId: 'deploy_site:dc1', kind: 'deploy_site', site: 'dc1', sequence: 1 };
@@ -179,7 +194,7 @@ describe('a rehearsal of a site', () => {
     await siteOf('first-site', store);
     const subject = { site: 'dc1' };
     const before = JSON.stringify([await store.copies.of(subject), await store.runs.list(), await store.audit.list()]);
-    const rehearsal = await operationsOf(store, () => context).rehearsals.site('dc1', {});
+    const rehearsal = await rehearsalsOf(store, () => context).site('dc1', {});
     expect(outcomes(rehearsal)).toEqual({
       control01: 'success',
       // A run marks a broken machine as fixed, and goes on.
@@ -195,13 +210,32 @@ describe('a rehearsal of a site', () => {
     expect(asked.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
+  it('waits where a run waits for approval, and approves in place of people', async () => {
+    const store = await openEmpty();
+    await siteOf('first-site', store);
+    const rehearsals = rehearsalsOf(store);
+    const usual = await rehearsals.site('dc1');
+    const held = await rehearsals.site('dc1', {}, { hold_before: ['*', 'workers'], started_by: 'ann' });
+    expect(held.outcome).toBe('success');
+    expect(held.seconds - usual.seconds).toBeLessThan(60);
+    const said = held.events.map(({ text }) => text);
+    const points = ['before any change', 'before workers'].flatMap((point) => [
+      `waits for approval ${point}`,
+      `approved ${point}`,
+    ]);
+    expect(said.filter((text) => points.includes(text))).toEqual(points);
+    expect(held.assumptions).toContain('Whatever waits for approval is approved at once.');
+    await expect(rehearsals.site('dc1', {}, { hold_before: ['worker'] })).rejects.toThrow(/Did you mean 'workers'/);
+  });
+
   it('refuses unknown names with the nearest ones, and what a start would refuse', async () => {
     const store = await openEmpty();
     await siteOf('stl1', store);
-    const { rehearsals } = operationsOf(store);
+    const rehearsals = rehearsalsOf(store);
     await expect(rehearsals.site('dc1', { fail_nodes: ['stl1r01s2'] })).rejects.toThrow(/Did you mean 'stl1r01s02'/);
-    const nobody = await rehearsals.site('dc1', { kind: 'redeploy_nodes', nodes: ['nobody'] });
+    const nobody = await rehearsals.site('dc1', {}, { kind: 'redeploy_nodes', nodes: ['nobody'] });
     expect(nobody.report?.reason).toBe("not in the site's documents: nobody");
+    await expect(rehearsals.site('dc1', {}, { fetch: true })).rejects.toThrow(/fetches no documents/);
     await expect(rehearsals.site('dc2', {})).rejects.toThrow(/dc2/);
   });
 });
@@ -210,7 +244,7 @@ describe('a rehearsal of a cluster', () => {
   it('runs its tasks in their order, each for its time, and the same again to the byte', async () => {
     const store = await openEmpty();
     const cluster = await clusterOf(store);
-    const { rehearsals } = operationsOf(store);
+    const rehearsals = rehearsalsOf(store);
     const one = await rehearsals.cluster(cluster, { graphs: [{ type: 'default' }] });
     expect(one.outcome).toBe('success');
     const at = (what: string, node: string) => one.steps.find((step) => step.what === what && step.node === node)!;
@@ -222,12 +256,7 @@ describe('a rehearsal of a cluster', () => {
     expect(one.seconds).toBeLessThan(120);
     const fresh = openRehearser({ settings });
     onTestFinished(() => fresh.close());
-    const again = await createOperations({
-      store,
-      temporal: {} as never,
-      maas: noMaas,
-      rehearser: fresh,
-    }).rehearsals.cluster(cluster, { graphs: [{ type: 'default' }] });
+    const again = await rehearsalsOf(store, noMaas, fresh).cluster(cluster, { graphs: [{ type: 'default' }] });
     expect(JSON.stringify(again)).toBe(JSON.stringify(one));
   });
 
@@ -248,9 +277,9 @@ describe('a rehearsal of a cluster', () => {
     const ours = openRehearser({ settings, helpers });
     onTestFinished(() => ours.close());
     const graphs = [{ type: 'named' }];
-    const { steps } = await operationsOf(store, noMaas, ours).rehearsals.cluster(cluster, { graphs });
+    const { steps } = await rehearsalsOf(store, noMaas, ours).cluster(cluster, { graphs });
     expect(steps.map(({ what }) => what)).toEqual(['named']);
-    const without = await operationsOf(store).rehearsals.cluster(cluster, { graphs });
+    const without = await rehearsalsOf(store).cluster(cluster, { graphs });
     expect([without.outcome, without.report?.reason]).toEqual(['failed', expect.stringContaining('fqdn')]);
   });
 
@@ -258,11 +287,12 @@ describe('a rehearsal of a cluster', () => {
     const store = await openEmpty();
     const cluster = await clusterOf(store);
     const graphs = [{ type: 'default' }];
-    const { rehearsals } = operationsOf(store);
-    const rehearsal = await rehearsals.cluster(cluster, {
-      graphs,
-      fail_tasks: [{ task: 'configure', node: 'node-2' }],
-    });
+    const rehearsals = rehearsalsOf(store);
+    const rehearsal = await rehearsals.cluster(
+      cluster,
+      { graphs },
+      { fail_tasks: [{ task: 'configure', node: 'node-2' }] },
+    );
     expect(rehearsal.outcome).toBe('failed');
     const report = rehearsal.report;
     if (report === null || 'site' in report) throw new Error('not the report of graphs');
@@ -270,8 +300,86 @@ describe('a rehearsal of a cluster', () => {
       { task: 'configure', reason: 'it fails in this rehearsal (exit code 1)' },
     ]);
     expect(rehearsal.steps.some(({ what, node }) => what === 'check' && node === 'node-2')).toBe(false);
-    await expect(rehearsals.cluster(cluster, { graphs, fail_tasks: [{ task: 'configur' }] })).rejects.toThrow(
+    await expect(rehearsals.cluster(cluster, { graphs }, { fail_tasks: [{ task: 'configur' }] })).rejects.toThrow(
       /Did you mean 'configure'/,
+    );
+  });
+
+  /** A run of all that failed on node-2, as the store has it after it ended. */
+  async function earlierRun(store: Store, cluster: number): Promise<number> {
+    const { run, graphs } = await store.transactions.createRun({
+      clusterId: cluster,
+      mode: 'apply',
+      input: { cluster },
+      workflowId: 'execute_graph:1:x',
+      temporalRunId: 'x',
+      graphs: [{ graphType: 'default', input: { type: 'default' } }],
+    } as never);
+    const tasks: [task: string, node: string, status: TaskStatus][] = [
+      ['configure', '1', 'success'],
+      ['control-plane', '1', 'success'],
+      ['check', '1', 'success'],
+      ['configure', '2', 'failed'],
+      ['check', '2', 'blocked'],
+      ['configure', '3', 'success'],
+      ['check', '3', 'success'],
+    ];
+    const graph = graphs[0]!.id;
+    await store.taskHistory.plan(
+      graph,
+      tasks.map(([task, node, status]) => ({ task, node, status, attempts: 1 })) as never,
+    );
+    await store.transactions.update(graph, { status: 'failed' });
+    await store.transactions.update(run.id, { status: 'failed' });
+    return run.id;
+  }
+
+  it('continues an earlier run: only what it has not done', async () => {
+    const store = await openEmpty();
+    const cluster = await clusterOf(store);
+    const from = await earlierRun(store, cluster);
+    const rehearsals = rehearsalsOf(store);
+    const { outcome, steps } = await rehearsals.cluster(cluster, { from });
+    expect(outcome).toBe('success');
+    expect(steps.map(({ what, node }) => `${what}@${node}`)).toEqual(['configure@node-2', 'check@node-2']);
+    const failing = await rehearsals.cluster(cluster, { from }, { fail_tasks: [{ task: 'check', node: 'node-2' }] });
+    expect(failing.outcome).toBe('failed');
+    await expect(rehearsals.cluster(cluster, { from: from + 7 })).rejects.toThrow(/is not of cluster/);
+  });
+
+  it('runs only the tasks, nodes and parts that are chosen, on no more nodes at once than are wanted', async () => {
+    const store = await openEmpty();
+    const cluster = await clusterOf(store);
+    const rehearsals = rehearsalsOf(store);
+    const shown = ({ steps }: Rehearsal) => steps.map(({ what, node }) => `${what}@${node}`).sort();
+    const [, second] = await store.nodes.list({ clusterId: cluster });
+    const chosen = [{ type: 'default', nodes: [second!.id], tasks: ['check'] }];
+    expect(shown(await rehearsals.cluster(cluster, { graphs: chosen }))).toEqual(['check@node-2']);
+    const part = await rehearsals.cluster(cluster, { subgraphs: [{ start: ['control-plane'] }] });
+    expect(shown(part)).toEqual(['control-plane@node-1']);
+    const all = await rehearsals.cluster(cluster);
+    const slow = await rehearsals.cluster(cluster, { max_nodes: 1 });
+    expect(shown(slow)).toEqual(shown(all));
+    expect(slow.seconds).toBeGreaterThan(all.seconds + 60);
+  });
+
+  it('stops a run that is held by failed tasks, and says so', async () => {
+    const store = await openEmpty();
+    const cluster = await clusterOf(store);
+    const held = await rehearsalsOf(store).cluster(
+      cluster,
+      { hold_on_failure: true, hold_before: ['control-plane'] },
+      { fail_tasks: [{ task: 'check', node: 'node-3' }] },
+    );
+    expect(held.outcome).toBe('failed');
+    expect(held.seconds).toBeLessThan(200);
+    const said = held.events.map(({ text }) => text);
+    expect(said).toEqual(
+      expect.arrayContaining([
+        'waits for approval before control-plane',
+        'approved before control-plane',
+        'stopped: failed tasks wait for a person',
+      ]),
     );
   });
 });

@@ -2,6 +2,7 @@ import { openRegion, type ServedRegion } from '@sitewright/maas-simulator';
 import type { ActivityDependencies, ActivitySettings } from '../../../activities/index.ts';
 import type { GraphRunReport, Rehearsal, RehearsalStep, RunReport } from '../../../src/core/contracts/index.ts';
 import { given } from '../../../src/core/data/given.ts';
+import { BEFORE_CHANGES } from '../../../src/core/run/index.ts';
 import { someOf } from '../../../src/core/text/text.ts';
 import type { RehearsalAnswer, RehearsalOrder, RehearsedMachine } from '../../../src/ops/rehearsals/order.ts';
 import { type Execution, Random, type VirtualTime, type WorkflowCode } from '../../../src/simulation/temporal/index.ts';
@@ -86,17 +87,23 @@ async function live(
     const opening = temporal.update(execution, 'opened', []) as Promise<
       { ok: true } | { ok: false; failure: Extract<RehearsalAnswer, { kind: 'refused' }>['failure'] }
     >;
-    let refused: Extract<RehearsalAnswer, { kind: 'refused' }> | undefined;
+    let opened: Awaited<typeof opening> | 'unknown' | undefined;
     opening.then(
       (answer) => {
-        if (!answer.ok) refused = { kind: 'refused', failure: answer.failure };
+        opened = answer;
       },
-      () => undefined,
+      () => {
+        opened = 'unknown';
+      },
     );
-    while (execution.status === 'RUNNING' && time.now - STARTS_AT < ENDS_WITHIN_MS && (await time.step())) {
+    if (run.input.hold_before !== undefined || ('hold_on_failure' in run.input && run.input.hold_on_failure))
+      standIn(world, execution);
+    // The answer to whoever starts a run is on its way when a refused one closes.
+    const goesOn = (): boolean => execution.status === 'RUNNING' || opened === undefined;
+    while (goesOn() && time.now - STARTS_AT < ENDS_WITHIN_MS && (await time.step())) {
       if (world.violation !== null) throw new Error(`the rehearsal cannot go on: ${world.violation}`);
     }
-    if (refused !== undefined) return refused;
+    if (opened !== undefined && opened !== 'unknown' && !opened.ok) return { kind: 'refused', failure: opened.failure };
     return { kind: 'rehearsed', rehearsal: await resultOf(order, world, temporal.current(execution), steps) };
   } finally {
     await store.close();
@@ -160,6 +167,34 @@ function planOutages(world: World, away: RehearsalOrder['faults']['maasAway']): 
     world.time.after(after * 1000, () => world.outages.begin('maas', seconds * 1000));
 }
 
+const LOOKS_EVERY_MS = 5_000;
+/** Another person than any who starts a run: a setting may want that. */
+const STAND_IN = 'the rehearsal';
+
+/** Decides in place of people: approves whatever waits for it, and stops a run whose failed tasks wait to be retried or skipped. */
+function standIn({ time, temporal }: World, started: Execution): void {
+  const look = async (): Promise<void> => {
+    const execution = temporal.current(started);
+    if (execution.status !== 'RUNNING') return;
+    const status = (await temporal.query(execution, 'status')) as {
+      readonly awaiting_approval?: readonly unknown[];
+      readonly stopping: boolean;
+      readonly graphs?: readonly { readonly state: string }[];
+    };
+    const note = { by: STAND_IN };
+    if (status.awaiting_approval !== undefined) await temporal.update(execution, 'approve', [note]);
+    else if (!status.stopping && status.graphs?.some(({ state }) => state === 'held'))
+      temporal.signal(execution, 'stop', [{ ...note, reason: 'failed tasks wait for a person' }]);
+    later();
+  };
+  const later = (): void => {
+    time.after(LOOKS_EVERY_MS, () => {
+      look().catch(later);
+    });
+  };
+  later();
+}
+
 /** When the steps of machines began and ended, by the history of the run. */
 class MachineSteps {
   readonly #time: VirtualTime;
@@ -205,6 +240,7 @@ async function resultOf(
     ...(site === undefined ? [] : siteEvents(site)),
     ...stepEvents(steps),
     ...(graphs === undefined ? [] : graphEvents(graphs)),
+    ...(report === undefined ? [] : peopleEvents(report)),
     ...order.faults.maasAway.flatMap(({ after, seconds }) => [
       { at: after, text: 'MAAS no longer answers' },
       { at: after + seconds, text: 'MAAS answers again' },
@@ -321,6 +357,20 @@ function siteEvents({ phases, baremetal, started_at, ended_at, outcome }: RunRep
       })),
     ),
     ...(ended_at === undefined ? [] : [{ at: secondsAt(ended_at), text: `the run ends: ${outcome}` }]),
+  ];
+}
+
+/** Where the run waited for people, and what they did. */
+function peopleEvents({ holds = [], operator }: RunReport | GraphRunReport): RehearsedEvent[] {
+  const pointOf = (before: string): string => (before === BEFORE_CHANGES ? 'before any change' : `before ${before}`);
+  return [
+    ...holds.flatMap(({ before, since, decision, decided_at }) => [
+      ...(since === undefined ? [] : [{ at: secondsAt(since), text: `waits for approval ${pointOf(before)}` }]),
+      ...(decided_at === undefined ? [] : [{ at: secondsAt(decided_at), text: `${decision} ${pointOf(before)}` }]),
+    ]),
+    ...operator.flatMap(({ action, at, reason }) =>
+      action === 'stop' ? [{ at: secondsAt(at), text: `stopped${reason === undefined ? '' : `: ${reason}`}` }] : [],
+    ),
   ];
 }
 

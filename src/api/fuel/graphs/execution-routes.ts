@@ -1,12 +1,11 @@
 import { executionRoutes } from '../../../core/contracts/fuel/deployments.ts';
 import type { PartOf } from '../../../core/contracts/route.ts';
-import type { GraphRunMode } from '../../../core/words.ts';
 import type { DeploymentOptions } from '../../../ops/index.ts';
-import { RequestError } from '../../problems/transport-problem.ts';
 import { actorOf } from '../../requests/actor.ts';
 import { given } from '../../requests/given.ts';
 import { type Asked, type RouteGroup, serve } from '../../serve.ts';
 import { idsIn, isSet } from '../request-parts.ts';
+import { type Caller, choosesNothing, optionsOf, refused, runRequestOf } from './run-request.ts';
 import { viewStarted, viewTask } from './transaction-view.ts';
 
 type Routes = typeof executionRoutes;
@@ -18,26 +17,14 @@ export const serveExecutions: RouteGroup = async (app, { operations: { deploymen
 
   serve(app, executionRoutes, {
     async 'POST /graphs/execute/'(request) {
-      const { cluster, graphs, sequence, from, subgraphs, max_nodes, hold_on_failure, hold_before, ...flags } =
-        request.body;
-      if (graphs === undefined && sequence === undefined && from === undefined) {
+      const { cluster, ...body } = request.body;
+      if (choosesNothing(body)) {
         throw refused(
           "'graphs' is a required property",
           'Name the types of graphs to run, a sequence in `sequence`, or an earlier run in `from`.',
         );
       }
-      const input = given({
-        cluster,
-        graphs,
-        sequence,
-        from,
-        subgraphs: subgraphs === undefined || subgraphs.length === 0 ? undefined : subgraphs.map(subgraph),
-        max_nodes,
-        hold_on_failure,
-        hold_before,
-        ...optionsOf(request, flags),
-      });
-      return viewStarted(await deployments.execute(input));
+      return viewStarted(await deployments.execute({ cluster, ...runRequestOf(request, body) }));
     },
     async 'POST /sequences/:id/execute/'(request) {
       const { cluster, ...flags } = request.body;
@@ -67,23 +54,6 @@ export const serveExecutions: RouteGroup = async (app, { operations: { deploymen
 
 type Changes = PartOf<Routes['PUT /clusters/:id/changes/'], 'query'>;
 
-type Caller = Parameters<typeof actorOf>[0];
-
-type Flags = Omit<PartOf<Routes['POST /sequences/:id/execute/'], 'body'>, 'cluster'>;
-
-function optionsOf(request: Caller, flags: Flags): DeploymentOptions {
-  const { dry_run, noop_run, force, debug, started_by, ...said } = flags;
-  if (dry_run && noop_run) throw refused('dry_run and noop_run exclude each other', 'Choose one of them.');
-  const mode: GraphRunMode | undefined = dry_run ? 'dry_run' : noop_run ? 'noop_run' : undefined;
-  return given({
-    mode,
-    force: force || undefined,
-    debug: debug || undefined,
-    started_by: actorOf(request, started_by),
-    ...said,
-  });
-}
-
 const flagsOf = (request: Caller, query: Changes): DeploymentOptions =>
   optionsOf(request, {
     dry_run: isSet(query.dry_run),
@@ -106,22 +76,7 @@ function deploymentOf(
   });
 }
 
-type Side = readonly (string | null)[] | undefined;
-
-/** Clients write null for a side that is open. */
-function subgraph(asked: { readonly start?: Side; readonly end?: Side }) {
-  const named = (side: Side) => {
-    const names = (side ?? []).filter((one) => one !== null);
-    return names.length === 0 ? undefined : names;
-  };
-  const read = given({ start: named(asked.start), end: named(asked.end) });
-  if (read.start !== undefined || read.end !== undefined) return read;
-  throw refused('a subgraph names neither start nor end', 'Write {"start": ["netconfig/1,3-5"]}, or leave it out.');
-}
-
 function namesIn(body: unknown): readonly string[] {
   if (Array.isArray(body) && body.length > 0 && body.every((one) => typeof one === 'string')) return body as string[];
   throw refused('Tasks list must be specified.', 'Send a list of names: ["netconfig", "ntp"].');
 }
-
-const refused = (message: string, hint: string) => new RequestError({ code: 'invalid', message, hint });

@@ -146,7 +146,7 @@ const side = z
 
 const names = z.array(nameText(MAX.name)).min(1).max(MAX.names);
 
-const executeBody = z
+export const executeBody = z
   .strictObject({
     cluster: idNumber('cluster'),
     graphs: z

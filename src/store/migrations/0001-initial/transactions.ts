@@ -73,6 +73,12 @@ export async function createTransactions(db: Kysely<unknown>, types: ColumnTypes
     .addColumn('custom', text)
     .addPrimaryKeyConstraint('task_history_pk', ['transaction_id', 'node', 'task'])
     .execute();
+  // Counted after each batch of tasks, and for each look at a run: from the index alone.
+  await db.schema
+    .createIndex('task_history_by_status')
+    .on('task_history')
+    .columns(['transaction_id', 'node', 'status'])
+    .execute();
   await db.schema
     .createIndex('task_history_by_position')
     .on('task_history')
