@@ -40,7 +40,7 @@ const EVERYTHING = [
 const CHOSEN = ['--type', 'default', 'health', '--node', '3', '4', '--tasks', 'netconfig,ntp'];
 
 async function command(path: string): Promise<Command> {
-  let found: Command = await createProgram(recordingTerminal(), path.split(' ')[0]!);
+  let found: Command = await createProgram(recordingTerminal());
   for (const name of path.split(' ')) found = found.commands.find((one) => one.name() === name)!;
   return found;
 }
