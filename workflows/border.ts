@@ -213,8 +213,8 @@ export interface Child<W extends WorkflowType> {
  * child for the request of a stranger, and refuses it. The run would neither pause, stop nor end its children.
  *
  * A child that ended while its parent was closed, as one does when someone terminates the parent, tells no one of its end: not even
- * a parent that is reset and waits for it. What is sent to it does not arrive, and the worker looks for such children (`child_gone`);
- * if no result follows, it fails.
+ * a parent that is reset and waits for it. A signal to it is refused, a request to cancel it is not, so that a signal goes with it
+ * (`probe`); and the worker looks for such children (`child_gone`). If no result follows, the child counts as failed.
  */
 export async function startChildOf<W extends WorkflowType>(
   type: W,
@@ -265,7 +265,10 @@ export async function startChildOf<W extends WorkflowType>(
     miss(failure(CHILD_MISSING, `${options.id} has ended, while its run was closed`));
   };
   waitedFor.set(options.id, () => void notThere());
-  const cancel = () => (hasEnded ? undefined : CancellationScope.nonCancellable(() => byId.cancel()));
+  const cancel = async (): Promise<void> => {
+    if (hasEnded) return;
+    await CancellationScope.nonCancellable(() => Promise.all([byId.cancel(), byId.signal(PROBE, {})]));
+  };
   void scope.cancelRequested.catch(cancel).catch(notThere);
   return {
     run: child.firstExecutionRunId,
@@ -275,6 +278,13 @@ export async function startChildOf<W extends WorkflowType>(
 }
 
 const RESULT_FOLLOWS_MS = 20_000;
+
+const PROBE = 'probe' satisfies SignalName;
+
+/** For each type that `startChildOf` starts: who has ended is told by the refusal of this signal. */
+export const probeHandler = () => ({
+  [PROBE]: { read: () => ({ request: {}, problems: [] }), handle: () => undefined },
+});
 
 /** Children of this workflow that have not ended, by workflow id: what to do when someone finds that one has. */
 const waitedFor = new Map<string, () => void>();

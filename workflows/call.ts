@@ -9,7 +9,15 @@ import { MAX } from '../src/core/run/description.ts';
 import { CLAIM_LOST, describeSilence, type ReadRequest, readRequest } from '../src/core/run/index.ts';
 import { counted } from '../src/core/text/text.ts';
 import { abortCall, nodeCall } from './activity-options.ts';
-import { assertStartedByRun, type Child, callActivity, handle, signalParent, startChildOf } from './border.ts';
+import {
+  assertStartedByRun,
+  type Child,
+  callActivity,
+  handle,
+  probeHandler,
+  signalParent,
+  startChildOf,
+} from './border.ts';
 import type { CallRequest, CallVerb, RunCallInput, SliceProgress, SliceResult, WorkflowContracts } from './contract.ts';
 import { Control } from './control.ts';
 import { failure, stepError } from './failures.ts';
@@ -438,7 +446,7 @@ export async function run_call(input: RunCallInput): Promise<SliceResult> {
     void signalParent('maas_silence', silence);
   });
   handle<WorkflowContracts['run_call']>({
-    signals: { ...steeringHandlers({ control, status }).signals, ...toParent },
+    signals: { ...steeringHandlers({ control, status }).signals, ...toParent, ...probeHandler() },
     updates: {},
     queries: { status: { description: 'Progress of the nodes of this slice.', answer: status } },
     warn: log.warn,

@@ -52,13 +52,19 @@ export interface WorkflowContract {
   readonly queries: object;
 }
 
-/** From the worker, while activities of the run ask MAAS. */
 /** From the worker's reconciler. */
 interface ChildSignals {
   /** A child of the run, by its workflow id, has ended, and Temporal has not told the run. */
   readonly child_gone: { readonly id: string };
 }
 
+/** From the parent. */
+interface ParentSignals {
+  /** Asks for nothing: the parent learns from a refusal that its child has ended. */
+  readonly probe: None;
+}
+
+/** From the worker, while activities of the run ask MAAS. */
 interface MaasSignals {
   readonly maas_silence: MaasSilence;
 }
@@ -148,7 +154,11 @@ export interface SiteRunContract {
 export interface GraphRunContract {
   readonly input: GraphRunInput;
   readonly result: GraphRunResult;
-  readonly signals: OperatorSignals & Approvals & MaasSignals & ChildSignals & { readonly from_part: FromPartSignal };
+  readonly signals: OperatorSignals &
+    Approvals &
+    MaasSignals &
+    ChildSignals &
+    ParentSignals & { readonly from_part: FromPartSignal };
   readonly opening: RunOpening<GraphRunFailure>;
   readonly updates: Openings &
     Approvals & {
@@ -171,14 +181,14 @@ export interface WorkflowContracts extends Readonly<Record<SiteRunKind, SiteRunC
   readonly run_graph_part: {
     readonly input: RunGraphPartInput;
     readonly result: PartReport;
-    readonly signals: MaasSignals & { readonly to_part: ToPartSignal };
+    readonly signals: MaasSignals & ParentSignals & { readonly to_part: ToPartSignal };
     readonly updates: None;
     readonly queries: { readonly status: PartStatus | null; readonly tree: readonly TreeNode[] };
   };
   readonly run_call: {
     readonly input: RunCallInput;
     readonly result: SliceResult;
-    readonly signals: OperatorSignals & MaasSignals;
+    readonly signals: OperatorSignals & MaasSignals & ParentSignals;
     readonly updates: None;
     readonly queries: { readonly status: SliceStatus };
   };

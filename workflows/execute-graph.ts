@@ -41,7 +41,7 @@ import { stateWord } from '../src/core/state-word.ts';
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import type { GraphOutcome } from '../src/core/words.ts';
 import { bookkeeping, inquiry } from './activity-options.ts';
-import { callActivity, childGoneHandler, handle } from './border.ts';
+import { callActivity, childGoneHandler, handle, probeHandler } from './border.ts';
 import type { GraphRunContract, GraphRunResult, UpdateName } from './contract.ts';
 import { failure } from './failures.ts';
 import { driveGraph, type GraphDrive } from './graph-drive.ts';
@@ -399,6 +399,7 @@ function handleGraphOperators(run: GraphRun): void {
       ...approvals.signals,
       ...maasSilenceHandler((silence) => run.maasSilence(silence)),
       ...childGoneHandler(),
+      ...probeHandler(),
       from_part: { read: readFromPart, handle: (signal) => run.drive?.onSignal(signal) },
     },
     updates: {

@@ -44,6 +44,8 @@ export const SIGNALS = {
   maas_silence: 'maas_silence',
   /** From a worker: a child whose end no one told the run. */
   child_gone: 'child_gone',
+  /** From a parent to a child that it has cancelled: whether it still runs. */
+  probe: 'probe',
 } as const satisfies Names<SignalName>;
 
 /** Sent with the start of a run, and operator actions with an answer. `stop` is a signal, and Temporal itself cancels. */

@@ -10,7 +10,7 @@ import { given } from '../src/core/data/given.ts';
 import { type PartReport, reportPart, treeOfPart } from '../src/core/graph-run/index.ts';
 import { awaitingApproval, type FromPart } from '../src/core/scheduler/index.ts';
 import { counted } from '../src/core/text/text.ts';
-import { assertStartedByRun, handle, signalParent } from './border.ts';
+import { assertStartedByRun, handle, probeHandler, signalParent } from './border.ts';
 import type {
   Exchange,
   FromPartSignal,
@@ -43,6 +43,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
   handle<WorkflowContracts['run_graph_part']>({
     signals: {
       ...maasSilenceHandler((silence) => void signalParent('maas_silence', silence)),
+      ...probeHandler(),
       to_part: {
         read: readToPart,
         handle(signal) {

@@ -177,7 +177,12 @@ const resetTo = ({ handle }: Awaited<ReturnType<typeof startGraphRun>>, to: (eve
 const lastTask = (events: Events): EventId =>
   events.findLast((event) => event.workflowTaskCompletedEventAttributes)!.eventId!;
 
-/** The workflow task after the first messages to parts. */
+/** The workflow task with the first messages to parts. */
+const whenPartsBegin = (events: Events): EventId =>
+  events.find((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes)!
+    .signalExternalWorkflowExecutionInitiatedEventAttributes!.workflowTaskCompletedEventId!;
+
+/** The one after it. */
 const whenPartsBegan = (events: Events): EventId => {
   const began = events.findIndex((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes);
   return events.slice(began).find((event) => event.workflowTaskCompletedEventAttributes)!.eventId!;
@@ -283,8 +288,8 @@ describe('a run in parts that is reset to before most of what it has told them',
 
   const reason = expect.stringMatching(/11\.[12] has ended, while its run was closed$/) as string;
 
-  /** Someone terminates the run, its parts end with it, and it goes on. */
-  async function resetAfterTermination() {
+  /** Someone terminates the run, and its parts end with it. */
+  async function terminatedInParts() {
     const graph = scriptedGraph({ plans: { default: chain }, partOf: (id) => (id === 'n1' ? 0 : 1) });
     graph.hold.add('all');
     const run = await startGraphRun(rig, graph);
@@ -294,6 +299,12 @@ describe('a run in parts that is reset to before most of what it has told them',
       const handle = rig.client.workflow.getHandle(`${run.handle.workflowId}/11.${part}`);
       await eventually(async () => (await handle.describe()).status.name !== 'RUNNING');
     }
+    return { graph, run };
+  }
+
+  /** It goes on. */
+  async function resetAfterTermination() {
+    const { graph, run } = await terminatedInParts();
     return { graph, run, again: await resetTo(run, lastTask) };
   }
 
@@ -311,6 +322,18 @@ describe('a run in parts that is reset to before most of what it has told them',
       [{ outcome: 'failed', reason }],
       [{ outcome: 'stopped', reason: 'the run was cancelled' }],
     ]);
+  });
+
+  it('ends at a cancel that it gets with its reset: a server takes one for what has ended', async () => {
+    const { graph, run } = await terminatedInParts();
+    await run.worker.stop();
+    const again = await resetTo(run, whenPartsBegin);
+    await again.cancel();
+    const { taskQueue } = run;
+    const next = await rig.runWorker({ taskQueue, activities: graph.activities(taskQueue) });
+    await expect(again.result()).rejects.toThrow();
+    await next.stop();
+    expect(graph.closedGraphs).toMatchObject([{ outcome: 'stopped', reason: 'the run was cancelled' }]);
   });
 
   it('ends by itself when they ended with it, while someone had terminated it: the worker tells it', async () => {

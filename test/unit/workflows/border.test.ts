@@ -46,7 +46,7 @@ describe('the border of workflows', () => {
       'opened' | 'pause' | 'resume' | 'approve' | 'reject' | 'retry_task' | 'skip_task'
     >();
     expectTypeOf<Keys<'signals'>>().toEqualTypeOf<
-      'pause' | 'resume' | 'stop' | 'approve' | 'reject' | 'maas_silence' | 'child_gone' | 'from_part'
+      'pause' | 'resume' | 'stop' | 'approve' | 'reject' | 'maas_silence' | 'child_gone' | 'probe' | 'from_part'
     >();
     type Answer = ReturnType<Handlers<SiteRunContract>['updates']['retry_node']['handle']>;
     expectTypeOf<Answer>().toEqualTypeOf<RunStatus | Promise<RunStatus>>();
