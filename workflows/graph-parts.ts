@@ -167,6 +167,8 @@ export class PartsDriver {
       this.#inbox.push({ type: 'part_reset', part });
     }
     child.execution = by.run;
+    // A reset takes the request to cancel back, too; by its id the part is reached as it is now.
+    if (this.#cancelling) this.#cancelNow(child);
     return true;
   }
 
@@ -357,6 +359,10 @@ export class PartsDriver {
   #cancelContinued(child: Child): void {
     if (!this.#cancelling || !child.continued) return;
     child.continued = false;
+    this.#cancelNow(child);
+  }
+
+  #cancelNow(child: Child): void {
     void CancellationScope.nonCancellable(() => getExternalWorkflowHandle(child.id).cancel()).catch(() => undefined);
   }
 }

@@ -397,6 +397,32 @@ describe('a part that someone ends', () => {
     await recordHistory(run.handle, `execute_graph--part-${how.slice(4)}`);
   });
 
+  it('ends its run, also if someone resets another part that is being cancelled for it', async () => {
+    const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
+    graph.hold.add('all');
+    const run = await startGraphRun(rig, graph);
+    await graph.until(() => graph.began.length === 2);
+    let isRecording = false;
+    let goOn = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    // The part that is cancelled stays open until it has recorded what became of its task.
+    graph.overrides.record_tasks = async () => {
+      isRecording = true;
+      await gate;
+    };
+    const part = (number: number) => rig.client.workflow.getHandle(`${run.handle.workflowId}/11.${number}`);
+    await part(2).terminate();
+    await eventually(async () => isRecording);
+    const { workflowId, runId } = await part(1).describe();
+    await resetRun(rig, { workflowId, runId }, whenPartsBegan);
+    goOn();
+    expect(causeOf((await run.ended()).failure).type).toBe('GraphFailed');
+    expect(graph.closedGraphs[0]).toMatchObject({ outcome: 'failed', reason: `${part(2).workflowId} was terminated` });
+    await run.worker.stop();
+  });
+
   it('by a time limit of its server ends its run, with a report', async () => {
     const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
     graph.hold.add('all');
