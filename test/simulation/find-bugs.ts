@@ -1,8 +1,9 @@
 /**
  * Puts each known bug back into a copy of the project, and counts the seeds until the simulator finds it:
  * `node test/simulation/find-bugs.ts [--check] [--world site] [--seeds N] [--json FILE] [WORDS OF THE NAME]`. Ends with 1 if one stays
- * hidden. With `--json` it goes on where it ended: it leaves out what FILE has as found, tries the others with later seeds, and writes
- * what it finds at once. Delete the file when stories have moved.
+ * hidden. Few seeds have much of two kinds: for a bug that needs that, N is five times as much, and more for three. With `--json` it
+ * goes on where it ended: it leaves out what FILE has as found, tries the others with later seeds, and writes what it finds at once.
+ * Delete the file when stories have moved.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -113,7 +114,7 @@ try {
     const known = results.get(name);
     if (known?.found != null) continue;
     const tried = known?.tried ?? 0;
-    const seeds = Number(values.seeds);
+    const seeds = Number(values.seeds) * 5 ** Math.max(0, (bug.much?.length ?? 0) - 1);
     const found = await find(folder, bug, tried + 1, seeds);
     results.set(name, { name, found, tried: tried + seeds });
     if (values.json !== undefined) await writeFile(values.json, JSON.stringify([...results.values()], null, 2));

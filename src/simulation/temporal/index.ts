@@ -4,7 +4,7 @@
  */
 export type { Execution } from './execution.ts';
 export { Random } from './random.ts';
-export { loadWorkflows, type WorkflowCode } from './sdk.ts';
+export { ForeignPayload, loadWorkflows, type WorkflowCode } from './sdk.ts';
 export {
   AlreadyStarted,
   type Faults,

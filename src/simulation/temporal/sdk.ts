@@ -149,7 +149,17 @@ export async function loadWorkflows(
 /** The seed of a run's chance. */
 export const seedOf = (runId: string): Long => new Long(hash(runId, 5), hash(runId, 6));
 
-export const toPayload = (value: unknown): Payload => defaultPayloadConverter.toPayload(value)!;
+/** A payload as someone else's program has written it: no converter of ours needs to know it. */
+export class ForeignPayload {
+  readonly payload: Payload;
+
+  constructor(encoding: string, text: string) {
+    this.payload = { metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from(text) };
+  }
+}
+
+export const toPayload = (value: unknown): Payload =>
+  value instanceof ForeignPayload ? value.payload : defaultPayloadConverter.toPayload(value)!;
 export const toPayloads = (values: readonly unknown[]): Payload[] => values.map(toPayload);
 export const fromPayload = <T = unknown>(payload: unknown): T =>
   payload === undefined || payload === null

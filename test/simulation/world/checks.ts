@@ -57,6 +57,8 @@ export class SiteChecks implements Observer {
   /** Deployments that MAAS accepted, by machine and request. */
   readonly deployments = new Map<string, number>();
   readonly #closedReports = new Map<string, { readonly at: number; readonly count: number }>();
+  /** Runs that have closed themselves, with the time. */
+  readonly #ended = new Map<string, number>();
   changes = 0;
 
   constructor(world: World, region: ServedRegion, site: string) {
@@ -87,7 +89,10 @@ export class SiteChecks implements Observer {
     if (port === 'sites' && method === 'markLastGood') this.#lastGood.push(args as never);
     if (port === 'runs' && method === 'end') {
       const [row] = args as [{ id: string; outcome: string }];
-      if (result !== null) this.#closed(row.id);
+      if (result !== null) {
+        this.#closed(row.id);
+        this.#ended.set(row.id, this.#world.time.now);
+      }
     }
   };
 
@@ -126,9 +131,8 @@ export class SiteChecks implements Observer {
     const execution = this.#world.temporal.newest(workflowId)!;
     const { parent } = execution;
     const run = parent === undefined ? execution : this.#world.temporal.newest(parent.workflowId)!;
-    const { now } = this.#world.time;
     const since = this.pausedSince.get(run.workflowId);
-    if (since !== undefined && now - since > PAUSE_ARRIVES_WITHIN_MS && this.#isAlive(execution, since))
+    if (since !== undefined && this.#knowsOfPause(execution, since))
       this.#world.violated(`${workflowId} begins ${activityId} while it is paused`);
     const holds = (this.inputs.get(run.originalRunId)?.hold_before ?? []) as readonly string[];
     if ((holds.includes('*') || holds.includes(group)) && !this.approved.has(run.originalRunId))
@@ -144,19 +148,32 @@ export class SiteChecks implements Observer {
     }
   }
 
-  /** Whether the run has decided anything since, so that it knows what people asked. */
-  #isAlive({ turns }: Execution, since: number): boolean {
-    const turn = turns.findLast(({ at }) => at > since);
-    return turn !== undefined;
+  /** Whether an execution has decided something since it was told of a pause, before what it decides now. */
+  #knowsOfPause({ turns, events, parent }: Execution, since: number): boolean {
+    const { now } = this.#world.time;
+    if (now - since > PAUSE_ARRIVES_WITHIN_MS && turns.some(({ at }) => at > since)) return true;
+    const told = events.findLast(
+      ({ type, detail }) => type === 'WorkflowExecutionSignaled' && (detail === 'pause' || detail === 'resume'),
+    );
+    // A part is told by its run.
+    const from = parent === undefined ? since : told?.detail === 'pause' && told.at >= since ? told.at : now;
+    return turns.slice(0, -1).some(({ at }) => at > from);
   }
+
+  /** Executions that have begun to close: they take no pause any more. */
+  readonly #closing = new Set<string>();
 
   /** Something was recorded in a history. */
   recorded(workflowId: string, type: string, detail: string): void {
-    if (type === 'ActivityTaskScheduled') this.#scheduled(workflowId, detail);
+    if (type === 'WorkflowExecutionStarted') this.pausedSince.delete(workflowId);
+    if (type !== 'ActivityTaskScheduled') return;
+    this.#scheduled(workflowId, detail);
+    if (detail !== 'close_run') return;
+    const execution = this.#world.temporal.newest(workflowId)!;
     const since = this.pausedSince.get(workflowId);
-    if (type === 'ActivityTaskScheduled' && detail === 'close_run' && since !== undefined)
-      if (this.#world.time.now - since > PAUSE_ARRIVES_WITHIN_MS)
-        this.#world.violated(`${workflowId} ends while it is paused`);
+    if (since !== undefined && !this.#closing.has(execution.runId) && this.#knowsOfPause(execution, since))
+      this.#world.violated(`${workflowId} ends while it is paused`);
+    this.#closing.add(execution.runId);
   }
 
   /** It may begin, unless the run was paused when it asked and still is when it has its answer. */
@@ -171,7 +188,7 @@ export class SiteChecks implements Observer {
     };
   }
 
-  beforeMaasChange(by: By, method: string, path: string, body: string): void {
+  beforeMaasChange(by: By, method: string, path: string): void {
     const { time } = this.#world;
     const violated = (what: string): void => this.#world.violated(what);
     if (by === null) {
@@ -181,17 +198,24 @@ export class SiteChecks implements Observer {
     const one = this.#try(by);
     const isOfMachine = CHANGES.test(path);
     if (!isOfMachine) return;
+    const endedAt = this.#ended.get(this.#runOf(by));
+    // A store that was restored may have forgotten it.
+    if (endedAt !== undefined && endedAt > (this.restoredAt() ?? 0))
+      violated(`${by.activity} of ${by.workflowId} changed a machine (${method} ${path}) after its run had ended`);
     if (one.provenAt === null || time.now - one.provenAt > PROOF_LASTS_MS)
       violated(
         `${by.activity} of ${by.workflowId} changed a machine (${method} ${path}) without proof that its run has the site`,
       );
-    this.#release(by, method, path, body);
     // An abort only ends what has begun, also while paused.
     if (by.type === 'abort_node' || by.type === 'prepare_site') return;
     if (one.changes === 0 && one.askedAt === null)
       violated(
         `${by.activity} of ${by.workflowId} began to change a machine (${method} ${path}) while the run is paused, or did not ask`,
       );
+  }
+
+  atMaasChange(by: By, method: string, path: string, body: string): void {
+    if (by !== null) this.#release(by, method, path, body);
   }
 
   /** A run releases no machine that it has deployed itself, and erases none unasked. */

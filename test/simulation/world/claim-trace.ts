@@ -54,6 +54,7 @@ export class ClaimTrace {
         if (/\/machines\//.test(request[2])) this.#changes();
         observer.beforeMaasChange(...request);
       },
+      ...(observer.atMaasChange && { atMaasChange: observer.atMaasChange.bind(observer) }),
       afterMaasChange: (request) => observer.afterMaasChange(request),
       askedHold: (...about) => observer.askedHold(...about),
       askedExecution: (_workflowId, runId) => this.#asked(runId),

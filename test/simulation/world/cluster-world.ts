@@ -15,6 +15,7 @@ import { CALM, caller, type Weather } from '../../../worker/parts/simulation/wor
 import { graphWorkflowId } from '../../../workflows/protocol.ts';
 import { ClaimTrace } from './claim-trace.ts';
 import { openCopiedStore } from './copied-store.ts';
+import { garbageFrom } from './garbage.ts';
 import { FAIR, type GatewayWeather, SimulatedGateway } from './gateway-port.ts';
 import { processOf } from './machine.ts';
 import { mixOf } from './mix.ts';
@@ -36,7 +37,15 @@ const STEPS = [
 const TASK_STEP = /@(\d+)(?::\d+)?(?:\/\d+)?$/;
 const FAULTS = [
   ...['kill', 'stall', 'store', 'temporal', 'gateway', 'gateway is killed'],
-  ...['agent', 'agent leaves', 'agent dies at a call', 'supervisor', 'power', 'power at a call'],
+  ...[
+    'agent',
+    'agent leaves',
+    'agent restarts over and over',
+    'agent dies at a call',
+    'supervisor',
+    'power',
+    'power at a call',
+  ],
   ...['reboot', 'reinstalled', 'disk full', 'clock', 'revoked'],
 ];
 const HOUR = 3_600_000;
@@ -182,11 +191,20 @@ async function live(
     gatewayGarbled: rare(0.05),
   };
   const gateway = new SimulatedGateway(world, observer, SITE, () => gatewayWeather);
+  /** The run of a graph, by the name that nodes know. */
+  const ownerOf = (run: string): Execution | undefined =>
+    temporal.executions.find(({ runId }) => run.endsWith(`.${runId}`));
+  gateway.signed = ({ run, task, node }, askedAt) => {
+    const owner = ownerOf(run);
+    const since = owner === undefined ? undefined : pausedSince.get(owner.workflowId);
+    if (since !== undefined && since < askedAt)
+      world.violated(`the gateway signed the order of ${task} for ${node}, and ${owner!.workflowId} is paused`);
+  };
   const nodes: SimulatedNode[] = [];
   for (const name of names) {
     const node = new SimulatedNode(world, gateway, SITE, name, model);
     node.started = (by, task, run) => {
-      const [owner] = temporal.executions.filter(({ runId }) => run.endsWith(`.${runId}`));
+      const owner = ownerOf(run);
       const since = owner === undefined ? undefined : pausedSince.get(owner.workflowId);
       // An order that its node had before may still wait there.
       if (since !== undefined && time.now - since > ORDERED_BEFORE_MS)
@@ -234,6 +252,7 @@ async function live(
       [4, 'retry_task'],
       [3, 'skip_task'],
       [1, 'query'],
+      [1, 'garbage'],
       [2, 'start'],
       [0.7, 'two starts'],
       [1, 'cancel of a part'],
@@ -290,6 +309,16 @@ async function live(
         pausedSince.delete(run.workflowId);
         stopped.delete(run.workflowId);
         reset(run);
+      } else if (action === 'garbage') {
+        const parts = temporal.executions.filter((one) => one.status === 'RUNNING' && one.parent !== undefined);
+        const to = parts.length > 0 && people.chance(0.3) ? people.pick(parts) : run;
+        const { name, payload } = garbageFrom(people, to !== run);
+        world.tell(`    ${name} ${JSON.stringify(payload)}`);
+        // Its name alone lets the run go on, or end.
+        if (['stop', 'reject', 'resume'].includes(name)) pausedSince.delete(run.workflowId);
+        if (['stop', 'reject'].includes(name)) ended.add(run.workflowId);
+        if (people.chance(0.7)) temporal.signal(to, name, payload);
+        else void temporal.update(to, name, payload).catch(() => undefined);
       } else if (action === 'query') {
         void temporal.query(run, people.pick(['status', 'report', 'tree', 'plan'])).catch(() => undefined);
       } else {
@@ -342,6 +371,9 @@ async function live(
       const downMs = disasters.int(1, 600) * 1000;
       if (what === 'agent') node.killAgent(downMs);
       else if (what === 'agent leaves') node.restartAgent();
+      else if (what === 'agent restarts over and over')
+        for (let at = 0, ms = 0, times = disasters.int(3, 6); at < times; at++, ms += disasters.int(3, 40) * 1000)
+          time.after(ms, () => node.restartAgent());
       else if (what === 'agent dies at a call') node.killWithin(disasters.int(0, 60), disasters.int(1, 20) * 1000);
       else if (what === 'supervisor') node.killSupervisor();
       else if (what === 'power') node.losePower(downMs);
@@ -489,7 +521,7 @@ async function live(
           (one) => one.run.includes(runId) && one.task === task && one.generation === attempts,
         );
         const said = `the report of ${workflowId} says that ${task} failed on ${on.name}: ${reason}`;
-        if (/stopped before it started/.test(reason)) world.violated(said);
+        if (/stopped before it started|had not started it when the run stopped/.test(reason)) world.violated(said);
         if (/did not start it/.test(reason) && tries.length > 0) world.violated(`${said}; it had started it`);
         // Who died before the result was on the disk cannot tell it.
         const isUnsure = /offline|unknown|cancel|agent|did not start|supervisor was killed|restarted while it ran/.test(

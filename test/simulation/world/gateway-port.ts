@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { dirname } from 'node:path';
+import type { RunTask } from '../../../src/core/task-on-node.ts';
 import type { OpenTransport } from '../../../src/gateway/gateway-connection.ts';
 import { GatewayRules, problemOf } from '../../../src/gateway/gateway-rules.ts';
 import { CertificateAuthority } from '../../../src/gateway/identity/certificate-authority.ts';
@@ -135,6 +136,9 @@ export class SimulatedGateway {
     }
   };
 
+  /** Called when an order was signed. @param askedAt when it was asked for */
+  signed: (order: RunTask, askedAt: number) => void = () => undefined;
+
   /** The network of an agent. */
   readonly transport: OpenTransport = (_address, identity) => {
     const fingerprint = identity === undefined ? undefined : fingerprintIn(identity.certificate);
@@ -149,7 +153,13 @@ export class SimulatedGateway {
           await pause(random.chance(weather.gatewayLate) ? random.int(1_000, 90_000) : random.int(1, 10));
           const running = this.#running;
           if (world.outages.has('gateway') || !running?.process.isAlive) throw new Error('ECONNREFUSED: simulated');
-          return world.time.hosts.run(running.process.host, () => answerOf(running.rules, path, body, fingerprint));
+          const askedAt = world.time.now;
+          const answer = await world.time.hosts.run(running.process.host, () =>
+            answerOf(running.rules, path, body, fingerprint),
+          );
+          if (path === '/v1/order' && answer.status === 200)
+            this.signed(JSON.parse(body!.bytes.toString()) as RunTask, askedAt);
+          return answer;
         };
         const asked = async (): Promise<{ status: number; content: Buffer }> => {
           if (random.chance(weather.gatewayLost)) throw new Error('ECONNRESET: simulated');

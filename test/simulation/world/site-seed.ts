@@ -70,6 +70,7 @@ export function siteSeed(random: Random): SiteSeed {
       storeLosesAnswers: rare(0.02),
       maasFails: rare(0.05),
       maasLosesAnswers: rare(0.05),
+      maasLate: rare(0.1),
       temporalFails: rare(0.03),
     },
     automation: {
@@ -81,7 +82,9 @@ export function siteSeed(random: Random): SiteSeed {
       jitter: random.next() * 0.5,
       fail_times: {
         deploy: Object.fromEntries(failing.map((name) => [name, random.int(1, 3)])),
-        commission: Object.fromEntries(nodes.filter(() => random.chance(often / 2)).map(({ name }) => [name, 1])),
+        commission: Object.fromEntries(
+          nodes.filter(() => random.chance(often)).map(({ name }) => [name, random.int(1, 2)]),
+        ),
       },
       discover: true,
     },

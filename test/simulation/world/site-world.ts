@@ -15,6 +15,7 @@ import { CALM } from '../../../worker/parts/simulation/world.ts';
 import { SiteChecks } from './checks.ts';
 import { ClaimTrace } from './claim-trace.ts';
 import { openCopiedStore } from './copied-store.ts';
+import { garbageFrom } from './garbage.ts';
 import { mixOf } from './mix.ts';
 import { Script, stateOf } from './script.ts';
 import { revisionOf, type SiteSeed, siteSeed } from './site-seed.ts';
@@ -122,7 +123,8 @@ async function live(
     max_parallel_nodes: 8,
     heartbeat_seconds: 30,
   });
-  checks.maasTroubled = wanted.weather.maasFails > 0 || wanted.weather.maasLosesAnswers > 0;
+  const { maasFails, maasLosesAnswers, maasLate } = wanted.weather;
+  checks.maasTroubled = maasFails > 0 || maasLosesAnswers > 0 || maasLate > 0;
   installation.startWorker();
   installation.startWorker();
 
@@ -162,6 +164,12 @@ async function live(
   const open = (): Execution[] =>
     temporal.executions.filter(({ status, parent }) => status === 'RUNNING' && parent === undefined);
   let people = random.fork('people');
+  /** When people last let a run go on, by workflow id. */
+  const resumedAt = new Map<string, number>();
+  const letGoOn = ({ workflowId }: Execution): void => {
+    checks.pausedSince.delete(workflowId);
+    resumedAt.set(workflowId, time.now);
+  };
   /** Where people come back to: nodes that fail, and the one that they look at. */
   const nodeFor = (about: string | null): string => {
     if (about !== null) return about;
@@ -246,32 +254,37 @@ async function live(
             action === 'approve' || action === 'reject'
               ? { ...note, ...(people.chance(0.5) ? { before: people.pick(heldNames) } : {}) }
               : note;
-          if (action === 'resume' || action === 'reject') checks.pausedSince.delete(run.workflowId);
+          if (action === 'resume' || action === 'reject') letGoOn(run);
           if (action === 'approve') checks.approved.add(run.originalRunId);
-          if (isUpdate) {
-            void temporal.update(run, action, [request]).then(
-              () => undefined,
-              (error: Error) => world.tell(`${action} was refused: ${error.message}`),
-            );
-          } else {
-            temporal.signal(run, action, [request]);
+          const sentAt = time.now;
+          const isPaused = (): void => {
             // One that is being stopped takes no pause.
             const isStopped = ['stop', 'reject'].some((name) => run.events.some(({ detail }) => detail === name));
-            if (action === 'pause' && !isStopped) checks.pausedSince.set(run.workflowId, time.now);
+            const isOver = (resumedAt.get(run.workflowId) ?? -1) >= sentAt || run.status !== 'RUNNING';
+            if (action === 'pause' && !isStopped && !isOver && !checks.pausedSince.has(run.workflowId))
+              checks.pausedSince.set(run.workflowId, time.now);
+          };
+          if (isUpdate) {
+            void temporal
+              .update(run, action, [request])
+              .then(isPaused, (error: Error) => world.tell(`${action} was refused: ${error.message}`));
+          } else {
+            temporal.signal(run, action, [request]);
+            isPaused();
           }
           return;
         }
         case 'stop':
-          checks.pausedSince.delete(run.workflowId);
+          letGoOn(run);
           return temporal.signal(run, 'stop', [note]);
         case 'cancel':
-          checks.pausedSince.delete(run.workflowId);
+          letGoOn(run);
           return temporal.cancel(run, 'by a person');
         case 'terminate':
-          checks.pausedSince.delete(run.workflowId);
+          letGoOn(run);
           return temporal.terminate(run, 'by a person');
         case 'reset': {
-          checks.pausedSince.delete(run.workflowId);
+          letGoOn(run);
           if (run.turns.length < 2) return;
           runs.push(temporal.reset(run, people.int(1, run.turns.length - 1), 'by a person'));
           return;
@@ -282,10 +295,15 @@ async function live(
           });
           return;
         case 'garbage': {
-          const signal = people.pick(['puase', 'retry_node', 'stop', 'pause', 'call_progress']);
-          // Its name alone is a stop.
-          if (signal === 'stop') checks.pausedSince.delete(run.workflowId);
-          temporal.signal(run, signal, people.pick([[], [7], ['x', 'y'], [{ by: 5 }]]));
+          const parts = temporal.executions.filter((one) => one.status === 'RUNNING' && one.parent !== undefined);
+          const to = parts.length > 0 && people.chance(0.3) ? people.pick(parts) : run;
+          const { name: garbage, payload } = garbageFrom(people, to !== run);
+          world.tell(`    ${garbage} ${JSON.stringify(payload)}`);
+          // Its name alone lets the run go on.
+          if (['stop', 'reject', 'resume'].includes(garbage)) letGoOn(run);
+          if (garbage === 'approve') checks.approved.add(run.originalRunId);
+          if (people.chance(0.7)) return temporal.signal(to, garbage, payload);
+          void temporal.update(to, garbage, payload).catch(() => undefined);
           return;
         }
         case 'query':
@@ -395,6 +413,13 @@ async function live(
 
   // What will happen, and when.
   const faultsEndAt = wanted.hours * HOUR;
+  if (mix.factor('maas taken') > 0)
+    for (const { name } of wanted.nodes) {
+      people = random.fork(`taken before ${name}`);
+      if (!people.chance(mix.factor('maas taken') > 1 ? 0.3 : 0.05)) continue;
+      const machine = (await checks.readMachines()).find(({ hostname }) => hostname === name)!;
+      await take('maas taken', machine, `machines/${machine.system_id}/`);
+    }
   time.after(1, () => {
     const first = random.fork('first');
     start('deploy_site', first.chance(0.1) ? { hold_before: [first.pick(heldNames)] } : {});

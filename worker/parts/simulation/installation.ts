@@ -27,6 +27,8 @@ export const RECONCILED_EVERY_MS = 600_000;
 export interface Observer {
   readonly store: StoreSpy;
   beforeMaasChange(by: ReturnType<typeof caller>, method: string, path: string, body: string): void;
+  /** It arrives at MAAS: at once, or later than its sender has given up. */
+  atMaasChange?(by: ReturnType<typeof caller>, method: string, path: string, body: string): void;
   afterMaasChange(request: MaasRequest): void;
   /**
    * An activity asks whether its run may start something.
@@ -139,12 +141,11 @@ export class Installation {
     const host: Host = { name: `worker${++this.#started}`, alive: true, stalledUntil: 0 };
     const worker = time.hosts.run(host, () => {
       const observer = this.#observer;
-      const maas: MachineContext = maasPort(
-        world,
-        this.#region,
-        (method, path, body) => observer.beforeMaasChange(caller(), method, path, body),
-        (request) => observer.afterMaasChange(request),
-      );
+      const maas: MachineContext = maasPort(world, this.#region, {
+        sent: (...request) => observer.beforeMaasChange(caller(), ...request),
+        arrives: (...request) => observer.atMaasChange?.(caller(), ...request),
+        answered: (request) => observer.afterMaasChange(request),
+      });
       const deps: ActivityDependencies = {
         store: storePort(world, observer.store),
         maas: () => maas,

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type MachineContext, openMachines, type Transport, TransportError } from '@sitewright/maas';
 import type { ServedRegion } from '@sitewright/maas-simulator';
 import { simulatorKeys } from '@sitewright/maas-simulator';
@@ -16,15 +17,20 @@ export interface MaasRequest {
   readonly by: ReturnType<typeof caller>;
 }
 
+/** Told of each request that changes something. */
+interface MaasChanges {
+  sent(method: string, path: string, body: string): void;
+  arrives(method: string, path: string, body: string): void;
+  answered(request: MaasRequest): void;
+}
+
+/** A request that is on its way for longer than this has no effect any more. */
+const LATEST_MS = 19_000;
+
 const ROOT = 'http://maas.test/MAAS';
 
 /** The client of MAAS of one process: the real one, over a network from the seed. */
-export function maasPort(
-  world: World,
-  region: ServedRegion,
-  before: (method: string, path: string, body: string) => void,
-  after: (request: MaasRequest) => void,
-): MachineContext {
+export function maasPort(world: World, region: ServedRegion, told: MaasChanges): MachineContext {
   const random = world.random.fork('maas port');
   const transport: Transport = {
     async send({ method, url, headers, body = '', timeoutMs, signal }) {
@@ -39,19 +45,31 @@ export function maasPort(
           throw random.chance(0.5)
             ? new TransportError('unreachable', 'ECONNREFUSED')
             : new TransportError('lost', 'ECONNRESET');
-        if (method !== 'GET') before(method, path, body);
+        if (method !== 'GET') told.sent(method, path, body);
         // MAAS goes on whatever becomes of the process that asks.
-        const answer = await world.time.hosts.exit(() =>
-          region.answer({
-            method,
-            url: `/MAAS${path}`,
-            authorization: headers.authorization,
-            contentType: headers['content-type'] ?? '',
-            body,
-          }),
-        );
+        const arrives = async () => {
+          if (method !== 'GET') told.arrives(method, path, body);
+          const answer = await world.time.hosts.exit(() =>
+            region.answer({
+              method,
+              url: `/MAAS${path}`,
+              authorization: headers.authorization,
+              contentType: headers['content-type'] ?? '',
+              body,
+            }),
+          );
+          if (answer !== null && method !== 'GET')
+            told.answered({ method, path, body, status: answer.status, answer: String(answer.body), by });
+          return answer;
+        };
+        const { maasLate } = world.weather;
+        if (method !== 'GET' && maasLate > 0 && random.chance(maasLate)) {
+          const later = AsyncLocalStorage.bind(arrives);
+          world.time.after(random.int(1_000, LATEST_MS), async () => void (await later()));
+          throw new TransportError('lost', 'ECONNRESET');
+        }
+        const answer = await arrives();
         if (answer === null) throw new TransportError('lost', 'ECONNRESET');
-        if (method !== 'GET') after({ method, path, body, status: answer.status, answer: String(answer.body), by });
         await pause(random.int(2, 40));
         if (random.chance(world.weather.maasLosesAnswers))
           throw random.chance(0.5)

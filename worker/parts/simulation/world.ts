@@ -16,6 +16,8 @@ export interface Weather {
   readonly storeLosesAnswers: number;
   readonly maasFails: number;
   readonly maasLosesAnswers: number;
+  /** The connection is lost, and the request still arrives, within the time that the client leaves it for that. */
+  readonly maasLate: number;
   readonly temporalFails: number;
 }
 
@@ -27,6 +29,7 @@ export const CALM: Weather = {
   storeLosesAnswers: 0,
   maasFails: 0,
   maasLosesAnswers: 0,
+  maasLate: 0,
   temporalFails: 0,
 };
 
