@@ -3,7 +3,7 @@ import type { StoredReference } from '../src/clusters/planning/index.ts';
 import { given } from '../src/core/data/given.ts';
 import { doneOf, type TaskEnd } from '../src/core/graph-run/index.ts';
 import { causeText, type RootCause, type TaskOnNode } from '../src/core/task-on-node.ts';
-import { DONE_STATUSES, isTransactionOpen, type TaskStatus } from '../src/core/words.ts';
+import { DONE_STATUSES, isTransactionOpen } from '../src/core/words.ts';
 import type { NodeChange, NodeRecord, Store, TaskHistoryRow, TransactionRecord } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
@@ -24,7 +24,7 @@ export function graphCloseActivities(deps: ActivityDependencies): Pick<GraphActi
         if (child.clusterId !== null) await proveClaim(deps, { cluster: child.clusterId });
         if (child.mode === 'apply' && child.planHash !== null && child.clusterId !== null) {
           const rows = await store.taskHistory.list(child.id);
-          const begun = rows.filter((row) => hasBegun(row) || (isMissing && !hasEnded(row.status)));
+          const begun = rows.filter((row) => hasBegun(row) || (isMissing && mayHaveBegun(row)));
           await storeTaskStates(store, child, child.clusterId, begun);
           await updateNodes(store, child, child.clusterId, request);
         }
@@ -53,7 +53,9 @@ async function storeTaskStates(
   await store.taskStates.record({ clusterId, state, at: child.timeStart, tasks, begun: others });
 }
 
-const hasEnded = (status: TaskStatus): boolean => DONE_STATUSES.some((one) => one === status);
+/** Of a run whose records are lost. A task without work stays skipped whatever happens. */
+const mayHaveBegun = ({ status }: TaskHistoryRow): boolean =>
+  status !== 'skipped' && !DONE_STATUSES.some((one) => one === status);
 
 /** Whether the task may have changed its node. It has not when the only attempt never reached it, or was refused there. */
 function hasBegun({ status, attempts, summary }: TaskHistoryRow): boolean {

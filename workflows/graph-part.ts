@@ -411,7 +411,7 @@ export class Alarm {
   readonly #summary: string;
   #current: { readonly at: number; readonly scope: CancellationScope } | null = null;
 
-  constructor(onRing: () => void, summary = 'until the next retry, record or report is due') {
+  constructor(onRing: () => void, summary = 'wait for the next retry, record or report') {
     this.#onRing = onRing;
     this.#summary = summary;
   }

@@ -438,6 +438,19 @@ describe('a complete run', () => {
     expect(left).toEqual([]);
   });
 
+  it('whose records the store has lost leaves what had nothing to do the state of its last success', async () => {
+    const world = await twoNodes();
+    await both(world, 'run-1');
+    const [one, two] = world.nodes as [number, number];
+    const { started, graph, of } = await run(world, 'run-2');
+    await world.record_tasks({ ...of, sequence: 1, rows: [row('a', one, 'success')] });
+    const nodes = { [one]: 'success' as const, [two]: 'success' as const };
+    const closing = { transaction: started.transaction, graph, outcome: 'success' as const, nodes, done: 2 };
+    expect(await world.close_graph(closing)).toBe('records-missing');
+    await world.close(started);
+    expect(await unchanged(world, 'run-3')).toEqual(['b@1', 'b@2']);
+  });
+
   it('leaves a task that began and failed no state: it runs again, even if all is set back', async () => {
     const world = await twoNodes();
     const [one, two] = world.nodes as [number, number];
