@@ -80,4 +80,48 @@ describePage('a rehearsal on the page', () => {
     await rehearsal.getByText(/It ends with failed after/).waitFor();
     await rehearsal.getByRole('cell', { name: 'netconfig@1' }).waitFor();
   });
+
+  it('of what is chosen in the dialog that deploys a site, which then has it still', async () => {
+    const page = await open('/sites/webstack');
+    await page.getByRole('button', { name: 'Deploy', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Deploy webstack' });
+    await dialog.getByLabel('Wait for approval before these groups').fill('service');
+    await dialog.getByRole('button', { name: 'Rehearse' }).click();
+    const rehearsal = page.getByRole('region', { name: 'Rehearsal' });
+    await rehearsal.getByText('As chosen: approval before service').waitFor();
+    await rehearsal.getByRole('cell', { name: 'waits for approval before service' }).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    // What goes wrong comes on top.
+    await rehearsal.getByLabel('Machines that fail to deploy').fill('web-app-1');
+    await rehearsal.getByRole('button', { name: 'Rehearse' }).click();
+    await rehearsal.getByRole('cell', { name: /^deploy failed on web-app-1/ }).waitFor();
+    await rehearsal.getByRole('cell', { name: 'waits for approval before service' }).waitFor();
+    await page.getByRole('button', { name: 'Deploy', exact: true }).click();
+    const again = page.getByRole('dialog', { name: 'Deploy webstack' });
+    expect(await again.getByLabel('Wait for approval before these groups').inputValue()).toBe('service');
+  });
+
+  it('of what is chosen in the dialogs that run graphs of a cluster', async () => {
+    const page = await open(`/clusters/${cluster}`);
+    await page.getByRole('button', { name: 'Run a graph' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Run a graph' });
+    await dialog.getByLabel('How').selectOption('noop_run');
+    await dialog.getByLabel('Only these tasks').fill('netconfig');
+    await dialog.getByRole('checkbox', { name: 'node-1' }).check();
+    await dialog.getByLabel('Wait for approval before these tasks').fill('*');
+    await dialog.getByRole('button', { name: 'Rehearse' }).click();
+    const rehearsal = page.getByRole('region', { name: 'Rehearsal' });
+    const chosen = 'graph default only netconfig on node-1 · noop run · held on failure · approval before *';
+    await rehearsal.getByText(`As chosen: ${chosen}`).waitFor();
+    await rehearsal.getByRole('cell', { name: 'waits for approval before any change' }).waitFor();
+    await page.getByRole('button', { name: 'Run a graph' }).click();
+    expect(await page.getByRole('dialog').getByLabel('How').inputValue()).toBe('noop_run');
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Deploy changes' }).click();
+    const changes = page.getByRole('dialog', { name: 'Deploy changes' });
+    await changes.getByLabel('Wait for approval before these tasks').fill('netconfig');
+    await changes.getByRole('button', { name: 'Rehearse' }).click();
+    await rehearsal.getByText('As chosen: graph default · held on failure · approval before netconfig').waitFor();
+    await rehearsal.getByRole('cell', { name: 'waits for approval before netconfig' }).waitFor();
+  });
 });

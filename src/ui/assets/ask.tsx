@@ -5,6 +5,7 @@ import type { Role } from '../../core/words.ts';
 import { operator, type Problem as Refusal } from './api.ts';
 import { actorName, forbidden, hasToken } from './identity.ts';
 import { Loaded, Problem, say } from './parts.tsx';
+import { go } from './router.ts';
 import { type Loading, problemOf } from './store.ts';
 
 /** After a letter, how long a preview waits for the next one. */
@@ -63,6 +64,8 @@ interface Asked<Plan> {
   readonly danger?: boolean;
   /** Shown when it is done, unless `act` answers a text. */
   readonly done?: string;
+  /** Where it is rehearsed, as it is chosen: the address of that view. */
+  readonly rehearse?: (given: Given, plan: Plan) => string;
   /** May refuse by throwing. The plan is the one that is shown, where there is `plan`. */
   readonly act: (given: Given, plan: Plan) => unknown;
 }
@@ -108,6 +111,7 @@ function Ask<Plan>(asked: Asked<Plan> & { readonly onClose: () => void }) {
     preview,
     plan,
     act,
+    rehearse,
     fields = [],
     reason = true,
     needsReason = false,
@@ -162,6 +166,12 @@ function Ask<Plan>(asked: Asked<Plan> & { readonly onClose: () => void }) {
       setBusy(false);
     }
   };
+  const toRehearsal = (address: NonNullable<typeof rehearse>): void => {
+    if (why !== undefined || !form.current?.reportValidity()) return;
+    const href = address(givenIn(new FormData(form.current)), planned?.data as Plan);
+    close();
+    go(href);
+  };
   const asks = preview !== undefined || plan !== undefined;
   return (
     <dialog ref={dialog} class={asks ? 'wide' : undefined} aria-label={title} onClose={onClose}>
@@ -210,6 +220,15 @@ function Ask<Plan>(asked: Asked<Plan> & { readonly onClose: () => void }) {
           >
             {busy ? 'Please wait …' : label}
           </button>
+          {rehearse && (
+            <button
+              type="button"
+              aria-disabled={why === undefined ? undefined : 'true'}
+              onClick={() => toRehearsal(rehearse)}
+            >
+              Rehearse
+            </button>
+          )}
           <button type="button" onClick={close}>
             Close
           </button>

@@ -4,6 +4,7 @@ import { Choice, Choices, isText, optionsOf, submitted } from '../ask.tsx';
 import { forbidden } from '../identity.ts';
 import { fieldOf, textOf } from '../own-data.ts';
 import { type Crumb, Fold, Loaded, Missing, Problem, State, say, Tabs, Title, type View } from '../parts.tsx';
+import { requestIn } from '../rehearsed.ts';
 import { filterBy } from '../router.ts';
 import { listsChanged, problemOf, useData } from '../store.ts';
 import { Table } from '../table.tsx';
@@ -42,6 +43,7 @@ export function ClusterView({ id, query }: { readonly id: string; readonly query
   const types = [...new Set((graphs.data ?? []).flatMap((one) => one.relations.map(({ type }) => type)))].sort();
   const type = query.get('type') ?? (types.includes('default') ? 'default' : types[0]);
   const name = cluster.data?.name ?? id;
+  const rehearsed = requestIn(query);
   const wanted = query.has('plan') ? 'graphs' : query.has('settings') ? 'settings' : query.get('view');
   const view = VIEWS.find(([key]) => key === wanted)?.[0] ?? 'nodes';
   if (cluster.data === undefined && cluster.problem !== undefined)
@@ -62,8 +64,16 @@ export function ClusterView({ id, query }: { readonly id: string; readonly query
               <a class="button" href={`/clusters/${id}?rehearse=1`} aria-label={`Rehearse the changes of ${name}`}>
                 Rehearse
               </a>
-              <DeployChanges id={Number(id)} locked={cluster.data.is_locked} nodes={nodes.data ?? []} />
+              <DeployChanges
+                key={`changes ${query.get('rehearse')}`}
+                id={Number(id)}
+                locked={cluster.data.is_locked}
+                nodes={nodes.data ?? []}
+                rehearsed={rehearsed}
+              />
               <RunGraphs
+                key={`graphs ${query.get('rehearse')}`}
+                given={rehearsed}
                 id={Number(id)}
                 types={types}
                 type={type}
@@ -84,7 +94,14 @@ export function ClusterView({ id, query }: { readonly id: string; readonly query
       </Title>
       {cluster.data && <Facts cluster={cluster.data} release={release.data} />}
       <Loaded from={checks}>{(data) => <Checks of={data} />}</Loaded>
-      {query.has('rehearse') && <RehearsalView of={{ cluster: Number(id) }} />}
+      {query.has('rehearse') && (
+        <RehearsalView
+          key={query.get('rehearse')}
+          of={{ cluster: Number(id) }}
+          request={rehearsed}
+          nameOf={(node) => nodes.data?.find((one) => String(one.id) === node)?.name ?? node}
+        />
+      )}
       <Tabs
         views={VIEWS}
         current={view}

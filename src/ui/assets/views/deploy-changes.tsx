@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { type Answer, at, send } from '../api.ts';
 import { Action, type Given, heldBefore, holdField, Planned } from '../ask.tsx';
+import { fieldOf, textsOf } from '../own-data.ts';
+import { clusterRehearsal } from '../rehearsed.ts';
 import { go } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
 import { count } from '../words.ts';
@@ -15,19 +17,20 @@ interface DeployChangesProps {
   readonly id: number;
   readonly locked: boolean;
   readonly nodes: readonly Node[];
+  /** What was rehearsed, as defaults. */
+  readonly rehearsed?: object | undefined;
 }
 
 /** Deploys what is pending in a cluster: exactly the graphs whose plans it shows. */
-export function DeployChanges({ id, locked, nodes }: DeployChangesProps) {
+export function DeployChanges({ id, locked, nodes, rehearsed }: DeployChangesProps) {
   const changes = useData(at('GET /clusters/:id/changes/', { params: { id } }), { again: listsChanged.value });
-  const start = async ({ texts, note }: Given, { sequence, graphs }: Changes): Promise<void> => {
-    const body = {
-      cluster: id,
-      ...(sequence === null ? { graphs: graphs.map((type) => ({ type })) } : { sequence: sequence.id }),
-      ...(texts.hold !== undefined && { hold_on_failure: true }),
-      ...heldBefore(texts.hold_before),
-      ...note,
-    };
+  const chosen = ({ texts }: Given, { sequence, graphs }: Changes) => ({
+    ...(sequence === null ? { graphs: graphs.map((type) => ({ type })) } : { sequence: sequence.id }),
+    ...(texts.hold !== undefined && { hold_on_failure: true }),
+    ...heldBefore(texts.hold_before),
+  });
+  const start = async (given: Given, pending: Changes): Promise<void> => {
+    const body = { cluster: id, ...chosen(given, pending), ...given.note };
     const run = await send('POST /graphs/execute/', { body });
     go(`/runs/${run.run}`);
   };
@@ -41,9 +44,15 @@ export function DeployChanges({ id, locked, nodes }: DeployChangesProps) {
         </Planned>
       )}
       fields={[
-        { name: 'hold', label: 'Hold on failure, so that failed tasks can be retried', type: 'checkbox', value: true },
-        holdField('tasks'),
+        {
+          name: 'hold',
+          label: 'Hold on failure, so that failed tasks can be retried',
+          type: 'checkbox',
+          value: rehearsed === undefined || fieldOf(rehearsed, 'hold_on_failure') === true,
+        },
+        holdField('tasks', textsOf(fieldOf(rehearsed, 'hold_before'))),
       ]}
+      rehearse={(given, pending) => clusterRehearsal(id, chosen(given, pending))}
       act={start}
       disabled={locked && 'A run is in progress on this cluster: wait for it, or control it on its page.'}
       done="The changes are being deployed."

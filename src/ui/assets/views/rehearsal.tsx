@@ -5,7 +5,9 @@ import type { RunReport } from '../../../core/contracts/site-run-report.ts';
 import { SITE_RUN_KINDS } from '../../../core/words.ts';
 import { type Problem as Refusal, send } from '../api.ts';
 import { isText, listed, submitted } from '../ask.tsx';
+import { fieldOf, textOf } from '../own-data.ts';
 import { Problem, State, Waiting } from '../parts.tsx';
+import { chosenIn } from '../rehearsed.ts';
 import { problemOf } from '../store.ts';
 import { Table } from '../table.tsx';
 import { count, lasting, msOf, said, some } from '../words.ts';
@@ -14,10 +16,16 @@ import { type BarOf, LINES_A_PAGE, Timeline } from './timeline.tsx';
 /** What a run of it is on. */
 export type Rehearsed = { readonly site: string } | { readonly cluster: number };
 
-const KINDS = SITE_RUN_KINDS.filter((kind) => kind !== 'redeploy_nodes');
+interface RehearsalViewProps {
+  readonly of: Rehearsed;
+  /** What was chosen in the dialog that starts the run. Default: its deployment, or that of its changes. */
+  readonly request?: object | undefined;
+  /** Of a node, by its id. */
+  readonly nameOf?: (node: string) => string;
+}
 
 /** What a run would do, with the faults that people ask for; nothing is changed. It is computed when it is opened, and when asked. */
-export function RehearsalView({ of }: { readonly of: Rehearsed }) {
+export function RehearsalView({ of, request = {}, nameOf = String }: RehearsalViewProps) {
   const [answer, setAnswer] = useState<Rehearsal>();
   const [problem, setProblem] = useState<Refusal>();
   const [busy, setBusy] = useState(false);
@@ -25,13 +33,17 @@ export function RehearsalView({ of }: { readonly of: Rehearsed }) {
     setBusy(true);
     setProblem(undefined);
     try {
-      setAnswer(await rehearse(of, form));
+      setAnswer(await rehearse(of, request, form));
     } catch (error) {
       setProblem(problemOf(error));
     }
     setBusy(false);
   };
   useEffect(() => void ask(new FormData()), []);
+  const wanted = textOf(fieldOf(request, 'kind'));
+  const chosen = chosenIn(request, nameOf);
+  // Which nodes to redeploy is chosen elsewhere.
+  const kinds = SITE_RUN_KINDS.filter((kind) => kind !== 'redeploy_nodes' || kind === wanted);
   return (
     <section aria-label="Rehearsal">
       <h2 id="rehearsal">Rehearsal</h2>
@@ -39,14 +51,15 @@ export function RehearsalView({ of }: { readonly of: Rehearsed }) {
         The run in virtual time, on simulated machines and nodes, with the durations of earlier runs. Nothing is
         changed.
       </p>
+      {chosen.length > 0 && <p class="facts">As chosen: {chosen.join(' · ')}</p>}
       <form class="filters" aria-label="What goes wrong" onSubmit={submitted((form) => ask(new FormData(form)))}>
         {'site' in of && (
           <>
             <label class="field">
               <span>Run</span>
               <select name="kind">
-                {KINDS.map((kind) => (
-                  <option key={kind} value={kind}>
+                {kinds.map((kind) => (
+                  <option key={kind} value={kind} selected={kind === wanted}>
                     {said(kind)}
                   </option>
                 ))}
@@ -83,7 +96,7 @@ const Text = ({ label, ...input }: TextProps) => (
   </label>
 );
 
-async function rehearse(of: Rehearsed, form: FormData): Promise<Rehearsal> {
+async function rehearse(of: Rehearsed, request: object, form: FormData): Promise<Rehearsal> {
   const text = (name: string): string => {
     const value = form.get(name);
     return value !== null && isText(value) ? value : '';
@@ -93,13 +106,17 @@ async function rehearse(of: Rehearsed, form: FormData): Promise<Rehearsal> {
     return at > 0 ? { task: one.slice(0, at), node: one.slice(at + 1) } : { task: one };
   });
   const fail_tasks = tasks.length > 0 ? { fail_tasks: tasks } : {};
-  if ('cluster' in of) return send('POST /clusters/:id/rehearsals', { params: { id: of.cluster }, body: fail_tasks });
+  if ('cluster' in of) {
+    const body = { ...request, ...fail_tasks };
+    return send('POST /clusters/:id/rehearsals', { params: { id: of.cluster }, body });
+  }
   const nodes = listed(text('fail_nodes'));
   const away = Number(text('away')) * 60;
   const after = text('after') === '' ? {} : { after: Number(text('after')) * 60 };
-  const kind = KINDS.find((one) => one === text('kind'));
+  const kind = SITE_RUN_KINDS.find((one) => one === text('kind'));
   const body = {
-    ...(kind !== undefined && { kind }),
+    // What was chosen for one kind of run is not for another.
+    ...(kind === undefined || kind === (fieldOf(request, 'kind') ?? 'deploy_site') ? request : { kind }),
     ...(nodes.length > 0 && { fail_nodes: nodes }),
     ...(away > 0 && { maas_away: [{ seconds: away, ...after }] }),
     ...fail_tasks,

@@ -3,6 +3,7 @@ import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../../../core/words.ts';
 import { at, send } from '../api.ts';
 import { Action, type FormField, type Given, heldBefore, holdField, type Option } from '../ask.tsx';
 import { fieldOf, textsOf } from '../own-data.ts';
+import { siteRehearsal } from '../rehearsed.ts';
 import { go } from '../router.ts';
 import { useData } from '../store.ts';
 import { said } from '../words.ts';
@@ -39,19 +40,21 @@ function GraphsAgain({ id, given }: { readonly id: number; readonly given: unkno
 }
 
 function SiteAgain({ site, given, kind }: { readonly site: string; readonly given: unknown; readonly kind: string }) {
-  const start = async ({ texts, note }: Given): Promise<void> => {
+  const wantedBy = ({ texts }: Given) => {
     const chosen = SITE_RUN_KINDS.find((one) => one === texts.kind) ?? 'deploy_site';
     const names = texts.nodes?.split(/[\s,]+/).filter(Boolean) ?? [];
     const number = Number(texts.revision);
-    const body = {
+    return {
       kind: chosen,
       ...(texts.revision !== undefined && { revision: Number.isInteger(number) ? number : texts.revision }),
       ...(names.length > 0 && { nodes: names }),
       ...(texts.erase !== undefined && { erase: true }),
       ...(texts.release_removed !== undefined && { release_removed: true }),
       ...(chosen === 'test_site' ? {} : heldBefore(texts.hold_before)),
-      ...note,
     };
+  };
+  const start = async (filled: Given): Promise<void> => {
+    const body = { ...wantedBy(filled), ...filled.note };
     const run = await send('POST /sites/:site/runs', { params: { site }, body });
     go(`/runs/${run.id}`);
   };
@@ -92,6 +95,7 @@ function SiteAgain({ site, given, kind }: { readonly site: string; readonly give
       preview={({ texts }) => (
         <Touched site={site} kind={texts.kind ?? kind} nodes={texts.nodes?.split(/[\s,]+/).filter(Boolean) ?? []} />
       )}
+      rehearse={(filled) => siteRehearsal(site, wantedBy(filled))}
       act={start}
       done="The run has started."
     />

@@ -1,6 +1,7 @@
 import { type Answer, send } from '../api.ts';
 import { Action, type FormField, type Given, heldBefore, holdField, listed, optionsOf } from '../ask.tsx';
 import { fieldOf, textOf, textsOf } from '../own-data.ts';
+import { clusterRehearsal } from '../rehearsed.ts';
 import { go } from '../router.ts';
 import { GraphPlan } from './graph-plan.tsx';
 
@@ -11,7 +12,7 @@ interface RunGraphsProps {
   readonly type: string | undefined;
   readonly locked: boolean;
   readonly nodes: Answer<'GET /nodes'>;
-  /** The input of an earlier run, as defaults. */
+  /** The input of an earlier run, or the request of a rehearsal, as defaults. */
   readonly given?: unknown;
   readonly label?: string;
 }
@@ -19,26 +20,27 @@ interface RunGraphsProps {
 /** Runs a graph after asking for options. */
 export function RunGraphs({ id, types, type = '', locked, nodes, given, label = 'Run a graph' }: RunGraphsProps) {
   const [before] = [fieldOf(given, 'graphs')].flat();
-  const start = async ({ texts, chosen, note }: Given): Promise<void> => {
+  const wantedBy = ({ texts, chosen }: Given) => {
     const wanted = chosen('nodes').map(Number);
     const graph = {
       type: texts.type ?? type,
       ...(texts.tasks !== undefined && { tasks: listed(texts.tasks) }),
       ...(wanted.length > 0 && { nodes: wanted }),
     };
-    const body = {
-      cluster: id,
+    return {
       graphs: [graph],
       ...(texts.mode !== undefined && { [texts.mode]: true }),
       ...(texts.force !== undefined && { force: true }),
       ...(texts.hold !== undefined && { hold_on_failure: true }),
       ...heldBefore(texts.hold_before),
-      ...note,
     };
+  };
+  const start = async (filled: Given): Promise<void> => {
+    const body = { cluster: id, ...wantedBy(filled), ...filled.note };
     const run = await send('POST /graphs/execute/', { body });
     go(`/runs/${run.run}`);
   };
-  const mode = textOf(fieldOf(given, 'mode'));
+  const mode = textOf(fieldOf(given, 'mode')) ?? ['dry_run', 'noop_run'].find((flag) => fieldOf(given, flag) === true);
   const fields: FormField[] = [
     {
       name: 'type',
@@ -75,7 +77,7 @@ export function RunGraphs({ id, types, type = '', locked, nodes, given, label = 
       name: 'hold',
       label: 'Hold on failure, so that failed tasks can be retried',
       type: 'checkbox',
-      value: fieldOf(given, 'hold_on_failure') !== false,
+      value: given === undefined || fieldOf(given, 'hold_on_failure') !== false,
     },
     holdField('tasks', textsOf(fieldOf(given, 'hold_before'))),
     {
@@ -102,6 +104,14 @@ export function RunGraphs({ id, types, type = '', locked, nodes, given, label = 
     );
   };
   return (
-    <Action label={label} fields={fields} preview={preview} act={start} disabled={why} done="The run has started." />
+    <Action
+      label={label}
+      fields={fields}
+      preview={preview}
+      rehearse={(filled) => clusterRehearsal(id, wantedBy(filled))}
+      act={start}
+      disabled={why}
+      done="The run has started."
+    />
   );
 }

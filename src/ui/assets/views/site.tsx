@@ -1,6 +1,7 @@
 import { bareStatus } from '../../../core/node-system.ts';
 import { type Answer, at } from '../api.ts';
 import { Command, type Crumb, Empty, Fold, Loaded, Missing, State, Title } from '../parts.tsx';
+import { requestIn } from '../rehearsed.ts';
 import { addressWith } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
@@ -38,7 +39,15 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
     );
   return (
     <>
-      <Title of={`Site ${id}`} trail={[LIST]} actions={site.data && <StartRun site={site.data} open={open} />} />
+      <Title
+        of={`Site ${id}`}
+        trail={[LIST]}
+        actions={
+          site.data && (
+            <StartRun key={given.get('rehearse')} site={site.data} open={open} rehearsed={requestIn(given)} />
+          )
+        }
+      />
       {site.data?.latest_revision === null && (
         <Empty title="This site has no documents yet.">
           <p>Commit a folder of YAML documents; then it can be tested and deployed:</p>
@@ -50,7 +59,9 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
       )}
       {site.data?.source && <Source of={site.data.source} />}
       {given.has('plan') && site.data && newest !== null && <SitePlan site={site.data} query={given} />}
-      {given.has('rehearse') && newest !== null && <RehearsalView of={params} />}
+      {given.has('rehearse') && newest !== null && (
+        <RehearsalView key={given.get('rehearse')} of={params} request={requestIn(given)} />
+      )}
       <h2>Runs</h2>
       <Loaded from={runs}>{({ items }) => <RunTable runs={items} empty="No runs yet: deploy it above." />}</Loaded>
       <h2>Revisions</h2>

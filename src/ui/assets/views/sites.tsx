@@ -2,7 +2,9 @@ import type { Run } from '../../../core/contracts/run.ts';
 import type { SiteRunKind } from '../../../core/words.ts';
 import { type Answer, at, send } from '../api.ts';
 import { Action, type Given, heldBefore, holdField } from '../ask.tsx';
+import { fieldOf, textsOf } from '../own-data.ts';
 import { Command, Empty, Loaded, RunState, Title } from '../parts.tsx';
+import { siteRehearsal } from '../rehearsed.ts';
 import { go } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
@@ -77,14 +79,19 @@ interface StartRunProps {
   readonly site: Answer<'GET /sites/:site'>;
   /** The run already in progress. */
   readonly open: Run | undefined;
+  /** What was rehearsed, as defaults. */
+  readonly rehearsed?: object | undefined;
 }
 
 /** Deploy, update or test, after showing the effect. */
-export function StartRun({ site, open }: StartRunProps) {
+export function StartRun({ site, open, rehearsed }: StartRunProps) {
+  const chosen = (kind: SiteRunKind, { texts }: Given) => ({ kind, ...heldBefore(texts.hold_before) });
+  const rehearse = (kind: SiteRunKind) => (given: Given) => siteRehearsal(site.name, chosen(kind, given));
+  const holds = [holdField('groups', textsOf(fieldOf(rehearsed, 'hold_before')))];
   const start =
     (kind: SiteRunKind) =>
-    async ({ texts, note }: Given): Promise<void> => {
-      const body = { kind, ...note, ...heldBefore(texts.hold_before) };
+    async (given: Given): Promise<void> => {
+      const body = { ...chosen(kind, given), ...given.note };
       const run = await send('POST /sites/:site/runs', { params: { site: site.name }, body });
       go(`/runs/${run.id}`);
     };
@@ -118,8 +125,9 @@ export function StartRun({ site, open }: StartRunProps) {
         title={`Deploy ${site.name}`}
         disabled={none || busy}
         explain={`Deploys all nodes of ${revision}, group by group. Machines that are already deployed are not changed.`}
-        fields={[holdField('groups')]}
+        fields={holds}
         preview={() => <Touched site={site.name} kind="deploy_site" />}
+        rehearse={rehearse('deploy_site')}
         act={start('deploy_site')}
       />
       <Action
@@ -127,8 +135,9 @@ export function StartRun({ site, open }: StartRunProps) {
         title={`Update ${site.name}`}
         disabled={none || busy || never}
         explain={`Deploys what is new or changed between revision ${site.last_good_revision} and ${revision}.`}
-        fields={[holdField('groups')]}
+        fields={holds}
         preview={() => <Touched site={site.name} kind="update_site" />}
+        rehearse={rehearse('update_site')}
         act={start('update_site')}
       />
       <Action
@@ -137,6 +146,7 @@ export function StartRun({ site, open }: StartRunProps) {
         disabled={none || busy}
         explain="Checks whether the site can be deployed; changes nothing."
         preview={() => <Touched site={site.name} kind="test_site" />}
+        rehearse={rehearse('test_site')}
         act={start('test_site')}
       />
     </>
