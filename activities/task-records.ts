@@ -1,6 +1,6 @@
 import { given } from '../src/core/data/given.ts';
 import type { TaskEnd, TaskRow } from '../src/core/graph-run/index.ts';
-import { percentOf, sumCounts } from '../src/core/graph-run/task-counts.ts';
+import { percentOf } from '../src/core/graph-run/task-counts.ts';
 import { type HistoryWrite, type Store, sequenceIn } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
@@ -65,8 +65,7 @@ function summaryOf(end: TaskEnd): Readonly<Record<string, unknown>> {
 
 /** Updates the percentage of tasks done of the graph, the run (the mean of its graphs) and the nodes. */
 async function updateProgress(store: Store, { transaction, graph, rows }: RecordTasks): Promise<void> {
-  const byNode = await store.taskHistory.countByNode(graph);
-  const percent = percentOf(sumCounts(Object.values(byNode)));
+  const percent = percentOf(await store.taskHistory.count(graph));
   await store.transactions.update(graph, { progress: percent });
   const { graphs } = await store.transactions.getRun(transaction);
   const mean = graphs.reduce((before, { id, progress }) => before + (id === graph ? percent : progress), 0);
@@ -74,6 +73,7 @@ async function updateProgress(store: Store, { transaction, graph, rows }: Record
   const touched = [...new Set(rows.map(({ node }) => node))].filter((node) => /^\d+$/.test(node));
   // Skip nodes that were removed from the inventory meanwhile.
   const there = await store.nodes.list({ ids: touched.map(Number) });
+  const byNode = touched.length === 0 ? {} : await store.taskHistory.countByNode(graph, { nodes: touched });
   await store.nodes.updateMany(
     there.flatMap(({ id }) => {
       const counts = byNode[String(id)];

@@ -1,7 +1,7 @@
 /**
  * Rehearses a deployment of the recorded library on a cluster of many nodes, and a deployment of a site of many nodes, as the API
- * does it. Prints for each: elapsed and processor seconds, of which how many in the caller's own thread, the longest time that this
- * thread answered no one, the most memory of the process, and the size of the answer. Usage: node bench/rehearsal.ts [cluster|site] [nodes]
+ * does it. Prints elapsed and processor seconds, of which how many in the caller's own thread; the longest time that this thread
+ * answered no one, and worked meanwhile; the most memory of the process; and the size of the answer. Usage: node bench/rehearsal.ts [cluster|site] [nodes]
  */
 import './bounded.ts';
 import { loadavg } from 'node:os';
@@ -50,6 +50,12 @@ const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 const [from, own, all] = [performance.now(), process.threadCpuUsage(), process.cpuUsage()];
 const secondsOf = ({ user, system }: NodeJS.CpuUsage): number => Math.round((user + system) / 1e5) / 10;
+let [looked, longest] = [process.threadCpuUsage(), 0];
+const looks = setInterval(() => {
+  const { user, system } = process.threadCpuUsage(looked);
+  looked = process.threadCpuUsage();
+  longest = Math.max(longest, user + system);
+}, 5);
 let answer: Rehearsal | undefined;
 try {
   answer = await rehearse();
@@ -59,6 +65,7 @@ try {
 const took = performance.now() - from;
 const [ownUsed, allUsed] = [process.threadCpuUsage(own), process.cpuUsage(all)];
 delay.disable();
+clearInterval(looks);
 console.log(
   JSON.stringify({
     ...{ what, nodes, load: Math.round(loadavg()[0]! * 10) / 10 },
@@ -68,6 +75,7 @@ console.log(
     processor_seconds: secondsOf(allUsed),
     own_thread_seconds: secondsOf(ownUsed),
     longest_block_ms: Math.round(delay.max / 1e6),
+    longest_work_ms: Math.round(longest / 1e3),
     megabytes: Math.round(process.resourceUsage().maxRSS / 1024),
     answer_megabytes: answer && Math.round(JSON.stringify(answer).length / 1e5) / 10,
   }),

@@ -1,5 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import type { Api } from '../core/contracts/api.ts';
+import { BUDGETS } from '../core/contracts/budget.ts';
 import type { ProblemBody } from '../core/contracts/index.ts';
 import type { AnswerOf, AskOf, EventOf } from '../core/contracts/route.ts';
 import { given } from '../core/data/given.ts';
@@ -11,6 +12,8 @@ import { isChange, WouldChange } from './would-change.ts';
 
 /** Timeout of a request. Updates of a run wait for its worker, which may be busy. */
 const LIMIT_MS = 90_000;
+/** Rehearsals wait for each other, and large ones take minutes: the API ends them sooner than this. */
+const REHEARSAL_MS = (BUDGETS.rehearsing.seconds + 30) * 1000;
 
 export interface OperatorNote {
   readonly reason?: string;
@@ -182,7 +185,7 @@ export class ApiClient {
   }
 
   async #send(at: string, ask: Sent, accept: string, signal?: AbortSignal, alsoGood?: number) {
-    const { user, limitMs = LIMIT_MS } = this.#options;
+    const { user, limitMs = at.endsWith('/rehearsals') ? REHEARSAL_MS : LIMIT_MS } = this.#options;
     const fetching = this.#options.fetch ?? fetch;
     const { method, url } = this.#addressOf(at, ask);
     const { body } = ask;

@@ -7,6 +7,7 @@ import { Client } from '@temporalio/client';
 import type { InjectOptions } from 'fastify';
 import { type Api, type ApiOptions, createApi } from '../../src/api/index.ts';
 import { createOperations, type Operations } from '../../src/ops/index.ts';
+import type { Rehearser } from '../../src/ops/rehearsals/order.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
 import { lazyConnection } from '../../worker/parts/lazy-connection.ts';
@@ -86,7 +87,7 @@ const noMaas = (): MachineContext => {
 };
 
 /** A real store in its own folder; nothing listens at Temporal's address, MAAS is not configured. */
-export async function apiAlone(options: Partial<ApiOptions> = {}): Promise<ApiRig> {
+export async function apiAlone(options: Partial<ApiOptions> = {}, ours?: Rehearser): Promise<ApiRig> {
   const folder = await mkdtemp(join(tmpdir(), 'sitewright-api-'));
   const store = await openStore(join(folder, 'store.db'));
   await store.migrate();
@@ -101,7 +102,8 @@ export async function apiAlone(options: Partial<ApiOptions> = {}): Promise<ApiRi
     await store.close();
     await rm(folder, { recursive: true, force: true });
   };
-  return apiOf(createOperations({ store, temporal, maas: noMaas, rehearser }), store, close, options);
+  const operations = createOperations({ store, temporal, maas: noMaas, rehearser: ours ?? rehearser });
+  return apiOf(operations, store, close, options);
 }
 
 /**

@@ -80,6 +80,9 @@ export class SimulatedTemporal {
   readonly faults: Faults;
   readonly executions: Execution[] = [];
   readonly workers: Worker[] = [];
+  readonly #known = new Set<Worker>();
+  /** Those that may poll a queue: a cluster has a worker a node. */
+  readonly #byQueue = new Map<string, Worker[]>();
   readonly #newest = new Map<string, Execution>();
   readonly #byRun = new Map<string, Execution>();
   readonly #waiting = new Set<() => void | Promise<void>>();
@@ -107,7 +110,11 @@ export class SimulatedTemporal {
 
   /** A worker polls now, or again. */
   join(worker: Worker): void {
-    if (!this.workers.includes(worker)) this.workers.push(worker);
+    if (!this.#known.has(worker)) {
+      this.#known.add(worker);
+      this.workers.push(worker);
+      this.#byQueue.clear();
+    }
     for (const retry of [...this.#waiting]) {
       this.#waiting.delete(retry);
       this.time.after(this.random.int(1, 20), retry);
@@ -120,7 +127,12 @@ export class SimulatedTemporal {
   }
 
   pollers(queue: string, kind: 'workflow' | 'activity'): Worker[] {
-    return this.workers.filter((worker) => worker.polls(queue, kind));
+    let ofQueue = this.#byQueue.get(queue);
+    if (ofQueue === undefined) {
+      ofQueue = this.workers.filter((worker) => worker.serves(queue));
+      this.#byQueue.set(queue, ofQueue);
+    }
+    return ofQueue.filter((worker) => worker.polls(queue, kind));
   }
 
   find(workflowId: string, runId: string | null): Execution {

@@ -83,6 +83,12 @@ export class Worker {
     );
   }
 
+  /** Whether it is one of its queues, polled now or not. */
+  serves(queue: string): boolean {
+    const { workflowQueues = [], activities } = this.#options;
+    return workflowQueues.includes(queue) || activities[queue] !== undefined;
+  }
+
   kill(): void {
     this.host.alive = false;
     for (const { instance } of this.#cache.values()) void instance.dispose();

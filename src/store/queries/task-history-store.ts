@@ -110,8 +110,11 @@ export class TaskHistoryStore {
   }
 
   /** The same by node. */
-  countByNode(transactionId: number): Promise<Readonly<Record<string, Readonly<Partial<Record<TaskStatus, number>>>>>> {
-    return this.#countBy('node', transactionId);
+  countByNode(
+    transactionId: number,
+    filter: TaskHistoryFilter = {},
+  ): Promise<Readonly<Record<string, Readonly<Partial<Record<TaskStatus, number>>>>>> {
+    return this.#countBy('node', transactionId, filter);
   }
 
   /** The same by task. */
@@ -119,13 +122,13 @@ export class TaskHistoryStore {
     return this.#countBy('task', transactionId);
   }
 
-  #countBy(column: 'node' | 'task', transactionId: number) {
+  #countBy(column: 'node' | 'task', transactionId: number, filter: TaskHistoryFilter = {}) {
     return this.#session.read(async (db) => {
       await assertRow(db, 'deploymentTransaction', transactionId);
-      const rows = await db
+      const counted = db
         .selectFrom('taskHistory')
-        .select(({ fn, ref }) => [ref(column).as('name'), 'status', fn.countAll<number>().as('rows')])
-        .where('transactionId', '=', transactionId)
+        .select(({ fn, ref }) => [ref(column).as('name'), 'status', fn.countAll<number>().as('rows')]);
+      const rows = await filtered(counted, transactionId, filter)
         .groupBy([column, 'status'])
         .orderBy(column)
         .orderBy('status')

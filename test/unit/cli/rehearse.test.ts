@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createProgram } from '../../../src/cli/program.ts';
 import { API } from '../../../src/core/contracts/api.ts';
+import { BUDGETS } from '../../../src/core/contracts/budget.ts';
 import { cli, recordingTerminal } from './recording-terminal.ts';
 import { type StubApi, type StubRequest, stubApi } from './stub-api.ts';
 
@@ -120,6 +121,18 @@ describe('a rehearsal', () => {
     const { started_by: _, ...asked } = started;
     expect(body).toEqual(asked);
   });
+});
+
+it('a rehearsal is waited for as long as the API works on it', async () => {
+  const limits = vi.spyOn(AbortSignal, 'timeout');
+  try {
+    await typed('rehearse', 'cluster', '1');
+    expect(limits.mock.calls.flat()).toContainEqual(
+      expect.toSatisfy((ms: number) => ms > BUDGETS.rehearsing.seconds * 1000),
+    );
+  } finally {
+    limits.mockRestore();
+  }
 });
 
 describe('the request of a rehearsal', () => {

@@ -37,6 +37,7 @@ describeStore('TaskHistoryStore', (backend) => {
       2: { waiting: 1 },
       null: { skipped: 1 },
     });
+    expect(await history.countByNode(graph, { nodes: ['2', '7'] })).toEqual({ 2: { waiting: 1 } });
     expect(await history.countByTask(graph)).toMatchObject({ a: expect.any(Object), b: { waiting: 1 } });
     expect(await failureOf(history.list(99))).toMatchObject({ kind: 'not-found', what: 'transaction' });
   });
