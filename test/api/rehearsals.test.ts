@@ -1,11 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import type { RehearsalOrder } from '../../src/ops/rehearsals/order.ts';
+import { deferred } from '../../src/simulation/temporal/index.ts';
 import { apiAlone } from './api-rig.ts';
 
 it('a rehearsal ends when the client that asked for it has gone', async () => {
-  const asked = Promise.withResolvers<AbortSignal | undefined>();
-  const ended = Promise.withResolvers<void>();
+  const asked = deferred<AbortSignal | undefined>();
+  const ended = deferred<void>();
   const rig = await apiAlone(
     {},
     {
@@ -13,7 +14,7 @@ it('a rehearsal ends when the client that asked for it has gone', async () => {
         asked.resolve(signal);
         return new Promise((_, reject) => {
           signal?.addEventListener('abort', () => {
-            ended.resolve();
+            ended.resolve(undefined);
             reject(signal.reason as Error);
           });
         });
