@@ -24,7 +24,7 @@ import { archiveIntakeOf, archiveLimitsOf, masterAddress, secretsOf, taskLogs } 
 import { openIdOf } from './parts/openid.ts';
 import { openRehearser } from './parts/rehearsals.ts';
 import { serve } from './parts/serve.ts';
-import { activitySettings, machinesOf } from './parts/services.ts';
+import { activitySettings, machinesOf, paceOf } from './parts/services.ts';
 import { openStoreWhenAvailable } from './parts/store-when-available.ts';
 import { traceStarts, tracesOf } from './parts/traces.ts';
 
@@ -95,6 +95,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     const { prefix: _, user_data: __, ...rehearsed } = activitySettings(settings);
     const rehearser = openRehearser({
       settings: rehearsed,
+      pace: paceOf(settings),
       helpers: settings.yaql.helpers,
       tagExtensions: settings.tags.extensions,
     });

@@ -1,5 +1,6 @@
 import { ActivityCancellationType, type ActivityOptions, workflowInfo } from '@temporalio/workflow';
 import type { Pace } from '../src/core/site-run/index.ts';
+import { TASK_MARGIN_SECONDS } from '../src/core/task-on-node.ts';
 import type { Patience } from './contract.ts';
 import { sideQueue } from './protocol.ts';
 
@@ -74,9 +75,6 @@ const FOLLOW_AGAIN: NonNullable<ActivityOptions['retry']> = {
 /** The same, but for an agent without heartbeats, which the workflow asks. The name is the server's. */
 const ASK_WHEN_SILENT = { ...FOLLOW_AGAIN, nonRetryableErrorTypes: ['TemporalTimeout:Heartbeat'] };
 
-/** Time to report a task after its own limit, which the node enforces. */
-const MARGIN_SECONDS = 120;
-
 /** Longest first wait for an agent to take a task. After a reset, an agent that carries the attempt before is asked then. */
 const MAX_TAKE_SECONDS = 60;
 
@@ -121,7 +119,7 @@ export const nodeTask = (
   summary,
   taskQueue,
   scheduleToStartTimeout: takeSeconds(patience, times) * 1000,
-  startToCloseTimeout: (timeoutSeconds + MARGIN_SECONDS) * 1000,
+  startToCloseTimeout: (timeoutSeconds + TASK_MARGIN_SECONDS) * 1000,
   heartbeatTimeout: (patience.agent_heartbeat_seconds ?? patience.heartbeat_seconds) * 1000,
   retry: patience.agent_heartbeat_seconds === undefined ? FOLLOW_AGAIN : ASK_WHEN_SILENT,
   // The next task on this node must not start before this one has ended.

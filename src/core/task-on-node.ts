@@ -58,3 +58,6 @@ export function readingsOf(text: string): TaskOnNode[] {
     readings.push({ task: text.slice(0, at), node: text.slice(at + 1) });
   return readings;
 }
+
+/** How much longer than the time limit of a task, which its node enforces, its run waits for the report of its end. */
+export const TASK_MARGIN_SECONDS = 120;

@@ -2,9 +2,12 @@ import type { ActivitySettings } from '../../activities/index.ts';
 import { given } from '../../src/core/data/given.ts';
 import type { RehearsalAnswer, RehearsalOrder, Rehearser } from '../../src/ops/rehearsals/order.ts';
 import { answerOf, Thread } from '../../src/platform/threads/thread.ts';
+import type { MaasPace } from './simulation/maas-port.ts';
 
 export interface RehearsalThreadData {
   readonly settings: ActivitySettings;
+  /** Of MAAS; default: the usual. */
+  readonly pace?: MaasPace | undefined;
   /** Path of the module of helper functions. */
   readonly helpers?: string | undefined;
   /** Path of the module of tag extensions. */

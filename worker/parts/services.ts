@@ -19,7 +19,7 @@ export function machinesOf(
   settings: Settings,
   onAttempt?: MachinesConfig['onAttempt'],
 ): { maas: () => MachineContext; close(): Promise<void> } {
-  const { url, timeouts, poll_min_seconds, poll_max_seconds } = settings.maas;
+  const { url } = settings.maas;
   const open = () => {
     if (url === undefined) return 'MAAS is not configured: set maas.url';
     const key = readMaasKey(settings);
@@ -31,10 +31,7 @@ export function machinesOf(
         const renewed = readMaasKey(settings);
         return renewed.ok ? renewed.key : undefined;
       },
-      readTimeoutMs: timeouts.read_seconds * 1000,
-      changeTimeoutMs: timeouts.change_seconds * 1000,
-      pollMinSeconds: poll_min_seconds,
-      pollMaxSeconds: poll_max_seconds,
+      ...paceOf(settings),
       ...given({ onAttempt }),
     });
   };
@@ -48,6 +45,14 @@ export function machinesOf(
     close: async () => (typeof machines === 'string' ? undefined : machines.close()),
   };
 }
+
+/** How patient an installation is with MAAS. */
+export const paceOf = ({ maas: { timeouts, poll_min_seconds, poll_max_seconds } }: Settings) => ({
+  readTimeoutMs: timeouts.read_seconds * 1000,
+  changeTimeoutMs: timeouts.change_seconds * 1000,
+  pollMinSeconds: poll_min_seconds,
+  pollMaxSeconds: poll_max_seconds,
+});
 
 /** The settings that activities use. @throws SetupError */
 export function activitySettings(settings: Settings): ActivitySettings {

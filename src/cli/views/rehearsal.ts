@@ -27,10 +27,12 @@ const reportOf = (report: NonNullable<Rehearsal['report']>, color: boolean): str
 
 function headOf({ site, cluster, outcome, seconds, assumptions, kind }: Rehearsal, paint: Paint): string[] {
   const subject = site === null ? `cluster ${cluster}` : printable(site);
-  const ends = outcome === null ? 'has not ended' : `ends with ${paintState(paint, outcome)}`;
+  const ends = outcome === null ? 'not ended' : paintState(paint, outcome);
   return [
-    `${paint.strong(`Rehearsal of ${kind} on ${subject}`)}: it ${ends} after ${formatDuration(seconds * 1000)}`,
-    ...assumptions.map((one) => paint.dim(`  ${printable(one)}`)),
+    `${paint.strong(`Rehearsal of ${kind} on ${subject}`)}: ${ends} after ${formatDuration(seconds * 1000)}`,
+    ...[...assumptions, 'Clock times in the report below count from midnight.'].map((one) =>
+      paint.dim(`  ${printable(one)}`),
+    ),
   ];
 }
 

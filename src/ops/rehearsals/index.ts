@@ -5,6 +5,7 @@ import { requestedGraphs } from '../../clusters/requested-graphs.ts';
 import { uidOf } from '../../clusters/sources.ts';
 import type { Rehearsal, SiteRehearsalBody } from '../../core/contracts/index.ts';
 import { given } from '../../core/data/given.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import {
   explainGraphRunFailure,
   type GraphRunFailure,
@@ -18,8 +19,10 @@ import {
   type SiteRunInput,
   type SiteRunKind,
 } from '../../core/site-run/index.ts';
+import { findTaskType } from '../../core/task-types/index.ts';
 import { unknownName } from '../../core/text/did-you-mean.ts';
 import type { ResolvedNode } from '../../documents/index.ts';
+import type { GraphTask } from '../../graph/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { clusterTasks } from '../graphs/cluster-tasks.ts';
 import { invalidInput, problem } from '../problem.ts';
@@ -123,10 +126,11 @@ export function rehearsalOperations(
     const served = agents.map(({ shown }) => shown);
     const failTasks = fail_tasks.map(({ task, node }) => {
       if (!names.includes(task)) unknown('task', task, names);
-      if (node === undefined) return { task };
+      const tried = triesOf(tasks.find(({ id }) => id === task));
+      if (node === undefined) return { task, ...tried };
       const agent = agents.find((one) => one.shown === node || one.uid === node || one.node === node);
       if (agent === undefined) unknown('node', node, served);
-      return { task, node: agent?.uid ?? node };
+      return { task, node: agent?.uid ?? node, ...tried };
     });
     if (problems.length > 0)
       throw problem('invalid', problems.join('; '), { hint: 'Name nodes and tasks of the run.' });
@@ -196,6 +200,15 @@ export function rehearsalOperations(
         return live({ run: { kind: 'execute_graph', input }, site: null, nodes: [], cluster, types }, faults, signal);
       }),
   };
+}
+
+const parametersOf = ({ parameters }: GraphTask): Readonly<Record<string, unknown>> =>
+  isMapping(parameters) ? parameters : {};
+
+/** How often a node tries a task before it fails, and the seconds between, as far as its definition tells. */
+function triesOf(task: GraphTask | undefined) {
+  const limits = task && findTaskType(String(task.type))?.prepare(parametersOf(task), { node: '' }).limits;
+  return { tries: (limits?.retries ?? 0) + 1, pause: limits?.intervalSec ?? 0 };
 }
 
 /** What becomes of a run that waits for people, and of its tasks: nobody knows. */

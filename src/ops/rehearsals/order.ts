@@ -42,8 +42,13 @@ export interface Durations {
 export interface RehearsedFaults {
   /** Host names of machines. */
   readonly failDeployment: readonly string[];
-  /** `node`: its id, as histories have it; absent: each. */
-  readonly failTasks: readonly { readonly task: string; readonly node?: string }[];
+  /** `node`: its id, as histories have it; absent: each. It is tried so often on a node, with so many seconds between. */
+  readonly failTasks: readonly {
+    readonly task: string;
+    readonly node?: string;
+    readonly tries: number;
+    readonly pause: number;
+  }[];
   readonly maasAway: readonly { readonly after: number; readonly seconds: number }[];
 }
 

@@ -297,7 +297,7 @@ describe('a rehearsal of a cluster', () => {
     const report = rehearsal.report;
     if (report === null || 'site' in report) throw new Error('not the report of graphs');
     expect(report.graphs[0]?.failed_tasks).toMatchObject([
-      { task: 'configure', reason: 'it fails in this rehearsal (exit code 1)' },
+      { task: 'configure', reason: 'it fails in this rehearsal, at each of 3 tries (exit code 1)' },
     ]);
     expect(rehearsal.steps.some(({ what, node }) => what === 'check' && node === 'node-2')).toBe(false);
     await expect(rehearsals.cluster(cluster, { graphs }, { fail_tasks: [{ task: 'configur' }] })).rejects.toThrow(
@@ -382,4 +382,48 @@ describe('a rehearsal of a cluster', () => {
       ]),
     );
   });
+
+  it('keeps to the time limits and the retries of tasks', async () => {
+    const store = await openEmpty();
+    const cluster = await clusterOf(store);
+    const task = (id: string, parameters: object) =>
+      normaliseTask({
+        id,
+        type: 'shell',
+        version: '2.1.0',
+        roles: ['control'],
+        parameters: { cmd: 'true', ...parameters },
+      });
+    const tasks = [task('short', { timeout: 5 }), task('tried', { timeout: 600, retries: 2, interval: 7 })];
+    await store.graphs.put({ kind: 'cluster', id: cluster }, 'limits', { tasks });
+    const { steps, events, outcome } = await rehearsalsOf(store).cluster(
+      cluster,
+      { graphs: [{ type: 'limits' }] },
+      { fail_tasks: [{ task: 'tried' }] },
+    );
+    const [short] = steps.filter(({ what }) => what === 'short');
+    // Five seconds, and five to end when it is told to.
+    expect(Math.round(short!.to - short!.from)).toBe(10);
+    expect(outcome).toBe('failed');
+    const [tried] = steps.filter(({ what }) => what === 'tried');
+    // Three times, with a pause after the first two.
+    expect(Math.round(tried!.to - tried!.from)).toBe(3 * 30 + 2 * 7);
+    expect(events.map(({ text }) => text)).toContain(
+      'task tried failed on node-1: it fails in this rehearsal, at each of 3 tries',
+    );
+  });
+});
+
+it('a rehearsal looks at machines as often as the installation does', async () => {
+  const store = await openEmpty();
+  await siteOf('first-site', store);
+  const pace = { pollMinSeconds: 90, pollMaxSeconds: 90, readTimeoutMs: 60_000, changeTimeoutMs: 180_000 };
+  const ours = openRehearser({ settings, pace });
+  onTestFinished(() => ours.close());
+  const deployed = ({ steps }: Rehearsal) =>
+    steps.filter(({ what }) => what === 'deploy').map(({ from, to }) => to - from);
+  const rarely = await rehearsalsOf(store, noMaas, ours).site('dc1');
+  const usual = await rehearsalsOf(store).site('dc1');
+  expect([rarely.outcome, usual.outcome]).toEqual(['success', 'success']);
+  expect(deployed(rarely)).not.toEqual(deployed(usual));
 });

@@ -15,7 +15,7 @@ import {
 } from '../../../src/simulation/temporal/index.ts';
 import { ACTIVITIES, SEARCH_ATTRIBUTES, sideQueue } from '../../../workflows/protocol.ts';
 import { startReconciler } from '../reconciler.ts';
-import { type MaasRequest, maasPort } from './maas-port.ts';
+import { type MaasPace, type MaasRequest, maasPort } from './maas-port.ts';
 import { type StoreSpy, storePort } from './store-port.ts';
 import { caller, pause, type World } from './world.ts';
 
@@ -115,6 +115,7 @@ export class Installation {
   readonly #observer: Observer;
   readonly #settings: ActivityDependencies['settings'];
   readonly #more: Partial<ActivityDependencies>;
+  readonly #pace: MaasPace | undefined;
   #started = 0;
   workers: Worker[] = [];
 
@@ -125,7 +126,9 @@ export class Installation {
     observer: Observer,
     settings: ActivityDependencies['settings'],
     more: Partial<ActivityDependencies> = {},
+    pace?: MaasPace,
   ) {
+    this.#pace = pace;
     this.#world = world;
     this.#region = region;
     this.#code = code;
@@ -141,11 +144,14 @@ export class Installation {
     const host: Host = { name: `worker${++this.#started}`, alive: true, stalledUntil: 0 };
     const worker = time.hosts.run(host, () => {
       const observer = this.#observer;
-      const maas: MachineContext = maasPort(world, this.#region, {
-        sent: (...request) => observer.beforeMaasChange(caller(), ...request),
-        arrives: (...request) => observer.atMaasChange?.(caller(), ...request),
-        answered: (request) => observer.afterMaasChange(request),
-      });
+      const told = {
+        sent: (...request: [method: string, path: string, body: string]) =>
+          observer.beforeMaasChange(caller(), ...request),
+        arrives: (...request: [method: string, path: string, body: string]) =>
+          observer.atMaasChange?.(caller(), ...request),
+        answered: (request: MaasRequest) => observer.afterMaasChange(request),
+      };
+      const maas: MachineContext = maasPort(world, this.#region, told, this.#pace);
       const deps: ActivityDependencies = {
         store: storePort(world, observer.store),
         maas: () => maas,

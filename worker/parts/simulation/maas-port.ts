@@ -1,5 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type MachineContext, openMachines, type Transport, TransportError } from '@sitewright/maas';
+import {
+  type MachineContext,
+  type MachinesConfig,
+  openMachines,
+  type Transport,
+  TransportError,
+} from '@sitewright/maas';
 import type { ServedRegion } from '@sitewright/maas-simulator';
 import { simulatorKeys } from '@sitewright/maas-simulator';
 import { deferred } from '../../../src/simulation/temporal/index.ts';
@@ -27,10 +33,20 @@ interface MaasChanges {
 /** A request that is on its way for longer than this has no effect any more. */
 const LATEST_MS = 19_000;
 
+/** How long requests to MAAS may take, and how often machines are looked at: settings of an installation. */
+export type MaasPace = Pick<MachinesConfig, 'pollMinSeconds' | 'pollMaxSeconds' | 'readTimeoutMs' | 'changeTimeoutMs'>;
+
+const USUAL_PACE: MaasPace = { pollMinSeconds: 5, pollMaxSeconds: 30 };
+
 const ROOT = 'http://maas.test/MAAS';
 
 /** The client of MAAS of one process: the real one, over a network from the seed. */
-export function maasPort(world: World, region: ServedRegion, told: MaasChanges): MachineContext {
+export function maasPort(
+  world: World,
+  region: ServedRegion,
+  told: MaasChanges,
+  pace: MaasPace = USUAL_PACE,
+): MachineContext {
   const random = world.random.fork('maas port');
   const transport: Transport = {
     async send({ method, url, headers, body = '', timeoutMs, signal }) {
@@ -95,5 +111,5 @@ export function maasPort(world: World, region: ServedRegion, told: MaasChanges):
     },
     close: async () => undefined,
   };
-  return openMachines({ url: ROOT, apiKey: simulatorKeys.admin, pollMinSeconds: 5, pollMaxSeconds: 30, transport });
+  return openMachines({ url: ROOT, apiKey: simulatorKeys.admin, ...pace, transport });
 }

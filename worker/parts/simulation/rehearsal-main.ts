@@ -6,7 +6,7 @@ import { withoutThreads } from './seams.ts';
 
 // The program of a thread that rehearses. What it loads keeps the functions that it finds: nothing before the seams.
 serveThread(
-  async ({ settings, helpers, tagExtensions }: RehearsalThreadData) => {
+  async ({ settings, pace, helpers, tagExtensions }: RehearsalThreadData) => {
     withoutThreads();
     const [
       { workflowCode },
@@ -27,6 +27,7 @@ serveThread(
     const code = await loadWorkflows(codePath, ACTIVITY_NAMES);
     const rules = {
       settings,
+      pace,
       planner: plannerHere(await loadTaskEngine(helpers)),
       allocateTags: (store: Store) => tagsByExtensions(tagExtensions, store),
     };

@@ -9,6 +9,7 @@ import { type Execution, Random, type VirtualTime, type WorkflowCode } from '../
 import type { Store, StoreCopy } from '../../../src/store/index.ts';
 import { graphWorkflowId, siteWorkflowId } from '../../../workflows/protocol.ts';
 import { Installation, type Observer, QUEUE } from './installation.ts';
+import type { MaasPace } from './maas-port.ts';
 import { inVirtualTime, openWorld } from './open-world.ts';
 import { startRehearsedNode } from './rehearsed-node.ts';
 import { CALM, type World } from './world.ts';
@@ -29,6 +30,7 @@ const NOTHING: Observer = {
 /** What is the same for all rehearsals of a process. */
 export interface RehearsalRules extends Pick<ActivityDependencies, 'planner'> {
   readonly settings: ActivitySettings;
+  readonly pace?: MaasPace | undefined;
   /** Lets tag extensions decide over a store. */
   readonly allocateTags?: (store: Store) => Pick<ActivityDependencies, 'allocateTags'>;
 }
@@ -44,7 +46,7 @@ async function live(
   random: Random,
   time: VirtualTime,
   code: WorkflowCode,
-  { settings, planner, allocateTags }: RehearsalRules,
+  { settings, planner, allocateTags, pace }: RehearsalRules,
 ): Promise<RehearsalAnswer> {
   const { run, faults } = order;
   const steps = new MachineSteps(time);
@@ -66,10 +68,8 @@ async function live(
     });
     const systemIds = plantMachines(region, order);
     await store.copies.fill(withSystemIds(order, systemIds));
-    const installation = new Installation(world, region, code, NOTHING, settings, {
-      planner,
-      ...allocateTags?.(store),
-    });
+    const more = { planner, ...allocateTags?.(store) };
+    const installation = new Installation(world, region, code, NOTHING, settings, more, pace);
     installation.startWorker();
     for (const agent of order.agents) startRehearsedNode(world, agent, taskModel(order, agent.uid));
     planOutages(world, faults.maasAway);
@@ -157,7 +157,7 @@ function withSystemIds({ copy, machines }: RehearsalOrder, systemIds: readonly s
 function taskModel({ durations, faults }: RehearsalOrder, uid: string) {
   return {
     fails: (task: string) =>
-      faults.failTasks.some((one) => one.task === task && (one.node === undefined || one.node === uid)),
+      faults.failTasks.find((one) => one.task === task && (one.node === undefined || one.node === uid)),
     takes: (task: string) => durations.tasks[task] ?? durations.task,
   };
 }
@@ -337,18 +337,19 @@ function stepEvents(steps: readonly RehearsalStep[]): RehearsedEvent[] {
   });
 }
 
+const ENDS: Readonly<Record<string, string>> = { success: 'done' };
+
 function siteEvents({ phases, baremetal, started_at, ended_at, outcome }: RunReport): RehearsedEvent[] {
   return [
     { at: secondsAt(started_at), text: 'the run starts' },
     ...phases.flatMap(({ name, state, started_at: from, ended_at: to, detail }) => {
       const called = name.replaceAll('_', ' ');
       const said = detail === undefined ? '' : `: ${detail}`;
-      return [
-        { at: secondsAt(from), text: `${called} begins` },
-        ...(to === undefined
-          ? []
-          : [{ at: secondsAt(to), text: `${called} ends: ${state.replaceAll('_', ' ')}${said}` }]),
-      ];
+      const begins = { at: secondsAt(from), text: `${called} begins` };
+      if (to === undefined) return [begins];
+      const ends = { at: secondsAt(to), text: `${called} ${ENDS[state] ?? state.replaceAll('_', ' ')}${said}` };
+      // What takes no time is one event.
+      return ends.at - begins.at < 2 ? [ends] : [begins, ends];
     }),
     ...(baremetal?.groups ?? []).flatMap(({ name, calls }) =>
       calls.map(({ call, nodes, started_at: from }) => ({

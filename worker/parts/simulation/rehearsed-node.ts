@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { AgentFacts, RunTask, TaskEnd } from '../../../activities/graph-contract.ts';
+import { TASK_MARGIN_SECONDS } from '../../../src/core/task-on-node.ts';
 import { TASK_TYPE_NAMES } from '../../../src/core/task-types/index.ts';
 import { type AnyActivity, type Host, Worker } from '../../../src/simulation/temporal/index.ts';
 import { controlQueue, nodeQueue } from '../../../workflows/protocol.ts';
@@ -9,7 +10,8 @@ const MAX_BEAT_MS = 60_000;
 
 /** How tasks go on a node. */
 export interface TaskModel {
-  fails(task: string): boolean;
+  /** How its node tries a task that fails; undefined: it does not fail. */
+  fails(task: string): { readonly tries: number; readonly pause: number } | undefined;
   /** In seconds. */
   takes(task: string): number;
 }
@@ -41,9 +43,14 @@ export function startRehearsedNode(
     };
     const follow = async ({ task, generation }: RunTask): Promise<TaskEnd> => {
       const context = Context.current();
-      const { heartbeatTimeoutMs = MAX_BEAT_MS } = context.info;
+      const { heartbeatTimeoutMs = MAX_BEAT_MS, startToCloseTimeoutMs } = context.info;
+      // A node ends a task at its time limit, which the activity outlasts.
+      const limit = startToCloseTimeoutMs - TASK_MARGIN_SECONDS * 1000;
       const startedAt = time.now;
-      const endsAt = startedAt + Math.max(1, Math.round(tasks.takes(task) * 1000));
+      const failing = tasks.fails(task);
+      const { tries, pause: between } = failing ?? { tries: 1, pause: 0 };
+      const takes = (tasks.takes(task) * tries + between * (tries - 1)) * 1000;
+      const endsAt = startedAt + Math.max(1, Math.min(limit, Math.round(takes)));
       while (time.now < endsAt && !context.cancellationSignal.aborted) {
         await pause(Math.min(heartbeatTimeoutMs / 2, endsAt - time.now));
         context.heartbeat({ gen: generation });
@@ -53,8 +60,9 @@ export function startRehearsedNode(
         ended_at: new Date(time.now).toISOString(),
       };
       if (time.now < endsAt) return { outcome: 'cancelled', message: 'an operator cancelled it', ...times };
-      if (tasks.fails(task))
-        return { outcome: 'failed', message: 'it fails in this rehearsal', exit_code: 1, ...times };
+      const each = tries === 1 ? '' : `, at each of ${tries} tries`;
+      if (failing !== undefined)
+        return { outcome: 'failed', message: `it fails in this rehearsal${each}`, exit_code: 1, ...times };
       return { outcome: 'success', changed: true, ...times };
     };
     const ping = async ({ attempt }: { attempt?: RunTask }): Promise<AgentFacts> => ({
