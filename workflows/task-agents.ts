@@ -294,6 +294,12 @@ function endOf(error: unknown): TaskEnd {
     return isAway ? AWAY : { outcome: 'cancelled', message: 'the run was cancelled' };
   }
   const { type, message } = stepError(error);
+  // The server tries nothing again that is being cancelled: a failure after which it would be tried says nothing of the task.
+  if (error instanceof ActivityFailure && error.retryState === 'CANCEL_REQUESTED')
+    return {
+      outcome: 'cancelled',
+      message: `the run was cancelled, and how it ended is unknown: ${message}`.slice(0, 300),
+    };
   return { outcome: 'failed', message: `${type}: ${message}`.slice(0, 300) };
 }
 

@@ -723,6 +723,26 @@ describe('agents', () => {
     },
   );
 
+  it('a task that its agent leaves while it is being cancelled has not failed: how it ended is unknown', async () => {
+    const queue = rig.workflowId('node');
+    const graph = scriptedGraph({ plans: { default: pair }, queueOf: (id) => (id === 'n2' ? queue : undefined) });
+    const run_task = async () => {
+      await run.handle.cancel();
+      await eventually(async () =>
+        (await run.handle.fetchHistory()).events!.some((event) => event.activityTaskCancelRequestedEventAttributes),
+      );
+      throw agentGone();
+    };
+    const agent = await rig.runWorker({ taskQueue: queue, activities: { run_task } });
+    const run = await startGraphRun(rig, graph);
+    await run.ended();
+    expect(graph.rows().get('a@n2')!.end).toMatchObject({
+      outcome: 'cancelled',
+      message: expect.stringContaining('how it ended is unknown: its agent ended') as string,
+    });
+    await agent.stop();
+  });
+
   it('an exception of an agent is a failed task, not a failed run', async () => {
     const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
     const graph = scriptedGraph({ plans: { default: plan } });
