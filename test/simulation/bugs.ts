@@ -164,7 +164,7 @@ export const BUGS: readonly Bug[] = [
     '      handle(payloads[0]);\n    };\n    setHandler(defineSignal',
   ]),
   bug(
-    ['site', 'retry_node'],
+    ['cluster', 'pause', 'resume'],
     '0ccf5804',
     'a run that is resumed by another worker decides otherwise',
     'workflows/border.ts',
@@ -477,7 +477,7 @@ export const BUGS: readonly Bug[] = [
       '      forgetEnrolment(folder);\n      rmSync(file, { force: true });\n',
     ],
   ),
-  bug(['cluster', 'supervisor'], '1c2e2fda', 'two supervisors run one execution', 'src/agent/journal.ts', [
+  bug(['cluster', 'slow', 'agent'], '1c2e2fda', 'two supervisors run one execution', 'src/agent/journal.ts', [
     "    return createDurably(this.#path('claim.json'), JSON.stringify(identity));",
     "    replaceDurably(this.#path('claim.json'), JSON.stringify(identity));\n    return true;",
   ]),
@@ -506,7 +506,7 @@ export const BUGS: readonly Bug[] = [
     ['  if (identity.bootId !== bootId) return false;\n', ''],
   ),
   bug(
-    ['cluster', 'terminate', 'start'],
+    ['cluster', 'terminate'],
     '1c2e2fda',
     'tasks of a node do not wait for each other',
     'src/agent/node-lock.ts',

@@ -1,7 +1,7 @@
 import { MachineStatus, machineStatusName } from '@sitewright/maas';
 import type { ServedRegion } from '@sitewright/maas-simulator';
 import type { NodeReport } from '../../../src/core/contracts/site-run-report.ts';
-import type { RunReport } from '../../../src/core/site-run/index.ts';
+import { NOT_REDEPLOYED, type RunReport } from '../../../src/core/site-run/index.ts';
 import type { Execution } from '../../../src/simulation/temporal/index.ts';
 import type { RunRecord } from '../../../src/store/index.ts';
 import type { Observer } from '../../../worker/parts/simulation/installation.ts';
@@ -137,7 +137,10 @@ export class SiteChecks implements Observer {
     const holds = (this.inputs.get(run.originalRunId)?.hold_before ?? []) as readonly string[];
     if ((holds.includes('*') || holds.includes(group)) && !this.approved.has(run.originalRunId))
       this.#world.violated(`${workflowId} begins ${activityId}, and no one has approved it`);
-    for (const { policy } of execution.activities.values()) {
+    const parts = this.#world.temporal.executions.filter(
+      (one) => one.status === 'RUNNING' && one.parent?.runId === run.runId && one.parent.workflowId === run.workflowId,
+    );
+    for (const { policy } of [run, ...parts].flatMap((one) => [...one.activities.values()])) {
       const [other = '', , otherNode = ''] = policy.activityId.split(':');
       if (
         policy.activityId !== activityId &&
@@ -344,7 +347,9 @@ export class SiteChecks implements Observer {
     };
     const result = now.result as { readonly nodes?: Readonly<Record<string, number>> } | undefined;
     const isLost = now.failure?.message.includes('does not hold') ?? false;
-    if (isLost && this.restoredAt() === null && !this.comeBack.has(now.originalRunId))
+    // One that is reset in the moment of its end has ended before.
+    const wasOver = now.earlierRuns.length > 0 && this.#ended.has(now.originalRunId);
+    if (isLost && this.restoredAt() === null && !this.comeBack.has(now.originalRunId) && !wasOver)
       this.#world.violated(`${row.workflowId} was never gone, and has lost its claim: ${now.failure?.message}`);
     if (!isLost && !wanted[now.status]?.includes(row.outcome))
       this.#world.violated(`${row.workflowId} is ${now.status}, and the store says ${row.outcome}`);
@@ -450,8 +455,9 @@ export class SiteChecks implements Observer {
     const deployed = new Set(
       report.baremetal?.nodes.filter(({ state }) => state === 'success').map(({ name }) => name),
     );
-    for (const { name, state } of report.released ?? []) {
-      if (state !== 'success' || (this.touched.get(name) ?? 0) >= Date.parse(run.startedAt)) continue;
+    for (const { name, state, failure_kind, reason } of report.released ?? []) {
+      const isSaidBare = failure_kind === NOT_REDEPLOYED && reason?.startsWith('released') === true;
+      if ((state !== 'success' && !isSaidBare) || (this.touched.get(name) ?? 0) >= Date.parse(run.startedAt)) continue;
       const id = this.#effects().find(({ hostname }) => hostname === name)?.system_id;
       const hasLeft = this.#effects().some(
         ({ system_id, from, at }) =>
@@ -462,7 +468,7 @@ export class SiteChecks implements Observer {
           ?.to === MachineStatus.Deployed;
       if (wasDeployed && !hasLeft)
         this.#world.violated(`the report of ${run.workflowId} says that ${name} was released, and it never was`);
-      if (report.outcome !== 'failed' && !deployed.has(name))
+      if (state === 'success' && report.outcome !== 'failed' && !deployed.has(name))
         this.#world.violated(
           `the report of ${run.workflowId} (${report.outcome}) counts the release of ${name} as a success, and it is bare`,
         );

@@ -46,7 +46,7 @@ const FAULTS = [
     'power',
     'power at a call',
   ],
-  ...['reboot', 'reinstalled', 'disk full', 'clock', 'revoked'],
+  ...['reboot', 'reinstalled', 'disk full', 'clock', 'revoked', 'slow'],
 ];
 const HOUR = 3_600_000;
 const ORDERED_BEFORE_MS = 180_000;
@@ -238,6 +238,12 @@ async function live(
     const last = run.turns.length - 1;
     if (last >= 1) temporal.reset(run, people.int(1, last), 'by a person');
   };
+  /** When people last let a run go on, by workflow id. */
+  const resumedAt = new Map<string, number>();
+  const letGoOn = ({ workflowId }: Execution): void => {
+    pausedSince.delete(workflowId);
+    resumedAt.set(workflowId, time.now);
+  };
   let people = random.fork('people');
   const act = (own: Random): void => {
     people = own;
@@ -293,8 +299,19 @@ async function live(
     }
     if (run === undefined) return;
     try {
-      if (action === 'pause' || action === 'resume' || action === 'stop') {
-        if (action !== 'pause') pausedSince.delete(run.workflowId);
+      if ((action === 'pause' || action === 'resume') && people.chance(0.5)) {
+        if (action === 'resume') letGoOn(run);
+        const sentAt = time.now;
+        void temporal.update(run, action, [{ by: 'ann' }]).then(
+          () => {
+            const isOver = (resumedAt.get(run.workflowId) ?? -1) >= sentAt || run.status !== 'RUNNING';
+            if (action === 'pause' && !isOver && !pausedSince.has(run.workflowId))
+              pausedSince.set(run.workflowId, time.now);
+          },
+          (error: Error) => world.tell(`${action} was refused: ${error.message}`),
+        );
+      } else if (action === 'pause' || action === 'resume' || action === 'stop') {
+        if (action !== 'pause') letGoOn(run);
         temporal.signal(run, action, [{ by: 'ann' }]);
         if (action === 'stop') {
           ended.add(run.workflowId);
@@ -302,11 +319,13 @@ async function live(
         }
         if (action === 'pause') pausedSince.set(run.workflowId, time.now);
       } else if (action === 'cancel' || action === 'terminate') {
-        pausedSince.delete(run.workflowId);
+        letGoOn(run);
         ended.add(run.workflowId);
         temporal[action](run, 'by a person');
+        // Who ends a run starts another.
+        script.again(people.fork('instead'), start);
       } else if (action === 'reset') {
-        pausedSince.delete(run.workflowId);
+        letGoOn(run);
         stopped.delete(run.workflowId);
         reset(run);
       } else if (action === 'garbage') {
@@ -315,7 +334,7 @@ async function live(
         const { name, payload } = garbageFrom(people, to !== run);
         world.tell(`    ${name} ${JSON.stringify(payload)}`);
         // Its name alone lets the run go on, or end.
-        if (['stop', 'reject', 'resume'].includes(name)) pausedSince.delete(run.workflowId);
+        if (['stop', 'reject', 'resume'].includes(name)) letGoOn(run);
         if (['stop', 'reject'].includes(name)) ended.add(run.workflowId);
         if (people.chance(0.7)) temporal.signal(to, name, payload);
         else void temporal.update(to, name, payload).catch(() => undefined);
@@ -366,13 +385,15 @@ async function live(
         FAULTS.map((kind) => [1, kind] as const),
       );
       script.happens(what);
+      // Who sees it does something.
+      script.again(disasters, act);
       const { workers } = installation;
       const node = nodes.find(({ name }) => name === about) ?? disasters.pick(nodes);
       const downMs = disasters.int(1, 600) * 1000;
       if (what === 'agent') node.killAgent(downMs);
       else if (what === 'agent leaves') node.restartAgent();
       else if (what === 'agent restarts over and over')
-        for (let at = 0, ms = 0, times = disasters.int(3, 6); at < times; at++, ms += disasters.int(3, 40) * 1000)
+        for (let at = 0, ms = 0, times = disasters.int(3, 8); at < times; at++, ms += disasters.int(5, 15) * 1000)
           time.after(ms, () => node.restartAgent());
       else if (what === 'agent dies at a call') node.killWithin(disasters.int(0, 60), disasters.int(1, 20) * 1000);
       else if (what === 'supervisor') node.killSupervisor();
@@ -383,6 +404,7 @@ async function live(
       else if (what === 'disk full') node.fillDisk(disasters.pick([0, 1_000, 20_000, 2_000_000]), downMs);
       else if (what === 'clock')
         node.jumpClock(disasters.pick([-1, 1]) * disasters.pick([5, 300, 3_600, 90_000]) * 1000);
+      else if (what === 'slow') node.becomeSlow(downMs);
       else if (what === 'revoked') void node.revoke(downMs);
       else if (what === 'gateway is killed') gateway.kill(downMs);
       else if (what === 'kill' && workers.length > 0)

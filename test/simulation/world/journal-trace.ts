@@ -11,6 +11,8 @@ interface Attempt {
   owner?: string;
   /** Whether its task has run. */
   hasRun: boolean;
+  /** Whether a process has claimed it. */
+  isClaimed: boolean;
   /** Names of files that are not synced yet, with who has to do it. */
   readonly unsynced: Map<string, string>;
 }
@@ -28,10 +30,12 @@ export class JournalTrace {
   /** Of earlier installations of the node: their journals are gone. */
   readonly #past: (readonly TraceEvent[])[] = [];
   readonly #folder: string;
+  readonly #violated: (what: string) => void;
   #names = 0;
 
   /** @param folder of the node's journals */
-  constructor(machine: Machine, folder: string) {
+  constructor(machine: Machine, folder: string, violated: (what: string) => void) {
+    this.#violated = violated;
     this.#machine = machine;
     this.#folder = folder;
     machine.observer = {
@@ -60,7 +64,7 @@ export class JournalTrace {
       task.asked = generation;
       task.events.push({ what: 'ask', g: generation });
     }
-    const attempt = task.attempts.get(generation) ?? { hasRun: false, unsynced: new Map() };
+    const attempt = task.attempts.get(generation) ?? { hasRun: false, isClaimed: false, unsynced: new Map() };
     task.attempts.set(generation, attempt);
     return [task, attempt];
   }
@@ -75,6 +79,9 @@ export class JournalTrace {
     if (file === 'execution') this.#follow(task, attempt, g, false);
     else if (file === 'cancel') events.push({ what: 'cancel', g });
     else if (file === 'claim') {
+      if (attempt.isClaimed)
+        this.#violated(`attempt ${g} of ${name} on ${this.#machine.name} is claimed by a second process`);
+      attempt.isClaimed = true;
       if (attempt.follower === undefined) this.#follow(task, attempt, g, true);
       events.push({ what: 'launch', f: attempt.follower!, x }, { what: 'claim', x });
       delete attempt.follower;
@@ -142,6 +149,7 @@ export class JournalTrace {
           if (this.#find(name, g, file)) left.push([g, file]);
         delete attempt.owner;
         delete attempt.follower;
+        attempt.isClaimed = this.#find(name, g, 'claim');
         attempt.unsynced.clear();
       }
       events.push({ what: 'cut', left: new Set(left) });

@@ -194,6 +194,8 @@ export class Machine {
   observer: MachineObserver | undefined;
   /** Whether the kernel has no watches of files left. */
   hasWatches = true;
+  /** Until then it is busy with other things: programs start late. */
+  slowUntil = 0;
   /** The next so many changes by system calls go well; then it springs, in the middle of what the process does. */
   trap: { left: number; readonly spring: (process: Process) => void } | undefined;
   #nextPid = 100;
@@ -256,7 +258,9 @@ export class Machine {
       process.files.set(descriptor, file);
     }
     // Now and then a machine is slow to start a program.
-    this.#begin(process, found, this.random.chance(0.1) ? this.random.int(100, 8_000) : this.random.int(1, 20));
+    const [least, most] =
+      this.time.now < this.slowUntil ? [1_000, 90_000] : this.random.chance(0.1) ? [100, 8_000] : [1, 20];
+    this.#begin(process, found, this.random.int(least!, most!));
     return child;
   }
 

@@ -70,7 +70,7 @@ export class SimulatedNode {
     this.name = name;
     this.#tasks = tasks;
     this.machine = new Machine(name, world.time, world.random.fork(`machine ${name}`), (line) => world.tell(line));
-    this.journal = new JournalTrace(this.machine, nodeFolder(STATE, name));
+    this.journal = new JournalTrace(this.machine, nodeFolder(STATE, name), (what) => world.violated(what));
     this.#install();
   }
 
@@ -276,6 +276,12 @@ export class SimulatedNode {
     });
   }
 
+  /** Something else takes its processors. */
+  becomeSlow(ms: number): void {
+    this.#world.tell(`${this.name} is slow for ${Math.round(ms / 1000)} s`);
+    this.machine.slowUntil = this.#world.time.now + ms;
+  }
+
   jumpClock(ms: number): void {
     this.#world.tell(`the clock of ${this.name} jumps by ${Math.round(ms / 1000)} s`);
     this.machine.clock.skewMs += ms;
@@ -285,6 +291,7 @@ export class SimulatedNode {
   recover(): void {
     this.machine.trap = undefined;
     this.machine.clock.skewMs = 0;
+    this.machine.slowUntil = 0;
     this.startAgent();
   }
 

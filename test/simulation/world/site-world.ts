@@ -123,8 +123,8 @@ async function live(
     max_parallel_nodes: 8,
     heartbeat_seconds: 30,
   });
-  const { maasFails, maasLosesAnswers, maasLate } = wanted.weather;
-  checks.maasTroubled = maasFails > 0 || maasLosesAnswers > 0 || maasLate > 0;
+  // A request for a deployment may arrive when its run has given it up.
+  checks.maasTroubled = wanted.weather.maasLate > 0;
   installation.startWorker();
   installation.startWorker();
 
@@ -438,7 +438,11 @@ async function live(
       );
   };
   for (let at = 1; at < wanted.runs; at++)
-    script.plan('start', plan.int(60, wanted.hours * 3600) * 1000, (own) => startSomething(own));
+    script.plan('start', plan.int(60, wanted.hours * 3600) * 1000, (own) => {
+      startSomething(own);
+      // Who has started a run stays with it.
+      for (const who of ['ann', 'bob']) script.again(own.fork(who), (next) => act(next, null));
+    });
   for (let at = 0; at < wanted.people; at++) {
     // Most while something happens.
     const when = plan.chance(0.7) ? plan.int(1, 2_400) * 1000 : plan.int(0, faultsEndAt);
@@ -446,7 +450,7 @@ async function live(
   }
   for (let at = 0; at < wanted.disasters; at++) {
     const when = plan.chance(0.7) ? plan.int(1, 2_400) * 1000 : plan.int(0, faultsEndAt);
-    beside('fault', when, (disasters) => {
+    beside('fault', when, (disasters, about) => {
       const workers = installation.workers;
       const what = mix.weighed<string>(disasters, [
         [4, 'kill'],
@@ -459,6 +463,8 @@ async function live(
         [2, 'temporal'],
       ]);
       script.happens(what);
+      // Who sees it does something.
+      script.again(disasters, (own) => act(own, about));
       if (what === 'kill all') for (const worker of workers) installation.kill(worker, disasters.int(1, 120) * 1000);
       else if (workers.length > 0 && what === 'kill')
         installation.kill(disasters.pick(workers), disasters.int(1, 300) * 1000);

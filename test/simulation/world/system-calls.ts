@@ -218,6 +218,7 @@ const FILE_CALLS = {
   renameSync(process: Process, from: string, to: string): void {
     const { disk, at } = placeOf(process, from);
     disk.rename(at, placeOf(process, to).at);
+    process.machine.observer?.linked(process, to);
     process.machine.changed(dirname(to));
   },
   unlinkSync(process: Process, path: string): void {
