@@ -66,7 +66,7 @@ export interface Child {
 }
 
 /** As in the SDK's core. */
-export const CHILD_CANCELLATION = { abandon: 0, tryCancel: 1, waitRequested: 3 } as const;
+export const CHILD_CANCELLATION = { abandon: 0, tryCancel: 1 } as const;
 
 /** One run of a workflow. */
 export interface Execution extends RunIdentity {

@@ -3,7 +3,6 @@ import {
   type ActivityPolicy,
   CHILD_CANCELLATION,
   type Child,
-  cancelledChild,
   type Execution,
   type Parent,
   type PendingActivity,
@@ -559,13 +558,14 @@ export class SimulatedTemporal {
       this.event(execution, 'RequestCancelExternalWorkflowExecutionInitiated', target?.workflowId ?? '', false);
       this.#send(execution, () => {
         const found = this.#target(target?.workflowId ?? '', target?.runId ?? '');
-        const isOpen = found?.status === 'RUNNING';
-        if (isOpen) this.cancel(found);
-        const event = isOpen
+        // One that has ended takes it, unlike a signal: nothing is left to do. No one may ask itself.
+        const isTaken = found !== undefined && found !== execution;
+        if (isTaken && found.status === 'RUNNING') this.cancel(found);
+        const event = isTaken
           ? 'ExternalWorkflowExecutionCancelRequested'
           : 'RequestCancelExternalWorkflowExecutionFailed';
         this.event(execution, event, target?.workflowId ?? '', false);
-        const failure = isOpen ? undefined : failureNamed('unable to cancel external workflow');
+        const failure = isTaken ? undefined : failureNamed('unable to cancel external workflow');
         this.arrived(execution, {
           resolveRequestCancelExternalWorkflow: { seq: seq ?? 0, ...(failure ? { failure } : {}) },
         });
@@ -592,8 +592,11 @@ export class SimulatedTemporal {
       this.#close(execution, 'CANCELLED', undefined, { ...failureNamed('cancelled'), canceledFailureInfo: {} });
     } else if (command.continueAsNewWorkflowExecution)
       this.#continue(execution, command.continueAsNewWorkflowExecution);
-    else if (command.setPatchMarker) this.event(execution, 'MarkerRecorded', '', false);
-    else if (!command.cancelSignalWorkflow)
+    else if (command.setPatchMarker) {
+      this.event(execution, 'MarkerRecorded', '', false);
+      // The SDK keeps the patches of a workflow in a search attribute.
+      this.event(execution, 'UpsertWorkflowSearchAttributes', '', false);
+    } else if (!command.cancelSignalWorkflow)
       throw new Error(`the simulated server does not know the command ${Object.keys(command).join(', ')}`);
   }
 
@@ -704,7 +707,10 @@ export class SimulatedTemporal {
     });
   }
 
-  /** What a child is asked is refused unless it is open under the run that its parent knows, and of this execution (seen with server 1.29). */
+  /**
+   * An open child of the execution before a reset refuses it; one that has ended takes it (seen with server 1.29). The SDK waits for the
+   * end of a child in mode `WAIT_CANCELLATION_REQUESTED`, too.
+   */
   #askChildToCancel(execution: Execution, seq: number): void {
     const entry = execution.children.get(seq);
     if (entry === undefined || entry.cancellation === CHILD_CANCELLATION.abandon) return;
@@ -713,15 +719,13 @@ export class SimulatedTemporal {
     this.event(execution, 'RequestCancelExternalWorkflowExecutionInitiated', entry.workflowId, false);
     this.#send(execution, () => {
       const child = this.#byRun.get(entry.runId!);
-      const isOurs = child?.status === 'RUNNING' && child.parent?.runId === execution.runId;
-      if (isOurs) this.cancel(child, 'by its parent');
-      const event = isOurs
+      const isOpen = child?.status === 'RUNNING';
+      const isTaken = child !== undefined && (!isOpen || child.parent?.runId === execution.runId);
+      if (isTaken && isOpen) this.cancel(child, 'by its parent');
+      const event = isTaken
         ? 'ExternalWorkflowExecutionCancelRequested'
         : 'RequestCancelExternalWorkflowExecutionFailed';
       this.event(execution, event, entry.workflowId, false);
-      if (!isOurs || entry.isResolved || entry.cancellation !== CHILD_CANCELLATION.waitRequested) return;
-      entry.isResolved = true;
-      this.arrived(execution, { resolveChildWorkflowExecution: { seq, result: cancelledChild(entry) } });
     });
   }
 
@@ -759,7 +763,8 @@ export class SimulatedTemporal {
           ? child
           : undefined
         : this.#target(workflowExecution?.workflowId ?? '', workflowExecution?.runId ?? '');
-      const isOpen = target?.status === 'RUNNING';
+      // No one may signal itself.
+      const isOpen = target?.status === 'RUNNING' && target !== execution;
       if (isOpen && !isDelivered)
         this.#signal(target, signalName ?? '', (args ?? []) as Payload[], (headers ?? {}) as Record<string, Payload>);
       const event = isOpen ? 'ExternalWorkflowExecutionSignaled' : 'SignalExternalWorkflowExecutionFailed';
