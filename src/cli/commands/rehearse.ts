@@ -141,8 +141,9 @@ function awayOf(text: string): { readonly seconds: number; readonly after?: numb
 
 async function present(session: Session, flags: OutputFlags, rehearsal: Rehearsal): Promise<void> {
   const { rehearsalText } = await import('../views/rehearsal.ts');
+  const cluster = rehearsal.cluster === null ? undefined : session.textOf('cluster', rehearsal.cluster);
   session.foundChanges(rehearsal.steps.length > 0);
-  await printOne(session.terminal, flags, rehearsal, rehearsalText(rehearsal, session.terminal.color));
+  await printOne(session.terminal, flags, rehearsal, rehearsalText(rehearsal, session.terminal.color, cluster));
   if (
     rehearsal.outcome !== 'success' &&
     rehearsal.outcome !== 'success_with_failures' &&

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createProgram } from '../../../src/cli/program.ts';
+import { rehearsalText } from '../../../src/cli/views/rehearsal.ts';
 import { API } from '../../../src/core/contracts/api.ts';
 import { BUDGETS } from '../../../src/core/contracts/budget.ts';
+import type { Rehearsal } from '../../../src/core/contracts/index.ts';
 import { cli, recordingTerminal } from './recording-terminal.ts';
 import { type StubApi, type StubRequest, stubApi } from './stub-api.ts';
 
@@ -148,5 +150,34 @@ describe('the request of a rehearsal', () => {
     const started = fieldsOf('POST /graphs/execute/').filter((field) => field !== 'cluster');
     expect(started).toContain('from');
     expect(fieldsOf('POST /clusters/:id/rehearsals')).toEqual(expect.arrayContaining([...started]));
+  });
+});
+
+describe('the text of a rehearsal', () => {
+  const step = (node: string, from: number, to: number, state = 'success') => ({
+    ...{ what: 'configure', graph: 'default', node, from, to, state },
+  });
+  const event = (at: number) => ({ at, text: `task ${at} done` });
+  const shown = (more: object) => rehearsalText({ ...REHEARSAL, ...more } as Rehearsal, false, 'cluster lab');
+
+  it('has a line for each step of a few', () => {
+    const text = shown({ steps: [step('node-1', 0, 45), step('node-2', 45, 90, 'failed')] });
+    expect(text).toContain('Rehearsal of execute_graph on cluster lab: success after 1m30s');
+    expect(text).toContain(`configure node-1  ${'█'.repeat(20)}${' '.repeat(20)}  45s\n`);
+    expect(text).toContain(`configure node-2  ${' '.repeat(20)}${'█'.repeat(20)}  45s  failed`);
+  });
+
+  it('has a line for each node of many steps, and shows where one fails', () => {
+    const steps = Array.from({ length: 61 }, (_, at) => step('node-1', at, at + 1));
+    const text = shown({ steps: [...steps, step('node-2', 45, 90, 'failed')] });
+    expect(text).toContain(`node-1  ${'█'.repeat(27)}${' '.repeat(13)}  61 steps\n`);
+    expect(text).toContain(`node-2  ${' '.repeat(20)}${'█'.repeat(19)}x  1 step, failed: 1\n`);
+    expect(text).not.toContain('configure');
+  });
+
+  it('has the beginning and the end of many events', () => {
+    const text = shown({ events: Array.from({ length: 100 }, (_, at) => event(at)) });
+    expect(text).toContain('task 29 done\n  40 more: -f json has them\n   0:01:10  task 70 done\n');
+    expect(text).toContain('task 99 done\n');
   });
 });

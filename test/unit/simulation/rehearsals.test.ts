@@ -299,6 +299,8 @@ describe('a rehearsal of a cluster', () => {
     expect(report.graphs[0]?.failed_tasks).toMatchObject([
       { task: 'configure', reason: 'it fails in this rehearsal, at each of 3 tries (exit code 1)' },
     ]);
+    // Its number is that of no run.
+    expect(report.next_step).toContain('sitewright graph execute --from RUN');
     expect(rehearsal.steps.some(({ what, node }) => what === 'check' && node === 'node-2')).toBe(false);
     await expect(rehearsals.cluster(cluster, { graphs }, { fail_tasks: [{ task: 'configur' }] })).rejects.toThrow(
       /Did you mean 'configure'/,

@@ -258,9 +258,15 @@ async function resultOf(
     events_omitted: Math.max(0, events.length - MAX_EVENTS),
     steps: steps.slice(0, MAX_STEPS),
     steps_omitted: Math.max(0, steps.length - MAX_STEPS),
-    report: report ?? null,
-    software: software ?? null,
+    report: report === undefined ? null : ofNoNumber(report),
+    software: software === undefined ? null : ofNoNumber(software),
   };
+}
+
+/** A report whose next step names no run: the number is that of no run, or of another one. */
+function ofNoNumber<Report extends { readonly next_step?: string }>(report: Report): Report {
+  const { next_step } = report;
+  return next_step === undefined ? report : { ...report, next_step: next_step.replace(/ --from \d+/, ' --from RUN') };
 }
 
 type RehearsedEvent = Rehearsal['events'][number];
