@@ -4,8 +4,6 @@ interface Events {
   readonly thing: string;
   readonly simulated: readonly string[];
   readonly real: readonly string[];
-  /** Of the run itself, on the real server. */
-  readonly workflow: readonly string[];
 }
 
 /** What a real server decides by its timing alone: either history is right. */
@@ -16,24 +14,8 @@ interface Freedom {
   readonly explains: (events: Events) => boolean;
 }
 
-const CLOSES_CHILD = /^ChildWorkflowExecution(Completed|Failed|Canceled|Terminated|TimedOut)$/;
-const CLOSES = /^WorkflowExecution(Completed|Failed|Canceled|Terminated|TimedOut|ContinuedAsNew)$/;
-
-const withoutClose = (events: readonly string[]): string =>
-  JSON.stringify(events.filter((one) => !CLOSES_CHILD.test(one)));
-
 /** Each with its reason. What none of them explains is a fault of the simulation, or a new line here. */
 export const FREEDOMS: readonly Freedom[] = [
-  {
-    name: 'a child ends beside its parent',
-    reason:
-      'A server tells a parent of the end of its child by a task of its own (RecordChildExecutionCompleted), while a worker may be ending the parent: the parent, which waits only for the request to be passed on, has the event before its end, or not at all.',
-    explains: ({ thing, simulated, real, workflow }) =>
-      thing.startsWith('child ') &&
-      workflow.some((one) => CLOSES.test(one)) &&
-      simulated.length !== real.length &&
-      withoutClose(simulated) === withoutClose(real),
-  },
   {
     name: 'requests to another workflow arrive in either order',
     reason:

@@ -123,7 +123,7 @@ function differencesOf(mine: Seen, theirs: Seen): string[] {
       if (other === undefined) return;
       for (const thing of new Set([...Object.keys(run), ...Object.keys(other)])) {
         const [one = [], two = []] = [run[thing], other[thing]];
-        const events = { thing, simulated: one, real: two, workflow: other.workflow ?? [] };
+        const events = { thing, simulated: one, real: two };
         const freedom = FREEDOMS.find(({ explains }) => explains(events));
         if (freedom === undefined) compare(`${id}, run ${at + 1}, ${thing}`, run[thing], other[thing]);
         else explained.set(freedom.name, (explained.get(freedom.name) ?? 0) + 1);
