@@ -225,7 +225,7 @@ async function live(
       const one = people.pick(ended);
       if (open().some(({ workflowId }) => workflowId === one.workflowId)) return;
       checks.comeBack.add(one.originalRunId);
-      runs.push(temporal.reset(one, people.int(1, one.turns.length - 1), 'by a person'));
+      runs.push(temporal.reset(one, people.int(0, one.turns.length - 1), 'by a person'));
       return;
     }
     if (action.endsWith('of a part')) {
@@ -286,7 +286,7 @@ async function live(
         case 'reset': {
           letGoOn(run);
           if (run.turns.length < 2) return;
-          runs.push(temporal.reset(run, people.int(1, run.turns.length - 1), 'by a person'));
+          runs.push(temporal.reset(run, people.int(0, run.turns.length - 1), 'by a person'));
           return;
         }
         case 'retry_node':
