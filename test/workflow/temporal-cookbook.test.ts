@@ -62,8 +62,16 @@ async function run(line: string): Promise<string> {
   const command = line
     .replace(/^temporal /, `'${inject('temporalBinary')}' `)
     .replace('127.0.0.1:8081', `127.0.0.1:${port}`);
-  const { stdout } = await promisify(execFile)('bash', ['-c', command], { env, timeout: 120_000 });
-  return stdout;
+  for (;;) {
+    try {
+      const { stdout } = await promisify(execFile)('bash', ['-c', command], { env, timeout: 120_000 });
+      return stdout;
+    } catch (error) {
+      // Of batches, a server takes few requests a second. It has refused this one.
+      if (!(error as Error).message.includes('rate limit exceeded')) throw error;
+      await lookAgain();
+    }
+  }
 }
 
 /** A server does one batch of a namespace at a time, and has no other way to show that the last one has ended. */
