@@ -14,6 +14,10 @@ import { isChange, WouldChange } from './would-change.ts';
 const LIMIT_MS = 90_000;
 /** Rehearsals wait for each other, and large ones take minutes: the API ends them sooner than this. */
 const REHEARSAL_MS = (BUDGETS.rehearsing.seconds + 30) * 1000;
+const LIMITS_MS: Readonly<Partial<Record<string, number>>> = {
+  'POST /sites/:site/rehearsals': REHEARSAL_MS,
+  'POST /clusters/:id/rehearsals': REHEARSAL_MS,
+} satisfies Partial<Record<At, number>>;
 
 export interface OperatorNote {
   readonly reason?: string;
@@ -185,7 +189,7 @@ export class ApiClient {
   }
 
   async #send(at: string, ask: Sent, accept: string, signal?: AbortSignal, alsoGood?: number) {
-    const { user, limitMs = at.endsWith('/rehearsals') ? REHEARSAL_MS : LIMIT_MS } = this.#options;
+    const { user, limitMs = LIMITS_MS[at] ?? LIMIT_MS } = this.#options;
     const fetching = this.#options.fetch ?? fetch;
     const { method, url } = this.#addressOf(at, ask);
     const { body } = ask;

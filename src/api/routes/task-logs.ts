@@ -5,6 +5,7 @@ import type { LogPart } from '../../agent/logs/task-logs.ts';
 import type { LogEvent, runRoutes } from '../../core/contracts/run.ts';
 import { MarkedOutput } from '../../core/text/marked-output.ts';
 import type { Operations } from '../../ops/index.ts';
+import { clientGone } from '../requests/client-gone.ts';
 import { isTrue } from '../requests/given.ts';
 import type { Asked } from '../serve.ts';
 
@@ -15,12 +16,10 @@ export const taskLog =
   (taskLogs: Operations['taskLogs']) =>
   async (request: Asked<(typeof runRoutes)['GET /runs/:run/nodes/:node/tasks/:task/log']>, reply: FastifyReply) => {
     const { follow, ...rest } = request.query;
-    const stop = new AbortController();
-    request.raw.socket.once('close', () => stop.abort());
     const { attempt, parts } = await taskLogs.open({
       ...request.params,
       follow: isTrue(follow) ?? false,
-      stop: stop.signal,
+      stop: clientGone(reply),
       ...rest,
     });
     const asEvents = (request.headers.accept ?? '').includes(EVENTS);

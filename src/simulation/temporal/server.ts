@@ -78,8 +78,7 @@ export class SimulatedTemporal {
   readonly random: Random;
   readonly faults: Faults;
   readonly executions: Execution[] = [];
-  readonly workers: Worker[] = [];
-  readonly #known = new Set<Worker>();
+  readonly workers = new Set<Worker>();
   /** Those that may poll a queue: a cluster has a worker a node. */
   readonly #byQueue = new Map<string, Worker[]>();
   readonly #newest = new Map<string, Execution>();
@@ -109,9 +108,8 @@ export class SimulatedTemporal {
 
   /** A worker polls now, or again. */
   join(worker: Worker): void {
-    if (!this.#known.has(worker)) {
-      this.#known.add(worker);
-      this.workers.push(worker);
+    if (!this.workers.has(worker)) {
+      this.workers.add(worker);
       this.#byQueue.clear();
     }
     for (const retry of [...this.#waiting]) {
@@ -128,7 +126,7 @@ export class SimulatedTemporal {
   pollers(queue: string, kind: 'workflow' | 'activity'): Worker[] {
     let ofQueue = this.#byQueue.get(queue);
     if (ofQueue === undefined) {
-      ofQueue = this.workers.filter((worker) => worker.serves(queue));
+      ofQueue = [...this.workers].filter((worker) => worker.serves(queue));
       this.#byQueue.set(queue, ofQueue);
     }
     return ofQueue.filter((worker) => worker.polls(queue, kind));

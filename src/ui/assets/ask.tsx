@@ -148,13 +148,18 @@ function Ask<Plan>(asked: Asked<Plan> & { readonly onClose: () => void }) {
   const whyId = useId();
   const planned = !isTyping && shown?.of === filled ? shown?.plan : undefined;
   const why = plan && whyNot(planned);
-  const submit = async (form: HTMLFormElement): Promise<void> => {
-    if (why !== undefined) return;
+  /** What is filled in, if it can be acted upon; else it says what is missing. */
+  const ready = (form: HTMLFormElement): Given | undefined => {
+    if (why !== undefined) return undefined;
     const filled = new FormData(form);
-    const given = givenIn(filled);
     const missing = fields.find(({ name, type, needed }) => type === 'choices' && needed && !filled.has(name));
-    if (missing !== undefined)
-      return setProblem({ detail: `${missing.label}: no selection.`, hint: 'Select at least one.' });
+    if (missing === undefined) return givenIn(filled);
+    setProblem({ detail: `${missing.label}: no selection.`, hint: 'Select at least one.' });
+    return undefined;
+  };
+  const submit = async (form: HTMLFormElement): Promise<void> => {
+    const given = ready(form);
+    if (given === undefined) return;
     if (given.texts.by !== undefined) operator.name = given.texts.by;
     setBusy(true);
     try {
@@ -167,8 +172,10 @@ function Ask<Plan>(asked: Asked<Plan> & { readonly onClose: () => void }) {
     }
   };
   const toRehearsal = (address: NonNullable<typeof rehearse>): void => {
-    if (why !== undefined || !form.current?.reportValidity()) return;
-    const href = address(givenIn(new FormData(form.current)), planned?.data as Plan);
+    if (!form.current?.reportValidity()) return;
+    const given = ready(form.current);
+    if (given === undefined) return;
+    const href = address(given, planned?.data as Plan);
     close();
     go(href);
   };

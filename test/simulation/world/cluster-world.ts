@@ -577,7 +577,7 @@ async function live(
     digest: createHash('sha256').update(story.join('\n')).digest('hex').slice(0, 16),
     events: time.events,
     turns: temporal.turnsDone,
-    replays: temporal.workers.reduce((sum, { replays }) => sum + replays, 0),
+    replays: [...temporal.workers].reduce((sum, { replays }) => sum + replays, 0),
     changes: nodes.reduce((sum, node) => sum + node.effects.length, 0),
     simulatedMs: time.now - time.start,
     outcomes: temporal.executions

@@ -537,7 +537,7 @@ async function live(
     digest: createHash('sha256').update(story.join('\n')).digest('hex').slice(0, 16),
     events: time.events,
     turns: temporal.turnsDone,
-    replays: temporal.workers.reduce((sum, { replays }) => sum + replays, 0),
+    replays: [...temporal.workers].reduce((sum, { replays }) => sum + replays, 0),
     changes: checks.changes,
     simulatedMs,
     outcomes,
