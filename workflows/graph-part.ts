@@ -15,6 +15,7 @@ import {
   shouldContinue,
   type TaskEnd,
 } from '../src/core/graph-run/index.ts';
+import { claimLost } from '../src/core/run/index.ts';
 import {
   apply,
   createScheduler,
@@ -38,6 +39,7 @@ import { type Pieces, readPiece } from './answers.ts';
 import { callActivity } from './border.ts';
 import type { KeptPart, PartOf, TaskRun } from './contract.ts';
 import type { Control } from './control.ts';
+import { stepError } from './failures.ts';
 import { Agents } from './task-agents.ts';
 
 interface PartListener {
@@ -150,7 +152,10 @@ export class PartDriver {
     };
   }
 
-  /** Resolves when the scheduler has finished and all rows are written, or after a cancellation when all attempts have ended. */
+  /**
+   * Resolves when the scheduler has finished and all rows are written, or after a cancellation when all attempts have ended.
+   * Rejects if rows could not be written: at once if that is because the run has lost its claim.
+   */
   async drive(): Promise<GraphEnd | undefined> {
     const control = this.#control;
     for (;;) {
@@ -158,7 +163,7 @@ export class PartDriver {
       this.#steer();
       // Before the turn, while the events are not processed yet: nothing new has started.
       this.#continuesAsNew =
-        this.#running === 0 && !this.#finished && !control.cancelled && this.#shouldContinueAsNew();
+        this.#running === 0 && !this.#finished && !this.#isCutShort() && this.#shouldContinueAsNew();
       if (this.#continuesAsNew) break;
       if (this.#wakeAt !== null && this.#wakeAt <= now) {
         this.#wakeAt = null;
@@ -167,7 +172,7 @@ export class PartDriver {
       if (this.#inbox.length > 0) this.#turn(now);
       this.#records.flush();
       const again = this.#listener.turned();
-      if (this.#running === 0 && (this.#finished || control.cancelled)) break;
+      if (this.#running === 0 && (this.#finished || this.#isCutShort())) break;
       // Attempts that could not be sent have ended already.
       if (this.#inbox.length > 0) continue;
       // Any turn writes due rows and reports, so their timer may be late. A retry starts on time.
@@ -179,6 +184,11 @@ export class PartDriver {
     this.#alarm.stop();
     await this.#records.drain();
     return this.#end;
+  }
+
+  /** Nothing starts any more. A run that has lost its cluster does not wait for its operators: the cluster is another run's. */
+  #isCutShort(): boolean {
+    return this.#control.cancelled || this.#records.hasLostClaim;
   }
 
   /** Puts operators' requests before all other events. A part of a split graph receives them from the coordinator. */
@@ -218,8 +228,8 @@ export class PartDriver {
   #execute(command: SchedulerCommand, now: number): void {
     switch (command.type) {
       case 'start':
-        // Nothing starts after a cancellation, even if the scheduler has not processed it yet.
-        if (this.#control.cancelled) return;
+        // Not even if the scheduler has not processed it yet.
+        if (this.#isCutShort()) return;
         this.ledger.note(command, now);
         this.#start(command);
         return;
@@ -361,6 +371,9 @@ class Records {
   /** Number of batches written or being written. */
   get sequence(): number {
     return this.#sequence;
+  }
+  get hasLostClaim(): boolean {
+    return this.#failure !== null && claimLost(stepError(this.#failure.error)) !== undefined;
   }
   /** Writes due records. Call it after every event. */
   flush(): void {

@@ -31,6 +31,12 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
   { seed: 400, showed: 'as 315' },
   { seed: 724, showed: 'the check: who asks in the last moment of a pause may be told that it is over' },
   {
+    seed: 794,
+    showed:
+      'the simulation: an end that came while its activity was being cancelled; a part that had lost its cluster went on',
+    heldBy: `${TROUBLE}: a run that has lost its cluster, and that holds for its operator, > ends by itself, and starts nothing more: %s`,
+  },
+  {
     seed: 992,
     showed: 'the check: a reinstalled node has lost the effect of an attempt with its journal, and does it again',
   },

@@ -146,6 +146,26 @@ describe('several graphs', () => {
   });
 });
 
+describe('a run that has lost its cluster, and that holds for its operator,', () => {
+  it.each([
+    ['in one piece', {}],
+    ['in parts', { partOf: (id: string) => Number(id === 'n2') }],
+  ])('ends by itself, and starts nothing more: %s', async (_, split) => {
+    const graph = scriptedGraph({ plans: { default: pair }, ...split });
+    graph.ends.set('a@n1', [failed('no disk')]);
+    graph.hold.add('a@n2');
+    graph.overrides.record_tasks = async () => {
+      throw ApplicationFailure.nonRetryable('this run does not hold cluster 1: run 16 holds it', 'ClaimLost');
+    };
+    const run = await startGraphRun(rig, graph, [{ cluster: 1, hold_on_failure: true }]);
+    (await graph.heldTask('a@n2')).finish();
+    const { failure } = await run.ended();
+    expect(causeOf(failure)).toMatchObject({ message: expect.stringContaining('does not hold cluster 1') as string });
+    expect(graph.began).not.toContain('b@n1');
+    await recordHistory(run.handle, `execute_graph--claim-lost-${'partOf' in split ? 'parts' : 'alone'}`);
+  });
+});
+
 it('a run in parts continues after a reset, with new children in place of the old ones', async () => {
   const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
   graph.hold.add('all');

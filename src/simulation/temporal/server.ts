@@ -480,11 +480,27 @@ export class SimulatedTemporal {
       execution.failedTasks = 0;
       this.turnsDone++;
       execution.task = 'none';
+      this.#settle(execution, done.activations);
       if (this.#complete(execution, { at, historyLength, ...done }, updates)) worker.recorded(execution);
       if (fault === 'lost-cache') worker.forget(execution);
       this.wake(execution);
       await this.#answerQueries(execution);
     });
+  }
+
+  /** What the SDK has told the run within its workflow task, of what it cancelled there, is told once: an end that came meanwhile is dropped. */
+  #settle(execution: Execution, activations: Turn['activations']): void {
+    for (const { resolveActivity, resolveChildWorkflowExecution: child } of activations
+      .slice(1)
+      .flatMap(({ jobs }) => jobs)) {
+      execution.inbox = execution.inbox.filter(
+        (job) =>
+          !(resolveActivity && job.resolveActivity?.seq === resolveActivity.seq) &&
+          !(child && job.resolveChildWorkflowExecution?.seq === child.seq),
+      );
+      const known = child && execution.children.get(child.seq ?? 0);
+      if (known) known.isResolved = true;
+    }
   }
 
   /** Whether the turn left a trace in the history. */

@@ -296,6 +296,5 @@ function childWithin(seq: number, execution: Execution): Job[] {
   const { abandon, tryCancel } = CHILD_CANCELLATION;
   if (entry === undefined || entry.isResolved || ![abandon, tryCancel].some((one) => one === entry.cancellation))
     return [];
-  entry.isResolved = true;
   return [{ resolveChildWorkflowExecution: { seq, result: cancelledChild(entry) } }];
 }

@@ -20,7 +20,7 @@ import { FAIR, type GatewayWeather, SimulatedGateway } from './gateway-port.ts';
 import { processOf } from './machine.ts';
 import { mixOf } from './mix.ts';
 import { hasSucceeded, SimulatedNode } from './node-agent.ts';
-import { Script, stateOf } from './script.ts';
+import { ENDS_WITHIN_MS, notEnded, Script, stateOf, stillOpen } from './script.ts';
 import { takeOverSystemCalls } from './system-calls.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -50,7 +50,6 @@ const FAULTS = [
 ];
 const HOUR = 3_600_000;
 const ORDERED_BEFORE_MS = 180_000;
-const ENDS_WITHIN_MS = 48 * HOUR;
 
 /** Lives through one seed: runs of graphs on the nodes of a cluster. */
 export async function simulateCluster(
@@ -449,14 +448,9 @@ async function live(
   });
 
   const limit = time.now + faultsEndAt + ENDS_WITHIN_MS;
-  // A part that is left of before a reset, and that the run did not start again, waits for ever (docs/explain/guarantees.md).
-  const isLeft = ({ parent }: Execution): boolean =>
-    parent !== undefined && temporal.find(parent.workflowId, parent.runId).resetTo !== null;
-  const isOver = (): boolean =>
-    isCalm && script.isReconciled && temporal.executions.every((one) => one.status !== 'RUNNING' || isLeft(one));
+  const isOver = (): boolean => isCalm && script.isReconciled && stillOpen(temporal).length === 0;
   while (world.violation === null && !isOver() && (await time.step())) {
-    if (time.now > limit)
-      world.violated(`${open()[0]?.workflowId} did not end within ${ENDS_WITHIN_MS / HOUR} hours after the last fault`);
+    if (time.now > limit) world.violated(notEnded(temporal));
   }
   if (world.violation === null) await checkEnd();
 

@@ -127,6 +127,24 @@ export class Script {
   }
 }
 
+/**
+ * What has to end yet. Not that which is left of before a reset and that its run did not start again: it waits for someone to terminate
+ * it (docs/explain/guarantees.md).
+ */
+export const stillOpen = (temporal: SimulatedTemporal): Execution[] =>
+  temporal.executions.filter(
+    ({ status, parent }) =>
+      status === 'RUNNING' && (parent === undefined || temporal.find(parent.workflowId, parent.runId).resetTo === null),
+  );
+
+/** With no faults left, every run ends within this time. */
+export const ENDS_WITHIN_MS = 48 * 3_600_000;
+
+export function notEnded(temporal: SimulatedTemporal): string {
+  const left = stillOpen(temporal).map(({ workflowId }) => workflowId);
+  return `${left.join(', ')} did not end within ${ENDS_WITHIN_MS / 3_600_000} hours after the last fault`;
+}
+
 /** In the order in which one of several counts. */
 const STEPS = [
   ...['abort', 'look', 'release', 'deploy', 'prepare', 'run_task', 'ping', 'cancel_task'],

@@ -17,7 +17,7 @@ import { ClaimTrace } from './claim-trace.ts';
 import { openCopiedStore } from './copied-store.ts';
 import { garbageFrom } from './garbage.ts';
 import { mixOf } from './mix.ts';
-import { Script, stateOf } from './script.ts';
+import { ENDS_WITHIN_MS, notEnded, Script, stateOf, stillOpen } from './script.ts';
 import { revisionOf, type SiteSeed, siteSeed } from './site-seed.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -35,8 +35,6 @@ const STEPS = [
   [2, 'close_run'],
 ] as const;
 const HOUR = 3_600_000;
-/** With no faults left, every run ends within this time. */
-const ENDS_WITHIN_MS = 48 * HOUR;
 
 /** Lives through one seed: a site, its workers, its MAAS and its people, until all runs have ended. */
 export async function simulateSite(
@@ -509,18 +507,11 @@ async function live(
 
   const limit = time.now + faultsEndAt + ENDS_WITHIN_MS;
   let steps = 0;
-  const isOver = (): boolean =>
-    isCalm &&
-    script.isReconciled &&
-    open().length === 0 &&
-    temporal.executions.every(({ status }) => status !== 'RUNNING');
+  const isOver = (): boolean => isCalm && script.isReconciled && stillOpen(temporal).length === 0;
   while (world.violation === null && (await time.step())) {
     if (++steps % 8 === 0) checks.step();
     if (isOver()) break;
-    if (time.now > limit) {
-      const left = open().map(({ workflowId }) => workflowId);
-      world.violated(`${left.join(', ')} did not end within ${ENDS_WITHIN_MS / HOUR} hours after the last fault`);
-    }
+    if (time.now > limit) world.violated(notEnded(temporal));
   }
   checks.step();
   if (world.violation === null) await checks.atEnd(temporal.executions);
