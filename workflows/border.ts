@@ -204,6 +204,8 @@ export interface Child<W extends WorkflowType> {
     name: S,
     payload?: WorkflowContracts[W]['signals'][S],
   ): Promise<void>;
+  /** Finds out whether it has ended without its parent being told: then it counts as failed. */
+  probe(): Promise<void>;
 }
 
 /**
@@ -270,10 +272,13 @@ export async function startChildOf<W extends WorkflowType>(
     await CancellationScope.nonCancellable(() => Promise.all([byId.cancel(), byId.signal(PROBE, {})]));
   };
   void scope.cancelRequested.catch(cancel).catch(notThere);
+  const signal = (name: string, ...payload: unknown[]): Promise<void> =>
+    byId.signal(name, ...payload).catch(() => void notThere());
   return {
     run: child.firstExecutionRunId,
     result: () => Promise.race([child.result(), missing]),
-    signal: (name, ...payload) => byId.signal(name, ...payload).catch(() => void notThere()),
+    signal,
+    probe: async () => (hasEnded ? undefined : signal(PROBE, {})),
   };
 }
 

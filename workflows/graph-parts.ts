@@ -19,7 +19,7 @@ import { startChildOf } from './border.ts';
 import type { FromPartSignal, RunGraphPartInput, ToPartSignal } from './contract.ts';
 import type { Control } from './control.ts';
 import { endOfChild } from './failures.ts';
-import { loadCoordination } from './graph-part.ts';
+import { Alarm, loadCoordination } from './graph-part.ts';
 import { type Courier, createCourier } from './graph-signals.ts';
 
 /** Operator requests for single tasks. */
@@ -54,6 +54,8 @@ interface Child {
   continued: boolean;
   readonly outgoing: ToPart[];
   courier: Courier | null;
+  /** Finds out whether it is still there. */
+  probe: (() => Promise<void>) | null;
   /** Number of the last message that paused, resumed or stopped the child. */
   steered: number;
   readonly requests: (Request & { readonly seq: number })[];
@@ -88,6 +90,10 @@ export class PartsDriver {
   readonly #asked: Request[] = [];
   /** What operators have asked of the run, as far as the coordinator knows. */
   readonly #seen = { paused: false, stopping: false, cancelled: false, approved: new Set<string>() };
+  #isProbed = false;
+  /** Rings while parts that were cancelled have not ended: later each time. */
+  readonly #overdue = new Alarm(() => this.#probeCancelled(), 'wait for parts that are being cancelled');
+  #overdueAfterMs = 15_000;
   #coordinator: ReturnType<typeof createCoordinator> | null = null;
   #offline: readonly string[] | null = null;
   #broken: { readonly lost: string } | { readonly error: unknown } | null = null;
@@ -112,6 +118,7 @@ export class PartsDriver {
       continued: false,
       outgoing: [],
       courier: null,
+      probe: null,
       steered: 0,
       requests: [],
     }));
@@ -215,6 +222,7 @@ export class PartsDriver {
       await control.changed();
     }
     await Promise.all(running);
+    this.#overdue.stop();
     for (const one of this.#waiting) one.resolve();
     for (const request of [...this.#asked, ...this.#children.flatMap((child) => child.requests)])
       request.answer({ reason: 'finished' });
@@ -252,6 +260,7 @@ export class PartsDriver {
       isPart: true,
     });
     child.run = started.run;
+    child.probe = started.probe;
     for (const signal of child.early.splice(0)) this.onSignal(signal);
     child.courier = createCourier<ToPartSignal>(
       () => {
@@ -273,6 +282,7 @@ export class PartsDriver {
     const inbox = this.#inbox;
     const seen = this.#seen;
     if (!this.started) {
+      if (control.stopping) this.#probeUnready();
       if (control.cancelled || this.#children.some((child) => child.ready === null)) return [];
       const offline = this.#children.flatMap((child) => child.ready!);
       this.#offline = offline;
@@ -288,6 +298,13 @@ export class PartsDriver {
     if (stops && !seen.stopping) inbox.push({ type: 'stop' });
     seen.stopping = stops;
     return inbox.splice(0);
+  }
+
+  /** A part that has ended before it was ready, while someone had terminated the run, is waited for in vain after a reset. */
+  #probeUnready(): void {
+    if (this.#isProbed) return;
+    this.#isProbed = true;
+    for (const { ready, probe } of this.#children) if (ready === null) void probe?.();
   }
 
   #execute(command: CoordinatorCommand): void {
@@ -351,9 +368,21 @@ export class PartsDriver {
 
   /** Cancelling the scope reaches the first run of each child. A child that has continued as new is cancelled by its id. */
   #cancelChildren(): void {
-    this.#cancelling = true;
     this.#scope.cancel();
     for (const child of this.#children) this.#cancelContinued(child);
+    if (!this.#cancelling) this.#awaitCancelled();
+    this.#cancelling = true;
+  }
+
+  /** One that ended while someone had terminated the run is waited for in vain after a reset, and no stop or cancel is news any more. */
+  #awaitCancelled(): void {
+    void CancellationScope.nonCancellable(async () => this.#overdue.set(Date.now() + this.#overdueAfterMs));
+  }
+
+  #probeCancelled(): void {
+    for (const { report, probe } of this.#children) if (report === null) void probe?.();
+    this.#overdueAfterMs = Math.min(2 * this.#overdueAfterMs, 3_600_000);
+    this.#awaitCancelled();
   }
 
   #cancelContinued(child: Child): void {

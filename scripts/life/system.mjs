@@ -137,6 +137,9 @@ async function listens(port, terminal) {
   throw new Error(`the terminal ended:\n${terminal.lines().join('\n')}`);
 }
 
+/** The longest block takes about three minutes, and several times that while processes are killed. */
+const BLOCK_LIMIT_MINUTES = 20;
+
 /** The shells that run commands at the moment. @type {Set<import('node:child_process').ChildProcess>} */
 const typing = new Set();
 
@@ -151,7 +154,8 @@ const typing = new Set();
  */
 function typed(text, where, say, kills) {
   const bash = ['--pdeathsig', 'KILL', 'bash', '-xeuo', 'pipefail', '-c', text];
-  const shell = spawn('setpriv', bash, { ...where, stdio: ['ignore', 'pipe', 'pipe'] });
+  const limit = /** @type {const} */ ({ timeout: BLOCK_LIMIT_MINUTES * 60_000, killSignal: 'SIGKILL' });
+  const shell = spawn('setpriv', bash, { ...where, ...limit, stdio: ['ignore', 'pipe', 'pipe'] });
   typing.add(shell);
   let output = '';
   shell.stdout.setEncoding('utf8').on('data', (piece) => {
@@ -166,10 +170,12 @@ function typed(text, where, say, kills) {
     else if (!/^(?:sleep|cut|grep|cat|\[) ?/.test(command)) say(`$ ${command}`);
   });
   return new Promise((done, fail) =>
-    shell.once('close', (code) => {
+    shell.once('close', (code, signal) => {
       typing.delete(shell);
+      const how =
+        signal === 'SIGKILL' ? `killed, at the latest after ${BLOCK_LIMIT_MINUTES} minutes` : `exit status ${code}`;
       if (code === 0) done(output);
-      else fail(new Error(`exit status ${code}\n${output.slice(-4000)}\n${errors.join('\n')}`));
+      else fail(new Error(`${how}\n${output.slice(-4000)}\n${errors.join('\n')}`));
     }),
   );
 }

@@ -28,6 +28,7 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
   { seed: 152, showed: 'the check: a supervisor that dies before it has written a result does not know of it' },
   { seed: 206, showed: 'the check: as 152, at a power cut' },
   { seed: 315, showed: 'the simulation: children after a reset' },
+  { seed: 336, showed: 'the check: a pause of an execution that a reset of an earlier one replaces is gone with it' },
   { seed: 400, showed: 'as 315' },
   { seed: 724, showed: 'the check: who asks in the last moment of a pause may be told that it is over' },
   {
@@ -49,6 +50,12 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     heldBy: `${TROUBLE}: agents > a node that goes offline between two tries of an order may have started it, and its report says so%s`,
   },
   { seed: 1252, showed: 'the check: as 992' },
+  {
+    seed: 1380,
+    showed:
+      'a run that was reset to after it had cancelled its parts waited for ever for those that had ended meanwhile',
+    heldBy: `${TROUBLE}: a run in parts that is reset to before most of what it has told them > ends when it had cancelled them, and they ended while someone had terminated it`,
+  },
   { seed: 1544, showed: 'as 1000', heldBy: AT_ITS_LIMIT },
   {
     seed: 2013,

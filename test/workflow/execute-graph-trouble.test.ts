@@ -344,6 +344,56 @@ describe('a run in parts that is reset to before most of what it has told them',
     ]);
   });
 
+  it('ends at a stop when they ended with it before their nodes had answered', async () => {
+    const absent = rig.workflowId('absent');
+    const graph = scriptedGraph({
+      ...{ plans: { default: chain }, partOf: (id) => (id === 'n1' ? 0 : 1) },
+      ...{ controlOf: () => absent, offlineWaitSeconds: 600 },
+    });
+    const run = await startGraphRun(rig, graph);
+    const part = (number: number) => rig.client.workflow.getHandle(`${run.handle.workflowId}/11.${number}`);
+    const isOpen = async (number: number): Promise<boolean> =>
+      (
+        await part(number)
+          .describe()
+          .catch(() => null)
+      )?.status.name === 'RUNNING';
+    for (const number of [1, 2]) await eventually(() => isOpen(number));
+    await run.handle.terminate('tests');
+    for (const number of [1, 2]) await eventually(async () => !(await isOpen(number)));
+    const again = await resetTo(run, lastTask);
+    await again.signal('stop');
+    await expect(again.result()).rejects.toThrow();
+    await run.worker.stop();
+    expect(graph.closedGraphs).toMatchObject([{ outcome: 'failed', reason }]);
+  });
+
+  it('ends when it had cancelled them, and they ended while someone had terminated it', async () => {
+    const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
+    graph.hold.add('all');
+    const run = await startGraphRun(rig, graph);
+    await graph.until(() => graph.began.length === 2);
+    let isRecording = false;
+    let goOn = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    graph.overrides.record_tasks = async () => {
+      isRecording = true;
+      await gate;
+    };
+    const part = (number: number) => rig.client.workflow.getHandle(`${run.handle.workflowId}/11.${number}`);
+    await part(2).terminate();
+    await eventually(async () => isRecording);
+    await run.handle.terminate('tests');
+    goOn();
+    await eventually(async () => (await part(1).describe()).status.name !== 'RUNNING');
+    const again = await resetTo(run, lastTask);
+    expect(causeOf(await again.result().catch((error: Error) => error)).type).toBe('GraphFailed');
+    await run.worker.stop();
+    expect(graph.closedGraphs).toMatchObject([{ outcome: 'failed', reason: `${part(2).workflowId} was terminated` }]);
+  });
+
   it('ends at a cancel that it gets with its reset: a server takes one for what has ended', async () => {
     const { graph, run } = await terminatedInParts();
     await run.worker.stop();

@@ -293,7 +293,11 @@ async function live(
       const closed = temporal.executions.filter(
         ({ parent, status, turns }) => parent === undefined && status !== 'RUNNING' && turns.length > 1,
       );
-      if (closed.length > 0) reset(people.pick(closed));
+      if (closed.length === 0) return;
+      const one = people.pick(closed);
+      // A pause of a later execution is not in this one's history.
+      if (temporal.newest(one.workflowId) !== one) letGoOn(one);
+      reset(one);
       return;
     }
     if (run === undefined) return;
