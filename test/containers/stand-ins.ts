@@ -1,7 +1,7 @@
 // Makes the images that docker-compose.yml and deploy/Dockerfile name, where no registry can be reached: stand-ins under
 // the same names, from Debian's packages, Node.js' npm package and Temporal's Go modules. Kept by podman and in the cache.
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -125,8 +125,9 @@ async function nodeFiles(context: string, image: string): Promise<void> {
 }
 
 async function temporalFiles(context: string, image: string): Promise<void> {
-  await run('bash', [join(root, '.ci/temporal-server')], { maxBuffer: 2 ** 26 });
-  const version = /^version=(.+)$/m.exec(await readFile(join(root, '.ci/temporal-server'), 'utf8'))?.[1];
+  const version = /:([\d.]+)/.exec(image)?.[1];
+  if (version === undefined) throw new Error(`${image} names no version`);
+  await run('bash', [join(root, '.ci/temporal-server'), version], { maxBuffer: 2 ** 26 });
   await cp(join(cacheFolder(), `temporal-server-${version}`), join(context, 'temporal'), { recursive: true });
   const cli = await findTemporalBinary();
   if (cli.status === 'missing') throw new Error("Temporal's command line is missing, which the health check calls");
