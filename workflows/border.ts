@@ -10,6 +10,7 @@ import {
   defineSignal,
   defineUpdate,
   getExternalWorkflowHandle,
+  isCancellation,
   ParentClosePolicy,
   scheduleActivity,
   setDefaultQueryHandler,
@@ -216,7 +217,7 @@ export interface Child<W extends WorkflowType> {
  *
  * A child that ended while its parent was closed, as one does when someone terminates the parent, tells no one of its end: not even
  * a parent that is reset and waits for it. A signal to it is refused, a request to cancel it is not, so that a signal goes with it
- * (`probe`); and the worker looks for such children (`child_gone`). If no result follows, the child counts as failed.
+ * (`probe`), and again while the child that was cancelled does not end; and the worker looks for such children (`child_gone`). If no result follows, the child counts as failed.
  */
 export async function startChildOf<W extends WorkflowType>(
   type: W,
@@ -247,9 +248,11 @@ export async function startChildOf<W extends WorkflowType>(
   const child: ChildWorkflowHandle<Workflow> = await CancellationScope.nonCancellable(start);
   const byId = getExternalWorkflowHandle(options.id);
   let hasEnded = false;
+  let search: CancellationScope | null = null;
   const end = () => {
     hasEnded = true;
     waitedFor.delete(options.id);
+    search?.cancel();
   };
   void child.result().then(end, end);
   let miss: (failed: Error) => void = () => undefined;
@@ -270,8 +273,21 @@ export async function startChildOf<W extends WorkflowType>(
   const cancel = async (): Promise<void> => {
     if (hasEnded) return;
     await CancellationScope.nonCancellable(() => Promise.all([byId.cancel(), byId.signal(PROBE, {})]));
+    if (!hasEnded) await CancellationScope.nonCancellable(lookAgain);
   };
-  void scope.cancelRequested.catch(cancel).catch(notThere);
+  /** After a reset, no stop and no cancel is news any more. */
+  const lookAgain = (): Promise<void> => {
+    search = new CancellationScope({ cancellable: true });
+    return search.run(async () => {
+      for (let ms = LOOK_AGAIN_MS; ; ms = Math.min(2 * ms, 3_600_000)) {
+        await sleep(ms, { summary: `wait for the end of ${options.id}, which was cancelled` });
+        await byId.signal(PROBE, {});
+      }
+    });
+  };
+  void scope.cancelRequested.catch(cancel).catch((error: unknown) => {
+    if (!isCancellation(error)) void notThere();
+  });
   const signal = (name: string, ...payload: unknown[]): Promise<void> =>
     byId.signal(name, ...payload).catch(() => void notThere());
   return {
@@ -283,6 +299,8 @@ export async function startChildOf<W extends WorkflowType>(
 }
 
 const RESULT_FOLLOWS_MS = 20_000;
+/** First after so long, and less and less often: those that are there end in seconds, or work for hours. */
+const LOOK_AGAIN_MS = 15_000;
 
 const PROBE = 'probe' satisfies SignalName;
 

@@ -19,7 +19,7 @@ import { startChildOf } from './border.ts';
 import type { FromPartSignal, RunGraphPartInput, ToPartSignal } from './contract.ts';
 import type { Control } from './control.ts';
 import { endOfChild } from './failures.ts';
-import { Alarm, loadCoordination } from './graph-part.ts';
+import { loadCoordination } from './graph-part.ts';
 import { type Courier, createCourier } from './graph-signals.ts';
 
 /** Operator requests for single tasks. */
@@ -91,9 +91,6 @@ export class PartsDriver {
   /** What operators have asked of the run, as far as the coordinator knows. */
   readonly #seen = { paused: false, stopping: false, cancelled: false, approved: new Set<string>() };
   #isProbed = false;
-  /** Rings while parts that were cancelled have not ended: later each time. */
-  readonly #overdue = new Alarm(() => this.#probeCancelled(), 'wait for parts that are being cancelled');
-  #overdueAfterMs = 15_000;
   #coordinator: ReturnType<typeof createCoordinator> | null = null;
   #offline: readonly string[] | null = null;
   #broken: { readonly lost: string } | { readonly error: unknown } | null = null;
@@ -222,7 +219,6 @@ export class PartsDriver {
       await control.changed();
     }
     await Promise.all(running);
-    this.#overdue.stop();
     for (const one of this.#waiting) one.resolve();
     for (const request of [...this.#asked, ...this.#children.flatMap((child) => child.requests)])
       request.answer({ reason: 'finished' });
@@ -368,21 +364,9 @@ export class PartsDriver {
 
   /** Cancelling the scope reaches the first run of each child. A child that has continued as new is cancelled by its id. */
   #cancelChildren(): void {
+    this.#cancelling = true;
     this.#scope.cancel();
     for (const child of this.#children) this.#cancelContinued(child);
-    if (!this.#cancelling) this.#awaitCancelled();
-    this.#cancelling = true;
-  }
-
-  /** One that ended while someone had terminated the run is waited for in vain after a reset, and no stop or cancel is news any more. */
-  #awaitCancelled(): void {
-    void CancellationScope.nonCancellable(async () => this.#overdue.set(Date.now() + this.#overdueAfterMs));
-  }
-
-  #probeCancelled(): void {
-    for (const { report, probe } of this.#children) if (report === null) void probe?.();
-    this.#overdueAfterMs = Math.min(2 * this.#overdueAfterMs, 3_600_000);
-    this.#awaitCancelled();
   }
 
   #cancelContinued(child: Child): void {
