@@ -8,7 +8,8 @@ interface ToleratedGraph {
 
 /**
  * What a node has lost, as messages between parts contain it. 0: nothing. 1: tasks that failed, or that failed ones block. 2: only
- * what absent nodes take with them: it is one, or its tasks wait for those of one.
+ * what absent nodes had taken with them before anything failed: it is one, or its tasks wait for those of one. A failure does not take a
+ * task again.
  */
 export const NO_LOSS = 0;
 export const FAILING = 1;

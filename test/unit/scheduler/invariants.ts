@@ -46,6 +46,7 @@ export function violations(plan: Simulation, seen: Observed, leeway: Leeway = {}
   const running = new Map<string, number>();
   // How many nodes in no group may be missing nobody said: the others run to their end.
   const failedNodes = new Set((plan.offline ?? []).filter((node) => model.isInGroup(node)));
+  const lostBefore = model.lostByAbsence();
   let stopped = false;
   for (const { event, task, outcome } of seen.trace) {
     if (event === 'stop') {
@@ -59,7 +60,8 @@ export function violations(plan: Simulation, seen: Observed, leeway: Leeway = {}
       running.set(name, running.get(name)! - 1);
       endedWith.set(task, outcome!);
       if (outcome === 'failed')
-        for (const lost of model.lostBy(task, started)) failedNodes.add(model.tasks.get(lost)!.node);
+        for (const lost of model.lostBy(task, started))
+          if (!lostBefore.has(lost)) failedNodes.add(model.tasks.get(lost)!.node);
       if (outcome === 'failed') failedNodes.add(node);
       continue;
     }
@@ -260,8 +262,16 @@ export class Model {
 
   /** Tasks that are surely lost when the task fails: those that need it, and those that its node has not started. */
   lostBy(key: string, started: ReadonlySet<string>): Set<string> {
+    return this.#withSuccessors([key, ...this.onNode(this.tasks.get(key)!.node).filter((t) => !started.has(t))]);
+  }
+
+  /** Tasks that absent nodes have taken before anything fails: a failure cannot take them again. */
+  lostByAbsence(): Set<string> {
+    return this.#withSuccessors((this.#plan.offline ?? []).flatMap((node) => this.onNode(node)));
+  }
+
+  #withSuccessors(open: string[]): Set<string> {
     const lost = new Set<string>();
-    const open = [key, ...this.onNode(this.tasks.get(key)!.node).filter((t) => !started.has(t))];
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       if (lost.has(at)) continue;
       lost.add(at);
