@@ -51,7 +51,10 @@ IsThere(g, name) == files[g][name] # "no"
 IsFresh(g) == ~IsThere(g, "claim") /\ ~IsThere(g, "exit")
 Without(processes, p) == [q \in DOMAIN processes \ {p} |-> processes[q]]
 With(processes, p, is) == (p :> is) @@ processes
-IsAlive(g) == files[g].owner \in DOMAIN supervisors /\ supervisors[files[g].owner].generation = g
+\* Its supervisor has claimed it. Another of the same name, which has only been launched, is another process.
+IsAlive(g) ==
+  LET owner == files[g].owner IN
+  owner \in DOMAIN supervisors /\ supervisors[owner].generation = g /\ supervisors[owner].at # "launched"
 Breaks(promise, isKept) == IF isKept THEN {} ELSE {promise}
 
 -----------------------------------------------------------------------------
