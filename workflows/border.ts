@@ -217,7 +217,8 @@ export interface Child<W extends WorkflowType> {
  *
  * A child that ended while its parent was closed, as one does when someone terminates the parent, tells no one of its end: not even
  * a parent that is reset and waits for it. A signal to it is refused, a request to cancel it is not, so that a signal goes with it
- * (`probe`), and again while the child that was cancelled does not end; and the worker looks for such children (`child_gone`). If no result follows, the child counts as failed.
+ * (`probe`), and again while the child that was cancelled does not end; and the worker looks for such children (`child_gone`). If no
+ * result follows, the child counts as failed.
  */
 export async function startChildOf<W extends WorkflowType>(
   type: W,

@@ -13,7 +13,7 @@ import { startReconciler } from '../../worker/parts/reconciler.ts';
 import { eventually } from '../rig/agent-site.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { type EventId, type Events, resetRun } from '../rig/reset-run.ts';
-import { failed, ok, type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.ts';
+import { failed, ok, type ScriptedGraph, type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.ts';
 import { expectLegal } from '../rig/scripted-graph-checks.ts';
 import { startGraphRun } from '../rig/scripted-graph-run.ts';
 import { untilCancelled } from '../rig/scripted-site.ts';
@@ -197,6 +197,20 @@ const resetTo = ({ handle }: Awaited<ReturnType<typeof startGraphRun>>, to: (eve
 const lastTask = (events: Events): EventId =>
   events.findLast((event) => event.workflowTaskCompletedEventAttributes)!.eventId!;
 
+/** Records wait for `goOn`: a part that is cancelled stays open until it has recorded what became of its task. */
+function holdRecords(graph: ScriptedGraph) {
+  let isRecording = false;
+  let goOn = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  graph.overrides.record_tasks = async () => {
+    isRecording = true;
+    await gate;
+  };
+  return { begun: () => eventually(async () => isRecording), goOn };
+}
+
 /** The workflow task with the first messages to parts. */
 const whenPartsBegin = (events: Events): EventId =>
   events.find((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes)!
@@ -373,20 +387,12 @@ describe('a run in parts that is reset to before most of what it has told them',
     graph.hold.add('all');
     const run = await startGraphRun(rig, graph);
     await graph.until(() => graph.began.length === 2);
-    let isRecording = false;
-    let goOn = (): void => undefined;
-    const gate = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    graph.overrides.record_tasks = async () => {
-      isRecording = true;
-      await gate;
-    };
+    const records = holdRecords(graph);
     const part = (number: number) => rig.client.workflow.getHandle(`${run.handle.workflowId}/11.${number}`);
     await part(2).terminate();
-    await eventually(async () => isRecording);
+    await records.begun();
     await run.handle.terminate('tests');
-    goOn();
+    records.goOn();
     await eventually(async () => (await part(1).describe()).status.name !== 'RUNNING');
     const again = await resetTo(run, lastTask);
     expect(causeOf(await again.result().catch((error: Error) => error)).type).toBe('GraphFailed');
@@ -472,22 +478,13 @@ describe('a part that someone ends', () => {
     graph.hold.add('all');
     const run = await startGraphRun(rig, graph);
     await graph.until(() => graph.began.length === 2);
-    let isRecording = false;
-    let goOn = (): void => undefined;
-    const gate = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    // The part that is cancelled stays open until it has recorded what became of its task.
-    graph.overrides.record_tasks = async () => {
-      isRecording = true;
-      await gate;
-    };
+    const records = holdRecords(graph);
     const part = (number: number) => rig.client.workflow.getHandle(`${run.handle.workflowId}/11.${number}`);
     await part(2).terminate();
-    await eventually(async () => isRecording);
+    await records.begun();
     const { workflowId, runId } = await part(1).describe();
     await resetRun(rig, { workflowId, runId }, whenPartsBegan);
-    goOn();
+    records.goOn();
     expect(causeOf((await run.ended()).failure).type).toBe('GraphFailed');
     expect(graph.closedGraphs[0]).toMatchObject({ outcome: 'failed', reason: `${part(2).workflowId} was terminated` });
     await run.worker.stop();
