@@ -1,10 +1,11 @@
-import { WithStartWorkflowOperation, WorkflowIdConflictPolicy } from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowIdConflictPolicy, WorkflowNotFoundError } from '@temporalio/client';
 import type { Workflow } from '@temporalio/common';
 import { ulid } from 'ulid';
 import type { OpenedRow, RunOpening, WorkflowContracts } from '../../workflows/contract.ts';
 import { ANSWERED, prefixed } from '../../workflows/protocol.ts';
 import type { RunDescription } from '../core/run/description.ts';
 import { ACCEPT_MS, OPEN_MS } from '../core/run/opening.ts';
+import { waitsForWorker } from '../platform/temporal/is-run-open.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { asProblem } from './problem.ts';
@@ -21,7 +22,7 @@ type Failure<W extends RunType> = Extract<Opening<W>, { readonly ok: false }>['f
 export type StartedRun<W extends RunType> =
   | { readonly kind: 'opened'; readonly run: OpenedRow }
   | { readonly kind: 'refused'; readonly failure: Failure<W> }
-  /** Temporal has accepted it, and no worker has opened it yet. */
+  /** Temporal has accepted it, and no worker has opened it yet: none took it in time, or its store is away. */
   | { readonly kind: 'waiting'; readonly id: string; readonly workflowId: string };
 
 /**
@@ -41,7 +42,7 @@ export async function startRun<W extends RunType>(
   const { workflow } = temporal.client;
   const workflowId = prefixed(temporal.prefix, id);
   const { memo, ...metadata } = metadataOf(deps, input, summary);
-  // Tells this start from another one with the same id.
+  // Tells this start from another one with the same id, and names its update.
   const answered = ulid();
   const operation = new WithStartWorkflowOperation(type, {
     taskQueue: temporal.taskQueue,
@@ -52,23 +53,38 @@ export async function startRun<W extends RunType>(
     ...metadata,
   });
   try {
-    const update = await requestOfTemporal(
+    await requestOfTemporal(
       temporal,
       () =>
         workflow.startUpdateWithStart<Workflow, Opening<W>, []>('opened', {
+          updateId: answered,
           waitForStage: 'ACCEPTED',
           startWorkflowOperation: operation,
         }),
       ACCEPT_MS,
     );
+  } catch (error) {
+    const found = await startedAs(deps, workflowId, answered, error);
+    // One that has taken it is busy, and is about to open it.
+    if (waitsForWorker(found.raw.pendingWorkflowTask)) return { kind: 'waiting', id: found.runId, workflowId };
+  }
+  try {
+    const update = workflow.getHandle(workflowId).getUpdateHandle<Opening<W>>(answered);
     const opening: RunOpening<Failure<W>> = await callTemporal(temporal, () => update.result(), OPEN_MS);
     return opening.ok ? { kind: 'opened', run: opening.run } : { kind: 'refused', failure: opening.failure };
   } catch (error) {
-    if (asProblem(error).code !== 'worker-unavailable') throw error;
-    const found = await callTemporal(temporal, () =>
-      metadataClient(temporal.client).getHandle(workflowId).describe(),
-    ).catch(() => undefined);
-    if (found?.memo?.[ANSWERED] !== answered) throw error;
-    return { kind: 'waiting', id: found.runId, workflowId };
+    return { kind: 'waiting', id: (await startedAs(deps, workflowId, answered, error)).runId, workflowId };
   }
+}
+
+/** The execution of a start that a worker has not answered. Throws the error where the start made none, or failed otherwise. */
+async function startedAs({ temporal }: OpsDependencies, workflowId: string, answered: string, error: unknown) {
+  // A server that restarts forgets an update that no worker has accepted.
+  const isForgotten = error instanceof WorkflowNotFoundError;
+  if (!isForgotten && asProblem(error).code !== 'worker-unavailable') throw error;
+  const found = await callTemporal(temporal, () =>
+    metadataClient(temporal.client).getHandle(workflowId).describe(),
+  ).catch(() => undefined);
+  if (found?.memo?.[ANSWERED] !== answered) throw error;
+  return found;
 }

@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WorkerOptions } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createActivities, RunStatuses, statusSinks } from '../../activities/index.ts';
 import { plannerHere } from '../../src/clusters/planning/index.ts';
@@ -10,14 +12,14 @@ import { checkSearchAttributes } from '../../src/platform/temporal/search-attrib
 import { openStore } from '../../src/store/index.ts';
 import { lazyConnection } from '../../worker/parts/lazy-connection.ts';
 import { lookUntil } from '../rig/look-again.ts';
-import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { type RunningWorker, type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { type ApiRig, apiOf } from './api-rig.ts';
 import { environment } from './fuel-graphs-rig.ts';
 
 let rig: TemporalRig;
 let system: ApiRig;
 /** Serves the queue from then on. */
-let startWorker: () => Promise<unknown>;
+let startWorker: (options?: Partial<WorkerOptions>) => Promise<RunningWorker>;
 
 beforeAll(async () => {
   rig = await temporalRig({ namespace: 'own' });
@@ -30,8 +32,9 @@ beforeAll(async () => {
   const maas = () => {
     throw new Error('this test has no MAAS');
   };
-  startWorker = () =>
+  startWorker = (options = {}) =>
     rig.runWorker({
+      ...options,
       taskQueue: temporal.taskQueue,
       sinks: statusSinks(new RunStatuses({ store, ...runLookups(client) })),
       activities: createActivities({
@@ -92,7 +95,7 @@ it('runs are accepted without a worker, listed as waiting, and opened or refused
   expect(await run(site.body.id)).toMatchObject({ phase: 'waiting', started_by: 'nina' });
   expect((await ask('GET', `${api}/transactions/?cluster_id=${env.cluster}`)).body).toEqual([]);
 
-  await startWorker();
+  const worker = await startWorker();
   const opened = await lookUntil(
     () => run(graph.body.run),
     ({ outcome }) => outcome !== null,
@@ -111,6 +114,27 @@ it('runs are accepted without a worker, listed as waiting, and opened or refused
     outcome: 'failed',
     failure: expect.stringContaining('site dc1 has no revision latest'),
   });
+  await worker.stop();
+});
+
+it('a start waits for the worker that has taken it, however busy that is', async () => {
+  const env = await environment(system.store, 'busy');
+  await system.store.graphs.put({ kind: 'cluster', id: env.cluster }, 'custom', {
+    tasks: [{ id: 'a', type: 'shell', role: ['controller'], parameters: { cmd: 'true' } }],
+  });
+  await system.store.sites.create({ name: 'dc3' });
+  // Longer than a start without a worker waits.
+  const decode = async <T>(payloads: T) => delay(2_500, payloads);
+  const busy = await startWorker({ dataConverter: { payloadCodecs: [{ encode: async (it) => it, decode }] } });
+  const [graph, site] = await Promise.all([
+    ask('POST', `${api}/graphs/execute/`, { cluster: env.cluster, graphs: [{ type: 'custom' }], dry_run: true }),
+    ask('POST', `${api}/sites/dc3/runs`, { kind: 'test_site' }),
+  ]);
+  expect(graph).toMatchObject({ status: 202, body: { id: expect.any(Number), cluster: env.cluster } });
+  expect(site).toMatchObject({ status: 404 });
+  expect((await ask('GET', `${api}/runs?site=dc3`)).body.items).toEqual([]);
+  await busy.stop();
+  await startWorker();
 });
 
 it('a run that a worker refuses while its caller waits leaves no trace', async () => {

@@ -1,4 +1,4 @@
-/** Callers of a start wait for a worker to accept the run; it does in milliseconds. */
+/** Callers of a start wait for a worker to take the run; it does in milliseconds. */
 export const ACCEPT_MS = 2_000;
 /** Then they wait for its answer: opening reads the store, and waits for it while it is unreachable. */
 export const OPEN_MS = 20_000;

@@ -93,9 +93,12 @@ async function newestAfter(client: Client, { workflowExecutionInfo: ended }: Des
 
 type WorkflowTask = Described['pendingWorkflowTask'];
 
+/** Whether a workflow has something to process that no worker has taken. */
+export const waitsForWorker = (task: WorkflowTask): boolean => task?.state === SCHEDULED;
+
 function isOverdue(task: WorkflowTask): boolean {
   if (!task) return false;
-  const isWaiting = task.state === SCHEDULED && Date.now() - Number(task.scheduledTime?.seconds) * 1000 > OVERDUE_MS;
+  const isWaiting = waitsForWorker(task) && Date.now() - Number(task.scheduledTime?.seconds) * 1000 > OVERDUE_MS;
   return isWaiting || Number(task.attempt) > 1;
 }
 
