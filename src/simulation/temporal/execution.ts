@@ -109,6 +109,33 @@ export interface Execution extends RunIdentity {
   sticky: object | null;
 }
 
+/** What an execution has before anything has happened. */
+export const blankExecution = (runId: string) => ({
+  runId,
+  status: 'RUNNING' as Status,
+  closedAt: null,
+  result: undefined,
+  answer: {},
+  takenOverBy: null,
+  failure: null,
+  resetTo: null,
+  earlierRuns: [],
+  turns: [] as Turn[],
+  events: [] as HistoryEvent[],
+  inbox: [] as Job[],
+  updates: new Map<string, Update>(),
+  queries: [] as Query[],
+  activities: new Map<number, PendingActivity>(),
+  timers: new Map<number, () => void>(),
+  children: new Map<number, Child>(),
+  task: 'none' as const,
+  taskToken: 0,
+  failedTasks: 0,
+  flags: [] as number[],
+  cancelRequested: false,
+  sticky: null,
+});
+
 /** How a parent that does not wait for the end of a child learns that it has cancelled it. */
 export const cancelledChild = ({ workflowId, type }: Pick<Child, 'workflowId' | 'type'>) => ({
   cancelled: {

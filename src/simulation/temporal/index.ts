@@ -3,15 +3,10 @@
  * seed. It runs the real workflow code in the SDK's own sandbox.
  */
 export type { Execution } from './execution.ts';
+export { type Faults, NotFound } from './executions.ts';
 export { Random } from './random.ts';
 export { ForeignPayload, loadWorkflows, type WorkflowCode } from './sdk.ts';
-export {
-  AlreadyStarted,
-  type Faults,
-  NotFound,
-  QueryFailed,
-  SimulatedTemporal,
-  type StartRequest,
-} from './server.ts';
+export { AlreadyStarted, SimulatedTemporal, type StartRequest } from './server.ts';
 export { deferred, type Host, settled, takeOverGlobals, VirtualTime } from './virtual-time.ts';
 export { type AnyActivity, Worker } from './worker.ts';
+export { QueryFailed } from './workflow-task.ts';
