@@ -46,7 +46,7 @@ it.skipIf(missing)(
     const found = [...out.matchAll(/Scope\(Class\[main\]\): ?(.*)/g)].map(([, names]) => names!.trim());
     expect(found).toEqual(asked.map(([, , names]) => names.join(' ')));
   },
-  60_000,
+  180_000,
 );
 
 /** The hash in Puppet's language. */
