@@ -9,7 +9,7 @@ import { availableParallelism } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { withoutThreads } from '../../worker/parts/simulation/seams.ts';
-import { coverageSvg, coverageText } from './coverage.ts';
+import { coverageSvg, coverageText, type World } from './coverage.ts';
 import { KNOWN_SEEDS } from './known-seeds.ts';
 import { shrunk } from './shrink.ts';
 import { loadWithSmallLimits, withSmallLimits } from './world/small-limits.ts';
@@ -51,32 +51,44 @@ type Sum = { [Key in 'events' | 'turns' | 'replays' | 'changes' | 'simulatedMs']
   digests: string[];
   outcomes: Record<string, number>;
   actions: Record<string, number>;
-  reached: Record<string, number>;
+  reached: Record<World, Record<string, number>>;
 };
 
 const NUMBERS = ['events', 'turns', 'replays', 'changes', 'simulatedMs'] as const;
 
 const nothing = (): Sum => ({
   ...{ events: 0, turns: 0, replays: 0, changes: 0, simulatedMs: 0 },
-  ...{ failed: [], digests: [], outcomes: {}, actions: {}, reached: {} },
+  ...{ failed: [], digests: [], outcomes: {}, actions: {}, reached: { site: {}, cluster: {} } },
 });
 
 function add(sum: Sum, more: Sum): Sum {
   for (const key of NUMBERS) sum[key] += more[key];
   sum.failed.push(...more.failed);
   sum.digests.push(...more.digests);
-  for (const key of ['outcomes', 'actions', 'reached'] as const)
-    for (const [name, times] of Object.entries(more[key])) sum[key][name] = (sum[key][name] ?? 0) + times;
+  addCounts(sum.outcomes, more.outcomes);
+  addCounts(sum.actions, more.actions);
+  for (const world of ['site', 'cluster'] as const) addCounts(sum.reached[world], more.reached[world]);
   return sum;
 }
 
-function sumOf(verdict: Verdict): Sum {
+function addCounts(sum: Record<string, number>, more: Readonly<Record<string, number>>): void {
+  for (const [name, times] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + times;
+}
+
+function sumOf(verdict: Verdict, world: World): Sum {
   const { seed, violation, digest, outcomes, actions, reached } = verdict;
   const counts = Object.fromEntries(NUMBERS.map((key) => [key, verdict[key]])) as Pick<Sum, (typeof NUMBERS)[number]>;
   const ends: Record<string, number> = {};
   for (const outcome of outcomes) ends[outcome] = (ends[outcome] ?? 0) + 1;
   const failed = violation === null ? [] : [{ seed, violation }];
-  return { ...counts, failed, digests: [digest], outcomes: ends, actions: { ...actions }, reached: { ...reached } };
+  return {
+    ...counts,
+    failed,
+    digests: [digest],
+    outcomes: ends,
+    actions: { ...actions },
+    reached: { ...nothing().reached, [world]: { ...reached } },
+  };
 }
 
 /** Lives through the seeds in this process. */
@@ -104,13 +116,14 @@ async function here(seeds: readonly number[], tell: (verdict: Verdict) => void =
   const much = values.much?.split(',') ?? [];
   for (const seed of seeds) {
     const isSite = values.world === undefined ? seed % 2 === 1 : values.world === 'site';
-    const mix = mixOf(isSite ? 'site' : 'cluster', seed);
+    const world = isSite ? 'site' : 'cluster';
+    const mix = mixOf(world, seed);
     if (!much.every((kind) => mix.factor(kind) > 1)) continue;
     const live = (without: readonly string[]) => (isSite ? simulateSite : simulateCluster)(seed, code, without);
     const without = values.without?.split(',') ?? [];
     const verdict = values.shrink ? await shrunk(live, without) : await live(without);
     tell(verdict);
-    add(sum, sumOf(verdict));
+    add(sum, sumOf(verdict, world));
     if (values.first && verdict.violation !== null) break;
   }
   return sum;
