@@ -70,7 +70,7 @@ export function bookkeepingActivities(
         if (request.deployed_revision !== undefined)
           await store.sites.markLastGood(site, request.deployed_revision, run_id);
         await endRun(
-          deps,
+          store,
           { site },
           generation,
           {

@@ -9,6 +9,7 @@ import {
   type IsOpen,
   type RunWrite,
   reopenRun,
+  type StorePorts,
 } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { held, RUN_STOPPED } from './run-holds.ts';
@@ -98,13 +99,13 @@ export async function closeClaim(fence: Fence, subject: RunSubject, run: ClaimHo
  * @throws as `proveClaim`
  */
 export async function endRun(
-  { store }: Fence,
+  { runs }: Pick<StorePorts, 'runs'>,
   subject: RunSubject,
   generation: number,
   run: Omit<RunWrite, 'sequence'>,
   report: unknown,
 ): Promise<void> {
-  const ended = await store.runs.end({ ...run, sequence: CLOSING }, report, subject, generation);
+  const ended = await runs.end({ ...run, sequence: CLOSING }, report, subject, generation);
   if (ended === null) throw lost(subject, 'another execution or run has taken it over');
 }
 

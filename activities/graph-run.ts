@@ -220,36 +220,33 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
     const full = { ...report, operator: await withCanceller(store, run_id, report.operator) };
     const logged = { cluster: run.clusterId, run: run_id, transaction, outcome, report: full };
     deps.log?.(logged, `execute_graph of cluster ${run.clusterId} has ended`);
-    if (run.mode === 'apply') {
-      const nodes = await store.nodes.list({ clusterId: subject.cluster });
-      await store.clusters.update(subject.cluster, { status: clusterStatusAfter(nodes, outcome) });
-    }
-    await endRun(
-      deps,
-      subject,
-      generation,
-      {
-        id: run_id,
-        workflowId: workflow_id,
-        kind: 'execute_graph',
-        startedAt: run.timeStart ?? ended_at,
-        phase: 'finished',
-        outcome,
-        endedAt: ended_at,
-        failedNodes: sumOf(report.graphs, ({ failing_nodes }) => failing_nodes),
-        failedTasks: sumOf(report.graphs, ({ counts }) => counts.failed ?? 0),
-        done: sumOf(report.graphs, ({ done }) => done),
-        total: sumOf(report.graphs, ({ total }) => total),
-        failure: reason ?? null,
-      },
-      full,
-    );
+    const row = {
+      id: run_id,
+      workflowId: workflow_id,
+      kind: 'execute_graph',
+      startedAt: run.timeStart ?? ended_at,
+      phase: 'finished',
+      outcome,
+      endedAt: ended_at,
+      failedNodes: sumOf(report.graphs, ({ failing_nodes }) => failing_nodes),
+      failedTasks: sumOf(report.graphs, ({ counts }) => counts.failed ?? 0),
+      done: sumOf(report.graphs, ({ done }) => done),
+      total: sumOf(report.graphs, ({ total }) => total),
+      failure: reason ?? null,
+    } as const;
+    // Together: of a run that is terminated in between, no one would end the transaction as it ended.
+    await store.atomically(async (within) => {
+      await endRun(within, subject, generation, row, full);
+      await within.transactions.endRun(transaction, {
+        status: outcome,
+        timeEnd: ended_at,
+        ...given({ message: reason }),
+      });
+      if (run.mode !== 'apply') return;
+      const nodes = await within.nodes.list({ clusterId: subject.cluster });
+      await within.clusters.update(subject.cluster, { status: clusterStatusAfter(nodes, outcome) });
+    });
   }
-  await store.transactions.endRun(transaction, {
-    status: outcome,
-    timeEnd: ended_at,
-    ...given({ message: reason }),
-  });
   await pruneOldPlans(store, ended_at);
 }
 

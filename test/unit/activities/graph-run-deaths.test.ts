@@ -88,4 +88,24 @@ describe('a process that dies anywhere in a run', () => {
       expect([at, stored]).toEqual([at, undisturbed.stored]);
     }
   });
+
+  it('and does not come back, closes the run with its transaction or leaves both open', async () => {
+    for (let at = 1, isOver = false; !isOver; at++) {
+      const { world, life } = await mortalWorld();
+      const started = await world.start();
+      for (const node of world.nodes) await world.store.nodes.update(node, { status: 'ready' });
+      life.calls = 0;
+      life.diesAt = at;
+      await world.close(started).catch(() => undefined);
+      isOver = life.deaths === 0;
+      const { run } = await world.store.transactions.getRun(started.transaction);
+      const { outcome } = await world.store.runs.get('run-1');
+      const { status } = await world.store.clusters.brief(world.cluster);
+      const holder = await world.store.claims.holder({ cluster: world.cluster });
+      const seen = [at, run.status, outcome, status === 'operational', holder === null];
+      const open = [at, 'running', null, false, false];
+      expect([open, [at, 'success', 'success', true, true]]).toContainEqual(seen);
+      if (isOver) expect(outcome).toBe('success');
+    }
+  });
 });

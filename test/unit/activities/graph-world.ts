@@ -10,7 +10,7 @@ import { taskRecordActivities } from '../../../activities/task-records.ts';
 import { type Planner, plannerHere } from '../../../src/clusters/planning/index.ts';
 import type { GraphRunInput, GraphRunReport, PlanReference, TaskRow } from '../../../src/core/graph-run/index.ts';
 import { type Fields, normaliseTask } from '../../../src/graph/index.ts';
-import { type GraphContent, openStore, type Store } from '../../../src/store/index.ts';
+import { type GraphContent, openStore, type Store, type StorePorts } from '../../../src/store/index.ts';
 import { tagsByExtensions } from '../../../worker/parts/services.ts';
 
 export interface GraphWorld extends GraphActivities {
@@ -204,10 +204,13 @@ export const row = (
 });
 
 /** The store, whose calls are reported before they are made. */
-const overheard = (store: Store, onCall: (call: string) => void): Store =>
+const overheard = <Ports extends StorePorts>(store: Ports, onCall: (call: string) => void): Ports =>
   new Proxy(store, {
     get(target, port) {
       const found: unknown = Reflect.get(target, port);
+      if (port === 'atomically')
+        return (change: (within: StorePorts) => Promise<unknown>) =>
+          (target as unknown as Store).atomically((within) => change(overheard(within, onCall)));
       if (typeof found !== 'object' || found === null) return found;
       return new Proxy(found, {
         get(inner, method) {
