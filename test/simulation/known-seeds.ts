@@ -49,6 +49,7 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     showed: 'an order that no one took at its second try hid that its first had begun',
     heldBy: `${TROUBLE}: agents > a node that goes offline between two tries of an order may have started it, and its report says so%s`,
   },
+  { seed: 1223, showed: 'the check: a machine that a person marks broken is commissioned again' },
   { seed: 1252, showed: 'the check: as 992' },
   {
     seed: 1380,
@@ -57,6 +58,13 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     heldBy: `${TROUBLE}: a run in parts that is reset to before most of what it has told them > ends when it had cancelled them, and they ended while someone had terminated it`,
   },
   { seed: 1544, showed: 'as 1000', heldBy: AT_ITS_LIMIT },
+  { seed: 1651, showed: 'the simulated server: a reset of one run continued another one of its workflow' },
+  { seed: 1674, showed: 'the check: what was revoked since the copy is valid again when the store is brought back' },
+  { seed: 1720, showed: 'the check: a part that was reset does not know what it had started' },
+  {
+    seed: 1768,
+    showed: 'the check: a slow machine starts an order late that it had before its certificates were revoked',
+  },
   {
     seed: 2013,
     showed: 'a report did not say that a deployment that could not be aborted may continue',
@@ -68,6 +76,12 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
   { seed: 2209, showed: 'the check: a run that was reset takes up deployments of before' },
   { seed: 2222, showed: 'the check: as 992' },
   { seed: 2264, showed: 'the check: as 992' },
+  {
+    seed: 2710,
+    showed: 'a run that was terminated while it closed had ended well, and its transaction was open, then lost',
+    heldBy:
+      'test/unit/activities/graph-run-deaths.test.ts: a process that dies anywhere in a run > and does not come back, closes the run with its transaction or leaves both open',
+  },
   { seed: 2861, showed: 'the check: as 2209' },
   { seed: 3049, showed: 'the check: as 2209' },
 ];

@@ -14,8 +14,9 @@ export function resetRun(server: Executions, base: Execution, turn: number, reas
   const again = base.turns[turn];
   if (again === undefined) throw new RangeError(`${base.workflowId} has no workflow task ${turn}`);
   const later = [...base.turns.slice(turn).flatMap(({ activations: [first] }) => first?.jobs ?? []), ...base.inbox];
-  const running = server.newest(base.workflowId);
-  if (running?.status === 'RUNNING') {
+  const newest = server.newest(base.workflowId);
+  const running = newest?.status === 'RUNNING' ? newest : undefined;
+  if (running !== undefined) {
     running.resetTo = '';
     server.terminate(running, `reset: ${reason}`);
   }
@@ -32,7 +33,9 @@ export function resetRun(server: Executions, base: Execution, turn: number, reas
     events: base.events.filter(({ at }) => at <= again.at),
     flags: base.turns.slice(0, turn).flatMap(({ flags }) => flags),
   };
-  for (const before of new Set([base, running])) if (before?.status === 'TERMINATED') before.resetTo = runId;
+  // One that runs on for another run of the workflow is terminated, and not continued.
+  for (const before of new Set([base, running]))
+    if (before?.status === 'TERMINATED' && before.firstRunId === firstRunId) before.resetTo = runId;
   server.add(execution);
   server.event(execution, 'WorkflowTaskFailed', `reset: ${reason}`);
   const arrived = again.activations[0]!.jobs.filter(({ doUpdate }) => !doUpdate);

@@ -118,6 +118,11 @@ export class SiteChecks implements Observer {
   /** Runs a part of which people have ended. */
   readonly partsTouched = new Set<string>();
 
+  /** A person has marked a machine broken: the step that has it may commission it again. */
+  markedBroken(id: string): void {
+    for (const key of this.#commissionings.keys()) if (key.startsWith(`${id} `)) this.#commissionings.delete(key);
+  }
+
   lockChanged(id: string, at: number): void {
     if (this.#lockedSince.has(id)) this.#lockedSince.delete(id);
     else this.#lockedSince.set(id, at);

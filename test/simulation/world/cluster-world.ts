@@ -359,7 +359,7 @@ async function live(
   const plan = random.fork('plan');
   const faultsEndAt = plan.int(1, 4) * HOUR;
   /** In the middle of a step, or at a time. */
-  const beside = (kind: 'person' | 'fault', when: number, happen: Parameters<Script['plan']>[2]): void => {
+  const beside = (kind: 'person' | 'fault' | 'restore', when: number, happen: Parameters<Script['plan']>[2]): void => {
     if (plan.chance(0.6)) script.plan(kind, when, happen);
     else
       script.planBeside(
@@ -418,11 +418,18 @@ async function live(
     });
   }
   if (rough && plan.chance(0.25))
-    script.planRestore(plan, faultsEndAt, claims.copying(copied), (downMs) => {
-      world.tell('--- workers and gateway are stopped, and the store is brought back to its copy');
-      for (const worker of installation.workers) installation.kill(worker, downMs);
-      gateway.kill(downMs);
-    });
+    script.planRestore(
+      plan,
+      faultsEndAt,
+      claims.copying(copied),
+      (downMs) => {
+        world.tell('--- workers and gateway are stopped, and the store is brought back to its copy');
+        for (const worker of installation.workers) installation.kill(worker, downMs);
+        gateway.kill(downMs);
+        for (const node of nodes) node.revocationIsLost(script.copiedAt ?? 0);
+      },
+      beside,
+    );
   /** Whether what the run last wrote may be lost with the store. */
   const isForgotten = ({ closedAt }: Execution): boolean => (closedAt ?? 0) <= (script.restoredAt ?? -1);
 
@@ -525,6 +532,13 @@ async function live(
     // Of a run that changes nothing, failures are forgiven.
     if (report.mode !== 'apply') return;
     const text = JSON.stringify(report);
+    // The reset of a part takes back what that part knows of tasks.
+    const takenBack = Math.max(
+      0,
+      ...temporal.executions
+        .filter(({ parent }) => parent?.workflowId === workflowId)
+        .flatMap(({ events }) => events.filter(({ detail }) => detail.startsWith('reset: ')).map(({ at }) => at)),
+    );
     for (const { counts, failed_tasks, offline, type } of report.graphs) {
       const { failed = 0, not_reached = 0, blocked = 0 } = counts as Partial<Record<string, number>>;
       const isEndedByUs = ended.has(workflowId) || report.outcome === 'cancelled' || report.outcome === 'stopped';
@@ -542,7 +556,8 @@ async function live(
         );
         const said = `the report of ${workflowId} says that ${task} failed on ${on.name}: ${reason}`;
         if (/stopped before it started|had not started it when the run stopped/.test(reason)) world.violated(said);
-        if (/did not start it/.test(reason) && tries.length > 0) world.violated(`${said}; it had started it`);
+        if (/did not start it/.test(reason) && tries.some(({ startedAt }) => startedAt > takenBack))
+          world.violated(`${said}; it had started it`);
         // Who died before the result was on the disk cannot tell it.
         const isUnsure = /offline|unknown|cancel|agent|did not start|supervisor was killed|restarted while it ran/.test(
           reason,

@@ -40,6 +40,8 @@ const SUPERVISOR = '/usr/bin/sitewright-supervisor';
 const CREDENTIALS = '/etc/sitewright';
 const RESTART_MS = 2_000;
 const ORDERED_BEFORE_MS = 70_000;
+/** A slow machine starts supervisor and task this late at most. */
+const SLOW_START_MS = 180_000;
 
 /**
  * A node: a machine at whose system calls the simulation begins. Its agent, journals and supervisors are the real ones; the commands
@@ -252,6 +254,11 @@ export class SimulatedNode {
     time.after(ms, () => this.#enrolAgain());
   }
 
+  /** The store is brought back to a copy of before: what was revoked since is valid again (docs/how-to/back-up.md). */
+  revocationIsLost(copiedAt: number): void {
+    if (this.revokedAt !== null && this.revokedAt >= copiedAt) this.revokedAt = null;
+  }
+
   async #enrolAgain(): Promise<void> {
     // The operator comes back when the disk takes the ticket.
     if (this.machine.disk.free < 100_000) {
@@ -337,8 +344,9 @@ export class SimulatedNode {
     const other = this.effects.find(({ endedAt }) => endedAt === null);
     if (other !== undefined) this.#world.violated(`${this.name} runs ${said} while ${other.task} runs`);
     if (!this.#text(script).startsWith('echo ')) this.#world.violated(`${this.name} runs a torn script of ${said}`);
-    // An order that it had before may wait for the lock.
-    const isLate = this.revokedAt !== null && time.now > this.revokedAt + ORDERED_BEFORE_MS;
+    // An order that it had before may wait for the lock, and for a slow machine.
+    const startsWithin = ORDERED_BEFORE_MS + (this.machine.slowUntil > (this.revokedAt ?? 0) ? SLOW_START_MS : 0);
+    const isLate = this.revokedAt !== null && time.now > this.revokedAt + startsWithin;
     if (
       isLate &&
       generation === 1 &&

@@ -25,6 +25,8 @@ export class Script {
   #isOver = false;
   /** Names of all parts. */
   readonly parts: string[] = [];
+  /** When the copy of the store was made. */
+  copiedAt: number | null = null;
   /** When the store was last brought back to a copy of before. */
   restoredAt: number | null = null;
   /** How often each happened. */
@@ -85,24 +87,29 @@ export class Script {
   /**
    * Plans that the store is copied, and later brought back to that copy, while all that uses it is stopped
    * (docs/how-to/back-up.md). Temporal, MAAS and the nodes have gone on.
+   *
+   * @param beside plans in the middle of a step, or after a time
    */
   planRestore(
     plan: Random,
     latestMs: number,
     { copy, restore }: Pick<CopiedStore, 'copy' | 'restore'>,
     stop: (downMs: number) => void,
+    beside: (kind: 'restore', when: number, happen: Part['happen']) => void,
   ): void {
-    const latest = Math.min(latestMs / 1000, 3_600);
+    const latest = Math.min(latestMs / 1000, plan.pick([120, 900, 3_600]));
     const copyAt = plan.int(1, latest - 1);
     const restoreAt = plan.int(copyAt + 1, latest);
-    this.plan('restore', copyAt * 1000, async (own) => {
+    this.plan('restore', copyAt * 1000, async () => {
       await copy();
-      this.#time.after((restoreAt - copyAt) * 1000, async () => {
-        this.happens('store restored');
-        stop(own.int(1, 120) * 1000);
-        await restore();
-        this.restoredAt = this.#time.now;
-      });
+      this.copiedAt = this.#time.now;
+    });
+    beside('restore', restoreAt * 1000, async (own) => {
+      if (this.copiedAt === null) return;
+      this.happens('store restored');
+      stop(own.int(1, 120) * 1000);
+      await restore();
+      this.restoredAt = this.#time.now;
     });
   }
 

@@ -341,6 +341,7 @@ async function live(
                     : asAdmin('POST', `${path}?op=power_off`));
     checks.step();
     checks.peopleAct = false;
+    if (action === 'maas broken' && answer.status === 200) checks.markedBroken(machine.system_id);
     if (action === 'maas lock' && answer.status === 200) checks.lockChanged(machine.system_id, time.now);
     await forgetFreed();
     world.tell(`    MAAS answers ${answer.status}`);
@@ -424,7 +425,7 @@ async function live(
   });
   const plan = random.fork('plan');
   /** In the middle of a step, or at a time. */
-  const beside = (kind: 'person' | 'fault', when: number, happen: Parameters<Script['plan']>[2]): void => {
+  const beside = (kind: 'person' | 'fault' | 'restore', when: number, happen: Parameters<Script['plan']>[2]): void => {
     if (plan.chance(0.6)) script.plan(kind, when, happen);
     else
       script.planBeside(
@@ -481,10 +482,16 @@ async function live(
     });
   }
   if (wanted.disasters > 0 && plan.chance(0.25))
-    script.planRestore(plan, faultsEndAt, claims.copying(copied), (downMs) => {
-      world.tell('--- all workers are stopped, and the store is brought back to its copy');
-      for (const worker of installation.workers) installation.kill(worker, downMs);
-    });
+    script.planRestore(
+      plan,
+      faultsEndAt,
+      claims.copying(copied),
+      (downMs) => {
+        world.tell('--- all workers are stopped, and the store is brought back to its copy');
+        for (const worker of installation.workers) installation.kill(worker, downMs);
+      },
+      beside,
+    );
   let isCalm = false;
   time.after(faultsEndAt, () => {
     isCalm = true;
