@@ -1,4 +1,9 @@
-import { WithStartWorkflowOperation, WorkflowIdConflictPolicy, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  WithStartWorkflowOperation,
+  WorkflowIdConflictPolicy,
+  WorkflowNotFoundError,
+  type WorkflowUpdateHandle,
+} from '@temporalio/client';
 import type { Workflow } from '@temporalio/common';
 import { ulid } from 'ulid';
 import type { OpenedRow, RunOpening, WorkflowContracts } from '../../workflows/contract.ts';
@@ -52,8 +57,9 @@ export async function startRun<W extends RunType>(
     memo: { ...memo, [ANSWERED]: answered },
     ...metadata,
   });
+  let update: WorkflowUpdateHandle<Opening<W>>;
   try {
-    await requestOfTemporal(
+    update = await requestOfTemporal(
       temporal,
       () =>
         workflow.startUpdateWithStart<Workflow, Opening<W>, []>('opened', {
@@ -67,9 +73,9 @@ export async function startRun<W extends RunType>(
     const found = await startedAs(deps, workflowId, answered, error);
     // One that has taken it is busy, and is about to open it.
     if (waitsForWorker(found.raw.pendingWorkflowTask)) return { kind: 'waiting', id: found.runId, workflowId };
+    update = workflow.getHandle(workflowId).getUpdateHandle(answered, { workflowRunId: found.runId });
   }
   try {
-    const update = workflow.getHandle(workflowId).getUpdateHandle<Opening<W>>(answered);
     const opening: RunOpening<Failure<W>> = await callTemporal(temporal, () => update.result(), OPEN_MS);
     return opening.ok ? { kind: 'opened', run: opening.run } : { kind: 'refused', failure: opening.failure };
   } catch (error) {
