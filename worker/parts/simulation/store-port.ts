@@ -1,13 +1,15 @@
-import { type Store, StoreError } from '../../../src/store/index.ts';
+import { type Store, StoreError, type StorePorts } from '../../../src/store/index.ts';
 import { pause, type World } from './world.ts';
 
-/** Called when a process has read or changed the store. */
-export type StoreSpy = (call: {
+interface StoreCall {
   readonly port: string;
   readonly method: string;
   readonly args: readonly unknown[];
   readonly result: unknown;
-}) => void;
+}
+
+/** Called when a process has read or changed the store; for calls of a transaction, once that is committed. */
+export type StoreSpy = (call: StoreCall) => void;
 
 const unavailable = (): StoreError =>
   new StoreError({ kind: 'unreachable', message: 'The database is unreachable.', hint: 'Simulated.' });
@@ -26,6 +28,31 @@ export function storePort(world: World, spy: StoreSpy): Store {
     if (random.chance(world.weather.storeLosesAnswers)) throw unavailable();
     return result;
   };
+  const { store } = world;
+  return {
+    ...(told(store, spy, through) as Store),
+    atomically: (change) =>
+      through(async () => {
+        const calls: StoreCall[] = [];
+        const result = await store.atomically((within) =>
+          change(
+            told(
+              within,
+              (call) => calls.push(call),
+              (work) => work(),
+            ) as StorePorts,
+          ),
+        );
+        for (const call of calls) spy(call);
+        return result;
+      }),
+    migrate: async () => undefined as never,
+    close: async () => undefined,
+  };
+}
+
+/** The same ports, whose calls go `through` something, and are told. */
+function told(ports: object, spy: StoreSpy, through: <T>(work: () => Promise<T>) => Promise<T>): object {
   const guarded = (port: string, target: object): object =>
     new Proxy(target, {
       get(_, name) {
@@ -39,17 +66,10 @@ export function storePort(world: World, spy: StoreSpy): Store {
           });
       },
     });
-  const { store } = world;
-  const ports = Object.fromEntries(
-    Object.entries(store).map(([name, port]) => [
+  return Object.fromEntries(
+    Object.entries(ports).map(([name, port]) => [
       name,
-      typeof port === 'object' && port !== null ? guarded(name, port) : port,
+      typeof port === 'object' && port !== null ? guarded(name, port as object) : port,
     ]),
-  ) as unknown as Store;
-  return {
-    ...ports,
-    atomically: (change) => through(() => store.atomically(change)),
-    migrate: async () => undefined as never,
-    close: async () => undefined,
-  };
+  );
 }
