@@ -1,12 +1,8 @@
 import { CHILD_CANCELLATION, type Child, type Execution } from './execution.ts';
 import type { Executions } from './executions.ts';
-import type { Command, Payload } from './sdk.ts';
+import type { ChildCommand, Payload } from './sdk.ts';
 
-export function startChild(
-  server: Executions,
-  execution: Execution,
-  command: NonNullable<Command['startChildWorkflowExecution']>,
-): void {
+export function startChild(server: Executions, execution: Execution, command: ChildCommand): void {
   const seq = command.seq ?? 0;
   const workflowId = command.workflowId ?? '';
   const entry: Child = { workflowId, runId: null, ...newChild(command) };
@@ -73,7 +69,7 @@ export function askChildToCancel(server: Executions, execution: Execution, seq: 
   });
 }
 
-export const newChild = (command: NonNullable<Command['startChildWorkflowExecution']>) => ({
+export const newChild = (command: ChildCommand) => ({
   type: command.workflowType ?? '',
   cancelRequested: false,
   cancellation: command.cancellationType ?? 0,

@@ -1,4 +1,4 @@
-import type { Command, Failure, Job, Payload, RunIdentity } from './sdk.ts';
+import type { ChildCommand, Command, Failure, Job, Payload, RunIdentity } from './sdk.ts';
 import { seedOf } from './sdk.ts';
 
 /** A completed workflow task, as a worker that reads the run again must repeat it. */
@@ -68,7 +68,7 @@ export const asReplayed = (jobs: readonly Job[], commands: readonly Command[]): 
 export interface Waiting {
   readonly activities: Map<number, { command: NonNullable<Command['scheduleActivity']>; at: number }>;
   readonly timers: Map<number, { command: NonNullable<Command['startTimer']>; at: number }>;
-  readonly children: Map<number, { command: NonNullable<Command['startChildWorkflowExecution']>; isStarted: boolean }>;
+  readonly children: Map<number, { command: ChildCommand; isStarted: boolean }>;
   /** Signals to other workflows that have no result yet. */
   readonly signals: Map<number, NonNullable<Command['signalExternalWorkflowExecution']>>;
 }

@@ -3,9 +3,7 @@ import { beginActivity, signalExternal, startTimer } from './commands.ts';
 import { blankExecution, type Execution } from './execution.ts';
 import type { Executions } from './executions.ts';
 import { milliseconds, waitingAfter } from './history.ts';
-import { type Command, type Job, type Payload, seedOf } from './sdk.ts';
-
-type ChildCommand = NonNullable<Command['startChildWorkflowExecution']>;
+import { type ChildCommand, type Job, type Payload, seedOf } from './sdk.ts';
 
 const UPDATE_ADMITTED = 'WorkflowExecutionUpdateAdmitted';
 

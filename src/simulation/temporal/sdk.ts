@@ -24,6 +24,7 @@ const VERSION = '1.24.0';
 
 export type Job = coresdk.workflow_activation.IWorkflowActivationJob;
 export type Command = coresdk.workflow_commands.IWorkflowCommand;
+export type ChildCommand = NonNullable<Command['startChildWorkflowExecution']>;
 export type Failure = temporal.api.failure.v1.IFailure;
 export type { Payload } from '@temporalio/common';
 

@@ -88,6 +88,7 @@ function excerptOf({ text, terms }: SearchResult): string {
   const words = (text as string).replace(/\s+/g, ' ').trim();
   const at = Math.min(...terms.map((term) => words.toLowerCase().indexOf(term)).filter((place) => place >= 0));
   const from = Number.isFinite(at) ? Math.max(0, words.lastIndexOf(' ', Math.max(0, at - 50))) : 0;
-  const part = words.slice(from, from + 160).trim();
-  return `${from > 0 ? '… ' : ''}${part}${from + 160 < words.length ? ' …' : ''}`;
+  const end = words.length - from <= 160 ? words.length : words.lastIndexOf(' ', from + 160);
+  const part = words.slice(from, end > from ? end : from + 160).trim();
+  return `${from > 0 ? '… ' : ''}${part}${end < words.length ? ' …' : ''}`;
 }

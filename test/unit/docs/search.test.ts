@@ -65,6 +65,13 @@ describe('the search of the documents', () => {
   it('shows the words around the one that was asked for', () => {
     for (const { excerpt } of search('maintenance').slice(0, 1)) expect(excerpt.toLowerCase()).toContain('maintenance');
   });
+
+  it('cuts no word of what it shows', () => {
+    const wordsOf = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '' && word !== '…');
+    const written = new Set(pages.flatMap(({ sections }) => sections).flatMap(({ text }) => wordsOf(text)));
+    const shown = TASKS.flatMap(([query]) => search(query)).flatMap(({ excerpt }) => wordsOf(excerpt));
+    expect(shown.filter((word) => !written.has(word))).toEqual([]);
+  });
 });
 
 describe('the shelves', () => {
