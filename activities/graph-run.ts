@@ -15,6 +15,7 @@ import {
   type RunTransactions,
   type Store,
   StoreError,
+  wholeGraphReport,
 } from '../src/store/index.ts';
 import type { OpenedWithin } from './contract.ts';
 import { type ActivityDependencies, type ActivitySettings, isAwaited, openedWithin } from './dependencies.ts';
@@ -217,8 +218,9 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
   const subject = { cluster: run.clusterId! };
   const generation = await closeClaim(deps, subject, holder);
   if (generation !== null) {
-    const full = { ...report, operator: await withCanceller(store, run_id, report.operator) };
-    const logged = { cluster: run.clusterId, run: run_id, transaction, outcome, report: full };
+    const known = { ...report, operator: await withCanceller(store, run_id, report.operator) };
+    const full = await wholeGraphReport(store, known);
+    const logged = { cluster: run.clusterId, run: run_id, transaction, outcome, report: known };
     deps.log?.(logged, `execute_graph of cluster ${run.clusterId} has ended`);
     const row = {
       id: run_id,

@@ -37,6 +37,7 @@ import {
   type RunRecord,
   type RunSummary,
   StoreError,
+  wholeGraphReport,
 } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { earlierRuns } from './earlier-runs.ts';
@@ -62,6 +63,18 @@ interface RunView extends RunSummary {
   /** This run's page in Temporal's Web UI; null if no UI is configured. */
   readonly temporalUrl: string | null;
 }
+
+interface FoundRun {
+  readonly run: RunRecord;
+  readonly execution?: FoundExecution;
+  /** What could not be asked about it. */
+  readonly away?: keyof typeof AWAY;
+}
+
+const AWAY = {
+  store: 'The store cannot be reached: the run itself answers.',
+  temporal: 'Temporal cannot be reached: this is what the run showed last.',
+} as const;
 
 type Answers = WorkflowContracts[RunType]['queries'];
 
@@ -97,21 +110,31 @@ export function runOperations(deps: OpsDependencies) {
   };
 
   /** The run with the execution that it has now; closed if its workflow ended without doing so. */
-  async function found(id: string): Promise<{ readonly run: RunRecord; readonly execution?: FoundExecution }> {
+  async function found(id: string): Promise<FoundRun> {
+    let away: FoundRun['away'];
     const run = await orWithoutStore(
       () => store.runs.get(id).catch(notYetOpened(id)),
-      () => call(() => elsewhere.find(id)),
+      () => {
+        away = 'store';
+        return call(() => elsewhere.find(id));
+      },
     );
     if (run.outcome !== null) return { run };
-    const execution = await executionOf(run);
+    let execution: FoundExecution | null;
+    try {
+      execution = await executionOf(run);
+    } catch (error) {
+      if (asProblem(error).code !== 'temporal-unreachable') throw error;
+      return { run, away: 'temporal' };
+    }
     if (!execution?.isOpen) return { run: await closeIfGone(store, ends, run) };
-    return { run: { ...run, temporalRunId: execution.runId }, execution };
+    return { run: { ...run, temporalRunId: execution.runId }, execution, ...given({ away }) };
   }
   /** As the run showed it last; if it has shown none, or the store cannot be reached, as it answers now. */
-  async function shownStatus(run: RunRecord, execution?: FoundExecution): Promise<AnyRunStatus> {
-    if (run.status === null || run.statusAt === null) return ask(run, 'status');
-    const status = { ...run.status, as_of: run.statusAt };
-    const why = await whyUnattended(temporal, run, execution);
+  async function shownStatus({ run, execution, away }: FoundRun): Promise<AnyRunStatus> {
+    const shown = run.status === null || run.statusAt === null ? null : { ...run.status, as_of: run.statusAt };
+    const status = shown ?? (await ask(run, 'status'));
+    const why = away !== undefined ? AWAY[away] : shown && (await whyUnattended(temporal, run, execution));
     return why === null ? status : { ...status, warnings: [...status.warnings, why] };
   }
   /** A run that is not in the store may be in Temporal: no worker has opened it. */
@@ -171,7 +194,9 @@ export function runOperations(deps: OpsDependencies) {
       if (run.outcome !== null) return report ?? lostReport(run);
       // One that was reset may show the end that it had before.
       if (report === undefined || report.outcome !== undefined) return null;
-      return 'site' in report ? assembleReport(report, await store.runs.listNodes(run.id)) : report;
+      return 'site' in report
+        ? assembleReport(report, await store.runs.listNodes(run.id))
+        : wholeGraphReport(store, report);
     });
     return stored ?? ask(run, 'report');
   }
@@ -243,34 +268,25 @@ export function runOperations(deps: OpsDependencies) {
       const waiting = filter.before === undefined ? await waitingRuns(filter) : [];
       return { ...full, items: [...waiting, ...full.items].map(view) };
     },
-    async get(id: string): Promise<RunView & { readonly parameters: Json }> {
-      try {
-        return view(await current(id));
-      } catch (error) {
-        // While Temporal is unreachable, the last stored state is better than nothing.
-        if (asProblem(error).code !== 'temporal-unreachable') throw error;
-        return view(
-          await orWithoutStore(
-            () => store.runs.get(id),
-            () => {
-              throw error;
-            },
-          ),
-        );
-      }
-    },
+    get: async (id: string): Promise<RunView & { readonly parameters: Json }> => view(await current(id)),
 
     async status(id: string): Promise<AnyRunStatus> {
-      const { run, execution } = await found(id);
-      if (run.outcome === null) return earlier.withExpectedEnd(run, await shownStatus(run, execution));
+      const one = await found(id);
+      const { run } = one;
+      if (run.outcome === null) return earlier.withExpectedEnd(run, await shownStatus(one));
       return statusOfEnded(run, await reportOf(run));
     },
-    report: async (id: string): Promise<AnyRunReport> => reportOf(await current(id)),
+    async report(id: string): Promise<AnyRunReport> {
+      const { run, away } = await found(id);
+      const report = await reportOf(run);
+      return away === undefined ? report : { ...report, warnings: [...report.warnings, AWAY[away]] };
+    },
     /** Every step and node, with the tasks of graphs. */
     async tree(id: string): Promise<Answers['tree']> {
-      const { run, execution } = await found(id);
+      const one = await found(id);
+      const { run } = one;
       const report = await reportOf(run);
-      const status = run.outcome === null ? await shownStatus(run, execution) : statusOfEnded(run, report);
+      const status = run.outcome === null ? await shownStatus(one) : statusOfEnded(run, report);
       if ('site' in report) return treeOfSiteRun(report, { software: null, ...status });
       const nodes = await ifReachable(() => tasks.trees(id));
       if (nodes === null) return ask(run, 'tree');

@@ -89,3 +89,7 @@ export const invalid = (problems: readonly Diagnostic[]): StoreError =>
     message: problems.map((problem) => problem.message).join(' '),
     hint: problems.find((problem) => problem.hint)?.hint ?? 'Correct the values named and try again.',
   });
+
+export function unlessNotFound(error: unknown): void {
+  if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
+}

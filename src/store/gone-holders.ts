@@ -2,7 +2,8 @@ import { lostReport } from '../core/run/lost-report.ts';
 import type { AnyRunReport } from '../core/run/status.ts';
 import { graphRunOf, type RunSubject } from '../core/run/subject.ts';
 import { type LostOutcome, OPEN_TRANSACTION_STATUSES, type RunOutcome } from '../core/words.ts';
-import { StoreError } from './failure.ts';
+import { unlessNotFound } from './failure.ts';
+import { wholeGraphReport } from './graph-report.ts';
 import type { Claimant, ClaimHolder } from './queries/claim-store.ts';
 import type { RunRecord } from './queries/run-store.ts';
 import type { StorePorts } from './store.ts';
@@ -69,7 +70,7 @@ interface Ends {
   readonly announceEnd?: AnnounceEnd;
 }
 
-type RunPorts = Pick<StorePorts, 'runs' | 'transactions'>;
+type RunPorts = Pick<StorePorts, 'runs' | 'transactions' | 'taskHistory'>;
 
 /** More open runs than any store has. */
 export const MAX_OPEN = 500;
@@ -97,11 +98,8 @@ export async function closeIfGone(
 }
 
 /** Closes a run that could not do so itself. */
-export async function closeRun(
-  { runs, transactions }: RunPorts,
-  run: RunRecord,
-  { outcome, at, reason }: RunEnd,
-): Promise<RunRecord> {
+export async function closeRun(ports: RunPorts, run: RunRecord, { outcome, at, reason }: RunEnd): Promise<RunRecord> {
+  const { runs, transactions } = ports;
   const { id, workflowId, kind, startedAt } = run;
   const { transaction } = graphRunOf(run);
   // Only runs of sites end with failures that do not matter.
@@ -110,7 +108,8 @@ export async function closeRun(
   }
   const sequence = run.sequence + 1;
   const endedAt = at.toISOString();
-  const report = ((await runs.getReport(id)) ?? undefined) as AnyRunReport | undefined;
+  const shown = ((await runs.getReport(id)) ?? undefined) as AnyRunReport | undefined;
+  const report = shown && 'graphs' in shown ? await wholeGraphReport(ports, shown) : shown;
   const seen = { report, nodes: await runs.listNodes(id) };
   await runs.putReport(id, sequence, lostReport({ ...run, outcome, endedAt }, seen, reason));
   return runs.put({
@@ -142,8 +141,4 @@ export async function reopenRun({ runs, transactions }: RunPorts, run: RunRecord
     failedTasks: null,
   };
   await runs.put({ id, workflowId, kind, startedAt, sequence: sequence + 1, ...open });
-}
-
-function unlessNotFound(error: unknown): void {
-  if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
 }

@@ -12,6 +12,7 @@ export {
   type RunEnd,
   reopenRun,
 } from './gone-holders.ts';
+export { wholeGraphReport } from './graph-report.ts';
 export type { Migration } from './migrations/migration.ts';
 export type { OpenStoreOptions } from './open-options.ts';
 export { openStore } from './open-store.ts';

@@ -91,6 +91,20 @@ export async function apiAlone(options: Partial<ApiOptions> = {}, ours?: Rehears
   const folder = await mkdtemp(join(tmpdir(), 'sitewright-api-'));
   const store = await openStore(join(folder, 'store.db'));
   await store.migrate();
+  const close = async () => {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return apiWithoutTemporal(store, options, ours, close);
+}
+
+/** The same with a store that others have. */
+export function apiWithoutTemporal(
+  store: Store,
+  options: Partial<ApiOptions> = {},
+  ours?: Rehearser,
+  closeStore: () => Promise<void> = async () => undefined,
+): Promise<ApiRig> {
   const address = '127.0.0.1:1';
   // Nothing answers, and retrying would only cost the tests time.
   const connection = lazyConnection(address, 1);
@@ -99,8 +113,7 @@ export async function apiAlone(options: Partial<ApiOptions> = {}, ours?: Rehears
   const close = async () => {
     await rehearser.close();
     await connection.close();
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
+    await closeStore();
   };
   const operations = createOperations({ store, temporal, maas: noMaas, rehearser: ours ?? rehearser });
   return apiOf(operations, store, close, options);

@@ -14,7 +14,7 @@ import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../
 import { lookAgain, lookUntil } from '../rig/look-again.ts';
 import { openapiCheck } from '../rig/openapi-check.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
-import { type Answer, type ApiRig, apiOfSite, readAnswer } from './api-rig.ts';
+import { type Answer, type ApiRig, apiOfSite, apiWithoutTemporal, readAnswer } from './api-rig.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -226,6 +226,25 @@ describe('without a worker', () => {
       expect(body.hint).toContain('sitewright worker');
     }
     expect(api.log.filter((line) => Number(line.level) >= 50)).toEqual([]);
+  });
+
+  it('what it showed last is read without Temporal, too, and says so', async () => {
+    const alone = await apiWithoutTemporal(site.store);
+    const said = 'Temporal cannot be reached: this is what the run showed last.';
+    const shown = { phase: 'baremetal', total: 6, as_of: expect.any(String), warnings: expect.arrayContaining([said]) };
+    expect(await alone.ask('GET', `/api/v1/runs/${run}/status`)).toMatchObject({ status: 200, body: shown });
+    expect(await alone.ask('GET', `/api/v1/runs/${run}`)).toMatchObject({ status: 200, body: { outcome: null } });
+    expect(await alone.ask('GET', `/api/v1/runs/${run}/report`)).toMatchObject({
+      status: 200,
+      body: { baremetal: { nodes: expect.any(Array) }, warnings: expect.arrayContaining([said]) },
+    });
+    for (const part of ['nodes', 'tree', 'plan'])
+      expect((await alone.ask('GET', `/api/v1/runs/${run}/${part}`)).status).toBe(200);
+    expect(await alone.ask('POST', `/api/v1/runs/${run}/stop`)).toMatchObject({
+      status: 503,
+      body: { code: 'temporal-unreachable' },
+    });
+    await alone.close();
   });
 
   it('stored data is shown, and signals are accepted: they wait for the worker', async () => {

@@ -162,6 +162,7 @@ describe.skipIf(unavailable !== undefined)('while PostgreSQL is unreachable', ()
       expect(JSON.parse(await done('run', 'status', reference, '-f', 'json'))).toMatchObject({
         site,
         paused: null,
+        warnings: expect.arrayContaining(['The store cannot be reached: the run itself answers.']),
       });
     const runs = JSON.parse(await done('run', 'list', '--open', '-f', 'json')) as { readonly site: string }[];
     expect(runs.filter((run) => run.site === site)).toMatchObject([{ id, site, outcome: null }]);

@@ -159,6 +159,25 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('failed'));
   });
 
+  it('its report says how many failures it leaves out', async () => {
+    const nodes = Array.from({ length: 150 }, (_, at) => String(at + 1));
+    const many: NamedPlan = {
+      nodes: nodes.map(node),
+      tasks: nodes.flatMap((n) => ['net', 'db'].map((id) => ({ id, node: n, type: 'shell' }))),
+      edges: nodes.map((n) => [`net@${n}`, `db@${n}`] as const),
+      fault_tolerance_groups: [{ name: 'all', node_ids: nodes, fault_tolerance: 150 }],
+    };
+    const graph = scriptedGraph({ plans: { default: many }, ...split });
+    for (const n of nodes) graph.ends.set(`net@${n}`, [failed()]);
+    const run = await startGraphRun(rig, graph);
+    await run.ended();
+    const { cut, graphs } = graph.closed[0]!.report as GraphRunReport;
+    const { failed_tasks, failed_nodes, counts } = graphs[0]!;
+    expect(counts).toMatchObject({ failed: 150, blocked: 150 });
+    expect(cut).toEqual({ failed_omitted: 300 - failed_tasks.length - failed_nodes.length });
+    expect(cut!.failed_omitted).toBeGreaterThanOrEqual(100);
+  });
+
   it('where nodes are not critical the run continues around the failure and succeeds', async () => {
     const plan = tolerant();
     const graph = scriptedGraph({ plans: { default: plan }, ...split });

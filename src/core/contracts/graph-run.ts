@@ -100,7 +100,7 @@ const graphReport = graphStatus.extend({
   plan: z.string().optional().describe('Hash of the plan.'),
   /** Failing first, with the reason of the last attempt. */
   failed_tasks: z.array(failedTask),
-  /** Once the graph has ended: nodes that did not come through, those where it began first. */
+  /** Nodes that have not come through, those where it began first. */
   failed_nodes: z.array(failedNode),
   nothing_to_do: nothingToDo.optional(),
 });
@@ -126,7 +126,9 @@ export const graphRunReportSchema = z
     cut: z
       .strictObject({ failed_omitted: z.int() })
       .optional()
-      .describe('Set if lists were truncated; the history of the transactions has all entries.'),
+      .describe(
+        'How many failures the lists lack: only in what a run answers itself while the store cannot be reached.',
+      ),
   })
   .meta({ id: 'GraphRunReport', description: 'Report of a graph run.' });
 

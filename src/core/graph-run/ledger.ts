@@ -6,12 +6,11 @@ import { utf8Length } from '../text/text.ts';
 import type { TaskStatus } from '../words.ts';
 import type { PartStatus } from './part-status.ts';
 import { NO_TASKS, type TaskCounts } from './task-counts.ts';
-import type { TaskEnd, TaskRow } from './task-end.ts';
+import { failureText, REASON_LENGTH, type TaskEnd, type TaskRow } from './task-end.ts';
 
 /** Size limit of a record: half of a payload's limit (docs/explain/design.md#limits). */
 const RECORD_BYTES = 100_000;
 const ROWS_A_RECORD = 500;
-const REASON_LENGTH = 300;
 
 /**
  * The state of the tasks of one part, collected from the scheduler's commands: history rows to write, counts, and why
@@ -160,32 +159,13 @@ export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<number, T
     failed(most) {
       return first(failed, most).map((at) => {
         const { task, node, attempt, end } = rows.get(at)!;
-        return { task, node, attempts: attempt, reason: reasonOf(end) };
+        return { task, node, attempts: attempt, reason: end === undefined ? 'it failed' : failureText(end) };
       });
     },
   };
 }
 
 const KEPT: ReadonlySet<string> = new Set<TaskRow['status']>(['failed', 'running', 'retrying']);
-
-/** Why a task did not succeed, as text for the user. */
-function reasonOf(end: TaskEnd | undefined): string {
-  if (end === undefined) return 'it failed';
-  const { message = words[end.outcome], exit_code } = end;
-  const exit = `exit code ${exit_code}`;
-  const isSaid = exit_code === undefined || message.includes(exit);
-  return (isSaid ? message : `${message} (${exit})`).slice(0, REASON_LENGTH);
-}
-
-const words: Readonly<Record<TaskEnd['outcome'], string>> = {
-  success: 'it succeeded',
-  failed: 'it failed',
-  cancelled: 'it was cancelled',
-  not_reached: 'the run was stopped before it started',
-  refused: 'its node refused it',
-  skipped: 'it had nothing to do',
-  lost: 'its outcome is unknown',
-};
 
 /** Blocked by its own node, whose agent did not answer; not by a failure elsewhere. */
 const isOfflineItself = ({ status, root_cause, node }: TaskRow): boolean =>

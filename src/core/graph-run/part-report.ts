@@ -2,7 +2,8 @@ import type { FailedNode, FailedTask } from '../contracts/graph-run.ts';
 import { given } from '../data/given.ts';
 import type { NodeStatus, PartEnd, Scheduler } from '../scheduler/index.ts';
 import { endOfPart, nodeStatus, rootCauses, shownReports } from '../scheduler/index.ts';
-import { isSameTask, type RootCause } from '../task-on-node.ts';
+import { isSameTask, type RootCause, type TaskOnNode } from '../task-on-node.ts';
+import type { TaskStatus } from '../words.ts';
 import type { Ledger } from './ledger.ts';
 import type { TaskCounts } from './task-counts.ts';
 
@@ -14,6 +15,8 @@ export interface PartReport {
   readonly failed_tasks: readonly FailedTask[];
   /** At most a hundred. */
   readonly failed_nodes: readonly FailedNode[];
+  /** How many more there are. Absent: none. */
+  readonly nodes_omitted?: number;
   /** Only of a part that its coordinator has closed: one that someone has cancelled has none. */
   readonly end?: PartEnd;
 }
@@ -25,46 +28,57 @@ export function reportPart(scheduler: Scheduler, ledger: Ledger): PartReport {
     graph.nodes.map((id, n) => [id, nodeStatus(scheduler, n) ?? 'not_reached'] as const),
   );
   const causes = rootCauses(scheduler);
-  const failed = new Map<string, { failed_tasks: string[]; lost_tasks: number; root_causes: RootCause[] }>();
-  shownReports(scheduler).forEach(({ task, node: id, status }, at) => {
-    if (status !== 'failed' && status !== 'blocked') return;
-    let node = failed.get(id);
-    if (node === undefined) failed.set(id, (node = { failed_tasks: [], lost_tasks: 0, root_causes: [] }));
-    if (status === 'failed') {
-      if (node.failed_tasks.length < 10) node.failed_tasks.push(task);
-      addCause(node.root_causes, { task, node: id });
-      return;
-    }
-    node.lost_tasks++;
-    for (const cause of causes.get(at) ?? []) addCause(node.root_causes, cause);
-  });
-  const failed_nodes = [...failed].map(([node, found]) => ({ node, ...found }));
+  const failures = shownReports(scheduler).map((task, at) => ({ ...task, causes: causes.get(at) ?? [] }));
   return {
     counts: ledger.status().counts,
     nodes,
     failed_tasks: ledger.failed(100),
-    // Nodes with failed tasks come first: the others only lost dependent tasks.
-    failed_nodes: failed_nodes
-      .sort((a, b) => Number(b.failed_tasks.length > 0) - Number(a.failed_tasks.length > 0))
-      .slice(0, 100),
+    ...atMost(failedNodes(failures)),
     ...given({ end: endOfPart(scheduler) }),
   };
 }
+
+/** The nodes with a task that failed or was blocked, those with a failed one first: the others only lost dependent tasks. */
+export function failedNodes(
+  tasks: Iterable<TaskOnNode & { readonly status: TaskStatus; readonly causes: readonly RootCause[] }>,
+): FailedNode[] {
+  const found = new Map<string, { failed_tasks: string[]; lost_tasks: number; root_causes: RootCause[] }>();
+  for (const { task, node: id, status, causes } of tasks) {
+    if (status !== 'failed' && status !== 'blocked') continue;
+    let node = found.get(id);
+    if (node === undefined) found.set(id, (node = { failed_tasks: [], lost_tasks: 0, root_causes: [] }));
+    if (status === 'failed') {
+      if (node.failed_tasks.length < 10) node.failed_tasks.push(task);
+      addCause(node.root_causes, { task, node: id });
+      continue;
+    }
+    node.lost_tasks++;
+    for (const cause of causes) addCause(node.root_causes, cause);
+  }
+  return ownFailuresFirst([...found].map(([node, one]) => ({ node, ...one })));
+}
+
+export const ownFailuresFirst = (nodes: readonly FailedNode[]): FailedNode[] =>
+  nodes.toSorted((a, b) => Number(b.failed_tasks.length > 0) - Number(a.failed_tasks.length > 0));
 
 /** At most eight, each once. */
 function addCause(causes: RootCause[], cause: RootCause): void {
   if (causes.length < 8 && !causes.some((known) => isSameTask(known, cause))) causes.push(cause);
 }
 
+/** A report has a hundred of them; the store has all. */
+function atMost(nodes: readonly FailedNode[], before = 0): Pick<PartReport, 'failed_nodes' | 'nodes_omitted'> {
+  const omitted = before + Math.max(0, nodes.length - 100);
+  return { failed_nodes: nodes.slice(0, 100), ...(omitted > 0 && { nodes_omitted: omitted }) };
+}
+
 /** Merges the reports of all parts. */
 export function mergeReports(parts: readonly PartReport[], counts: TaskCounts): PartReport {
+  const omitted = parts.reduce((sum, { nodes_omitted = 0 }) => sum + nodes_omitted, 0);
   return {
     counts,
     nodes: Object.assign({}, ...parts.map((part) => part.nodes)) as PartReport['nodes'],
     failed_tasks: parts.flatMap((part) => part.failed_tasks).slice(0, 100),
-    failed_nodes: parts
-      .flatMap((part) => part.failed_nodes)
-      .sort((a, b) => Number(b.failed_tasks.length > 0) - Number(a.failed_tasks.length > 0))
-      .slice(0, 100),
+    ...atMost(ownFailuresFirst(parts.flatMap((part) => part.failed_nodes)), omitted),
   };
 }

@@ -18,33 +18,41 @@ export function reportGraphRun(progress: GraphRunProgress): GraphRunReport {
       failed_nodes: graph.report?.failed_nodes ?? [],
     }),
   );
-  const report: GraphRunReport = {
-    cluster: input.cluster,
-    transaction,
-    ...reportAny(progress, (failure) => explainGraphRunFailure(failure, transaction)),
-    mode: input.mode ?? 'apply',
-    graphs,
-    operator: progress.operator.slice(-100),
-    warnings: warningsOf(progress),
-  };
-  return fitGraphReport(report);
+  return fitted(
+    {
+      cluster: input.cluster,
+      transaction,
+      ...reportAny(progress, (failure) => explainGraphRunFailure(failure, transaction)),
+      mode: input.mode ?? 'apply',
+      graphs,
+      operator: progress.operator.slice(-100),
+      warnings: warningsOf(progress),
+    },
+    progress.graphs.reduce((sum, { report }) => sum + (report?.nodes_omitted ?? 0), 0),
+  );
 }
 
-/** Fits the report into `limit` bytes by shortening the lists of failures. */
-function fitGraphReport(report: GraphRunReport, limit: number = LIMIT_BYTES): GraphRunReport {
-  const failures = (graph: GraphReport): number => graph.failed_tasks.length + graph.failed_nodes.length;
-  const all = report.graphs.reduce((sum, graph) => sum + failures(graph), 0);
-  let fitted = report;
-  for (let keep = 64; utf8Length(JSON.stringify(fitted)) > limit && keep >= 1; keep = Math.floor(keep / 2)) {
+/** Fits the report into its limit by shortening the lists of failures, and says how many they lack. */
+function fitted(report: GraphRunReport, nodesOmitted: number): GraphRunReport {
+  const listed = report.graphs.reduce((sum, { failed_nodes }) => sum + failed_nodes.length, 0);
+  const failed = report.graphs.reduce((sum, { counts }) => sum + (counts.failed ?? 0), 0);
+  const keeping = (keep: number): GraphRunReport => {
     const graphs = report.graphs.map((graph) => ({
       ...graph,
       failed_tasks: graph.failed_tasks.slice(0, keep),
       failed_nodes: graph.failed_nodes.slice(0, keep),
     }));
-    const kept = graphs.reduce((sum, graph) => sum + failures(graph), 0);
-    fitted = { ...report, graphs, cut: { failed_omitted: all - kept } };
+    const kept = graphs.reduce((sum, graph) => sum + graph.failed_tasks.length + graph.failed_nodes.length, 0);
+    const failed_omitted = failed + listed + nodesOmitted - kept;
+    return { ...report, graphs, ...(failed_omitted > 0 && { cut: { failed_omitted } }) };
+  };
+  let keep = Number.POSITIVE_INFINITY;
+  let fits = keeping(keep);
+  while (utf8Length(JSON.stringify(fits)) > LIMIT_BYTES && keep > 1) {
+    keep = Math.min(64, Math.floor(keep / 2));
+    fits = keeping(keep);
   }
-  return fitted;
+  return fits;
 }
 
 /** Why a graph had nothing to do, in one sentence. */

@@ -73,3 +73,27 @@ export interface TaskRow {
   readonly root_cause?: RootCause;
   readonly end?: TaskEnd;
 }
+
+/** Of the reasons of failures, in characters. */
+export const REASON_LENGTH = 300;
+
+/** Why a task did not succeed, as text for the user. */
+export function failureText({
+  outcome,
+  message = OUTCOME_TEXTS[outcome],
+  exit_code,
+}: Pick<TaskEnd, 'outcome' | 'message' | 'exit_code'>): string {
+  const exit = `exit code ${exit_code}`;
+  const isSaid = exit_code === undefined || message.includes(exit);
+  return (isSaid ? message : `${message} (${exit})`).slice(0, REASON_LENGTH);
+}
+
+const OUTCOME_TEXTS: Readonly<Record<TaskOutcome, string>> = {
+  success: 'it succeeded',
+  failed: 'it failed',
+  cancelled: 'it was cancelled',
+  not_reached: 'the run was stopped before it started',
+  refused: 'its node refused it',
+  skipped: 'it had nothing to do',
+  lost: 'its outcome is unknown',
+};

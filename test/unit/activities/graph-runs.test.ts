@@ -5,7 +5,9 @@ import { readClusterSources, readGraphLayers } from '../../../src/clusters/read-
 import {
   type ExecutablePart,
   type GraphRunInput,
+  type GraphRunReport,
   graphRunName,
+  NO_TASKS,
   type TaskRow,
 } from '../../../src/core/graph-run/index.ts';
 import { closeRun } from '../../../src/store/gone-holders.ts';
@@ -674,6 +676,72 @@ describe('a complete run', () => {
     await world.close_graph(closing);
     expect((await world.store.nodes.get(one)).clusterId).toBeNull();
     expect((await world.store.nodes.list({ clusterId: world.cluster })).length).toBe(1);
+  });
+});
+
+describe('the report of a run of 150 nodes that fail', () => {
+  const reasonOn = (node: number | string): string => `no lease for ${node}`;
+  const failedRun = async () => {
+    const world = await graphWorld({ nodes: Array.from({ length: 150 }, () => ['compute']) });
+    await world.upload([shell('a'), shell('b', { requires: ['a'] })]);
+    const started = await world.start();
+    const { transaction: graph, type } = started.graphs[0]!;
+    await world.plan_graph({ transaction: started.transaction, graph, room: 2_500 });
+    const rows = world.nodes.flatMap((node) => [
+      row('a', node, 'failed', { attempt: 2, end: { outcome: 'failed', message: reasonOn(node), exit_code: 7 } }),
+      row('b', node, 'blocked', { root_cause: { task: 'a', node: String(node) } }),
+    ]);
+    await world.record_tasks({ transaction: started.transaction, graph, part: 0, sequence: 1, rows });
+    const failures = world.nodes.map(String).map((node) => ({
+      task: { task: 'a', node, attempts: 2, reason: `${reasonOn(node)} (exit code 7)` },
+      node: { node, failed_tasks: ['a'], lost_tasks: 1, root_causes: [{ task: 'a', node }] },
+    }));
+    const report = graphReport({
+      ...{ cluster: world.cluster, transaction: started.transaction, outcome: 'failed', cut: { failed_omitted: 290 } },
+      graphs: [
+        {
+          ...{
+            type,
+            transaction: graph,
+            state: 'failed',
+            done: 0,
+            total: 300,
+            nodes: 150,
+            failing_nodes: 150,
+            parts: 1,
+          },
+          ...{ counts: { ...NO_TASKS, failed: 150, blocked: 150 }, offline: [] },
+          failed_tasks: failures.slice(50, 55).map(({ task }) => task),
+          failed_nodes: failures.slice(50, 55).map(({ node }) => node),
+        },
+      ],
+    });
+    return { world, started, report, failures };
+  };
+  const byNode = (one: { node: string }, other: { node: string }): number => Number(one.node) - Number(other.node);
+  const expectWhole = async ({ world, started, failures }: Awaited<ReturnType<typeof failedRun>>) => {
+    const { cut, graphs } = (await world.store.runs.getReport(started.run)) as unknown as GraphRunReport;
+    expect(cut).toBeUndefined();
+    expect(graphs[0]!.failed_tasks.toSorted(byNode)).toEqual(failures.map(({ task }) => task));
+    expect(graphs[0]!.failed_nodes.toSorted(byNode)).toEqual(failures.map(({ node }) => node));
+  };
+
+  it('has them all, though its workflow knows five', async () => {
+    const run = await failedRun();
+    const { transaction, run: run_id } = run.started;
+    await run.world.close_graph_run({
+      ...{ transaction, run_id, workflow_id: `execute_graph:${run.world.cluster}:${run_id}` },
+      ...{ outcome: 'failed', ended_at: '2026-11-21T11:00:00.000Z', report: run.report },
+    });
+    await expectWhole(run);
+  });
+
+  it('has them all when the run was terminated', async () => {
+    const run = await failedRun();
+    const record = await run.world.store.runs.get(run.started.run);
+    await run.world.store.runs.putReport(record.id, record.sequence, run.report);
+    await closeRun(run.world.store, record, { outcome: 'terminated', at: new Date() });
+    await expectWhole(run);
   });
 });
 
