@@ -1,3 +1,4 @@
+import type { ValuePath } from '../core/data/plain-value.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import type { PackageInstallation } from '../packages/index.ts';
@@ -45,7 +46,12 @@ export function checkPackageGraphs(installation: PackageInstallation): PackageGr
           if (one.code === 'graph.unknown-dependency' && !isRelease && one.hint?.startsWith('Did you mean') !== true)
             continue;
           const { path, place } = locate(at);
-          (one.severity === 'error' ? errors : warnings).push({ ...one, ...place, path });
+          const isListed = path.includes('graphs[');
+          // As above: these are warnings of the package.
+          if (isListed && (one.code === 'graph.duplicate-task' || isRolePattern(one.code, at))) continue;
+          // No tool has ever refused a task that is in a package twice, or a graph at its root.
+          const severity = one.code === 'graph.duplicate-task' || path.startsWith('graphs[') ? 'warning' : one.severity;
+          (severity === 'error' ? errors : warnings).push({ ...one, ...place, severity, path });
         }
         for (const { at, ...one } of unknownPlaces(upload.tasks ?? [], names, isRelease)) {
           const { path, place } = locate(['tasks', ...at]);
@@ -59,13 +65,24 @@ export function checkPackageGraphs(installation: PackageInstallation): PackageGr
             hint: 'Use letters, digits, _ and -.',
             ...{ file: 'metadata.yaml', line: 1 },
           });
-        return [type, upload];
+        return [type, upload.tasks === undefined ? upload : { ...upload, tasks: lastOfEach(upload.tasks) }];
       }),
     );
   };
   const releases = installation.releases.map((release) => read(release.graphs, [release, plugin]));
   return { releases, plugin: read(plugin.graphs, [plugin, ...installation.releases]), errors, warnings };
 }
+
+const ROLE_FIELDS: readonly unknown[] = ['role', 'roles', 'groups'];
+
+const isRolePattern = (code: string, [, , field]: ValuePath): boolean =>
+  code === 'graph.bad-regex' && ROLE_FIELDS.includes(field);
+
+/** The last task of an id replaces those above. */
+const lastOfEach = (tasks: readonly GraphTask[]): readonly GraphTask[] => {
+  const last = new Map(tasks.map((task) => [task.id, task]));
+  return tasks.filter((task) => last.get(task.id) === task);
+};
 
 const namesOf = (provided: readonly Provided[]): ReadonlySet<string> =>
   new Set(provided.flatMap(({ roles, tags }) => [...Object.keys(roles), ...Object.keys(tags)]));

@@ -26,6 +26,7 @@ import { type GraphProblem, GraphProblemError, Problems } from './problem.ts';
 import { adaptLegacyTasks } from './tasks/adapt-legacy.ts';
 import type { MergedTask, Preparation } from './tasks/merge-layers.ts';
 import { namePattern, reportSlowPatterns } from './tasks/name-pattern.ts';
+import { withStrategy } from './tasks/strategy.ts';
 
 /** A merged graph and the input of its plan. */
 export interface PlanInput {
@@ -211,7 +212,7 @@ class Draft {
         ? {
             ...common,
             type,
-            parameters: parametersOf(template, scope),
+            parameters: withStrategy(parametersOf(template, scope)),
             failOnError: template.failOnError === undefined ? true : instantiate(template.failOnError, scope),
           }
         : { ...common, type: 'skipped', failOnError: false, skip };

@@ -22,10 +22,16 @@ export function schedulerGraph(
   const numberOf = new Map(used.map((node, at) => [node, at]));
   const numberOfId = new Map(used.map((node, at) => [plan.nodes[node]!, at]));
   const sync = plan.nodes.length - 1;
+  // The scheduler reads the strategy of the last node that has the task, be it skipped there.
+  const strategies = new Map(
+    plan.instances.flatMap(({ id, parameters }) =>
+      isMapping(parameters?.strategy) ? [[id, parameters.strategy] as const] : [],
+    ),
+  );
   return compilePlan({
     nodes: used.map((node) => ({ id: plan.nodes[node]!, kind: node === sync ? 'sync' : 'node' })),
     tasks: plan.instances.map(({ task, id, node, type, failOnError, parameters }) => {
-      const strategy = parameters?.strategy;
+      const strategy = parameters === undefined ? strategies.get(id) : parameters.strategy;
       return {
         id,
         node: numberOf.get(node)!,

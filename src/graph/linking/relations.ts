@@ -74,7 +74,15 @@ function whereOf(entry: Readonly<Record<string, unknown>>): Where {
   const tags = field === undefined ? '*' : entry[field];
   if (tags === 'self') return { on: 'self' };
   if (tags === null) return { on: 'sync' };
-  return { on: 'tags', tags, policy: entry.policy === 'any' ? 'any' : 'all' };
+  return { on: 'tags', tags, policy: policyOf(entry) };
+}
+
+function policyOf({ policy }: Readonly<Record<string, unknown>>): 'all' | 'any' {
+  if (policy === 'any' || policy === 'all') return policy;
+  if (!truthy(policy)) return 'all';
+  throw new GraphProblemError('graph.bad-dependency', `${JSON.stringify(policy)} is not a policy`, 'Use all or any.', [
+    'policy',
+  ]);
 }
 
 export function below<T>(path: ValuePath, work: () => T): T {

@@ -8,6 +8,7 @@ import { compileTemplate, expressionsIn, isExpression } from '../fields/template
 import type { Problems } from '../problem.ts';
 import { versionNumbers } from './adapt-legacy.ts';
 import { namePattern } from './name-pattern.ts';
+import { strategyProblems } from './strategy.ts';
 import { type Fields, isUnusableId, READ_FIELDS } from './task.ts';
 
 /** Checks the shape of one task as written, including the syntax of its expressions. Reports all problems. */
@@ -27,6 +28,8 @@ export function checkTask(task: unknown, at: ValuePath, problems: Problems): tas
   for (const field of ['cross-depends', 'cross_depends', 'cross-depended-by', 'cross_depended_by'] as const)
     check.relations(field);
   for (const field of ['tags', 'roles', 'role', 'groups'] as const) check.tags(field);
+  check.failOnError();
+  check.refreshOn();
   check.condition();
   check.expressions();
   return problems.errors === before;
@@ -40,6 +43,9 @@ const isUsableId = (id: unknown): boolean =>
 
 /** Expressions and texts with names in braces: their value is known only when they are evaluated. */
 const isOpen = (value: unknown): boolean => isExpression(value) || (typeof value === 'string' && value.includes('{'));
+
+const STRATEGY_KEYS = ['type', 'amount'];
+const RELATION_KEYS = ['name', 'role', 'tags', 'policy'];
 
 class FieldChecks {
   readonly #task: Fields;
@@ -115,19 +121,20 @@ class FieldChecks {
     if (parameters === undefined) return;
     const { strategy } = parameters;
     if (strategy === undefined || isExpression(strategy)) return;
-    const path = ['parameters', 'strategy'];
-    if (!isMapping(strategy)) {
-      this.#bad(path, `strategy must be a mapping, not ${kindOf(strategy)}`, 'Write {type: parallel, amount: 3}.');
-      return;
-    }
-    const { type, amount } = strategy;
-    if (!isExpression(type) && type !== 'parallel' && type !== 'one_by_one')
-      this.#bad([...path, 'type'], `${JSON.stringify(type ?? null)} is not a strategy`, 'Use parallel or one_by_one.');
-    if (amount !== undefined && !isExpression(amount) && !Number.isInteger(amount))
-      this.#bad(
-        [...path, 'amount'],
-        `amount must be a whole number, not ${JSON.stringify(amount)}`,
-        'Remove it for no limit.',
+    const at = ['parameters', 'strategy'];
+    for (const { path, message, hint } of strategyProblems(strategy, isExpression))
+      this.#bad([...at, ...path], message, hint);
+    if (isMapping(strategy)) this.#unknownKeys(strategy, STRATEGY_KEYS, at, 'a strategy');
+  }
+
+  /** What nothing reads has no effect. */
+  #unknownKeys(value: Fields, known: readonly string[], at: ValuePath, what: string): void {
+    for (const key of Object.keys(value).filter((one) => !known.includes(one)))
+      this.#problems.warning(
+        [...this.#at, ...at, key],
+        'graph.unknown-key',
+        `nothing reads the key '${key}' of ${what}`,
+        didYouMean(key, known) ?? `Known: ${known.join(', ')}.`,
       );
   }
 
@@ -183,6 +190,7 @@ class FieldChecks {
         this.#bad(path, 'the relation has no name', 'Add the name of a task, or "/regex/".');
       else this.#name(relation.name, [...path, 'name']);
       for (const who of ['tags', 'role']) this.#entries(relation[who], [...path, who]);
+      this.#unknownKeys(relation, RELATION_KEYS, path, 'a relation');
       const { policy } = relation;
       if (policy !== undefined && policy !== 'all' && policy !== 'any' && !isExpression(policy))
         this.#bad([...path, 'policy'], `${JSON.stringify(policy)} is not a policy`, 'Use all or any.');
@@ -190,12 +198,35 @@ class FieldChecks {
   }
 
   tags(field: string): void {
-    this.#entries(this.#given(field), [field]);
+    const value = this.#given(field);
+    this.#entries(value, [field]);
+    if (value === undefined || typeof value === 'string' || Array.isArray(value)) return;
+    this.#bad(
+      [field],
+      `${field} must be a name or a list of names, not ${kindOf(value)}`,
+      'Write ["name", "/regex/"].',
+    );
   }
 
   #entries(value: unknown, path: ValuePath): void {
     if (typeof value === 'string') this.#name(value, path);
     else if (Array.isArray(value)) for (const [at, entry] of value.entries()) this.#name(entry, [...path, at]);
+  }
+
+  failOnError(): void {
+    const value = this.#given('fail_on_error');
+    if (value === undefined || typeof value === 'boolean' || isOpen(value)) return;
+    this.#bad(
+      ['fail_on_error'],
+      `fail_on_error must be true or false, not ${JSON.stringify(value)}`,
+      'Write it without quotes.',
+    );
+  }
+
+  refreshOn(): void {
+    const value = this.#given('refresh_on');
+    if (value === undefined || Array.isArray(value) || isOpen(value)) return;
+    this.#bad(['refresh_on'], `refresh_on must be a list of names, not ${kindOf(value)}`, 'Write [nova_config].');
   }
 
   condition(): void {

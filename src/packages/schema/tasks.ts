@@ -1,3 +1,4 @@
+import { compileRegex, YaqlError } from '@sitewright/yaql';
 import type { ValuePath } from '../../core/data/plain-value.ts';
 import { type DataNode, items, textOf } from '../../documents/reader/data-node.ts';
 
@@ -81,16 +82,12 @@ function roleProblem(severity: 'error' | 'warning') {
 
 function regexError(source: string): string | undefined {
   try {
-    // Python forms that JavaScript writes differently.
-    new RegExp(
-      source
-        .replace(/\(\?P</g, '(?<')
-        .replace(/\(\?P=(\w+)\)/g, '\\k<$1>')
-        .replace(/^\(\?[aiLmsux]+\)/, ''),
-    );
+    // The builder's Python takes flags anywhere.
+    compileRegex(source.replace(/\(\?[aiLmsux]{1,7}\)/g, ''));
     return undefined;
   } catch (error) {
-    return (error as Error).message.replace(/^Invalid regular expression: \/.*\/\w*: /s, '').toLowerCase();
+    if (!(error instanceof YaqlError)) throw error;
+    return error.message;
   }
 }
 

@@ -165,6 +165,44 @@ describe('fields', () => {
     expect(schedulerGraph(planOf(input))).toMatchObject({ graph: { names: ['t'], nameLimit: [limit] } });
   });
 
+  it.each([
+    ['the last', '$.me != n3'],
+    ['the first', '$.me != n1'],
+  ])('a task that is skipped on %s of its nodes keeps its strategy', (_, condition) => {
+    const input = {
+      tasks: [task('t', { parameters: { strategy: { type: 'one_by_one' } }, condition: { yaql_exp: condition } })],
+      cluster: cluster(
+        { '1': ['x'], '2': ['x'], '3': ['x'] },
+        {},
+        { '1': { me: 'n1' }, '2': { me: 'n2' }, '3': { me: 'n3' } },
+      ),
+    };
+    expect(schedulerGraph(planOf(input))).toMatchObject({ graph: { names: ['t'], nameLimit: [1] } });
+  });
+
+  it.each<[string, Json, RegExp]>([
+    [
+      'a strategy',
+      { parameters: { strategy: { yaql_exp: "{type => 'one-by-one'}" } } },
+      /"one-by-one" is not a strategy/,
+    ],
+    ['a type of a strategy', { parameters: { strategy: { type: { yaql_exp: "'one-by-one'" } } } }, /is not a strategy/],
+    [
+      'an amount',
+      { parameters: { strategy: { type: 'parallel', amount: { yaql_exp: "'two'" } } } },
+      /amount must be a whole number of 0 or more, not "two"/,
+    ],
+    ['a text for a strategy', { parameters: { strategy: { yaql_exp: 'one_by_one' } } }, /strategy must be a mapping/],
+    [
+      'a policy',
+      { 'cross-depends': [{ name: 'u', role: '*', policy: { yaql_exp: "'some'" } }] },
+      /"some" is not a policy/,
+    ],
+  ])('%s that is computed is checked', (_, more, message) => {
+    const refused = refusalOf({ tasks: [task('t', more), task('u')], cluster: cluster({ '1': ['x'] }) });
+    expect(JSON.stringify(refused).replaceAll('\\"', '"')).toMatch(message);
+  });
+
   it('a given cwd and fail_on_error stay; fields that are not for executors are removed', () => {
     const given = fieldsOf({ parameters: { cwd: '/x' }, fail_on_error: false, test_pre: { cmd: 'x' } });
     expect(given).toEqual({ id: 't', type: 'shell', parameters: { cwd: '/x' }, fail_on_error: false });

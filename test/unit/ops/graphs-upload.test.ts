@@ -93,6 +93,11 @@ describe('a graph that is uploaded', () => {
     ['a strategy that is none', { parameters: { strategy: { type: 'rolling' } } }, /strategy\.type: "rolling"/],
     ['a strategy without type', { parameters: { strategy: { amount: 1 } } }, /strategy\.type: null is not a strategy/],
     ['an amount as text', { parameters: { strategy: { type: 'parallel', amount: '3' } } }, /amount must be a whole/],
+    ['an amount below 0', { parameters: { strategy: { type: 'parallel', amount: -2 } } }, /amount must be a whole/],
+    ['tags that are a number', { tags: 5 }, /tags: tags must be a name or a list of names, not a number/],
+    ['groups that are a mapping', { groups: { a: 1 } }, /groups: groups must be a name or a list of names/],
+    ['fail_on_error as text', { fail_on_error: 'false' }, /fail_on_error must be true or false, not "false"/],
+    ['refresh_on as text', { refresh_on: 'nova_config' }, /refresh_on must be a list of names, not text/],
     ['parameters that are null', { parameters: null }, /parameters: parameters is null/],
     ['requires as text', { requires: 'a' }, /requires must be a list/],
     [
@@ -112,6 +117,28 @@ describe('a graph that is uploaded', () => {
   ])('is refused for %s', (_, more, message) => {
     const errors = checkGraphUpload(task(more)).problems.filter(({ severity }) => severity === 'error');
     expect(errors.map(({ path, message }) => `${path}: ${message}`)).toEqual([expect.stringMatching(message)]);
+  });
+
+  it.each<[string, object, string, string]>([
+    ['a relation', { 'cross-depends': [{ name: 'x', roles: ['web'] }] }, 'roles', "Did you mean 'role'?"],
+    [
+      'a relation, of its policy',
+      { cross_depended_by: [{ name: 'x', polcy: 'any' }] },
+      'polcy',
+      "Did you mean 'policy'?",
+    ],
+    ['a strategy', { parameters: { strategy: { type: 'parallel', ammount: 2 } } }, 'ammount', "Did you mean 'amount'?"],
+    [
+      'a strategy, nothing like its own',
+      { parameters: { strategy: { type: 'parallel', x: 2 } } },
+      'x',
+      'Known: type, amount.',
+    ],
+  ])('warns of a key that nothing reads in %s', (_, more, key, hint) => {
+    const { problems } = checkGraphUpload(task(more));
+    expect(problems.filter(({ code }) => code === 'graph.unknown-key')).toMatchObject([
+      { severity: 'warning', path: expect.stringContaining(`.${key}`), hint },
+    ]);
   });
 
   it.each(Object.getOwnPropertyNames(Object.prototype))(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { checkedPackage } from '../../../src/cli/checked-package.ts';
 import { checkPackage, definedReleases, packageContents, toJson } from '../../../src/packages/index.ts';
 import { treeOf, vectors } from './recorded-packages.ts';
 
@@ -29,6 +30,15 @@ describe('recorded mutated packages', () => {
     if (created && report.verdict === 'valid' && !OWN_READING.has(vector.id)) {
       expect(plain(definedReleases(report.loaded).map((release) => toJson(release)))).toEqual(created);
     }
+  });
+
+  it('are valid or invalid by package check, too, which looks at their graphs', async () => {
+    const others: string[] = [];
+    for (const vector of vectors('mutated')) {
+      const { verdict, errors } = await checkedPackage(treeOf(vector));
+      if (verdict !== vector.ruling!.verdict) others.push(`${vector.id}: ${errors.map(({ message }) => message)}`);
+    }
+    expect(others).toEqual([]);
   });
 
   const codes: Readonly<Record<string, string>> = {
