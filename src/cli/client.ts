@@ -223,10 +223,11 @@ export class ApiClient {
 
   #problemOf(status: number, body: unknown): CliProblem {
     if (isProblem(body)) {
-      const { code, message, detail, title, hint, errors, run } = body;
+      const { code, detail, message, title, hint, errors, run } = body;
       return {
         code,
-        message: message ?? detail ?? title ?? `the API answered ${status}`,
+        // Its `message` repeats findings and hint, for Fuel’s clients.
+        message: detail ?? message ?? title ?? `the API answered ${status}`,
         ...given({ hint }),
         ...(errors?.length ? { errors: errors as NonNullable<CliProblem['errors']> } : {}),
         ...given({ run }),

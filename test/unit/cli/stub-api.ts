@@ -58,9 +58,23 @@ async function textOf(message: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-export const problem = (code: string, status: number, message: string, more: object = {}): StubAnswer => [
+/** As the API answers: its `message` holds the hint, too. */
+export const problem = (
+  code: string,
+  status: number,
+  detail: string,
+  more: { readonly hint?: string; readonly [field: string]: unknown } = {},
+): StubAnswer => [
   status,
-  { type: `urn:sitewright:problem:${code}`, title: code, status, detail: message, message, code, ...more },
+  {
+    type: `urn:sitewright:problem:${code}`,
+    title: code,
+    status,
+    detail,
+    code,
+    message: more.hint === undefined ? detail : `${detail}. ${more.hint}`,
+    ...more,
+  },
 ];
 
 export const RUN_ID = '0199aaaa-0000-7000-8000-000000000001';
