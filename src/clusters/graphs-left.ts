@@ -1,6 +1,7 @@
 import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import type { GraphRequest } from '../core/graph-run/index.ts';
+import { runAgain } from '../core/next-steps.ts';
 import { isTransactionOpen } from '../core/words.ts';
 import type { RunTransactions, Store } from '../store/index.ts';
 
@@ -23,13 +24,14 @@ export interface SinceThen {
  * cluster since.
  */
 export function graphsLeft({ run, graphs }: RunTransactions, since: SinceThen): GraphsLeft {
-  const refuse = (why: string, hint = 'Start a new run, without `from`.'): GraphsLeft => ({ ok: false, why, hint });
+  const refuse = (why: string, hint: string): GraphsLeft => ({ ok: false, why, hint });
   if (isTransactionOpen(run.status)) return refuse('has not ended', 'Wait for it, or stop it.');
-  if (run.mode !== 'apply') return refuse(`ran as ${run.mode}: it changed nothing`);
+  if (run.mode !== 'apply')
+    return refuse(`ran as ${run.mode}: it changed nothing`, `Apply it: ${runAgain(run.id)} --apply`);
   if (graphs.length === 0) return refuse('is not a graph run', 'Use the transaction in the answer of execute.');
   const broken = graphs.findIndex(({ status }) => status !== 'success' && status !== 'nothing_to_do');
   const first = broken >= 0 ? broken : graphs.findIndex(({ id }) => since.withLosses.has(id));
-  if (first < 0) return refuse('succeeded: nothing is left to do');
+  if (first < 0) return refuse('succeeded: nothing is left to do', `Start it again: ${runAgain(run.id)}`);
   const left: GraphRequest[] = [];
   for (const { graphType, input } of graphs.slice(first)) {
     const asked = isMapping(input) ? input : {};
@@ -37,7 +39,10 @@ export function graphsLeft({ run, graphs }: RunTransactions, since: SinceThen): 
     const type = graphType ?? 'default';
     const there = nodes?.filter((id) => since.nodes.includes(id));
     if (nodes !== undefined && there!.length === 0) {
-      return refuse(`was for graph ${type} on nodes ${nodes.join(', ')}, which have all left the cluster`);
+      return refuse(
+        `was for graph ${type} on nodes ${nodes.join(', ')}, which have all left the cluster`,
+        `Start a new run: sitewright graph execute --cluster ${run.clusterId}`,
+      );
     }
     left.push({ ...rest, ...given({ nodes: there }), type });
   }

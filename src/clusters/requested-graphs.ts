@@ -121,7 +121,7 @@ async function graphsOfEarlierRun(store: Ports, id: number, { cluster }: Cluster
     return refuse(
       'not-found',
       `run ${id} is not of ${calledText('cluster', cluster)}`,
-      'Start a new run, without `from`.',
+      `List its runs: sitewright run list --cluster ${cluster.id}`,
     );
   const left = await readGraphsLeft(store, earlier);
   return left.ok ? left : refuse('conflict', `run ${earlier.run.id} ${left.why}`, left.hint);

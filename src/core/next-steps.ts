@@ -12,6 +12,9 @@ export const createTicket = (site: string, node: string): string =>
 export const continueRun = (transaction: number | string | null): string =>
   `sitewright graph execute --from ${transaction ?? 'TRANSACTION'}`;
 
+/** For a run that has ended: with what it was started. */
+export const runAgain = (run: number | string): string => `sitewright run again ${run}`;
+
 /** What each task of a run of graphs did. */
 export const showTasks = (transaction: number | string | null): string =>
   `sitewright history show ${transaction ?? 'TRANSACTION'}`;

@@ -7,10 +7,11 @@ import {
 } from '@temporalio/client';
 import type { OperatorUpdate, QueryAnswer, UpdateRequest, WorkflowContracts } from '../../workflows/contract.ts';
 import { prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.ts';
+import { readGraphsLeft } from '../clusters/graphs-left.ts';
 import type { NodeReport } from '../core/contracts/site-run-report.ts';
 import { given } from '../core/data/given.ts';
 import { treeOfGraphs } from '../core/graph-run/index.ts';
-import { continueRun, reportOfRun } from '../core/next-steps.ts';
+import { continueRun, reportOfRun, runAgain } from '../core/next-steps.ts';
 import type { OperatorNote } from '../core/run/index.ts';
 import { lostReport } from '../core/run/lost-report.ts';
 import type { AnyRunReport, AnyRunStatus } from '../core/run/status.ts';
@@ -46,7 +47,7 @@ import { graphStatusFromReport } from './graphs/ended-graph-run.ts';
 import { runTaskOperations } from './graphs/run-tasks.ts';
 import { announceLostRuns } from './lost-run-notices.ts';
 import { nodeInRun, taskInRun } from './named-in-run.ts';
-import { asProblem, invalidInput, problem } from './problem.ts';
+import { asProblem, invalidInput, type ProblemError, problem } from './problem.ts';
 import { busy, refusalOf } from './refusal.ts';
 import { asWaiting, runsInTemporal } from './runs-in-temporal.ts';
 import { explainSilence, whyUnattended } from './silent-run.ts';
@@ -178,7 +179,19 @@ export function runOperations(deps: OpsDependencies) {
   async function live(id: string): Promise<RunRecord> {
     const run = await current(id);
     if (run.outcome === null) return run;
-    throw ended(run, run.outcome);
+    throw await ended(run, run.outcome);
+  }
+
+  /** Refuses a change to a run that has ended; names the command that goes on from it. */
+  async function ended(run: RunRecord, how: string): Promise<ProblemError> {
+    const number = run.number ?? run.id;
+    const { transaction } = graphRunOf(run);
+    const isLeft = async (id: number) => (await readGraphsLeft(store, await store.transactions.getRun(id))).ok;
+    // Its transaction may be deleted.
+    const continues = transaction !== null && (await ifReachable(() => isLeft(transaction)).catch(() => false));
+    return problem('run-ended', `run ${number} has ended: ${how}`, {
+      hint: continues ? `Continue it: ${continueRun(number)}` : `Start it again: ${runAgain(number)}`,
+    });
   }
 
   const audited = (
@@ -223,7 +236,7 @@ export function runOperations(deps: OpsDependencies) {
     try {
       return await request(work);
     } catch (error) {
-      if (error instanceof WorkflowNotFoundError) throw ended(run, 'just now');
+      if (error instanceof WorkflowNotFoundError) throw await ended(run, 'just now');
       throw await explainSilence(temporal, run, error);
     }
   }
@@ -376,19 +389,8 @@ const statusOfEnded = (run: RunRecord, report: AnyRunReport): AnyRunStatus =>
 /** A list does not wait longer for runs that no worker has opened. */
 const WAITING_LIMIT_MS = 900;
 
-const ended = (run: RunRecord, how: string) =>
-  problem('run-ended', `run ${run.id} has ended: ${how}`, {
-    hint:
-      run.kind === WORKFLOWS.execute_graph
-        ? `Continue it: ${continueRun(graphRunOf(run).transaction)}`
-        : `Start it again: sitewright site ${startVerb(run.kind)} ${run.site ?? ''}`,
-  });
-
 function temporalUrl({ temporalUiUrl, temporal }: OpsDependencies, run: RunSummary): string | null {
   if (temporalUiUrl === undefined || run.temporalRunId === null) return null;
   const parts = ['namespaces', temporal.namespace, 'workflows', run.workflowId, run.temporalRunId];
   return [temporalUiUrl.replace(/\/$/, ''), ...parts.map(encodeURIComponent)].join('/');
 }
-
-const startVerb = (kind: string): string =>
-  ({ deploy_site: 'deploy', update_site: 'update', redeploy_nodes: 'redeploy', test_site: 'test' })[kind] ?? 'deploy';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
-import { CREATE_TOKEN, continueRun, reportOfRun, showTasks, watchRun } from '../../src/core/next-steps.ts';
+import { CREATE_TOKEN, continueRun, reportOfRun, runAgain, showTasks, watchRun } from '../../src/core/next-steps.ts';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.ts';
 import { lookAgain } from '../rig/look-again.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
@@ -82,9 +82,16 @@ it('every next step that several parts tell is taken by the API, as it is typed'
   expect(await typed(watchRun(id))).toMatchObject({ code: 1, out: expect.stringContaining('failed') });
   expect(await typed(reportOfRun(id))).toMatchObject({ code: 0, out: expect.stringContaining('exit code 1') });
   expect(await typed(showTasks(id))).toMatchObject({ code: 0, out: expect.stringMatching(/first .*failed/) });
+  const next = async (run: number): Promise<string> => (await system.ask('POST', `${api}/runs/${run}/pause`)).body.hint;
+  expect(await next(id)).toBe(`Continue it: ${continueRun(id)}`);
   expect(await typed(CREATE_TOKEN)).toMatchObject({ code: 0, err: expect.stringContaining("the token of 'nina'") });
   works = true;
-  expect(await typed(continueRun(id), '--wait')).toMatchObject({ code: 0, out: expect.stringContaining('success') });
+  const continued = await typed(continueRun(id), '--wait');
+  expect(continued).toMatchObject({ code: 0, out: expect.stringContaining('success') });
+  const whole = Number(/started run (\d+)/.exec(continued.out)![1]);
+  expect(await next(whole)).toBe(`Start it again: ${runAgain(whole)}`);
+  expect(await typed(continueRun(whole))).toMatchObject({ code: 4, err: expect.stringContaining(runAgain(whole)) });
+  expect(await typed(runAgain(id), '--wait')).toMatchObject({ code: 0, out: expect.stringContaining('success') });
 });
 
 it('a graph run is shown alike by every route and command', async () => {

@@ -231,7 +231,14 @@ it('a run is paused, resumed, and one of its nodes retried; another run is refus
   expect(await site.entered(MachineStatus.Deploying)).toMatchObject({ stl1r01s02: 1, stl1r01s03: 2 });
 
   for (const verb of ['pause', 'resume', 'stop', 'cancel', 'nodes/stl1r01s03/retry'])
-    expect(await api.ask('POST', `${path}/${verb}`)).toMatchObject({ status: 409, body: { code: 'run-ended' } });
+    expect(await api.ask('POST', `${path}/${verb}`)).toMatchObject({
+      status: 409,
+      body: {
+        code: 'run-ended',
+        detail: `run ${run.number} has ended: success`,
+        hint: `Start it again: sitewright run again ${run.number}`,
+      },
+    });
   const { body: audit } = await api.ask('GET', `/api/v1/audit?target=run/${run.id}`);
   expect(audit.items.map((entry: { action: string }) => entry.action)).toContain('run.retry_node');
   expect(audit.items.find((entry: { action: string }) => entry.action === 'run.pause')).toMatchObject({ actor: 'api' });

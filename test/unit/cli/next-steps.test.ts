@@ -6,6 +6,7 @@ import {
   continueRun,
   createTicket,
   reportOfRun,
+  runAgain,
   showTasks,
   watchRun,
 } from '../../../src/core/next-steps.ts';
@@ -54,7 +55,7 @@ it('every next step that several parts tell is one that the program takes', asyn
   const steps = [
     CREATE_TOKEN,
     createTicket('dc1', '3'),
-    ...[continueRun, showTasks, watchRun, reportOfRun].map((step) => step(7)),
+    ...[continueRun, runAgain, showTasks, watchRun, reportOfRun].map((step) => step(7)),
   ];
   for (const step of steps)
     expect([step, await whyNotTaken(step.replace(/^sitewright /, ''))]).toEqual([step, undefined]);
