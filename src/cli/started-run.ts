@@ -1,5 +1,5 @@
 import type { Run } from '../core/contracts/index.ts';
-import { watchRun } from '../core/next-steps.ts';
+import { showTasks, watchRun } from '../core/next-steps.ts';
 import { printable } from '../core/text/control-characters.ts';
 import { counted } from '../core/text/text.ts';
 import type { ApiClient } from './client.ts';
@@ -17,11 +17,13 @@ export interface FollowFlags extends OutputFlags {
 }
 
 /** Ways to view a started run. */
-function nextSteps(client: ApiClient, run: Run): string {
+export function nextSteps(client: ApiClient, run: Run): string {
+  const isOfGraphs = run.cluster !== null && run.number !== null;
   const steps = [
     ...(run.phase === 'waiting' ? [['worker', 'sitewright worker'] as const] : []),
-    ['watch it', watchRun(run.id)],
+    ['watch it', watchRun(run.number ?? run.id)],
     ['page', `${client.url}/runs/${run.id}`],
+    ...(isOfGraphs ? [['tasks', showTasks(run.number)] as const] : []),
     ['Temporal', run.temporal_url ?? `temporal workflow describe --workflow-id ${run.workflow_id}`],
   ] as const;
   return steps.map(([name, value]) => `  ${name.padEnd(8)}  ${value}\n`).join('');

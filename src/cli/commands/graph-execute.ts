@@ -1,7 +1,5 @@
-import { showTasks, watchRun } from '../../core/next-steps.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
-import { findRun } from '../find-run.ts';
 import { printOne } from '../formats/output.ts';
 import { usageError } from '../problem.ts';
 import { type ChosenGraphFlags, chosenGraphsOf, clusterOf, withChosenGraphs } from '../run-request.ts';
@@ -106,28 +104,24 @@ export async function presentGraphRun(
   const { id } = started;
   // Only a cluster that was deleted since is null.
   const cluster = started.cluster!;
-  const workflow = started.workflow_id!;
-  const steps = [
-    ...(id === null ? [['worker', 'sitewright worker'] as const] : []),
-    ['watch it', watchRun(id ?? workflow)],
-    ['page', `${client.url}/runs/${started.run!}`],
-    ...(id === null ? [] : [['tasks', showTasks(id)]]),
-    ['Temporal', `temporal workflow describe --workflow-id ${workflow}`],
-  ] as const;
   const what =
     id === null
       ? `the run on ${session.textOf('cluster', cluster)} waits for a worker to open it`
       : `started run ${id} on ${session.textOf('cluster', cluster)}`;
-  const text = `${what}\n${steps.map(([name, value]) => `  ${name.padEnd(8)}  ${value}\n`).join('')}`;
   for (const { severity, message, hint } of started.warnings ?? [])
     terminal.err(`${severity}: ${message}${hint === undefined ? '' : `\n  hint: ${hint}`}\n`);
   const follows = flags.wait === true || flags.watch === true;
-  if (flags.format === 'table' && !flags.column) {
-    terminal.out(text);
+  const forPeople = flags.format === 'table' && !flags.column;
+  if (!forPeople && !follows) return printOne(terminal, flags, started);
+  // At once: it has started, whatever the next answer is.
+  if (forPeople) terminal.out(`${what}\n`);
+  const [run, { followAndPresent, nextSteps }] = await Promise.all([
+    client.runs.get(started.run!),
+    import('../started-run.ts'),
+  ]);
+  if (forPeople) {
+    terminal.out(nextSteps(client, run));
     if (flags.dryRun) await printPlans(session, started, flags);
-  } else if (!follows) return printOne(terminal, flags, started);
-  if (!follows) return;
-  const run = await findRun(client, workflow);
-  const { followAndPresent } = await import('../started-run.ts');
-  process.exitCode = await followAndPresent(terminal, client, run, flags);
+  }
+  if (follows) process.exitCode = await followAndPresent(terminal, client, run, flags);
 }

@@ -374,7 +374,19 @@ describe('cluster check', () => {
 
 describe('graph execute', () => {
   const started = { id: 12, cluster: 1, status: 'running', run: 'run-12', workflow_id: 'execute_graph:1:x' };
-  const execute = (...flags: string[]) => against(() => [202, started], ['graph', 'execute', '-e', '1', ...flags]);
+  const run = {
+    id: 'run-12',
+    kind: 'execute_graph',
+    site: null,
+    cluster: 1,
+    number: 12,
+    workflow_id: started.workflow_id,
+  };
+  const answering =
+    (answer: object): ((request: StubRequest) => StubAnswer) =>
+    ({ method }) =>
+      method === 'POST' ? [202, answer] : [200, runRecord(run)];
+  const execute = (...flags: string[]) => against(answering(started), ['graph', 'execute', '-e', '1', ...flags]);
 
   it('sends the options, and prints the next commands', async () => {
     const { code, out, requests } = await execute(
@@ -396,8 +408,12 @@ describe('graph execute', () => {
       max_nodes: 5,
       reason: 'disk',
     });
-    expect(out).toContain('started run 12 on cluster 1');
-    expect(out).toContain('sitewright run watch 12');
+    expect(out).toBe(`started run 12 on cluster 1
+  watch it  sitewright run watch 12
+  page      ${api!.url}/runs/run-12
+  tasks     sitewright history show 12
+  Temporal  http://ui.test/run
+`);
   });
 
   it('prints the findings of the checks with the answer', async () => {
@@ -405,15 +421,18 @@ describe('graph execute', () => {
       { severity: 'warning', code: 'check.x', message: 'Nodes 4, 5 are away.', hint: 'Start their agents.' },
       { severity: 'error', code: 'check.y', message: 'Two roles exclude each other.' },
     ];
-    const { code, out, err } = await against(
-      () => [202, { ...started, run: 'r-1', warnings }],
-      ['graph', 'execute', '-e', '1', '--force'],
-    );
+    const { code, out, err } = await against(answering({ ...started, warnings }), [
+      'graph',
+      'execute',
+      '-e',
+      '1',
+      '--force',
+    ]);
     expect(code).toBe(0);
     expect(err).toBe(
       'warning: Nodes 4, 5 are away.\n  hint: Start their agents.\nerror: Two roles exclude each other.\n',
     );
-    expect(out).toMatch(/^ {2}page {6}http:\S+\/runs\/r-1$/m);
+    expect(out).toMatch(/^ {2}page {6}http:\S+\/runs\/run-12$/m);
   });
 
   it('sends title, reason and labels of the run', async () => {
