@@ -8,6 +8,7 @@ import { EXIT_MEANINGS } from './exit-codes.ts';
 import { hasNames } from './id-argument.ts';
 import { createSession, type Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
+import { typedSystem } from './typed-system.ts';
 
 type Register = (program: CliCommand, session: Session) => void;
 
@@ -167,6 +168,9 @@ docs/reference/cli.md describes every command.`,
     ...terminal,
     get color() {
       return terminal.color && program.opts<{ color: boolean }>().color;
+    },
+    get typed() {
+      return typedSystem(program.opts<GlobalFlags>());
     },
   };
   const session = createSession(plain, () => program.opts<GlobalFlags>());

@@ -1,10 +1,12 @@
 import { CommanderError } from 'commander';
 import { RefusalError } from '../core/problems/refusal.ts';
+import type { GlobalFlags } from './api-address.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError, type CliProblem } from './problem.ts';
 import { commandNamed, createProgram } from './program.ts';
 import { systemProblem } from './system-problem.ts';
 import type { Terminal } from './terminal.ts';
+import { forTypedSystem, typedSystem } from './typed-system.ts';
 import { paintFor } from './views/paint.ts';
 import { WouldChange, wouldText } from './would-change.ts';
 
@@ -31,7 +33,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
       );
       return isDetailed ? EXIT.changes : EXIT.done;
     }
-    const code = await failed(error, args, own);
+    const code = await failed(error, args, { ...own, typed: typedSystem(program.opts<GlobalFlags>()) });
     return isDetailed && code !== EXIT.done ? EXIT.failed : code;
   } finally {
     process.exitCode = before;
@@ -51,7 +53,7 @@ async function failed(error: unknown, args: readonly string[], terminal: Termina
     return EXIT.invalid;
   }
   if (error instanceof RefusalError) {
-    terminal.err(await problemText(error.problem, args, terminal));
+    terminal.err(await problemText(withHere(terminal, error.problem), args, terminal));
     return error instanceof CliError ? error.exitCode : EXIT.invalid;
   }
   const ofSystem = systemProblem(error);
@@ -63,6 +65,18 @@ async function failed(error: unknown, args: readonly string[], terminal: Termina
   terminal.err(`unexpected: ${stack}\nThis is a defect: please report it with the command and this text.\n`);
   return EXIT.unreachable;
 }
+
+/** With hints whose commands go to the system that was asked. */
+const withHere = (terminal: Terminal, { hint, errors, ...problem }: CliProblem): CliProblem => ({
+  ...problem,
+  ...(hint !== undefined && { hint: forTypedSystem(terminal, hint) }),
+  ...(errors !== undefined && {
+    errors: errors.map((one) => ({
+      ...one,
+      ...(one.hint !== undefined && { hint: forTypedSystem(terminal, one.hint) }),
+    })),
+  }),
+});
 
 /** An unknown command may exist in a group: `deploy` is one of `site`. */
 async function meantCommands(error: CommanderError, terminal: Terminal): Promise<string[]> {

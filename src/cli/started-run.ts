@@ -7,6 +7,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type OutputFlags, printOne } from './formats/output.ts';
 import { subjectOf } from './run-subject.ts';
 import type { Terminal } from './terminal.ts';
+import { forTypedSystem } from './typed-system.ts';
 import { paintFor, paintState } from './views/paint.ts';
 import { exitCodeOfOutcome, followRun } from './watch.ts';
 
@@ -17,7 +18,7 @@ export interface FollowFlags extends OutputFlags {
 }
 
 /** Ways to view a started run. */
-export function nextSteps(client: ApiClient, run: Run): string {
+export function nextSteps(terminal: Terminal, client: ApiClient, run: Run): string {
   const isOfGraphs = run.cluster !== null && run.number !== null;
   const steps = [
     ...(run.phase === 'waiting' ? [['worker', 'sitewright worker'] as const] : []),
@@ -26,7 +27,7 @@ export function nextSteps(client: ApiClient, run: Run): string {
     ...(isOfGraphs ? [['tasks', showTasks(run.number)] as const] : []),
     ['Temporal', run.temporal_url ?? `temporal workflow describe --workflow-id ${run.workflow_id}`],
   ] as const;
-  return steps.map(([name, value]) => `  ${name.padEnd(8)}  ${value}\n`).join('');
+  return forTypedSystem(terminal, steps.map(([name, value]) => `  ${name.padEnd(8)}  ${value}\n`).join(''));
 }
 
 /**
@@ -43,7 +44,7 @@ export async function presentStarted(
   const revision = run.revision === null ? '' : ` revision ${run.revision}`;
   const what = `${run.kind} of ${subjectOf(run)}${revision}`;
   const line = run.phase === 'waiting' ? `${what} waits for a worker to open it` : `started ${what}`;
-  const text = `${line}: run ${run.id}\n${nextSteps(client, run)}`;
+  const text = `${line}: run ${run.id}\n${nextSteps(terminal, client, run)}`;
   const follows = flags.wait === true || flags.watch === true;
   if (forPeople) terminal.out(text);
   if (!follows) {
@@ -63,19 +64,21 @@ export async function followAndPresent(
   const forPeople = flags.format === 'table' && !flags.column;
   const print = forPeople ? terminal.out : terminal.err;
   const clock = (): string => new Date(terminal.now()).toISOString().slice(11, 19);
-  const say = flags.watch ? (line: string) => print(`${clock()}  ${line}\n`) : undefined;
+  const say = flags.watch ? (line: string) => print(`${clock()}  ${forTypedSystem(terminal, line)}\n`) : undefined;
   const followed = await followRun(terminal, client, run.id, say);
   if (followed.end === 'interrupted') {
-    terminal.err(
-      `interrupted: the run continues. Watch it: sitewright run watch ${run.id}. Stop it: sitewright run stop ${run.id}\n`,
-    );
+    const steps = `Watch it: sitewright run watch ${run.id}. Stop it: sitewright run stop ${run.id}`;
+    terminal.err(`interrupted: the run continues. ${forTypedSystem(terminal, steps)}\n`);
     return EXIT.interrupted;
   }
   const ended = followed.run;
   const code = exitCodeOfOutcome(ended.outcome);
   const outcome = paintState(paintFor(terminal.color), ended.outcome ?? 'unknown');
   const failed = ended.failed_nodes ? `, ${counted(ended.failed_nodes, 'node')} failed` : '';
-  const hint = code === EXIT.done && !ended.failed_nodes ? '' : `\n  see why:  sitewright run report ${ended.id}`;
+  const hint =
+    code === EXIT.done && !ended.failed_nodes
+      ? ''
+      : forTypedSystem(terminal, `\n  see why:  sitewright run report ${ended.id}`);
   // Such as a redeploy that was refused before it released a node: no node has a reason.
   const why = code === EXIT.done || !ended.failure ? '' : `\n  reason:   ${printable(ended.failure)}`;
   await printOne(terminal, flags, ended, `${ended.kind} of ${subjectOf(ended)}: ${outcome}${failed}${why}${hint}\n`);

@@ -10,6 +10,8 @@ export interface Terminal {
   loginName?(): string | undefined;
   /** Every problem is shown, not only the first of each kind. */
   readonly all?: boolean;
+  /** The flags that named the system: `--api URL`, `--context NAME`. */
+  readonly typed?: string | undefined;
   /** Colours may be used on standard output. */
   readonly color: boolean;
   /** Characters in a line; undefined when the output is not a terminal: then lines have any length. */

@@ -8,6 +8,7 @@ import { formatTable } from '../formats/table.ts';
 import { clusterArgument, pluginListArgument, releaseArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
+import { forTypedSystem } from '../typed-system.ts';
 import { changesText } from '../views/setting-changes.ts';
 
 interface MoveFlags extends OutputFlags {
@@ -69,7 +70,7 @@ export function registerClusterVersions(group: CliCommand, session: Session): vo
         },
       });
       const text = `${which} moved\n  bring it to the nodes:  sitewright cluster deploy ${id}\n  take it back:           sitewright cluster move ${id} --back\n`;
-      await printOne(terminal, flags, moved, text);
+      await printOne(terminal, flags, moved, forTypedSystem(terminal, text));
     });
 }
 

@@ -11,6 +11,7 @@ import { clusterArgument, nameListArgument } from '../id-argument.ts';
 import { CliError, usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
+import { forTypedSystem } from '../typed-system.ts';
 import { sayWhichIsEmpty } from '../which-system.ts';
 import { registerClusterData } from './cluster-data.ts';
 import { registerClusterVersions } from './cluster-versions.ts';
@@ -186,7 +187,12 @@ export function registerCluster(program: CliCommand, session: Session): void {
               `  take back:   sitewright cluster add-nodes ${id} --node ${pending.join(',')}\n`,
             ]),
       ];
-      await printOne(terminal, flags, { id: Number(id), nodes, removed, pending }, text.join(''));
+      await printOne(
+        terminal,
+        flags,
+        { id: Number(id), nodes, removed, pending },
+        forTypedSystem(terminal, text.join('')),
+      );
     });
 
   for (const [name, route, text] of [

@@ -120,7 +120,7 @@ export async function presentGraphRun(
     import('../started-run.ts'),
   ]);
   if (forPeople) {
-    terminal.out(nextSteps(client, run));
+    terminal.out(nextSteps(terminal, client, run));
     if (flags.dryRun) await printPlans(session, started, flags);
   }
   if (follows) process.exitCode = await followAndPresent(terminal, client, run, flags);

@@ -10,6 +10,7 @@ import { findTask } from '../find-task.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
 import { type Session, userOf } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
+import { forTypedSystem } from '../typed-system.ts';
 import { formatSpan } from '../views/duration.ts';
 import { sayWhichIsEmpty } from '../which-system.ts';
 import { registerRunAgain } from './run-again.ts';
@@ -127,7 +128,12 @@ export function registerRun(program: CliCommand, session: Session): void {
         import('../watch.ts'),
       ]);
       const text = (color: boolean) =>
-        isGraphRun(status) ? graphStatusText(status, color, terminal.now()) : statusText(status, color, terminal.now());
+        forTypedSystem(
+          terminal,
+          isGraphRun(status)
+            ? graphStatusText(status, color, terminal.now())
+            : statusText(status, color, terminal.now()),
+        );
       await printOne(terminal, flags, status, text);
     });
 
@@ -144,7 +150,7 @@ export function registerRun(program: CliCommand, session: Session): void {
         import('../views/graph-report.ts'),
       ]);
       const text = (color: boolean) =>
-        'graphs' in report ? graphReportText(report, color) : reportText(report, color);
+        forTypedSystem(terminal, 'graphs' in report ? graphReportText(report, color) : reportText(report, color));
       await printOne(terminal, flags, report, text);
     });
 
@@ -215,7 +221,7 @@ export function registerRun(program: CliCommand, session: Session): void {
           terminal,
           flags,
           record,
-          `run ${run.id} ${done}\n  next:  sitewright run ${next} ${reference}\n`,
+          forTypedSystem(terminal, `run ${run.id} ${done}\n  next:  sitewright run ${next} ${reference}\n`),
         );
       return follow(session, client, run, flags);
     });
@@ -242,7 +248,12 @@ export function registerRun(program: CliCommand, session: Session): void {
         const note = { ...noteOf(session, flags), ...given({ before }) };
         const status = await client.runs.decide(run.id, verb, note);
         if (wait || watch) return follow(session, client, run, flags);
-        await printOne(terminal, flags, status, `run ${run.id} ${done}\n  next:  sitewright run watch ${reference}\n`);
+        await printOne(
+          terminal,
+          flags,
+          status,
+          forTypedSystem(terminal, `run ${run.id} ${done}\n  next:  sitewright run watch ${reference}\n`),
+        );
       });
   }
 

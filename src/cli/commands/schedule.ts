@@ -8,6 +8,7 @@ import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
+import { forTypedSystem } from '../typed-system.ts';
 
 interface CreateFlags extends OutputFlags, DescriptionFlags {
   readonly test?: string;
@@ -104,7 +105,7 @@ export function registerSchedule(program: CliCommand, session: Session): void {
       .action(async (schedule: string, flags: NoteFlags) => {
         const body = given({ reason: flags.reason });
         const now = await session.call(`POST /schedules/:schedule/${verb}`, { ...at(schedule), body });
-        await printOne(terminal, flags, now, said(now));
+        await printOne(terminal, flags, now, forTypedSystem(terminal, said(now)));
       });
   };
   steer('pause', 'Pause a schedule: it starts no runs', ({ name }) => `schedule ${name} is paused\n`);

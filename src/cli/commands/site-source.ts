@@ -2,6 +2,7 @@ import { given } from '../../core/data/given.ts';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printOne } from '../formats/output.ts';
 import type { Session } from '../session.ts';
+import { forTypedSystem } from '../typed-system.ts';
 
 interface FollowFlags extends OutputFlags {
   readonly branch: string;
@@ -35,7 +36,7 @@ export function registerSiteSource(site: CliCommand, session: Session): void {
         ...given({ folder, credential, webhook_secret: webhookSecret, hold_before: holdBefore }),
       };
       const now = await session.call('PUT /sites/:site/source', { params: { site: name }, body });
-      const next = `  next:  sitewright site update ${name} --fetch\n`;
+      const next = forTypedSystem(session.terminal, `  next:  sitewright site update ${name} --fetch\n`);
       await printOne(terminal, flags, now, `site ${name} follows ${branch} of ${url}\n${next}`);
     });
 

@@ -10,6 +10,7 @@ import { type OutputFlags, printList, printOne } from '../formats/output.ts';
 import { type SiteRunFlags, siteRunOf, withSiteRun } from '../run-request.ts';
 import { type Session, userOf } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
+import { forTypedSystem } from '../typed-system.ts';
 import { formatFindings } from '../views/findings.ts';
 import { sayWhichIsEmpty } from '../which-system.ts';
 import { registerSiteSource } from './site-source.ts';
@@ -70,7 +71,8 @@ export function registerSite(program: CliCommand, session: Session): void {
         name,
         ...given({ cluster: flags.cluster }),
       });
-      await printOne(terminal, flags, made, `site ${name} created\n  next:  sitewright site commit ${name} FILES\n`);
+      const next = forTypedSystem(terminal, `  next:  sitewright site commit ${name} FILES\n`);
+      await printOne(terminal, flags, made, `site ${name} created\n${next}`);
     });
 
   site
@@ -131,7 +133,7 @@ export function registerSite(program: CliCommand, session: Session): void {
         ...(flags.dryRun ? { dry_run: true } : {}),
       });
       const findings = await formatFindings(answer.diagnostics, files, terminal);
-      await printOne(terminal, flags, answer, findings + commitText(name, answer));
+      await printOne(terminal, flags, answer, findings + forTypedSystem(terminal, commitText(name, answer)));
       if (!answer.valid && !flags.force) process.exitCode = session.asked.detailedExitcode ? EXIT.failed : EXIT.invalid;
       else if (flags.dryRun && session.asked.detailedExitcode)
         session.foundChanges(!(await isLatest(client, name, files)));

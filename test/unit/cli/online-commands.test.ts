@@ -1,5 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.ts';
 import { cli, recordingTerminal } from './recording-terminal.ts';
 import {
@@ -233,6 +236,25 @@ describe('starting a run', () => {
       user: 'ann',
       body: { kind: 'deploy_site', revision: '3', reason: 'new rack', started_by: 'ann' },
     });
+  });
+
+  it('prints next commands for the system that the command line names', async () => {
+    api = await stubApi(started);
+    const { out } = await cli(['--api', api.url, 'site', 'test', 'dc1']);
+    expect(out).toContain(`  watch it  sitewright --api ${api.url} run watch `);
+    const refused = await stubApi(() => problem('run-ended', 409, 'ended', { hint: 'Again: sitewright run again 12' }));
+    onTestFinished(() => refused.close());
+    const home = await mkdtemp(join(tmpdir(), 'sitewright-contexts-'));
+    onTestFinished(() => rm(home, { recursive: true }));
+    const env = { HOME: home };
+    await cli(['context', 'add', 'lab', refused.url], { env });
+    const { err } = await cli(['run', 'show', RUN_ID, '--context', 'lab'], { env });
+    expect(err).toContain('hint: Again: sitewright --context lab run again 12\n');
+    // What starts a system is for no other one.
+    await api.close();
+    const away = await cli(['--api', api.url, 'run', 'list']);
+    expect(away.err).toContain(`Start it with 'sitewright up', or set`);
+    expect(away.err).toContain(`'sitewright --api ${api.url} doctor' checks everything.`);
   });
 
   it('reports that the run waits for a worker', async () => {
