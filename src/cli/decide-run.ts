@@ -1,9 +1,10 @@
 import { type RunDecision, type RunWork, WORK_AFTER, workOfGraphs, workOfSite } from '../core/run-work.ts';
 import type { Answer, ApiClient } from './client.ts';
 import { confirm, DRY_RUN } from './confirm.ts';
+import { numberOf } from './run-subject.ts';
 import type { Terminal } from './terminal.ts';
 
-type Run = Pick<Answer<'GET /runs/:run'>, 'id' | 'cluster'>;
+type Run = Pick<Answer<'GET /runs/:run'>, 'id' | 'number' | 'cluster'>;
 
 interface Decision {
   readonly verb: RunDecision;
@@ -26,7 +27,7 @@ export async function confirmDecision(
   // Without the names, people still decide.
   const work = await workOf(client, run, before).catch(() => undefined);
   const text = work === undefined ? '' : workText(verb, work);
-  const what = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} run ${run.id}${before === undefined ? '' : ` before ${before}`}?`;
+  const what = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} run ${numberOf(run)}${before === undefined ? '' : ` before ${before}`}?`;
   await confirm(terminal, `${text}${what}`, yes, 'asked');
 }
 

@@ -2,7 +2,7 @@ import type { Run } from '../core/contracts/index.ts';
 import type { ApiClient } from './client.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError } from './problem.ts';
-import { subjectOf } from './run-subject.ts';
+import { numberOf, subjectOf } from './run-subject.ts';
 
 /** Runs searched for a prefix of an id. */
 const NEWEST = 1_000;
@@ -40,12 +40,14 @@ export async function findRun(client: ApiClient, reference: string): Promise<Run
 }
 
 function ambiguous(reference: string, found: readonly Run[]): CliError {
-  const runs = found.slice(0, 5).map((run) => `${run.id} (${run.workflow_id}, ${run.kind} of ${subjectOf(run)})`);
+  const runs = found
+    .slice(0, 5)
+    .map((run) => `${numberOf(run)} (${run.workflow_id}, ${run.kind} of ${subjectOf(run)})`);
   return new CliError(
     {
       code: 'ambiguous-run',
       message: `'${reference}' matches ${found.length} runs: ${runs.join(', ')}`,
-      hint: 'Use the full id of one of them.',
+      hint: 'Use the number of one of them.',
     },
     EXIT.invalid,
   );
@@ -77,7 +79,7 @@ const noSuchRun = (reference: string): CliError =>
     {
       code: 'not-found',
       message: `there is no run '${reference}'`,
-      hint: "Use a run's id or a prefix of it, a workflow id, or a site's name. 'sitewright run list' shows runs.",
+      hint: "Use a run's number, its id or a prefix of it, a workflow id, or a site's name. 'sitewright run list' shows runs.",
     },
     EXIT.notFound,
   );

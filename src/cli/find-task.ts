@@ -1,8 +1,10 @@
+import type { Run } from '../core/contracts/index.ts';
 import { showTasks } from '../core/next-steps.ts';
 import { readingsOf, type TaskOnNode } from '../core/task-on-node.ts';
 import type { ApiClient } from './client.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError, usageError } from './problem.ts';
+import { numberOf } from './run-subject.ts';
 
 /**
  * The task that a person means by `TASK@NODE`. Names of tasks and nodes may contain `@`: with more than one, the tasks
@@ -12,14 +14,15 @@ import { CliError, usageError } from './problem.ts';
  */
 export async function findTask(
   client: ApiClient,
-  findRun: () => Promise<{ readonly id: string }>,
+  findRun: () => Promise<Pick<Run, 'id' | 'number'>>,
   text: string,
 ): Promise<TaskOnNode> {
   const readings = readingsOf(text);
   const [first] = readings;
   if (first === undefined) throw usageError(`'${text}' is not a task on a node`, 'Write TASK@NODE.');
   if (readings.length === 1) return first;
-  const { id } = await findRun();
+  const run = await findRun();
+  const { id } = run;
   const { graphs, node_names } = await client.call('GET /runs/:run/counts', { params: { run: id } });
   const tasks = new Set(graphs.flatMap((graph) => Object.keys(graph.tasks)));
   const nodes = new Set([...Object.values(node_names), ...graphs.flatMap((graph) => Object.keys(graph.nodes))]);
@@ -31,13 +34,16 @@ export async function findTask(
   if (only !== undefined && meant.length === 1) return only;
   const message =
     only === undefined
-      ? `run ${id} has no task ${text}`
-      : `'${text}' means ${meant.length} tasks of run ${id}: ${meant.map(({ task, node }) => `'${task}' on '${node}'`).join(', ')}`;
+      ? `run ${numberOf(run)} has no task ${text}`
+      : `'${text}' means ${meant.length} tasks of run ${numberOf(run)}: ${meant.map(({ task, node }) => `'${task}' on '${node}'`).join(', ')}`;
   throw new CliError(
     {
       code: only === undefined ? 'not-found' : 'ambiguous-task',
       message,
-      hint: only === undefined ? `'${showTasks(id)}' lists its tasks.` : 'Use the page of the run: it lists them.',
+      hint:
+        only === undefined
+          ? `'${showTasks(numberOf(run))}' lists its tasks.`
+          : 'Use the page of the run: it lists them.',
     },
     only === undefined ? EXIT.notFound : EXIT.invalid,
   );

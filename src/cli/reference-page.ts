@@ -178,7 +178,7 @@ const placeholder = (argument: Argument): string => {
 };
 
 /** The note of the group `run` says it once. */
-const RUN = 'id of the run, a unique prefix of it';
+const RUN = 'number of the run, its id or a unique prefix';
 
 const argumentText = (argument: Argument): string => {
   const { description } = argument;

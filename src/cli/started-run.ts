@@ -1,11 +1,11 @@
 import type { Run } from '../core/contracts/index.ts';
-import { showTasks, watchRun } from '../core/next-steps.ts';
+import { reportOfRun, showTasks, watchRun } from '../core/next-steps.ts';
 import { printable } from '../core/text/control-characters.ts';
 import { counted } from '../core/text/text.ts';
 import type { ApiClient } from './client.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type OutputFlags, printOne } from './formats/output.ts';
-import { subjectOf } from './run-subject.ts';
+import { numberOf, subjectOf } from './run-subject.ts';
 import type { Terminal } from './terminal.ts';
 import { forTypedSystem } from './typed-system.ts';
 import { paintFor, paintState } from './views/paint.ts';
@@ -22,7 +22,7 @@ export function nextSteps(terminal: Terminal, client: ApiClient, run: Run): stri
   const isOfGraphs = run.cluster !== null && run.number !== null;
   const steps = [
     ...(run.phase === 'waiting' ? [['worker', 'sitewright worker'] as const] : []),
-    ['watch it', watchRun(run.number ?? run.id)],
+    ['watch it', watchRun(numberOf(run))],
     ['page', `${client.url}/runs/${run.id}`],
     ...(isOfGraphs ? [['tasks', showTasks(run.number)] as const] : []),
     ['Temporal', run.temporal_url ?? `temporal workflow describe --workflow-id ${run.workflow_id}`],
@@ -44,7 +44,7 @@ export async function presentStarted(
   const revision = run.revision === null ? '' : ` revision ${run.revision}`;
   const what = `${run.kind} of ${subjectOf(run)}${revision}`;
   const line = run.phase === 'waiting' ? `${what} waits for a worker to open it` : `started ${what}`;
-  const text = `${line}: run ${run.id}\n${nextSteps(terminal, client, run)}`;
+  const text = `${line}: run ${numberOf(run)}\n${nextSteps(terminal, client, run)}`;
   const follows = flags.wait === true || flags.watch === true;
   if (forPeople) terminal.out(text);
   if (!follows) {
@@ -58,7 +58,7 @@ export async function presentStarted(
 export async function followAndPresent(
   terminal: Terminal,
   client: ApiClient,
-  run: Pick<Run, 'id' | 'site'>,
+  run: Pick<Run, 'id' | 'number' | 'site'>,
   flags: FollowFlags,
 ): Promise<ExitCode> {
   const forPeople = flags.format === 'table' && !flags.column;
@@ -67,7 +67,7 @@ export async function followAndPresent(
   const say = flags.watch ? (line: string) => print(`${clock()}  ${forTypedSystem(terminal, line)}\n`) : undefined;
   const followed = await followRun(terminal, client, run.id, say);
   if (followed.end === 'interrupted') {
-    const steps = `Watch it: sitewright run watch ${run.id}. Stop it: sitewright run stop ${run.id}`;
+    const steps = `Watch it: ${watchRun(numberOf(run))}. Stop it: sitewright run stop ${numberOf(run)}`;
     terminal.err(`interrupted: the run continues. ${forTypedSystem(terminal, steps)}\n`);
     return EXIT.interrupted;
   }
@@ -78,7 +78,7 @@ export async function followAndPresent(
   const hint =
     code === EXIT.done && !ended.failed_nodes
       ? ''
-      : forTypedSystem(terminal, `\n  see why:  sitewright run report ${ended.id}`);
+      : forTypedSystem(terminal, `\n  see why:  ${reportOfRun(numberOf(ended))}`);
   // Such as a redeploy that was refused before it released a node: no node has a reason.
   const why = code === EXIT.done || !ended.failure ? '' : `\n  reason:   ${printable(ended.failure)}`;
   await printOne(terminal, flags, ended, `${ended.kind} of ${subjectOf(ended)}: ${outcome}${failed}${why}${hint}\n`);

@@ -8,6 +8,7 @@ import { confirmDecision } from '../decide-run.ts';
 import { findRun } from '../find-run.ts';
 import { findTask } from '../find-task.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { numberOf } from '../run-subject.ts';
 import { type Session, userOf } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
 import { forTypedSystem } from '../typed-system.ts';
@@ -18,7 +19,7 @@ import { registerRunLogs } from './run-logs.ts';
 
 const OUTCOMES = [...new Set([...SITE_RUN_OUTCOMES, ...GRAPH_RUN_OUTCOMES])];
 
-const RUN = 'id of the run, a unique prefix of it, a workflow id, a transaction, or a site for its newest run';
+const RUN = 'number of the run, its id or a unique prefix, a workflow id, a transaction, or a site for its newest run';
 
 interface ListFlags extends OutputFlags {
   readonly site?: string;
@@ -144,13 +145,17 @@ export function registerRun(program: CliCommand, session: Session): void {
     .output()
     .action(async (reference: string, flags: OutputFlags) => {
       const client = await session.client();
-      const report = await client.runs.report((await findRun(client, reference)).id);
+      const run = await findRun(client, reference);
+      const report = await client.runs.report(run.id);
       const [{ reportText }, { graphReportText }] = await Promise.all([
         import('../views/report.ts'),
         import('../views/graph-report.ts'),
       ]);
       const text = (color: boolean) =>
-        forTypedSystem(terminal, 'graphs' in report ? graphReportText(report, color) : reportText(report, color));
+        forTypedSystem(
+          terminal,
+          'graphs' in report ? graphReportText(report, color) : reportText(report, color, numberOf(run)),
+        );
       await printOne(terminal, flags, report, text);
     });
 
@@ -221,7 +226,7 @@ export function registerRun(program: CliCommand, session: Session): void {
           terminal,
           flags,
           record,
-          forTypedSystem(terminal, `run ${run.id} ${done}\n  next:  sitewright run ${next} ${reference}\n`),
+          forTypedSystem(terminal, `run ${numberOf(run)} ${done}\n  next:  sitewright run ${next} ${reference}\n`),
         );
       return follow(session, client, run, flags);
     });
@@ -252,7 +257,7 @@ export function registerRun(program: CliCommand, session: Session): void {
           terminal,
           flags,
           status,
-          forTypedSystem(terminal, `run ${run.id} ${done}\n  next:  sitewright run watch ${reference}\n`),
+          forTypedSystem(terminal, `run ${numberOf(run)} ${done}\n  next:  sitewright run watch ${reference}\n`),
         );
       });
   }
@@ -268,7 +273,7 @@ export function registerRun(program: CliCommand, session: Session): void {
       const client = await session.client();
       const run = await findRun(client, reference);
       const status = await client.runs.retry(run.id, node, noteOf(session, flags));
-      await printOne(terminal, flags, status, `node ${node} of run ${run.id} will be retried\n`);
+      await printOne(terminal, flags, status, `node ${node} of run ${numberOf(run)} will be retried\n`);
     });
 
   for (const [verb, description, done] of [
@@ -291,7 +296,7 @@ export function registerRun(program: CliCommand, session: Session): void {
           verb,
           noteOf(session, flags),
         );
-        await printOne(terminal, flags, status, `task ${task} of run ${run.id} ${done}\n`);
+        await printOne(terminal, flags, status, `task ${task} of run ${numberOf(run)} ${done}\n`);
       });
   }
 }
@@ -299,7 +304,7 @@ export function registerRun(program: CliCommand, session: Session): void {
 async function follow(
   session: Session,
   client: Awaited<ReturnType<Session['client']>>,
-  run: { readonly id: string; readonly site: string | null },
+  run: Pick<Run, 'id' | 'number' | 'site'>,
   flags: FollowFlags,
 ): Promise<void> {
   const { followAndPresent } = await import('../started-run.ts');

@@ -16,11 +16,13 @@ const NAMES_SHOWN = 12;
 /**
  * A report for people: outcome and reason, failures and next steps, every group with its
  * criteria, all four node states, phases, operator actions, warnings.
+ *
+ * @param run how people call it
  */
-export function reportText(report: RunReport, color = false): string {
+export function reportText(report: RunReport, color = false, run = report.run_id): string {
   const paint = paintFor(color);
   return sectionsText([
-    headOf(report, paint),
+    headOf(report, run, paint),
     failuresOf(report, paint),
     report.baremetal ? groupsOf(report.baremetal, paint) : [],
     report.baremetal ? statesOf(report, report.baremetal, paint) : [],
@@ -35,12 +37,12 @@ export function reportText(report: RunReport, color = false): string {
   ]);
 }
 
-function headOf(report: RunReport, paint: Paint): string[] {
+function headOf(report: RunReport, run: string, paint: Paint): string[] {
   const outcome = paintState(paint, report.outcome ?? 'running');
   const revision = report.revision === undefined ? '' : ` revision ${report.revision}`;
   const commit = report.commit === undefined ? '' : ` (commit ${printable(report.commit_url ?? report.commit)})`;
   const lines = [`${paint.strong(`${report.kind} of ${printable(report.site)}${revision}`)}${commit}: ${outcome}`];
-  lines.push(paint.dim(`run ${report.run_id}, workflow ${printable(report.workflow_id)}`));
+  lines.push(paint.dim(`run ${printable(run)}, workflow ${printable(report.workflow_id)}`));
   return [...lines, ...runLines(report, paint)];
 }
 

@@ -166,15 +166,15 @@ describe('a decision about a run', () => {
   };
 
   it.each([
-    ['stop', [], 'running, finishes: n2\nstill to do, not started: n3\nStop run r-1?\n'],
-    ['cancel', [], 'running, aborted: n2\nstill to do, not started: n3\nCancel run r-1?\n'],
-    ['pause', [], 'running, finishes: n2\nstill to do, waits: n3\nPause run r-1?\n'],
+    ['stop', [], 'running, finishes: n2\nstill to do, not started: n3\nStop run 12?\n'],
+    ['cancel', [], 'running, aborted: n2\nstill to do, not started: n3\nCancel run 12?\n'],
+    ['pause', [], 'running, finishes: n2\nstill to do, waits: n3\nPause run 12?\n'],
     [
       'approve',
       ['--before', 'workers'],
-      'running, goes on: n2\nstill to do, starts: n3\nApprove run r-1 before workers?\n',
+      'running, goes on: n2\nstill to do, starts: n3\nApprove run 12 before workers?\n',
     ],
-    ['reject', [], 'running, finishes: n2\nstill to do, not started: n3\nReject run r-1?\n'],
+    ['reject', [], 'running, finishes: n2\nstill to do, not started: n3\nReject run 12?\n'],
   ])('to %s it shows the nodes that it touches, by name', async (verb, more, question) => {
     const { err, changes } = await against(answer, 'run', verb, 'r-1', ...more, '--dry-run');
     expect([err, changes]).toEqual([question, []]);
@@ -193,6 +193,6 @@ describe('a decision about a run', () => {
       return [200, at.startsWith('/runs?') ? { items: [run], next: null } : run];
     };
     const { err } = await against(graphs, 'run', 'stop', 'r-1', '--dry-run');
-    expect(err).toBe('running, finishes: a@web3\nstill to do, not started: b@web3, sync\nStop run r-1?\n');
+    expect(err).toBe('running, finishes: a@web3\nstill to do, not started: b@web3, sync\nStop run 12?\n');
   });
 });

@@ -556,11 +556,7 @@ describe('runs of graphs', () => {
 
   it.each([
     ['x@y@z', 3, 'has no task x@y@z'],
-    [
-      'deploy@2@web@lab',
-      2,
-      "means 2 tasks of run 0199aaaa-0000-7000-8000-000000000001: 'deploy' on '2@web@lab', 'deploy@2' on 'web@lab'",
-    ],
+    ['deploy@2@web@lab', 2, "means 2 tasks of run 12: 'deploy' on '2@web@lab', 'deploy@2' on 'web@lab'"],
     ['deploy', 2, "'deploy' is not a task on a node"],
     ['@2', 2, "'@2' is not a task on a node"],
   ])('refuse %s', async (typed, exit, message) => {

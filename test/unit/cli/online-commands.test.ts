@@ -207,6 +207,7 @@ describe('a run is found', () => {
     const { code, err } = await against(answer, ['run', 'report', reference]);
     expect(code).toBe(3);
     expect(err).toContain(`there is no run '${reference}'`);
+    expect(err).toContain("Use a run's number, ");
   });
 });
 
@@ -223,8 +224,8 @@ describe('starting a run', () => {
     const { code, out, requests } = await against(started, args, { env: { USER: 'ann' } });
     expect(code).toBe(0);
     expect(out).toBe(
-      `started deploy_site of dc1 revision 3: run ${RUN_ID}
-  watch it  sitewright run watch ${RUN_ID}
+      `started deploy_site of dc1 revision 3: run 12
+  watch it  sitewright run watch 12
   page      ${api!.url}/runs/${RUN_ID}
   Temporal  http://ui.test/run
 `,
@@ -258,7 +259,7 @@ describe('starting a run', () => {
   });
 
   it('reports that the run waits for a worker', async () => {
-    const waiting = runRecord({ phase: 'waiting', revision: null });
+    const waiting = runRecord({ phase: 'waiting', revision: null, number: null });
     const { code, out } = await against(() => [202, waiting], ['site', 'deploy', 'dc1']);
     expect(code).toBe(0);
     expect(out).toContain(`deploy_site of dc1 waits for a worker to open it: run ${RUN_ID}
@@ -329,7 +330,7 @@ describe('following a run', () => {
       answer === undefined ? {} : { answer },
     );
     expect(requests.filter(({ at }) => at.endsWith('/cancel'))).toHaveLength(sent);
-    expect(out.includes('Cancel run')).toBe(answer !== undefined && flags.length === 0);
+    expect(out.includes('Cancel run 12?')).toBe(answer !== undefined && flags.length === 0);
   });
 
   it.each([
@@ -383,7 +384,7 @@ describe('following a run', () => {
       '2 of 2 nodes done',
       'run ended: failed',
       'deploy_site of dc1: failed, 1 node failed',
-      `  see why:  sitewright run report ${RUN_ID}`,
+      '  see why:  sitewright run report 12',
       '',
     ]);
   });
@@ -443,7 +444,9 @@ describe('following a run', () => {
     terminal.onSleep = () => terminal.interrupt();
     const code = await runCli(['run', 'watch', RUN_ID], terminal);
     expect(code).toBe(130);
-    expect(terminal.said.err).toContain('interrupted: the run continues');
+    expect(terminal.said.err).toContain(
+      'the run continues. Watch it: sitewright run watch 12. Stop it: sitewright run stop 12',
+    );
     expect(api.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 });

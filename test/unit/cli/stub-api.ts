@@ -81,6 +81,7 @@ export const RUN_ID = '0199aaaa-0000-7000-8000-000000000001';
 
 export const runRecord = (more: object = {}): Record<string, unknown> => ({
   id: RUN_ID,
+  number: 12,
   workflow_id: 'deploy_site:dc1',
   temporal_run_id: RUN_ID,
   temporal_url: 'http://ui.test/run',
