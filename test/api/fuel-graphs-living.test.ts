@@ -90,7 +90,10 @@ it('every next step that several parts tell is taken by the API, as it is typed'
   expect(continued).toMatchObject({ code: 0, out: expect.stringContaining('success') });
   const whole = Number(/started run (\d+)/.exec(continued.out)![1]);
   expect(await next(whole)).toBe(`Start it again: ${runAgain(whole)}`);
-  expect(await typed(continueRun(whole))).toMatchObject({ code: 4, err: expect.stringContaining(runAgain(whole)) });
+  expect(await typed(continueRun(whole))).toMatchObject({
+    code: 4,
+    err: expect.stringMatching(new RegExp(`hint: Start it again: sitewright --api \\S+ run again ${whole}\n`)),
+  });
   expect(await typed(runAgain(id), '--wait')).toMatchObject({ code: 0, out: expect.stringContaining('success') });
 });
 
