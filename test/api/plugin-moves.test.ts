@@ -122,7 +122,7 @@ it('is a command, by name and version, with the plan before', async () => {
   expect(await enabled()).toEqual([old]);
   expect(await sitewright('--plugin', 'monitoring==1.1.0', '--yes')).toMatchObject({
     code: 0,
-    out: expect.stringContaining(`take it back:           sitewright cluster move ${cluster} --back`),
+    out: expect.stringContaining(`take it back:           sitewright --api ${url} cluster move ${cluster} --back`),
   });
   expect(await enabled()).toEqual([now]);
   const unknown = await sitewright('--plugin', 'monitoring==9', '--yes');

@@ -154,7 +154,7 @@ it('a cluster moves to it by a command with a plan, made as it was shown or not 
 
   expect(await sitewright('cluster', 'move', 'lab', '--release', 'web==jammy-1.0.1', '--yes')).toMatchObject({
     code: 0,
-    out: expect.stringContaining('sitewright cluster deploy 1'),
+    out: expect.stringMatching(/sitewright --api \S+ cluster deploy 1$/m),
   });
   expect(await settingsOf()).toMatchObject({
     port: { value: '8080' },
