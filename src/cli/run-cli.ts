@@ -102,7 +102,7 @@ async function problemText(problem: CliProblem, args: readonly string[], termina
     findings = formatDiagnostics(errors, await sourcesOf(errors), { all: wantsAll(args) });
   }
   const lines = [`${paint.bad('error:')} ${isRepeated && isPlaced ? 'the input is not valid' : message}`];
-  if (run && !message.includes(run.id)) lines.push(`  run:  ${run.id} (${run.workflow_id})`);
+  if (run && !message.includes(run.workflow_id)) lines.push(`  run:  ${run.id} (${run.workflow_id})`);
   if (hint !== undefined) lines.push(`  ${paint.strong('hint:')} ${hint}`);
   return `${findings}${lines.join('\n')}\n`;
 }

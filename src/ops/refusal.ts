@@ -6,6 +6,7 @@ import { StoreError } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { invalidInput, type Problem, type ProblemError, problem } from './problem.ts';
 import { callTemporal } from './temporal-calls.ts';
+import { ifReachable } from './without-store.ts';
 
 /**
  * Why a run was refused, as the error to throw.
@@ -54,16 +55,33 @@ export async function busyProblem(deps: OpsDependencies, site: string, error: un
   return await siteBusy(deps, site, run).catch(() => error);
 }
 
-const siteBusy = async (deps: OpsDependencies, site: string, run: NonNullable<Problem['run']>): Promise<ProblemError> =>
-  problem('site-busy', ...(await busy(deps, run, `site ${site} is busy with ${run.workflow_id} (run ${run.id})`)));
+/** The refusal of a start while this run has the site. */
+export async function siteBusy(
+  deps: OpsDependencies,
+  site: string,
+  run: NonNullable<Problem['run']>,
+): Promise<ProblemError> {
+  const number = await numberOf(deps, run);
+  return problem(
+    'site-busy',
+    ...(await busy(deps, run, `site ${site} is busy with ${run.workflow_id} (run ${number})`)),
+  );
+}
+
+/** As people call it; the id of one that no worker has opened, or without the store. */
+async function numberOf({ store }: OpsDependencies, { id }: NonNullable<Problem['run']>): Promise<number | string> {
+  return (await ifReachable(async () => (await store.runs.get(id)).number).catch(() => null)) ?? id;
+}
 
 /** Message and next step for a run that is in the way, of this cluster or of a site. */
-export async function busy(
-  { temporal }: OpsDependencies,
+async function busy(
+  deps: OpsDependencies,
   run: NonNullable<Problem['run']>,
   message: string,
   cluster?: number,
 ): Promise<readonly [string, Pick<Problem, 'run'> & { readonly hint: string }]> {
+  const { temporal } = deps;
+  const number = await numberOf(deps, run);
   const { raw } = await callTemporal(temporal, () =>
     metadataClient(temporal.client).getHandle(run.workflow_id, run.id).describe(),
   );
@@ -73,8 +91,8 @@ export async function busy(
     : `: one run per ${cluster === undefined ? 'site' : 'cluster'} at a time`;
   const stop =
     cluster === undefined
-      ? `sitewright run stop ${run.id}`
+      ? `sitewright run stop ${number}`
       : `'sitewright cluster stop ${cluster}', or 'fuel2 env stop-deployment ${cluster}'`;
   const next = isEnding ? 'Then start again' : `Stop it: ${stop}`;
-  return [`${message}${state}`, { hint: `Watch it: sitewright run show ${run.id} --watch. ${next}`, run }];
+  return [`${message}${state}`, { hint: `Watch it: sitewright run show ${number} --watch. ${next}`, run }];
 }

@@ -48,7 +48,7 @@ import { runTaskOperations } from './graphs/run-tasks.ts';
 import { announceLostRuns } from './lost-run-notices.ts';
 import { nodeInRun, taskInRun } from './named-in-run.ts';
 import { asProblem, invalidInput, type ProblemError, problem } from './problem.ts';
-import { busy, refusalOf } from './refusal.ts';
+import { refusalOf, siteBusy } from './refusal.ts';
 import { asWaiting, runsInTemporal } from './runs-in-temporal.ts';
 import { explainSilence, whyUnattended } from './silent-run.ts';
 import { parseReference } from './sites.ts';
@@ -169,7 +169,7 @@ export function runOperations(deps: OpsDependencies) {
     );
     if (outcome === null) {
       const run = { id: runId, workflow_id: workflowId };
-      throw problem('site-busy', ...(await busy(deps, run, `site ${site} is busy with ${workflowId} (run ${runId})`)));
+      throw await siteBusy(deps, site, run);
     }
     await call(() => client.workflow.getHandle(workflowId, runId).result()).catch((error: unknown) => {
       if (!(error instanceof WorkflowFailedError)) throw error;
@@ -322,7 +322,7 @@ export function runOperations(deps: OpsDependencies) {
       const status = await steer(run, () => handleOf(run).update(update, request)).catch(async (error: unknown) => {
         if (error instanceof WorkflowUpdateFailedError) {
           throw problem('refused', error.cause?.message ?? error.message, {
-            hint: `Check the nodes in its report: ${reportOfRun(id)}`,
+            hint: `Check the nodes in its report: ${reportOfRun(run.number ?? run.id)}`,
           });
         }
         // Without an answer, the run may still have accepted it.

@@ -193,7 +193,7 @@ it('a run is paused, resumed, and one of its nodes retried; another run is refus
     body: {
       code: 'site-busy',
       run: { id: run.id, workflow_id: 'deploy_site:stl1' },
-      detail: expect.stringContaining(run.id),
+      detail: expect.stringContaining(`(run ${run.number})`),
     },
   });
   expect(await start({ kind: 'deploy_site' })).toMatchObject({ status: 409, body: { run: { id: run.id } } });

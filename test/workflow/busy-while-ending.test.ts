@@ -29,22 +29,23 @@ it('a start is refused while a run holds its site, with how to stop it, or how l
   await site.heldCall('deploy', 'n1');
   const { workflowId, firstExecutionRunId: runId } = run.handle;
   const deps = {
+    store: { runs: { get: async () => ({ number: 12 }) } },
     temporal: { client: rig.client, connection: rig.client.connection, address: rig.address },
   } as unknown as OpsDependencies;
   const failure = { kind: 'site-busy', site: 'dc1', workflow_id: workflowId, run_id: runId } as const;
   const refusal = async () => (await refusalOf(deps, failure, { reason: '', next_step: '' })).problem;
   expect(await refusal()).toEqual({
     code: 'site-busy',
-    message: `site dc1 is busy with ${workflowId} (run ${runId}): one run per site at a time`,
-    hint: `Watch it: sitewright run show ${runId} --watch. Stop it: sitewright run stop ${runId}`,
+    message: `site dc1 is busy with ${workflowId} (run 12): one run per site at a time`,
+    hint: `Watch it: sitewright run show 12 --watch. Stop it: sitewright run stop 12`,
     run: { id: runId, workflow_id: workflowId },
   });
   await run.handle.cancel();
   const ending = (await lookUntil(refusal, (problem) => JSON.stringify(problem).includes('cancelled'))) as object;
   expect(ending).toMatchObject({
     code: 'site-busy',
-    message: `site dc1 is busy with ${workflowId} (run ${runId}), which is being cancelled: it ends once its machines are aborted`,
-    hint: `Watch it: sitewright run show ${runId} --watch. Then start again`,
+    message: `site dc1 is busy with ${workflowId} (run 12), which is being cancelled: it ends once its machines are aborted`,
+    hint: `Watch it: sitewright run show 12 --watch. Then start again`,
   });
   aborted();
   await run.ended();
