@@ -1,8 +1,9 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isPrivate } from '../platform/secrets/is-private.ts';
 import type { GlobalFlags } from './api-address.ts';
 import { usageError } from './problem.ts';
+import { readInput } from './read-input.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -18,20 +19,14 @@ export async function apiToken(
     return token ? checkedToken(token, 'SITEWRIGHT_TOKEN') : undefined;
   }
   const file = resolve(cwd, flags.tokenFile);
-  let text: string;
-  try {
-    const state = await stat(file);
-    if (process.platform !== 'win32' && !isPrivate(state))
-      throw usageError(
-        `${file} can be read by other users (mode ${(state.mode & 0o777).toString(8)})`,
-        `chmod 600 ${file}`,
-      );
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined || typeof code !== 'string') throw error;
-    throw usageError(`cannot read --token-file ${file} (${code})`, 'Put the token in it, mode 600.');
-  }
+  // Its reader says why it cannot be read.
+  const state = await stat(file).catch(() => undefined);
+  if (state !== undefined && process.platform !== 'win32' && !isPrivate(state))
+    throw usageError(
+      `${file} can be read by other users (mode ${(state.mode & 0o777).toString(8)})`,
+      `chmod 600 ${file}`,
+    );
+  const text = await readInput(file, { hint: 'Put the token in it, mode 600.' });
   return checkedToken(text.trim(), file);
 }
 
@@ -53,13 +48,8 @@ export async function trustingFetch({ env, cwd }: Terminal, ofContext?: string):
   if (!named) return undefined;
   const file = resolve(cwd, named);
   const [{ Agent, fetch: ask }, { rootCertificates }] = await Promise.all([import('undici'), import('node:tls')]);
-  let authority: string;
-  try {
-    authority = await readFile(file, 'utf8');
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? String(error);
-    throw usageError(`cannot read the authority in ${file} (${code})`);
-  }
+  const hint = 'Name the certificate of the authority with SITEWRIGHT_CA_FILE, or in the context.';
+  const authority = await readInput(file, { hint });
   const dispatcher = new Agent({ connect: { ca: [...rootCertificates, authority] } });
   return ((input: string, init: object) => ask(input, { ...init, dispatcher })) as unknown as typeof fetch;
 }

@@ -1,17 +1,16 @@
-import { readFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import type { GraphSource } from '../graph/index.ts';
 import { EXIT } from './exit-codes.ts';
-import { CliError, usageError } from './problem.ts';
-import { readStandardInput } from './read-input.ts';
+import { CliError } from './problem.ts';
+import { inputName, readInput } from './read-input.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Reads a file of JSON or YAML with the places of its values; `-` is standard input. @throws CliError */
 export async function readSourceFile(file: string, terminal: Terminal): Promise<GraphSource> {
   const { readSource } = await import('../graph/index.ts');
-  const path = resolve(terminal.cwd, file);
-  const name = file === '-' ? 'standard input' : relative(terminal.cwd, path) || file;
-  const text = file === '-' ? await readStandardInput() : await textOf(path, name);
+  const path = file === '-' ? file : resolve(terminal.cwd, file);
+  const name = path === '-' ? inputName(path) : relative(terminal.cwd, path) || file;
+  const text = await readInput(path, { name });
   const read = readSource(text, name);
   if (read.ok) return read.source;
   throw new CliError(
@@ -29,11 +28,4 @@ export async function readSourceFile(file: string, terminal: Terminal): Promise<
 export async function readDataFile(file: string, terminal: Terminal): Promise<unknown> {
   const { value } = await readSourceFile(file, terminal);
   return (await import('../graph/index.ts')).plainNumbers(value ?? null);
-}
-
-async function textOf(path: string, name: string): Promise<string> {
-  return await readFile(path, 'utf8').catch((error: unknown) => {
-    const hint = 'Name a readable file, or - for standard input.';
-    throw usageError(`cannot read ${name}: ${(error as Error).message}`, hint);
-  });
 }

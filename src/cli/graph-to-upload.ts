@@ -21,6 +21,10 @@ export interface GraphBody {
  */
 export async function readGraphToUpload(file: string, terminal: Terminal): Promise<GraphBody> {
   const source = await readSourceFile(file, terminal);
+  const { value } = source;
+  // It would replace the stored tasks by none.
+  if (((isMapping(value) ? value.tasks : value) ?? undefined) === undefined)
+    throw usageError(`${source.file} has no tasks`, `${FORM}; [] is a graph without tasks.`);
   const body = asBody(source);
   await check(body.tasks, [source], terminal);
   return toSend(body);
@@ -66,15 +70,17 @@ export async function readGraphFolder(folder: string, terminal: Terminal): Promi
   return toSend({ ...(metadata?.value as object | undefined), tasks });
 }
 
+const FORM = 'Write a list of tasks, or a mapping with the list as tasks';
+
 function asBody(source: GraphSource): GraphBody {
-  // An empty file is a graph without tasks.
+  // A file of a folder may have none.
   const value = source.value ?? [];
   if (Array.isArray(value)) return { tasks: value };
   if (isMapping(value)) {
     const tasks = value.tasks ?? [];
     if (Array.isArray(tasks)) return { ...value, tasks };
   }
-  throw usageError(`${source.file} is not a graph`, 'Write a list of tasks, or a mapping with the list as tasks.');
+  throw usageError(`${source.file} is not a graph`, `${FORM}.`);
 }
 
 /** Checks tasks numbered across several files; reports each problem with its file. */

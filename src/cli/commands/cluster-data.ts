@@ -1,3 +1,4 @@
+import { isMapping } from '../../core/data/plain-value.ts';
 import { unchecked } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printOne, yamlText } from '../formats/output.ts';
@@ -63,6 +64,11 @@ export function registerClusterData(group: CliCommand, session: Session): void {
       if (upload !== undefined) {
         const { readDataFile } = await import('../data-file.ts');
         const data = await readDataFile(upload, terminal);
+        if (!isMapping(data) && !(name === 'facts' && Array.isArray(data)))
+          throw usageError(
+            `${upload} does not hold the ${name} of a cluster`,
+            `Write what 'sitewright cluster ${name} ${id}' prints.`,
+          );
         const [first, ...rest] = name === 'facts' ? portionsOf(data) : [data];
         const body = unchecked(first);
         await (name === 'settings'

@@ -5,6 +5,7 @@ import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printOne } from '../formats/output.ts';
 import { releaseArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
+import { readInput } from '../read-input.ts';
 import type { Session } from '../session.ts';
 
 /** Tags and roles as files: DIR/{releases|clusters}_ID/NAME.FORMAT, as Fuel's clients store them. */
@@ -128,16 +129,8 @@ async function describedFile(folder: string, { name, format, dir }: FileFlags): 
 
 /** The data of such a file. */
 async function readDescribed(what: string, file: string, format: FileFlags['format']): Promise<object> {
-  const { readFile } = await import('node:fs/promises');
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch {
-    throw usageError(
-      `Could not read description for ${what} at ${file}`,
-      'Download it first, or name another directory with -d.',
-    );
-  }
+  const hint = `It describes the ${what}: download it first, or name another folder with -d.`;
+  const text = await readInput(file, { hint });
   try {
     const { load } = await import('js-yaml');
     const data = format === 'json' ? (JSON.parse(text) as unknown) : load(text);

@@ -2,7 +2,7 @@ import type { Engine, FunctionDefinition } from '@sitewright/yaql';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { formatDiagnostics, type Sources } from '../../documents/diagnostics/format-diagnostics.ts';
 import type { GraphSource, MergedTask, Plan, PlanInput } from '../../graph/index.ts';
-import { readStandardInput } from '../read-input.ts';
+import { inputName, readInput } from '../read-input.ts';
 import type { Session } from '../session.ts';
 import type { Complaints } from '../terminal.ts';
 import { loadYaqlHelpers } from '../yaql-user-functions.ts';
@@ -26,9 +26,8 @@ type PlannedFile =
  */
 export async function planFile(session: Session, file: string): Promise<PlannedFile> {
   const { terminal } = session;
-  const name = file === '-' ? 'standard input' : file;
-  const text = await readText(file, terminal);
-  if (typeof text !== 'string') return { ok: false, problems: [text] };
+  const name = inputName(file);
+  const text = await readInput(file);
   const { placeInSource, planGraph, readPlanText } = await import('../../graph/index.ts');
   const read = readPlanText(text, name);
   if (!read.ok) {
@@ -69,9 +68,8 @@ export type ReadGraph =
 
 /** Reads only the tasks of a file: a list, or an object with `tasks` or `layers`. Reports their problems. */
 export async function readGraphFile(file: string, terminal: Complaints): Promise<ReadGraph> {
-  const name = file === '-' ? 'standard input' : file;
-  const text = await readText(file, terminal);
-  if (typeof text !== 'string') return { ok: false, problems: [text] };
+  const name = inputName(file);
+  const text = await readInput(file);
   const { checkGraph, placeInSource, readSource, readTasks } = await import('../../graph/index.ts');
   const read = readSource(text, name);
   if (!read.ok) {
@@ -86,22 +84,6 @@ export async function readGraphFile(file: string, terminal: Complaints): Promise
     return { ok: false, problems: all };
   }
   return { ok: true, tasks, problems: all, value: source.value, sources: [{ name, text }] };
-}
-
-/** The text of a file or of standard input; reports and returns an error when it cannot be read. */
-async function readText(file: string, terminal: Complaints): Promise<string | Diagnostic> {
-  const { readFile } = await import('node:fs/promises');
-  try {
-    return file === '-' ? await readStandardInput() : await readFile(file, 'utf8');
-  } catch (error) {
-    const hint = 'Name a readable file, or - for standard input.';
-    const problem: Diagnostic = {
-      ...{ severity: 'error', code: 'graph.unreadable', message: (error as Error).message },
-      ...{ hint, file },
-    };
-    say([problem], terminal);
-    return problem;
-  }
 }
 
 /** Problems as all checks print them: each with its line of the sources, a hint and other places. */

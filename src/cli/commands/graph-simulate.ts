@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { readStandardInput } from '../read-input.ts';
+import { inputName, readInput } from '../read-input.ts';
 import type { Session } from '../session.ts';
 import type { Complaints } from '../terminal.ts';
 import { say } from './graph-input.ts';
@@ -25,23 +25,14 @@ export function registerGraphSimulate(graph: CliCommand, session: Session): void
  * Returns the exit code: 0, or 1 when any input could not be read. A refused run is a result, not a problem.
  */
 export async function simulateFile(file: string, print: (text: string) => void, terminal: Complaints): Promise<number> {
-  const [{ readFile }, { readJsonCases }, { simulate }, { inRecordedWords }, { readSimulation }] = await Promise.all([
-    import('node:fs/promises'),
+  const [{ readJsonCases }, { simulate }, { inRecordedWords }, { readSimulation }] = await Promise.all([
     import('../json-cases.ts'),
     import('../../core/scheduler/simulate.ts'),
     import('../recorded-words.ts'),
     import('../../core/scheduler/simulation-input.ts'),
   ]);
-  const name = file === '-' ? 'standard input' : file;
-  let text: string;
-  try {
-    text = file === '-' ? await readStandardInput() : await readFile(file, 'utf8');
-  } catch (error) {
-    const hint = 'Name a readable file, or - for standard input.';
-    const problem = { severity: 'error', code: 'simulation.unreadable', message: (error as Error).message } as const;
-    say([{ ...problem, hint, file: name }], terminal);
-    return EXIT.failed;
-  }
+  const name = inputName(file);
+  const text = await readInput(file);
   const cases = readJsonCases(text);
   let code: ExitCode = EXIT.done;
   for (const { line, ...one } of cases) {

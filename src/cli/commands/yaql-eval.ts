@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import {
   createTaskEngine,
   Dict,
@@ -19,6 +19,7 @@ import {
 import { given } from '../../core/data/given.ts';
 import { StateData } from '../../graph/index.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { readPieces } from '../read-input.ts';
 import type { Terminal } from '../terminal.ts';
 import {
   type ClusterStates,
@@ -130,10 +131,8 @@ function fromFiles(states: InputStates): States {
 /** Prints one line for each input line; a line that is not a record gives an error with its number as id. */
 async function runBatch({ outAll }: Terminal, path: string, helpers: readonly FunctionDefinition[]): Promise<ExitCode> {
   const evaluator = new RecordEvaluator(machineSources, helpers);
-  const input = createReadStream(path, 'utf8');
-  const failed = new Promise<never>((_, reject) =>
-    input.once('error', (error) => reject(new InputProblem(`Cannot read ${path}: ${error.message}`))),
-  );
+  const input = Readable.from(readPieces(path));
+  const failed = new Promise<never>((_, reject) => input.once('error', reject));
   failed.catch(() => undefined);
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
   let number = 0;

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { isMapping } from '../../core/data/plain-value.ts';
+import { readInput } from '../read-input.ts';
 import { fromLosslessJson } from './yaql-json.ts';
 
 type Data = Readonly<Record<string, unknown>>;
@@ -49,12 +49,7 @@ const reasonOf = (error: unknown): string => {
 
 /** Reads a JSON file (`1.0` stays a float) or, by its ending, a YAML file. */
 async function readDataFile(path: string): Promise<unknown> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    throw new InputProblem(`Cannot read ${path}: ${(error as Error).message}`);
-  }
+  const text = await readInput(path);
   try {
     if (!/\.ya?ml$/i.test(path)) return fromLosslessJson(text);
     const { load } = await import('js-yaml');

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -34,6 +34,52 @@ describe('an error of the operating system', () => {
   it('is told from a defect of ours', () => {
     expect(systemProblem(new TypeError('x is not a function'))).toBeUndefined();
     expect(systemProblem(Object.assign(new Error(), { code: 'ERR_INVALID_ARG_TYPE' }))).toBeUndefined();
+  });
+});
+
+/** Commands that read a file of text, with the words that name it. */
+const READERS = [
+  ['graph', 'check', 'FILE'],
+  ['graph', 'plan', '--input', 'FILE'],
+  ['graph', 'serialize', '--input', 'FILE'],
+  ['graph', 'simulate', '--input', 'FILE'],
+  ['graph', 'upload', '-e', '1', '-t', 'x', '--file', 'FILE'],
+  ['graph', 'execute', 'FILE', '--local'],
+  ['sequence', 'upload', '--release', '1', '--file', 'FILE'],
+  ['strategy', 'simulate', '--input', 'FILE'],
+  ['cluster', 'settings', '1', '--upload', 'FILE'],
+  ['yaql', 'eval', '$', '--data', 'FILE'],
+  ['yaql', 'eval', '--batch', 'FILE'],
+  ['site', 'list', '--token-file', 'FILE'],
+  ['role', 'create', '-e', '1', '--name', 'text', '-d', 'DIR', '--format', 'yaml'],
+] as const;
+
+describe.each(READERS.map((words) => [words.join(' '), words] as const))('%s', (_, words) => {
+  const run = (file: string) => {
+    const path = join(folder, 'clusters_1', file);
+    const named = words.map((word) => word.replace('FILE', path).replace('DIR', folder).replace('text', file));
+    return cli(
+      named.map((word) => word.replace(/^(\w+)\.yaml$/, '$1')),
+      { cwd: folder },
+    );
+  };
+  beforeEach(() => mkdirSync(join(folder, 'clusters_1')));
+
+  it('refuses a file that is not UTF-8, in the words of site check', async () => {
+    const path = join(folder, 'clusters_1', 'latin.yaml');
+    const task =
+      "- id: gr\xfc\xdfe\n  type: shell\n  version: 2.1.0\n  tags: '*'\n  parameters: {cmd: 'echo Gr\xfc\xdfe'}\n";
+    writeFileSync(path, task, { encoding: 'latin1' });
+    chmodSync(path, 0o600);
+    const { code, out, err } = await run('latin.yaml');
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(/^error: \S*latin\.yaml: the file is not UTF-8 text\n {2}hint: Save it as UTF-8\.\n$/);
+  });
+
+  it('answers a missing file with 3, and one sentence with a next step', async () => {
+    const { code, out, err } = await run('none.yaml');
+    expect([code, out]).toEqual([3, '']);
+    expect(err).toMatch(/^error: \S*none\.yaml: there is no such file\n {2}hint: [A-Z].+\.\n$/);
   });
 });
 

@@ -134,7 +134,7 @@ describe('the commands', () => {
       /^deep\.json:1:\d+: error\[graph\.bad-json\].*levels deep/,
     );
     expect(await run('sitewright graph serialize --input none.json')).toMatch(
-      /^none\.json: error\[graph\.unreadable\][\s\S]*exit status 2\n$/,
+      /^error: none\.json: there is no such file\n[\s\S]*exit status 3\n$/,
     );
   });
 

@@ -97,8 +97,10 @@ describe('sitewright graph simulate', () => {
   });
 
   it('reports a missing file', async () => {
-    let err = '';
-    expect(await simulateFile(join(folder, 'none'), () => undefined, { err: (text) => void (err += text) })).toBe(1);
-    expect(err).toContain('Name a readable file');
+    const simulated = simulateFile(join(folder, 'none'), () => undefined, { err: () => undefined });
+    await expect(simulated).rejects.toMatchObject({
+      exitCode: 3,
+      problem: { hint: expect.stringContaining('Name a readable file') },
+    });
   });
 });
