@@ -147,8 +147,7 @@ export class ApiClient {
       throw signal.aborted ? error : this.#unreachable(error, undefined);
     }
     if (!answer.ok || answer.body === null) {
-      const problem = this.#problemOf(answer.status, readJson(await answer.text()));
-      throw new CliError(problem, exitCodeOfStatus(answer.ok ? 502 : answer.status));
+      throw this.#failureOf(answer.status, readJson(await answer.text()));
     }
     let come: object[] = [];
     const parser = createParser({
@@ -185,7 +184,7 @@ export class ApiClient {
     const read = readJson(text);
     // The API's tests check every answer against its contract.
     if (text === '' || read !== undefined) return read as T;
-    throw new CliError(this.#problemOf(answer.status, read), exitCodeOfStatus(502));
+    throw this.#failureOf(answer.status, read);
   }
 
   async #send(at: string, ask: Sent, accept: string, signal?: AbortSignal, alsoGood?: number) {
@@ -218,13 +217,13 @@ export class ApiClient {
     }
     const read = answer.ok ? undefined : readJson(text);
     if (answer.ok || (answer.status === alsoGood && read !== undefined && !isProblem(read))) return { answer, text };
-    throw new CliError(this.#problemOf(answer.status, read), exitCodeOfStatus(answer.status));
+    throw this.#failureOf(answer.status, read);
   }
 
-  #problemOf(status: number, body: unknown): CliProblem {
+  #failureOf(status: number, body: unknown): CliError {
     if (isProblem(body)) {
       const { code, detail, message, title, hint, errors, run } = body;
-      return {
+      const problem: CliProblem = {
         code,
         // Its `message` repeats findings and hint, for Fuel’s clients.
         message: detail ?? message ?? title ?? `the API answered ${status}`,
@@ -232,12 +231,17 @@ export class ApiClient {
         ...(errors?.length ? { errors: errors as NonNullable<CliProblem['errors']> } : {}),
         ...given({ run }),
       };
+      return new CliError(problem, exitCodeOfStatus(status));
     }
-    return {
-      code: 'not-our-api',
-      message: `${this.url} answered ${status}, but not as the API of Sitewright does`,
-      hint: 'Is another program listening there? Set the right address with --api or SITEWRIGHT_API.',
-    };
+    // Whatever the status means there, our API was not reached.
+    return new CliError(
+      {
+        code: 'not-our-api',
+        message: `${this.url} answered ${status}, but not as the API of Sitewright does`,
+        hint: 'Is another program listening there? Set the right address with --api or SITEWRIGHT_API.',
+      },
+      EXIT.unreachable,
+    );
   }
 
   /** @param changes the request may have been taken */

@@ -367,5 +367,5 @@ function diskError(name: string, error: unknown): PackageDiskError {
     ENOSPC: 'does not fit on the disk',
   };
   const reason = code === undefined ? undefined : reasons[code];
-  return new PackageDiskError(reason === undefined ? `${name}: ${message}` : `${name} ${reason}`);
+  return new PackageDiskError(reason === undefined ? `${name}: ${message}` : `${name} ${reason}`, { cause: error });
 }

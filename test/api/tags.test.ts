@@ -571,5 +571,5 @@ it('tag commands list, assign, download, update and delete, also tags of package
   expect((await run('package', 'show', 'fuel-newton==10.0.0')).code).toBe(0);
   expect((await run('package', 'remove', 'fuel-newton')).out).toBe('fuel-newton 10.0.0: removed\n');
   expect((await run('package', 'remove', 'fuel-newton')).code).toBe(3);
-  expect((await run('package', 'install', join(folder, 'nowhere'))).code).toBe(2);
+  expect((await run('package', 'install', join(folder, 'nowhere'))).code).toBe(3);
 });

@@ -1,3 +1,4 @@
+import { onPackages } from '../checked-package.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -22,7 +23,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
     .option('--beside', 'keep other versions of its series, for clusters to move between them')
     .output()
     .action(async (path: string, flags: OutputFlags & { readonly force?: boolean; readonly beside?: boolean }) => {
-      const archive = await archiveOf(path);
+      const archive = await onPackages(() => archiveOf(path));
       const installed = await session.call('POST /packages', {
         query: { ...(flags.force && { force: 1 }), ...(flags.beside && { beside: 1 }) },
         body: archive,
@@ -93,12 +94,8 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
 async function archiveOf(path: string): Promise<Uint8Array> {
   const { mkdtemp, readFile, rm, stat } = await import('node:fs/promises');
   const stats = await stat(path).catch(() => undefined);
-  if (stats === undefined)
-    throw usageError(`No such plugin file: ${path}`, 'Name a folder with metadata.yaml, or an archive.');
-  if (stats.isFile()) return readFile(path);
-  const { checkPackage, PackageDiskError, readPackageFolder, writePackageArchive } = await import(
-    '../../packages/index.ts'
-  );
+  if (stats?.isFile()) return readFile(path);
+  const { checkPackage, readPackageFolder, writePackageArchive } = await import('../../packages/index.ts');
   const { join } = await import('node:path');
   const { tmpdir } = await import('node:os');
   const scratch = await mkdtemp(join(tmpdir(), 'sitewright-install-'));
@@ -120,9 +117,6 @@ async function archiveOf(path: string): Promise<Uint8Array> {
     const { name, version } = data as { name: string; version: string };
     const { path: archive } = await writePackageArchive(tree, name, version, scratch);
     return await readFile(archive);
-  } catch (error) {
-    if (!(error instanceof PackageDiskError)) throw error;
-    throw usageError(error.message);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

@@ -1,10 +1,9 @@
 import { counted } from '../../core/text/text.ts';
 import type { PackageDiagnostic, PackageReport, PackageTree } from '../../packages/index.ts';
-import { checkedPackage } from '../checked-package.ts';
+import { checkedPackage, onPackages } from '../checked-package.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printOne } from '../formats/output.ts';
-import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -16,7 +15,7 @@ export function registerPackage(program: CliCommand, { terminal }: Session): Cli
     .example('myrelease/')
     .argument('[package]', 'folder of the package, or an archive made by `build`', '.')
     .output()
-    .action((path: string, flags: OutputFlags) => run(() => check(terminal, flags, path)));
+    .action((path: string, flags: OutputFlags) => onPackages(() => check(terminal, flags, path)));
   group
     .verb('create', 'write a new package: a commented template that passes `check`')
     .example('myrelease/')
@@ -24,7 +23,7 @@ export function registerPackage(program: CliCommand, { terminal }: Session): Cli
     .option('--extension', 'a plugin that extends existing releases, instead of a release')
     .output()
     .action((path: string, { extension = false, ...flags }: OutputFlags & { readonly extension?: boolean }) =>
-      run(() => create(terminal, flags, path, extension)),
+      onPackages(() => create(terminal, flags, path, extension)),
     );
   group
     .verb('build', 'check a package and archive it with checksums; the same files give the same bytes')
@@ -35,7 +34,7 @@ export function registerPackage(program: CliCommand, { terminal }: Session): Cli
     .option('--index', 'first index its repositories: dpkg-scanpackages for .deb, createrepo_c for .rpm')
     .output()
     .action((path: string, { output, runHook = false, index = false, ...flags }: BuildFlags) =>
-      run(() => build(terminal, flags, path, { output, runHook, index })),
+      onPackages(() => build(terminal, flags, path, { output, runHook, index })),
     );
   return group;
 }
@@ -164,14 +163,4 @@ async function shown(
   }
   const findings = formatDiagnostics(problems, sources, { color, all });
   return findings === '' ? '' : `${findings}\n`;
-}
-
-/** Errors of the disk or the arguments are wrong use. */
-async function run(work: () => Promise<void>): Promise<void> {
-  const { PackageDiskError } = await import('../../packages/index.ts');
-  try {
-    await work();
-  } catch (error) {
-    throw error instanceof PackageDiskError ? usageError(error.message) : error;
-  }
 }

@@ -45,7 +45,8 @@ describe('exit codes', () => {
     [problem('temporal-unreachable', 503, 'Temporal is away'), 5],
     [problem('unexpected', 500, 'a defect'), 5],
     [[200, '<html>'] as const, 5],
-    [[404, '<html>'] as const, 3],
+    [[404, '<html>'] as const, 5],
+    [[401, '<html>'] as const, 5],
     [null, 5],
   ])('are set by the answer %j', async (answer, code) => {
     const result = await against(() => answer, ['site', 'show', 'dc1']);

@@ -87,12 +87,18 @@ describe('docs/reference/packages.md', () => {
     });
   });
 
+  it.each(['check', 'build', 'install'])(
+    '%s of a missing package ends with status 3, and the next step',
+    async (verb) => {
+      expect(await sitewright(['package', verb, 'nowhere'])).toEqual({
+        out: '',
+        err: 'error: nowhere does not exist\n  hint: Name the folder of a package, or an archive made by `package build`.\n',
+        status: 3,
+      });
+    },
+  );
+
   it('ends with status 2 when it cannot work, and with one line', async () => {
-    expect(await sitewright(['package', 'check', 'nowhere'])).toEqual({
-      out: '',
-      err: 'error: nowhere does not exist\n',
-      status: 2,
-    });
     expect(await sitewright(['package', 'create', 'my-release'])).toEqual({
       out: '',
       err: 'error: my-release already exists; choose another name\n',
