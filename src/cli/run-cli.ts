@@ -45,7 +45,7 @@ async function failed(error: unknown, args: readonly string[], terminal: Termina
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.done;
     const message = error.message.replace(/^error: /, '');
-    const meant = await meantCommands(error, terminal);
+    const meant = await meantCommands(error, args, terminal);
     const hint = meant.length === 0 ? undefined : `Did you mean ${meant.join(' or ')}?`;
     if (wantsJson(args))
       terminal.err(await problemText({ code: 'usage', message, ...(hint && { hint }) }, args, terminal));
@@ -78,14 +78,40 @@ const withHere = (terminal: Terminal, { hint, errors, ...problem }: CliProblem):
   }),
 });
 
-/** An unknown command may exist in a group: `deploy` is one of `site`. */
-async function meantCommands(error: CommanderError, terminal: Terminal): Promise<string[]> {
-  if (error.code !== 'commander.unknownCommand') return [];
-  const program = await createProgram(terminal);
+/** Verbs that people mean by each other. */
+const SAME_MEANING: readonly (readonly string[])[] = [
+  ['delete', 'remove', 'rm'],
+  ['create', 'add', 'new'],
+  ['show', 'get', 'describe', 'info'],
+  ['list', 'ls'],
+];
+/** A verb of more groups than these says nothing about which is meant. */
+const MOST_GROUPS = 3;
+
+/**
+ * An unknown command may be another word for one of its group: `context delete` is `context remove`. Else it may exist in
+ * another group: `deploy` is one of `site`.
+ */
+async function meantCommands(
+  error: CommanderError,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<readonly string[]> {
   const [, name] = /unknown command '(.+?)'/.exec(error.message) ?? [];
-  return program.commands.flatMap((group) =>
-    group.commands.filter((one) => one.name() === name).map((one) => `'sitewright ${group.name()} ${one.name()}'`),
-  );
+  if (error.code !== 'commander.unknownCommand' || name === undefined) return [];
+  const { commands } = await createProgram(terminal);
+  const called = commandNamed(args);
+  const own = commands.find((group) => called !== name && group.name() === called);
+  const callsOf = (groups: typeof commands, verbs: readonly string[]): readonly string[] =>
+    groups.flatMap((group) =>
+      group.commands
+        .filter((one) => verbs.includes(one.name()))
+        .map((one) => `'sitewright ${group.name()} ${one.name()}'`),
+    );
+  const inOwn = own === undefined ? [] : callsOf([own], SAME_MEANING.find((verbs) => verbs.includes(name)) ?? []);
+  if (inOwn.length > 0) return inOwn;
+  const inOthers = callsOf(commands, [name]);
+  return own === undefined || inOthers.length <= MOST_GROUPS ? inOthers : [];
 }
 
 /** For people: message, findings with their places, next step. With `-f json`: the problem as JSON. */
