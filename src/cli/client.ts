@@ -95,8 +95,8 @@ export class ApiClient {
       this.call('GET /sites/:site/revisions/:ref/strategy', { params: { site, ref } }),
     difference: (site: string, ref: string, query: Query<'GET /sites/:site/revisions/:ref/difference'>) =>
       this.call('GET /sites/:site/revisions/:ref/difference', { params: { site, ref }, query }),
-    select: (site: string, ref: string, selectors: Body<'POST /sites/:site/revisions/:ref/select'>['selectors']) =>
-      this.call('POST /sites/:site/revisions/:ref/select', { params: { site, ref }, body: { selectors } }),
+    select: (site: string, ref: string, body: Body<'POST /sites/:site/revisions/:ref/select'>) =>
+      this.call('POST /sites/:site/revisions/:ref/select', { params: { site, ref }, body }),
     start: (site: string, body: Body<'POST /sites/:site/runs'>) =>
       this.call('POST /sites/:site/runs', { params: { site }, body }),
   };

@@ -15,7 +15,7 @@ const READERS = {
     const { id } = await findRun(client, run);
     return (await client.call('GET /runs/:run/nodes', { params: { run: id } })).items.map(({ name }) => name);
   },
-  'site-nodes': async (client, site) => (await client.sites.select(site, 'latest', [])).nodes,
+  'site-nodes': async (client, site) => (await client.sites.select(site, 'latest', { selectors: [] })).nodes,
   clusters: async (client) => (await client.call('GET /clusters', {})).map(({ name }) => name),
   nodes: async (client) => (await client.call('GET /nodes', {})).map(({ name }) => name),
   releases: async (client) => (await client.call('GET /releases', {})).map(({ id }) => id),

@@ -1,4 +1,5 @@
 import type { Run } from '../core/contracts/index.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
 import type { ApiClient } from './client.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError } from './problem.ts';
@@ -34,8 +35,13 @@ export async function findRun(client: ApiClient, reference: string): Promise<Run
   if (found.length === 1 && only) return only;
   if (found.length > 1) throw ambiguous(reference, found);
   // Older than the searched runs, or not in our form: ask the API.
-  return client.runs.get(reference).catch((error: unknown) => {
-    throw error instanceof CliError && error.exitCode === EXIT.notFound ? noSuchRun(reference) : error;
+  return client.runs.get(reference).catch(async (error: unknown) => {
+    if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) throw error;
+    const sites = await client.sites.list().catch(() => ({ items: [] }));
+    throw noSuchRun(
+      reference,
+      sites.items.map(({ name }) => name),
+    );
   });
 }
 
@@ -74,12 +80,14 @@ async function listed(client: ApiClient, query: Parameters<ApiClient['runs']['li
   }
 }
 
-const noSuchRun = (reference: string): CliError =>
+const noSuchRun = (reference: string, sites: readonly string[] = []): CliError =>
   new CliError(
     {
       code: 'not-found',
       message: `there is no run '${reference}'`,
-      hint: "Use a run's number, its id or a prefix of it, a workflow id, or a site's name. 'sitewright run list' shows runs.",
+      hint:
+        didYouMean(reference, sites) ??
+        "Use a run's number, its id or a prefix of it, a workflow id, or a site's name. 'sitewright run list' shows runs.",
     },
     EXIT.notFound,
   );

@@ -23,6 +23,9 @@ export type SiteRunKind = (typeof SITE_RUN_KINDS)[number];
 /** The workflow that runs graphs of tasks; also the `kind` of a run. */
 export const GRAPH_RUN_KIND = 'execute_graph';
 
+/** The kinds of all runs. */
+export const RUN_KINDS = [...SITE_RUN_KINDS, GRAPH_RUN_KIND] as const;
+
 /** Kinds of runs that a schedule may start. */
 export const SCHEDULED_KINDS = ['test_site', 'update_site', GRAPH_RUN_KIND] as const;
 export type ScheduledKind = (typeof SCHEDULED_KINDS)[number];
@@ -73,6 +76,17 @@ export type RunOutcome = SiteRunOutcome | GraphRunOutcome;
 /** Other outcomes of a run: terminated in Temporal, or no longer known to Temporal. */
 export const LOST_OUTCOMES = ['terminated', 'lost'] as const satisfies Words;
 export type LostOutcome = (typeof LOST_OUTCOMES)[number];
+
+/** Every outcome that a run can have. */
+export const RUN_OUTCOMES = [
+  'success',
+  'success_with_failures',
+  'nothing_to_do',
+  'failed',
+  'stopped',
+  'cancelled',
+  ...LOST_OUTCOMES,
+] as const satisfies readonly (RunOutcome | LostOutcome)[];
 
 const ONLY_OF_ITSELF: readonly string[] = ['success', 'success_with_failures', 'nothing_to_do', 'stopped'];
 

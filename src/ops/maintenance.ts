@@ -3,7 +3,6 @@ import { maintenanceKey, maintenanceOf } from '../clusters/maintenance.ts';
 import type { MaintenanceBegun, MaintenanceEnded, Missed, NodeInMaintenance } from '../core/contracts/maintenance.ts';
 import { given } from '../core/data/given.ts';
 import { maintenanceText } from '../core/maintenance.ts';
-import { didYouMean } from '../core/text/did-you-mean.ts';
 import type { ClusterRecord, Maintenance, NodeRecord, Store } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { inFuelTerms } from './graphs/fuel-terms.ts';
@@ -59,7 +58,7 @@ export function maintenanceOperations(deps: OpsDependencies, uses: Uses) {
     const key = { site, node };
     const current = all.find((one) => one.site === site && one.node === node);
     // A node that has left the documents since can still end its maintenance.
-    if (current === undefined) await refuseUnknown(site, node);
+    if (current === undefined) await uses.sites.checkNode(site, node);
     return { key, record: undefined, cluster: null, current };
   }
 
@@ -73,16 +72,6 @@ export function maintenanceOperations(deps: OpsDependencies, uses: Uses) {
       cluster,
       current: maintenanceOf(all, members, record),
     };
-  }
-
-  async function refuseUnknown(site: string, node: string): Promise<void> {
-    await store.sites.get(site);
-    const documents = await uses.sites.documents(site, 'latest').catch(() => undefined);
-    const names = documents?.site.nodes.map(({ name }) => name) ?? [];
-    if (names.includes(node)) return;
-    throw problem('not-found', `site ${site} has no node '${node}' in its latest documents`, {
-      hint: `${didYouMean(node, names) ?? ''} 'sitewright node select ${site}' lists its nodes.`.trim(),
-    });
   }
 
   function shown(one: Maintenance, { record }: Pick<Subject, 'record'>): NodeInMaintenance {

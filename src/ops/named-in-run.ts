@@ -1,5 +1,5 @@
 import { idOfName, isId, namesOfNode } from '../core/names.ts';
-import { graphRunOf } from '../core/run/subject.ts';
+import type { graphRunOf } from '../core/run/subject.ts';
 import type { TaskOnNode } from '../core/task-on-node.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import type { RunSummary, Store } from '../store/index.ts';
@@ -12,8 +12,11 @@ const MASTER = 'master';
  * A task of a run of graphs by the names that people use: its node by id, name or host name.
  * @throws `not-found` with a suggestion
  */
-export async function taskInRun(store: Store, run: RunSummary, { task, node }: TaskOnNode): Promise<TaskOnNode> {
-  const { cluster, transaction } = graphRunOf(run);
+export async function taskInRun(
+  store: Store,
+  { cluster, transaction }: ReturnType<typeof graphRunOf>,
+  { task, node }: TaskOnNode,
+): Promise<TaskOnNode> {
   if (cluster === null) return { task, node };
   const found = transaction === null ? null : await store.transactions.getRun(transaction);
   const tasks = await Promise.all((found?.graphs ?? []).map(({ id }) => store.taskHistory.countByTask(id)));

@@ -13,8 +13,15 @@ import {
 import { maintenanceOfSite } from '../clusters/maintenance.ts';
 import type { NodeStatuses } from '../core/contracts/index.ts';
 import { given } from '../core/data/given.ts';
-import { checkStrategy, describeStrategyProblem, type Selector, selectNodes } from '../core/deployment/index.ts';
+import {
+  checkStrategy,
+  describeStrategyProblem,
+  parseLabelEntry,
+  type Selector,
+  selectNodes,
+} from '../core/deployment/index.ts';
 import { type MaintenanceNote, maintenanceText } from '../core/maintenance.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
 import type { ResolvedNode } from '../documents/index.ts';
 import type { NodeHistoryEntry, NodeRecord, Page, PageRequest } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
@@ -41,11 +48,16 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
   }
 
   return {
-    /** Names of the nodes of a revision that match the selectors; an empty list matches all. */
+    /**
+     * Names of the nodes of a revision that match the selectors; an empty list matches all.
+     *
+     * @param known refuse what no node has
+     */
     async select(
       site: string,
       reference: string,
       selectors: readonly Selector[],
+      known = false,
     ): Promise<{ readonly revision: number; readonly nodes: readonly string[] }> {
       const problems = checkStrategy({ groups: [{ name: 'selection', critical: false, depends_on: [], selectors }] });
       if (problems.length > 0)
@@ -53,6 +65,17 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
           hint: 'Write labels as key:value.',
         });
       const { record, site: documents } = await sites.documents(site, reference);
+      const unknown = known ? unknownCriteria(selectors, documents.nodes) : [];
+      if (unknown.length > 0)
+        throw problem(
+          'invalid',
+          `revision ${record.number} of site ${site} has ${unknown.map(({ text }) => text).join(', ')}`,
+          {
+            hint:
+              unknown.flatMap(({ hint }) => hint ?? []).join(' ') ||
+              `'sitewright site files ${site} --revision ${record.number}' shows its documents.`,
+          },
+        );
       const nodes = selectNodes(selectors, documents.nodes).map((index) => documents.nodes[index]!.name);
       return { revision: record.number, nodes };
     },
@@ -108,9 +131,49 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
       }
     },
 
-    history: (site: string, node: string, page?: PageRequest): Promise<Page<NodeHistoryEntry>> =>
-      store.runs.listNodeHistory(site, node, page),
+    /** @throws `not-found` for a node that neither was in a run nor is in the documents */
+    async history(site: string, node: string, page?: PageRequest): Promise<Page<NodeHistoryEntry>> {
+      const found = await store.runs.listNodeHistory(site, node, page);
+      if (found.items.length === 0 && page?.before === undefined) await sites.checkNode(site, node);
+      return found;
+    },
   };
+}
+
+/** What selectors name and no node has, each with a suggestion. */
+function unknownCriteria(selectors: readonly Selector[], nodes: readonly ResolvedNode[]) {
+  const unknownIn = (what: string, named: readonly string[], all: readonly string[]) => {
+    const known = new Set(all);
+    return named
+      .filter((name) => !known.has(name))
+      .map((name) => ({ text: `no ${what} '${name}'`, hint: didYouMean(name, known) }));
+  };
+  const labelText = ([key, value]: readonly [string, string]): string => `${key}:${value}`;
+  return selectors.flatMap(({ node_names = [], node_tags = [], rack_names = [], node_labels = [] }) => [
+    ...unknownIn(
+      'node',
+      node_names,
+      nodes.map(({ name }) => name),
+    ),
+    ...unknownIn(
+      'tag',
+      node_tags,
+      nodes.flatMap(({ tags }) => tags),
+    ),
+    ...unknownIn(
+      'rack',
+      rack_names,
+      nodes.flatMap(({ rack }) => rack ?? []),
+    ),
+    ...unknownIn(
+      'label',
+      node_labels.flatMap((entry) => {
+        const parsed = parseLabelEntry(entry);
+        return parsed.ok ? parsed.labels.map(({ key, value }) => labelText([key, value])) : [];
+      }),
+      nodes.flatMap(({ labels }) => Object.entries(labels).map(labelText)),
+    ),
+  ]);
 }
 
 /** A run leaves out what is in maintenance, whatever it would do with it otherwise. */

@@ -51,7 +51,7 @@ import { asProblem, invalidInput, type ProblemError, problem } from './problem.t
 import { refusalOf, siteBusy } from './refusal.ts';
 import { asWaiting, runsInTemporal } from './runs-in-temporal.ts';
 import { explainSilence, whyUnattended } from './silent-run.ts';
-import { parseReference } from './sites.ts';
+import { checkNames, parseReference } from './sites.ts';
 import { startRun } from './start-run.ts';
 import { callTemporal, requestOfTemporal, unanswered } from './temporal-calls.ts';
 import { appendAudit, ifReachable, orWithoutStore } from './without-store.ts';
@@ -248,6 +248,7 @@ export function runOperations(deps: OpsDependencies) {
       if (!parsed.ok) throw invalidInput(parsed.problems);
       const { site } = input;
       parseReference(String(input.revision ?? 'latest'));
+      await ifReachable(() => checkNames(store, input));
       const id = siteWorkflowId(kind, site);
       const who = input.started_by ? ` by ${input.started_by}` : '';
       const startNow = () => startRun(deps, kind, id, input, `${kind} ${site}${who}`);
@@ -280,6 +281,18 @@ export function runOperations(deps: OpsDependencies) {
       const full = found ? page : await listed({ ...filter, workflowId: prefixed(temporal.prefix, workflowId) });
       const waiting = filter.before === undefined ? await waitingRuns(filter) : [];
       return { ...full, items: [...waiting, ...full.items].map(view) };
+    },
+    /**
+     * Refuses a site or a cluster that neither exists nor has runs: what is deleted keeps its runs.
+     * @throws `not-found` with a suggestion
+     */
+    async checkSubject({ site, cluster }: { readonly site?: string; readonly cluster?: number }): Promise<void> {
+      const hasRuns = async (filter: RunFilter) => (await store.runs.list({ ...filter, limit: 1 })).items.length > 0;
+      await ifReachable(async () => {
+        if (site !== undefined && !(await hasRuns({ site }))) await store.sites.get(site);
+        if (cluster !== undefined && !(await hasRuns({ labels: [['cluster', String(cluster)]] })))
+          await store.clusters.brief(cluster);
+      });
     },
     get: async (id: string): Promise<RunView & { readonly parameters: Json }> => view(await current(id)),
 
@@ -364,7 +377,7 @@ export function runOperations(deps: OpsDependencies) {
     taskNamed: async (id: string, of: TaskOnNode): Promise<TaskOnNode> => {
       const run = await live(id);
       return orWithoutStore(
-        () => taskInRun(store, run, of),
+        () => taskInRun(store, graphRunOf(run), of),
         () => of,
       );
     },

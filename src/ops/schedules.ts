@@ -22,7 +22,7 @@ import type { OpsDependencies } from './dependencies.ts';
 import { invalidInput, problem } from './problem.ts';
 import { requestProblem } from './refusal.ts';
 import { metadataOf } from './run-metadata.ts';
-import { parseReference } from './sites.ts';
+import { checkNames, parseReference } from './sites.ts';
 import { callTemporal, requestOfTemporal } from './temporal-calls.ts';
 import { appendAudit } from './without-store.ts';
 
@@ -127,10 +127,10 @@ export function scheduleOperations(deps: OpsDependencies) {
     const parsed = parseSiteRunInput(kind, [whole]);
     if (!parsed.ok) throw invalidInput(parsed.problems);
     const { site, revision } = parsed.input;
-    await store.sites.get(site);
     const reference = parseReference(String(revision ?? 'latest'));
     // `latest` and `last-good` may come to exist before a run is due.
     if (typeof reference !== 'string') await store.sites.findRevision(site, reference);
+    await checkNames(store, parsed.input);
     return startOf(kind, siteWorkflowId(kind, site), parsed.input);
   }
 

@@ -1,7 +1,10 @@
 import type { SiteDifference } from '../core/contracts/index.ts';
 import { given } from '../core/data/given.ts';
+import { checkHolds, planGroups, targetedStrategy } from '../core/deployment/index.ts';
 import { type Diagnostic, isError } from '../core/problems/diagnostic.ts';
+import type { SiteRunInput } from '../core/site-run/index.ts';
 import type { GitSource } from '../core/sources/git-source.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
 import type { LoadedSite, ResolvedSite, SourceFile } from '../documents/index.ts';
 import {
   type Page,
@@ -10,9 +13,11 @@ import {
   type RevisionRecord,
   type RevisionReference,
   type SiteRecord,
+  type Store,
+  StoreError,
 } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
-import { problem } from './problem.ts';
+import { invalidInput, problem } from './problem.ts';
 import { readerHere } from './reading/reader.ts';
 import { busyProblem } from './refusal.ts';
 import { compareSites } from './site-difference.ts';
@@ -122,6 +127,16 @@ export function siteOperations(deps: OpsDependencies) {
       }
       return { record, site: resolved };
     },
+    /** @throws `not-found` with a suggestion for a node that the latest documents do not have */
+    async checkNode(site: string, node: string): Promise<void> {
+      await store.sites.get(site);
+      const documents = await this.documents(site, 'latest').catch(() => undefined);
+      const names = documents?.site.nodes.map(({ name }) => name) ?? [];
+      if (names.includes(node)) return;
+      throw problem('not-found', `site ${site} has no node '${node}' in its latest documents`, {
+        hint: `${didYouMean(node, names) ?? ''} 'sitewright node select ${site}' lists its nodes.`.trim(),
+      });
+    },
     /**
      * The differences between a revision and another one.
      *
@@ -149,6 +164,36 @@ const checkOf = ({ site, diagnostics }: LoadedSite): DocumentCheck => ({
 });
 
 export type SiteOperations = ReturnType<typeof siteOperations>;
+
+/**
+ * Refuses a run that names a site, nodes or groups that do not exist. Documents that are yet to be fetched, or that no one can
+ * read yet, are left to the run.
+ * @throws `not-found`, `invalid` with a suggestion
+ */
+export async function checkNames(
+  store: Store,
+  { site, revision = 'latest', fetch, nodes, hold_before }: SiteRunInput,
+): Promise<void> {
+  await store.sites.get(site);
+  if (fetch || (nodes === undefined && hold_before === undefined)) return;
+  const read = await store.sites.resolvedRevision(site, parseReference(String(revision))).catch((error: unknown) => {
+    // The run says why there is no such revision.
+    if (error instanceof StoreError && ['not-found', 'conflict'].includes(error.failure.kind)) return undefined;
+    throw error;
+  });
+  if (read?.site == null) return;
+  const known = new Set(read.site.nodes.map(({ name }) => name));
+  const unknown = (nodes ?? []).filter((name) => !known.has(name));
+  if (unknown.length > 0)
+    throw problem('invalid', `revision ${read.record.number} of site ${site} has no node ${unknown.join(', ')}`, {
+      hint:
+        unknown.flatMap((name) => didYouMean(name, known) ?? []).join(' ') ||
+        `'sitewright node select ${site} --revision ${read.record.number}' lists its nodes.`,
+    });
+  const groups = nodes === undefined ? read.site.groups : planGroups(targetedStrategy(nodes), read.site.nodes);
+  const { problems } = checkHolds(hold_before ?? [], groups, [...known]);
+  if (problems.length > 0) throw invalidInput(problems);
+}
 
 export function parseReference(text: string): RevisionReference {
   const reference = parseRevisionReference(text);

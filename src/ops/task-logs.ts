@@ -12,6 +12,7 @@ import { type ExecutionKey, type TaskOnNode, taskText } from '../core/task-on-no
 import { isTransactionOpen } from '../core/words.ts';
 import { type RunTransactions, type Store, StoreError, type TransactionRecord } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
+import { taskInRun } from './named-in-run.ts';
 import { problem } from './problem.ts';
 import { type RunLogRequest, runLogPage } from './run-log.ts';
 
@@ -51,7 +52,11 @@ export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'st
       const graphs = await graphsOf(store, run);
       if (taskLogs === undefined) throw nothing(graphs.run, { task, node });
       const found = await findLog(store, taskLogs, graphs, task, node, attempt);
-      if (found === undefined) throw unknownTask(run, { task, node });
+      if (found === undefined) {
+        const { clusterId: cluster, id: transaction } = graphs.run;
+        await taskInRun(store, { cluster, transaction }, { task, node });
+        throw unknownTask(run, { task, node });
+      }
       if (!found.hasStarted && (follow !== true || !isTransactionOpen(graphs.run.status)))
         throw nothing(graphs.run, { task, node });
       return {

@@ -120,6 +120,11 @@ describe('the runs of a cluster', () => {
         expect(items.map(({ id }: { id: string }) => id)).toEqual([`mine${made}`]);
       }
     expect((await ask('GET', `${api}/runs?cluster=${env.cluster}&kind=deploy_site`)).body.items).toEqual([]);
+    for (const list of ['runs?cluster', 'history?cluster_id'])
+      expect(await ask('GET', `${api}/${list}=99999`), list).toMatchObject({
+        status: 404,
+        body: { code: 'not-found' },
+      });
     expect(await ask('GET', `${api}/runs?cluster=nowhere`)).toMatchObject({
       status: 400,
       body: { detail: "there is no cluster 'nowhere'" },

@@ -325,7 +325,18 @@ describe('starting', () => {
     expect(await kinds('kind=test_site&outcome=failed')).toEqual([]);
     expect(await kinds('open=true')).toEqual([]);
     expect(await kinds('open=false&phase=finished&limit=1')).toEqual(['update_site']);
-    expect(await kinds('site=elsewhere')).toEqual([]);
+    for (const [query, status, hint] of [
+      ['outcome=sucess', 400, "Did you mean 'success'?"],
+      ['kind=deploy_site&kind=tset_site', 400, "Did you mean 'test_site'?"],
+    ] as const) {
+      const refused = await api.ask('GET', `/api/v1/runs?${query}`);
+      expect(refused, query).toMatchObject({ status, body: { errors: [{ hint }] } });
+    }
+    expect(await kinds('outcome=lost&phase=x')).toEqual([]);
+    expect(await api.ask('GET', '/api/v1/runs?site=stl')).toMatchObject({
+      status: 404,
+      body: { code: 'not-found', hint: "Did you mean 'stl1'?" },
+    });
     expect((await api.ask('GET', '/api/v1/sites/elsewhere/runs')).status).toBe(404);
   });
 
@@ -351,12 +362,19 @@ describe('starting', () => {
       [{ kind: 'deploy_site', reason: 'x'.repeat(2001) }, 400, /at most 2000/],
       [{ kind: 'deploy_site', reason: ' ' }, 400, /reason/],
       [{ kind: 'deploy_site', site: 'other' }, 400, /unknown field 'site'/],
+      [{ kind: 'redeploy_nodes', nodes: ['stl1r01s05', 'stl1r01s95'] }, 400, /1 of site stl1 has no node stl1r01s95$/],
+      [{ kind: 'deploy_site', hold_before: ['nogroup'] }, 400, /no group 'nogroup'/],
+      [{ kind: 'redeploy_nodes', nodes: ['stl1r01s05'], hold_before: ['nogroup'] }, 400, /no group 'nogroup'/],
     ];
     for (const [body, status, detail] of wrong) {
       const answer = await start(body);
       expect(answer, JSON.stringify(body)).toMatchObject({ status, body: { detail: expect.stringMatching(detail) } });
     }
-    expect((await api.ask('POST', '/api/v1/sites/elsewhere/runs', { kind: 'deploy_site' })).status).toBe(404);
+    expect((await start({ kind: 'redeploy_nodes', nodes: ['stl1r01s95'] })).body.hint).toContain("'stl1r01s05'");
+    expect(await api.ask('POST', '/api/v1/sites/stl/runs', { kind: 'deploy_site' })).toMatchObject({
+      status: 404,
+      body: { hint: "Did you mean 'stl1'?" },
+    });
     expect((await api.ask('GET', '/api/v1/runs')).body.items).toEqual([]);
   });
 
@@ -461,6 +479,7 @@ describe('schedules', () => {
       [{ input: { site: 'stl1', labels: 'x' } }, 400, /labels/],
       [{ input: { site: 'elsewhere' } }, 404, /elsewhere/],
       [{ input: { site: 'stl1', revision: 9 } }, 404, /revision/],
+      [{ kind: 'update_site', input: { site: 'stl1', hold_before: ['nogroup'] } }, 400, /no group 'nogroup'/],
       [{ kind: 'execute_graph', input: { cluster: 7 } }, 404, /cluster/i],
       [{ kind: 'execute_graph', input: { cluster: 7, from: 3 } }, 400, /field 'from' continues one run/],
     ];
@@ -637,7 +656,33 @@ it('a run, a node and a site that never existed are not found', async () => {
     expect(await api.ask('GET', `/api/v1/${path}`), path).toMatchObject({ status: 404, body: { code: 'not-found' } });
   for (const verb of ['pause', 'resume', 'stop', 'cancel', 'nodes/n/retry'])
     expect(await api.ask('POST', `/api/v1/runs/none/${verb}`), verb).toMatchObject({ status: 404 });
-  expect((await api.ask('GET', '/api/v1/sites/stl1/nodes/none/history')).body).toEqual({ items: [], next: null });
+  const history = (of: string) => api.ask('GET', `/api/v1/sites/${of}/history`);
+  expect((await history('stl1/nodes/stl1r01s05')).body).toEqual({ items: [], next: null });
+  expect(await history('stl1/nodes/stl1r01s55')).toMatchObject({
+    status: 404,
+    body: { hint: expect.stringContaining("'stl1r01s05'") },
+  });
+  expect(await history('stl/nodes/stl1r01s05')).toMatchObject({ status: 404, body: { hint: "Did you mean 'stl1'?" } });
+  const select = (selector: object) =>
+    api.ask('POST', '/api/v1/sites/stl1/revisions/latest/select', { selectors: [selector], known: true });
+  for (const selector of [
+    { node_names: ['none'] },
+    { node_tags: ['none'] },
+    { rack_names: ['none'] },
+    { node_labels: ['none:none'] },
+  ])
+    expect(await select(selector), JSON.stringify(selector)).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining("'none") },
+    });
+  // A site that is deleted keeps its runs.
+  const startedAt = new Date(0).toISOString();
+  const run = { id: 'old', sequence: 1, kind: 'test_site', phase: 'finished', workflowId: 'test_site:gone', startedAt };
+  await api.store.runs.put({ ...run, site: 'gone', outcome: 'success', endedAt: startedAt });
+  expect(await api.ask('GET', '/api/v1/runs?site=gone&kind=deploy_site')).toMatchObject({
+    status: 200,
+    body: { items: [] },
+  });
 });
 
 /** Ends a machine's deployment by hand. */

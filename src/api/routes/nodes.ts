@@ -11,7 +11,7 @@ const viewRun = shown(runOfNodeSchema);
 export const serveSiteNodes: RouteGroup = async (app, { operations: { nodes, drift, maintenance } }) => {
   serve(app, siteNodeRoutes, {
     'POST /sites/:site/revisions/:ref/select': ({ params: { site, ref }, body }) =>
-      nodes.select(site, ref, body.selectors),
+      nodes.select(site, ref, body.selectors, body.known),
     'GET /sites/:site/nodes/status': ({ params, query }) => nodes.status(params.site, query.revision),
     'GET /sites/:site/nodes/:node/history': async ({ params: { site, node }, query }) => {
       const { items, next } = await nodes.history(site, node, query);

@@ -68,7 +68,11 @@ export const serveRuns: RouteGroup = async (app, { operations: { runs, sites, ta
       void reply.header('location', `/api/v1/runs/${encodeURIComponent(run.id)}`);
       return view(run);
     },
-    'GET /runs': async ({ query }) => viewPage(await runs.list(filterOf(query))),
+    async 'GET /runs'({ query }) {
+      const page = await runs.list(filterOf(query));
+      if (page.items.length === 0) await runs.checkSubject(given({ site: query.site, cluster: query.cluster }));
+      return viewPage(page);
+    },
     async 'GET /sites/:site/runs'({ params, query }) {
       const { name } = await sites.get(params.site);
       return viewPage(await runs.list({ ...filterOf(query), site: name }));

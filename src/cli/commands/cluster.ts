@@ -263,7 +263,7 @@ async function rolesFromSite(id: string, client: ApiClient): Promise<{ id: numbe
   const free = all.filter((node) => node.site === site && node.cluster === null);
   const given = new Map(free.map((node) => [node.name, { id: node.id, roles: [] as string[] }]));
   for (const { name } of roles) {
-    const { nodes } = await client.sites.select(site, 'latest', [{ node_tags: [name] }]);
+    const { nodes } = await client.sites.select(site, 'latest', { selectors: [{ node_tags: [name] }] });
     for (const node of nodes) given.get(node)?.roles.push(name);
   }
   const without = [...given].filter(([, node]) => node.roles.length === 0).map(([name]) => name);

@@ -1,7 +1,10 @@
 import { Option } from 'commander';
+import { namesOfType } from '../../core/graph-types.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { counted } from '../../core/text/text.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
+import { EXIT } from '../exit-codes.ts';
 import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.ts';
 import { type OwnerFlags, ownerOf, ownerOptions } from '../graph-owner.ts';
 import { clusterArgument, clusterListArgument, pluginListArgument, releaseListArgument } from '../id-argument.ts';
@@ -180,6 +183,21 @@ interface DownloadFlags {
   readonly format: 'yaml' | 'json';
 }
 
+/** Fuel's answer for a type that no layer of the cluster has is no tasks. */
+async function checkType(session: Session, cluster: string, type: string): Promise<void> {
+  const graphs = await session.call('GET /graphs/', { query: { clusters_ids: cluster, fetch_related: 1 } });
+  const known = new Set(graphs.flatMap(({ relations }) => relations.map((one) => one.type)));
+  if (namesOfType(type).some((name) => known.has(name))) return;
+  throw new CliError(
+    {
+      code: 'not-found',
+      message: `${session.textOf('cluster', cluster)} has no graph of type '${type}'`,
+      hint: didYouMean(type, known) ?? `It has: ${[...known].sort().join(', ') || 'none'}.`,
+    },
+    EXIT.notFound,
+  );
+}
+
 async function downloadGraph(session: Session, flags: DownloadFlags): Promise<void> {
   const { type, format } = flags;
   const cluster = flags.env ?? (flags.cluster === true ? undefined : flags.cluster);
@@ -189,6 +207,7 @@ async function downloadGraph(session: Session, flags: DownloadFlags): Promise<vo
   if (named.size > 1) throw usageError('--layer names one layer', `Give one of ${LAYERS.join(', ')}.`);
   const [layer = 'all'] = named;
   const tasks = await session.call(TASKS_OF[layer], { params: { id: cluster }, query: { graph_type: type } });
+  if (tasks.length === 0) await checkType(session, cluster, type);
   const text =
     format === 'json'
       ? `${JSON.stringify(tasks, null, 2)}\n`

@@ -157,7 +157,10 @@ async function listVersions(session: Session, nodes: readonly Node[], flags: Out
 }
 
 async function inventory(session: Session, cluster?: string): Promise<readonly Node[]> {
-  return session.call('GET /nodes', { query: { cluster_id: cluster } });
+  const nodes = await session.call('GET /nodes', { query: { cluster_id: cluster } });
+  // Fuel's list is empty for a cluster that does not exist.
+  if (nodes.length === 0 && cluster !== undefined) await session.call('GET /clusters/:id', { params: { id: cluster } });
+  return nodes;
 }
 
 /** Whether the agent of each node of a cluster is online; undefined if unknown because Temporal is unreachable. */
@@ -183,7 +186,7 @@ async function register(session: Session, { name, mac, ip, site, provisioned, ..
   if (whole) {
     if (ip !== undefined) throw usageError('--ip is for one machine', 'Name it with --name.');
     const known = new Set((await inventory(session)).filter((node) => node.site === site).map((node) => node.name));
-    names = (await client.sites.select(site!, 'latest', [])).nodes.filter((one) => !known.has(one));
+    names = (await client.sites.select(site!, 'latest', { selectors: [] })).nodes.filter((one) => !known.has(one));
   }
   const made: Node[] = [];
   for (const one of names) {

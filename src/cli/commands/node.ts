@@ -60,7 +60,7 @@ export function registerNode(program: CliCommand, session: Session): void {
         ...(flags.rack ? { rack_names: flags.rack } : {}),
       };
       const selectors = Object.keys(selector).length > 0 ? [selector] : [];
-      const answer = await (await session.client()).sites.select(site, flags.revision, selectors);
+      const answer = await (await session.client()).sites.select(site, flags.revision, { selectors, known: true });
       if (flags.format === 'csv')
         return printList(
           terminal,

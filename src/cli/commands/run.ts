@@ -1,7 +1,7 @@
 import type { Run } from '../../core/contracts/run.ts';
 import { given } from '../../core/data/given.ts';
 import { stateWord } from '../../core/state-word.ts';
-import { GRAPH_RUN_KIND, GRAPH_RUN_OUTCOMES, SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../../core/words.ts';
+import { RUN_KINDS, RUN_OUTCOMES } from '../../core/words.ts';
 import type { OperatorNote } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirmDecision } from '../decide-run.ts';
@@ -16,8 +16,6 @@ import { formatSpan } from '../views/duration.ts';
 import { sayWhichIsEmpty } from '../which-system.ts';
 import { registerRunAgain } from './run-again.ts';
 import { registerRunLogs } from './run-logs.ts';
-
-const OUTCOMES = [...new Set([...SITE_RUN_OUTCOMES, ...GRAPH_RUN_OUTCOMES])];
 
 const RUN = 'number of the run, its id or a unique prefix, a workflow id, a transaction, or a site for its newest run';
 
@@ -64,9 +62,9 @@ export function registerRun(program: CliCommand, session: Session): void {
     .example('--cluster lab')
     .option('--site <site>', 'only on this site')
     .ofCluster('only runs of graphs on this cluster')
-    .repeatable('--kind <kind>', 'only runs of this kind', [...SITE_RUN_KINDS, GRAPH_RUN_KIND])
+    .repeatable('--kind <kind>', 'only runs of this kind', RUN_KINDS)
     .repeatable('--phase <phase>', 'only runs in this phase')
-    .repeatable('--outcome <outcome>', 'only runs with this outcome', OUTCOMES)
+    .repeatable('--outcome <outcome>', 'only runs with this outcome', RUN_OUTCOMES)
     .labels('only runs with this label; with several, only runs with all of them')
     .option('--by <name>', 'only runs that this user or token started')
     .option('--since <time>', 'only runs started at this time or later, ISO 8601')

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX } from '../run/description.ts';
-import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../words.ts';
+import { RUN_KINDS } from '../words.ts';
 import { executeBody } from './fuel/deployments.ts';
 import { idParams } from './fuel/parts.ts';
 import { graphRunReportSchema } from './graph-run.ts';
@@ -67,7 +67,7 @@ const step = z.strictObject({
 
 export const rehearsalSchema = z
   .strictObject({
-    kind: z.enum([...SITE_RUN_KINDS, GRAPH_RUN_KIND]),
+    kind: z.enum(RUN_KINDS),
     site: z.string().nullable(),
     cluster: z.int().nullable(),
     outcome: z.string().nullable().describe('As the run would end. Null: it had not ended after 30 days.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX } from '../run/description.ts';
-import { SITE_RUN_KINDS } from '../words.ts';
+import { RUN_KINDS, RUN_OUTCOMES, SITE_RUN_KINDS } from '../words.ts';
 import { holdBefore } from './approval.ts';
 import { graphPlansSchema, graphRunReportSchema, graphRunStatusSchema } from './graph-run.ts';
 import { takesNames } from './named-ids.ts';
@@ -131,13 +131,18 @@ const runPlanAnswerSchema = z
   })
   .meta({ id: 'RunPlanAnswer' });
 
-const several = z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(50)]).optional();
+/** One, or several by repeating the parameter. */
+const several = <T extends z.ZodType>(one: T) => z.union([one, z.array(one).min(1).max(50)]).optional();
 
 const siteRunsQuery = pageQuery.extend({
-  kind: several.describe('Only runs of this kind; may be repeated.'),
-  phase: several.describe('Only runs in this phase; may be repeated.'),
-  outcome: several.describe('Only runs with this outcome; may be repeated.'),
-  label: several.describe('Only runs with this label, as `NAME:VALUE`; if repeated, with all of them.'),
+  kind: several(z.enum(RUN_KINDS)).describe('Only runs of this kind; may be repeated.'),
+  phase: several(z.string().min(1)).describe(
+    'Only runs in this phase; may be repeated. A run of graphs has phases such as `default: running`.',
+  ),
+  outcome: several(z.enum(RUN_OUTCOMES)).describe('Only runs with this outcome; may be repeated.'),
+  label: several(z.string().min(1)).describe(
+    'Only runs with this label, as `NAME:VALUE`; if repeated, with all of them.',
+  ),
   started_by: z.string().min(1).max(1000).optional().describe('Only runs that this user or token started.'),
   since: timestamp.min(1).max(50).optional().describe('Only runs started at or after this time, ISO 8601.'),
   until: timestamp.min(1).max(50).optional().describe('Only runs started before this time, ISO 8601.'),
@@ -246,6 +251,7 @@ export const runRoutes = tagged('runs', {
     summary: 'List runs, newest first',
     query: runsQuery,
     answers: { 200: runPageSchema },
+    also: [404],
   },
   'GET /sites/:site/runs': {
     id: 'listSiteRuns',

@@ -45,6 +45,7 @@ export const selectBody = z
       .describe(
         'A node matches a selector if it meets all of its criteria; any selector may match. Without selectors, every node matches.',
       ),
+    known: z.boolean().optional().describe('True: refuse a name, tag, label or rack that no node of the revision has.'),
   })
   .meta({ id: 'Selection' });
 

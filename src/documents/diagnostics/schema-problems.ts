@@ -155,6 +155,12 @@ function describeIssue(
         words.yamlHints && typeHint(issue.expected, found),
       );
     case 'invalid_union': {
+      // Where the kind of value fits one of them, it says what else is wrong.
+      const [fitting, ...others] = issue.errors.filter((errors) => !errors.some((one) => isOfKind(one, found)));
+      if (fitting !== undefined && others.length === 0)
+        return fitting.flatMap((one) =>
+          describeIssue({ ...one, path: [...issue.path, ...one.path] }, schema, root, at, words),
+        );
       const kinds = unionKinds(expected, words);
       return problem('wrong-type', `${must} be ${kinds}${but}`, words.yamlHints && typeHint(kinds, found));
     }
@@ -190,6 +196,10 @@ function describeIssue(
       return problem('wrong-value', `${words.nameOf(path)} is not valid: ${issue.message}`);
   }
 }
+
+/** Whether it says that the whole value is of another kind. */
+const isOfKind = ({ code, path }: z.core.$ZodIssue, found: unknown): boolean =>
+  path.length === 0 && (code === 'invalid_type' || (code === 'invalid_value' && typeof found !== 'string'));
 
 const items = (count: number | bigint): string => `${count} item${count === 1 ? '' : 's'}`;
 

@@ -116,6 +116,10 @@ export function transactionOperations(deps: OpsDependencies) {
       };
       return Promise.all((await transactions.list(filter)).map(live));
     },
+    /** @throws `not-found` for a cluster that neither exists nor has runs */
+    async checkCluster(cluster: number): Promise<void> {
+      if ((await transactions.list({ clusterId: cluster })).length === 0) await store.clusters.brief(cluster);
+    },
     get: async (id: number): Promise<TransactionRecord> => live(await transactions.get(id)),
     /** Deletes it with everything that belongs to it. An open one needs `force`, which terminates its workflow. */
     async delete(id: number, { force }: { readonly force: boolean }, actor: string): Promise<void> {

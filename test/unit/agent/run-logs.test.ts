@@ -106,7 +106,12 @@ it('the log of a task is found by the names of task and node, whatever character
     expect((await get(task, '', 'text/plain', run, node)).body).toBe(text);
   }
   const missing = await get('a@b', '', 'text/plain', run, 'c');
-  expect(missing.json()).toMatchObject({ message: expect.stringContaining('has no task a@b@c') });
+  expect(missing.json()).toMatchObject({ message: expect.stringContaining("has no task 'a@b'") });
+  const misspelt = await get('laetr');
+  expect([misspelt.statusCode, misspelt.json()]).toMatchObject([404, { hint: "Did you mean 'later'?" }]);
+  expect((await get('db', '', 'text/plain', run, 'wbe')).json()).toMatchObject({
+    message: expect.stringContaining("there is no node 'wbe'"),
+  });
 });
 
 it('events give offsets, gaps and the end; a character split between pieces arrives whole', async () => {

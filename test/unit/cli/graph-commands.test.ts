@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -316,6 +316,16 @@ describe('stored graphs', () => {
     expect(requests[0]!.at).toBe('/clusters/1/deployment_tasks/release?graph_type=custom');
     expect(out).toContain('release_graph_1.yaml');
     expect(readFileSync(join(folder, 'release_graph_1.yaml'), 'utf8')).toBe('- id: a\n  type: shell\n');
+  });
+
+  it('of an unknown type are not saved', async () => {
+    const args = ['graph', 'download', '--cluster', '1', '-t', 'defualt'];
+    const answer = ({ at }: StubRequest): StubAnswer => [200, at.startsWith('/graphs') ? [STORED] : []];
+    const { code, err } = await against(answer, args);
+    expect(code).toBe(3);
+    expect(err).toContain("cluster 1 has no graph of type 'defualt'");
+    expect(err).toContain("Did you mean 'default'?");
+    expect(existsSync(join(folder, 'all_graph_1.yaml'))).toBe(false);
   });
 
   it('are deleted after a question', async () => {

@@ -35,6 +35,12 @@ describe('node list', () => {
     await api!.close();
     const some = await against(() => [200, nodes], 'list', '-e', '3', '--site', 'dc1', '-f', 'csv', '-c', 'id');
     expect([some.out, some.requests[0]!.at]).toEqual(['id\r\n1\r\n', '/nodes?cluster_id=3']);
+    await api!.close();
+    const unknown = ({ at }: StubRequest): StubAnswer =>
+      at.startsWith('/nodes')
+        ? [200, []]
+        : [404, { code: 'not-found', detail: 'Cluster not found', hint: 'List them.' }];
+    expect(await against(unknown, 'list', '-e', '99')).toMatchObject({ code: 3, out: '' });
   });
 });
 

@@ -210,6 +210,15 @@ describe('a run is found', () => {
     expect(err).toContain(`there is no run '${reference}'`);
     expect(err).toContain("Use a run's number, ");
   });
+
+  it('and one that is nearly the name of a site is suggested', async () => {
+    const sites = { items: [{ name: 'webstack' }] };
+    const { err } = await against(
+      (request) => (request.at === '/sites' ? [200, sites] : answer(request)),
+      ['run', 'status', 'webstak'],
+    );
+    expect(err).toContain("Did you mean 'webstack'?");
+  });
 });
 
 describe('starting a run', () => {

@@ -41,7 +41,9 @@ export const serveTransactions: RouteGroup = async (app, { operations: { transac
     'GET /transactions/': async ({ query }) => (await listed(query, false)).map(viewTransaction),
     async 'GET /history'({ query }) {
       const statuses = wordsIn(query.statuses, TRANSACTION_STATUSES, 'could only be one of', 'Unknown');
-      return (await transactions.list({ ...filterOf(query), ...given({ statuses }) })).map(viewRecorded);
+      const found = await transactions.list({ ...filterOf(query), ...given({ statuses }) });
+      if (found.length === 0 && query.cluster_id !== undefined) await transactions.checkCluster(query.cluster_id);
+      return found.map(viewRecorded);
     },
     'GET /transactions/:id': async ({ params }) => viewTransaction(await transactions.get(params.id)),
     'DELETE /transactions/:id': remove('delete'),

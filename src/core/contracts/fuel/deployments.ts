@@ -418,6 +418,7 @@ export const transactionRoutes = tagged('deployments', {
     summary: 'List graph runs and their graphs in the words of runs',
     query: historyListQuery,
     answers: { 200: z.array(recordedRunSchema).meta({ id: 'History' }) },
+    also: [404],
   },
   'GET /transactions/:id': { ...shown, id: 'getTransaction' },
   'DELETE /transactions/:id': {

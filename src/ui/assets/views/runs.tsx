@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { Run } from '../../../core/contracts/run.ts';
-import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../../../core/words.ts';
+import { GRAPH_RUN_KIND, RUN_KINDS, RUN_OUTCOMES } from '../../../core/words.ts';
 import { at, query } from '../api.ts';
 import { Choice, type Option, optionsOf, Search } from '../ask.tsx';
 import { useClusterNames } from '../names.ts';
@@ -12,8 +12,6 @@ import { Chosen, type Selection, Table, useSelection } from '../table.tsx';
 import { Ago, Lasting } from '../times.tsx';
 import { msOf, said, standingOf } from '../words.ts';
 
-const KINDS = [...SITE_RUN_KINDS, GRAPH_RUN_KIND];
-const OUTCOMES = ['success', 'success_with_failures', 'nothing_to_do', 'failed', 'stopped', 'cancelled', 'terminated'];
 const FILTERS = ['text', 'site', 'cluster', 'kind', 'outcome', 'open', 'by', 'since', 'until', 'label'] as const;
 type Filter = Readonly<Record<(typeof FILTERS)[number], string>>;
 
@@ -131,8 +129,8 @@ function Filters({ filter, isFiltered }: { readonly filter: Filter; readonly isF
         options={[['', 'all'], ...[...clusters].map(([id, name]): Option => [String(id), name])]}
         onChange={choose('cluster')}
       />
-      <Choice label="Kind" value={filter.kind} options={chosen(KINDS)} onChange={choose('kind')} />
-      <Choice label="Outcome" value={filter.outcome} options={chosen(OUTCOMES)} onChange={choose('outcome')} />
+      <Choice label="Kind" value={filter.kind} options={chosen(RUN_KINDS)} onChange={choose('kind')} />
+      <Choice label="Outcome" value={filter.outcome} options={chosen(RUN_OUTCOMES)} onChange={choose('outcome')} />
       <Choice
         label="State"
         value={filter.open}
