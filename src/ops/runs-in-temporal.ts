@@ -1,5 +1,6 @@
 import type { WorkflowExecutionInfo, WorkflowHandle } from '@temporalio/client';
 import { ACTIVITIES, prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
+import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import { SITE_RUN_KINDS } from '../core/words.ts';
 import { closedOutcome, findExecution, isOpenStatus, OPEN } from '../platform/temporal/is-run-open.ts';
@@ -34,6 +35,9 @@ const KINDS: readonly string[] = [...SITE_RUN_KINDS, WORKFLOWS.execute_graph];
 
 /** The id of a run on a site; Temporal adds the time where a schedule started it. */
 const SITE_WORKFLOW = /^(?:[a-z0-9-]+:)?[a-z]+(?:_[a-z]+)+:(.+?)(?:-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)?$/;
+
+/** That of a run of graphs. */
+const GRAPH_WORKFLOW = /^(?:[a-z0-9-]+:)?execute_graph:([1-9]\d*):/;
 
 /** Others may use the namespace, too: an installation's queues have its prefix, or none. */
 const PREFIX = /^([a-z0-9][a-z0-9-]*):/;
@@ -138,6 +142,8 @@ function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
   };
   const isOpen = isOpenStatus(status.name);
   const phase = attribute('RunPhase');
+  // Its label is added when a worker opens it.
+  const [, cluster] = type === WORKFLOWS.execute_graph ? (GRAPH_WORKFLOW.exec(workflowId) ?? []) : [];
   const [, site = null] = type === WORKFLOWS.execute_graph ? [] : (SITE_WORKFLOW.exec(workflowId) ?? []);
   return {
     id: runId,
@@ -149,7 +155,7 @@ function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
     site: attribute('SiteName') ?? site,
     revision: null,
     title: textOf(memo.title),
-    labels: textsOf(isMapping(memo.labels) ? memo.labels : {}),
+    labels: { ...textsOf(isMapping(memo.labels) ? memo.labels : {}), ...given({ cluster }) },
     parameters: {},
     phase: isOpen ? (phase ?? 'starting') : 'finished',
     paused: phase === 'paused',

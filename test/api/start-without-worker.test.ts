@@ -103,6 +103,22 @@ it('runs are accepted without a worker, listed as waiting, and opened or refused
   );
   expect(await run(site.body.id)).toMatchObject({ phase: 'waiting', started_by: 'nina' });
   expect((await ask('GET', `${api}/transactions/?cluster_id=${env.cluster}`)).body).toEqual([]);
+  expect((await ask('GET', `${api}/runs?cluster=${env.cluster}`)).body.items).toMatchObject([
+    { id: graph.body.run, cluster: env.cluster, labels: { cluster: String(env.cluster) } },
+  ]);
+  const other = await environment(system.store, 'other');
+  const stopped = await ask('POST', `${api}/graphs/execute/`, {
+    cluster: other.cluster,
+    graphs: [{ type: 'default' }],
+  });
+  await lookUntil(
+    async () => (await ask('GET', `${api}/runs?cluster=${other.cluster}`)).body.items,
+    (items: readonly unknown[]) => items.length === 1,
+  );
+  expect(await ask('PUT', `${api}/clusters/${other.cluster}/stop_deployment`)).toMatchObject({
+    status: 202,
+    body: { message: `run ${stopped.body.run} is stopping: running work finishes, nothing new starts` },
+  });
 
   const worker = await startWorker();
   const opened = await lookUntil(

@@ -9,7 +9,7 @@ import { actionOf, namesOfType } from '../../core/graph-types.ts';
 import type { MaintenanceNote } from '../../core/maintenance.ts';
 import { calledText } from '../../core/names.ts';
 import { requestRefused } from '../../core/run/index.ts';
-import { OPEN_TRANSACTION_STATUSES } from '../../core/words.ts';
+import { GRAPH_RUN_KIND, OPEN_TRANSACTION_STATUSES } from '../../core/words.ts';
 import type { Fields } from '../../graph/index.ts';
 import type { NodeRecord, SequenceRecord, TransactionRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
@@ -65,7 +65,7 @@ const DEPLOY_CHANGES = 'deploy-changes';
  * Starts and stops graph runs. All return the run's transaction; starts also return warnings about its cluster. @throws
  * `invalid`, `not-found`, `conflict`
  */
-export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperations, 'stop'>) {
+export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperations, 'stop' | 'list'>) {
   const { store } = deps;
   const started = (input: GraphRunInput) => startGraphRun(deps, input);
 
@@ -107,6 +107,12 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
     );
     const graphs = withTasks.flat();
     return graphs.length > 0 ? graphs : [{ type: 'default' }];
+  }
+
+  /** The id of the cluster's run that no worker has opened: it has no transaction. */
+  async function waitingRun(cluster: number): Promise<string | undefined> {
+    const labels = [['cluster', String(cluster)]] as const;
+    return (await runs.list({ kind: GRAPH_RUN_KIND, labels, open: true, limit: 1 })).items[0]?.id;
   }
 
   return inFuelTerms({
@@ -171,16 +177,17 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
         parentId: null,
         statuses: OPEN_TRANSACTION_STATUSES,
       });
-      if (run === undefined || run.temporalRunId === null) {
+      const id = run === undefined ? await waitingRun(cluster) : run.temporalRunId;
+      if (id == null) {
         throw problem('invalid', 'Nothing to stop', { hint: `No run is open on ${named}.` });
       }
-      await runs.stop(run.temporalRunId, { by });
+      await runs.stop(id, { by });
       return store.transactions.create({
         name: 'stop_deployment',
         clusterId: cluster,
         status: 'success',
         progress: 100,
-        message: `run ${run.id} is stopping: running work finishes, nothing new starts`,
+        message: `run ${run?.id ?? id} is stopping: running work finishes, nothing new starts`,
         startedBy: by,
       });
     },

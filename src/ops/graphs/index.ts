@@ -19,7 +19,7 @@ export type { StartedDeployment } from './start-graph-run.ts';
 export type { HistoryRecord } from './task-history.ts';
 
 /** All use cases of graphs, as part of `Operations`. */
-export const graphUseCases = (deps: OpsDependencies, runs: Pick<RunOperations, 'stop'>) => ({
+export const graphUseCases = (deps: OpsDependencies, runs: Pick<RunOperations, 'stop' | 'list'>) => ({
   graphs: graphOperations(deps),
   plans: planOperations(deps),
   states: stateOperations(deps),
