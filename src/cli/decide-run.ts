@@ -1,7 +1,7 @@
+import { numberOf } from '../core/run/subject.ts';
 import { type RunDecision, type RunWork, WORK_AFTER, workOfGraphs, workOfSite } from '../core/run-work.ts';
 import type { Answer, ApiClient } from './client.ts';
 import { confirm, DRY_RUN } from './confirm.ts';
-import { numberOf } from './run-subject.ts';
 import type { Terminal } from './terminal.ts';
 
 type Run = Pick<Answer<'GET /runs/:run'>, 'id' | 'number' | 'cluster'>;

@@ -1,9 +1,9 @@
 import type { Run } from '../core/contracts/index.ts';
+import { numberOf, subjectOf } from '../core/run/subject.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import type { ApiClient } from './client.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError } from './problem.ts';
-import { numberOf, subjectOf } from './run-subject.ts';
 
 /** Runs searched for a prefix of an id. */
 const NEWEST = 1_000;

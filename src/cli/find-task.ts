@@ -1,10 +1,10 @@
 import type { Run } from '../core/contracts/index.ts';
 import { showTasks } from '../core/next-steps.ts';
+import { numberOf } from '../core/run/subject.ts';
 import { readingsOf, type TaskOnNode } from '../core/task-on-node.ts';
 import type { ApiClient } from './client.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError, usageError } from './problem.ts';
-import { numberOf } from './run-subject.ts';
 
 /**
  * The task that a person means by `TASK@NODE`. Names of tasks and nodes may contain `@`: with more than one, the tasks

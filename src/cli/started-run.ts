@@ -1,11 +1,11 @@
 import type { Run } from '../core/contracts/index.ts';
 import { reportOfRun, showTasks, watchRun } from '../core/next-steps.ts';
+import { numberOf, subjectOf } from '../core/run/subject.ts';
 import { printable } from '../core/text/control-characters.ts';
 import { counted } from '../core/text/text.ts';
 import type { ApiClient } from './client.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type OutputFlags, printOne } from './formats/output.ts';
-import { numberOf, subjectOf } from './run-subject.ts';
 import type { Terminal } from './terminal.ts';
 import { forTypedSystem } from './typed-system.ts';
 import { paintFor, paintState } from './views/paint.ts';

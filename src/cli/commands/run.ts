@@ -1,5 +1,6 @@
 import type { Run } from '../../core/contracts/run.ts';
 import { given } from '../../core/data/given.ts';
+import { numberOf } from '../../core/run/subject.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { RUN_KINDS, RUN_OUTCOMES } from '../../core/words.ts';
 import type { OperatorNote } from '../client.ts';
@@ -8,7 +9,6 @@ import { confirmDecision } from '../decide-run.ts';
 import { findRun } from '../find-run.ts';
 import { findTask } from '../find-task.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
-import { numberOf } from '../run-subject.ts';
 import { type Session, userOf } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
 import { forTypedSystem } from '../typed-system.ts';

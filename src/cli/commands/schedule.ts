@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import type { Schedule } from '../../core/contracts/index.ts';
 import { given } from '../../core/data/given.ts';
+import { subjectOf } from '../../core/run/subject.ts';
 import { OVERLAP_POLICIES, type OverlapPolicy } from '../../core/words.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -130,8 +131,6 @@ export function registerSchedule(program: CliCommand, session: Session): void {
 }
 
 const at = (schedule: string) => ({ params: { schedule } });
-
-const subjectOf = ({ site, cluster }: Schedule): string => site ?? `cluster ${cluster}`;
 
 const nextText = ({ next_times: [next], paused, timezone }: Schedule): string =>
   paused ? '  it is paused\n' : `  next:  ${next ?? 'never'} (times of ${timezone})\n`;

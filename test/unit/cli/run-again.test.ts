@@ -80,8 +80,9 @@ describe('a run of a site', () => {
 describe('a run of graphs', () => {
   const planned = {
     kind: 'execute_graph',
-    workflow_id: 'execute_graph:1:12',
-    site: null,
+    // Of an installation with a prefix.
+    workflow_id: 'west:execute_graph:1:12',
+    ...{ site: null, cluster: 1 },
     parameters: {
       cluster: 1,
       started_by: 'ann',

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Run } from '../../../core/contracts/run.ts';
+import { subjectOf } from '../../../core/run/subject.ts';
 import { at } from '../api.ts';
 import { useClusterNames } from '../names.ts';
 import { Loaded, State, Title } from '../parts.tsx';
@@ -140,10 +141,10 @@ function Since({ run }: { readonly run: Run }) {
 
 /** The newest run of each site, and of each graph of a cluster, where it failed and nothing runs there now. */
 function stillFailed(ended: readonly Run[], running: readonly Run[]): readonly Run[] {
-  const subjectOf = (run: Run): string => run.site ?? `cluster ${run.cluster} ${run.title ?? ''}`;
-  const seen = new Set(running.map(subjectOf));
+  const keyOf = (run: Run): string => run.site ?? `${subjectOf(run)} ${run.title ?? ''}`;
+  const seen = new Set(running.map(keyOf));
   return ended.filter((run) => {
-    const subject = subjectOf(run);
+    const subject = keyOf(run);
     // A test of a site changes nothing, so it mends nothing.
     if (seen.has(subject) || run.kind === 'test_site') return false;
     seen.add(subject);
