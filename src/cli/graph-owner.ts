@@ -1,6 +1,7 @@
 import type { CliCommand } from './command.ts';
 import { pluginArgument, releaseArgument } from './id-argument.ts';
 import { usageError } from './problem.ts';
+import type { Session } from './session.ts';
 
 /** The owner of a graph; exactly one must be present. */
 export interface OwnerFlags {
@@ -21,7 +22,7 @@ interface GraphOwner {
   readonly id: string;
   /** As in paths of the API. */
   readonly folder: 'clusters' | 'releases' | 'plugins';
-  /** For people: `cluster 3`. */
+  /** For people: `cluster lab` as it was typed, or `cluster 3`. */
   readonly text: string;
 }
 
@@ -32,7 +33,7 @@ const OWNERS = [
 ] as const;
 
 /** The owner in the flags. @throws CliError for none and for several */
-export function ownerOf(flags: OwnerFlags): GraphOwner {
+export function ownerOf(session: Pick<Session, 'textOf'>, flags: OwnerFlags): GraphOwner {
   const named = OWNERS.filter(([flag]) => flags[flag] !== undefined);
   const [first] = named;
   if (first === undefined || named.length > 1)
@@ -42,5 +43,5 @@ export function ownerOf(flags: OwnerFlags): GraphOwner {
     );
   const [flag, kind, folder] = first;
   const id = flags[flag]!;
-  return { kind, id, folder, text: `${kind} ${id}` };
+  return { kind, id, folder, text: session.textOf(kind, id) };
 }

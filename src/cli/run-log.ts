@@ -5,6 +5,7 @@ import { STDERR_MARK } from '../core/text/marked-output.ts';
 import type { Answer } from './client.ts';
 import { findRun } from './find-run.ts';
 import { isTabular, type OutputFlags, printList } from './formats/output.ts';
+import { nodeNamesOf, withNodeNames } from './node-names.ts';
 import type { Session } from './session.ts';
 import { paintFor } from './views/paint.ts';
 
@@ -30,7 +31,9 @@ export async function printRunLog(session: Session, run: string, flags: RunLogFl
   let page = await read({ limit: flags.limit ?? NEWEST });
   if (!isTabular(flags) || flags.column || flags.format === 'csv')
     return printList(terminal, flags, page.items, ['at', 'task', 'node', 'attempt', 'stream', 'text']);
-  const print = (lines: readonly Line[]) => terminal.out(lines.map((line) => lineText(line, terminal.color)).join(''));
+  const names = await nodeNamesOf(client, run);
+  const print = (lines: readonly Line[]) =>
+    terminal.out(lines.map((line) => lineText(withNodeNames(line, names), terminal.color)).join(''));
   if (page.earlier !== null) terminal.err('earlier lines are not shown: --limit NUMBER shows more\n');
   print(page.items);
   if (!flags.follow) return;

@@ -4,6 +4,7 @@ import { printable } from '../core/text/control-characters.ts';
 import { counted } from '../core/text/text.ts';
 import type { ApiClient } from './client.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { type NodeNames, nodeNamesOf, withNodeNames } from './node-names.ts';
 import { CliError } from './problem.ts';
 import type { Terminal } from './terminal.ts';
 import { awaitingChanges } from './views/approval.ts';
@@ -34,6 +35,7 @@ export async function followRun(
   const changes = new Changes(paintFor(terminal.color && say !== undefined));
   const started = terminal.now();
   let lastLineAt = started;
+  let names: NodeNames | undefined;
   let away: { readonly since: number; readonly isApi: boolean } | undefined;
   const speak = (line: string): void => {
     say?.(line);
@@ -45,7 +47,10 @@ export async function followRun(
       const status = await client.runs.status(runId, interrupted);
       if (away !== undefined) speak(away.isApi ? 'the API answers again' : 'the run answers again');
       away = undefined;
-      for (const line of changes.since(status)) speak(line);
+      if (say !== undefined && isGraphRun(status) && status.graphs.length > 0)
+        names ??= await nodeNamesOf(client, runId);
+      const shown = names === undefined ? status : withNodeNames(status, names);
+      for (const line of changes.since(shown)) speak(line);
       // With `--wait` nobody is told of changes; on a terminal one line says how far it is.
       if (say === undefined) terminal.progress?.(heartbeat(status, terminal.now() - started));
       if (status.outcome !== undefined || status.phase === 'finished') {
@@ -56,7 +61,7 @@ export async function followRun(
           return { end: 'finished', run };
         }
       }
-      if (terminal.now() - lastLineAt >= HEARTBEAT_MS) speak(heartbeat(status, terminal.now() - started));
+      if (terminal.now() - lastLineAt >= HEARTBEAT_MS) speak(heartbeat(shown, terminal.now() - started));
     } catch (error) {
       if (interrupted.aborted) break;
       if (!(error instanceof CliError) || error.exitCode !== EXIT.unreachable) throw error;

@@ -131,7 +131,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
       const add = (body: readonly { id: number; roles: readonly string[] }[]) =>
         client.call('POST /clusters/:id/assignment', { params: { id }, body });
       if (fromSite === true && nodes === undefined && roles === undefined) {
-        const body = await rolesFromSite(id, client);
+        const body = await rolesFromSite(id, session.textOf('cluster', id), client);
         if (body.length > 0) await add(body);
         const lines = body.map(
           (node) =>
@@ -252,10 +252,10 @@ async function releaseNamed(name: string, client: ApiClient): Promise<number> {
 }
 
 /** Nodes of the cluster's site that are in no cluster; each has those of the cluster's roles that are its tags. */
-async function rolesFromSite(id: string, client: ApiClient): Promise<{ id: number; roles: string[] }[]> {
+async function rolesFromSite(id: string, text: string, client: ApiClient): Promise<{ id: number; roles: string[] }[]> {
   const { site } = await client.call('GET /clusters/:id', { params: { id } });
   if (site === null || site === undefined)
-    throw usageError(`cluster ${id} has no site`, `Link it: sitewright cluster update ${id} --site SITE`);
+    throw usageError(`${text} has no site`, `Link it: sitewright ${text.replace(' ', ' update ')} --site SITE`);
   const [all, roles] = await Promise.all([
     client.call('GET /nodes'),
     client.call('GET /clusters/:id/roles', { params: { id } }),
@@ -269,7 +269,7 @@ async function rolesFromSite(id: string, client: ApiClient): Promise<{ id: numbe
   const without = [...given].filter(([, node]) => node.roles.length === 0).map(([name]) => name);
   if (without.length > 0)
     throw usageError(
-      `no tag of ${without.join(', ')} is a role of cluster ${id}`,
+      `no tag of ${without.join(', ')} is a role of ${text}`,
       `Its roles: ${roles.map(({ name }) => name).join(', ')}. Add one to metadata.tags of the node, or use --node and --roles.`,
     );
   return [...given.values()];

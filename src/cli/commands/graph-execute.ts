@@ -1,6 +1,7 @@
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { printOne } from '../formats/output.ts';
+import { withNodeNames } from '../node-names.ts';
 import { usageError } from '../problem.ts';
 import { type ChosenGraphFlags, chosenGraphsOf, clusterOf, withChosenGraphs } from '../run-request.ts';
 import type { Session } from '../session.ts';
@@ -80,7 +81,7 @@ async function printPlans(
   { force, node, tasks }: PlannedRun,
 ): Promise<void> {
   const client = await session.client();
-  const { graphs } = await client.call('GET /runs/:run/counts', { params: { run: run! } });
+  const { graphs, node_names } = await client.call('GET /runs/:run/counts', { params: { run: run! } });
   const { planText } = await import('../../graph/index.ts');
   for (const { type } of graphs) {
     const query = { graph_type: type, nodes: node?.join(','), tasks: tasks?.join(','), force: force ? 1 : undefined };
@@ -89,7 +90,7 @@ async function printPlans(
       query: { ...query, format: 'json' },
     });
     session.foundChanges(plan.totals.running > 0);
-    session.terminal.out(`\nplan of ${type}\n${planText(plan)}`);
+    session.terminal.out(`\nplan of ${type}\n${planText(withNodeNames(plan, node_names))}`);
   }
 }
 

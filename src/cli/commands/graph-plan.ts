@@ -5,6 +5,7 @@ import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { nameListArgument } from '../id-argument.ts';
 import { idIn, namedThings } from '../named-ids.ts';
+import { type NodeNames, withNodeNames } from '../node-names.ts';
 import { CliError, usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import { planFile, say } from './graph-input.ts';
@@ -65,13 +66,21 @@ async function planStored(
   const only = show && (await plannedNodes(await client(), plan.nodes, show));
   const shown = only === undefined ? plan : { ...plan, nodes: plan.nodes.filter((one) => only.includes(one.node)) };
   if (format === 'json') return terminal.out(`${JSON.stringify(shown, null, 2)}\n`);
-  terminal.out((await import('../../graph/index.ts')).planText(shown));
-  if (plan.left_out.length > 0)
-    terminal.out(`\nomitted nodes\n${plan.left_out.map((one) => `  ${one.node}: ${one.reason}\n`).join('')}`);
+  const names = await namesOfAll(await client(), cluster);
+  const { left_out, ...rest } = withNodeNames(shown, names);
+  terminal.out((await import('../../graph/index.ts')).planText(rest));
+  if (left_out.length > 0)
+    terminal.out(`\nomitted nodes\n${left_out.map((one) => `  ${one.node}: ${one.reason}\n`).join('')}`);
   for (const { code, path, message, hint } of plan.warnings)
     terminal.err(
       `warning[${code}]: ${path === undefined ? '' : `${path}: `}${message}\n${hint === undefined ? '' : `  hint: ${hint}\n`}`,
     );
+}
+
+/** Names of a cluster's nodes by their ids. */
+async function namesOfAll(client: ApiClient, cluster: string): Promise<NodeNames> {
+  const nodes = await client.call('GET /nodes', { query: { cluster_id: cluster } }).catch(() => []);
+  return Object.fromEntries(nodes.flatMap(({ id, name }) => (name ? [[String(id), name]] : [])));
 }
 
 /** The ids of nodes that are given by id or name. @throws CliError for a name that no node has */

@@ -72,7 +72,7 @@ export function registerGraphStore(graph: CliCommand, session: Session): void {
     .asks()
     .output()
     .action(async ({ type, yes, ...flags }: OwnerFlags & OutputFlags & { type: string; yes?: boolean }) => {
-      const owner = ownerOf(flags);
+      const owner = ownerOf(session, flags);
       await confirm(session.terminal, `Delete the graph of type ${type} of ${owner.text}?`, yes, 'required');
       await session.call(`DELETE /${owner.folder}/:id/deployment_graphs/:type`, {
         params: { id: owner.id, type },
@@ -146,7 +146,7 @@ interface UploadFlags extends OwnerFlags, OutputFlags {
 }
 
 async function uploadGraph(session: Session, flags: UploadFlags): Promise<void> {
-  const owner = ownerOf(flags);
+  const owner = ownerOf(session, flags);
   const { file, dir } = flags;
   if ((file === undefined) === (dir === undefined))
     throw usageError('nothing to upload', 'Give --file FILE or --dir FOLDER, and only one of them.');

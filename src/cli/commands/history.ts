@@ -6,6 +6,7 @@ import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.ts';
 import { nameListArgument, transactionArgument } from '../id-argument.ts';
+import { type NodeNames, nodeNamesOf, withNodeNames } from '../node-names.ts';
 import type { Session } from '../session.ts';
 import { save } from './cluster-data.ts';
 
@@ -53,10 +54,21 @@ export function registerHistory(program: CliCommand, session: Session): void {
         include_summary: summary ? 1 : undefined,
       };
       const rows = await session.call('GET /transactions/:id/tasks', { params: { id }, query });
-      const columns = ['task_name', 'node_id', 'status', 'time_start', 'time_end', 'root_cause', 'message'];
+      const isForPeople = flags.format === 'table';
+      const names = isForPeople ? await nodeNamesOf(await session.client(), id) : {};
+      const shown = isForPeople ? rows.map((row) => inWords(row, names)) : rows;
+      const columns = [
+        'task_name',
+        isForPeople ? 'node' : 'node_id',
+        'status',
+        'time_start',
+        'time_end',
+        'root_cause',
+        'message',
+      ];
       if (summary) columns.push('summary');
       if (parameters) columns.push('parameters');
-      await printList(terminal, flags, flags.format === 'table' ? rows.map(inWords) : rows, columns);
+      await printList(terminal, flags, shown, columns);
     });
 
   for (const [name, path, what] of [
@@ -104,8 +116,9 @@ interface ShowFlags extends OutputFlags {
   readonly summary?: boolean;
 }
 
-const inWords = ({ root_cause, ...row }: Answer<'GET /transactions/:id/tasks'>[number]) => ({
+const inWords = ({ root_cause, ...row }: Answer<'GET /transactions/:id/tasks'>[number], names: NodeNames) => ({
   ...row,
+  node: names[row.node_id] ?? row.node_id,
   status: stateWord(row.status),
-  ...(root_cause === undefined ? {} : { root_cause: causeText(root_cause) }),
+  ...(root_cause === undefined ? {} : { root_cause: causeText(withNodeNames(root_cause, names)) }),
 });

@@ -9,6 +9,7 @@ import { confirmDecision } from '../decide-run.ts';
 import { findRun } from '../find-run.ts';
 import { findTask } from '../find-task.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { nodeNamesOf, withNodeNames } from '../node-names.ts';
 import { type Session, userOf } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
 import { forTypedSystem } from '../typed-system.ts';
@@ -120,7 +121,9 @@ export function registerRun(program: CliCommand, session: Session): void {
     .output()
     .action(async (reference: string, flags: OutputFlags) => {
       const client = await session.client();
-      const status = await client.runs.status((await findRun(client, reference)).id);
+      const { id } = await findRun(client, reference);
+      const status = await client.runs.status(id);
+      const names = 'graphs' in status && flags.format === 'table' ? await nodeNamesOf(client, id) : {};
       const [{ statusText }, { graphStatusText }, { isGraphRun }] = await Promise.all([
         import('../views/status.ts'),
         import('../views/graph-status.ts'),
@@ -130,7 +133,7 @@ export function registerRun(program: CliCommand, session: Session): void {
         forTypedSystem(
           terminal,
           isGraphRun(status)
-            ? graphStatusText(status, color, terminal.now())
+            ? graphStatusText(withNodeNames(status, names), color, terminal.now())
             : statusText(status, color, terminal.now()),
         );
       await printOne(terminal, flags, status, text);
@@ -145,6 +148,7 @@ export function registerRun(program: CliCommand, session: Session): void {
       const client = await session.client();
       const run = await findRun(client, reference);
       const report = await client.runs.report(run.id);
+      const names = 'graphs' in report && flags.format === 'table' ? await nodeNamesOf(client, run.id) : {};
       const [{ reportText }, { graphReportText }] = await Promise.all([
         import('../views/report.ts'),
         import('../views/graph-report.ts'),
@@ -152,7 +156,9 @@ export function registerRun(program: CliCommand, session: Session): void {
       const text = (color: boolean) =>
         forTypedSystem(
           terminal,
-          'graphs' in report ? graphReportText(report, color) : reportText(report, color, numberOf(run)),
+          'graphs' in report
+            ? graphReportText(withNodeNames(report, names), color)
+            : reportText(report, color, numberOf(run)),
         );
       await printOne(terminal, flags, report, text);
     });

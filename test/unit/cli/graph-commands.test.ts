@@ -345,12 +345,18 @@ describe('stored graphs', () => {
       warnings: [{ severity: 'warning', code: 'graph.cycle', path: 'cluster.tasks[0]', message: 'round and round' }],
     };
     const args = ['graph', 'plan', '-e', '1'];
-    const { code, out, err } = await against(() => [200, plan], args);
+    const nodes = [
+      { id: 1, name: 'web' },
+      { id: 2, name: 'db' },
+    ];
+    const answer = ({ at }: StubRequest): StubAnswer => [200, at.startsWith('/nodes') ? nodes : plan];
+    const { code, out, err } = await against(answer, args);
     expect([code, err]).toEqual([0, 'warning[graph.cycle]: cluster.tasks[0]: round and round\n']);
     expect(out).toContain('run   a (shell) first time here');
-    expect(out).toContain('\nomitted nodes\n  2: it is offline\n');
+    expect(out).toContain('\nnode web: 1 run, 0 do not\n');
+    expect(out).toContain('\nomitted nodes\n  db: it is offline\n');
     await api?.close();
-    const some = await against(() => [200, plan], [...args, '--node', '1,2', '3', '-T', 'a']);
+    const some = await against(answer, [...args, '--node', '1,2', '3', '-T', 'a']);
     expect(some.requests[0]!.at).toBe('/clusters/1/plan?graph_type=default&nodes=1%2C2%2C3&tasks=a&format=json');
   });
 
@@ -542,11 +548,38 @@ describe('runs of graphs', () => {
         'tasks: 4 waiting, 1 running, 2 success, 1 failed, 1 blocked',
         'now: b@1',
         'no answer from the agents of 3',
-        'failed a@2 after 3 attempts: exit code 4',
+        'failed a@web@lab after 3 attempts: exit code 4',
         'graph default: running, 3 of 9 tasks, offline: 3',
         '',
       ].join('\n'),
     );
+  });
+
+  it('are shown with the names of nodes, and to programs with their ids', async () => {
+    const at = '2026-05-01T10:00:00.000Z';
+    const ended = { ...status, phase: 'finished', outcome: 'failed' };
+    const lost = { node: '2', failed_tasks: [], lost_tasks: 3, root_causes: [{ task: null, node: '2' }] };
+    const graph = { ...status.graphs[0], offline: ['2'], failed_tasks: [], failed_nodes: [lost] };
+    const report = { ...ended, mode: 'apply', workflow_id: 'w', started_at: at, graphs: [graph], operator: [] };
+    const line = { place: '1.0', at, task: 'a', node: '2', attempt: 1, stream: 'stdout', text: 'hello' };
+    const log = { items: [line], earlier: null, later: '1.1' };
+    const all = (request: StubRequest): StubAnswer => {
+      if (request.at.endsWith('/report')) return [200, report];
+      if (request.at.includes('/logs')) return [200, log];
+      if (request.at.endsWith('/status')) return [200, ended];
+      if (/^\/runs\/[^/?]+$/.test(request.at)) return [200, runRecord({ kind: 'execute_graph', outcome: 'failed' })];
+      return answer(request);
+    };
+    const out = async (...args: string[]) => {
+      await api?.close();
+      return (await against(all, args)).out;
+    };
+    const reported = await out('run', 'report', '13');
+    expect(reported).toContain('offline: web@lab\n');
+    expect(reported).toContain('node web@lab: 3 tasks did not run because of offline:web@lab\n');
+    expect(await out('run', 'report', '13', '-f', 'json')).not.toContain('web@lab');
+    expect(await out('run', 'watch', '13')).toContain('failed a@web@lab after 3 attempts');
+    expect(await out('run', 'logs', '13')).toContain('a@web@lab  hello\n');
   });
 
   it.each([

@@ -679,12 +679,18 @@ it('history show has the words of run status, and asks for them', async () => {
     { ...row, task_name: 'second', status: 'blocked', root_cause: { task: 'first', node: '1' } },
     { ...row, task_name: 'third', status: 'not_reached' },
   ];
-  const columns = ['-c', 'task_name', '-c', 'status', '-c', 'root_cause'];
+  const columns = ['-c', 'task_name', '-c', 'node', '-c', 'status', '-c', 'root_cause'];
+  const answer = ({ at }: StubRequest): StubAnswer => [
+    200,
+    at.endsWith('/counts') ? { graphs: [], node_names: { 1: 'web' } } : rows,
+  ];
   const args = ['history', 'show', '3', '--statuses', 'failed', 'blocked', 'not_reached', ...columns];
-  const { out, requests } = await against(() => [200, rows], args);
-  expect(requests.map(({ at }) => at)).toEqual(['/transactions/3/tasks?statuses=failed%2Cblocked%2Cnot_reached']);
-  expect(out).toMatch(/^first +failed +-\nsecond +blocked +first@1\nthird +not reached +-\n$/m);
-  expect((await against(() => [200, rows], [...args, '-f', 'csv'])).out).toContain('third,not_reached,');
+  const { out, requests } = await against(answer, args);
+  expect(requests[0]!.at).toBe('/transactions/3/tasks?statuses=failed%2Cblocked%2Cnot_reached');
+  expect(out).toMatch(/^first +web +failed +-\nsecond +web +blocked +first@web\nthird +web +not reached +-\n$/m);
+  expect((await against(answer, [...args.slice(0, -6), '-c', 'node_id', '-c', 'status', '-f', 'csv'])).out).toContain(
+    '1,not_reached',
+  );
 });
 
 it('cluster create without a release prints how to get one', async () => {
