@@ -140,11 +140,7 @@ describe('a name in place of an id', () => {
       ...{ clusterId: ids.cluster, graphs: [{ graphType: 'default' }], workflowId: 'execute_graph:x' },
     } as never);
     await store.taskHistory.plan(graphs[0]!.id, [{ node: String(ids.node), task: 'web-install' }]);
-    const of = {
-      kind: 'execute_graph',
-      number: run.id,
-      labels: { cluster: String(ids.cluster) },
-    } as never;
+    const of = { cluster: ids.cluster, transaction: run.id };
     const asked = (task: string, node: string) => taskInRun(store, of, { task, node });
     const inCluster = (await store.nodes.list({ clusterId: ids.cluster })).map(({ name }) => name);
     expect(inCluster).toContain('web3');
