@@ -65,8 +65,12 @@ export async function provenClaim(fence: Fence, subject: RunSubject, me: Executi
     if (execution === null) throw lost(subject, `${claim.workflowId} (run ${claim.runId}) holds it`);
     if (execution === claim.executionId) return claim;
     const { workflowId, runId } = claim;
-    const taken = await fence.store.claims.takeOver(subject, claim, { workflowId, runId, executionId: execution });
-    if (taken.claimed) await goOn(fence, claim, execution);
+    const mine = { workflowId, runId, executionId: execution };
+    // Together: whoever has taken it over later does not open the run again.
+    await fence.store.atomically(async (within) => {
+      const taken = await within.claims.takeOver(subject, claim, mine);
+      if (taken.claimed) await goOn(within, claim, execution);
+    });
   }
 }
 
@@ -130,7 +134,7 @@ async function executionFor(fence: Fence, me: Execution, { workflowId, runId }: 
 }
 
 /** Reopens a run in the store that was terminated and recorded as ended. One that died before it had a row gets that when it opens. */
-async function goOn({ store }: Fence, { runId }: Claim, execution: string): Promise<void> {
+async function goOn(store: StorePorts, { runId }: Claim, execution: string): Promise<void> {
   if ((await store.runs.known([runId])).size > 0) await reopenRun(store, await store.runs.get(runId));
   await store.audit.append({
     id: `reset-${execution}`,

@@ -6,7 +6,7 @@ import { unlessNotFound } from './failure.ts';
 import { wholeGraphReport } from './graph-report.ts';
 import type { Claimant, ClaimHolder } from './queries/claim-store.ts';
 import type { RunRecord } from './queries/run-store.ts';
-import type { StorePorts } from './store.ts';
+import type { Store, StorePorts } from './store.ts';
 
 /**
  * Whether a workflow run is open in Temporal; with `null`, the workflow's newest run. A terminated run could neither
@@ -70,7 +70,7 @@ interface Ends {
   readonly announceEnd?: AnnounceEnd;
 }
 
-type RunPorts = Pick<StorePorts, 'runs' | 'transactions' | 'taskHistory'>;
+type RunPorts = Pick<Store, 'runs' | 'transactions' | 'taskHistory' | 'atomically'>;
 
 /** More open runs than any store has. */
 export const MAX_OPEN = 500;
@@ -97,36 +97,41 @@ export async function closeIfGone(
   return closeRun(ports, run, end);
 }
 
-/** Closes a run that could not do so itself. */
-export async function closeRun(ports: RunPorts, run: RunRecord, { outcome, at, reason }: RunEnd): Promise<RunRecord> {
-  const { runs, transactions } = ports;
+/** Closes a run that could not do so itself, with its transaction. */
+export async function closeRun(store: RunPorts, run: RunRecord, { outcome, at, reason }: RunEnd): Promise<RunRecord> {
   const { id, workflowId, kind, startedAt } = run;
   const { transaction } = graphRunOf(run);
-  // Only runs of sites end with failures that do not matter.
-  if (transaction !== null && outcome !== 'success_with_failures') {
-    await transactions.endRun(transaction, { status: outcome, message: reason ?? outcome }).catch(unlessNotFound);
-  }
   const sequence = run.sequence + 1;
   const endedAt = at.toISOString();
-  const shown = ((await runs.getReport(id)) ?? undefined) as AnyRunReport | undefined;
-  const report = shown && 'graphs' in shown ? await wholeGraphReport(ports, shown) : shown;
-  const seen = { report, nodes: await runs.listNodes(id) };
-  await runs.putReport(id, sequence, lostReport({ ...run, outcome, endedAt }, seen, reason));
-  return runs.put({
-    id,
-    sequence,
-    workflowId,
-    kind,
-    startedAt,
-    phase: 'finished',
-    outcome,
-    endedAt,
-    failure: reason ?? null,
+  const shown = ((await store.runs.getReport(id)) ?? undefined) as AnyRunReport | undefined;
+  const report = shown && 'graphs' in shown ? await wholeGraphReport(store, shown) : shown;
+  const seen = { report, nodes: await store.runs.listNodes(id) };
+  const lost = lostReport({ ...run, outcome, endedAt }, seen, reason);
+  return store.atomically(async ({ runs, transactions }) => {
+    // Only runs of sites end with failures that do not matter.
+    if (transaction !== null && outcome !== 'success_with_failures') {
+      await transactions.endRun(transaction, { status: outcome, message: reason ?? outcome }).catch(unlessNotFound);
+    }
+    await runs.putReport(id, sequence, lost);
+    return runs.put({
+      id,
+      sequence,
+      workflowId,
+      kind,
+      startedAt,
+      phase: 'finished',
+      outcome,
+      endedAt,
+      failure: reason ?? null,
+    });
   });
 }
 
 /** Opens a run again that was found ended and goes on: by a reset, or as its workflow was not refused after all. */
-export async function reopenRun({ runs, transactions }: RunPorts, run: RunRecord): Promise<void> {
+export async function reopenRun(
+  { runs, transactions }: Pick<StorePorts, 'runs' | 'transactions'>,
+  run: RunRecord,
+): Promise<void> {
   if (run.outcome === null) return;
   const { id, workflowId, kind, startedAt, sequence } = run;
   const { transaction } = graphRunOf(run);

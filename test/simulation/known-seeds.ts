@@ -84,4 +84,11 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
   },
   { seed: 2861, showed: 'the check: as 2209' },
   { seed: 3049, showed: 'the check: as 2209' },
+  {
+    seed: 3666,
+    showed:
+      'a run that was terminated kept its row open, as the store went away, and its transaction stayed terminated',
+    heldBy:
+      'test/unit/activities/graph-run-deaths.test.ts: a process that dies anywhere in a run > and does not come back, closes a run that was terminated with its transaction or leaves both open',
+  },
 ];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { closeRun } from '../../../src/store/gone-holders.ts';
 import { graphWorld, planOf, row } from './graph-world.ts';
 
 const shell = (id: string, more: object = {}) => ({
@@ -106,6 +107,45 @@ describe('a process that dies anywhere in a run', () => {
       const open = [at, 'running', null, false, false];
       expect([open, [at, 'success', 'success', true, true]]).toContainEqual(seen);
       if (isOver) expect(outcome).toBe('success');
+    }
+  });
+
+  it('and does not come back, closes a run that was terminated with its transaction or leaves both open', async () => {
+    for (let at = 1, isOver = false; !isOver; at++) {
+      const { world, life } = await mortalWorld();
+      const started = await world.start();
+      const record = await world.store.runs.get('run-1');
+      life.calls = 0;
+      life.diesAt = at;
+      const end = { outcome: 'terminated', at: new Date() } as const;
+      await closeRun(world.heard, record, end).catch(() => undefined);
+      isOver = life.deaths === 0;
+      const { run } = await world.store.transactions.getRun(started.transaction);
+      const { outcome } = await world.store.runs.get('run-1');
+      expect([
+        [at, 'running', null],
+        [at, 'terminated', 'terminated'],
+      ]).toContainEqual([at, run.status, outcome]);
+      if (isOver) expect(outcome).toBe('terminated');
+    }
+  });
+
+  it('opens a run again, after a reset, with the claim that it takes over or not at all', async () => {
+    for (let at = 1, isOver = false; !isOver; at++) {
+      const { world, life } = await mortalWorld();
+      const started = await world.start();
+      const end = { outcome: 'terminated', at: new Date() } as const;
+      await closeRun(world.store, await world.store.runs.get('run-1'), end);
+      world.reset('run-1');
+      life.calls = 0;
+      life.diesAt = at;
+      const request = { transaction: started.transaction, graph: started.graphs[0]!.transaction, part: 0 };
+      await world.record_tasks({ ...request, sequence: 1, rows: [] }).catch(() => undefined);
+      isOver = life.deaths === 0;
+      const { outcome } = await world.store.runs.get('run-1');
+      const holder = await world.store.claims.holder({ cluster: world.cluster });
+      expect([at, outcome]).toEqual([at, holder?.executionId === 'run-1' ? 'terminated' : null]);
+      if (isOver) expect(outcome).toBeNull();
     }
   });
 });

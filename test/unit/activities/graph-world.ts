@@ -15,6 +15,10 @@ import { tagsByExtensions } from '../../../worker/parts/services.ts';
 
 export interface GraphWorld extends GraphActivities {
   readonly store: Store;
+  /** The same, as the activities have it: `onCall` receives its calls. */
+  readonly heard: Store;
+  /** From now on the run has another execution. */
+  reset(run: string): void;
   /** Temporal run ids of workflows that are still open. */
   readonly open: Set<string>;
   readonly release: number;
@@ -81,8 +85,11 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
     await store.nodes.update(id, { roles, pendingRoles: [], pendingAddition: false, status: 'provisioned' });
   }
   const open = new Set<string>();
+  /** Executions after a reset, by run. */
+  const resets = new Map<string, string>();
+  const heard = options.onCall === undefined ? store : overheard(store, options.onCall);
   const deps: ActivityDependencies = {
-    store: options.onCall === undefined ? store : overheard(store, options.onCall),
+    store: heard,
     maas: () => {
       throw new MaasConfigurationError(['no MAAS here']);
     },
@@ -90,7 +97,7 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
     end: async (_workflow, run) =>
       run !== null && open.has(run) ? null : { outcome: 'terminated', at: new Date(), reason: 'by the test' },
     execution: async (_workflow, run) =>
-      run !== null && open.has(run) ? { runId: run, isOpen: true, children: [] } : null,
+      run !== null && open.has(run) ? { runId: resets.get(run) ?? run, isOpen: true, children: [] } : null,
     searchAttributes: async () => [],
     planner: options.planner ?? plannerHere(),
     settings: { max_parallel_nodes: 8, heartbeat_seconds: 5, master_ip: MASTER_IP, ...options.waits },
@@ -103,7 +110,10 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
     ...graphCloseActivities(deps),
   };
   const activities = Object.fromEntries(
-    Object.entries(bare).map(([name, activity]) => [name, (request: object) => inRun(store, activity, request)]),
+    Object.entries(bare).map(([name, activity]) => [
+      name,
+      (request: object) => inRun(store, activity, request, resets),
+    ]),
   ) as unknown as GraphActivities;
   const request = (input: Partial<GraphRunInput>, run: string) => {
     open.add(run);
@@ -118,6 +128,8 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
   return {
     ...activities,
     store,
+    heard,
+    reset: (run) => void resets.set(run, `${run}, reset`),
     open,
     release,
     cluster,
@@ -158,7 +170,12 @@ export function planOf(answer: PlanGraphAnswer): PlanReference {
 }
 
 /** Calls an activity as an activity of the run that the request names. */
-async function inRun(store: Store, activity: (request: never) => Promise<unknown>, request: object): Promise<unknown> {
+async function inRun(
+  store: Store,
+  activity: (request: never) => Promise<unknown>,
+  request: object,
+  resets: ReadonlyMap<string, string>,
+): Promise<unknown> {
   const { workflow_id, run_id, transaction } = request as {
     workflow_id?: string;
     run_id?: string;
@@ -168,10 +185,8 @@ async function inRun(store: Store, activity: (request: never) => Promise<unknown
     transaction === undefined || workflow_id !== undefined
       ? undefined
       : (await store.transactions.getRun(transaction)).run;
-  const execution = {
-    workflowId: workflow_id ?? of?.workflowId ?? 'none',
-    runId: run_id ?? of?.temporalRunId ?? 'none',
-  };
+  const run = run_id ?? of?.temporalRunId ?? 'none';
+  const execution = { workflowId: workflow_id ?? of?.workflowId ?? 'none', runId: resets.get(run) ?? run };
   const logger = new DefaultLogger('ERROR');
   return new MockActivityEnvironment({ workflowExecution: execution }, { logger }).run(activity, request as never);
 }
