@@ -64,7 +64,7 @@ const ELSEWHERE: readonly (readonly [line: RegExp, says: RegExp])[] = [
   [/^sitewright (doctor|package sync)$/, /./],
   [
     /^sitewright (node status|site (redeploy|update|test|deploy)) /,
-    /MAAS|maas|revision|deployed|is busy|run .* works|in use|nothing|there is no site dc1/i,
+    /MAAS|maas|revision|deployed|is busy|run .* works|in use|nothing|there is no site "dc1"/i,
   ],
   [/--type network_verification/, /There are no deployment tasks for graph type 'network_verification'/],
   [/^sitewright (graph execute|graph draw|package check|token create)$/, /required|missing|name|give|--cluster/i],
