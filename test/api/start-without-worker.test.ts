@@ -19,8 +19,6 @@ import { environment } from './fuel-graphs-rig.ts';
 
 let rig: TemporalRig;
 let system: ApiRig;
-/** The same, which waits twice as long for workers. */
-let patient: ApiRig;
 /** Serves the queue from then on. */
 let startWorker: (options?: Partial<WorkerOptions>) => Promise<RunningWorker>;
 
@@ -49,11 +47,6 @@ beforeAll(async () => {
         settings: { max_parallel_nodes: 64, heartbeat_seconds: 5, offline_wait_seconds: 2 },
       }),
     });
-  patient = await apiOf(
-    createOperations({ store, temporal: { ...temporal, patience: 2 }, maas }),
-    store,
-    async () => undefined,
-  );
   system = await apiOf(createOperations({ store, temporal, maas }), store, async () => {
     await connection.close();
     await store.close();
@@ -62,7 +55,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await rig.close();
-  await patient.close();
   await system.close();
 });
 
@@ -149,15 +141,15 @@ it('a start waits for the worker that has taken it, however busy that is', async
   });
   await system.store.sites.create({ name: 'dc3' });
   // Longer than a start without a worker waits.
-  const decode = async <T>(payloads: T) => delay(4_500, payloads);
+  const decode = async <T>(payloads: T) => delay(2_500, payloads);
   const busy = await startWorker({ dataConverter: { payloadCodecs: [{ encode: async (it) => it, decode }] } });
   const [graph, site] = await Promise.all([
-    patient.ask('POST', `${api}/graphs/execute/`, {
+    ask('POST', `${api}/graphs/execute/`, {
       cluster: env.cluster,
       graphs: [{ type: 'custom' }],
       dry_run: true,
     }),
-    patient.ask('POST', `${api}/sites/dc3/runs`, { kind: 'test_site' }),
+    ask('POST', `${api}/sites/dc3/runs`, { kind: 'test_site' }),
   ]);
   expect(graph).toMatchObject({ status: 202, body: { id: expect.any(Number), cluster: env.cluster } });
   expect(site).toMatchObject({ status: 404 });

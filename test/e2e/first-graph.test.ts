@@ -81,8 +81,8 @@ it('the graph of the README runs to success as written', async () => {
 it('a cluster is scaled up, a service moved and cleaned up, the cluster scaled down, as in docs/how-to/move-a-service.md', async () => {
   const [up, detach, cleanup, down] = newcomer.scaling;
   expect(newcomer.scaling).toHaveLength(4);
-  expect(await shell(up!)).toMatch(/balancer \(shell\) new: \$\.nodes\.name[\s\S]*node 3: 3 run[\s\S]*: success/);
-  expect(await shell(detach!)).toMatch(/node 3: 5 run[\s\S]*database \(shell\) first time here[\s\S]*: success/);
+  expect(await shell(up!)).toMatch(/balancer \(shell\) new: \$\.nodes\.name[\s\S]*node node-3: 3 run[\s\S]*: success/);
+  expect(await shell(detach!)).toMatch(/node node-3: 5 run[\s\S]*database \(shell\) first time here[\s\S]*: success/);
   expect(await shell(cleanup!)).toMatch(/: success[\s\S]*deleted the graph of type cleanup/);
   expect(await shell(down!)).toMatch(/node-2 +discover +true +- /);
 });

@@ -259,14 +259,14 @@ describe('a site', () => {
   it('is controlled during a run: refused, paused, resumed, cancelled', async () => {
     await control('auto', { ...quick, deploy_ms: 3_600_000 });
     const start = await sitewright('site', 'redeploy', site, 'stl1r01s07', '--yes', '-f', 'json');
-    const { id } = JSON.parse(start.out) as { id: string };
+    const { id, number } = JSON.parse(start.out) as { id: string; number: number };
 
     const second = await sitewright('site', 'deploy', site);
     expect(second.code).toBe(4);
-    expect(second.err).toContain(id);
+    expect(second.err).toContain(`(run ${number})`);
 
     expect((await sitewright('run', 'pause', id, '--reason', 'lunch')).out).toBe(
-      `run ${id} paused\n  next:  sitewright run resume ${id}\n`,
+      `run ${number} paused\n  next:  sitewright run resume ${id}\n`,
     );
     expect((await sitewright('run', 'status', id)).out).toMatch(/paused since .* by ann: lunch/);
     expect((await sitewright('run', 'resume', id)).code).toBe(0);
