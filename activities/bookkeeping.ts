@@ -2,6 +2,7 @@ import { maintenanceOfSite } from '../src/clusters/maintenance.ts';
 import { given } from '../src/core/data/given.ts';
 import { checkHolds } from '../src/core/deployment/index.ts';
 import type { RunDescription } from '../src/core/run/description.ts';
+import { numberOf } from '../src/core/run/subject.ts';
 import {
   assembleReport,
   describeRunFailure,
@@ -105,7 +106,7 @@ function bareNodes(
       .filter(isBare)
       .map(({ report: { name } }) => [
         name,
-        `Run ${run.number ?? run.id} released its machine and ${ending}${outcome === 'failed' ? '' : ','} before it was deployed again. Deploy it: ${redeployCommand(site, [name])}`,
+        `Run ${numberOf(run)} released its machine and ${ending}${outcome === 'failed' ? '' : ','} before it was deployed again. Deploy it: ${redeployCommand(site, [name])}`,
       ]),
   );
 }

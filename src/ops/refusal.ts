@@ -1,5 +1,6 @@
 import type { GraphRunFailure } from '../core/graph-run/index.ts';
 import type { Explained, RequestRefused } from '../core/run/index.ts';
+import { numberOf } from '../core/run/subject.ts';
 import type { RunFailure } from '../core/site-run/index.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import { StoreError } from '../store/index.ts';
@@ -31,7 +32,10 @@ export async function refusalOf(
     case 'cluster-busy': {
       const run = { id: failure.run_id, workflow_id: failure.holder };
       // Fuel's words first, for programs that look for them.
-      return problem('conflict', ...(await busy(deps, run, `Deployment already started: ${failure.message}`, cluster)));
+      return problem(
+        'conflict',
+        ...(await busy(deps, run, () => `Deployment already started: ${failure.message}`, cluster)),
+      );
     }
     case 'cluster-not-found':
       return problem('not-found', 'Cluster not found', { hint: `${reason}. ${hint}.` });
@@ -56,32 +60,32 @@ export async function busyProblem(deps: OpsDependencies, site: string, error: un
 }
 
 /** The refusal of a start while this run has the site. */
-export async function siteBusy(
+export const siteBusy = async (
   deps: OpsDependencies,
   site: string,
   run: NonNullable<Problem['run']>,
-): Promise<ProblemError> {
-  const number = await numberOf(deps, run);
-  return problem(
+): Promise<ProblemError> =>
+  problem(
     'site-busy',
-    ...(await busy(deps, run, `site ${site} is busy with ${run.workflow_id} (run ${number})`)),
+    ...(await busy(deps, run, (number) => `site ${site} is busy with ${run.workflow_id} (run ${number})`)),
   );
-}
 
 /** As people call it; the id of one that no worker has opened, or without the store. */
-async function numberOf({ store }: OpsDependencies, { id }: NonNullable<Problem['run']>): Promise<number | string> {
-  return (await ifReachable(async () => (await store.runs.get(id)).number).catch(() => null)) ?? id;
-}
+const calledBy = ({ store }: OpsDependencies, { id }: NonNullable<Problem['run']>): Promise<string> =>
+  ifReachable(async () => numberOf(await store.runs.get(id))).then(
+    (number) => number ?? id,
+    () => id,
+  );
 
 /** Message and next step for a run that is in the way, of this cluster or of a site. */
 async function busy(
   deps: OpsDependencies,
   run: NonNullable<Problem['run']>,
-  message: string,
+  messageOf: (number: string) => string,
   cluster?: number,
 ): Promise<readonly [string, Pick<Problem, 'run'> & { readonly hint: string }]> {
   const { temporal } = deps;
-  const number = await numberOf(deps, run);
+  const number = await calledBy(deps, run);
   const { raw } = await callTemporal(temporal, () =>
     metadataClient(temporal.client).getHandle(run.workflow_id, run.id).describe(),
   );
@@ -94,5 +98,5 @@ async function busy(
       ? `sitewright run stop ${number}`
       : `'sitewright cluster stop ${cluster}', or 'fuel2 env stop-deployment ${cluster}'`;
   const next = isEnding ? 'Then start again' : `Stop it: ${stop}`;
-  return [`${message}${state}`, { hint: `Watch it: sitewright run show ${number} --watch. ${next}`, run }];
+  return [`${messageOf(number)}${state}`, { hint: `Watch it: sitewright run show ${number} --watch. ${next}`, run }];
 }

@@ -15,7 +15,7 @@ import { continueRun, reportOfRun, runAgain } from '../core/next-steps.ts';
 import type { OperatorNote } from '../core/run/index.ts';
 import { lostReport } from '../core/run/lost-report.ts';
 import type { AnyRunReport, AnyRunStatus } from '../core/run/status.ts';
-import { graphRunOf } from '../core/run/subject.ts';
+import { graphRunOf, numberOf } from '../core/run/subject.ts';
 import {
   assembleReport,
   explainRunFailure,
@@ -184,7 +184,7 @@ export function runOperations(deps: OpsDependencies) {
 
   /** Refuses a change to a run that has ended; names the command that goes on from it. */
   async function ended(run: RunRecord, how: string): Promise<ProblemError> {
-    const number = run.number ?? run.id;
+    const number = numberOf(run);
     const { transaction } = graphRunOf(run);
     const isLeft = async (id: number) => (await readGraphsLeft(store, await store.transactions.getRun(id))).ok;
     // Its transaction may be deleted.
@@ -200,16 +200,14 @@ export function runOperations(deps: OpsDependencies) {
     { by = 'unknown', reason }: { readonly by?: string | undefined; readonly reason?: string | undefined },
   ): Promise<void> => appendAudit(store, { actor: by, action, target: `run/${run.id}`, ...given({ reason }) });
 
-  /** As the run wrote or showed it last; if it has not, or the store cannot be reached, as its workflow answers now. */
+  /** As the run wrote or showed it last, which of an open run of graphs leaves out failures; if it has not, or the store cannot be reached, as its workflow answers now. */
   async function reportOf(run: RunRecord): Promise<AnyRunReport> {
     const stored = await ifReachable(async () => {
       const report = (await store.runs.getReport(run.id)) as AnyRunReport | undefined;
       if (run.outcome !== null) return report ?? lostReport(run);
       // One that was reset may show the end that it had before.
       if (report === undefined || report.outcome !== undefined) return null;
-      return 'site' in report
-        ? assembleReport(report, await store.runs.listNodes(run.id))
-        : wholeGraphReport(store, report);
+      return 'site' in report ? assembleReport(report, await store.runs.listNodes(run.id)) : report;
     });
     return stored ?? ask(run, 'report');
   }
@@ -304,7 +302,10 @@ export function runOperations(deps: OpsDependencies) {
     },
     async report(id: string): Promise<AnyRunReport> {
       const { run, away } = await found(id);
-      const report = await reportOf(run);
+      const outline = await reportOf(run);
+      // That of an ended run has all failures.
+      const isWhole = 'site' in outline || run.outcome !== null;
+      const report = isWhole ? outline : ((await ifReachable(() => wholeGraphReport(store, outline))) ?? outline);
       return away === undefined ? report : { ...report, warnings: [...report.warnings, AWAY[away]] };
     },
     /** Every step and node, with the tasks of graphs. */
@@ -335,7 +336,7 @@ export function runOperations(deps: OpsDependencies) {
       const status = await steer(run, () => handleOf(run).update(update, request)).catch(async (error: unknown) => {
         if (error instanceof WorkflowUpdateFailedError) {
           throw problem('refused', error.cause?.message ?? error.message, {
-            hint: `Check the nodes in its report: ${reportOfRun(run.number ?? run.id)}`,
+            hint: `Check the nodes in its report: ${reportOfRun(numberOf(run))}`,
           });
         }
         // Without an answer, the run may still have accepted it.

@@ -1,5 +1,6 @@
 import { given } from '../../core/data/given.ts';
 import { isId } from '../../core/names.ts';
+import { numberOf } from '../../core/run/subject.ts';
 import type { Answer, ApiClient } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -52,7 +53,7 @@ export function registerNodeMaintenance(group: CliCommand, session: Session): vo
           : await client.call('PUT /sites/:site/nodes/:node/maintenance', { params: { site, node }, body });
       const { maintenance, runs, notes } = answer;
       const underWay = runs.map(
-        (run) => `run ${run.number ?? run.id} (${run.kind}) is under way and keeps its plan, which may have the node`,
+        (run) => `run ${numberOf(run)} (${run.kind}) is under way and keeps its plan, which may have the node`,
       );
       await printOne(
         terminal,
