@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import LongestFirst from './test/longest-first.ts';
+import Measures from './test/measures.ts';
 
 /**
  * Four times the two cores that are counted on: a file that works with servers and processes waits for them three quarters
@@ -9,8 +10,27 @@ import LongestFirst from './test/longest-first.ts';
  */
 const FILES_AT_ONCE = 8;
 
+const UNIT = {
+  globalSetup: ['test/unit-setup.ts'],
+  // A test that needs longer than this is stuck: nothing here waits for a clock. Enough for a machine that others use too.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+};
+
+/** What `npm test` leaves to `.ci/run`, with the reason: each costs as much as a suite, or needs what few machines have. */
+const LARGE = [
+  'test/unit/agent/puppet.test.ts', // Puppet
+  'test/unit/store/processes.test.ts', // a PostgreSQL and a process for each writer
+  'test/unit/simulation/seeds.test.ts', // the simulator, beside `npm run simulate`
+  'test/unit/platform/temporal/dev-server.test.ts', // servers of its own
+  'test/unit/deploy/chart.test.ts', // helm and the schemas of Kubernetes
+  'test/unit/scripts/release.test.ts', // clones of the repository
+  'test/unit/scripts/workflow-bundle.test.ts',
+  'test/models/**',
+];
+
 const ON_TEMPORAL = {
-  // One dev server and one workflow bundle for all.
+  // One server and one workflow bundle for all.
   globalSetup: ['test/global-setup.ts'],
   // A task that the server gives to a worker at the moment at which it stops is lost, and tried again after a minute:
   // their limit is above that.
@@ -29,11 +49,10 @@ export default defineConfig({
     // The SDK takes a trace at each promise of a workflow, a sixth of a test's time with ten lines; test/stack-traces.ts gives the tests theirs.
     execArgv: ['--stack-trace-limit=2'],
     sequence: { sequencer: LongestFirst },
-    setupFiles: ['test/property-seed.ts', 'test/stack-traces.ts'],
+    setupFiles: ['test/measured-file.ts', 'test/property-seed.ts', 'test/stack-traces.ts'],
+    reporters: ['default', new Measures()],
     // A module is compiled once, for all projects and until it changes: in vitest's cache.
     fsModuleCache: true,
-    // A shared machine has bad moments. `.ci/run` lists each test that needed it.
-    retry: process.env.CI ? 1 : 0,
     // Vitest's own limit is a second.
     expect: { poll: { timeout: 50_000 } },
     // Not one for each suite: files share processes within a project only, and a process loads modules for two seconds.
@@ -41,18 +60,24 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...UNIT,
           name: 'unit',
-          include: [
-            'test/{unit,property,models,golden,architecture,replay}/**/*.test.ts',
-            'packages/*/test/**/*.test.ts',
-          ],
-          globalSetup: ['test/unit-setup.ts'],
-          // A test that needs longer than this is stuck: nothing here waits for a clock. Enough for a machine that others use too.
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          include: ['test/{unit,property,golden,architecture,replay}/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+          exclude: LARGE,
         },
       },
-      { extends: true, test: { ...ON_TEMPORAL, name: 'system', include: ['test/{workflow,api,cli,ui}/**/*.test.ts'] } },
+      // Workflows, API and page on the simulated Temporal of `src/simulation`, in the process of each file.
+      {
+        extends: true,
+        test: { ...ON_TEMPORAL, name: 'system', include: ['test/{workflow,api,cli,ui}/**/*.test.ts'] },
+      },
+      // From here on, `.ci/run`.
+      { extends: true, test: { ...UNIT, name: 'large', include: LARGE } },
+      // The same on a real server, and what is about servers: test/temporal.
+      {
+        extends: true,
+        test: { ...ON_TEMPORAL, name: 'server', include: ['test/{temporal,workflow,api,ui}/**/*.test.ts'] },
+      },
       // Whole systems with their processes, machines, kills and hours of users: `npm run test:journeys`.
       { extends: true, test: { ...ON_TEMPORAL, name: 'journeys', include: ['test/e2e/**/*.test.ts'] } },
     ],

@@ -1,28 +1,31 @@
 // `npm test`: installs what the tests need, then runs them. Arguments are passed to vitest:
 //   npm test -- test/unit/platform/settings    only these tests
 //   npm test -- test/workflow/                 one suite
+//   npm test -- --project=server test/workflow/   the same on a real Temporal server
+//   npm test -- --project=large                tests that need Puppet, Java, helm or servers of their own
 //   npm run test:journeys                      whole systems, which take longest
 //   npm run test:quick                         tests that the changes can affect: vitest --changed
 import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.ts';
+import { MEASURES, type Measures } from '../test/measures.ts';
 import { buildPrograms } from './build.ts';
 import { ensureInstalled, SetupError } from './ensure-installed.ts';
 import { root } from './freshness.mjs';
 
-const BUT_JOURNEYS = ['--project=unit', '--project=system'];
+const FOR_PEOPLE = ['--project=unit', '--project=system'];
 
 const say = (line: string): void => console.error(line);
 
 try {
   await ensureInstalled({ report: say });
   await buildPrograms();
-  const found = await findTemporalBinary({ report: say });
-  if (found.status === 'missing') throw new SetupError(explainMissing(found));
-  // Processes that the tests start must find the same binary.
-  const env = { ...process.env, TEMPORAL_CLI: found.path };
-  process.exitCode = await runVitest(argumentsOf(process.argv.slice(2)), env);
+  const given = argumentsOf(process.argv.slice(2));
+  const started = Date.now();
+  process.exitCode = await runVitest(given, await environmentOf(given));
+  sumUp((Date.now() - started) / 1000);
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
   say(error.message);
@@ -36,12 +39,37 @@ function start(): string {
   return left === git('rev-parse', 'HEAD') ? 'HEAD~1' : left;
 }
 
-/** Without files or a project: all but the journeys. */
+/** Tests on a real server, and the processes that they start, find the same binary. */
+async function environmentOf(given: readonly string[]): Promise<NodeJS.ProcessEnv> {
+  if (given.every((one) => FOR_PEOPLE.includes(one) || !one.startsWith('--project'))) return process.env;
+  const found = await findTemporalBinary({ report: say });
+  if (found.status === 'missing') throw new SetupError(explainMissing(found));
+  return { ...process.env, TEMPORAL_CLI: found.path };
+}
+
+/** Adds to the measures of the run what all processes cost: those of vitest, and the servers and browsers that ended with them. */
+function sumUp(seconds: number): void {
+  const path = process.env.SITEWRIGHT_MEASURES ?? join(root, MEASURES);
+  if (!existsSync(path) || !existsSync('/proc/self/stat')) return;
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)!.split(' ');
+  const processorSeconds = Math.round((Number(fields[13]) + Number(fields[14])) / 10) / 10;
+  const measures = JSON.parse(readFileSync(path, 'utf8')) as Measures;
+  writeFileSync(path, `${JSON.stringify({ ...measures, processorSeconds }, undefined, 2)}\n`);
+  say(`${Math.round(seconds)} s, ${Math.round(processorSeconds)} processor seconds`);
+}
+
+/** Without files or a project: all that people wait for. A file runs in the project that it is in; on a real server with `--project=server`. */
 function argumentsOf(given: readonly string[]): readonly string[] {
   const [first, ...others] = given;
-  if (first === '--quick') return [...BUT_JOURNEYS, `--changed=${start()}`, '--passWithNoTests', ...others];
-  const isChoice = given.some((one) => !one.startsWith('-') || one.startsWith('--project'));
-  return isChoice ? given : [...BUT_JOURNEYS, ...given];
+  if (first === '--quick') return [...FOR_PEOPLE, `--changed=${start()}`, '--passWithNoTests', ...others];
+  if (given.some((one) => one.startsWith('--project'))) return given;
+  const files = given.filter((one) => !one.startsWith('-'));
+  const named = [
+    ...(files.some((file) => file.includes('test/e2e')) ? ['--project=journeys'] : []),
+    ...(files.some((file) => file.includes('test/temporal')) ? ['--project=server'] : []),
+    ...(files.some((file) => /test.(unit|models)/.test(file)) ? ['--project=large'] : []),
+  ];
+  return [...FOR_PEOPLE, ...named, ...given];
 }
 
 function runVitest(given: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {

@@ -9,7 +9,7 @@ import { bundleProjectWorkflows } from './rig/workflow-bundle.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** `host:port` of the dev server all test files share. */
+    /** `host:port` of the server that all test files share; `simulated`: each has one of its own in its process. */
     temporalAddress: string;
     /** The Temporal CLI, for tests that start their own server or act as operations do. */
     temporalBinary: string;
@@ -19,6 +19,11 @@ declare module 'vitest' {
 }
 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  if (project.name === 'system') {
+    project.provide('temporalAddress', 'simulated');
+    project.provide('workflowBundlePath', (await bundleProjectWorkflows()).codePath);
+    return async () => undefined;
+  }
   const found = await findTemporalBinary({ report: (line) => console.error(line) });
   if (found.status === 'missing') throw new Error(explainMissing(found));
   const folder = await mkdtemp(join(tmpdir(), 'sitewright-test-'));

@@ -131,7 +131,7 @@ export function apiOfSite(rig: TemporalRig, site: LivingSite, patience = PATIENC
     pollMaxSeconds: 0.5,
   });
   const { namespace, address } = rig;
-  const connection = lazyConnection(address);
+  const connection = rig.connect();
   const rehearser = openRehearser({ settings: REHEARSED });
   const client = new Client({ connection, namespace });
   const operations = createOperations({

@@ -5,7 +5,7 @@ import { routesReference } from '../../src/api/routes-reference.ts';
 import { PROBLEM_CODES } from '../../src/ops/index.ts';
 import { type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookAgain } from '../rig/look-again.ts';
-import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { onServer, type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { type Answer, type ApiRig, apiOfSite, type Method } from './api-rig.ts';
 
 const text = readFileSync(new URL('../../docs/reference/rest.md', import.meta.url), 'utf8');
@@ -97,7 +97,7 @@ afterAll(async () => {
   await rig.close();
 });
 
-it('every example of docs/reference/rest.md gets the documented answer', async ({ onTestFailed }) => {
+onServer('every example of docs/reference/rest.md gets the documented answer', async ({ onTestFailed }) => {
   let waitedFor: string | null = null;
   onTestFailed(() => console.error(`waited for ${waitedFor}`));
   const examples = readExamples();

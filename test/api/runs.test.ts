@@ -7,7 +7,7 @@ import { gitRepository } from '../rig/git-repository.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookAgain, lookUntil } from '../rig/look-again.ts';
 import { noticeReceiver } from '../rig/notice-receiver.ts';
-import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { onServer, type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { type Answer, type ApiRig, apiOfSite } from './api-rig.ts';
 
 let rig: TemporalRig;
@@ -399,7 +399,7 @@ describe('schedules', () => {
   };
   type Described = { readonly name: string };
 
-  it('a schedule shows its next times, starts runs, is paused, and is deleted', async () => {
+  onServer('a schedule shows its next times, starts runs, is paused, and is deleted', async () => {
     await living({ deploy_ms: HOUR });
     const as = { 'x-sitewright-user': 'eva' };
     const made = await api.ask('POST', '/api/v1/schedules', nightly, as);
@@ -465,7 +465,7 @@ describe('schedules', () => {
     ]);
   });
 
-  it('a schedule that could start no run is refused', async () => {
+  onServer('a schedule that could start no run is refused', async () => {
     await living();
     const wrong: [object, number, RegExp][] = [
       [{ name: 'Nightly' }, 400, /name/],

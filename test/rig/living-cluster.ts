@@ -13,7 +13,6 @@ import { createOperations } from '../../src/ops/index.ts';
 import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
-import { lazyConnection } from '../../worker/parts/lazy-connection.ts';
 import { startReconciler } from '../../worker/parts/reconciler.ts';
 import { controlQueue, nodeQueue } from '../../workflows/protocol.ts';
 import { type ApiRig, apiOf } from '../api/api-rig.ts';
@@ -70,7 +69,7 @@ export async function livingCluster(
     { store, ask: async () => undefined, missed: async () => undefined, ...lookups },
     { everyMs: 200 },
   );
-  const connection = lazyConnection(rig.address);
+  const connection = rig.connect();
   const client = new Client({ connection, namespace: rig.namespace });
   const { namespace, address } = rig;
   const temporal = { client, connection, namespace, taskQueue: worker.taskQueue, address, patience: PATIENCE };

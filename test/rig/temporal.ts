@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
-import { inject } from 'vitest';
+import { inject, it } from 'vitest';
 import { statusSinks } from '../../activities/index.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { repeatCalls } from '../../src/platform/temporal/closed-channel.ts';
 import { compareVersions } from '../../src/platform/temporal/find-server.ts';
 import { ensureSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
+import { lazyConnection } from '../../worker/parts/lazy-connection.ts';
 import { asOne } from '../../worker/parts/queue-workers.ts';
 import { installRuntime } from '../../worker/parts/runtime.ts';
 import { sideQueue } from '../../workflows/protocol.ts';
@@ -25,12 +26,20 @@ export const isServerSince = (version: string): boolean =>
 /** Whether it is Temporal's own server, and older. */
 export const isServerBefore = (version: string): boolean => ownServer !== undefined && !isServerSince(version);
 
+/**
+ * A test that needs what the simulated server does not have: Temporal's command line, schedules, limits of a run, types of search attributes,
+ * the worker's log. The project `server` runs it.
+ */
+export const onServer = it.runIf(inject('temporalAddress') !== 'simulated');
+
 /** A test file's own corner of the shared dev server. */
 export interface TemporalRig {
   readonly address: string;
   readonly namespace: string;
   readonly client: Client;
   readonly connection: Connection;
+  /** A connection as an API has it, which its caller closes. */
+  connect(): Connection;
   /** A unique name; default task queue of `runWorker`. */
   readonly taskQueue: string;
   /** A unique workflow id, with a part that names its purpose. */
@@ -45,7 +54,6 @@ export interface TemporalRig {
 }
 
 export interface RunningWorker {
-  readonly worker: Worker;
   readonly taskQueue: string;
   stop(): Promise<void>;
 }
@@ -67,8 +75,9 @@ export function quietRuntime(): void {
 export async function temporalRig(
   options: { readonly namespace?: 'own' | 'shared'; readonly address?: string } = {},
 ): Promise<TemporalRig> {
-  quietRuntime();
   const address = options.address ?? inject('temporalAddress');
+  if (address === 'simulated') return (await import('./simulated-rig.ts')).simulatedRig();
+  quietRuntime();
   const connection = await Connection.connect({ address, connectTimeout: '1 minute', interceptors: [repeatCalls()] });
   const native = await NativeConnection.connect({ address });
   const tag = randomUUID().slice(0, 8);
@@ -86,6 +95,7 @@ export async function temporalRig(
     namespace,
     client: new Client({ connection, namespace }),
     connection,
+    connect: () => lazyConnection(address),
     taskQueue,
     workflowId: (purpose) => `${purpose}-${tag}-${randomUUID().slice(0, 8)}`,
     runWorker: async (workerOptions = {}) => {
@@ -114,7 +124,6 @@ export async function temporalRig(
       const all = asOne(workers);
       const done = all.run();
       const started: RunningWorker = {
-        worker,
         taskQueue: worker.options.taskQueue,
         stop: async () => {
           if (!running.delete(started)) return;

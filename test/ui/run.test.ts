@@ -15,7 +15,7 @@ import { type Environment, environment } from '../api/fuel-graphs-rig.ts';
 import { obeysTemporal } from '../rig/agent-orders.ts';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.ts';
 import { supervisorProgram } from '../rig/program.ts';
-import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { onServer, type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { recordingTerminal } from '../unit/cli/recording-terminal.ts';
 import {
   closePages,
@@ -285,7 +285,7 @@ describePage('the page of a run of graphs', () => {
     await page.getByText('No runs match.').waitFor();
   });
 
-  it('the output of a real task is shown live, and each attempt has its own log', async () => {
+  onServer('the output of a real task is shown live, and each attempt has its own log', async () => {
     const [started, warn, go] = [join(folder, 'started'), join(folder, 'warn'), join(folder, 'go')];
     const cmd = `echo try; if [ -e ${started} ]; then echo better; exit 0; fi; touch ${started}; until [ -e ${warn} ]; do sleep 0.05; done; echo 'warned <i>' >&2; until [ -e ${go} ]; do sleep 0.05; done; echo 'gone <b>wrong</b>'; exit 3`;
     const tasks = [shell('migrate@v2', { role: ['controller'], parameters: { cmd, timeout: 600, retries: 0 } })];

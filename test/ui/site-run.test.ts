@@ -9,7 +9,7 @@ import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../
 import { lookUntil } from '../rig/look-again.ts';
 import { type NoticeReceiver, noticeReceiver } from '../rig/notice-receiver.ts';
 import { resolvedRevision } from '../rig/resolved-revision.ts';
-import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { onServer, type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { closePages, describePage, launch, type OpenPage, openPage, screenshot } from './browser.ts';
 
 describePage('the page of a run on a site', () => {
@@ -170,7 +170,7 @@ describePage('the page of a run on a site', () => {
     await row.getByText('tag by-hand: none → set').waitFor();
   });
 
-  it('a schedule is paused from the page, with a reason', async () => {
+  onServer('a schedule is paused from the page, with a reason', async () => {
     const { port } = api.api.server.address() as AddressInfo;
     const one = await openPage(browser, `http://127.0.0.1:${port}/schedules`);
     opened.push(one);

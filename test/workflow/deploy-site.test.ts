@@ -22,7 +22,7 @@ import {
   untilCancelled,
 } from '../rig/scripted-site.ts';
 import { causeOf, reaches, startRun } from '../rig/site-workflow.ts';
-import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { onServer, type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 beforeAll(async () => {
@@ -56,7 +56,7 @@ describe('deploy_site', () => {
   };
   const nodes = plainNodes('c1', 'c2', 'w1', 'w2', 'ntp');
 
-  it('marks the events of a group, for servers that show them together', async () => {
+  onServer('marks the events of a group, for servers that show them together', async () => {
     // The server of the tests forgets the marks. Their labels pass through the codec like all payloads.
     const sent = new Set<string>();
     const codec: PayloadCodec = {

@@ -9,7 +9,7 @@ import { type EventId, type Events, resetRun } from '../rig/reset-run.ts';
 import { failed, scriptedGraph } from '../rig/scripted-graph.ts';
 import { group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
 import { causeOf } from '../rig/site-workflow.ts';
-import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { onServer, type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { withHurriedChildren } from '../rig/workflow-bundle.ts';
 
 let rig: TemporalRig;
@@ -68,27 +68,30 @@ it.each(['deploy_site', 'update_site'] as const)(
   },
 );
 
-it('the status of a site names the run of its software with its progress; search attributes find it', async () => {
-  const { graph, worker, handle } = await start();
-  graph.hold.add('a@n1');
-  const held = await graph.heldTask('a@n1');
-  const id = `execute_graph:7:${handle.firstExecutionRunId}`;
-  const status = await lookUntil(
-    () => handle.query<RunStatus>('status'),
-    ({ software }) => software?.phase === 'default: running',
-  );
-  expect(status.software).toMatchObject({ workflow_id: id, done: 0, total: 1, running: [{ task: 'a', node: 'n1' }] });
-  const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
-  expect(currentDetails).toContain(`Software: \`${id}\` · **default: running** · 0 of 1 task`);
-  const tree = await handle.query<TreeNode>('tree');
-  expect(tree.children?.at(-1)).toMatchObject({ name: 'software', workflow_id: id });
-  const started = await rig.client.workflow.getHandle(id).fetchHistory();
-  const { searchAttributes } = started.events![0]!.workflowExecutionStartedEventAttributes!;
-  expect(Object.keys(searchAttributes!.indexedFields!).sort()).toEqual(['RunPhase', 'SiteName', 'StartedBy']);
-  held.finish();
-  await handle.result();
-  await worker.stop();
-});
+onServer(
+  'the status of a site names the run of its software with its progress; search attributes find it',
+  async () => {
+    const { graph, worker, handle } = await start();
+    graph.hold.add('a@n1');
+    const held = await graph.heldTask('a@n1');
+    const id = `execute_graph:7:${handle.firstExecutionRunId}`;
+    const status = await lookUntil(
+      () => handle.query<RunStatus>('status'),
+      ({ software }) => software?.phase === 'default: running',
+    );
+    expect(status.software).toMatchObject({ workflow_id: id, done: 0, total: 1, running: [{ task: 'a', node: 'n1' }] });
+    const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    expect(currentDetails).toContain(`Software: \`${id}\` · **default: running** · 0 of 1 task`);
+    const tree = await handle.query<TreeNode>('tree');
+    expect(tree.children?.at(-1)).toMatchObject({ name: 'software', workflow_id: id });
+    const started = await rig.client.workflow.getHandle(id).fetchHistory();
+    const { searchAttributes } = started.events![0]!.workflowExecutionStartedEventAttributes!;
+    expect(Object.keys(searchAttributes!.indexedFields!).sort()).toEqual(['RunPhase', 'SiteName', 'StartedBy']);
+    held.finish();
+    await handle.result();
+    await worker.stop();
+  },
+);
 
 it('a failed graph fails the site, which reports that its nodes are deployed', async () => {
   const { site, graph, worker, handle, phase } = await start();
@@ -126,7 +129,7 @@ it.each([
   await worker.stop();
 });
 
-it('a graph that times out fails the site, with a report', async () => {
+onServer('a graph that times out fails the site, with a report', async () => {
   const { graph, site, worker, handle, phase } = await start('deploy_site', hurried);
   graph.hold.add('a@n1');
   const cause = causeOf(await handle.result().catch((caught: Error) => caught));

@@ -9,7 +9,7 @@ import { recordHistory } from '../rig/histories.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookAgain } from '../rig/look-again.ts';
 import { beforeFirst, type EventId, type Events, resetRun } from '../rig/reset-run.ts';
-import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { onServer, type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { temporalCli } from '../rig/temporal-cli.ts';
 
 let rig: TemporalRig;
@@ -199,27 +199,39 @@ describe('a reset of the other kinds in flight', () => {
     },
   );
 
-  it('redeploy_nodes reset twice while it deploys, as an operator does it, releases and deploys once', async () => {
-    const first = await inFlight('redeploy_nodes', BY_KIND.redeploy_nodes);
-    await until(async () => (await site.entered(MachineStatus.Deploying)).stl1r01s05 === 2);
-    for (const generation of [2, 3]) {
-      await temporalCli(
-        rig,
-        ...['workflow', 'reset', '--type', 'FirstWorkflowTask', '--workflow-id', first.workflowId, '--reason', 'tests'],
-      );
-      // Not before the execution has the claim and waits for its machine, too.
-      await until(async () => (await site.store.claims.holder({ site: site.name }))?.generation === generation);
-      await until(async () => {
-        const { raw } = await rig.client.workflow.getHandle(first.workflowId).describe();
-        return (raw.pendingActivities ?? []).some(({ activityType }) => activityType?.name === 'deploy_node');
-      });
-    }
-    await finishDeployments();
-    expect(await rig.client.workflow.getHandle(first.workflowId).result()).toMatchObject({ outcome: 'success' });
-    expect(await reportOf(first)).toMatchObject({ outcome: 'success', run_id: first.firstExecutionRunId });
-    expect(await site.entered(MachineStatus.Releasing)).toEqual({ stl1r01s05: 1 });
-    expect(await site.entered(MachineStatus.Deploying)).toEqual({ ...oneDeployEach, stl1r01s05: 2 });
-  });
+  onServer(
+    'redeploy_nodes reset twice while it deploys, as an operator does it, releases and deploys once',
+    async () => {
+      const first = await inFlight('redeploy_nodes', BY_KIND.redeploy_nodes);
+      await until(async () => (await site.entered(MachineStatus.Deploying)).stl1r01s05 === 2);
+      for (const generation of [2, 3]) {
+        await temporalCli(
+          rig,
+          ...[
+            'workflow',
+            'reset',
+            '--type',
+            'FirstWorkflowTask',
+            '--workflow-id',
+            first.workflowId,
+            '--reason',
+            'tests',
+          ],
+        );
+        // Not before the execution has the claim and waits for its machine, too.
+        await until(async () => (await site.store.claims.holder({ site: site.name }))?.generation === generation);
+        await until(async () => {
+          const { raw } = await rig.client.workflow.getHandle(first.workflowId).describe();
+          return (raw.pendingActivities ?? []).some(({ activityType }) => activityType?.name === 'deploy_node');
+        });
+      }
+      await finishDeployments();
+      expect(await rig.client.workflow.getHandle(first.workflowId).result()).toMatchObject({ outcome: 'success' });
+      expect(await reportOf(first)).toMatchObject({ outcome: 'success', run_id: first.firstExecutionRunId });
+      expect(await site.entered(MachineStatus.Releasing)).toEqual({ stl1r01s05: 1 });
+      expect(await site.entered(MachineStatus.Deploying)).toEqual({ ...oneDeployEach, stl1r01s05: 2 });
+    },
+  );
 
   it.each([
     ['deployed again', 'Deploying', 'released, and not deployed again', 2],

@@ -4,7 +4,7 @@ import { recordHistory } from '../rig/histories.ts';
 import { lookAgain } from '../rig/look-again.ts';
 import { failure, group, plainNodes, type ScriptedSite, scriptedSite, untilCancelled } from '../rig/scripted-site.ts';
 import { causeOf, reaches, startRun } from '../rig/site-workflow.ts';
-import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { onServer, type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { withHurriedChildren } from '../rig/workflow-bundle.ts';
 
 let rig: TemporalRig;
@@ -227,7 +227,7 @@ describe('big sites run their calls in child workflows', () => {
     ],
   };
 
-  it('with the same outcome, small histories and progress on the way', async () => {
+  onServer('with the same outcome, small histories and progress on the way', async () => {
     const site = scriptedSite(strategy, plainNodes(...names));
     site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 200 } };
     site.results.set('deploy:n7', failure());
@@ -307,7 +307,7 @@ describe('big sites run their calls in child workflows', () => {
     await recordHistory(handleOf(2), 'run_call--cancelled');
   });
 
-  it('a child that times out fails its nodes, and the run ends with a report', async () => {
+  onServer('a child that times out fails its nodes, and the run ends with a report', async () => {
     const site = scriptedSite(strategy, plainNodes(...names));
     site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 6 } };
     site.hold.add('prepare');

@@ -5,7 +5,7 @@ import { recordHistory } from '../rig/histories.ts';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.ts';
 import { lookAgain } from '../rig/look-again.ts';
 import { beforeFirst, resetRun } from '../rig/reset-run.ts';
-import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { onServer, type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 let system: LivingCluster;
@@ -132,7 +132,7 @@ it.each(['open_graph_run', 'plan_graph', 'close_graph_run'])(
   },
 );
 
-it('a search attribute of another type is not set, and the others are', async () => {
+onServer('a search attribute of another type is not set, and the others are', async () => {
   const { operatorService } = rig.connection;
   await operatorService.removeSearchAttributes({ namespace: rig.namespace, searchAttributes: ['RunPhase'] });
   await operatorService.addSearchAttributes({ namespace: rig.namespace, searchAttributes: { RunPhase: 3 } });

@@ -41,12 +41,11 @@ export class ActivityTask implements PendingActivity {
   attempt = 0;
   #attemptScheduledAt = 0;
   #running: Attempt | null = null;
-  #details: unknown;
+  details: unknown;
   #cancelRequested = false;
   /** Its workflow no longer waits for it, and the server does not know. */
   #isLeft = false;
-  /** Of the attempt before. */
-  #lastFailure: Failure | undefined;
+  lastFailure: Failure | undefined;
   #ended = false;
   #clocks: (() => void)[] = [];
   #heartbeatClock: (() => void) | undefined;
@@ -114,7 +113,7 @@ export class ActivityTask implements PendingActivity {
         heartbeatMs,
         startToCloseMs: startToCloseMs ?? 0,
         scheduleToCloseMs: this.policy.scheduleToCloseMs ?? 0,
-        details: this.#details,
+        details: this.details,
       },
       this.policy.args.map((one) => fromPayload(one)),
       {
@@ -135,9 +134,13 @@ export class ActivityTask implements PendingActivity {
   /** @returns what the worker is told: nothing, or that the activity is to end */
   #heartbeat(attempt: number, details: unknown): 'CANCELLED' | 'NOT_FOUND' | null {
     if (this.#ended || this.attempt !== attempt || this.#running === null) return 'NOT_FOUND';
-    this.#details = details;
+    this.details = details;
     this.#beat();
     return this.#cancelRequested ? 'CANCELLED' : null;
+  }
+
+  answer(end: ActivityEnd): void {
+    this.#answered(this.attempt, end);
   }
 
   #answered(attempt: number, end: ActivityEnd): void {
@@ -153,7 +156,7 @@ export class ActivityTask implements PendingActivity {
     const asked = delay ? Number(String(delay.seconds ?? 0)) * 1000 + (delay.nanos ?? 0) / 1_000_000 : undefined;
     const isFinal = (info?.nonRetryable ?? false) || this.policy.notRetried.includes(info?.type ?? '');
     if (!isFinal && this.#retry(asked)) {
-      this.#lastFailure = failure;
+      this.lastFailure = failure;
       this.#server.tell(
         `${this.#execution.workflowId} ${this.policy.activityId} failed, again later: ${failure.message}`,
       );
@@ -190,7 +193,7 @@ export class ActivityTask implements PendingActivity {
       SCHEDULE_TO_CLOSE: 'ScheduleToClose',
     }[kind];
     if (retries && !notRetried.includes(`TemporalTimeout:${name}`) && this.#retry()) {
-      this.#lastFailure = {
+      this.lastFailure = {
         message: `activity ${name} timeout`,
         timeoutFailureInfo: { timeoutType: TIMEOUT_NUMBER[kind] as never },
       };
@@ -201,9 +204,9 @@ export class ActivityTask implements PendingActivity {
       message: `activity ${name} timeout`,
       timeoutFailureInfo: {
         timeoutType: TIMEOUT_NUMBER[kind] as never,
-        ...(this.#details === undefined ? {} : { lastHeartbeatDetails: { payloads: toPayloads([this.#details]) } }),
+        ...(this.details === undefined ? {} : { lastHeartbeatDetails: { payloads: toPayloads([this.details]) } }),
       },
-      ...(this.#lastFailure === undefined ? {} : { cause: this.#lastFailure }),
+      ...(this.lastFailure === undefined ? {} : { cause: this.lastFailure }),
     };
     const state =
       kind === 'SCHEDULE_TO_CLOSE'

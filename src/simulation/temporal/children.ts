@@ -1,13 +1,13 @@
 import { CHILD_CANCELLATION, type Child, type Execution } from './execution.ts';
 import type { Executions } from './executions.ts';
-import type { ChildCommand, Payload } from './sdk.ts';
+import type { ChildCommand, Command, Payload } from './sdk.ts';
 
-export function startChild(server: Executions, execution: Execution, command: ChildCommand): void {
+export function startChild(server: Executions, execution: Execution, command: ChildCommand, data: Command = {}): void {
   const seq = command.seq ?? 0;
   const workflowId = command.workflowId ?? '';
   const entry: Child = { workflowId, runId: null, ...newChild(command) };
   execution.children.set(seq, entry);
-  server.event(execution, 'StartChildWorkflowExecutionInitiated', workflowId);
+  server.event(execution, 'StartChildWorkflowExecutionInitiated', workflowId, true, data);
   server.time.after(server.random.int(1, 20), () => {
     if (execution.status !== 'RUNNING') return;
     const existing = server.newest(workflowId);

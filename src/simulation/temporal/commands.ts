@@ -7,12 +7,12 @@ import { type Command, fromFailure, fromPayload, type Payload } from './sdk.ts';
 
 /** What a workflow has ordered takes effect. */
 export function carryOut(server: Executions, execution: Execution, command: Command): void {
-  if (command.scheduleActivity) schedule(server, execution, command.scheduleActivity);
+  if (command.scheduleActivity) schedule(server, execution, command.scheduleActivity, command);
   else if (command.requestCancelActivity)
     execution.activities.get(command.requestCancelActivity.seq ?? 0)?.requestCancel();
   else if (command.startTimer) {
     const seq = command.startTimer.seq ?? 0;
-    server.event(execution, 'TimerStarted', String(seq), false);
+    server.event(execution, 'TimerStarted', String(seq), false, command);
     startTimer(server, execution, seq, milliseconds(command.startTimer.startToFireTimeout) ?? 0);
   } else if (command.cancelTimer) {
     const seq = command.cancelTimer.seq ?? 0;
@@ -20,7 +20,8 @@ export function carryOut(server: Executions, execution: Execution, command: Comm
     execution.timers.get(seq)?.();
     execution.timers.delete(seq);
     execution.inbox = execution.inbox.filter(({ fireTimer }) => fireTimer?.seq !== seq);
-  } else if (command.startChildWorkflowExecution) startChild(server, execution, command.startChildWorkflowExecution);
+  } else if (command.startChildWorkflowExecution)
+    startChild(server, execution, command.startChildWorkflowExecution, command);
   else if (command.cancelChildWorkflowExecution)
     askChildToCancel(server, execution, command.cancelChildWorkflowExecution.childWorkflowSeq ?? 0);
   else if (command.signalExternalWorkflowExecution)
@@ -62,6 +63,7 @@ function respond(server: Executions, execution: Execution, response: NonNullable
   if (update === undefined) return;
   if (response.accepted) {
     update.state = 'accepted';
+    update.accept();
     server.event(execution, 'WorkflowExecutionUpdateAccepted', update.name);
     return;
   }
@@ -75,10 +77,16 @@ function respond(server: Executions, execution: Execution, response: NonNullable
   });
 }
 
-function schedule(server: Executions, execution: Execution, command: NonNullable<Command['scheduleActivity']>): void {
-  const { seq, activityId, activityType } = command;
-  server.event(execution, 'ActivityTaskScheduled', (activityId === String(seq) ? activityType : activityId) ?? '');
-  beginActivity(server, execution, command);
+function schedule(
+  server: Executions,
+  execution: Execution,
+  order: NonNullable<Command['scheduleActivity']>,
+  command: Command,
+): void {
+  const { seq, activityId, activityType } = order;
+  const name = (activityId === String(seq) ? activityType : activityId) ?? '';
+  server.event(execution, 'ActivityTaskScheduled', name, true, command);
+  beginActivity(server, execution, order);
 }
 
 export function beginActivity(

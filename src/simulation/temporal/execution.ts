@@ -1,5 +1,5 @@
 import type { HistoryEvent, Status, Turn } from './history.ts';
-import type { Failure, Job, Payload, RunIdentity } from './sdk.ts';
+import type { ActivityEnd, Failure, Job, Payload, RunIdentity } from './sdk.ts';
 
 export interface ActivityPolicy {
   readonly seq: number;
@@ -24,6 +24,13 @@ export interface ActivityPolicy {
 export interface PendingActivity {
   readonly policy: ActivityPolicy;
   readonly isStarted: boolean;
+  readonly attempt: number;
+  /** Of its last heartbeat. */
+  readonly details: unknown;
+  /** Of the attempt before. */
+  readonly lastFailure: Failure | undefined;
+  /** Someone other than its worker says how its attempt has ended. */
+  answer(end: ActivityEnd): void;
   requestCancel(): void;
   /** Its workflow has closed. */
   leave(): void;
@@ -42,6 +49,9 @@ export interface Update {
   readonly input: Payload[];
   state: 'admitted' | 'sent' | 'accepted' | 'ended';
   readonly settled: Promise<unknown>;
+  /** When its workflow has accepted it, or it has ended. */
+  readonly accepted: Promise<void>;
+  accept(): void;
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
@@ -74,6 +84,8 @@ export interface Execution extends RunIdentity {
   readonly input: readonly Payload[];
   readonly headers: Readonly<Record<string, Payload>>;
   readonly continuedFrom?: string;
+  /** Summary and details, as its starter encoded them. */
+  readonly userMetadata?: object;
   readonly parent: Parent | undefined;
   /** The execution that a reset put in the parent's place, where it took the child over. */
   takenOverBy: Pick<Parent, 'runId' | 'seq'> | null;
@@ -85,6 +97,8 @@ export interface Execution extends RunIdentity {
   /** As its parent gets it. */
   answer: { readonly result?: Payload; readonly failure?: Failure };
   failure: Error | null;
+  /** Those who wait for its end. */
+  readonly waiting: (() => void)[];
   /** The run that a reset put in its place. */
   resetTo: string | null;
   /** Run ids of the executions before resets that it continues: its earlier commands may name them. */
@@ -118,6 +132,7 @@ export const blankExecution = (runId: string) => ({
   answer: {},
   takenOverBy: null,
   failure: null,
+  waiting: [] as (() => void)[],
   resetTo: null,
   earlierRuns: [],
   turns: [] as Turn[],

@@ -1,7 +1,7 @@
 import { blankExecution, type Execution, type Parent } from './execution.ts';
 import { failureNamed, firstJob, type Status } from './history.ts';
 import type { Random } from './random.ts';
-import { type Failure, fromFailure, fromPayload, type Job, type Payload } from './sdk.ts';
+import { type Command, type Failure, fromFailure, fromPayload, type Job, type Payload } from './sdk.ts';
 import { deferred, type VirtualTime } from './virtual-time.ts';
 import type { Worker } from './worker.ts';
 
@@ -78,6 +78,13 @@ export abstract class Executions {
     }
   }
 
+  /** A worker polls no more, and has no run in its memory. */
+  leave(worker: Worker): void {
+    worker.kill();
+    this.workers.delete(worker);
+    this.#byQueue.clear();
+  }
+
   /** Calls `retry` when a worker has come. */
   whenWorkerComes(retry: () => void | Promise<void>): void {
     this.#waiting.add(retry);
@@ -118,6 +125,7 @@ export abstract class Executions {
     parent?: Parent;
     firstRunId?: string;
     continuedFrom?: string;
+    userMetadata?: object;
   }): Execution {
     const runId = this.random.uuid();
     const { firstRunId = runId, memo = {}, searchAttributes = {}, headers = {}, parent, ...rest } = given;
@@ -147,8 +155,8 @@ export abstract class Executions {
   }
 
   /** @param isTold whether the story needs it: not where another line says the same */
-  event(execution: Execution, type: string, detail = '', isTold = true): void {
-    execution.events.push({ at: this.time.now, type, detail });
+  event(execution: Execution, type: string, detail = '', isTold = true, data?: Command): void {
+    execution.events.push({ at: this.time.now, type, detail, ...(data === undefined ? {} : { data }) });
     if (!isTold) return;
     this.#recorded(execution, type, detail);
     this.#tell(`${execution.workflowId} ${type}${detail === '' ? '' : ` ${detail}`}`);
@@ -161,8 +169,11 @@ export abstract class Executions {
 
   admit(execution: Execution, id: string, name: string, input: Payload[]): Promise<unknown> {
     const { promise, resolve, reject } = deferred<unknown>();
-    promise.catch(() => undefined);
-    execution.updates.set(id, { id, name, input, state: 'admitted', settled: promise, resolve, reject });
+    const accepted = deferred<void>();
+    const accept = () => accepted.resolve();
+    promise.then(accept, accept);
+    const update = { id, name, input, settled: promise, accepted: accepted.promise, accept, resolve, reject };
+    execution.updates.set(id, { ...update, state: 'admitted' });
     this.#tell(`${execution.workflowId} update ${name} admitted`);
     this.wake(execution);
     return promise;
@@ -216,9 +227,15 @@ export abstract class Executions {
     });
   }
 
+  /** Resolves once it has ended. */
+  async ended(execution: Execution): Promise<void> {
+    if (execution.status === 'RUNNING') await new Promise<void>((resolve) => execution.waiting.push(resolve));
+  }
+
   /** Nothing arrives for it any more. */
   end(execution: Execution, status: Status): void {
     execution.status = status;
+    for (const tell of execution.waiting.splice(0)) this.time.after(1, tell);
     execution.closedAt = this.time.now;
     execution.inbox = [];
     for (const cancel of execution.timers.values()) cancel();

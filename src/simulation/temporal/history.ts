@@ -18,6 +18,8 @@ export interface HistoryEvent {
   readonly at: number;
   readonly type: string;
   readonly detail: string;
+  /** The command that ordered it. */
+  readonly data?: Command;
 }
 
 export type Status = 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TERMINATED' | 'CONTINUED_AS_NEW';

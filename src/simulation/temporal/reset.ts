@@ -28,7 +28,7 @@ export function resetRun(server: Executions, base: Execution, turn: number, reas
     memo: { ...base.memo },
     searchAttributes: { ...base.searchAttributes },
     turns: base.turns.slice(0, turn),
-    events: base.events.filter(({ at }) => at <= again.at),
+    events: eventsBefore(base, turn),
     flags: base.turns.slice(0, turn).flatMap(({ flags }) => flags),
   };
   // One that runs on for another run of the workflow is terminated, and not continued.
@@ -68,6 +68,13 @@ export function resetRun(server: Executions, base: Execution, turn: number, reas
   }
   server.wake(execution);
   return execution;
+}
+
+/** Up to the start of the workflow task that is decided anew. */
+function eventsBefore({ events }: Execution, turn: number): Execution['events'] {
+  let completed = 0;
+  const end = events.findIndex(({ type }) => type === 'WorkflowTaskCompleted' && completed++ === turn);
+  return end < 0 ? [...events] : events.slice(0, end);
 }
 
 /** A child that the run was waiting for goes on as the new execution's. */

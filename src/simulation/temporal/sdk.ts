@@ -16,6 +16,7 @@ import {
 import proto, { type coresdk, type temporal } from '@temporalio/proto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import type { Workflow } from '@temporalio/worker/lib/workflow/interface.js';
 import { ReusableVMWorkflowCreator } from '@temporalio/worker/lib/workflow/reusable-vm.js';
 import Long from 'long';
 import { hash } from './random.ts';
@@ -47,7 +48,11 @@ interface Answer {
   readonly commands: readonly Command[];
   /** Flags of the SDK that the workflow used for the first time. */
   readonly flags: readonly number[];
+  readonly sinkCalls: readonly SinkCall[];
 }
+
+/** What a workflow told its worker, outside of its history. */
+export type SinkCall = Awaited<ReturnType<Workflow['getAndResetSinkCalls']>>[number];
 
 /** Which run it is of which workflow, through resets. */
 export interface RunIdentity {
@@ -135,11 +140,11 @@ export async function loadWorkflows(
           const answer = await workflow.activate(
             proto.coresdk.workflow_activation.WorkflowActivation.fromObject(activation),
           );
-          await workflow.getAndResetSinkCalls();
+          const sinkCalls = await workflow.getAndResetSinkCalls();
           if (answer.failed)
             throw new TaskFailure(answer.failed.failure?.message ?? 'failed', { cause: answer.failed.failure });
           const done = answer.successful ?? {};
-          return { commands: done.commands ?? [], flags: done.usedInternalFlags ?? [] };
+          return { commands: done.commands ?? [], flags: done.usedInternalFlags ?? [], sinkCalls };
         },
         dispose: () => workflow.dispose(),
       };

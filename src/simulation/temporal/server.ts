@@ -1,28 +1,42 @@
 import type { Execution } from './execution.ts';
 import { Executions, NotFound } from './executions.ts';
 import { resetRun } from './reset.ts';
-import { toPayloads } from './sdk.ts';
+import { type Payload, toPayloads } from './sdk.ts';
 import { deferred } from './virtual-time.ts';
 import { answerQueries, takeTurn } from './workflow-task.ts';
 
-export interface StartRequest {
+export interface StartRequest extends Policies {
   readonly type: string;
   readonly workflowId: string;
   readonly taskQueue: string;
   readonly args: readonly unknown[];
   readonly memo?: Readonly<Record<string, unknown>>;
+}
+
+interface Policies {
   /** When one with the id is open. Default: fail. */
-  readonly onConflict?: 'fail' | 'use-existing' | 'terminate-existing';
+  readonly onConflict?: 'fail' | 'use-existing' | 'terminate-existing' | undefined;
   /** When one with the id has ended. Default: allow. */
-  readonly reuse?: 'allow' | 'failed-only' | 'reject';
+  readonly reuse?: 'allow' | 'failed-only' | 'reject' | undefined;
 }
 
 export class AlreadyStarted extends Error {}
 
+type Started = Parameters<Executions['begin']>[0];
+
 /** A Temporal server without time, network and disk: what its clients ask of it. */
 export class SimulatedTemporal extends Executions {
-  start(request: StartRequest): Execution {
-    const { workflowId, onConflict = 'fail', reuse = 'allow' } = request;
+  start({ args, memo = {}, onConflict, reuse, ...request }: StartRequest): Execution {
+    const fields = Object.entries(memo).map(([name, value]) => [name, toPayloads([value])[0]!] as const);
+    return this.startWith(
+      { ...request, input: toPayloads(args), memo: Object.fromEntries(fields) },
+      { onConflict, reuse },
+    );
+  }
+
+  /** The same with what a client has encoded. */
+  startWith(given: Started, { onConflict = 'fail', reuse = 'allow' }: Policies = {}): Execution {
+    const { workflowId } = given;
     const existing = this.newest(workflowId);
     if (existing?.status === 'RUNNING') {
       if (onConflict === 'use-existing') return existing;
@@ -31,14 +45,7 @@ export class SimulatedTemporal extends Executions {
     } else if (existing !== undefined && reuse !== 'allow') {
       if (reuse === 'reject' || existing.status === 'COMPLETED') throw new AlreadyStarted(workflowId);
     }
-    const fields = Object.entries(request.memo ?? {}).map(([name, value]) => [name, toPayloads([value])[0]!] as const);
-    return this.begin({
-      type: request.type,
-      workflowId,
-      taskQueue: request.taskQueue,
-      input: toPayloads(request.args),
-      memo: Object.fromEntries(fields),
-    });
+    return this.begin(given);
   }
 
   signal(execution: Execution, name: string, args: readonly unknown[]): void {
@@ -55,8 +62,13 @@ export class SimulatedTemporal extends Executions {
   }
 
   query(execution: Execution, name: string, args: readonly unknown[] = []): Promise<unknown> {
+    return this.queried(execution, name, toPayloads(args));
+  }
+
+  /** The same with what a client has encoded. */
+  queried(execution: Execution, name: string, args: Payload[]): Promise<unknown> {
     const { promise, resolve, reject } = deferred<unknown>();
-    execution.queries.push({ name, args: toPayloads(args), resolve, reject });
+    execution.queries.push({ name, args, resolve, reject });
     if (execution.task === 'none') this.time.after(this.random.int(1, 10), () => this.answerQueries(execution));
     return promise;
   }

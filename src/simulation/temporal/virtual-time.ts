@@ -28,14 +28,18 @@ interface Event {
 export class VirtualTime {
   readonly hosts = new AsyncLocalStorage<Host>();
   readonly start: number;
-  now: number;
   events = 0;
+  #now: number;
   #order = 0;
   readonly #heap: Event[] = [];
 
   constructor(start: number) {
     this.start = start;
-    this.now = start;
+    this.#now = start;
+  }
+
+  get now(): number {
+    return this.#now;
   }
 
   /** Runs `work` after `ms`; the returned function cancels it. */
@@ -58,7 +62,7 @@ export class VirtualTime {
       const event = pop(this.#heap);
       if (event === undefined) return false;
       if (event.cancelled) continue;
-      this.now = Math.max(this.now, event.at);
+      this.#now = Math.max(this.#now, event.at);
       this.events++;
       await event.work();
       await settled();

@@ -1,4 +1,5 @@
-import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
+import type { Sinks } from '@temporalio/workflow';
 import { CHILD_CANCELLATION, cancelledChild, type Execution } from './execution.ts';
 import { givenAgain, sortJobs, staysJoined, type Turn } from './history.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type Payload,
   type RunningActivity,
   runActivity,
+  type SinkCall,
   shapeOf,
   TaskFailure,
   textOf,
@@ -29,6 +31,8 @@ export interface WorkerOptions {
   /** By queue. */
   readonly activities: Readonly<Record<string, Readonly<Record<string, AnyActivity>>>>;
   readonly interceptors?: readonly ActivityInterceptorsFactory[];
+  /** What workflows tell, but in replays. */
+  readonly sinks?: InjectedSinks<Sinks>;
   /** How many activities of a queue it runs at a time. Default: any number. */
   readonly slots?: Readonly<Record<string, number>>;
   /** Delay of one message between worker and server, ms. */
@@ -128,6 +132,7 @@ export class Worker {
         const known = [...execution.flags, ...flags];
         const given = activations.length === 0 && again.length > 0 ? sortJobs([...again, ...next]) : next;
         const answer = await instance.activate({ at, jobs: given, isReplaying: false, historyLength, flags: known });
+        await this.#tell(answer.sinkCalls);
         activations.push({ jobs: next, commands: effective(answer.commands) });
         flags.push(...answer.flags.filter((flag) => !known.includes(flag)));
         next = within(answer.commands, execution);
@@ -147,8 +152,9 @@ export class Worker {
   ): Promise<{ ok: true; value: unknown } | { ok: false; message: string }> {
     const { instance } = await this.#instance(server, execution, execution.startedAt, []);
     let commands: readonly Command[];
+    let sinkCalls: readonly SinkCall[];
     try {
-      ({ commands } = await instance.activate({
+      ({ commands, sinkCalls } = await instance.activate({
         at: this.#options.time.now,
         jobs: [{ queryWorkflow: { queryId: 'legacy_query', queryType: name, arguments: [...args], headers: {} } }],
         isReplaying: false,
@@ -160,9 +166,15 @@ export class Worker {
       this.forget(execution);
       return { ok: false, message: (error as Error).message };
     }
+    await this.#tell(sinkCalls);
     const answer = commands.find(({ respondToQuery }) => respondToQuery)?.respondToQuery;
     if (answer?.succeeded) return { ok: true, value: fromPayload(answer.succeeded.response) };
     return { ok: false, message: answer?.failed?.message ?? 'no answer' };
+  }
+
+  async #tell(calls: readonly SinkCall[]): Promise<void> {
+    for (const { ifaceName, fnName, workflowInfo, args } of calls)
+      await this.#options.sinks?.[ifaceName]?.[fnName]?.fn(workflowInfo, ...args);
   }
 
   /** The run as it is after its turns: from memory, or by replay. `again`: jobs that are left to give together with those that arrived. */

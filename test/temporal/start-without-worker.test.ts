@@ -11,11 +11,10 @@ import { createOperations } from '../../src/ops/index.ts';
 import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
 import { openStore } from '../../src/store/index.ts';
-import { lazyConnection } from '../../worker/parts/lazy-connection.ts';
+import { type ApiRig, apiOf } from '../api/api-rig.ts';
+import { environment } from '../api/fuel-graphs-rig.ts';
 import { lookUntil } from '../rig/look-again.ts';
 import { type RunningWorker, type TemporalRig, temporalRig } from '../rig/temporal.ts';
-import { type ApiRig, apiOf } from './api-rig.ts';
-import { environment } from './fuel-graphs-rig.ts';
 
 let rig: TemporalRig;
 let system: ApiRig;
@@ -28,7 +27,7 @@ beforeAll(async () => {
   const store = await openStore(join(folder, 'store.db'));
   await store.migrate();
   const { address, namespace, client } = rig;
-  const connection = lazyConnection(address);
+  const connection = rig.connect();
   const temporal = { client, connection, namespace, address, taskQueue: rig.workflowId('queue') };
   const maas = () => {
     throw new MaasConfigurationError(['this test has no MAAS']);

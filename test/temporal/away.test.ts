@@ -10,11 +10,11 @@ import { freePort } from '../../src/platform/free-port.ts';
 import { loadSettings } from '../../src/platform/settings/load-settings.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import { type RunningApi, startApi } from '../../worker/api.ts';
+import { type Answer, type ApiRig, apiOfSite, apiWithoutTemporal, readAnswer } from '../api/api-rig.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookAgain, lookUntil } from '../rig/look-again.ts';
 import { openapiCheck } from '../rig/openapi-check.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
-import { type Answer, type ApiRig, apiOfSite, apiWithoutTemporal, readAnswer } from './api-rig.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -3,11 +3,11 @@ import { MachineStatus } from '@sitewright/maas';
 import { temporal } from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WorkerVersions } from '../../src/platform/temporal/worker-versions.ts';
+import { type Answer, type ApiRig, apiOfSite } from '../api/api-rig.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookUntil } from '../rig/look-again.ts';
 import { isServerSince, type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { bundleTestWorkflows } from '../rig/workflow-bundle.ts';
-import { type Answer, type ApiRig, apiOfSite } from './api-rig.ts';
 
 if (!isServerSince('1.30.0'))
   console.error("Temporal's pause is not tested here: `bash .ci/newest-temporal` has a server with it.");

@@ -8,12 +8,11 @@ import { createOperations } from '../../src/ops/index.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { WorkerVersions } from '../../src/platform/temporal/worker-versions.ts';
 import { openStore } from '../../src/store/index.ts';
-import { lazyConnection } from '../../worker/parts/lazy-connection.ts';
 import { startVersioned } from '../../worker/parts/worker-version.ts';
+import { type ApiRig, apiOf } from '../api/api-rig.ts';
 import { lookUntil } from '../rig/look-again.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { bundleTestWorkflows } from '../rig/workflow-bundle.ts';
-import { type ApiRig, apiOf } from './api-rig.ts';
 
 let rig: TemporalRig;
 let api: ApiRig;
@@ -24,7 +23,7 @@ beforeAll(async () => {
   await store.migrate();
   await store.sites.create({ name: 'dc1' });
   const { address, namespace, client } = rig;
-  const connection = lazyConnection(address);
+  const connection = rig.connect();
   const temporal = { client, connection, namespace, address, taskQueue: rig.taskQueue };
   const maas = () => {
     throw new Error('this test has no MAAS');

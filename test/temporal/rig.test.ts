@@ -33,6 +33,5 @@ describe('the shared dev server', () => {
     expect(typedSearchAttributes.get(SITE_NAME)).toBe('dc1');
     expect(typedSearchAttributes.get(FAILED_NODES)).toBe(3);
     await worker.stop();
-    expect(worker.worker.getState()).toBe('STOPPED');
   });
 });
