@@ -35,7 +35,7 @@ const [port, metrics] = [await freePort(), await freePort()];
 const databaseFile = join(folder, 'temporal.db');
 const server = spawn(
   binary,
-  [...devServerArguments({ databaseFile }, { port, uiPort: 'none' }), '--metrics-port', String(metrics)],
+  [...devServerArguments({ databaseFile }, { port }), '--metrics-port', String(metrics)],
   { stdio: 'ignore' },
 );
 const address = `127.0.0.1:${port}`;

@@ -105,7 +105,7 @@ export async function onFiles(folder: string): Promise<Databases> {
   const port = await freePort();
   const address = `127.0.0.1:${port}`;
   const options = ['--dynamic-config-value', `${JITTER}="1s"`];
-  const command = [binary, ...devServerArguments({ databaseFile: history }, { port, uiPort: 'none' }), ...options];
+  const command = [binary, ...devServerArguments({ databaseFile: history }, { port }), ...options];
   const server = await startProgram(
     folder,
     'temporal',

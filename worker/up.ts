@@ -218,6 +218,7 @@ async function temporalFor(
     logFile: join(folder, 'temporal.log'),
     port: Number(port),
     uiPort: uiPort === 'none' ? uiPort : { preferred: uiPort },
+    ...(ui_url === undefined ? {} : { uiNames: [new URL(ui_url).host] }),
     retentionDays: retention_days,
     ...(namespace === 'default' ? {} : { namespaces: [namespace] }),
   };
@@ -260,7 +261,10 @@ async function keepRunning(
     if (stopped || busy || isAlive(server.pid)) return;
     busy = true;
     say('temporal', 'the dev server ended: restarting it');
-    restarting = start()
+    // The guard of its Web UI gives its port back.
+    restarting = server
+      .stop()
+      .then(start)
       .then(
         (again) => {
           server = again;

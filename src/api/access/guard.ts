@@ -2,10 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { covers, type Need } from '../../core/access.ts';
 import { CREATE_TOKEN } from '../../core/next-steps.ts';
 import type { Principal, TokenOperations } from '../../ops/index.ts';
+import { changes } from '../../platform/own-pages.ts';
 import type { HttpProblem } from '../problems/http-problem.ts';
 import { RequestError } from '../problems/transport-problem.ts';
 import { readCookie, TOKEN_COOKIE } from './cookies.ts';
-import { changes, requireOwnPage } from './own-pages.ts';
+import { requireOwnPage } from './own-pages.ts';
 import { tokenFromHeaders } from './token-from-headers.ts';
 
 declare module 'fastify' {

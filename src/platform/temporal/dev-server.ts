@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
@@ -6,12 +7,13 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { given } from '../../core/data/given.ts';
-import { freePorts } from '../free-port.ts';
+import { freePort, freePorts } from '../free-port.ts';
 import { isAlive, withLock } from '../processes/lock.ts';
 import { runnableProgram } from '../threads/runnable-program.ts';
 import { probeServer } from './probe.ts';
 import { setRetentionDays } from './retention.ts';
 import { searchAttributes } from './search-attributes.ts';
+import { guardWebUi } from './web-ui-guard.ts';
 
 /** A port, or one that is used where it is free; absent: any that is free. */
 type PortChoice = number | { readonly preferred: number } | undefined;
@@ -26,17 +28,14 @@ export interface DevServerOptions {
   readonly logFile: string;
   /** gRPC port. */
   readonly port?: PortChoice;
-  /** Port of Temporal's Web UI; `none` leaves it out. */
+  /** Port of Temporal's Web UI, which this process serves through its guard; `none` leaves it out. */
   readonly uiPort?: PortChoice | 'none';
+  /** Names under which browsers reach it, e.g. through a proxy, beyond those of this machine. */
+  readonly uiNames?: readonly string[];
   /** Namespaces in addition to `default`. */
   readonly namespaces?: readonly string[];
   /** Days that all of them keep the histories of ended runs; default: the server's own, one day. */
   readonly retentionDays?: number;
-  /**
-   * `with-parent` (default): the server ends with this process, however it ends. `independent`: it runs until a call of
-   * `stop()` or a signal to its process.
-   */
-  readonly lifetime?: 'with-parent' | 'independent';
   /** Time limit until the server answers; default 60 s, for loaded machines. */
   readonly startLimitMs?: number;
 }
@@ -58,12 +57,12 @@ export interface DevServer {
 /** The server did not start; `message` has the reason and the end of its log. */
 export class DevServerError extends Error {
   override readonly name = 'DevServerError';
-  /** The port that another process has. */
-  readonly taken: 'ui' | 'other' | undefined;
+  /** Whether another process has the port. */
+  readonly isTaken: boolean;
 
-  constructor(message: string, taken?: 'ui' | 'other') {
+  constructor(message: string, isTaken = false) {
     super(message);
-    this.taken = taken;
+    this.isTaken = isTaken;
   }
 }
 
@@ -71,8 +70,8 @@ const GRACE_MS = 5_000;
 const WATCHDOG = new URL('../processes/run-with-parent.ts', import.meta.url);
 
 /**
- * Starts Temporal's dev server on the loopback address and waits until it answers. If a running server already uses the
- * database file, returns that server instead, because SQLite allows only one.
+ * Starts Temporal's dev server on the loopback address and waits until it answers. It ends with this process, however that
+ * ends. If a running server already uses the database file, returns that server instead, because SQLite allows only one.
  *
  * @throws DevServerError when it exits early or does not answer in time; no process is left running
  */
@@ -86,13 +85,12 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     if (running) return running;
     const server = await startWithFreePorts({ ...options, databaseFile: file });
     const { address, uiUrl, pid } = server;
-    const note: Note = { address, uiUrl, pid, ...(options.lifetime === 'independent' ? {} : { owner: process.pid }) };
+    const note: Note = { address, uiUrl, pid, owner: process.pid };
     await writeWhole(noteOf(file), JSON.stringify(note));
     // No one may find the server or open its file while it stops.
     const stop = (): Promise<void> =>
       withLock(`${file}.lock`, async () => {
-        if (!isAlive(pid)) return;
-        await rm(noteOf(file), { force: true });
+        if (isAlive(pid)) await rm(noteOf(file), { force: true });
         await server.stop();
       });
     return { ...server, stop };
@@ -106,11 +104,11 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
  */
 export function devServerArguments(
   options: Pick<DevServerOptions, 'databaseFile' | 'namespaces'>,
-  { port, uiPort, httpPort }: Omit<Ports, 'httpPort'> & Partial<Ports>,
+  { port, ui, httpPort }: Omit<Ports, 'httpPort'> & Partial<Ports>,
 ): string[] {
   const args = ['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)];
   if (httpPort !== undefined) args.push('--http-port', String(httpPort));
-  args.push(...(uiPort === 'none' ? ['--headless'] : ['--ui-port', String(uiPort)]));
+  args.push(...(ui === undefined ? ['--headless'] : ['--ui-ip', ui.host, '--ui-port', String(ui.port)]));
   if (options.databaseFile !== undefined) {
     // WAL with NORMAL survives a crash of the process and is 3.4 times as fast as the defaults; a power failure may
     // lose the last commits, never the file.
@@ -131,6 +129,10 @@ export function devServerArguments(
     // How often a shard of the history, of which this server has one, looks for steps to hand out. At the default (20), each
     // step of each run waits up to 50 ms once a few have been taken.
     'history.transferProcessorMaxPollRPS': 100,
+    // The same API by HTTP cannot be left out, and takes requests of any page in a browser on this machine. So it answers only
+    // to a name that no request can have; Nexus, which does not look at names, is off: nobody uses it.
+    'frontend.httpAllowedHosts': '["/"]',
+    'system.enableNexus': false,
   };
   for (const [key, value] of Object.entries(dynamic)) args.push('--dynamic-config-value', `${key}=${value}`);
   for (const { name, type } of searchAttributes) args.push('--search-attribute', `${name}=${type}`);
@@ -141,40 +143,73 @@ export function devServerArguments(
 
 /** Chooses others where another process has the ports, or takes them before the server does. */
 async function startWithFreePorts(options: DevServerOptions): Promise<DevServer> {
-  let { port, uiPort } = options;
+  const { uiPort, uiNames = [] } = options;
+  if (uiPort === 'none') return startOnFreePort(options, undefined);
+  const target = { host: hiddenAddress(), port: await freePort() };
+  const guard = await guardOn(uiPort, { target, names: uiNames });
+  try {
+    const server = await startOnFreePort(options, target);
+    guard.unref();
+    const stop = async (): Promise<void> => {
+      await guard.close();
+      await server.stop();
+    };
+    return { ...server, uiUrl: `http://127.0.0.1:${guard.port}`, stop };
+  } catch (error) {
+    await guard.close();
+    throw error;
+  }
+}
+
+/**
+ * Where the Web UI listens, which serves whoever asks: pages of other sites would have to guess the address. Only Linux has all
+ * of 127.0.0.0/8 without being told.
+ */
+const hiddenAddress = (): string =>
+  process.platform === 'linux' ? ['127', ...[1, 2, 3].map(() => randomInt(1, 255))].join('.') : '127.0.0.1';
+
+async function guardOn(
+  choice: PortChoice,
+  of: { readonly target: NonNullable<Ports['ui']>; readonly names: readonly string[] },
+): ReturnType<typeof guardWebUi> {
+  const port = typeof choice === 'object' ? choice.preferred : (choice ?? 0);
+  try {
+    return await guardWebUi({ host: '127.0.0.1', port, ...of });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    if (typeof choice === 'object') return guardOn(undefined, of);
+    throw new DevServerError(inUse(port));
+  }
+}
+
+async function startOnFreePort(options: DevServerOptions, ui: Ports['ui']): Promise<DevServer> {
+  let { port } = options;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await startOn(options, await portsFor(port, uiPort));
+      return await startOn(options, { ...(await portsFor(port)), ...given({ ui }) });
     } catch (error) {
-      const taken = error instanceof DevServerError ? error.taken : undefined;
-      if (taken === undefined || attempt === 4) throw error;
-      if (typeof (taken === 'ui' ? uiPort : port) === 'number') throw error;
-      if (taken === 'ui') uiPort = undefined;
-      else port = undefined;
+      const isTaken = error instanceof DevServerError && error.isTaken;
+      if (!isTaken || attempt === 4 || typeof port === 'number') throw error;
+      port = undefined;
     }
   }
 }
 
 interface Ports {
   readonly port: number;
-  readonly uiPort: number | 'none';
+  /** Where the Web UI listens; absent: there is none. */
+  readonly ui?: { readonly host: string; readonly port: number };
   /** Of the same API by HTTP. Nobody asks for it: an answer there proves that it is this server that answers on `port`. */
   readonly httpPort: number;
 }
 
 async function startOn(options: DevServerOptions, ports: Ports): Promise<DevServer> {
-  const { port, uiPort } = ports;
+  const { port } = ports;
   await mkdir(dirname(options.logFile), { recursive: true });
   const log = await open(options.logFile, 'a');
   const from = (await log.stat()).size;
   const command = [options.binary, ...devServerArguments(options, ports)];
-  let server: Spawned;
-  try {
-    server =
-      options.lifetime === 'independent' ? spawnIndependent(command, log.fd) : await spawnWithParent(command, log.fd);
-  } finally {
-    await log.close();
-  }
+  const server = await spawnWithParent(command, log.fd).finally(() => log.close());
 
   const address = `127.0.0.1:${port}`;
   const deadline = Date.now() + (options.startLimitMs ?? 60_000);
@@ -184,7 +219,7 @@ async function startOn(options: DevServerOptions, ports: Ports): Promise<DevServ
     const tail = written.trim().split('\n').slice(-8).join('\n');
     throw new DevServerError(
       `The Temporal dev server ${reason}. Its log, ${options.logFile}, ends with:\n${tail}`,
-      !/address already in use/i.test(tail) ? undefined : tail.includes(String(uiPort)) ? 'ui' : 'other',
+      /address already in use/i.test(tail),
     );
   };
   let problem = 'nothing answered';
@@ -203,13 +238,7 @@ async function startOn(options: DevServerOptions, ports: Ports): Promise<DevServ
     for (const namespace of ['default', ...(options.namespaces ?? [])])
       await setRetentionDays(address, namespace, options.retentionDays);
   }
-  return {
-    address,
-    ...(uiPort === 'none' ? {} : { uiUrl: `http://127.0.0.1:${uiPort}` }),
-    pid: server.pid,
-    reused: false,
-    stop: server.stop,
-  };
+  return { address, pid: server.pid, reused: false, stop: server.stop };
 }
 
 /** Whether a server answers, whatever it says. */
@@ -263,25 +292,6 @@ async function spawnWithParent(command: readonly string[], logFd: number): Promi
   };
 }
 
-function spawnIndependent(command: readonly string[], logFd: number): Spawned {
-  const [file, ...args] = command;
-  if (file === undefined) throw new Error('no command');
-  const child = spawn(file, args, { stdio: ['ignore', logFd, logFd], detached: true });
-  let failed = false;
-  child.on('error', () => {
-    failed = true;
-  });
-  child.unref();
-  const pid = child.pid ?? -1;
-  return {
-    pid,
-    hasEnded: () => failed || child.exitCode !== null || child.signalCode !== null,
-    stop: async () => {
-      if (!failed) await endProcess(pid);
-    },
-  };
-}
-
 function unref(child: ChildProcess): void {
   child.unref();
   for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref?: () => void } | null)?.unref?.();
@@ -295,12 +305,8 @@ function endNow(pid: number): void {
   }
 }
 
-/**
- * Ends a process, not necessarily our child, and resolves when it has ended.
- *
- * @throws nothing if it has already ended
- */
-export async function endProcess(pid: number): Promise<void> {
+/** Ends a process, not necessarily our child, and resolves when it has ended. */
+async function endProcess(pid: number): Promise<void> {
   if (!isAlive(pid)) return;
   process.kill(pid, 'SIGTERM');
   const deadline = Date.now() + GRACE_MS;
@@ -315,8 +321,8 @@ interface Note {
   readonly address: string;
   readonly uiUrl?: string | undefined;
   readonly pid: number;
-  /** The process it ends with; absent for an independent server. */
-  readonly owner?: number;
+  /** The process it ends with. */
+  readonly owner: number;
 }
 
 const noteOf = (databaseFile: string): string => `${databaseFile}.server.json`;
@@ -326,7 +332,7 @@ async function findRunning(databaseFile: string): Promise<DevServer | undefined>
   if (note === undefined) return undefined;
   const { address, uiUrl, pid, owner } = JSON.parse(note) as Note;
   // It still answers for a moment, but it is stopping.
-  if (owner !== undefined && !isAlive(owner)) await endProcess(pid);
+  if (!isAlive(owner)) await endProcess(pid);
   const isUsable =
     isAlive(pid) && (await probeServer(address, { namespace: 'default', limitMs: 5_000 })).status === 'ready';
   if (!isUsable) {
@@ -342,32 +348,23 @@ async function writeWhole(path: string, text: string): Promise<void> {
   await rename(aside, path);
 }
 
-async function portsFor(port: PortChoice, uiPort: PortChoice | 'none'): Promise<Ports> {
-  const any = await freePorts(3);
-  const chosen = (choice: PortChoice | 'none', other: number): number =>
-    typeof choice === 'number' ? choice : typeof choice === 'object' ? choice.preferred : other;
-  // Both are open at the same time, so that they differ.
-  const servers = [await listen(chosen(port, any[0]!), 'other'), await listen(chosen(uiPort, any[1]!), 'ui')];
-  const [first, second] = servers.map(({ port }) => port) as [number, number];
-  await Promise.all(servers.map(({ close }) => close()));
-  return { port: first, uiPort: uiPort === 'none' ? 'none' : second, httpPort: any[2]! };
+async function portsFor(choice: PortChoice): Promise<Ports> {
+  const [any, httpPort] = (await freePorts(2)) as [number, number];
+  const port = typeof choice === 'object' ? choice.preferred : (choice ?? any);
+  await checkFree(port);
+  return { port, httpPort };
 }
 
-async function listen(port: number, what: 'ui' | 'other'): Promise<{ port: number; close: () => Promise<void> }> {
+const inUse = (port: number): string => `Port ${port} is in use (address already in use); choose another or omit it.`;
+
+async function checkFree(port: number): Promise<void> {
   // A client waiting for a server on this port must not keep this check open.
   const server = createServer((socket) => socket.destroy());
   await new Promise<void>((done, fail) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = error.code === 'EADDRINUSE';
-      fail(
-        taken
-          ? new DevServerError(`Port ${port} is in use (address already in use); choose another or omit it.`, what)
-          : error,
-      );
-    });
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      fail(error.code === 'EADDRINUSE' ? new DevServerError(inUse(port), true) : error),
+    );
     server.listen(port, '127.0.0.1', done);
   });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
-  return { port: address.port, close: () => new Promise((done) => server.close(() => done())) };
+  await new Promise((done) => server.close(done));
 }

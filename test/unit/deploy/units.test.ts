@@ -58,7 +58,7 @@ describe('units of systemd', () => {
     const [, start = ''] = /^ExecStart=(.*)$/m.exec(lines.join('\n')) ?? [];
     const valuesOf = (option: string, words: readonly string[]) =>
       words.flatMap((word, at) => (word === option ? [words[at + 1]] : []));
-    const own = devServerArguments({ databaseFile: 'temporal.db' }, { port: 7233, uiPort: 'none' });
+    const own = devServerArguments({ databaseFile: 'temporal.db' }, { port: 7233 });
     const words = start.split(/\s+/).map((word) => word.replace(/^'(.*)'$/, '$1'));
     for (const option of ['--dynamic-config-value', '--sqlite-pragma'])
       expect(valuesOf(option, words).toSorted()).toEqual(valuesOf(option, own).toSorted());

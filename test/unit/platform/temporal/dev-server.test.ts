@@ -11,12 +11,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../../../src/platform/free-port.ts';
 import { isAlive } from '../../../../src/platform/processes/lock.ts';
 import { loadSettings } from '../../../../src/platform/settings/load-settings.ts';
-import {
-  type DevServer,
-  devServerArguments,
-  endProcess,
-  startDevServer,
-} from '../../../../src/platform/temporal/dev-server.ts';
+import { type DevServer, devServerArguments, startDevServer } from '../../../../src/platform/temporal/dev-server.ts';
 import { explainMissing, findTemporalBinary } from '../../../../src/platform/temporal/find-server.ts';
 import { probeServer } from '../../../../src/platform/temporal/probe.ts';
 import { retentionDays } from '../../../../src/platform/temporal/retention.ts';
@@ -264,32 +259,18 @@ exec ${binary} "$@"
     expect(isAlive(server.pid)).toBe(false);
   });
 
-  it('stays if requested, until it is ended by its id', async () => {
-    const server = await startDevServer({
-      binary,
-      logFile: join(folder, 'log'),
-      uiPort: 'none',
-      lifetime: 'independent',
-    });
-    try {
-      expect((await probeServer(server.address, { namespace: 'default', limitMs: 60_000 })).status).toBe('ready');
-    } finally {
-      await endProcess(server.pid);
-    }
-    expect(isAlive(server.pid)).toBe(false);
-  });
-
   it('is started with a file database with WAL, one partition, and all search attributes', () => {
     const args = devServerArguments(
       { databaseFile: '/d/t.db', namespaces: ['n'] },
-      { port: 1, uiPort: 2, httpPort: 3 },
+      { port: 1, ui: { host: '127.4.5.6', port: 2 }, httpPort: 3 },
     ).join(' ');
     expect(args).toBe(
-      'server start-dev --ip 127.0.0.1 --port 1 --http-port 3 --ui-port 2 --db-filename /d/t.db' +
+      'server start-dev --ip 127.0.0.1 --port 1 --http-port 3 --ui-ip 127.4.5.6 --ui-port 2 --db-filename /d/t.db' +
         ' --sqlite-pragma journal_mode=WAL --sqlite-pragma synchronous=NORMAL' +
         ' --dynamic-config-value matching.numTaskqueueReadPartitions=1 --dynamic-config-value matching.numTaskqueueWritePartitions=1' +
         ' --dynamic-config-value matching.updateAckInterval="5m" --dynamic-config-value frontend.namespaceCount=5000' +
         ' --dynamic-config-value history.MaxBufferedQueryCount=100 --dynamic-config-value history.transferProcessorMaxPollRPS=100' +
+        ' --dynamic-config-value frontend.httpAllowedHosts=["/"] --dynamic-config-value system.enableNexus=false' +
         ' --search-attribute SiteName=Keyword --search-attribute RunPhase=Keyword --search-attribute GraphType=Keyword' +
         ' --search-attribute FailedNodes=Int --search-attribute StartedBy=Keyword --namespace n --log-level warn --log-format json',
     );
