@@ -10,6 +10,7 @@ import { AgentPresence, createOperations, type Operations, openReader, tagExtens
 import { followFiles } from '../src/platform/files/follow-files.ts';
 import { readSettingFile } from '../src/platform/files/setting-file.ts';
 import { programVersion } from '../src/platform/installation.ts';
+import { noteAddress } from '../src/platform/local-access.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { ApiMetrics } from '../src/platform/telemetry/metrics.ts';
@@ -19,6 +20,7 @@ import { startGateway } from './gateway.ts';
 import { encryptionOf, isLoopback, startCodecEndpoint } from './parts/encryption.ts';
 import { lazyLink } from './parts/lazy-connection.ts';
 import { cannotListen, ListenError } from './parts/listen-error.ts';
+import { keepLocalToken } from './parts/local-token.ts';
 import { observeMaas } from './parts/metrics.ts';
 import { archiveIntakeOf, archiveLimitsOf, masterAddress, secretsOf, taskLogs } from './parts/of-settings.ts';
 import { openIdOf } from './parts/openid.ts';
@@ -132,6 +134,8 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       }),
     });
     if (settings.packages.base_release === 'on') await installBase(operations, log);
+    const { local_token_file: localTokenFile } = settings.access;
+    if (tokensOn && localTokenFile !== undefined) await keepLocalToken(localTokenFile, operations.tokens);
     const api = await createApi(operations, {
       log,
       version: programVersion(),
@@ -173,6 +177,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       );
     }
     if (tokensOn) await warnWithoutTokens(operations, log);
+    if (tokensOn && localTokenFile !== undefined) closing.push(noteAddress(localTokenFile, url));
     let stopped: Promise<void> | undefined;
     const done = new Promise<void>((resolve) => {
       closing.unshift(async () => resolve());

@@ -3,6 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { given } from '../src/core/data/given.ts';
+import { readPrivate } from '../src/platform/files/private-file.ts';
 import { isAlive, withLock } from '../src/platform/processes/lock.ts';
 import { loadSettings } from '../src/platform/settings/load-settings.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
@@ -17,6 +18,8 @@ import { ListenError } from './parts/listen-error.ts';
 export interface DemoSystem {
   readonly folder: string;
   readonly apiUrl: string;
+  /** Of the user who runs the demo. */
+  readonly token: string;
   readonly temporalAddress: string;
   readonly temporalUiUrl: string | undefined;
   readonly simulatorUrl: string;
@@ -90,6 +93,8 @@ export async function startDemo(options: DemoOptions, say: (line: string) => voi
         SITEWRIGHT_MAAS_POLL_MIN_SECONDS: '0.5',
         SITEWRIGHT_API_PORT: String(apiPort),
         SITEWRIGHT_LOG_LEVEL: 'warn',
+        SITEWRIGHT_ACCESS_TOKENS: 'on',
+        SITEWRIGHT_ACCESS_LOCAL_TOKEN_FILE: join(folder, 'token'),
       });
     const settings = settingsWith(API_PORT);
     const log: Logger = createLogger(settings.log, 'demo');
@@ -105,6 +110,7 @@ export async function startDemo(options: DemoOptions, say: (line: string) => voi
     return {
       folder,
       apiUrl: api.url,
+      token: readPrivate(join(folder, 'token'))?.trim() ?? '',
       temporalAddress: server.address,
       temporalUiUrl: server.uiUrl,
       simulatorUrl: simulator.url,

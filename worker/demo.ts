@@ -9,6 +9,7 @@ import { reportText } from '../src/cli/views/report.ts';
 import type { RunReport } from '../src/core/site-run/index.ts';
 import { counted } from '../src/core/text/text.ts';
 import { loadSite, readDocumentFiles } from '../src/documents/index.ts';
+import { openOwnFolder } from '../src/platform/files/own-folder.ts';
 import { installationFile, isCheckout } from '../src/platform/installation.ts';
 import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.ts';
 import { type DemoSystem, startDemo } from './demo-system.ts';
@@ -43,6 +44,7 @@ export async function runDemo(terminal: Terminal, { keep }: DemoFlags): Promise<
 
   say(strong('Sitewright demo: starting'));
   const base = join(isCheckout() ? root : terminal.cwd, '.sitewright');
+  const giveUmaskBack = openOwnFolder(base);
   const system = await startDemo({ base, binary: found.path, hosts, failing: [FAILING], unhurried: keep }, say);
   try {
     // Show the command as the user can type it.
@@ -68,6 +70,7 @@ export async function runDemo(terminal: Terminal, { keep }: DemoFlags): Promise<
   } finally {
     say('Stopping.');
     await system.stop();
+    giveUmaskBack();
   }
 }
 
@@ -83,7 +86,7 @@ async function deploy(
   { say, strong }: Voice,
   signal: AbortSignal,
 ): Promise<RunReport | null> {
-  const api = new ApiClient({ url: system.apiUrl, user: 'demo' });
+  const api = new ApiClient({ url: system.apiUrl, token: system.token });
   await api.sites.create({ name: SITE }).catch((error: unknown) => {
     // There from an earlier demo.
     if (!(error instanceof CliError) || error.problem.code !== 'conflict') throw error;
@@ -93,7 +96,7 @@ async function deploy(
   const run = await api.sites.start(SITE, { kind: 'deploy_site', started_by: 'demo', reason: 'demo' });
 
   say();
-  say(`${strong('Web page')}         ${system.apiUrl}/`);
+  say(`${strong('Web page')}         ${system.apiUrl}/#token=${system.token}`);
   say(`${strong('API')}              ${system.apiUrl}/docs`);
   if (system.temporalUiUrl) say(`${strong('Temporal Web UI')}  ${system.temporalUiUrl}`);
   say(`${strong('This run')}         ${run.temporal_url ?? `${system.apiUrl}/api/v1/runs/${run.id}`}`);

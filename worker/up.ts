@@ -7,6 +7,8 @@ import { CliError } from '../src/cli/problem.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { paintFor } from '../src/cli/views/paint.ts';
 import { given } from '../src/core/data/given.ts';
+import { openOwnFolder } from '../src/platform/files/own-folder.ts';
+import { readPrivate } from '../src/platform/files/private-file.ts';
 import { freePort } from '../src/platform/free-port.ts';
 import { isAlive, withLock } from '../src/platform/processes/lock.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
@@ -26,6 +28,11 @@ import { NeverReady, type SupervisedChild, supervise } from './parts/supervised-
 interface UpOptions {
   readonly startTemporal: boolean;
   readonly simulateMaas: boolean;
+  /**
+   * `own`: the API requires tokens, and `up` keeps one for its user; `off`: it requires none; `set`: as the settings say, with
+   * tokens of their users.
+   */
+  readonly tokens: 'own' | 'off' | 'set';
   /** Content of a simulated MAAS at its first start: a JSON seed, or documents whose nodes become machines. */
   readonly maasSeed?: string;
   /** Settings file to pass on. */
@@ -35,7 +42,7 @@ interface UpOptions {
   /** What is known of other systems: the one at an address, and what to tell whoever starts an empty one beside it. */
   readonly others: {
     at(host: string, port: number): Promise<{ readonly text: string } | undefined>;
-    warning(own: string, sharesTemporal: boolean): Promise<string | undefined>;
+    warning(own: string, sharesTemporal: boolean, token: string | undefined): Promise<string | undefined>;
   };
 }
 
@@ -55,11 +62,16 @@ const SIMULATED_PACE = { commission_ms: 3_000, deploy_ms: 6_000, release_ms: 1_0
 export async function runAll(terminal: Terminal, settings: Settings, options: UpOptions): Promise<ExitCode> {
   const folder = resolve(terminal.cwd, FOLDER);
   await refuseTakenPort(settings, options.others);
-  return withLock(join(folder, LOCK), () => runIn(folder, terminal, settings, options), {
-    onWait: (holder) => {
-      throw alreadyUp(folder, holder);
-    },
-  });
+  const giveUmaskBack = openOwnFolder(folder);
+  try {
+    return await withLock(join(folder, LOCK), () => runIn(folder, terminal, settings, options), {
+      onWait: (holder) => {
+        throw alreadyUp(folder, holder);
+      },
+    });
+  } finally {
+    giveUmaskBack();
+  }
 }
 
 /** A second system on this machine must not start its worker, which would take work of the first one. */
@@ -104,6 +116,9 @@ async function runIn(folder: string, terminal: Terminal, settings: Settings, opt
   try {
     const env: NodeJS.ProcessEnv = { ...terminal.env };
     if (options.config !== undefined) env.SITEWRIGHT_CONFIG = resolve(terminal.cwd, options.config);
+    const tokenFile = options.tokens === 'own' ? join(folder, 'token') : undefined;
+    if (tokenFile !== undefined) env.SITEWRIGHT_ACCESS_LOCAL_TOKEN_FILE = tokenFile;
+    if (options.tokens !== 'set') env.SITEWRIGHT_ACCESS_TOKENS = options.tokens === 'own' ? 'on' : 'off';
     if (!options.hasStateFolder) env.SITEWRIGHT_AGENT_STATE_DIR = join(folder, 'agent');
     const server = await Promise.race([temporalFor(settings, options, folder, say), untilInterrupted]);
     // A server that is still starting stops with this process.
@@ -141,8 +156,14 @@ async function runIn(folder: string, terminal: Terminal, settings: Settings, opt
     const worker = run('worker', ['worker'], /^worker ready/);
     const all = await Promise.race([Promise.all([api.ready, worker.ready]), untilInterrupted]);
     if (all !== 'interrupted') {
-      terminal.out(overview(all[0], server, settings, maasUrl));
-      const warning = await options.others.warning(all[0], sharesTemporal);
+      const token = tokenFile === undefined ? undefined : readPrivate(tokenFile)?.trim();
+      terminal.out(overview(all[0], server, settings, maasUrl, token));
+      if (options.tokens === 'off')
+        say(
+          'warning',
+          'tokens are off: every user and program of this machine may use this system as an admin, and run commands as you',
+        );
+      const warning = await options.others.warning(all[0], sharesTemporal, token);
       if (warning !== undefined) say('warning', warning);
       await untilInterrupted;
     }
@@ -293,11 +314,13 @@ function overview(
   server: Pick<DevServer, 'uiUrl'> | undefined,
   settings: Settings,
   maasUrl: string | undefined,
+  token: string | undefined,
 ): string {
   const ui = server?.uiUrl ?? settings.temporal.ui_url;
   const lines = [
     '',
-    `  Web page      ${apiUrl}/`,
+    // What follows the # is sent to no server; the page exchanges it for its cookie.
+    `  Web page      ${apiUrl}/${token === undefined ? '' : `#token=${token}`}`,
     `  API           ${apiUrl}  (docs: ${apiUrl}/docs)`,
     `  Temporal UI   ${ui ?? 'not known: set temporal.ui_url'}`,
     `  MAAS          ${maasUrl ?? 'not set: set maas.url, or start with --simulate-maas'}`,

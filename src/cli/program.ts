@@ -123,7 +123,7 @@ const globalOptions = (program: CliCommand): CliCommand =>
     )
     .option(
       '--token-file <file>',
-      'file with the token for the API, mode 600 (default: SITEWRIGHT_TOKEN, else of the context, else ‘sitewright login’)',
+      'file with the token for the API, mode 600 (default: SITEWRIGHT_TOKEN, else of the context, ‘sitewright login’ or ‘up’)',
     )
     .option('--no-color', 'no colours; NO_COLOR in the environment does the same')
     .option('--all', 'show every problem, not only the first of each kind');

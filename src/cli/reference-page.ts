@@ -33,7 +33,9 @@ null is none. An outcome is \`success\` (default), \`failure\`, \`timeout\` or \
   tag: '[Tags](tags.md) place tasks on nodes.',
   'yaql eval': '[YAQL](yaql.md) describes the language, [data for expressions](expression-data.md) what it sees.',
   up: `Data is kept in \`.sitewright/\` of the working directory, for one \`up\` at a time. A process that dies is restarted; Ctrl-C ends all
-of them in order.`,
+of them in order. Only you can read that folder. Unless \`access.tokens\` is set, the API requires a token, which \`up\` keeps in \`.sitewright/token\`: the
+link that it prints signs the browser in, and commands in that folder or below it send the token without being told. With \`--no-token\`, or
+\`access.tokens: off\`, every user of the machine may use the system as an admin, and run commands as you ([access](../how-to/access.md)).`,
   'worker drain': 'See [upgrade](../how-to/upgrade.md). It may be interrupted and repeated.',
   'maas simulate': `With \`--machines containers\` each deployed machine is a container with systemd and cloud-init, with the host name, addresses and
 MAC that it has in MAAS. That needs Linux, root, podman, runc, debootstrap and \`containernetworking-plugins\`, and cannot be combined with

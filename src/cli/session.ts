@@ -39,7 +39,8 @@ export function createSession(terminal: Terminal, flags: () => GlobalFlags): Ses
       trustingFetch(terminal, context?.ca_file),
       import('./client.ts'),
     ]);
-    const token = typed ?? (await import('./saved-sessions.ts')).savedSessions(terminal).of(url);
+    const saved = async () => (await import('./saved-sessions.ts')).savedSessions(terminal).of(url);
+    const token = typed ?? (await saved()) ?? (await import('./local-token.ts')).localToken(terminal, url);
     const user = userOf(terminal);
     return new ApiClient({
       url,

@@ -13,9 +13,10 @@ interface AnsweringSystem {
 }
 
 /** The system whose API answers at an address; undefined if none does. */
-export async function systemAt(url: string): Promise<AnsweringSystem | undefined> {
+export async function systemAt(url: string, token?: string): Promise<AnsweringSystem | undefined> {
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const get = async (path: string): Promise<Record<string, unknown> | undefined> => {
-    const answer = await fetch(`${url}/api/v1/${path}`, { signal: AbortSignal.timeout(LIMIT_MS) }).catch(
+    const answer = await fetch(`${url}/api/v1/${path}`, { headers, signal: AbortSignal.timeout(LIMIT_MS) }).catch(
       () => undefined,
     );
     return answer?.ok ? ((await answer.json().catch(() => undefined)) as Record<string, unknown>) : undefined;
@@ -36,8 +37,9 @@ export async function warningBeside(
   own: string,
   { env }: Pick<Terminal, 'env'>,
   sharesTemporal: boolean,
+  token?: string,
 ): Promise<string | undefined> {
-  const here = await systemAt(own);
+  const here = await systemAt(own, token);
   if (here?.empty !== true) return undefined;
   const { current, contexts } = savedContexts({ env }).all();
   const places = [
@@ -45,7 +47,7 @@ export async function warningBeside(
     ...(env.SITEWRIGHT_API ? [env.SITEWRIGHT_API] : []),
     ...(current === undefined ? [] : [contexts.get(current)?.url ?? own]),
   ];
-  const others = await Promise.all([...new Set(places)].filter((url) => url !== own).map(systemAt));
+  const others = await Promise.all([...new Set(places)].filter((url) => url !== own).map((url) => systemAt(url)));
   const [other] = others.filter((one) => one !== undefined);
   if (other === undefined && !sharesTemporal) return undefined;
   const which =

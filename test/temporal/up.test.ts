@@ -1,5 +1,15 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -110,6 +120,9 @@ const isAlive = (pid: number): boolean => {
 it('up runs everything, replaces a dead worker, and ends all of it on SIGTERM', async () => {
   const machines = [{ hostname: 'n1', status: 0, power_type: 'ipmi' }];
   writeFileSync(join(folder, 'seed.json'), JSON.stringify({ machines }));
+  // What an earlier version left is closed as well.
+  mkdirSync(join(folder, '.sitewright', 'earlier'), { recursive: true });
+  writeFileSync(join(folder, '.sitewright', 'earlier', 'file'), '');
   const port = await freePort();
   tree = new Tree(['--simulate-maas', '--maas-seed', 'seed.json'], {
     SITEWRIGHT_TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
@@ -117,7 +130,7 @@ it('up runs everything, replaces a dead worker, and ends all of it on SIGTERM', 
     SITEWRIGHT_TEMPORAL_RETENTION_DAYS: '9',
     TEMPORAL_CLI: inject('temporalBinary'),
   });
-  await tree.said(/^ {2}Web page +http:\S+\/$/);
+  await tree.said(/^ {2}Web page +http:\S+\/#token=swt_\S+$/);
   const api = await tree.said(/^ {2}API +(http:\S+)/);
   const pids = descendants(tree.child.pid!);
   // The dev server, MAAS, the API and the worker, each below a watchdog.
@@ -128,11 +141,23 @@ it('up runs everything, replaces a dead worker, and ends all of it on SIGTERM', 
   expect(await retentionDays(connection, 'default')).toBe(9);
   await connection.close();
 
+  // Nobody else of this machine reads runs in Temporal's database, or what the model of MAAS keeps.
+  const kept = join(folder, '.sitewright');
+  const all = readdirSync(kept, { recursive: true, withFileTypes: true }).map((entry) =>
+    join(entry.parentPath, entry.name),
+  );
+  expect(all).toContain(join(kept, 'temporal.db'));
+  expect(all).toContain(join(kept, 'maas.jsonl'));
+  const open = [kept, ...all].filter((path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0);
+  expect(open).toEqual([]);
+
   // By default, agents of this host keep their journals here and not in the system's folders.
   expect(existsSync(join(folder, '.sitewright', 'agent'))).toBe(true);
   const health = (await (await fetch(`${api}/api/v1/health`)).json()) as { ok: boolean };
   expect(health.ok).toBe(true);
-  const check = (await (await fetch(`${api}/api/v1/maas/check`)).json()) as { machines: unknown };
+  const token = readFileSync(join(folder, '.sitewright', 'token'), 'utf8').trim();
+  const headers = { authorization: `Bearer ${token}` };
+  const check = (await (await fetch(`${api}/api/v1/maas/check`, { headers })).json()) as { machines: unknown };
   expect(check.machines).toEqual([{ status: 0, name: 'New', count: 1 }]);
 
   const [worker] = pids.find(
@@ -142,11 +167,59 @@ it('up runs everything, replaces a dead worker, and ends all of it on SIGTERM', 
   await tree.said(/^worker +ended \(SIGKILL\): restarting/);
   await tree.said(/^worker +worker ready/, 2);
 
-  const all = [...pids, ...descendants(tree.child.pid!)];
+  const processes = [...pids, ...descendants(tree.child.pid!)];
   tree.child.kill('SIGTERM');
   expect(await tree.ended).toBe(0);
   expect(tree.text).toMatch(/everything has stopped$/);
-  expect(all.filter(([pid]) => isAlive(pid))).toEqual([]);
+  expect(processes.filter(([pid]) => isAlive(pid))).toEqual([]);
+});
+
+it('up is for its user alone: its command line and its link have the token, others and its successor on the port get none', async () => {
+  const port = await freePort();
+  const env = { SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'), SITEWRIGHT_API_PORT: String(port) };
+  tree = new Tree([], env);
+  const link = await tree.said(/^ {2}Web page +(\S+)$/);
+  const api = `http://127.0.0.1:${port}`;
+  expect((await fetch(`${api}/api/v1/sites`)).status).toBe(401);
+  const file = join(folder, '.sitewright', 'token');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const token = readFileSync(file, 'utf8').trim();
+  expect(link).toBe(`${api}/#token=${token}`);
+
+  // Nothing has to be typed, in the folder of `up` and below it.
+  const typed = { ...env, SITEWRIGHT_API: api, HOME: folder, USER: 'someone' };
+  mkdirSync(join(folder, 'below'));
+  for (const cwd of [folder, join(folder, 'below')])
+    expect(await cli(['site', 'list'], { env: typed, cwd })).toMatchObject({ code: 0 });
+  expect(await cli(['site', 'list'], { env: typed, cwd: tmpdir() })).toMatchObject({ code: 6 });
+  // The next start keeps it.
+  await tree.end();
+  tree = new Tree([], env);
+  expect(await tree.said(/^ {2}Web page +(\S+)$/)).toBe(link);
+  await tree.end();
+
+  const seen: unknown[] = [];
+  const successor = createHttpServer((request, response) => {
+    seen.push(request.headers.authorization);
+    response.writeHead(401).end();
+  });
+  await new Promise<void>((done) => successor.listen(port, '127.0.0.1', done));
+  await cli(['site', 'list'], { env: typed, cwd: folder });
+  successor.close();
+  expect(seen.length).toBeGreaterThan(0);
+  expect(seen.filter((one) => one !== undefined)).toEqual([]);
+});
+
+it.each([
+  ['by an option', ['--no-token'], {}],
+  ['by the settings', [], { SITEWRIGHT_ACCESS_TOKENS: 'off' }],
+])('up asks for no token if it is told so, %s, and says what that opens', async (_how, args, more) => {
+  const env = { SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'), SITEWRIGHT_API_PORT: '0', ...more };
+  tree = new Tree(args, env);
+  const api = await tree.said(/^ {2}API +(http:\S+)/);
+  await tree.said(/^warning +tokens are off: (.*)/);
+  expect((await fetch(`${api}/api/v1/sites`)).status).toBe(200);
+  expect(existsSync(join(folder, '.sitewright', 'token'))).toBe(false);
 });
 
 it('up that is killed leaves no process behind', async () => {

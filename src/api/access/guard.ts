@@ -107,7 +107,7 @@ export function refusalOf(caller: Caller, need: Need): HttpProblem | undefined {
     return {
       code: 'unauthenticated',
       message: caller.why,
-      hint: `Send 'Authorization: Bearer TOKEN'; the CLI takes SITEWRIGHT_TOKEN or --token-file. 'sitewright login' signs in where a provider is configured. An admin creates tokens with '${CREATE_TOKEN}', the first one with 'sitewright token bootstrap'.`,
+      hint: `Send 'Authorization: Bearer TOKEN'; the CLI takes SITEWRIGHT_TOKEN or --token-file, and in the folder of 'sitewright up' the token that this keeps there. 'sitewright login' signs in where a provider is configured. An admin creates tokens with '${CREATE_TOKEN}', the first one with 'sitewright token bootstrap'.`,
     };
   const { kind, name, role } = caller.principal;
   if (covers(role, need)) return undefined;

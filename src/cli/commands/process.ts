@@ -6,6 +6,7 @@ import type { Session } from '../session.ts';
 
 interface UpFlags {
   readonly temporal: boolean;
+  readonly token: boolean;
   readonly simulateMaas?: boolean;
   readonly maasSeed?: string;
 }
@@ -18,12 +19,14 @@ export function registerProcesses(program: CliCommand, session: Session): void {
     .verb('up', 'Run everything: Temporal dev server if none answers, API, worker; Ctrl-C stops all of it')
     .example('--simulate-maas')
     .option('--no-temporal', 'start no Temporal server: one must answer at temporal.address')
+    .option('--no-token', 'require no token: every user of this machine may use this system as an admin')
     .option('--simulate-maas', 'run a model of MAAS too, and use it')
     .option('--maas-seed <path>', 'documents whose nodes become bare machines in the model of MAAS, or a JSON seed')
     .action(async (flags: UpFlags) => {
       if (flags.maasSeed !== undefined && !flags.simulateMaas)
         throw usageError('--maas-seed is for the model of MAAS', 'Add --simulate-maas.');
       const { settings, origins } = await session.settings();
+      const isSet = (path: string): boolean => origins.get(path)?.from !== 'default';
       const [{ runAll }, { systemAt, warningBeside }] = await Promise.all([
         import('../../../worker/up.ts'),
         import('../system-beside.ts'),
@@ -31,11 +34,17 @@ export function registerProcesses(program: CliCommand, session: Session): void {
       const { config } = session.flags();
       process.exitCode = await runAll(terminal, settings, {
         startTemporal: flags.temporal,
-        hasStateFolder: origins.get('agent.state_dir')?.from !== 'default',
+        hasStateFolder: isSet('agent.state_dir'),
         simulateMaas: flags.simulateMaas === true,
+        tokens:
+          !flags.token || (isSet('access.tokens') && settings.access.tokens === 'off')
+            ? 'off'
+            : isSet('access.tokens')
+              ? 'set'
+              : 'own',
         others: {
           at: (host, port) => systemAt(addressOf(host, port)),
-          warning: (own, sharesTemporal) => warningBeside(own, terminal, sharesTemporal),
+          warning: (own, sharesTemporal, token) => warningBeside(own, terminal, sharesTemporal, token),
         },
         ...given({ maasSeed: flags.maasSeed, config }),
       });

@@ -86,7 +86,7 @@ async function readHolder(path: string): Promise<number | 'dead' | 'gone'> {
 }
 
 /** The boot and the moment in which a process started. Undefined where there is no Linux /proc. */
-function startOf(pid: number): string | undefined {
+export function startOf(pid: number): string | undefined {
   const start = readProcess(pid)?.startTime;
   return start === undefined ? undefined : `${readBootId()} ${start}`;
 }

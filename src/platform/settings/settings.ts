@@ -147,6 +147,11 @@ export const settingsSchema = z.strictObject({
       .describe(
         'Whether the API requires tokens (docs/how-to/access.md). If off, it listens only on the loopback address.',
       ),
+    local_token_file: filePath
+      .optional()
+      .describe(
+        'File in which the API keeps an admin token for the user who runs it, made at its first start; their command line below that folder finds it. With `access.tokens` only. None: no such token. `up` sets it unless `access.tokens` is set.',
+      ),
     approval_by_another: z
       .enum(['off', 'on'])
       .default('off')

@@ -9,6 +9,7 @@ import { isText, submitted } from './ask.tsx';
 import { actorName, hasToken, learnWhoWeAre, me } from './identity.ts';
 import { Palette } from './palette.tsx';
 import { notice, Problem, Title, type View } from './parts.tsx';
+import { isOnThisMachine, signInByLink } from './printed-link.ts';
 import { followLinks, place } from './router.ts';
 import { obeyShortcuts, paletteOpen } from './shortcuts.ts';
 import { awaySince, problemOf, silentSince, staleSince, watchLists } from './store.ts';
@@ -263,6 +264,12 @@ function SignIn({ refused }: { readonly refused: SignInAsked['detail'] }) {
           <>
             <p>{login === null ? 'This API requires a token.' : 'Or use a token.'} An admin creates one with:</p>
             <pre>sitewright token create --name NAME --role operator</pre>
+            {isOnThisMachine() && (
+              <p>
+                If you started it with ‘sitewright up’, open the link that it printed; its token is in
+                .sitewright/token.
+              </p>
+            )}
           </>
         ) : (
           <Problem of={{ ...problem, hint: 'It may be mistyped, expired or revoked. Ask an admin for another.' }} />
@@ -282,6 +289,7 @@ function SignIn({ refused }: { readonly refused: SignInAsked['detail'] }) {
   );
 }
 
+await signInByLink();
 const root = document.getElementById('page') ?? document.body;
 root.textContent = '';
 render(<Page />, root);
