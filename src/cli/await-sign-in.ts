@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { programCode } from '../platform/secrets/program-code.ts';
 
 /** Result from the browser: a code, or why there is none. */
 type SignInAnswer = { readonly code: string } | { readonly error: string };
@@ -9,6 +10,8 @@ type SignInAnswer = { readonly code: string } | { readonly error: string };
 interface AwaitedSignIn {
   /** Query for the API's login address. */
   readonly query: string;
+  /** What the page shows that asks whether this program may be signed in. */
+  readonly code: string;
   /** The secret to exchange the code with; it never leaves this process before. */
   readonly verifier: string;
   /** Resolves when the browser comes back. Rejects when aborted. */
@@ -41,6 +44,7 @@ export async function awaitSignIn(): Promise<AwaitedSignIn> {
   });
   return {
     query: new URLSearchParams({ port: String(port), challenge, state }).toString(),
+    code: programCode(challenge),
     verifier,
     answer: (signal) =>
       Promise.race([

@@ -123,10 +123,15 @@ export class SmallBrowser {
       }
       const page = await answer.text();
       const [, action] = /<form[^>]*action="([^"]+)"/.exec(page) ?? [];
+      const { origin } = at;
       if (action === undefined) throw new Error(`${answer.status} at ${at.href}: ${page.slice(0, 400)}`);
       const [, prompt = ''] = /name="prompt" value="([^"]+)"/.exec(page) ?? [];
       at = new URL(action, at);
-      init = { method: 'POST', body: new URLSearchParams({ prompt, login: user, password: 'any' }) };
+      init = {
+        method: 'POST',
+        headers: { origin },
+        body: new URLSearchParams({ prompt, login: user, password: 'any' }),
+      };
     }
     throw new Error(`still signing in at ${at.href}`);
   }

@@ -1,8 +1,12 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ROLES, type Role } from '../../src/core/access.ts';
 import { tokenOperations } from '../../src/ops/tokens.ts';
 import { freePort } from '../../src/platform/free-port.ts';
+import { programCode } from '../../src/platform/secrets/program-code.ts';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';
 import { environment } from '../api/fuel-graphs-rig.ts';
 import { apiSignIn, type OpenIdProviderRig, openIdProviderRig } from '../rig/openid-provider.ts';
@@ -67,6 +71,16 @@ describePage('the page of an API with tokens', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
+  it('the link that `up` prints signs in, and leaves the address bar', async () => {
+    const page = await at(`/clusters#token=${secrets.admin}`);
+    await page.getByRole('link', { name: 'prod' }).waitFor();
+    expect(page.url()).toBe(`${origin}/clusters`);
+    const [cookie] = await page.context().cookies();
+    expect(cookie).toMatchObject({ value: secrets.admin, httpOnly: true });
+    const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');
+    expect(kept).not.toContain('swt_');
+  });
+
   it('a user signs in through the provider of the organization, and out', async () => {
     const context = await browser.newContext();
     const page = await patientPage(context);
@@ -87,6 +101,31 @@ describePage('the page of an API with tokens', () => {
     await page.goto(`${origin}/?sign_in=no-role`);
     await page.getByRole('alert').getByText('none of your groups has a role here').waitFor();
     await context.close();
+  });
+
+  it('a program on this machine is signed in once its user has confirmed its code', async () => {
+    const received: string[] = [];
+    const program = createServer((request, response) => {
+      received.push(request.url ?? '');
+      response.end('You are signed in');
+    }).listen(0, '127.0.0.1');
+    await once(program, 'listening');
+    const { port } = program.address() as AddressInfo;
+    const challenge = 'c'.repeat(43);
+    const context = await browser.newContext();
+    const page = await patientPage(context);
+    await page.goto(`${origin}/auth/login?port=${port}&challenge=${challenge}&state=abc`);
+    await page.locator('input[name=login]').fill('nina');
+    await page.locator('input[name=password]').fill('any');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText(programCode(challenge)).waitFor();
+    expect(received).toEqual([]);
+    await page.getByRole('button', { name: 'Sign in this program' }).click();
+    await page.getByText('You are signed in').waitFor();
+    expect(received[0]).toMatch(/^\/\?code=[\w-]+&state=abc$/);
+    await context.close();
+    program.close();
   });
 
   it('the audit names the token, and a refused action lists the roles that may do it', async () => {

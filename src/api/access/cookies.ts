@@ -4,7 +4,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** A cookie that no script can read. */
 interface PrivateCookie {
-  readonly name: 'sitewright' | 'sitewright-sign-in';
+  readonly name: 'sitewright' | 'sitewright-sign-in' | 'sitewright-program';
   /** `Lax`: also sent when another site sends the browser here. */
   readonly sameSite: 'Strict' | 'Lax';
 }
@@ -13,6 +13,9 @@ interface PrivateCookie {
 export const TOKEN_COOKIE: PrivateCookie = { name: 'sitewright', sameSite: 'Strict' };
 /** Holds a sign-in between the request to the provider and its answer. */
 export const SIGN_IN_COOKIE: PrivateCookie = { name: 'sitewright-sign-in', sameSite: 'Lax' };
+
+/** Holds the question whether a program may be signed in. The browser comes to it from the provider. */
+export const PROGRAM_COOKIE: PrivateCookie = { name: 'sitewright-program', sameSite: 'Lax' };
 
 /** Only this host can set a cookie with this prefix, and only over TLS. */
 const SECURE_PREFIX = '__Host-';

@@ -2,8 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { SignInFailure } from '../../core/words.ts';
 import { type SignIn, SignInError, type TokenOperations } from '../../ops/index.ts';
-import { clearCookie, readCookie, SIGN_IN_COOKIE, TOKEN_COOKIE, writeCookie } from './cookies.ts';
-import type { SignInCodes } from './sign-in-codes.ts';
+import { clearCookie, PROGRAM_COOKIE, readCookie, SIGN_IN_COOKIE, TOKEN_COOKIE, writeCookie } from './cookies.ts';
+import { requireOwnPage } from './own-pages.ts';
+import { programPage } from './program-page.ts';
+import type { SignInCodes, WaitingProgram } from './sign-in-codes.ts';
 
 /** Sign-in through an OpenID provider, as this API offers it. */
 export interface ApiSignIn {
@@ -15,6 +17,8 @@ export interface ApiSignIn {
 
 export const LOGIN_PATH = '/auth/login';
 export const CALLBACK_PATH = '/auth/callback';
+/** Asks whether a program may be signed in. */
+const PROGRAM_PATH = '/auth/program';
 
 /** A path of this host: `//other.example` and `/\other.example` lead elsewhere. */
 const pagePath = z
@@ -84,11 +88,35 @@ export function serveSignIn(
       const { pending, to } = kept;
       const query = request.url.slice(CALLBACK_PATH.length);
       const user = await signIn.finish(new URL(`${pageUrl}${CALLBACK_PATH}${query}`), pending);
-      if ('port' in to) return programUrl(to, { code: codes.add(user, to.challenge) });
+      if ('port' in to) {
+        const question = codes.questions.add({ user, program: to });
+        writeCookie(reply, PROGRAM_COOKIE, question, { secure, maxAge: SIGN_IN_SECONDS });
+        return PROGRAM_PATH;
+      }
       const { token } = await tokens.startSession(user, sessionHours);
       writeCookie(reply, TOKEN_COOKIE, token, { secure, maxAge: sessionHours * 3_600 });
       return to.return_to;
     });
+  });
+
+  const questionOf = ({ headers }: FastifyRequest): string => readCookie(headers, PROGRAM_COOKIE, { secure }) ?? '';
+  const expired = failureUrl({ return_to: '/' }, 'expired');
+
+  app.get(PROGRAM_PATH, { schema: { hide: true } }, (request, reply) => {
+    const asked = codes.questions.look(questionOf(request));
+    return asked === undefined ? reply.redirect(expired, 303) : programPage(reply, asked);
+  });
+
+  // Answered by a form, which has nothing to say but that it was sent.
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, async () => undefined);
+  app.post(PROGRAM_PATH, { schema: { hide: true } }, (request, reply) => {
+    requireOwnPage(request);
+    const asked = codes.questions.take(questionOf(request));
+    clearCookie(reply, PROGRAM_COOKIE);
+    void reply.header('referrer-policy', 'no-referrer');
+    if (asked === undefined) return reply.redirect(expired, 303);
+    const { user, program } = asked;
+    return reply.redirect(programUrl(program, { code: codes.add(user, program.challenge) }), 303);
   });
 }
 
@@ -101,7 +129,7 @@ function keptOf({ headers }: FastifyRequest, secure: boolean): z.output<typeof k
   }
 }
 
-const programUrl = ({ port, state }: z.output<typeof program>, answer: Readonly<Record<string, string>>): string =>
+const programUrl = ({ port, state }: WaitingProgram, answer: Readonly<Record<string, string>>): string =>
   `http://127.0.0.1:${port}/?${new URLSearchParams({ ...answer, state })}`;
 
 const failureUrl = (to: Destination, failure: SignInFailure): string =>

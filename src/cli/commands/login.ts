@@ -39,7 +39,9 @@ export function registerLogin(program: CliCommand, session: Session): void {
         );
       const waiting = await awaitSignIn();
       try {
-        terminal.err(`Open this address in a browser on this machine:\n\n  ${openid}?${waiting.query}\n\n`);
+        terminal.err(
+          `Open this address in a browser on this machine:\n\n  ${openid}?${waiting.query}\n\nThen confirm there, if the page shows the code ${waiting.code}.\n`,
+        );
         const limit = AbortSignal.any([AbortSignal.timeout(LIMIT_MS), terminal.interrupted()]);
         const answer = await waiting.answer(limit).catch(() => ({ error: 'expired' }));
         if ('error' in answer) {

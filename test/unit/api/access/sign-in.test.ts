@@ -12,6 +12,7 @@ import { type SignInError, signIn } from '../../../../src/ops/index.ts';
 import { signedIn } from '../../../../src/ops/sign-in.ts';
 import { tokenOperations } from '../../../../src/ops/tokens.ts';
 import { freePort } from '../../../../src/platform/free-port.ts';
+import { programCode } from '../../../../src/platform/secrets/program-code.ts';
 import { loadSettings } from '../../../../src/platform/settings/load-settings.ts';
 import { openIdOf } from '../../../../worker/parts/openid.ts';
 import { type ApiRig, apiAlone } from '../../../api/api-rig.ts';
@@ -247,6 +248,40 @@ describe('an API with a provider', () => {
       expect((await rig.ask('GET', `/auth/login?${query}`)).status, query).toBe(400);
   });
 
+  it('sends nothing to a program before its user has compared the code on a page of ours, and said yes there', async () => {
+    // An admin with a session at the provider follows a link of someone who listens on their machine.
+    provider.users.set('admin', { groups: ['site-admins'] });
+    await inTo('/runs', 'admin');
+    const challenge = createHash('sha256').update('of the attacker').digest('base64url');
+    const program = 'http://127.0.0.1:40998/';
+    const link = `${pageUrl}/auth/login?port=40998&challenge=${challenge}&state=x`;
+    const page = `${pageUrl}/auth/program`;
+    expect((await browser.signIn(link, 'admin', [program, page])).href).toBe(page);
+    const asked = await browser.ask(page);
+    expect(asked.headers.get('x-frame-options')).toBe('DENY');
+    expect(asked.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    const text = await asked.text();
+    expect(text).toContain(programCode(challenge));
+    expect(text).toContain('admin@sitewright.example');
+    const answer = (headers: Record<string, string>) => browser.ask(page, { method: 'POST', headers });
+    for (const foreign of [
+      {},
+      { origin: 'https://evil.example' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site', origin: pageUrl },
+    ])
+      expect((await answer(foreign)).status, JSON.stringify(foreign)).toBe(403);
+    // Who does not answer gives nothing away, and who answers does so once, in the browser that was asked.
+    expect((await new SmallBrowser().ask(page, { method: 'POST', headers: own })).headers.get('location')).toBe(
+      '/?sign_in=expired',
+    );
+    const form = { ...own, 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await answer(form)).headers.get('location')).toMatch(
+      /^http:\/\/127\.0\.0\.1:40998\/\?code=[\w-]+&state=x$/,
+    );
+    expect((await answer(form)).headers.get('location')).toBe('/?sign_in=expired');
+  });
+
   it('gives a program on the machine of the user a session of its own', async () => {
     const verifier = randomBytes(32).toString('base64url');
     const challenge = createHash('sha256').update(verifier).digest('base64url');
@@ -273,19 +308,23 @@ describe('an API with a provider', () => {
     const start = () => {
       const terminal = recordingTerminal({ env });
       let ended: Promise<number> | undefined;
+      let said = '';
       const address = new Promise<string>((resolve, reject) => {
         const err = (text: string) => {
           const [found] = /http:\/\/\S+/.exec(text) ?? [];
+          said = text;
           if (found === undefined) reject(new Error(text));
           else resolve(found);
         };
         ended = runCli(['login'], { ...terminal, err });
       });
-      return { terminal, address, ended: ended! };
+      return { terminal, address, ended: ended!, said: () => said };
     };
     const login = start();
     const address = await login.address;
     const { searchParams } = new URL(address);
+    // What the page of the API shows as well.
+    expect(login.said()).toContain(programCode(searchParams.get('challenge') ?? ''));
     const port = `http://127.0.0.1:${searchParams.get('port')}/`;
     // Others on the machine do not know the state.
     expect((await fetch(`${port}?code=theirs&state=guess`)).status).toBe(404);
