@@ -33,11 +33,9 @@ const binary = await temporalBinary();
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-busy-'));
 const [port, metrics] = [await freePort(), await freePort()];
 const databaseFile = join(folder, 'temporal.db');
-const server = spawn(
-  binary,
-  [...devServerArguments({ databaseFile }, { port }), '--metrics-port', String(metrics)],
-  { stdio: 'ignore' },
-);
+const server = spawn(binary, [...devServerArguments({ databaseFile }, { port }), '--metrics-port', String(metrics)], {
+  stdio: 'ignore',
+});
 const address = `127.0.0.1:${port}`;
 while ((await probeServer(address, { namespace: 'default', limitMs: 5_000 })).status !== 'ready') await delay(200);
 

@@ -24,6 +24,8 @@ interface ApiOrigin {
   readonly from: string;
   /** The name of the context, where it names the address. */
   readonly context?: string;
+  /** The file of the working folder that names it: no token that someone else gave is sent there. */
+  readonly ofFolder?: string;
 }
 
 /**
@@ -50,18 +52,16 @@ export async function apiOrigin(terminal: Terminal, flags: GlobalFlags): Promise
     if (unnamedSettingsFile(env, terminal.cwd) === undefined)
       return { url: addressOf(DEFAULT_API.host, DEFAULT_API.port), from: 'default' };
   }
-  const { api } = await settingsOf(terminal, flags);
-  return { url: addressOf(api.host, api.port, api.tls.cert_file !== undefined), from: 'settings' };
+  const { settings, origins, file, isOfFolder } = await loadedSettings(terminal, flags);
+  const { api } = settings;
+  const url = addressOf(api.host, api.port, api.tls.cert_file !== undefined);
+  const isNamedThere = ['api.host', 'api.port'].some((path) => origins.get(path)?.from === 'file');
+  return { url, from: 'settings', ...(isOfFolder && isNamedThere && { ofFolder: file }) };
 }
 
 /** The context whose system has this address and is spoken to: its token is for no other. */
 export function contextOf(terminal: Terminal, origin: ApiOrigin): Context | undefined {
   return origin.context === undefined ? undefined : savedContexts(terminal).named(origin.context);
-}
-
-/** Reads and checks all settings. @throws CliError with all problems */
-async function settingsOf(terminal: Terminal, flags: GlobalFlags) {
-  return (await loadedSettings(terminal, flags)).settings;
 }
 
 /** Reads and checks all settings, with the origin of each. */

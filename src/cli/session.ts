@@ -5,6 +5,7 @@ import { apiToken, trustingFetch } from './api-token.ts';
 import type { ApiClient } from './client.ts';
 import type { Context } from './contexts.ts';
 import { EXIT } from './exit-codes.ts';
+import { usageError } from './problem.ts';
 import type { Terminal } from './terminal.ts';
 import { showingWaits } from './waiting.ts';
 
@@ -35,7 +36,7 @@ export function createSession(terminal: Terminal, flags: () => GlobalFlags): Ses
     const { url } = origin;
     const context = contextOf(terminal, origin);
     const [typed, trusting, { ApiClient }] = await Promise.all([
-      credentials === 'saved' ? undefined : tokenFor(terminal, flags(), context),
+      credentials === 'saved' ? undefined : tokenFor(terminal, flags(), origin, context),
       trustingFetch(terminal, context?.ca_file),
       import('./client.ts'),
     ]);
@@ -66,8 +67,18 @@ export function createSession(terminal: Terminal, flags: () => GlobalFlags): Ses
 }
 
 /** The token of a flag or the environment, else of the context. */
-async function tokenFor(terminal: Terminal, flags: GlobalFlags, context?: Context): Promise<string | undefined> {
+async function tokenFor(
+  terminal: Terminal,
+  flags: GlobalFlags,
+  { url, ofFolder }: Awaited<ReturnType<typeof apiOrigin>>,
+  context?: Context,
+): Promise<string | undefined> {
   const typed = await apiToken(terminal, flags);
+  if (typed !== undefined && ofFolder !== undefined)
+    throw usageError(
+      `the token is not sent to ${url}, which ${ofFolder} names: a file of the working folder may be someone else's`,
+      `Name the address yourself: SITEWRIGHT_API=${url}, --api, or a context. Or name the file, if you trust it: --config ${ofFolder}.`,
+    );
   if (typed !== undefined || context === undefined) return typed;
   return context.token ?? (context.token_file && apiToken(terminal, { tokenFile: context.token_file }));
 }

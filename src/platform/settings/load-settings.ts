@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, resolve } from 'node:path';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, resolve, sep } from 'node:path';
 import { isMapping, valueAt } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
@@ -12,6 +12,7 @@ import {
   type YamlDocument,
 } from '../../documents/index.ts';
 import { isPrivate } from '../secrets/is-private.ts';
+import { whyOfOthers } from './own-settings-file.ts';
 import {
   OTHER_VARIABLES,
   type SettingDefinition,
@@ -35,6 +36,8 @@ export type LoadedSettings =
       readonly origins: ReadonlyMap<string, SettingOrigin>;
       /** The settings file, if one was read. */
       readonly file?: string;
+      /** Nobody named it: it was in the working directory, and may have come there with something else. */
+      readonly isOfFolder: boolean;
       readonly warnings: readonly Diagnostic[];
     }
   | { readonly ok: false; readonly problems: readonly Diagnostic[] };
@@ -77,13 +80,22 @@ export function loadSettings(options: LoadOptions = {}): LoadedSettings {
   }
   // A misspelt key may explain a missing one, so it comes first.
   problems.push(...checkTogether(values, origins, file?.path));
+  if (file?.isOfFolder) problems.push(...checkFolderFile(file, values, origins));
   if (problems.length > 0) return { ok: false, problems };
   const settings = settingsSchema.parse(values);
-  return { ok: true, settings, origins, ...(file && { file: file.path }), warnings: unknownVariables(env) };
+  return {
+    ok: true,
+    settings,
+    origins,
+    ...(file && { file: file.path }),
+    isOfFolder: file?.isOfFolder === true,
+    warnings: unknownVariables(env),
+  };
 }
 
 interface SettingsFile {
   readonly path: string;
+  readonly isOfFolder: boolean;
   readonly candidates: ReadonlyMap<string, Candidate>;
 }
 
@@ -97,6 +109,17 @@ function readSettingsFile(
   const path = resolve(cwd, named ?? unnamedSettingsFile(env, cwd) ?? 'sitewright.yaml');
   let text: string;
   try {
+    const why = named === undefined ? whyOfOthers(path) : undefined;
+    if (why !== undefined) {
+      problems.push({
+        severity: 'error',
+        code: 'settings.foreign-file',
+        message: `the settings file of this folder is not used: ${why}`,
+        hint: `It could send your keys elsewhere, or run code. If you trust it, name it: --config ${path}, or SITEWRIGHT_CONFIG. If it is yours alone: chmod go-w ${dirname(path)} ${path}`,
+        file: path,
+      });
+      return undefined;
+    }
     text = readFileSync(path, 'utf8');
   } catch (error) {
     const absent = (error as NodeJS.ErrnoException).code === 'ENOENT';
@@ -125,7 +148,7 @@ function readSettingsFile(
   }
   const candidates = new Map<string, Candidate>();
   if (document?.usable) collect(document, document.value, [], path, candidates, problems);
-  return { path, candidates };
+  return { path, candidates, isOfFolder: named === undefined && dirname(path) === resolve(cwd) };
 }
 
 function collect(
@@ -261,6 +284,67 @@ function checkTogether(
     add('settings.contradiction', message, 'Set both or neither.', path);
   }
   return problems;
+}
+
+/**
+ * What a file that came with its folder, such as a clone, does not decide: which code runs, where a secret of ours goes, and
+ * which of our files are secrets to send.
+ */
+function checkFolderFile(
+  { path: file }: SettingsFile,
+  values: Record<string, unknown>,
+  origins: ReadonlyMap<string, SettingOrigin>,
+): Diagnostic[] {
+  const problems: Diagnostic[] = [];
+  const lineOf = (path: string): number | undefined => {
+    const origin = origins.get(path);
+    return origin?.from === 'file' ? origin.line : undefined;
+  };
+  for (const { path, variable, isCode, goesTo, ownSecret, holdsSecrets } of settingDefinitions) {
+    const line = lineOf(path);
+    if (
+      (ownSecret !== undefined || holdsSecrets) &&
+      line !== undefined &&
+      !isBeside(file, valueAt(values, path.split('.')))
+    )
+      problems.push({
+        severity: 'error',
+        code: 'settings.foreign-secret',
+        message: `${path} is outside the working folder, whose file names it`,
+        hint: `If you trust it, name the file: --config ${file}, or SITEWRIGHT_CONFIG.`,
+        ...{ file, line, path },
+      });
+    if (isCode && line !== undefined)
+      problems.push({
+        severity: 'error',
+        code: 'settings.foreign-code',
+        message: `${path} is code, which a file of the working folder runs only if it is named`,
+        hint: `If you trust it: --config ${file}, or SITEWRIGHT_CONFIG.`,
+        ...{ file, line, path },
+      });
+    if (goesTo === undefined || origins.get(path)?.from !== 'environment') continue;
+    const address = [...path.split('.').slice(0, -1), goesTo].join('.');
+    const at = lineOf(address);
+    if (at === undefined) continue;
+    problems.push({
+      severity: 'error',
+      code: 'settings.foreign-address',
+      message: `${variable} is not sent to an address that a file of the working folder names`,
+      hint: `If you trust it, name the file: --config ${file}, or SITEWRIGHT_CONFIG; or set the address in the environment as well.`,
+      ...{ file, line: at, path: address },
+    });
+  }
+  return problems;
+}
+
+/** Whether a path is below the folder of a file, by no link. */
+function isBeside(file: string, path: unknown): boolean {
+  try {
+    return realpathSync(String(path)).startsWith(`${realpathSync(dirname(file))}${sep}`);
+  } catch {
+    // What is missing is nobody's secret; it is reported as such.
+    return true;
+  }
 }
 
 function secretFileProblem(path: string, what: string): { what: string; fix: string } | undefined {

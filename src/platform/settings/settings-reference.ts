@@ -24,7 +24,8 @@ export function settingsReference(): string {
 
 The environment takes precedence over the file, the file over the default. The file is \`sitewright.yaml\` of the working directory, else of
 \`~/.config/sitewright\`, or the one that \`--config\` or \`SITEWRIGHT_CONFIG\` names. An unknown key is refused, with the nearest that exists; an unknown variable is a warning. An
-empty variable counts as not set. \`sitewright config show\` prints every setting with its origin.
+empty variable counts as not set. \`sitewright config show\` prints every setting with its origin. A file of the working directory that nobody named decides less
+([folders of others](../how-to/access.md#folders-of-others)).
 
 Secrets are never in the settings file: name a file that only its owner may read, or use the environment.
 

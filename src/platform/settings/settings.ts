@@ -11,10 +11,16 @@ declare module 'zod' {
   interface GlobalMeta {
     /** Never shown, never read from the settings file. */
     readonly secret?: boolean;
+    /** The setting of the same section with the address to which this secret is sent. */
+    readonly goesTo?: string;
     /** Content of a file that only its owner may read. */
     readonly ownSecret?: string;
     /** A path: relative to the settings file's folder if set there, otherwise to the working directory. */
     readonly isPath?: boolean;
+    /** A folder with secrets. */
+    readonly holdsSecrets?: boolean;
+    /** A module that runs in our processes. */
+    readonly isCode?: boolean;
     /** A URL whose password is not shown. */
     readonly mayHoldPassword?: boolean;
     /** A setting of the same section that must be set as well. */
@@ -57,7 +63,7 @@ export const settingsSchema = z.strictObject({
       .string()
       .regex(/^[^:\s]+:[^:\s]+:[^:\s]+$/, 'must be the three parts of a MAAS API key, joined by colons')
       .optional()
-      .meta({ secret: true })
+      .meta({ secret: true, goesTo: 'url' })
       .describe(
         'API key of MAAS (`consumer:token:secret`), from the environment only. In a file, name `maas.key_file`.',
       ),
@@ -104,6 +110,7 @@ export const settingsSchema = z.strictObject({
   yaql: z.strictObject({
     helpers: filePath
       .optional()
+      .meta({ isCode: true })
       .describe(
         'JavaScript module whose export `helpers` adds custom functions to YAQL (docs/reference/yaql.md). It runs in Sitewright’s process: use only code you trust.',
       ),
@@ -111,6 +118,7 @@ export const settingsSchema = z.strictObject({
   tags: z.strictObject({
     extensions: filePath
       .optional()
+      .meta({ isCode: true })
       .describe(
         'JavaScript module whose export `extensions` may change the tags that nodes get with roles (docs/reference/tags.md). It runs in the processes of API and worker: use only code you trust.',
       ),
@@ -260,6 +268,7 @@ export const settingsSchema = z.strictObject({
   secrets: z.strictObject({
     directory: filePath
       .optional()
+      .meta({ holdsSecrets: true })
       .describe(
         'Folder with the secrets that tasks name, one file (mode 600) for each. None: only variables `SW_SECRET_<NAME>`.',
       ),

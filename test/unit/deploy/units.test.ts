@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
@@ -77,6 +78,28 @@ describe('the Debian packages', () => {
     const variables = readFileSync(debian('server/gateway.env'), 'utf8').match(/^\w+(?==)/gm) ?? [];
     expect(variables).toEqual(['SITEWRIGHT_GATEWAY_HOST']);
     expect(settingDefinitions.map(({ variable }) => variable)).toEqual(expect.arrayContaining(variables));
+  });
+
+  it('have a command that takes the settings of a folder for no root, and else those of the machine', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sitewright-wrapper-'));
+    const whole = join(folder, 'etc.yaml');
+    const [wrapper, work] = [join(folder, 'wrapper'), join(folder, 'work')];
+    const text = readFileSync(debian('server/sitewright'), 'utf8')
+      .replaceAll('/etc/sitewright/sitewright.yaml', whole)
+      .replace(/^exec .*$/m, 'echo "config=$SITEWRIGHT_CONFIG"');
+    writeFileSync(wrapper, text);
+    writeFileSync(whole, '');
+    mkdirSync(join(folder, 'bin'));
+    mkdirSync(work);
+    const configAs = (uid: number): string => {
+      writeFileSync(join(folder, 'bin', 'id'), `#!/bin/sh\necho ${uid}\n`, { mode: 0o755 });
+      const env = { PATH: `${join(folder, 'bin')}:${process.env.PATH}` };
+      return execFileSync('sh', [wrapper], { cwd: work, env, encoding: 'utf8' }).trim();
+    };
+    expect([configAs(0), configAs(1000)]).toEqual([`config=${whole}`, `config=${whole}`]);
+    writeFileSync(join(work, 'sitewright.yaml'), '');
+    expect([configAs(0), configAs(1000)]).toEqual([`config=${whole}`, 'config=']);
+    rmSync(folder, { recursive: true });
   });
 
   it.each(['agent', 'server'])('the scripts of the %s are valid, and name existing units', (kind) => {

@@ -101,7 +101,7 @@ describe('loadSettings', () => {
   });
 
   it('reaches every setting by its variable and by its path', () => {
-    for (const { path, variable, isNumber, choices, secret, ownSecret, with: beside } of settingDefinitions) {
+    for (const { path, variable, isNumber, choices, secret, ownSecret, isCode, with: beside } of settingDefinitions) {
       // A certificate is useless without its key, whose file must exist.
       if (ownSecret !== undefined || beside !== undefined) continue;
       const sample: Record<string, string> = {
@@ -121,7 +121,9 @@ describe('loadSettings', () => {
       expect(good({ env: { [variable]: value } }).origins.get(path)).toEqual({ from: 'environment', variable });
       if (secret) continue;
       const lines = path.split('.').map((key, depth) => `${'  '.repeat(depth)}${key}:`);
-      expect(good({ file: `${lines.join('\n')} ${value}\n` }).origins.get(path)).toMatchObject({
+      // Code is taken from a file that is named.
+      const named = isCode ? { configFile: join(cwd, 'sitewright.yaml') } : {};
+      expect(good({ file: `${lines.join('\n')} ${value}\n`, ...named }).origins.get(path)).toMatchObject({
         from: 'file',
         line: lines.length,
       });
