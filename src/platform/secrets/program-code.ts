@@ -8,7 +8,7 @@ const LETTERS = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
  * program's challenge, so that a program of someone else's shows others.
  */
 export function programCode(challenge: string): string {
-  const bytes = createHash('sha256').update(`sitewright program ${challenge}`).digest().subarray(0, 8);
+  const bytes = createHash('sha256').update(`sign in ${challenge}`).digest().subarray(0, 8);
   const letters = [...bytes].map((byte) => LETTERS[byte % LETTERS.length]).join('');
   return `${letters.slice(0, 4)}-${letters.slice(4)}`;
 }
