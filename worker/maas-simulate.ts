@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type MaasVersion, type Seed, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
+import { join, resolve } from 'node:path';
+import { type MaasVersion, newKeys, type Seed, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { NoContainers, prepareContainers, type StartMachines } from '@sitewright/maas-simulator/containers';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { CliError, usageError } from '../src/cli/problem.ts';
 import { given } from '../src/core/data/given.ts';
+import { writePrivate } from '../src/platform/files/private-file.ts';
 import { cacheFolder } from '../src/platform/temporal/find-server.ts';
 
 /** The flags of `maas simulate`. */
@@ -12,6 +13,7 @@ export interface MaasSimulateFlags {
   readonly port: number;
   readonly host: string;
   readonly alias?: string;
+  readonly keyFile?: string;
   readonly state?: string;
   readonly seed?: string;
   readonly auto?: string;
@@ -29,7 +31,10 @@ export async function runMaasSimulator(flags: MaasSimulateFlags): Promise<void> 
     process.once('SIGTERM', () => stop());
   });
   const startMachines = flags.machines === 'containers' ? await containers(flags) : undefined;
+  // Machines that are containers run what they are deployed with, as root. Of a region of records everyone may know the keys.
+  const keys = startMachines === undefined && flags.keyFile === undefined ? simulatorKeys : newKeys();
   const simulator = await simulateMaas({
+    keys,
     port: flags.port,
     host: flags.host,
     version: flags.maasVersion,
@@ -39,8 +44,10 @@ export async function runMaasSimulator(flags: MaasSimulateFlags): Promise<void> 
   }).catch((error: unknown) => {
     throw refusal(error, flags);
   });
+  // Before others learn that it is there.
+  if (flags.keyFile !== undefined) writePrivate(resolve(flags.keyFile), `${keys.admin}\n`);
   process.stdout.write(
-    `MAAS simulator  ${simulator.url}\ncontrols        ${simulator.controlUrl}\nadmin key       ${simulatorKeys.admin}\n`,
+    `MAAS simulator  ${simulator.url}\ncontrols        ${simulator.controlUrl}\nadmin key       ${keys.admin}\n`,
   );
   await stopped;
   await simulator.close();

@@ -1,7 +1,5 @@
-import { chmod, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { simulatorKeys } from '@sitewright/maas-simulator/keys';
 import { EXIT, type ExitCode } from '../src/cli/exit-codes.ts';
 import { CliError } from '../src/cli/problem.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
@@ -142,14 +140,16 @@ async function runIn(folder: string, terminal: Terminal, settings: Settings, opt
     let maasUrl = settings.maas.url;
     if (options.simulateMaas) {
       // Chosen once, so that a restarted simulator keeps its address.
+      const keyFile = join(folder, 'maas-simulator.key');
       const args = ['maas', 'simulate', '--port', String(await freePort()), '--state', join(folder, 'maas.jsonl')];
+      args.push('--key-file', keyFile);
       args.push('--auto', JSON.stringify(SIMULATED_PACE));
       if (seed !== undefined) args.push('--seed', seed);
       const first = await Promise.race([run('maas', args, /^MAAS simulator\s+(\S+)/).ready, untilInterrupted]);
       if (first === 'interrupted') return EXIT.done;
       maasUrl = first;
       env.SITEWRIGHT_MAAS_URL = maasUrl;
-      env.SITEWRIGHT_MAAS_KEY_FILE = await writeKey(folder);
+      env.SITEWRIGHT_MAAS_KEY_FILE = keyFile;
       delete env.SITEWRIGHT_MAAS_KEY;
     }
     const api = run('api', ['api'], /^API ready at (\S+)/);
@@ -338,12 +338,4 @@ function isTaken(host: string, port: number): Promise<boolean> {
     probe.once('error', (error: NodeJS.ErrnoException) => done(error.code === 'EADDRINUSE'));
     probe.listen(port, host, () => probe.close(() => done(false)));
   });
-}
-
-/** Writes the simulator's key to a file only its owner can read. */
-async function writeKey(folder: string): Promise<string> {
-  const file = join(folder, 'maas-simulator.key');
-  await writeFile(file, `${simulatorKeys.admin}\n`, { mode: 0o600 });
-  await chmod(file, 0o600);
-  return file;
 }

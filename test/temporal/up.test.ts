@@ -15,6 +15,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { simulatorKeys } from '@sitewright/maas-simulator';
 import { Connection } from '@temporalio/client';
 import { afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest';
 import { freePort } from '../../src/platform/free-port.ts';
@@ -150,6 +151,9 @@ it('up runs everything, replaces a dead worker, and ends all of it on SIGTERM', 
   expect(all).toContain(join(kept, 'maas.jsonl'));
   const open = [kept, ...all].filter((path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0);
   expect(open).toEqual([]);
+
+  // The key of its MAAS is by chance.
+  expect(readFileSync(join(kept, 'maas-simulator.key'), 'utf8').trim()).not.toBe(simulatorKeys.admin);
 
   // By default, agents of this host keep their journals here and not in the system's folders.
   expect(existsSync(join(folder, '.sitewright', 'agent'))).toBe(true);

@@ -5,7 +5,7 @@ import type { ControlAnswer } from './controls.ts';
 import { openRegion, type RegionOptions, type ServedRegion } from './served-region.ts';
 
 export type { Clock as SimulatorClock } from './clock.ts';
-export { simulatorKeys } from './oauth.ts';
+export { newKeys, simulatorKeys } from './oauth.ts';
 export { rackEvents } from './rack-events.ts';
 export type { Effect, RequestEntry } from './records.ts';
 export type { Seed } from './seed.ts';
@@ -46,9 +46,7 @@ const isLoopback = (host: string): boolean =>
 export async function simulateMaas(options: SimulatorOptions): Promise<Simulator> {
   const host = options.host ?? '127.0.0.1';
   if (!isLoopback(host)) {
-    throw new Error(
-      `The MAAS simulator has well-known keys and listens on this machine only: '${host}' is refused. Use 127.0.0.1`,
-    );
+    throw new Error(`The MAAS simulator listens on this machine only: '${host}' is refused. Use 127.0.0.1`);
   }
   const http = createServer();
   // A client's idle connection must outlive the pause between two polls.
@@ -131,6 +129,12 @@ class Exchange {
   }
 }
 
+/** Whether a page in a browser sent it, of whatever site: the simulator has none. Browsers name the origin of what they post. */
+function isOfPage({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site'];
+  return headers.origin !== undefined || (site !== undefined && site !== 'none');
+}
+
 async function serve(region: ServedRegion, exchange: Exchange, alias: string | undefined): Promise<void> {
   const { method, url } = exchange;
   const name = exchange.request.headers.host?.replace(/:\d+$/, '') ?? '';
@@ -143,6 +147,8 @@ async function serve(region: ServedRegion, exchange: Exchange, alias: string | u
   if (body === null) return exchange.send(tooLarge());
   const controlPath = /^\/_control(?:\/|$)([^?]*)/.exec(url)?.[1];
   if (controlPath !== undefined) {
+    if (method !== 'GET' && isOfPage(exchange.request))
+      return exchange.sendControl({ status: 403, value: { error: 'pages in a browser do not control the simulator' } });
     let path = controlPath;
     while (path.endsWith('/')) path = path.slice(0, -1);
     return exchange.sendControl(region.control(method, path, body));

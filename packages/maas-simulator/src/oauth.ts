@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type Answer, badRequest, unauthorized } from './answer.ts';
 import { type MaasVersion, versionTraits } from './versions.ts';
 
@@ -39,19 +40,26 @@ const deployer = userNamed('deployer', false, ['can_edit_machines']);
 export const usersOf = (version: MaasVersion): readonly User[] =>
   versionTraits(version).hasEntitlements ? [admin, operator, deployer] : [admin, operator];
 
-/** The simulator's invented API keys, `consumer:token:secret`. They are valid nowhere else. `deployer` is known from version 3.8 on. */
-export const simulatorKeys: Readonly<Record<'admin' | 'operator' | 'deployer', string>> = {
+/** API keys of the users, `consumer:token:secret`. `deployer` is known from version 3.8 on. */
+export type SimulatorKeys = Readonly<Record<'admin' | 'operator' | 'deployer', string>>;
+
+/** The simulator's invented keys, which everyone knows, for regions of records. They are valid nowhere else. */
+export const simulatorKeys: SimulatorKeys = {
   admin: 'consumerkeyadmin01:tokenkeyadmin00001:tokensecretadmin0000000000000001',
   operator: 'consumerkeyoper001:tokenkeyoper000001:tokensecretoper00000000000000001',
   deployer: 'consumerkeydeploy1:tokenkeydeploy0001:tokensecretdeploy000000000000001',
 };
 
-function credentials(version: MaasVersion): Map<string, Credential> {
+/** Keys by chance, as long as those of a real MAAS: whoever has the first one deploys machines, as root where they are containers. */
+export function newKeys(): SimulatorKeys {
+  const part = (bytes: number): string => randomBytes(bytes).toString('hex');
+  const key = (): string => `${part(9)}:${part(9)}:${part(16)}`;
+  return { admin: key(), operator: key(), deployer: key() };
+}
+
+function credentials(version: MaasVersion, keysOf: SimulatorKeys): Map<string, Credential> {
   const byConsumer = new Map<string, Credential>();
-  const keys = usersOf(version).map((user): [User, string] => [
-    user,
-    simulatorKeys[user.username as keyof typeof simulatorKeys],
-  ]);
+  const keys = usersOf(version).map((user): [User, string] => [user, keysOf[user.username as keyof SimulatorKeys]]);
   for (const [user, key] of keys) {
     const [consumer = '', tokenKey = '', tokenSecret = ''] = key.split(':');
     byConsumer.set(consumer, { user, tokenKey, tokenSecret });
@@ -88,8 +96,8 @@ export class Authenticator {
   readonly #nonces = new Map<string, number>();
   #swept = 0;
 
-  constructor(version: MaasVersion) {
-    this.#credentials = credentials(version);
+  constructor(version: MaasVersion, keys: SimulatorKeys = simulatorKeys) {
+    this.#credentials = credentials(version, keys);
     this.#isHeaderStrict = versionTraits(version).isHeaderStrict;
   }
 

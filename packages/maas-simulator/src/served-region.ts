@@ -6,7 +6,7 @@ import type { MachineContainers } from './containers/machine-containers.ts';
 import { type ControlAnswer, type ControlledServer, control, seedMachines, setAutomation } from './controls.ts';
 import { type FaultKind, takeFault } from './faults.ts';
 import { Journal } from './journal.ts';
-import { Authenticator } from './oauth.ts';
+import { Authenticator, type SimulatorKeys } from './oauth.ts';
 import { endPhase, takeRackEvent } from './rack-events.ts';
 import { Region } from './region.ts';
 import type { Seed } from './seed.ts';
@@ -16,6 +16,8 @@ import { type MaasVersion, maasVersions } from './versions.ts';
 export interface RegionOptions {
   /** Whose answers it gives; default `3.6`. A region from `stateFile` may change its version, as by an upgrade. */
   readonly version?: MaasVersion;
+  /** Keys of its users; absent: those that everyone knows. */
+  readonly keys?: SimulatorKeys;
   /** Keeps the region in this file, so that a killed simulator can resume. */
   readonly stateFile?: string;
   /** Applied at a first start. At a restart from `stateFile`, only its machines that are not there yet are added. */
@@ -99,7 +101,7 @@ export async function openRegion(
     await close();
     throw error;
   }
-  const authenticator = new Authenticator(version);
+  const authenticator = new Authenticator(version, options.keys);
   return {
     answer: (request) => answer(server, authenticator, request, commit),
     control(method, path, body) {

@@ -1,7 +1,7 @@
 import { MachineStatus as S } from '@sitewright/maas/status';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { simulateMaas } from '../src/index.ts';
-import { SimulatedMaas } from './simulated-maas.ts';
+import { newKeys, simulateMaas, simulatorKeys } from '../src/index.ts';
+import { authorization, SimulatedMaas } from './simulated-maas.ts';
 
 let maas: SimulatedMaas;
 beforeAll(async () => {
@@ -264,6 +264,32 @@ it('no rack: power calls are refused and the machine is as recorded', async () =
   expect([released.status, released.headers.get('retry-after')]).toEqual([503, null]);
   expect((await maas.api('GET', `machines/${id}/`)).json).toMatchObject({ status: S.Deployed, osystem: '' });
   expect(await maas.moves()).toEqual([]);
+});
+
+it.each([
+  { origin: 'https://evil.example', 'content-type': 'text/plain' },
+  { origin: 'null' },
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' },
+])('a page in a browser controls nothing: %j', async (headers) => {
+  const rack = `${maas.simulator.controlUrl}/rack`;
+  expect((await maas.send('POST', rack, headers, '{"up":false}')).status).toBe(403);
+  const id = await maas.machine({ status: S.Ready, power_type: 'ipmi' });
+  expect((await maas.api('GET', `machines/${id}/?op=query_power_state`)).status).toBe(200);
+  expect((await maas.send('POST', rack, { 'sec-fetch-site': 'none' }, '{"up":true}')).status).toBe(200);
+});
+
+it('keys by chance replace those that everyone knows, and differ at each start', async () => {
+  const [keys, others] = [newKeys(), newKeys()];
+  expect(new Set([...Object.values(keys), ...Object.values(others)]).size).toBe(6);
+  const simulator = await simulateMaas({ port: 0, keys });
+  const statusWith = async (key: string) => {
+    const headers = { authorization: authorization(key, Date.now()) };
+    return (await fetch(`${simulator.url}/api/2.0/users/?op=whoami`, { headers })).status;
+  };
+  expect(await statusWith(keys.admin)).toBe(200);
+  for (const key of [simulatorKeys.admin, others.admin]) expect(await statusWith(key)).toBe(401);
+  await simulator.close();
 });
 
 it('requests are listed with their bodies, without secrets', async () => {

@@ -9,6 +9,10 @@ export function describeMaasSimulate(command: CliCommand): CliCommand {
     .option('--port <number>', 'port to listen on; 0 picks a free one', portNumber, 5240)
     .option('--host <address>', 'loopback address to listen on', '127.0.0.1')
     .option('--alias <name>', 'another host name that clients may use, behind a forwarder')
+    .option(
+      '--key-file <file>',
+      'keys by chance, the administrator’s in this file (mode 600); default: known keys, unless machines are containers',
+    )
     .option('--state <file>', 'keep the region in this file, so that a killed simulator can resume')
     .option('--seed <file>', 'JSON: machines to make at the first start')
     .option(
