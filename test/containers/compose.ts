@@ -70,7 +70,14 @@ const folder = await mkdtemp(join(tmpdir(), 'sitewright-compose-'));
 const project = `sitewright-${process.pid}`;
 const { program, modules } = await podmanCompose();
 // A separate loopback address: this machine's Temporal and API keep theirs.
-const env = { ...(await podmanEnvironment(folder)), PYTHONPATH: modules, HOST_ADDRESS: '127.0.0.77' };
+const HERE = '127.0.0.77';
+const env = {
+  ...(await podmanEnvironment(folder)),
+  PYTHONPATH: modules,
+  HOST_ADDRESS: HERE,
+  TEMPORAL_HOST_ADDRESS: HERE,
+  TEMPORAL_UI_HOST_ADDRESS: HERE,
+};
 const { services } = readComposeFile(readEnvFile('deploy/demo.env'));
 const ours = services.api?.image ?? '';
 

@@ -78,6 +78,13 @@ describe('docker-compose.yml', () => {
     for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
   });
 
+  it('opens API and gateway to a network without Temporal and its Web UI, which know no users', () => {
+    const opened = Object.entries(readComposeFile({ HOST_ADDRESS: '0.0.0.0' }).services).filter(([, { ports = [] }]) =>
+      ports.some((port) => !port.startsWith('127.0.0.1:')),
+    );
+    expect(opened.map(([name]) => name)).toEqual(['api', 'gateway']);
+  });
+
   it.each(services)('%s waits for existing services to be healthy', (_name, service) => {
     for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
       expect(compose.services[other]?.healthcheck).toBeDefined();
