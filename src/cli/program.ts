@@ -53,6 +53,7 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
   'Run and maintain the system:': [
     { names: ['demo'], load: async () => (await import('./commands/demo.ts')).registerDemo },
     { names: ['up', 'api'], load: async () => (await import('./commands/process.ts')).registerProcesses },
+    { names: ['guard-ui'], load: async () => (await import('./commands/guard-ui.ts')).registerGuardUi },
     { names: ['worker'], load: async () => (await import('./commands/worker.ts')).registerWorker },
     { names: ['agent'], load: loadAgent },
     { names: ['identity', 'gateway'], load: async () => (await import('./commands/identity.ts')).registerIdentity },

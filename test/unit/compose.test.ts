@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { simulatorKeys } from '@sitewright/maas-simulator';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
+import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import { loadSite, readDocumentFiles } from '../../src/documents/index.ts';
@@ -49,6 +50,7 @@ describe('docker-compose.yml', () => {
       'postgresql',
       'temporal',
       'temporal-ui',
+      'temporal-ui-guard',
       'api',
       'worker',
       'gateway',
@@ -83,6 +85,21 @@ describe('docker-compose.yml', () => {
       ports.some((port) => !port.startsWith('127.0.0.1:')),
     );
     expect(opened.map(([name]) => name)).toEqual(['api', 'gateway']);
+  });
+
+  it('serves Temporal’s Web UI through its guard alone', () => {
+    const { 'temporal-ui': ui, 'temporal-ui-guard': guard } = compose.services;
+    const settings = load(read('deploy/temporal/ui.yaml')) as { host: string; port: number };
+    expect(ui?.volumes).toEqual(['./deploy/temporal/ui.yaml:/home/ui-server/config/docker.yaml:ro']);
+    expect(settings.host).toBe('127.0.0.1');
+    expect(guard).toMatchObject({ network_mode: 'service:temporal-ui' });
+    expect(guard?.command?.slice(0, 5)).toEqual([
+      'guard-ui',
+      '--listen',
+      `0.0.0.0:${ui?.ports?.[0]?.split(':').at(-1)}`,
+      '--target',
+      `127.0.0.1:${settings.port}`,
+    ]);
   });
 
   it.each(services)('%s waits for existing services to be healthy', (_name, service) => {

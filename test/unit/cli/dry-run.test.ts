@@ -45,6 +45,7 @@ const READING = [
   ...[
     'demo',
     'up',
+    'guard-ui',
     'api',
     'gateway',
     'doctor',
