@@ -1,5 +1,7 @@
 import { isServiceActor } from '../core/access.ts';
 import { valueAt } from '../core/data/plain-value.ts';
+import { MAX } from '../core/run/description.ts';
+import { CONTROL } from '../core/text/control-characters.ts';
 import { ROLES, type Role, type SignInFailure } from '../core/words.ts';
 import {
   type Claims,
@@ -17,7 +19,12 @@ interface SignInRules {
   readonly rolesClaim: string;
   /** By role, the values of that claim that give it. */
   readonly values: Readonly<Record<Role, readonly string[]>>;
+  /** What to do with an address of which the provider does not say whether it has verified it. */
+  readonly unstatedAddress: UnstatedAddress;
 }
+
+/** `refuse`: no access. `subject`: access under the name that only the provider can give, `issuer#subject`. */
+type UnstatedAddress = 'refuse' | 'subject';
 
 /** Sign-in through an OpenID provider. */
 export interface SignIn {
@@ -49,22 +56,37 @@ export function signIn(provider: OpenIdProvider, rules: SignInRules): SignIn {
 }
 
 /** The user's name and role, from the claims. @throws SignInError */
-export function signedIn(claims: Claims, { nameClaim, rolesClaim, values }: SignInRules): SignedIn {
+export function signedIn(claims: Claims, { nameClaim, rolesClaim, values, unstatedAddress }: SignInRules): SignedIn {
   const name = claimOf(claims, nameClaim);
   if (typeof name !== 'string' || !/^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,99}$/u.test(name))
     throw new SignInError('no-name', `the claim ${nameClaim} of ${claims.sub} has no name: ${JSON.stringify(name)}`);
   if (isServiceActor(name))
     throw new SignInError('no-name', `${claims.sub} is called '${name}', as a part of the service is`);
-  // Some providers send it as text. Without the claim, the provider vouches for all of its addresses.
-  const { email_verified: verified = true } = claims;
+  const role = roleOf(claims, rolesClaim, values);
+  const signedInAs = (actor: string): SignedIn => ({ name: actor, role, issuer: claims.iss, subject: claims.sub });
   const isAddress = nameClaim === 'email' || name.includes('@');
-  if (isAddress && verified !== true && verified !== 'true')
+  const { email_verified: verified } = claims;
+  // Some providers send it as text.
+  if (!isAddress || verified === true || verified === 'true') return signedInAs(name);
+  if (verified !== undefined)
     throw new SignInError('no-name', `the provider has not verified the address of ${claims.sub}`);
+  if (unstatedAddress === 'refuse')
+    throw new SignInError(
+      'no-name',
+      `the provider does not say whether it has verified the address of ${claims.sub}: it sends no claim email_verified. See access.openid.unstated_address`,
+    );
+  const subject = `${claims.iss}#${claims.sub}`;
+  if (subject.length > MAX.actor || CONTROL.test(subject))
+    throw new SignInError('no-name', `${JSON.stringify(subject)} is not a name: it is too long, or not one line`);
+  return signedInAs(subject);
+}
+
+function roleOf(claims: Claims, rolesClaim: string, values: SignInRules['values']): Role {
   const given = [claimOf(claims, rolesClaim)].flat();
   const role = [...ROLES].reverse().find((one) => values[one].some((value) => given.includes(value)));
   if (role === undefined)
     throw new SignInError('no-role', `no value in the claim ${rolesClaim} of ${claims.sub} gives a role`);
-  return { name, role, issuer: claims.iss, subject: claims.sub };
+  return role;
 }
 
 const claimOf = (claims: Claims, name: string): unknown =>

@@ -59,6 +59,7 @@ export const apiSignIn = (issuer: string, pageUrl: string) => ({
     }),
     {
       nameClaim: 'email',
+      unstatedAddress: 'refuse' as const,
       rolesClaim: 'groups',
       values: { viewer: ['staff'], operator: ['ops'], admin: ['site-admins'] },
     },

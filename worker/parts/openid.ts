@@ -26,6 +26,7 @@ export function openIdOf({ access: { openid, tokens } }: Pick<Settings, 'access'
   const rules = {
     nameClaim: openid.name_claim,
     rolesClaim: openid.roles_claim,
+    unstatedAddress: openid.unstated_address,
     values: { viewer: listOf(openid.viewers), operator: listOf(openid.operators), admin: listOf(openid.admins) },
   };
   return { signIn: signIn(provider, rules), pageUrl, sessionHours: openid.session_hours };

@@ -195,6 +195,12 @@ export const settingsSchema = z.strictObject({
         .describe(
           'Claim with the name of the user in the audit trail. Users must not be able to change it themselves.',
         ),
+      unstated_address: z
+        .enum(['refuse', 'subject'])
+        .default('refuse')
+        .describe(
+          'For a provider that sends no claim `email_verified`, such as Entra ID: its users may have typed their addresses themselves. `refuse`: no access by an address. `subject`: access under the name `issuer#subject`, which no user can choose.',
+        ),
       roles_claim: text
         .default('groups')
         .describe('Claim with the groups or roles of the user; `a.b` is also the key `b` in the claim `a`.'),

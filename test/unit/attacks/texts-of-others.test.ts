@@ -141,7 +141,12 @@ describe('the terminal of an operator', () => {
 });
 
 describe('names', () => {
-  const rules = { nameClaim: 'name', rolesClaim: 'groups', values: { viewer: ['v'], operator: [], admin: [] } };
+  const rules = {
+    nameClaim: 'name',
+    rolesClaim: 'groups',
+    unstatedAddress: 'refuse' as const,
+    values: { viewer: ['v'], operator: [], admin: [] },
+  };
   const claims = { iss: 'https://login.example', sub: '1', groups: ['v'] };
   const getsIn = (more: object): boolean => {
     try {
@@ -152,7 +157,7 @@ describe('names', () => {
   };
 
   it('an unverified address is not used as a name, whatever claim it is in', () => {
-    for (const verified of [false, 'false', 'FALSE', 0, null, 'no', '', {}])
+    for (const verified of [undefined, false, 'false', 'FALSE', 0, null, 'no', '', {}])
       for (const [claim, value] of [
         ['email', 'nina@example.org'],
         ['name', 'nina@example.org'],

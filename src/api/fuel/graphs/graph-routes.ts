@@ -2,6 +2,7 @@ import { GRAPHS_OF, graphRoutes } from '../../../core/contracts/fuel/graphs.ts';
 import type { OwnerKind } from '../../../core/words.ts';
 import { actorOf } from '../../requests/actor.ts';
 import { given } from '../../requests/given.ts';
+import { requireRole } from '../../requests/require-role.ts';
 import { type Asked, type Handlers, type RouteGroup, serve } from '../../serve.ts';
 import { idsIn, isSet, listIn } from '../request-parts.ts';
 import { viewGraph, viewUploaded } from './graph-view.ts';
@@ -9,8 +10,15 @@ import { sourceOf } from './read-graph-bodies.ts';
 
 /** Graphs by id, and by owner and type. */
 export const serveGraphs: RouteGroup = async (app, { operations: { graphs } }) => {
-  const change = async (request: Asked<(typeof graphRoutes)['PUT /graphs/:id']>) =>
-    viewUploaded(await graphs.update(request.params.id, sourceOf(request.body), actorOf(request)));
+  /** Its path does not show that a graph is part of a package. */
+  const mayChange = async (request: Asked<(typeof graphRoutes)['DELETE /graphs/:id']>) => {
+    const { owner } = await graphs.get(request.params.id);
+    if (owner.kind !== 'cluster') requireRole(request, 'admin');
+  };
+  const change = async (request: Asked<(typeof graphRoutes)['PUT /graphs/:id']>) => {
+    await mayChange(request);
+    return viewUploaded(await graphs.update(request.params.id, sourceOf(request.body), actorOf(request)));
+  };
 
   serve(app, graphRoutes, {
     async 'GET /graphs/'({ query }) {
@@ -31,7 +39,10 @@ export const serveGraphs: RouteGroup = async (app, { operations: { graphs } }) =
     'GET /graphs/:id': async ({ params }) => viewGraph(await graphs.get(params.id)),
     'PUT /graphs/:id': change,
     'PATCH /graphs/:id': change,
-    'DELETE /graphs/:id': (request) => graphs.delete(request.params.id, actorOf(request)),
+    async 'DELETE /graphs/:id'(request) {
+      await mayChange(request);
+      await graphs.delete(request.params.id, actorOf(request));
+    },
   });
 
   const handlers = (kind: OwnerKind): Handlers<(typeof GRAPHS_OF)[OwnerKind]> => {

@@ -6,8 +6,10 @@ import {
   tagRoutes,
   tagSchema,
 } from '../../../core/contracts/fuel/tags.ts';
+import type { TagOwner } from '../../../ops/index.ts';
 import { actorOf } from '../../requests/actor.ts';
-import { type Handlers, type RouteGroup, serve } from '../../serve.ts';
+import { requireRole } from '../../requests/require-role.ts';
+import { type Asked, type Handlers, type RouteGroup, serve } from '../../serve.ts';
 import { shown } from '../../shown.ts';
 import { nodesIn, ownerIn, tagNameIn, tagNamesIn, uploadIn } from './tag-query.ts';
 
@@ -20,6 +22,13 @@ const viewAssignments = shown(assignmentListSchema);
 export const serveTags: RouteGroup = async (app, { operations: { tags } }) => {
   const assignmentsOf = async (nodes: readonly number[]) =>
     viewAssignments((await Promise.all([...new Set(nodes)].map((id) => tags.ofNode(id)))).flat());
+
+  /** The owner that a change names in its query: a tag of a release or plugin is part of a package. */
+  const changedOwner = (request: Asked<(typeof tagRoutes)['POST /tags']>): TagOwner => {
+    const owner = ownerIn(request.query);
+    if (owner.kind !== 'cluster') requireRole(request, 'admin');
+    return owner;
+  };
 
   const handlers = (kind: 'release' | 'cluster'): Handlers<(typeof TAGS_OF)[typeof kind]> => ({
     'GET /tags': async ({ params: { id } }) => (await tags.list({ kind, id })).map(view),
@@ -64,7 +73,7 @@ export const serveTags: RouteGroup = async (app, { operations: { tags } }) => {
         await tags.assign(nodes, tagNamesIn(query), actorOf(request));
         return assignmentsOf(nodes);
       }
-      const tag = await tags.create(ownerIn(query), uploadIn(query), actorOf(request));
+      const tag = await tags.create(changedOwner(request), uploadIn(query), actorOf(request));
       void reply.code(201);
       return viewOwned(tag);
     },
@@ -75,13 +84,14 @@ export const serveTags: RouteGroup = async (app, { operations: { tags } }) => {
         await tags.assign(nodes, tagNamesIn(query), actorOf(request));
         return assignmentsOf(nodes);
       }
+      const owner = changedOwner(request);
       const upload = uploadIn(query);
-      return viewOwned(await tags.update(ownerIn(query), upload.name, upload, actorOf(request)));
+      return viewOwned(await tags.update(owner, upload.name, upload, actorOf(request)));
     },
     async 'DELETE /tags'(request) {
       const { query } = request;
       if (query.node_id !== undefined) await tags.unassign(nodesIn(query), tagNamesIn(query), actorOf(request));
-      else await tags.delete(ownerIn(query), tagNameIn(query), actorOf(request));
+      else await tags.delete(changedOwner(request), tagNameIn(query), actorOf(request));
     },
     async 'POST /tags/assign'(request) {
       await tags.assign(request.body.nodes, request.body.tags, actorOf(request));

@@ -155,6 +155,7 @@ const clusterPlanSchema = planExplanationSchema
 const upload = { needsBody: true, ...LARGE_BODY } as const;
 const changedGraph = { ...upload, access: 'operator', body: graphBody, answers: { 200: graphSchema } } as const;
 const change = 'Change a graph; omitted fields keep their values, tasks replace all tasks';
+const ofPackages = 'A graph of a release or plugin is changed by admins only.';
 
 /** Graphs by id. */
 export const graphRoutes = tagged('graphs', {
@@ -183,21 +184,33 @@ export const graphRoutes = tagged('graphs', {
     params: graphParams,
     answers: { 200: graphSchema },
   },
-  'PUT /graphs/:id': { ...changedGraph, id: 'putGraph', summary: change, params: graphParams },
-  'PATCH /graphs/:id': { ...changedGraph, id: 'patchGraph', summary: change, params: graphParams },
+  'PUT /graphs/:id': { ...changedGraph, id: 'putGraph', summary: change, description: ofPackages, params: graphParams },
+  'PATCH /graphs/:id': {
+    ...changedGraph,
+    id: 'patchGraph',
+    summary: change,
+    description: ofPackages,
+    params: graphParams,
+  },
   'DELETE /graphs/:id': {
     id: 'deleteGraph',
     access: 'operator',
     summary: 'Delete a graph with its tasks',
+    description: ofPackages,
     params: graphParams,
     answers: gone,
   },
 });
 
-const graphsOf = <const Id extends string>(kind: 'release' | 'cluster' | 'plugin', id: Id) => {
+/** Graphs of releases and plugins are parts of packages: all clusters that use them run them. */
+const changedBy = { cluster: 'operator', release: 'admin', plugin: 'admin' } as const;
+
+const graphsOf = <const Id extends string>(kind: keyof typeof changedBy, id: Id) => {
+  const access = changedBy[kind];
   const params = ownerGraphParams(kind);
   const changed = {
     ...changedGraph,
+    access,
     params,
     summary: `Change a ${kind}'s graph; omitted fields keep their values, tasks replace all tasks`,
   };
@@ -220,7 +233,7 @@ const graphsOf = <const Id extends string>(kind: 'release' | 'cluster' | 'plugin
     'POST /deployment_graphs/:type': {
       ...upload,
       id: `create${id}Graph`,
-      access: 'operator',
+      access,
       summary: `Store a ${kind}'s graph by type`,
       description: 'All problems are reported together. Undefined names are warnings.',
       params,
@@ -232,7 +245,7 @@ const graphsOf = <const Id extends string>(kind: 'release' | 'cluster' | 'plugin
     'PATCH /deployment_graphs/:type': { ...changed, id: `patch${id}Graph` },
     'DELETE /deployment_graphs/:type': {
       id: `delete${id}Graph`,
-      access: 'operator',
+      access,
       summary: `Delete a ${kind}'s graph with its tasks`,
       params,
       answers: gone,
@@ -250,7 +263,7 @@ export const GRAPHS_OF = {
 const replaceTasks = <const Id extends string>(kind: 'release' | 'cluster', id: Id) => ({
   ...upload,
   id: `put${id}Tasks`,
-  access: 'operator' as const,
+  access: changedBy[kind],
   summary: `Replace all tasks of a ${kind}'s graph, creating it where there is none`,
   description: 'Warnings are in the header `Warning`.',
   params: idParams(kind),

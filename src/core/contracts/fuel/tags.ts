@@ -78,7 +78,7 @@ const tagsOf = (kind: 'release' | 'cluster', list: string) =>
   namedPartRoutes(
     kind,
     'tag',
-    'operator',
+    kind === 'release' ? 'admin' : 'operator',
     { one: tagSchema, list: tagListSchema, body: tagBody },
     {
       list,
@@ -92,6 +92,9 @@ export const TAGS_OF = {
   release: tagsOf('release', 'List the tags of a release'),
   cluster: tagsOf('cluster', 'List the tags of a cluster, with those of its release and plugins'),
 };
+
+/** A tag given to a role of a release moves its tasks on all clusters. */
+const ofPackages = 'Tags of a release or plugin are changed by admins only.';
 
 const changed = { access: 'operator', answers: { 200: assignmentListSchema } } as const;
 const ofNode = { ...changed, params: idParams('node'), body: tagNamesBody, also: [409] } as const;
@@ -149,6 +152,7 @@ export const tagRoutes = tagged('tags', {
     access: 'operator',
     summary:
       'Create a tag: ?cluster_id=1&tag_name=swift&meta={"has_primary":true}; or assign some: ?node_id=1&tags=mysql',
+    description: ofPackages,
     query: tagQuery,
     answers: { 200: assignmentListSchema, 201: ownedTagSchema },
     also: [404, 409],
@@ -157,6 +161,7 @@ export const tagRoutes = tagged('tags', {
     id: 'changeTagByQuery',
     access: 'operator',
     summary: 'Change the metadata of a tag, or assign tags to nodes',
+    description: ofPackages,
     query: tagQuery,
     answers: { 200: z.union([ownedTagSchema, assignmentListSchema]) },
     also: [404, 409],
@@ -165,6 +170,7 @@ export const tagRoutes = tagged('tags', {
     id: 'deleteTagByQuery',
     access: 'operator',
     summary: 'Delete a user-made tag, or remove tags from nodes',
+    description: ofPackages,
     query: tagQuery,
     answers: gone,
     also: [404, 409],

@@ -63,7 +63,7 @@ describe('every route', () => {
       const name = `${method} ${path}`;
       const below = path.replace('/api/v1', '');
       const asks = /\/documents\/check$|\/select$|\/graphs\/check\/?$|\/attributes\/plan$|\/rehearsals$/.test(path);
-      const shared = /^\/(releases|plugins|packages|workers)(?!\/[^/]+\/(deployment_|tags))/.test(below);
+      const shared = /^\/(releases|plugins|packages|workers)/.test(below);
       const lost = method === 'DELETE' && /^\/(sites|clusters|releases)\/[^/]+$/.test(below);
       const isOfSession = below.startsWith('/session');
       // A webhook has no token: its signature is checked.
@@ -80,6 +80,56 @@ describe('every route', () => {
               : 'operator';
       expect(`${name} ${need}`).toBe(`${name} ${wanted}`);
     }
+  });
+
+  it('changes nothing of a package for an operator, whichever way names it', async () => {
+    const { releases, plugins, graphs } = rig.store;
+    const release = (await releases.create({ name: 'of a package', version: '1', operatingSystem: 'x' })).id;
+    const plugin = (await plugins.create({ name: 'p', title: 'p', version: '1.0.0', packageVersion: '5.0.0' })).id;
+    const tasks = [{ id: 'theirs', type: 'stage' }];
+    for (const owner of [
+      { kind: 'release', id: release },
+      { kind: 'plugin', id: plugin },
+    ] as const) {
+      const { id } = (await graphs.put(owner, 'default', { tasks: [] })).graph;
+      const of = `/api/v1/${owner.kind}s/${owner.id}`;
+      const ways = [
+        ['PUT', `/api/v1/graphs/${id}`],
+        ['PATCH', `/api/v1/graphs/${id}`],
+        ['POST', `${of}/deployment_graphs/evil`],
+        ['PUT', `${of}/deployment_graphs/default`],
+        ['PATCH', `${of}/deployment_graphs/default`],
+        ['DELETE', `${of}/deployment_graphs/default`],
+        ['DELETE', `/api/v1/graphs/${id}`],
+      ] as const;
+      for (const [method, at] of ways) {
+        const body = method === 'DELETE' ? undefined : { tasks };
+        const { status, body: answer } = await rig.ask(method, at, body, bearer(secrets.operator));
+        expect([method, at, status, answer.code]).toEqual([method, at, 403, 'forbidden']);
+      }
+      const tag = new URLSearchParams({
+        [`${owner.kind}_id`]: String(owner.id),
+        tag_name: 'm',
+        meta: '{"has_primary":true}',
+      });
+      for (const method of ['POST', 'PUT', 'DELETE'] as const)
+        expect((await rig.ask(method, `/api/v1/tags?${tag}`, undefined, bearer(secrets.operator))).status).toBe(403);
+      const changed = await rig.ask('PUT', `/api/v1/graphs/${id}`, { tasks }, bearer(secrets.admin));
+      expect(changed).toMatchObject({ status: 200, body: { tasks: [{ id: 'theirs' }] } });
+    }
+    const listed = { url: `/api/v1/releases/${release}/deployment_tasks/`, tasks: [{ id: 'x', type: 'stage' }] };
+    expect((await rig.ask('PUT', listed.url, listed.tasks, bearer(secrets.operator))).status).toBe(403);
+    const cluster = (await rig.store.clusters.create({ name: 'c', releaseId: release })).id;
+    const own = await rig.ask(
+      'POST',
+      `/api/v1/clusters/${cluster}/deployment_graphs/own`,
+      { tasks },
+      bearer(secrets.operator),
+    );
+    expect(own.status).toBe(201);
+    const { id } = own.body;
+    expect((await rig.ask('PUT', `/api/v1/graphs/${id}`, { tasks: [] }, bearer(secrets.operator))).status).toBe(200);
+    expect((await rig.ask('DELETE', `/api/v1/graphs/${id}`, undefined, bearer(secrets.operator))).status).toBe(204);
   });
 
   it('admits authorized callers and nobody else', async () => {

@@ -22,9 +22,10 @@ import { cli, recordingTerminal } from '../../cli/recording-terminal.ts';
 const rules = {
   nameClaim: 'email',
   rolesClaim: 'groups',
+  unstatedAddress: 'refuse' as const,
   values: { viewer: ['staff'], operator: ['ops'], admin: ['site-admins'] },
 };
-const claims = { iss: 'https://login.example', sub: '1', email: 'nina@sitewright.example' };
+const claims = { iss: 'https://login.example', sub: '1', email: 'nina@sitewright.example', email_verified: true };
 
 describe('claims', () => {
   it.each([
@@ -51,6 +52,7 @@ describe('claims', () => {
     [{ groups: ['ops'], email: '' }, 'no-name'],
     [{ groups: ['ops'], email: ['nina'] }, 'no-name'],
     [{ groups: ['ops'], email_verified: false }, 'no-name'],
+    [{ groups: ['ops'], email_verified: undefined }, 'no-name'],
   ])('%j give no access', (more, failure) => {
     let error: unknown;
     try {
@@ -59,6 +61,18 @@ describe('claims', () => {
       error = thrown;
     }
     expect((error as SignInError).failure).toBe(failure);
+  });
+
+  it('of a provider that does not say whether addresses are verified give issuer and subject as the name, if at all', () => {
+    const lenient = { ...rules, unstatedAddress: 'subject' as const };
+    const unstated = { ...claims, email_verified: undefined, groups: ['ops'] };
+    expect(signedIn(unstated, lenient)).toMatchObject({ name: 'https://login.example#1', role: 'operator' });
+    expect(signedIn({ ...unstated, email_verified: true }, lenient).name).toBe('nina@sitewright.example');
+    for (const denied of [false, 'false', null])
+      expect(() => signedIn({ ...unstated, email_verified: denied }, lenient)).toThrow();
+    // A name that is no address needs no such claim.
+    expect(signedIn({ ...unstated, login: 'nina' }, { ...lenient, nameClaim: 'login' }).name).toBe('nina');
+    for (const sub of ['a\nb', 'a'.repeat(200)]) expect(() => signedIn({ ...unstated, sub }, lenient)).toThrow();
   });
 
   it('may be nested, and a claim whose own name has dots comes first', () => {
