@@ -27,7 +27,7 @@ import {
 import type { OpenedWithin, OpenRun, OpenRunAnswer, SiteActivities } from './contract.ts';
 import { type ActivityDependencies, isAwaited, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
-import { closeClaim, endRun, openClaim, proveClaim } from './fencing.ts';
+import { assertOwn, closeClaim, endRun, openClaim, proveClaim } from './fencing.ts';
 import { endingText, withCanceller } from './run-ending.ts';
 import { auditStart, listOpened, listRefused, type OpenedRunRow } from './run-rows.ts';
 import type { SiteCache } from './site-cache.ts';
@@ -47,7 +47,7 @@ export function bookkeepingActivities(
     record_nodes: (record) =>
       translated(async () => {
         const run = await store.runs.get(record.run_id);
-        const sequence = sequenceIn(await proveClaim(deps, { site: run.site! }), record.sequence);
+        const sequence = sequenceIn(await proveClaim(deps, { site: run.site! }, run.id), record.sequence);
         const nodes = record.nodes.map((node) => ({ ...node, node: node.report.name, sequence }));
         await store.runs.putNodes(record.run_id, nodes);
       }),
@@ -117,6 +117,7 @@ async function openRun(deps: ActivityDependencies, cache: SiteCache, request: Op
   const { store, searchAttributes } = deps;
   const { site, workflow_id, run_id } = request;
   const holder = { workflowId: workflow_id, runId: run_id };
+  await assertOwn(deps, { site }, holder);
   const failure = (await claimSite(deps, request)) ?? (await objection(store, cache, request));
   if (failure !== null) {
     if (failure.kind !== 'site-busy' && failure.kind !== 'site-not-found') await store.claims.release({ site }, holder);

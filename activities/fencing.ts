@@ -14,7 +14,7 @@ import {
 import type { ActivityDependencies } from './dependencies.ts';
 import { held, RUN_STOPPED } from './run-holds.ts';
 
-type Fence = Pick<ActivityDependencies, 'store' | 'execution'>;
+export type Fence = Pick<ActivityDependencies, 'store' | 'execution'>;
 /** Checks before a change. */
 export type Gate = Fence & Pick<ActivityDependencies, 'hold'>;
 type Execution = Required<Context['info']>['workflowExecution'];
@@ -31,18 +31,25 @@ export const isOpenBy =
  * of the run that has it, or a reset put it in the place of the execution that had it. The claim is taken over then.
  * To be asked right before anything is changed.
  *
+ * @param run the run that the request names, by the run id of its first execution: it must be the one that has the claim
  * @returns the claim's generation
  * @throws ApplicationFailure of type `ClaimLost`, which ends the run
  */
-export const proveClaim = async (fence: Fence, subject: RunSubject): Promise<number> =>
-  (await provenClaim(fence, subject)).generation;
+export const proveClaim = async (fence: Fence, subject: RunSubject, run?: string): Promise<number> =>
+  (await claimOfRun(fence, subject, run)).generation;
+
+async function claimOfRun(fence: Fence, subject: RunSubject, run: string | undefined): Promise<Claim> {
+  const claim = await provenClaim(fence, subject);
+  if (run === undefined || claim.runId === run) return claim;
+  throw lost(subject, `${claim.workflowId} (run ${claim.runId}) holds it, not run ${run}`);
+}
 
 /**
  * As `proveClaim`, and fails, to be retried, while the run is paused; for good when it is being stopped. To be asked right
  * before the first change that a try of an activity makes: it may have been scheduled, or tried before, long ago.
  */
-export async function assertMayStart(gate: Gate, subject: RunSubject): Promise<void> {
-  const { workflowId, executionId } = await provenClaim(gate, subject);
+export async function assertMayStart(gate: Gate, subject: RunSubject, run?: string): Promise<void> {
+  const { workflowId, executionId } = await claimOfRun(gate, subject, run);
   const { paused, stopping } = await gate.hold(workflowId, executionId).catch((error: unknown) => {
     throw held(`cannot tell whether the run is paused (${error instanceof Error ? error.message : String(error)})`);
   });
@@ -74,14 +81,13 @@ export async function provenClaim(fence: Fence, subject: RunSubject, me: Executi
   }
 }
 
-/** Claims a subject for the run that opens. Null once that has it, else the run that has it. @throws as `proveClaim` */
+/** Claims a subject for the run that opens, after `assertOwn`. Null once that has it, else the run that has it. @throws as `proveClaim` */
 export async function openClaim(fence: Fence, subject: RunSubject, run: ClaimHolder): Promise<ClaimHolder | null> {
   const claim = await fence.store.claims.holder(subject);
   if (claim?.workflowId === run.workflowId && claim.runId === run.runId) {
     await proveClaim(fence, subject);
     return null;
   }
-  await assertCurrent(fence, subject, run);
   const other = await claimFor(fence.store, isOpenBy(fence), subject, { ...run, executionId: own().runId });
   if (other === 'closed') throw closedBefore(subject, run);
   // Another execution of the same run was faster.
@@ -91,8 +97,8 @@ export async function openClaim(fence: Fence, subject: RunSubject, run: ClaimHol
 /** As `proveClaim`, for closing a run; null when an earlier try has closed it, which released the claim. */
 export async function closeClaim(fence: Fence, subject: RunSubject, run: ClaimHolder): Promise<number | null> {
   const { sequence } = await fence.store.runs.get(run.runId);
-  if (sequence < CLOSING) return proveClaim(fence, subject);
-  await assertCurrent(fence, subject, run);
+  if (sequence < CLOSING) return proveClaim(fence, subject, run.runId);
+  await assertOwn(fence, subject, run);
   return null;
 }
 
@@ -113,11 +119,14 @@ export async function endRun(
   if (ended === null) throw lost(subject, 'another execution or run has taken it over');
 }
 
-/** A reset of a run that ended by itself is not that run. */
-async function assertCurrent(fence: Fence, subject: RunSubject, { workflowId, runId }: ClaimHolder): Promise<void> {
+/**
+ * Asserts that the activity belongs to the run that its request names: requests are the words of whoever started the workflow.
+ * A reset of a run that ended by itself is not that run.
+ */
+export async function assertOwn(fence: Fence, subject: RunSubject, { workflowId, runId }: ClaimHolder): Promise<void> {
   const me = own();
   if (me.workflowId === workflowId && me.runId === runId) return;
-  const current = await fence.execution(workflowId, runId);
+  const current = me.workflowId === workflowId ? await fence.execution(workflowId, runId) : null;
   if (current?.runId !== me.runId) throw closedBefore(subject, { runId });
 }
 

@@ -7,11 +7,16 @@ import { GitError } from '../src/platform/git/run-git.ts';
 import { StoreError } from '../src/store/index.ts';
 import type { FetchSourceAnswer, SiteActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { proveClaim } from './fencing.ts';
 import { withHeartbeats } from './heartbeats.ts';
 
 /** Takes the documents of a site from the branch that it follows. */
 export const sourceActivities = (deps: ActivityDependencies): Pick<SiteActivities, 'fetch_source'> => ({
-  fetch_source: ({ site }) => withHeartbeats(deps, ({ signal }) => fetchSource(deps, site, signal)),
+  fetch_source: ({ site }) =>
+    withHeartbeats(deps, async ({ signal }) => {
+      await proveClaim(deps, { site });
+      return fetchSource(deps, site, signal);
+    }),
 });
 
 async function fetchSource(

@@ -7,8 +7,8 @@ import { DONE_STATUSES, isTransactionOpen } from '../src/core/words.ts';
 import type { NodeChange, NodeRecord, Store, TaskHistoryRow, TransactionRecord } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
-import { proveClaim } from './fencing.ts';
 import type { CloseGraph, GraphActivities } from './graph-contract.ts';
+import { graphOfRun, proveTransaction } from './run-transactions.ts';
 
 /** Closes one graph of a run: writes states for the next run's `changed()`, node rows, the transaction. Safe to repeat. */
 export function graphCloseActivities(deps: ActivityDependencies): Pick<GraphActivities, 'close_graph'> {
@@ -16,12 +16,12 @@ export function graphCloseActivities(deps: ActivityDependencies): Pick<GraphActi
   return {
     close_graph: (request) =>
       translated(async () => {
-        const child = await store.transactions.get(request.graph);
+        const { run, child } = await graphOfRun(store, request);
         const isMissing = doneOf(await store.taskHistory.count(child.id)) < request.done;
         const answer = isMissing ? 'records-missing' : undefined;
         // The transaction ends last. If it has ended, all else is done, and a later run may have changed the nodes.
         if (!isTransactionOpen(child.status)) return answer;
-        if (child.clusterId !== null) await proveClaim(deps, { cluster: child.clusterId });
+        await proveTransaction(deps, run);
         if (child.mode === 'apply' && child.planHash !== null && child.clusterId !== null) {
           const rows = await store.taskHistory.list(child.id);
           const begun = rows.filter((row) => hasBegun(row) || (isMissing && mayHaveBegun(row)));

@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/activity';
 import { findingsForRun } from '../src/clusters/checks/run-findings.ts';
 import { clusterStatusAfter } from '../src/clusters/cluster-status.ts';
 import { readClusterSources } from '../src/clusters/read-sources.ts';
@@ -20,7 +21,7 @@ import {
 import type { OpenedWithin } from './contract.ts';
 import { type ActivityDependencies, type ActivitySettings, isAwaited, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
-import { closeClaim, endRun, isOpenBy, openClaim } from './fencing.ts';
+import { assertOwn, closeClaim, endRun, isOpenBy, openClaim } from './fencing.ts';
 import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.ts';
 import { withCanceller } from './run-ending.ts';
 import { auditStart, listOpened, listRefused, type OpenedRunRow } from './run-rows.ts';
@@ -54,6 +55,7 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
     }
     return { ok: false, failure } as const;
   };
+  await assertOwn(deps, { cluster: input.cluster }, holder);
   let cluster: ClusterRecord;
   try {
     cluster = await store.clusters.brief(input.cluster);
@@ -215,6 +217,8 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
   const { transaction, outcome, reason, ended_at, workflow_id, run_id, report } = request;
   const holder: ClaimHolder = { workflowId: workflow_id, runId: run_id };
   const { run } = await store.transactions.getRun(transaction);
+  if (run.temporalRunId !== run_id)
+    throw ApplicationFailure.nonRetryable(`transaction ${transaction} is not of run ${run_id}`, 'NoSuchGraph');
   const subject = { cluster: run.clusterId! };
   const generation = await closeClaim(deps, subject, holder);
   if (generation !== null) {

@@ -39,7 +39,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
     (request: NodeCall) =>
       withHeartbeats(deps, async (options) => {
         const { site, node } = request;
-        await proveClaim(deps, { site });
+        await proveClaim(deps, { site }, request.run_id);
         const found = await findMachine(deps, cache, request, options.signal);
         if (!found.ok) return found.result;
         return work(found, {
@@ -48,7 +48,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
           // From here on the old installation, or a copy of it, can no longer authenticate.
           acting: async (action, isFirst) => {
             // A step may take an hour. Once it has changed something, it is running work, which a pause lets finish.
-            await (isFirst ? assertMayStart : proveClaim)(deps, { site });
+            await (isFirst ? assertMayStart : proveClaim)(deps, { site }, request.run_id);
             if (action === 'release' || action === 'deploy') await deps.endIdentity?.(site, node, ends);
           },
         });
@@ -81,7 +81,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
         const whole = await maas.client.layouts.machine(systemId, options.signal);
         const facts = machineFacts(whole.hardware);
         const reported = new Map([[request.node, facts]]);
-        await proveClaim(deps, { site: request.site });
+        await proveClaim(deps, { site: request.site }, request.run_id);
         const before = (await cache.lastGoodNodes(request.site)).get(request.node);
         const tags = { added: node.tags, removed: removedTags(node, before) };
         await recordDeployed(deps.store, request, whole, outcome.isReinstalled, tags);
@@ -105,14 +105,18 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
     abort_node: (request) =>
       withHeartbeats(deps, (options) =>
         unlessMaasIsSilent(deps, request, options.signal, async (signal) => {
-          await proveClaim(deps, { site: request.site });
+          await proveClaim(deps, { site: request.site }, request.run_id);
           const found = await findMachine(deps, cache, request, signal);
           if (!found.ok) return nothingToAbort(found.result);
           const { maas, systemId } = found;
           const outcome = await abortMachine(
             maas,
             { systemId, site: request.site, comment: `sitewright: run ${request.run_id}` },
-            { ...options, signal, acting: async () => void (await proveClaim(deps, { site: request.site })) },
+            {
+              ...options,
+              signal,
+              acting: async () => void (await proveClaim(deps, { site: request.site }, request.run_id)),
+            },
           );
           if (!outcome.ok) return { found: 'failed', message: outcome.failure.message };
           // The call that released it did not come to record that.

@@ -12,9 +12,9 @@ import type { GraphProblem } from '../src/graph/index.ts';
 import { applyRoleTags, type RunTransactions, type Store, type TransactionRecord } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
-import { proveClaim } from './fencing.ts';
 import type { GraphActivities, PlanGraph, PlanGraphAnswer } from './graph-contract.ts';
 import { withHeartbeats } from './heartbeats.ts';
+import { graphOfRun, proveTransaction } from './run-transactions.ts';
 
 /** Plans graphs with the current states and returns stored plans in chunks. Safe to repeat. */
 export function planGraphActivities(
@@ -33,15 +33,10 @@ async function plan(
   signal: AbortSignal | undefined,
 ): Promise<PlanGraphAnswer> {
   const { store } = deps;
-  const run = await store.transactions.getRun(request.transaction);
-  const child = run.graphs.find(({ id }) => id === request.graph);
-  if (child === undefined || child.graphType === null || run.run.clusterId === null) {
-    throw ApplicationFailure.nonRetryable(
-      `transaction ${request.graph} is not a graph of run ${request.transaction}`,
-      'NoSuchGraph',
-    );
-  }
-  await proveClaim(deps, { cluster: run.run.clusterId });
+  const { child, ...run } = await graphOfRun(store, request);
+  if (child.graphType === null || run.run.clusterId === null)
+    throw ApplicationFailure.nonRetryable(`the cluster of run ${request.transaction} was deleted`, 'NoSuchGraph');
+  await proveTransaction(deps, run.run);
   // The hash is written last: if it exists, everything else does.
   if (child.planHash !== null) {
     const reference = (await store.plans.getReference(child.planHash)) as unknown as StoredReference;
@@ -94,7 +89,7 @@ async function plan(
   }
   // Planning takes a while: a run that was stopped meanwhile does not wait for it.
   signal?.throwIfAborted();
-  await proveClaim(deps, { cluster: run.run.clusterId });
+  await proveTransaction(deps, run.run);
   await storePlan(store, run, child, planned.value, sources, versions);
   return { ok: true, plan: planReferenceOf(planned.value.reference) };
 }

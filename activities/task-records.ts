@@ -4,8 +4,8 @@ import { percentOf } from '../src/core/graph-run/task-counts.ts';
 import { type HistoryWrite, type Store, sequenceIn } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
-import { proveClaim } from './fencing.ts';
 import type { GraphActivities, RecordTasks } from './graph-contract.ts';
+import { graphOfRun, proveTransaction } from './run-transactions.ts';
 
 /** More than the rows of any batch, so that sequences order rows within a batch and across batches. */
 const ROWS_A_BATCH = 100_000;
@@ -16,8 +16,8 @@ export function taskRecordActivities(deps: ActivityDependencies): Pick<GraphActi
   return {
     record_tasks: (request) =>
       translated(async () => {
-        const { clusterId } = await store.transactions.get(request.graph);
-        const generation = clusterId === null ? 1 : await proveClaim(deps, { cluster: clusterId });
+        const { run } = await graphOfRun(store, request);
+        const generation = await proveTransaction(deps, run);
         const sequence = sequenceIn(generation, request.sequence);
         await store.taskHistory.record(request.graph, historyWrites({ ...request, sequence }));
         await updateProgress(store, request);

@@ -19,6 +19,8 @@ type Activities = SiteActivities & GraphActivities;
 const FENCES = {
   open_run: 'claims',
   open_graph_run: 'claims',
+  // Adds a revision, and asks a host with the secret of the site.
+  fetch_source: 'fenced',
   // Marks nodes that it finds deployed.
   load_plan: 'fenced',
   prepare_node: 'fenced',
@@ -32,8 +34,6 @@ const FENCES = {
   record_tasks: 'fenced',
   close_graph: 'fenced',
   close_graph_run: 'fenced',
-  // Adds a revision, which no run has yet.
-  fetch_source: 'reads',
   verify_site: 'reads',
   look_at_node: 'reads',
   inspect_nodes: 'reads',
@@ -99,6 +99,7 @@ beforeEach(async () => {
   const node: NodeCall = { site: SITE, revision: 1, node: 'n1', run_id: ours.runId, attempt: 1, interval: 1 };
   const closing = { workflow_id: ours.workflowId, run_id: ours.runId, ended_at: AT };
   requests = {
+    fetch_source: { site: SITE },
     load_plan: { site: SITE, kind: 'update_site' },
     prepare_node: node,
     deploy_node: node,
@@ -147,6 +148,47 @@ describe('every activity that changes something', () => {
     });
     expect(askedMaas).toBe(0);
   });
+});
+
+describe('an execution that has the claim of its own run', () => {
+  const NAMING = [
+    ...(['prepare_node', 'deploy_node', 'release_node', 'abort_node', 'record_nodes', 'close_run'] as const),
+    ...(['plan_graph', 'record_tasks', 'close_graph', 'close_graph_run'] as const),
+  ];
+
+  it.each(NAMING)('%s does nothing for another run, which the request names', async (name) => {
+    const before = [await store.runs.get(ours.runId), await store.transactions.getRun(1)];
+    const environment = new MockActivityEnvironment(
+      { workflowExecution: others },
+      { logger: new DefaultLogger('ERROR') },
+    );
+    const work = activities[name] as (request: unknown) => Promise<unknown>;
+    await expect(environment.run(work, requests[name])).rejects.toMatchObject({
+      type: 'ClaimLost',
+      nonRetryable: true,
+    });
+    expect(askedMaas).toBe(0);
+    expect([await store.runs.get(ours.runId), await store.transactions.getRun(1)]).toEqual(before);
+  });
+});
+
+it.each([
+  ['open_run', { site: SITE }],
+  ['open_run', { site: 'nowhere' }],
+  ['open_graph_run', { cluster: 1 }],
+  ['open_graph_run', { cluster: 999_999 }],
+] as const)('%s of %j opens and refuses no run but its own, whichever the request names', async (name, subject) => {
+  const before = await store.runs.get(ours.runId);
+  const run = { workflow_id: ours.workflowId, run_id: ours.runId, started_at: AT, answered: false };
+  const environment = new MockActivityEnvironment(
+    { workflowExecution: { workflowId: 'forged', runId: 'r9' } },
+    { logger: new DefaultLogger('ERROR') },
+  );
+  const request = { ...run, ...subject, kind: 'test_site', parameters: {}, input: subject };
+  const work = activities[name] as (request: unknown) => Promise<unknown>;
+  await expect(environment.run(work, request)).rejects.toMatchObject({ type: 'ClaimLost', nonRetryable: true });
+  expect(await store.runs.get(ours.runId)).toEqual(before);
+  expect((await store.audit.list()).items).toEqual([]);
 });
 
 it.each([
