@@ -28,8 +28,9 @@ import type { OpenedWithin, OpenRun, OpenRunAnswer, SiteActivities } from './con
 import { type ActivityDependencies, isAwaited, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
 import { assertOwn, closeClaim, endRun, openClaim, proveClaim } from './fencing.ts';
+import { believedReport } from './recorded-names.ts';
 import { endingText, withCanceller } from './run-ending.ts';
-import { auditStart, listOpened, listRefused, type OpenedRunRow } from './run-rows.ts';
+import { auditStart, listOpened, listRefused, type OpenedRunRow, starterOf } from './run-rows.ts';
 import type { SiteCache } from './site-cache.ts';
 import { noteBare } from './site-cluster.ts';
 import { targetsInMaintenance } from './site-maintenance.ts';
@@ -61,8 +62,9 @@ export function bookkeepingActivities(
         const run = await store.runs.get(run_id);
         const records = await store.runs.listNodes(run_id);
         if (request.records !== undefined && request.records !== digestOfRecords(records)) return 'records-differ';
-        const operator = await withCanceller(store, run_id, report.operator);
-        const full = { ...assembleReport(report, records), operator };
+        const named = await believedReport(store, run_id, report, true);
+        const operator = await withCanceller(store, run_id, named.operator);
+        const full = { ...assembleReport(named, records), operator };
         await noteBare(store, site, bareNodes(run, request.outcome, records, endingText(request.outcome, operator)));
         deps.log?.(
           { site, run: run_id, outcome: request.outcome, report: full },
@@ -81,7 +83,7 @@ export function bookkeepingActivities(
             endedAt: request.ended_at,
             failedNodes: request.failed_nodes,
             ...progressOf(full),
-            failure: report.reason ?? null,
+            failure: named.reason ?? null,
             ...given({ revision: report.revision }),
           },
           full,
@@ -118,17 +120,20 @@ async function openRun(deps: ActivityDependencies, cache: SiteCache, request: Op
   const { site, workflow_id, run_id } = request;
   const holder = { workflowId: workflow_id, runId: run_id };
   await assertOwn(deps, { site }, holder);
+  const starter = await starterOf(deps, holder, request.started_by, request.start);
+  const { started_by } = starter;
+  const row = { ...rowOf(request), ...starter };
   const failure = (await claimSite(deps, request)) ?? (await objection(store, cache, request));
   if (failure !== null) {
     if (failure.kind !== 'site-busy' && failure.kind !== 'site-not-found') await store.claims.release({ site }, holder);
-    if (!isAwaited(request)) await listRefused(store, rowOf(request), describeRunFailure(failure));
-    return { ok: false, failure };
+    if (!isAwaited(request)) await listRefused(store, row, describeRunFailure(failure));
+    return { ok: false, failure, ...given({ started_by }) };
   }
-  const { number } = await listOpened(store, rowOf(request));
+  const { number } = await listOpened(store, row);
   await closeGoneRuns(store, deps, (await store.runs.list({ site, open: true, limit: MAX_OPEN })).items);
-  await auditStart(store, rowOf(request), `site/${site}`);
+  await auditStart(store, row, `site/${site}`);
   // A run gets its number when it is first written.
-  return { ok: true, number: number!, search_attributes: await searchAttributes() };
+  return { ok: true, number: number!, search_attributes: await searchAttributes(), ...given({ started_by }) };
 }
 
 const rowOf = ({ parameters, ...request }: OpenRun): OpenedRunRow => ({

@@ -36,6 +36,20 @@ export interface SiteActivities {
   close_run(request: CloseRun): Promise<'records-differ' | undefined>;
 }
 
+/** What runs of both kinds ask of the audit trail. */
+export interface AuditActivities {
+  /** Whether an API has recorded an approval before it passed it on. */
+  find_approval(request: ApprovalAsked): Promise<{ readonly found: boolean }>;
+}
+
+export interface ApprovalAsked {
+  readonly run_id: string;
+  /** Id of the entry. */
+  readonly entry: string;
+  readonly by: string;
+  readonly before?: string | undefined;
+}
+
 export interface OpenRun {
   readonly kind: SiteRunKind;
   readonly site: string;
@@ -47,6 +61,7 @@ export interface OpenRun {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** See `OpenGraphRun`. */
   readonly answered: boolean;
+  readonly start?: StartedWith | undefined;
 }
 
 /** Settings of this installation that a run must know, whether it was opened or refused. */
@@ -55,6 +70,8 @@ export interface OpenedWithin {
   readonly approved_by_another: boolean;
   /** Someone may want notices about the run. */
   readonly notices: boolean;
+  /** Who started it: a name that an API has verified, or a claim, which says so. Absent: nobody is named. */
+  readonly started_by?: string;
   /** Prefix of the ids of workflows that the run starts (`prefixed`). */
   readonly prefix?: string;
 }
@@ -68,6 +85,14 @@ export interface OpenedRun extends OpenedWithin {
 export type OpenRunAnswer =
   | ({ readonly ok: true /** The run's, for people. */; readonly number: number } & OpenedRun)
   | ({ readonly ok: false; readonly failure: RunFailure } & OpenedWithin);
+
+/** What a run knows of its own start; the activity that opens it believes neither. */
+export interface StartedWith {
+  /** Entry of the audit trail with which an API passed the start on. */
+  readonly entry?: string;
+  /** Workflow id of the run that started it. */
+  readonly parent?: string;
+}
 
 interface FetchSource {
   readonly site: string;

@@ -12,7 +12,7 @@ import type { GraphRunOutcome } from '../src/core/run/index.ts';
 import type { NodeStatus } from '../src/core/scheduler/index.ts';
 import type { ExecutionKey, RunTask } from '../src/core/task-on-node.ts';
 import type { GraphOutcome } from '../src/core/words.ts';
-import type { OpenedRun, OpenedWithin } from './contract.ts';
+import type { OpenedRun, OpenedWithin, StartedWith } from './contract.ts';
 
 export type { ExecutablePart, PlanReference, RunTask, TaskEnd, TaskRow };
 
@@ -48,6 +48,7 @@ export interface OpenGraphRun {
   readonly input: GraphRunInput;
   /** Whoever started the run waits for the answer: a refusal then needs no row in the list of runs. */
   readonly answered: boolean;
+  readonly start?: StartedWith | undefined;
 }
 
 export type OpenGraphRunAnswer =

@@ -23,8 +23,9 @@ import { type ActivityDependencies, type ActivitySettings, isAwaited, openedWith
 import { translated } from './failures.ts';
 import { assertOwn, closeClaim, endRun, isOpenBy, openClaim } from './fencing.ts';
 import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.ts';
+import { believedReport } from './recorded-names.ts';
 import { withCanceller } from './run-ending.ts';
-import { auditStart, listOpened, listRefused, type OpenedRunRow } from './run-rows.ts';
+import { auditStart, listOpened, listRefused, type OpenedRunRow, starterOf } from './run-rows.ts';
 
 const OFFLINE_WAIT_SECONDS = 120;
 
@@ -48,14 +49,19 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
   const { store } = deps;
   const { input, run_id } = request;
   const holder: ClaimHolder = { workflowId: request.workflow_id, runId: run_id };
+  await assertOwn(deps, { cluster: input.cluster }, holder);
+  const starter = await starterOf(deps, holder, input.started_by, request.start);
+  const { started_by } = starter;
   const refuse = async (failure: PlanningFailure) => {
     if (!isAwaited(request)) {
-      const row = rowOf(request, { described: { labels: { cluster: String(input.cluster) } } });
+      const row = rowOf(request, {
+        ...starter,
+        described: { labels: { cluster: String(input.cluster) } },
+      });
       await listRefused(store, row, failure.message);
     }
-    return { ok: false, failure } as const;
+    return { ok: false, failure, ...given({ started_by }) } as const;
   };
-  await assertOwn(deps, { cluster: input.cluster }, holder);
   let cluster: ClusterRecord;
   try {
     cluster = await store.clusters.brief(input.cluster);
@@ -67,13 +73,13 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
   const subject = { cluster: cluster.id };
   const other = await openClaim(deps, subject, holder);
   if (other !== null) return refuse(await busyWith(store, cluster, other));
-  const opened = await transactionsOf(deps, request, cluster, holder);
+  const opened = await transactionsOf(deps, request, cluster, holder, started_by);
   if (!opened.ok) {
     await store.claims.release(subject, holder);
     return refuse(opened.failure);
   }
   const { run, graphs } = opened.transactions;
-  await recordRun(store, request, cluster, opened.transactions);
+  await recordRun(store, request, cluster, opened.transactions, starter);
   return {
     ok: true,
     transaction: run.id,
@@ -81,6 +87,7 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
     cluster: { id: cluster.id, name: cluster.name, site: cluster.site },
     graphs: graphs.map(({ id, graphType }) => ({ transaction: id, type: graphType! })),
     warnings: opened.warnings,
+    ...given({ started_by }),
     search_attributes: await deps.searchAttributes(),
     ...agentWaits(deps.settings),
     busy_slack_seconds: BUSY_SLACK_SECONDS,
@@ -108,6 +115,7 @@ async function transactionsOf(
   request: OpenGraphRun,
   cluster: ClusterRecord,
   { workflowId, runId }: ClaimHolder,
+  startedBy: string | undefined,
 ): Promise<Opened> {
   const { store } = deps;
   const { input } = request;
@@ -133,7 +141,7 @@ async function transactionsOf(
     mode: input.mode ?? 'apply',
     force: input.force ?? false,
     debug: input.debug ?? false,
-    ...given({ startedBy: input.started_by }),
+    ...given({ startedBy }),
   });
   return { ok: true, transactions, warnings: findings.slice(0, MAX_WARNINGS) };
 }
@@ -171,10 +179,10 @@ async function busyWith(store: Store, cluster: ClusterRecord, holder: ClaimHolde
 
 const rowOf = (
   { input, workflow_id, run_id, started_at }: OpenGraphRun,
-  more: Pick<OpenedRunRow, 'described' | 'site' | 'number'>,
+  more: Pick<OpenedRunRow, 'described' | 'site' | 'number' | 'started_by' | 'entry'>,
 ): OpenedRunRow => ({
   ...{ kind: 'execute_graph', workflow_id, run_id, started_at, parameters: input },
-  ...given({ started_by: input.started_by, reason: input.reason }),
+  ...given({ reason: input.reason }),
   ...more,
 });
 
@@ -191,9 +199,11 @@ async function recordRun(
   request: OpenGraphRun,
   cluster: ClusterRecord,
   { run, graphs }: RunTransactions,
+  starter: Pick<OpenedRunRow, 'started_by' | 'entry'>,
 ): Promise<void> {
   const names = await namesOfNodes(store, request.input);
   const row = rowOf(request, {
+    ...starter,
     described: {
       title: titleOfGraphRun(request.input, cluster.name, {
         types: graphs.flatMap(({ graphType }) => graphType ?? []),
@@ -222,7 +232,8 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
   const subject = { cluster: run.clusterId! };
   const generation = await closeClaim(deps, subject, holder);
   if (generation !== null) {
-    const known = { ...report, operator: await withCanceller(store, run_id, report.operator) };
+    const named = await believedReport(store, run_id, report, true);
+    const known = { ...named, operator: await withCanceller(store, run_id, named.operator) };
     const full = await wholeGraphReport(store, known);
     const logged = { cluster: run.clusterId, run: run_id, transaction, outcome, report: known };
     deps.log?.(logged, `execute_graph of cluster ${run.clusterId} has ended`);

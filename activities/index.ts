@@ -1,6 +1,7 @@
 import { bookkeepingActivities } from './bookkeeping.ts';
-import type { SiteActivities } from './contract.ts';
+import type { AuditActivities, SiteActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { translated } from './failures.ts';
 import { sourceActivities } from './fetch-source.ts';
 import { graphCloseActivities } from './graph-close.ts';
 import type { GraphActivities } from './graph-contract.ts';
@@ -10,6 +11,7 @@ import { nodeActivities } from './node-calls.ts';
 import type { NoticeActivities } from './notice-contract.ts';
 import { noticeActivities } from './notices.ts';
 import { planGraphActivities } from './plan-graph.ts';
+import { isApprovalRecorded } from './recorded-names.ts';
 import { SiteCache } from './site-cache.ts';
 import { siteCheckActivities } from './site-checks.ts';
 import { taskRecordActivities } from './task-records.ts';
@@ -20,7 +22,9 @@ export { SilenceReports } from './maas-silence.ts';
 export { RunStatuses, statusSinks } from './run-status.ts';
 
 /** All activities of the orchestrator worker. */
-export function createActivities(deps: ActivityDependencies): SiteActivities & GraphActivities & NoticeActivities {
+export function createActivities(
+  deps: ActivityDependencies,
+): SiteActivities & AuditActivities & GraphActivities & NoticeActivities {
   const cache = new SiteCache(deps.store);
   return {
     ...bookkeepingActivities(deps, cache),
@@ -33,5 +37,6 @@ export function createActivities(deps: ActivityDependencies): SiteActivities & G
     ...taskRecordActivities(deps),
     ...graphCloseActivities(deps),
     ...noticeActivities(deps),
+    find_approval: (request) => translated(async () => ({ found: await isApprovalRecorded(deps.store, request) })),
   };
 }

@@ -1,9 +1,9 @@
-import type { Notice, NoticeBody, NoticeDelivery } from '../src/core/contracts/notice.ts';
+import type { NoticeDelivery } from '../src/core/contracts/notice.ts';
 import type { SendNotice } from '../src/core/run/notice.ts';
 
 /** The activities that `send_notice` calls. Types only, with wire names, as in contract.ts. */
 export interface NoticeActivities {
-  /** The receivers that want a notice, and how long it is worth sending. */
+  /** The receivers that want a notice, and how long it is worth sending. Fails if the run is not in that state. */
   plan_notice(
     request: SendNotice,
   ): Promise<{ readonly receivers: readonly string[]; readonly give_up_seconds: number }>;
@@ -13,5 +13,5 @@ export interface NoticeActivities {
 
 export interface DeliverNotice {
   readonly receiver: string;
-  readonly notice: Notice & Pick<NoticeBody, 'id'>;
+  readonly notice: SendNotice['notice'];
 }

@@ -6,6 +6,7 @@ import { type RunWrite, sequenceIn } from '../src/store/index.ts';
 import type { ShownRun } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { provenClaim } from './fencing.ts';
+import { believedReport, believedStatus } from './recorded-names.ts';
 
 /** A status in the store is no older, as long as the store can be reached. */
 const EVERY_MS = 1_000;
@@ -140,6 +141,7 @@ export class RunStatuses {
     pending: Pending,
   ) {
     const { generation } = await provenClaim(this.#deps, subject, execution);
+    const named = await believedReport(this.#deps.store, run_id, report, false);
     // Several turns of a run may see the same number of events.
     pending.sequence = Math.max(sequenceIn(generation, events), pending.sequence + 1);
     const row = {
@@ -153,7 +155,7 @@ export class RunStatuses {
       status,
       statusAt: new Date().toISOString(),
     };
-    await this.#deps.store.runs.show(row, report);
+    await this.#deps.store.runs.show({ ...row, status: believedStatus(status, named) }, named);
   }
 }
 

@@ -209,8 +209,8 @@ const agentFacts = recordOf<AgentFacts>(
 
 const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
   open_run: variantsOf<'ok', OpenRunAnswer>('ok', {
-    true: recordOf({ ok: yes, number: whole, ...openedRun }, { prefix: text }),
-    false: recordOf({ ok: no, failure: runFailure, ...openedWithin }, { prefix: text }),
+    true: recordOf({ ok: yes, number: whole, ...openedRun }, { prefix: text, started_by: text }),
+    false: recordOf({ ok: no, failure: runFailure, ...openedWithin }, { prefix: text, started_by: text }),
   }),
   fetch_source: variantsOf<'ok', FetchSourceAnswer>('ok', {
     true: recordOf({ ok: yes, revision: whole, commit: text, deployed: flag }, {}),
@@ -239,9 +239,9 @@ const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
         graphs: listOf(recordOf({ transaction: whole, type: text }, {})),
         warnings: diagnostics,
       },
-      { prefix: text, max_events: whole },
+      { prefix: text, started_by: text, max_events: whole },
     ),
-    false: recordOf({ ok: no, failure: planningFailure, ...openedWithin }, { prefix: text }),
+    false: recordOf({ ok: no, failure: planningFailure, ...openedWithin }, { prefix: text, started_by: text }),
   }),
   plan_graph: variantsOf<'ok', PlanGraphAnswer>('ok', {
     true: recordOf({ ok: yes, plan: planReference }, {}),
@@ -255,6 +255,7 @@ const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
   ping: agentFacts,
   cancel_task: nothing,
   drain: recordOf({ unfinished: texts }, {}),
+  find_approval: recordOf({ found: flag }, {}),
   plan_notice: recordOf({ receivers: texts, give_up_seconds: number }, {}),
   deliver_notice: recordOf({ delivered: flag, status: nullable(whole), message: nullable(text) }, {}),
 };

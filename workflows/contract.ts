@@ -1,4 +1,4 @@
-import type { SiteActivities } from '../activities/contract.ts';
+import type { AuditActivities, SiteActivities } from '../activities/contract.ts';
 import type { GraphActivities, NodeControlActivities, NodeTaskActivities } from '../activities/graph-contract.ts';
 import type { NoticeActivities } from '../activities/notice-contract.ts';
 import type { NoticeDelivery } from '../src/core/contracts/notice.ts';
@@ -209,6 +209,7 @@ export interface WorkflowContracts extends Readonly<Record<SiteRunKind, SiteRunC
 }
 
 export type Activities = SiteActivities &
+  AuditActivities &
   GraphActivities &
   NodeTaskActivities &
   NodeControlActivities &

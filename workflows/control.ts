@@ -1,4 +1,5 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
+import { given } from '../src/core/data/given.ts';
 import {
   isoTime,
   type MaasSilence,
@@ -59,7 +60,8 @@ export class Control {
 
   pause(note: OperatorNote): void {
     if (this.#paused || this.#stopping) return;
-    this.#paused = { since: isoTime(Date.now()), ...note };
+    const { by, reason } = note;
+    this.#paused = { since: isoTime(Date.now()), ...given({ by, reason }) };
     this.#act('pause', note);
   }
   resume(note: OperatorNote): void {

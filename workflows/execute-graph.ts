@@ -217,7 +217,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
       control: this.control,
       attributes: this.attributesOf({
         SiteName: opened.cluster.site,
-        StartedBy: input.started_by,
+        StartedBy: this.startedBy,
         GraphType: graph.type,
         RunPhase: graph.type,
       }),
@@ -280,16 +280,12 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
   protected details(): string {
     return detailsOfGraphRun(this.progress);
   }
-  protected about() {
-    const { cluster, input } = this.progress;
-    return { kind: this.kind, site: cluster?.site ?? null, cluster: input.cluster };
-  }
   protected failedNodes(): number {
     return this.progress.graphs.reduce((sum, graph) => sum + graph.failing(), 0);
   }
   protected open(answered: boolean) {
     const { started_at, input } = this.progress;
-    const request = { ...this.identity, started_at: isoTime(started_at), input, answered };
+    const request = { ...this.identity, started_at: isoTime(started_at), input, answered, start: this.start };
     return callActivity('open_graph_run', request, bookkeeping(`claim cluster ${input.cluster}`));
   }
   protected siteOf({ cluster }: Opened): string | null {

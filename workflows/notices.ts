@@ -1,26 +1,17 @@
 import { workflowInfo } from '@temporalio/workflow';
-import type { Notice } from '../src/core/contracts/notice.ts';
 import { given } from '../src/core/data/given.ts';
-import type { RunDescription } from '../src/core/run/description.ts';
-import { type AnyProgress, awaitingOf, type Explained, isoTime } from '../src/core/run/index.ts';
+import { type AnyProgress, awaitingOf } from '../src/core/run/index.ts';
 import { parseRunInput } from '../src/core/run/input.ts';
 import { type SendNotice, sendNoticeInput } from '../src/core/run/notice.ts';
+import type { NoticeEvent } from '../src/core/words.ts';
 import { bookkeeping } from './activity-options.ts';
 import { callActivity, startDetached, validInput } from './border.ts';
 import type { SentNotice } from './contract.ts';
 import { prefixed } from './protocol.ts';
 
-/** Whom a run belongs to, as far as it knows. */
-export interface AboutRun {
-  readonly kind: string;
-  readonly site: string | null;
-  readonly cluster: number | null;
-}
-
 /** Sends notices about a run. It neither waits for them nor fails because of them. */
 export class Notices {
-  readonly #progress: AnyProgress<RunDescription & { readonly started_by?: string }>;
-  readonly #about: () => AboutRun;
+  readonly #progress: AnyProgress;
   #enabled = false;
   #prefix: string | undefined;
   #isHeld = false;
@@ -28,9 +19,8 @@ export class Notices {
   readonly #noticed = new Set<string>();
   readonly #starting: Promise<void>[] = [];
 
-  constructor(progress: AnyProgress<RunDescription & { readonly started_by?: string }>, about: () => AboutRun) {
+  constructor(progress: AnyProgress) {
     this.#progress = progress;
-    this.#about = about;
   }
 
   /** Someone may want notices. Before that, none is sent. */
@@ -43,39 +33,31 @@ export class Notices {
   waits(): void {
     const fresh = awaitingOf(this.#progress).filter(({ before }) => !this.#noticed.has(before));
     for (const { before } of fresh) this.#noticed.add(before);
-    if (fresh.length > 0) this.#send({ event: 'awaiting_approval', awaiting_approval: fresh });
+    if (fresh.length > 0) this.#send('awaiting_approval');
   }
   /** Whether failed tasks hold the run open now. */
   held(is: boolean): void {
-    if (is && !this.#isHeld) this.#send({ event: 'held', next_step: HELD });
+    if (is && !this.#isHeld) this.#send('held');
     this.#isHeld = is;
   }
-  failed({ reason, next_step }: Explained): void {
-    this.#send({ event: 'failed', reason, next_step });
+  failed(): void {
+    this.#send('failed');
   }
   /** Resolves when the sent notices no longer depend on this run. */
   async settled(): Promise<void> {
     await Promise.all(this.#starting);
   }
 
-  #send(notice: Omit<Notice, 'at' | 'run'>): void {
+  #send(event: NoticeEvent): void {
     if (!this.#enabled) return;
-    const { workflow_id, run_id, input } = this.#progress;
+    const { run_id } = this.#progress;
     this.#count += 1;
-    const run = {
-      id: run_id,
-      workflow_id,
-      ...this.#about(),
-      ...given({ title: input.title, started_by: input.started_by }),
-    };
-    const whole: Notice = { ...notice, at: isoTime(Date.now()), run };
     const id = prefixed(this.#prefix, `send_notice:${run_id}:${this.#count}`);
-    this.#starting.push(startDetached('send_notice', id, { notice: whole }, `notice: ${notice.event}`));
+    this.#starting.push(
+      startDetached('send_notice', id, { notice: { event, run: { id: run_id } } }, `notice: ${event}`),
+    );
   }
 }
-
-const HELD =
-  'retry or skip the failed tasks, or stop the run: it keeps the documents, package versions and settings of its start, and only a run that continues it has new ones';
 
 /**
  * Sends a notice to all receivers that want it, each on its own, until it has arrived or the time for that is over. Runs
@@ -83,9 +65,8 @@ const HELD =
  */
 export async function send_notice(...args: unknown[]): Promise<SentNotice> {
   const { notice, only } = validInput<SendNotice>(
-    parseRunInput(sendNoticeInput, args, '{"notice":{"event":"test","at":"2026-01-01T00:00:00Z","run":null}}'),
+    parseRunInput(sendNoticeInput, args, '{"notice":{"event":"failed","run":{"id":"RUN"}}}'),
   );
-  const id = workflowInfo().runId;
   const { receivers, give_up_seconds } = await callActivity(
     'plan_notice',
     { notice, ...given({ only }) },
@@ -95,7 +76,7 @@ export async function send_notice(...args: unknown[]): Promise<SentNotice> {
     receivers.map(async (receiver) => {
       const answer = await callActivity(
         'deliver_notice',
-        { receiver, notice: { ...notice, id } },
+        { receiver, notice },
         {
           summary: `send the notice to ${receiver}`,
           startToCloseTimeout: '1 minute',

@@ -1,4 +1,5 @@
 import { condition } from '@temporalio/workflow';
+import { given } from '../src/core/data/given.ts';
 import {
   type ApprovalRequest,
   approvalRequest,
@@ -13,6 +14,8 @@ import {
   whyNotDecide,
 } from '../src/core/run/index.ts';
 import type { Decision } from '../src/core/words.ts';
+import { bookkeeping } from './activity-options.ts';
+import { callActivity } from './border.ts';
 import type { RunOpening } from './contract.ts';
 import type { Control } from './control.ts';
 import { failure } from './failures.ts';
@@ -116,6 +119,19 @@ export function approvalHandlers<Status>(
     rejected?.();
   }
 
+  /** What counts as a second person stands in the store before it counts. */
+  async function takeRecorded(request: ApprovalRequest): Promise<Status> {
+    const { entry = '', by = '', before } = request;
+    const asked = { run_id: progress.run_id, entry, by, ...given({ before }) };
+    const { found } = await callActivity('find_approval', asked, bookkeeping('find the approval in the audit trail'));
+    // Others may have decided meanwhile.
+    const why = found ? whyNotDecide(progress, 'approved', request) : 'no API has recorded this approval';
+    if (why !== null) throw failure('ApprovalRefused', why);
+    take('approved', request);
+    await settled?.();
+    return status();
+  }
+
   const handlers = (action: 'approve' | 'reject', decision: Decision) => ({
     signal: {
       description: DECISION[action],
@@ -134,6 +150,7 @@ export function approvalHandlers<Status>(
         if (why !== null) throw failure('ApprovalRefused', why);
       },
       handle(request: ApprovalRequest): Status | Promise<Status> {
+        if (decision === 'approved' && progress.approved_by_another) return takeRecorded(request);
         take(decision, request);
         return settled?.()?.then(status) ?? status();
       },

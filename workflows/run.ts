@@ -11,7 +11,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { OpenedRun, OpenedWithin, ShownRun } from '../activities/contract.ts';
+import type { OpenedRun, OpenedWithin, ShownRun, StartedWith } from '../activities/contract.ts';
 import type { ShownPlan } from '../src/core/contracts/site-run.ts';
 import { given } from '../src/core/data/given.ts';
 import type { RunDescription } from '../src/core/run/description.ts';
@@ -39,7 +39,7 @@ import type { OpenedRow, RunOpening } from './contract.ts';
 import { Control } from './control.ts';
 import { failure, stepError } from './failures.ts';
 import { showRun } from './interceptors.ts';
-import { type AboutRun, Notices } from './notices.ts';
+import { Notices } from './notices.ts';
 import { ANSWERED, type SearchAttributeName } from './protocol.ts';
 
 /** PostgreSQL's column for a keyword; a longer one would fail every workflow task. */
@@ -102,7 +102,7 @@ export abstract class Run<P extends Progress, Opened extends OpenedRun = OpenedR
       this.show();
       if (action.action === 'pause' || action.action === 'resume') this.#showPause();
     });
-    this.notices = new Notices(progress, () => this.about());
+    this.notices = new Notices(progress);
   }
 
   protected abstract readonly kind: string;
@@ -116,7 +116,6 @@ export abstract class Run<P extends Progress, Opened extends OpenedRun = OpenedR
     return null;
   }
   protected abstract details(): string;
-  protected abstract about(): AboutRun;
   /** Records an operator's action. */
   abstract acted(action: OperatorAction<RunAction>): void;
   /** Nodes that have failed so far. */
@@ -211,6 +210,16 @@ export abstract class Run<P extends Progress, Opened extends OpenedRun = OpenedR
     if (this.#phase !== undefined) this.setAttributes({ RunPhase: this.control.paused ? 'paused' : this.#phase });
   }
 
+  /** As lists, reports and notices show it. */
+  get startedBy(): string | undefined {
+    return this.progress.started_by ?? this.progress.input.started_by;
+  }
+  /** How it was started, for the activity that opens it. */
+  protected get start(): StartedWith {
+    const { memo, parent } = workflowInfo();
+    const entry = memo?.[ANSWERED];
+    return given({ entry: typeof entry === 'string' ? entry : undefined, parent: parent?.workflowId });
+  }
   /** The run's identity in the store. */
   protected get identity() {
     const { workflow_id, run_id } = this.progress;
@@ -233,12 +242,12 @@ export abstract class Run<P extends Progress, Opened extends OpenedRun = OpenedR
       const answered = isAwaited(SURELY_WAITS_MS.accept);
       const opened = await this.#opened(answered);
       this.prefix = opened.prefix;
+      if (opened.started_by !== undefined) progress.started_by = opened.started_by;
       if (opened.notices) this.notices.enable(opened.prefix);
       if (opened.ok) await this.#workAndClose(opened);
       else this.#refuse(opened.failure, answered && isAwaited(SURELY_WAITS_MS.open));
       await condition(allHandlersFinished);
-      if (opened.ok && progress.failure !== undefined && progress.outcome !== 'cancelled')
-        this.notices.failed(this.explain(progress.failure));
+      if (opened.ok && progress.failure !== undefined && progress.outcome !== 'cancelled') this.notices.failed();
       await this.notices.settled();
     });
 
@@ -265,7 +274,7 @@ export abstract class Run<P extends Progress, Opened extends OpenedRun = OpenedR
     progress.failure = why;
     progress.outcome = 'failed';
     this.opening = { ok: false, failure: why };
-    if (!isKnown) this.notices.failed(this.explain(why));
+    if (!isKnown) this.notices.failed();
   }
 
   async #workAndClose(opened: Opened): Promise<void> {
@@ -305,7 +314,7 @@ export abstract class Run<P extends Progress, Opened extends OpenedRun = OpenedR
     upsertMemo({ number: row.number });
     this.#known = opened.search_attributes;
     if (opened.approved_by_another) progress.approved_by_another = true;
-    this.setAttributes({ SiteName: this.siteOf(opened), StartedBy: progress.input.started_by, FailedNodes: 0 });
+    this.setAttributes({ SiteName: this.siteOf(opened), StartedBy: this.startedBy, FailedNodes: 0 });
   }
 
   async #close(opened: Opened): Promise<void> {

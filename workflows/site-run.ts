@@ -101,7 +101,7 @@ export class SiteRun extends Run<RunProgress, Opened, SiteRunResult> {
     this.slices = new Slices(({ verb, group }) =>
       this.attributesOf({
         SiteName: this.input.site,
-        StartedBy: this.input.started_by,
+        StartedBy: this.startedBy,
         RunPhase: `${verb} ${group}`,
       }),
     );
@@ -194,9 +194,6 @@ export class SiteRun extends Run<RunProgress, Opened, SiteRunResult> {
   protected details(): string {
     return detailsOf(this.progress);
   }
-  protected about() {
-    return { kind: this.kind, site: this.input.site, cluster: this.progress.plan?.cluster ?? null };
-  }
   protected override revision() {
     return this.progress.plan?.revision;
   }
@@ -214,6 +211,7 @@ export class SiteRun extends Run<RunProgress, Opened, SiteRunResult> {
       reason: input.reason,
       parameters: { ...input },
       answered,
+      start: this.start,
     };
     return callActivity('open_run', request, bookkeeping(`claim site ${input.site}`));
   }

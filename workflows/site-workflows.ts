@@ -248,7 +248,7 @@ export const runSoftware = ({ cluster }: SitePlan): Phase | Skipped =>
         const graphInput: GraphRunInput = {
           cluster,
           graphs: DEFAULT_GRAPHS,
-          ...given({ started_by: input.started_by, reason: input.reason }),
+          ...given({ started_by: run.startedBy, reason: input.reason }),
         };
         let child: Child<'execute_graph'> | null = null;
         const result = control.interruptible(async () => {
@@ -258,7 +258,7 @@ export const runSoftware = ({ cluster }: SitePlan): Phase | Skipped =>
             summary: `graph default of cluster ${cluster}`,
             attributes: run.attributesOf({
               SiteName: input.site,
-              StartedBy: input.started_by,
+              StartedBy: run.startedBy,
               GraphType: 'default',
               RunPhase: 'starting',
             }),

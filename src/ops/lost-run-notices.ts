@@ -1,6 +1,5 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
 import { prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
-import { lostRunNotice } from '../core/run/notice.ts';
 import { hasClosedItself } from '../core/words.ts';
 import type { AnnounceEnd } from '../store/index.ts';
 import type { TemporalAccess } from './dependencies.ts';
@@ -16,7 +15,7 @@ export const announceLostRuns =
       taskQueue,
       workflowId: prefixed(prefix, `${WORKFLOWS.send_notice}:${run.id}:lost`),
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      input: { notice: lostRunNotice(run, end) },
+      input: { notice: { event: 'failed', run: { id: run.id } } },
     }).catch((error: unknown) => {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     });

@@ -1,5 +1,5 @@
 import { prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
-import type { Notice, NoticeDelivery, NoticeReceiver } from '../core/contracts/notice.ts';
+import type { NoticeDelivery, NoticeReceiver } from '../core/contracts/notice.ts';
 import { unknownName } from '../core/text/did-you-mean.ts';
 import { addressOf, type Receiver, ReceiversError, readReceivers } from '../platform/notices/receivers.ts';
 import type { OpsDependencies } from './dependencies.ts';
@@ -54,7 +54,7 @@ export function noticeOperations(deps: OpsDependencies) {
         throw problem('not-found', unknownName('receiver', receiver, names), { hint });
       }
       await appendAudit(store, { actor: by, action: 'notice.test', target: `receiver/${receiver}` });
-      const notice: Notice = { event: 'test', at: new Date().toISOString(), run: null };
+      const notice = { event: 'test', run: null } as const;
       const id = prefixed(temporal.prefix, `${WORKFLOWS.send_notice}:test:${receiver}:${Date.now()}`);
       const send = async () => {
         const handle = await startWorkflow(temporal.client.workflow, 'send_notice', {

@@ -14,6 +14,7 @@ import { treeOfGraphs } from '../core/graph-run/index.ts';
 import { continueRun, reportOfRun, runAgain } from '../core/next-steps.ts';
 import type { OperatorNote } from '../core/run/index.ts';
 import { lostReport } from '../core/run/lost-report.ts';
+import { refusedId } from '../core/run/passed-on.ts';
 import type { AnyRunReport, AnyRunStatus } from '../core/run/status.ts';
 import { graphRunOf, numberOf } from '../core/run/subject.ts';
 import {
@@ -33,6 +34,7 @@ import {
   closeIfGone,
   type EndOf,
   type Json,
+  type NewAuditEntry,
   type Page,
   type RunFilter,
   type RunRecord,
@@ -194,11 +196,14 @@ export function runOperations(deps: OpsDependencies) {
     });
   }
 
+  /** @returns the id of the entry */
   const audited = (
     action: string,
     run: RunRecord,
     { by = 'unknown', reason }: { readonly by?: string | undefined; readonly reason?: string | undefined },
-  ): Promise<void> => appendAudit(store, { actor: by, action, target: `run/${run.id}`, ...given({ reason }) });
+    more: Pick<NewAuditEntry, 'id' | 'details'> = {},
+  ): Promise<string> =>
+    appendAudit(store, { actor: by, action, target: `run/${run.id}`, ...given({ reason }), ...more });
 
   /** As the run wrote or showed it last, which of an open run of graphs leaves out failures; if it has not, or the store cannot be reached, as its workflow answers now. */
   async function reportOf(run: RunRecord): Promise<AnyRunReport> {
@@ -332,19 +337,20 @@ export function runOperations(deps: OpsDependencies) {
       const run = await live(id);
       const { by, reason, ...target }: OperatorNote = request;
       const said = [...Object.values(target), reason].filter(Boolean).join(': ');
-      const record = () => audited(`run.${update}`, run, { by, reason: said || undefined });
-      const status = await steer(run, () => handleOf(run).update(update, request)).catch(async (error: unknown) => {
+      // Before it counts, so that its name can be believed.
+      const about = Object.keys(target).length === 0 ? {} : { details: target };
+      const entry = await audited(`run.${update}`, run, { by, reason: said || undefined }, about);
+      const passedOn = by === undefined ? request : { ...request, entry };
+      return await steer(run, () => handleOf(run).update(update, passedOn)).catch(async (error: unknown) => {
         if (error instanceof WorkflowUpdateFailedError) {
+          const details = { refused: error.cause?.message ?? error.message };
+          await audited(`run.${update}`, run, { by }, { id: refusedId(entry), details });
           throw problem('refused', error.cause?.message ?? error.message, {
             hint: `Check the nodes in its report: ${reportOfRun(numberOf(run))}`,
           });
         }
-        // Without an answer, the run may still have accepted it.
-        await record();
         throw error;
       });
-      await record();
-      return status;
     },
     /** Has a paused run go on: in Temporal first, where Temporal itself has paused its workflow. */
     async resume(id: string, request: OperatorNote): Promise<AnyRunStatus> {
@@ -385,8 +391,8 @@ export function runOperations(deps: OpsDependencies) {
     /** Ends gracefully: running work finishes, nothing new starts. */
     async stop(id: string, request: OperatorNote): Promise<void> {
       const run = await live(id);
-      await audited('run.stop', run, request);
-      await steer(run, () => handleOf(run).signal('stop', request));
+      const entry = await audited('run.stop', run, request);
+      await steer(run, () => handleOf(run).signal('stop', { ...request, entry }));
     },
     /** Aborts running work, as far as MAAS can. */
     async cancel(id: string, request: OperatorNote): Promise<void> {

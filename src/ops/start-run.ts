@@ -8,14 +8,17 @@ import type { Workflow } from '@temporalio/common';
 import { ulid } from 'ulid';
 import type { OpenedRow, RunOpening, WorkflowContracts } from '../../workflows/contract.ts';
 import { ANSWERED, prefixed } from '../../workflows/protocol.ts';
+import { given } from '../core/data/given.ts';
 import type { RunDescription } from '../core/run/description.ts';
 import { ACCEPT_MS, OPEN_MS } from '../core/run/opening.ts';
+import { refusedId, STARTED } from '../core/run/passed-on.ts';
 import { waitsForWorker } from '../platform/temporal/is-run-open.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { asProblem } from './problem.ts';
 import { metadataOf } from './run-metadata.ts';
 import { callTemporal, requestOfTemporal } from './temporal-calls.ts';
+import { appendAudit } from './without-store.ts';
 
 type RunType = {
   [W in keyof WorkflowContracts]: WorkflowContracts[W] extends { opening: unknown } ? W : never;
@@ -47,8 +50,11 @@ export async function startRun<W extends RunType>(
   const { workflow } = temporal.client;
   const workflowId = prefixed(temporal.prefix, id);
   const { memo, ...metadata } = metadataOf(deps, input, summary);
-  // Tells this start from another one with the same id, and names its update.
+  // Tells this start from another one with the same id, and names its update and its entry in the audit trail.
   const answered = ulid();
+  const started = { action: STARTED, target: `workflow/${workflowId}`, ...given({ reason: input.reason }) };
+  const actor = input.started_by ?? 'unknown';
+  await appendAudit(deps.store, { ...started, id: answered, actor });
   const operation = new WithStartWorkflowOperation(type, {
     taskQueue: temporal.taskQueue,
     workflowId,
@@ -77,7 +83,10 @@ export async function startRun<W extends RunType>(
   }
   try {
     const opening: RunOpening<Failure<W>> = await callTemporal(temporal, () => update.result(), OPEN_MS);
-    return opening.ok ? { kind: 'opened', run: opening.run } : { kind: 'refused', failure: opening.failure };
+    if (opening.ok) return { kind: 'opened', run: opening.run };
+    const details = { refused: opening.failure.kind };
+    await appendAudit(deps.store, { ...started, id: refusedId(answered), actor, details });
+    return { kind: 'refused', failure: opening.failure };
   } catch (error) {
     return { kind: 'waiting', id: (await startedAs(deps, workflowId, answered, error)).runId, workflowId };
   }

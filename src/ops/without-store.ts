@@ -43,8 +43,8 @@ const silent = new StoreError({
   hint: "Check the database server. 'sitewright doctor' checks the store.",
 });
 
-/** Appends to the audit trail; while the store is unreachable, as soon as it is back. The entry has the time of the call. */
-export async function appendAudit(store: Pick<Store, 'audit'>, entry: NewAuditEntry): Promise<void> {
+/** Appends to the audit trail; while the store is unreachable, as soon as it is back. The entry has the time of the call. @returns its id */
+export async function appendAudit(store: Pick<Store, 'audit'>, entry: NewAuditEntry): Promise<string> {
   const whole = { id: ulid(), at: new Date().toISOString(), ...entry };
   const append = async (): Promise<true> => {
     await store.audit.append(whole);
@@ -59,4 +59,5 @@ export async function appendAudit(store: Pick<Store, 'audit'>, entry: NewAuditEn
     later().catch(() => undefined);
     return true;
   });
+  return whole.id;
 }

@@ -437,7 +437,7 @@ describe('schedules', () => {
     expect(await finished(recent[0].run)).toMatchObject({
       site: 'stl1',
       outcome: 'success',
-      started_by: 'schedule:nightly',
+      started_by: 'temporal, says schedule:nightly',
       reason: 'every night',
       labels: { schedule: 'nightly' },
     });
@@ -690,6 +690,31 @@ async function ends(hostname: string, event: 'deployed' | 'failed'): Promise<voi
   await site.control(`${hostname}/${event}`, {});
 }
 
+it('a start and decisions that came through Temporal alone are shown as claims, and are in the audit trail', async () => {
+  await living();
+  const workflowId = 'deploy_site:stl1';
+  const input = { site: 'stl1', started_by: 'alice', hold_before: ['*'] };
+  const handle = await rig.client.workflow.start('deploy_site', {
+    ...{ taskQueue: site.worker.taskQueue, workflowId, args: [input] },
+  });
+  const path = `/api/v1/runs/${handle.firstExecutionRunId}`;
+  const waiting = await until(path, (body) => body.awaiting_approval);
+  expect(waiting.started_by).toBe('temporal, says alice');
+  await handle.signal('approve', { by: 'nina', reason: 'trust me' });
+  expect(await finished(handle.firstExecutionRunId)).toMatchObject({ outcome: 'success' });
+  const { body: report } = await api.ask('GET', `${path}/report`);
+  expect(report).toMatchObject({
+    started_by: 'temporal, says alice',
+    holds: [{ before: '*', decision: 'approved', by: 'temporal, says nina' }],
+    operator: [{ action: 'approve', by: 'temporal, says nina' }],
+  });
+  const { items } = (await api.ask('GET', '/api/v1/audit')).body;
+  expect(items.map(({ actor, action }: Record<string, string>) => `${actor} ${action}`)).toEqual(
+    expect.arrayContaining(['temporal, says alice run.deploy_site', 'temporal, says nina run.approve']),
+  );
+  expect(items.map(({ actor }: Record<string, string>) => actor)).not.toContain('alice');
+});
+
 it('a run waits for approval, and its notices reach receivers that fail and recover', async () => {
   await living({}, true);
   const pager = await noticeReceiver();
@@ -733,7 +758,8 @@ it('a run waits for approval, and its notices reach receivers that fail and reco
   expect(pager.received.map(({ headers }) => headers['sitewright-attempt'])).toEqual(['1', '2', '3']);
   expect(new Set(pager.received.map(({ headers }) => headers['sitewright-notice'])).size).toBe(1);
   const [, time, signature] = /^t=(\d+),v1=(.*)$/.exec(String(notice.headers['sitewright-signature'])) ?? [];
-  expect(signature).toBe(createHmac('sha256', secret).update(`${time}.${notice.text}`).digest('hex'));
+  const signed = `${notice.headers['sitewright-delivery']}.${time}.${notice.text}`;
+  expect(signature).toBe(createHmac('sha256', secret).update(signed).digest('hex'));
   expect(chat.received.map(({ text }) => JSON.parse(text))).toEqual([{ text: notice.body.text }]);
 
   // Operators decide, by name.
@@ -743,6 +769,16 @@ it('a run waits for approval, and its notices reach receivers that fail and reco
     body: { detail: 'nina started the run: another person must approve' },
   });
   expect(await decide('approve', { by: 'otto', before: 'masters' })).toMatchObject({ status: 409 });
+  // A credential of the namespace is no second person, whatever it says.
+  const { workflow_id } = (await api.ask('GET', path)).body;
+  const handle = rig.client.workflow.getHandle(workflow_id, id);
+  await handle.signal('approve', { by: 'otto' });
+  await site.store.audit.append({ id: 'of-otto', actor: 'otto', action: 'run.pause', target: `run/${id}` });
+  for (const entry of [undefined, 'made-up', 'of-otto'])
+    await expect(
+      handle.executeUpdate('approve', { args: [{ by: 'otto', ...(entry && { entry }) }] }),
+    ).rejects.toThrow();
+  expect((await api.ask('GET', path)).body.awaiting_approval).toBe(true);
   expect(await decide('approve', { by: 'otto', reason: 'checked' })).toMatchObject({
     status: 200,
     body: { stopping: false },
@@ -753,7 +789,14 @@ it('a run waits for approval, and its notices reach receivers that fail and reco
     expect.objectContaining({ before: '*', since, decision: 'approved', by: 'otto', reason: 'checked' }),
   ]);
   const { items: entries } = (await api.ask('GET', '/api/v1/audit?action=run.approve')).body;
-  expect(entries[0]).toMatchObject({ actor: 'otto', reason: 'checked' });
+  const approvals = entries.filter(({ target }: { target: string }) => target === `run/${id}`);
+  expect(approvals.map(({ actor, reason, details }: Record<string, unknown>) => ({ actor, reason, details }))).toEqual([
+    { actor: 'otto', reason: 'checked', details: null },
+    { actor: 'otto', reason: null, details: { refused: expect.any(String) } },
+    { actor: 'otto', reason: 'masters', details: { before: 'masters' } },
+    { actor: 'nina', reason: null, details: { refused: expect.any(String) } },
+    { actor: 'nina', reason: null, details: null },
+  ]);
 
   // Their deliveries, without addresses; an unreachable receiver delayed nothing.
   const { items: deliveries } = await until('/api/v1/notices/deliveries', ({ items }) =>

@@ -74,7 +74,7 @@ it('unknown and malformed signals are warnings in status, details, report and lo
   expect(status.stopping).toBe(true);
   expect(status.warnings).toEqual([
     "there is no signal 'pauze' (known: pause, resume, stop, approve, reject). Did you mean 'pause'?",
-    "signal 'pause': unknown field 'reson' (known: by, reason). Did you mean 'reason'?",
+    "signal 'pause': unknown field 'reson' (known: by, reason, entry). Did you mean 'reason'?",
     "signal 'pause': the payload cannot be decoded",
     "signal 'resume': the payload cannot be decoded",
     "signal 'stop': the payload must be one JSON object",

@@ -600,13 +600,8 @@ describe('notices of a run', () => {
       (attempts) => attempts.some(({ receiver }) => receiver === 'pager'),
     );
     const { receiver: _, notice } = tried.find((one) => one.receiver === 'pager')!;
-    expect(notice).toMatchObject({
-      event: 'failed',
-      run: { id: runId, kind: 'deploy_site', site: 'dc1', cluster: null, title: 'Rack 7', started_by: 'nina' },
-      reason: expect.stringContaining('critical group failed: a'),
-      next_step: expect.stringContaining('fix the named machines'),
-    });
-    expect(new Set(tried.map((one) => one.notice.id)).size).toBe(1);
+    // Its words are made where it is delivered, from the store.
+    expect(notice).toEqual({ event: 'failed', run: { id: runId } });
     await recordHistory(sent, 'send_notice--delivered');
     await sent.terminate('enough');
     await worker.stop();

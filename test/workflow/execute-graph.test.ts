@@ -1,8 +1,8 @@
 import type { ApplicationFailure, WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
 import { CancelledFailure, WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Notice } from '../../src/core/contracts/notice.ts';
 import { type GraphRunReport, graphRunName, type TreeNode } from '../../src/core/graph-run/index.ts';
+import type { SendNotice } from '../../src/core/run/notice.ts';
 import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { lookAgain } from '../rig/look-again.ts';
@@ -401,8 +401,8 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
   it('a held run sends a notice each time it is held', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.ends.set('net@3', [failed(), failed('again')]);
-    const noticed: Notice[] = [];
-    const send = async ({ notice }: { notice: Notice }) => {
+    const noticed: SendNotice['notice'][] = [];
+    const send = async ({ notice }: SendNotice) => {
       noticed.push(notice);
       return { receivers: [], give_up_seconds: 60 };
     };
@@ -421,7 +421,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     while (noticed.length < 3) await lookAgain();
     await run.ended();
     expect(noticed.map(({ event }) => event)).toEqual(['held', 'held', 'failed']);
-    expect(noticed[0]).toMatchObject({ run: { kind: 'execute_graph', site: 'dc1', cluster: 1 } });
+    expect(noticed[0]).toEqual({ event: 'held', run: { id: run.handle.firstExecutionRunId } });
     await recordHistory(run.handle, name('noticed'));
   });
 

@@ -127,7 +127,7 @@ it('deploys the machines, then the software of the linked cluster; a critical fa
   const transaction = (await store.transactions.list({ clusterId: cluster })).find(
     ({ parentId }) => parentId === null,
   )!;
-  expect(transaction).toMatchObject({ status: 'failed', startedBy: 'nina' });
+  expect(transaction).toMatchObject({ status: 'failed', startedBy: 'temporal, says nina' });
 
   ends.clear();
   ran.length = 0;

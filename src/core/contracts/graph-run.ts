@@ -47,6 +47,7 @@ const operatorAction = z.strictObject({
   task: z.string().optional(),
   node: z.string().optional().describe('The node of `task`.'),
   before: z.string().optional(),
+  entry: z.string().optional().describe('Its entry in the audit trail. Absent: no API has verified the name.'),
 });
 
 const nothingToDo = z

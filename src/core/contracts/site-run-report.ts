@@ -36,6 +36,7 @@ const operatorAction = z.strictObject({
   reason: z.string().optional(),
   node: z.string().optional(),
   before: z.string().optional(),
+  entry: z.string().optional().describe('Its entry in the audit trail. Absent: no API has verified the name.'),
 });
 
 export const nodeReportSchema = z

@@ -1,5 +1,6 @@
 import type { AwaitingApproval, Hold } from '../contracts/approval.ts';
 import { given } from '../data/given.ts';
+import { isMapping } from '../data/plain-value.ts';
 import { lineOf, listOf, objectOf, withRule } from '../data/shape.ts';
 import { unknownName } from '../text/did-you-mean.ts';
 import type { Decision } from '../words.ts';
@@ -33,6 +34,7 @@ interface HeldRun {
   readonly stopping: boolean;
   readonly outcome?: string;
   readonly approved_by_another?: boolean;
+  readonly operator?: readonly unknown[];
 }
 
 export const startHolds = (names: readonly string[] = []): Hold[] => names.map((before) => ({ before }));
@@ -69,7 +71,7 @@ export const namesOf = (run: HeldRun, { before }: ApprovalRequest): string[] =>
   before === undefined ? awaitingOf(run).map((one) => one.before) : [before];
 
 /** Why a request must be refused, or null. Only waiting entries can be rejected: before that, stop the run. */
-export function whyNotDecide(run: HeldRun, decision: Decision, { before, by }: ApprovalRequest): string | null {
+export function whyNotDecide(run: HeldRun, decision: Decision, { before, by, entry }: ApprovalRequest): string | null {
   const names = run.holds.map((hold) => hold.before);
   if (names.length === 0) return 'the run was started without hold_before: it needs no approval';
   if (run.stopping) return 'the run is stopping';
@@ -87,6 +89,9 @@ export function whyNotDecide(run: HeldRun, decision: Decision, { before, by }: A
     if (by === run.input.started_by) return `${by} started the run: another person must approve`;
     if (run.input.responsible?.includes(by))
       return `${by} made or triggered the schedule that started the run: another person must approve`;
+    const used = (run.operator ?? []).some((action) => isMapping(action) && action.entry === entry);
+    if (entry === undefined || used)
+      return 'another person must approve, and a name counts only if an API has verified it: use `sitewright run approve`, the page or the API';
   }
   return null;
 }

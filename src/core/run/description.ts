@@ -67,7 +67,7 @@ function labelProblem(name: string, text: unknown): string | null {
 }
 
 /** Who starts a run, or asks something of it, and why. */
-export const noteFields = { by: lineOf(MAX.actor), reason: textOf(MAX.reason) };
+export const noteFields = { by: lineOf(MAX.actor), reason: textOf(MAX.reason), entry: lineOf(MAX.actor) };
 
 /** The title and labels that are stored with the run: the user's, with `own` as defaults and reserved labels. */
 export function describedRun(

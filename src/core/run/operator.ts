@@ -7,6 +7,8 @@ import { describeFields } from './input.ts';
 export interface OperatorNote {
   readonly reason?: string;
   readonly by?: string;
+  /** Entry of the audit trail with which an API passes it on. Absent: it came another way, and `by` is a claim. */
+  readonly entry?: string;
 }
 
 /** An operator's action on a run, as stored in its report. */

@@ -9,6 +9,8 @@ export interface AnyProgress<Input = object, Outcome extends string = string, Fa
   readonly input: Input;
   readonly workflow_id: string;
   readonly run_id: string;
+  /** Who started it, as far as it can be believed; before it is opened, as its input says. */
+  started_by?: string;
   /** Milliseconds, as `ended_at`. */
   readonly started_at: number;
   ended_at?: number;
@@ -78,7 +80,7 @@ export function reportAny<Outcome extends string, Failure>(
       : { failure, ...explain(failure) }),
     started_at: isoTime(started_at),
     ...(ended_at === undefined ? {} : { ended_at: isoTime(ended_at) }),
-    ...given({ started_by: input.started_by }),
+    ...given({ started_by: progress.started_by ?? input.started_by }),
     ...(holds.length === 0 ? {} : { holds }),
   };
 }

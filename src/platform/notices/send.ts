@@ -12,9 +12,9 @@ interface Sending {
 
 const ANSWER_MS = 10_000;
 
-/** `t=SECONDS,v1=HEX`: the HMAC-SHA256 of the time, a dot and the body. */
-export const signatureOf = (secret: string, seconds: number, body: string): string =>
-  `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
+/** `t=SECONDS,v1=HEX`: the HMAC-SHA256 of the delivery's id, the time and the body, with dots between them. */
+const signatureOf = (secret: string, delivery: string, seconds: number, body: string): string =>
+  `t=${seconds},v1=${createHmac('sha256', secret).update(`${delivery}.${seconds}.${body}`).digest('hex')}`;
 
 /** Sends a notice once. Follows no redirect, and reads nothing of the answer but its status. */
 export async function sendNotice(
@@ -25,6 +25,8 @@ export async function sendNotice(
 ): Promise<Sending> {
   const body = JSON.stringify(receiver.format === 'text' ? { text: notice.text } : notice);
   const { secret } = receiver;
+  // Each attempt has its own, so that a receiver can refuse what it has seen.
+  const delivery = `${notice.id}/${attempt}`;
   const limit = AbortSignal.timeout(ANSWER_MS);
   try {
     const answer = await fetch(receiver.url, {
@@ -36,9 +38,10 @@ export async function sendNotice(
         'sitewright-event': notice.event,
         'sitewright-notice': notice.id,
         'sitewright-attempt': String(attempt),
+        'sitewright-delivery': delivery,
         ...(secret === undefined
           ? {}
-          : { 'sitewright-signature': signatureOf(secret, Math.floor(Date.now() / 1000), body) }),
+          : { 'sitewright-signature': signatureOf(secret, delivery, Math.floor(Date.now() / 1000), body) }),
       },
       body,
       signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),

@@ -1,5 +1,5 @@
 import { monotonicFactory } from 'ulid';
-import { InputCheck } from '../input.ts';
+import { InputCheck, storable } from '../input.ts';
 import type { Page, PageRequest } from '../page.ts';
 import type { Session } from '../session.ts';
 import type { New, Stored } from '../tables.ts';
@@ -49,6 +49,15 @@ export class AuditStore {
         .execute();
       const stored = transaction.selectFrom('auditEntry').selectAll().where('id', '=', row.id);
       return recordOf('auditEntry', await stored.executeTakeFirstOrThrow());
+    });
+  }
+
+  /** Those of these ids that exist, in no order. */
+  find(ids: readonly string[]): Promise<readonly AuditEntry[]> {
+    if (ids.length === 0) return Promise.resolve([]);
+    return this.#session.read(async (db) => {
+      const rows = await db.selectFrom('auditEntry').selectAll().where('id', 'in', ids.map(storable)).execute();
+      return rows.map((row) => recordOf('auditEntry', row));
     });
   }
 

@@ -10,7 +10,8 @@ const ours = { workflowId: 'deploy_site:dc1', runId: 'first', executionId: 'firs
 const started_at = '2026-11-25T10:00:00.000Z';
 
 /** With a number that tells it from others. */
-const reportWith = (done: number) => ({ site: 'dc1', warnings: [String(done)] }) as unknown as ShownRun['report'];
+const reportWith = (done: number) =>
+  ({ site: 'dc1', operator: [], warnings: [String(done)] }) as unknown as ShownRun['report'];
 
 const shown = (done: number, more: Partial<RunStatus> = {}): ShownRun => ({
   ...{ run_id: 'first', kind: 'deploy_site', subject, started_at },

@@ -62,7 +62,11 @@ describe('decisions', () => {
     const asks = run({ approved_by_another: true });
     expect(whyNotDecide(asks, 'approved', { before: 'control' })).toContain('name the approver');
     expect(whyNotDecide(asks, 'approved', { before: 'control', by: 'nina' })).toContain('another person');
-    expect(whyNotDecide(asks, 'approved', { before: 'control', by: 'otto' })).toBeNull();
+    const otto = { before: 'control', by: 'otto' };
+    expect(whyNotDecide(asks, 'approved', otto)).toContain('only if an API has verified it');
+    expect(whyNotDecide(asks, 'approved', { ...otto, entry: 'e1' })).toBeNull();
+    const used = { ...asks, operator: [{ action: 'approve', entry: 'e1' }] };
+    expect(whyNotDecide(used, 'approved', { ...otto, entry: 'e1' })).toContain('only if an API has verified it');
     const waiting = { ...asks, holds: reach(asks.holds, ['control'], NOW) };
     expect(whyNotDecide(waiting, 'rejected', { by: 'nina' })).toBeNull();
   });

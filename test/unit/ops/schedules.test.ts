@@ -101,7 +101,7 @@ it('the maker of a schedule, and who triggered it, may not approve its runs', as
   expect(first!.responsible).toEqual(['nina', 'otto']);
   expect(last!.responsible).toEqual(['nina', 'otto']);
   const run = { input: last!, holds: [{ before: '*', since: 'now' }], stopping: false, approved_by_another: true };
-  const why = (by: string) => whyNotDecide(run, 'approved', { by });
+  const why = (by: string) => whyNotDecide(run, 'approved', { by, entry: 'e1' });
   expect(why('nina')).toBe('nina made or triggered the schedule that started the run: another person must approve');
   expect(why('otto')).toMatch(/another person/);
   expect(why('schedule:nightly')).toMatch(/another person/);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { NoticeBody } from '../../../src/core/contracts/notice.ts';
-import { noticeText } from '../../../src/core/run/notice.ts';
+import { noticeText } from '../../../src/core/run/notice-words.ts';
 import { addressOf, type Receiver, readReceivers } from '../../../src/platform/notices/receivers.ts';
 import { sendNotice } from '../../../src/platform/notices/send.ts';
 import { type NoticeReceiver, noticeReceiver } from '../../rig/notice-receiver.ts';
@@ -82,7 +82,7 @@ describe('a notice', () => {
     );
   });
 
-  it('is signed over its time and its body', async () => {
+  it('is signed over its delivery, its time and its body, and each attempt is a delivery of its own', async () => {
     const secret = 'a secret of the pager';
     expect(await sendNotice(to({ secret }), body, 3)).toEqual({ delivered: true, status: 204, message: null });
     const [{ headers, text }] = receiver.received as [NoticeReceiver['received'][number]];
@@ -92,9 +92,10 @@ describe('a notice', () => {
       'sitewright-event': 'failed',
       'sitewright-notice': 'n1',
       'sitewright-attempt': '3',
+      'sitewright-delivery': 'n1/3',
     });
     const [, time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['sitewright-signature'])) ?? [];
-    expect(signature).toBe(createHmac('sha256', secret).update(`${time}.${text}`).digest('hex'));
+    expect(signature).toBe(createHmac('sha256', secret).update(`n1/3.${time}.${text}`).digest('hex'));
     expect(Math.abs(Date.now() / 1000 - Number(time))).toBeLessThan(60);
   });
 

@@ -1,0 +1,105 @@
+import type { AwaitingApproval } from '../contracts/approval.ts';
+import type { Notice, NoticeBody } from '../contracts/notice.ts';
+import { given } from '../data/given.ts';
+import type { NoticeEvent } from '../words.ts';
+import { describeAwaiting } from './approval.ts';
+import { graphRunOf } from './subject.ts';
+
+/** A run as the store has it. */
+interface NoticedRun {
+  readonly id: string;
+  readonly workflowId: string;
+  readonly kind: string;
+  readonly number: number | null;
+  readonly site: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly title: string | null;
+  readonly startedBy: string | null;
+  readonly outcome: string | null;
+  readonly endedAt: string | null;
+  readonly held: boolean;
+  readonly awaitingApproval: boolean;
+  readonly failure: string | null;
+  readonly status: { readonly awaiting_approval?: AwaitingApproval } | null;
+  readonly statusAt: string | null;
+}
+
+/**
+ * The notice of an event, in the words of the store. Null where the run is not in that state.
+ *
+ * @param report of a run that has ended
+ * @param sender tells the times apart that a run is held
+ */
+export function noticeOf(
+  event: NoticeEvent,
+  row: NoticedRun,
+  report: { readonly reason?: string; readonly next_step?: string } | undefined,
+  sender: string,
+): (Notice & Pick<NoticeBody, 'id'>) | null {
+  const { id, workflowId, kind, site, title, startedBy, outcome, endedAt, statusAt } = row;
+  const run = {
+    ...{ id, workflow_id: workflowId, kind, site },
+    cluster: graphRunOf(row).cluster,
+    ...(title !== null && { title }),
+    ...(startedBy !== null && { started_by: startedBy }),
+  };
+  const awaiting = row.status?.awaiting_approval ?? [];
+  switch (event) {
+    case 'failed': {
+      if (outcome === null || endedAt === null || ENDED_WELL.includes(outcome)) return null;
+      const why = outcome === 'failed' ? (report ?? {}) : lostWords(outcome, row.failure);
+      const { reason = row.failure, next_step } = why;
+      return {
+        id: `${id}-failed-${endedAt}`,
+        event,
+        at: endedAt,
+        run,
+        ...(reason !== null && { reason }),
+        ...given({ next_step }),
+      };
+    }
+    case 'held':
+      if (outcome !== null || !row.held) return null;
+      return { id: `${id}-held-${sender}`, event, at: statusAt ?? '', run, next_step: HELD };
+    case 'awaiting_approval': {
+      const since = awaiting
+        .map((one) => one.since)
+        .sort()
+        .at(-1);
+      if (outcome !== null || !row.awaitingApproval || since === undefined) return null;
+      return { id: `${id}-awaiting-${since}`, event, at: since, run, awaiting_approval: awaiting };
+    }
+    case 'test':
+      return null;
+  }
+}
+
+/** Nobody is told of these: they were asked for, or all is well. */
+const ENDED_WELL: readonly string[] = ['success', 'success_with_failures', 'nothing_to_do', 'stopped', 'cancelled'];
+
+/** Of a run that could not say itself how it ended. */
+const lostWords = (outcome: string, reason: string | null) => ({
+  reason: `it ended as ${outcome} before it could write its report${reason === null ? '' : `: ${reason}`}`,
+  next_step: 'check its results, then start it again: the next run continues from there',
+});
+
+const HELD =
+  'retry or skip the failed tasks, or stop the run: it keeps the documents, package versions and settings of its start, and only a run that continues it has new ones';
+
+const HAPPENED: Readonly<Record<NoticeEvent, string>> = {
+  failed: 'failed',
+  held: 'is held: tasks failed',
+  awaiting_approval: 'waits',
+  test: 'works',
+};
+
+/** A notice in a few words, for people. */
+export function noticeText({ event, run, reason, next_step, awaiting_approval }: Notice): string {
+  if (run === null) return 'This is a test of Sitewright’s notices.';
+  const about = run.site ?? `cluster ${run.cluster}`;
+  const title = run.title === undefined ? '' : ` (${run.title})`;
+  const what = awaiting_approval ? `is ${describeAwaiting(awaiting_approval)}` : HAPPENED[event];
+  const why = reason === undefined ? '' : `: ${reason}`;
+  const next = next_step === undefined ? '' : `. Next: ${next_step}`;
+  return `${run.kind} of ${about}${title} ${what}${why}${next}${run.url === undefined ? '' : ` ${run.url}`}`;
+}

@@ -1,0 +1,7 @@
+/** Requests that an API passes on to Temporal: each is in the audit trail before, and its entry goes along. */
+
+/** Action of the entry of a start. */
+export const STARTED = 'run.start';
+
+/** Id of the entry that says that a run refused what another entry asked for. */
+export const refusedId = (entry: string): string => `${entry}-refused`;
