@@ -10,6 +10,8 @@ import { wantedSeries } from './wanted-series.ts';
  * The user wants an answer now: anything slower counts as unreachable. (A deployment gives MAAS a minute for a read.)
  */
 const LIMIT_MS = 8_000;
+/** Anyone may ask, without a token: an answer serves all who ask until then or within this time, and asks MAAS and Temporal once. */
+const SHARED_MS = 3_000;
 
 interface HealthCheck {
   readonly name: 'store' | 'temporal' | 'namespace' | 'worker' | 'maas';
@@ -23,7 +25,8 @@ interface Health {
   readonly checks: readonly HealthCheck[];
 }
 
-export function healthOperations(deps: OpsDependencies) {
+export function healthOperations(deps: OpsDependencies, now = Date.now) {
+  let shared: { until: number; readonly answer: Promise<Health> } | undefined;
   const { store, temporal } = deps;
   const attempt = async (
     name: HealthCheck['name'],
@@ -47,50 +50,59 @@ export function healthOperations(deps: OpsDependencies) {
     }
   };
 
+  async function look(): Promise<Health> {
+    const checks = await Promise.all([
+      attempt('store', 'Check store.url.', async () => {
+        const status = await store.status();
+        if (status.pending.length > 0) throw new Error(`the schema is ${status.pending.length} migrations behind`);
+        return `${status.dialect} at ${status.location}, schema ${status.schemaVersion}`;
+      }),
+      attempt('temporal', `Start Temporal, or correct temporal.address (${temporal.address}).`, async () => {
+        const info = await callTemporal(temporal, () => temporal.connection.workflowService.getSystemInfo({}));
+        return `Temporal ${info.serverVersion} at ${temporal.address}`;
+      }),
+      attempt('namespace', `temporal operator namespace create --namespace ${temporal.namespace}`, async () => {
+        await callTemporal(temporal, () =>
+          temporal.connection.workflowService.describeNamespace({ namespace: temporal.namespace }),
+        );
+        return `namespace ${temporal.namespace}`;
+      }),
+      attempt('worker', "Start a worker: 'sitewright worker'.", async () => {
+        const { last, recent } = await callTemporal(temporal, () => pollsOf(temporal));
+        if (last === null) throw new Error(`no worker polls task queue ${temporal.taskQueue}`);
+        if (recent === 0) {
+          const ago = Math.round((Date.now() - last) / 1000);
+          throw new Error(`no worker polls task queue ${temporal.taskQueue} any more; the last poll was ${ago} s ago`);
+        }
+        return `${recent === 1 ? '1 worker polls' : `${recent} workers poll`} task queue ${temporal.taskQueue}`;
+      }),
+      attempt(
+        'maas',
+        "Check the region controller, then run 'sitewright maas check'.",
+        async (signal) => {
+          const check = await checkMaas(deps.maas().client, { onlyAccess: true }, signal);
+          const { ok, message, fix: hint } = summaryOfMaasCheck(check);
+          if (!ok) throw problem('maas-failed', message, given({ hint }));
+          return message;
+        },
+        `MAAS does not answer within ${LIMIT_MS / 1000} s: it hangs or is overloaded, or packets to it are dropped`,
+      ),
+    ]);
+    return { ok: checks.every((one) => one.ok), checks };
+  }
+
   return {
     maas: async (): Promise<MaasCheck> => checkMaas(deps.maas().client, { series: await wantedSeries(deps) }),
     /** Checks everything that this process needs; never throws. */
-    async check(): Promise<Health> {
-      const checks = await Promise.all([
-        attempt('store', 'Check store.url.', async () => {
-          const status = await store.status();
-          if (status.pending.length > 0) throw new Error(`the schema is ${status.pending.length} migrations behind`);
-          return `${status.dialect} at ${status.location}, schema ${status.schemaVersion}`;
-        }),
-        attempt('temporal', `Start Temporal, or correct temporal.address (${temporal.address}).`, async () => {
-          const info = await callTemporal(temporal, () => temporal.connection.workflowService.getSystemInfo({}));
-          return `Temporal ${info.serverVersion} at ${temporal.address}`;
-        }),
-        attempt('namespace', `temporal operator namespace create --namespace ${temporal.namespace}`, async () => {
-          await callTemporal(temporal, () =>
-            temporal.connection.workflowService.describeNamespace({ namespace: temporal.namespace }),
-          );
-          return `namespace ${temporal.namespace}`;
-        }),
-        attempt('worker', "Start a worker: 'sitewright worker'.", async () => {
-          const { last, recent } = await callTemporal(temporal, () => pollsOf(temporal));
-          if (last === null) throw new Error(`no worker polls task queue ${temporal.taskQueue}`);
-          if (recent === 0) {
-            const ago = Math.round((Date.now() - last) / 1000);
-            throw new Error(
-              `no worker polls task queue ${temporal.taskQueue} any more; the last poll was ${ago} s ago`,
-            );
-          }
-          return `${recent === 1 ? '1 worker polls' : `${recent} workers poll`} task queue ${temporal.taskQueue}`;
-        }),
-        attempt(
-          'maas',
-          "Check the region controller, then run 'sitewright maas check'.",
-          async (signal) => {
-            const check = await checkMaas(deps.maas().client, { onlyAccess: true }, signal);
-            const { ok, message, fix: hint } = summaryOfMaasCheck(check);
-            if (!ok) throw problem('maas-failed', message, given({ hint }));
-            return message;
-          },
-          `MAAS does not answer within ${LIMIT_MS / 1000} s: it hangs or is overloaded, or packets to it are dropped`,
-        ),
-      ]);
-      return { ok: checks.every((one) => one.ok), checks };
+    check(): Promise<Health> {
+      if (shared === undefined || now() >= shared.until) {
+        const mine = { until: Infinity, answer: look() };
+        shared = mine;
+        void mine.answer.then(() => {
+          mine.until = now() + SHARED_MS;
+        });
+      }
+      return shared.answer;
     },
   };
 }

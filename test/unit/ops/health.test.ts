@@ -64,3 +64,19 @@ it('no timer is left behind', async () => {
   await health([1]).check();
   expect(vi.getTimerCount()).toBe(0);
 });
+
+it('is asked once for all who ask at the same time or within seconds, and again later', async () => {
+  let asked = 0;
+  const system = health([30], async () => {
+    asked += 1;
+    return { version: '3.6' };
+  });
+  await Promise.all(Array.from({ length: 300 }, () => system.check()));
+  const [first] = [asked];
+  expect(first).toBeGreaterThan(0);
+  await system.check();
+  expect(asked).toBe(first);
+  vi.setSystemTime(NOW + 10_000);
+  await system.check();
+  expect(asked).toBe(2 * first!);
+});
