@@ -1,9 +1,5 @@
 import { join } from 'node:path';
-import { folderName } from '../src/agent/index.ts';
 import { agentOptionsOf, policyRefusal, usablePolicy } from '../src/agent/onboarding/node-policy.ts';
-import { parseSshTarget, type SshTarget, sshTargetProblem } from '../src/agent/onboarding/ssh-command.ts';
-import { SshNode } from '../src/agent/ssh/ssh-node.ts';
-import { usageError } from '../src/cli/problem.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { given } from '../src/core/data/given.ts';
 import { someOf } from '../src/core/text/text.ts';
@@ -21,13 +17,6 @@ import { openStateFolder } from './parts/state-folder.ts';
 import { openStoreWhenAvailable } from './parts/store-when-available.ts';
 import { tracesOf } from './parts/traces.ts';
 
-interface RunAgentsOptions {
-  /** A machine without an agent on which to run tasks over ssh. Absent: tasks run on the machine of this process. */
-  readonly ssh?: SshTarget;
-  /** Policy of the nodes. A node reached over ssh may have its own, which then applies instead. */
-  readonly policyFile?: string;
-}
-
 /**
  * Runs agents of nodes with orders from the store, on machines that may access it.
  *
@@ -37,7 +26,7 @@ export async function runAgents(
   settings: Settings,
   nodes: readonly AgentNode[],
   log: Logger,
-  { ssh, policyFile }: RunAgentsOptions = {},
+  policyFile?: string,
   stop?: AbortSignal,
 ): Promise<RunningAgents> {
   const policy = policyFile === undefined ? undefined : usablePolicy(policyFile);
@@ -55,27 +44,12 @@ export async function runAgents(
       {
         ordersOf: (node) => ({
           ...ordersOf(node),
-          // Over ssh, `SshNode` applies the policy: the node's own comes first.
-          ...(policy === undefined || ssh !== undefined
-            ? {}
-            : { verify: (order) => policyRefusal(policy, order.execution, false) }),
+          ...(policy === undefined ? {} : { verify: (order) => policyRefusal(policy, order.execution, false) }),
         }),
         version: programVersion(),
         ...encryptionOf(settings),
         ...given({ traces }),
         ...(policy === undefined ? {} : { agent: agentOptionsOf(policy) }),
-        ...(ssh === undefined
-          ? {}
-          : {
-              hostOf: ({ site, node }, orders) =>
-                new SshNode({
-                  node,
-                  target: ssh,
-                  stateDir: join(settings.agent.state_dir, folderName(site)),
-                  orders,
-                  ...given({ policy }),
-                }),
-            }),
       },
       stop,
     );
@@ -86,50 +60,24 @@ export async function runAgents(
   }
 }
 
-interface AgentTransport {
-  /** `[USER@]HOST` of a machine without an agent. */
-  readonly ssh?: string;
-  readonly port?: string;
-  readonly identityFile?: string;
-  readonly knownHosts?: string;
-  readonly policy?: string;
-}
-
 /** Runs node agents in this process until Ctrl-C, SIGTERM or all are drained. */
 export async function serveAgents(
   terminal: Terminal,
   settings: Settings,
   nodes: readonly AgentNode[],
-  transport: AgentTransport = {},
+  policyFile?: string,
 ): Promise<void> {
-  const ssh = targetOf(transport);
   const release = await holdNodeFolders(settings.agent.state_dir, nodes);
   await serve(terminal, settings, 'agent', async (log) => {
     installRuntime(log, false);
-    const options = {
-      ...given({ ssh, policyFile: transport.policy }),
-    };
-    const agents = await runAgents(settings, nodes, log, options, terminal.interrupted());
+    const agents = await runAgents(settings, nodes, log, policyFile, terminal.interrupted());
     const names = nodes.map(({ site, node }) => `${site}/${node}`);
-    const way = ssh === undefined ? '' : ` over ssh to ${ssh.host}`;
     return {
       done: agents.done,
       stop: () => agents.stop(),
-      said: `agent ready for ${someOf(names, 5)}${way}`,
+      said: `agent ready for ${someOf(names, 5)}`,
     };
   }).finally(release);
-}
-
-function targetOf({ ssh, port, identityFile, knownHosts }: AgentTransport): SshTarget | undefined {
-  if (ssh === undefined) return undefined;
-  const target: SshTarget = {
-    ...parseSshTarget(ssh),
-    ...(port === undefined ? {} : { port: Number(port) }),
-    ...given({ identityFile, knownHostsFile: knownHosts }),
-  };
-  const problem = sshTargetProblem(target);
-  if (problem !== undefined) throw usageError(`${problem}; write it as [USER@]HOST`);
-  return target;
 }
 
 /** Does something while this process is the agent of a node. Its journal stays below the working folder. */
@@ -142,7 +90,7 @@ export async function withLocalAgent<Result>(
   const log = createLogger({ ...settings.log, level: 'warn' }, 'agent');
   installRuntime(log, false);
   const agent = { ...settings.agent, state_dir: join(terminal.cwd, '.sitewright', 'local-agent') };
-  const agents = await runAgents({ ...settings, agent }, [node], log, {}, terminal.interrupted()).catch(
+  const agents = await runAgents({ ...settings, agent }, [node], log, undefined, terminal.interrupted()).catch(
     (error: unknown) => {
       throw explainStart(error, settings, 'agent');
     },

@@ -37,7 +37,7 @@ export type CarriedOut =
   /** `leave` was aborted. The supervisor continues, and the next caller follows it. */
   | { readonly kind: 'left' };
 
-/** The executor: the agent of this machine (`NodeAgent`), or a node reached over ssh. */
+/** The executor of a node's tasks: its `NodeAgent`. */
 export interface ExecutionHost {
   /** An execution that was ensured before. */
   execution(key: ExecutionKey): Execution | undefined | Promise<Execution | undefined>;

@@ -1,7 +1,6 @@
 import type { Prepared, Reading, TaskType } from '../core/task-types/index.ts';
 import type { Execution } from './execution.ts';
 import type { TaskFailure } from './result.ts';
-import type { RemoteScript, ScriptContext, SshWork } from './ssh/ssh-work.ts';
 import type { Command, CommandEnd } from './task-process.ts';
 
 /** How one try ended. */
@@ -45,35 +44,28 @@ export interface TaskContext {
 /** How tasks of a type are carried out on their node. */
 interface Work<P> {
   run(parameters: P, context: TaskContext): Promise<TryEnd>;
-  /** The same for a node without an agent. */
-  readonly ssh?: SshWork<P>;
 }
 
 /** A task whose parameters have been read; it can run if there are no problems. */
 export interface Runnable extends Omit<Prepared<unknown>, 'parameters'> {
   readonly type: TaskType;
   run(context: TaskContext): Promise<TryEnd>;
-  /** The script for a node without an agent; undefined for types that need one. */
-  overSsh(context: ScriptContext): RemoteScript | Promise<RemoteScript> | undefined;
 }
 
 /** A task type with the code that carries it out. */
 export interface TaskRunner {
   readonly type: TaskType;
-  readonly ssh: Omit<SshWork<unknown>, 'script'> | undefined;
   read(given: Readonly<Record<string, unknown>>, reading: Reading): Runnable;
 }
 
-export const runner = <P>(type: TaskType<P>, { run, ssh }: Work<P>): TaskRunner => ({
+export const runner = <P>(type: TaskType<P>, { run }: Work<P>): TaskRunner => ({
   type,
-  ssh,
   read: (given, reading) => {
     const { parameters, ...prepared } = type.prepare(given, reading);
     return {
       ...prepared,
       type,
       run: (context) => run(parameters, context),
-      overSsh: (context) => ssh?.script(parameters, context),
     };
   },
 });

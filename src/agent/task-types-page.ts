@@ -4,8 +4,7 @@ import { type Parameters, TASK_TYPES, type TaskType, type Transport } from '../c
 
 const CARRIED_OUT: Readonly<Record<Transport, string>> = {
   agent: "the node's agent",
-  ssh: 'ssh, on a node without an agent',
-  maas: "MAAS, from the orchestrator's host",
+  maas: 'the worker, through MAAS',
 };
 
 /** The text of docs/reference/task-types.md, generated from the descriptors in src/core/task-types. */

@@ -186,11 +186,4 @@ export class CliCommand extends Command {
       'name of the node',
     );
   }
-
-  /** Options of an ssh connection, except its address. */
-  ssh(): this {
-    return this.option('--port <port>', 'port of its sshd')
-      .option('--identity-file <file>', 'private key (default: chosen by ssh)')
-      .option('--known-hosts <file>', 'known host keys (default: those of ssh)');
-  }
 }

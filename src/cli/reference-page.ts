@@ -21,8 +21,7 @@ null is none. An outcome is \`success\` (default), \`failure\`, \`timeout\` or \
     '`FILE --local` runs the tasks of a file on this machine, in the cluster `local`, which it makes if needed, and is the agent meanwhile.',
   'agent serve':
     'The folder has `ticket.json`, `credentials.json` and `policy.yaml` ([security](../explain/security.md)).',
-  'agent run':
-    'See [agents](../how-to/agents.md), and [without an agent](../explain/security.md#without-an-agent) for `--ssh`.',
+  'agent run': 'See [agents](../how-to/agents.md).',
   identity: 'These work on `gateway.data_dir` and the store: run them where the gateway runs.',
   'cluster check': 'Exit code 2 when a run would be refused. [Codes](tags.md#checks-before-a-run).',
   'cluster create':

@@ -8,14 +8,6 @@ import { freePort } from '../../src/platform/free-port.ts';
 
 const SSHD = '/usr/sbin/sshd';
 
-const WITHOUT_GROUPS = [
-  'unshare',
-  '--mount',
-  'sh',
-  '-c',
-  'mount -t tmpfs none /sys/fs/cgroup && exec "$0" "$@"',
-] as const;
-
 /** Why there can be no sshd here; undefined if there can. */
 export const sshdMissing = (): string | undefined =>
   !existsSync(SSHD) ? 'openssh-server is not installed' : userInfo().uid !== 0 ? 'this is not root' : undefined;
@@ -26,7 +18,7 @@ export class SshdRig {
   readonly target: SshTarget;
   readonly #server: ChildProcess;
 
-  private constructor(port: number, withoutGroups: boolean) {
+  private constructor(port: number) {
     for (const name of ['host', 'user', 'stranger'])
       execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', this.at(name)]);
     writeFileSync(this.at('authorized'), readFileSync(this.at('user.pub')));
@@ -53,16 +45,12 @@ export class SshdRig {
       identityFile: this.at('user'),
       knownHostsFile: this.at('known'),
     };
-    const server = [SSHD, '-D', '-e', '-f', this.at('config')] as const;
-    const command = withoutGroups ? [...WITHOUT_GROUPS, ...server] : server;
-    const [program, ...words] = command;
-    this.#server = spawn(program, words, { stdio: 'ignore' });
+    this.#server = spawn(SSHD, ['-D', '-e', '-f', this.at('config')], { stdio: 'ignore' });
   }
 
-  /** @param withoutGroups sessions find no cgroup to make groups in */
-  static async open({ withoutGroups = false } = {}): Promise<SshdRig> {
+  static async open(): Promise<SshdRig> {
     const port = await freePort();
-    const rig = new SshdRig(port, withoutGroups);
+    const rig = new SshdRig(port);
     for (;;) {
       const open = await new Promise<boolean>((resolve) => {
         const socket = createConnection({ host: '127.0.0.1', port }, () => resolve(true)).on('error', () =>
@@ -73,13 +61,6 @@ export class SshdRig {
       if (open) return rig;
       await new Promise((resolve) => setImmediate(resolve));
     }
-  }
-
-  /** The same machine by another port of loopback, e.g. a proxy's. */
-  by(port: number): SshTarget {
-    const known = this.at(`known-${port}`);
-    writeFileSync(known, readFileSync(this.at('known'), 'utf8').replace(/:\d+ /, `:${port} `));
-    return { ...this.target, port, knownHostsFile: known };
   }
 
   at(name: string): string {

@@ -35,7 +35,7 @@ export interface AgentNode {
   readonly node: string;
 }
 
-/** The executor of the tasks of one node: the agent of this machine, or a connection to another machine. */
+/** The executor of the tasks of one node. */
 export interface NodeHost extends ExecutionHost {
   facts(): NodeFacts | Promise<NodeFacts>;
   /** Ends executions that lost their supervisor. Returns lines for the log. */
@@ -54,7 +54,7 @@ export interface StartAgentsOptions {
     readonly alarm?: RaiseAlarm;
   };
   readonly version: string;
-  /** Default: an agent on this machine. */
+  /** Default: an agent on this machine. Benches count without one. */
   readonly hostOf?: (node: AgentNode, orders: OrderSource) => NodeHost;
   /**
    * Task types that this process has in addition to the agents' own. With them it runs many tasks of a queue concurrently.

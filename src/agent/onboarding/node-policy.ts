@@ -23,7 +23,7 @@ export interface NodePolicy {
   readonly path_roots?: readonly string[];
   /**
    * Arbitrary scripts: `deny` refuses them, `signed` requires a signed order, `allow` also runs them from unsigned
-   * orders (SSH, a single trusted machine). Default `signed`.
+   * orders (a single trusted machine). Default `signed`.
    */
   readonly shell: 'deny' | 'signed' | 'allow';
   /** Maximum number of seconds for a task, including all its tries. Absent: the node sets no limit. */

@@ -81,43 +81,6 @@ export function runOverSsh(target: SshTarget, script: string, program = 'ssh'): 
   });
 }
 
-/** A connection that stays open while its script prints. */
-interface SshConnection {
-  /** The output of the script. Ends when the script or the connection ends. */
-  readonly output: AsyncIterable<Buffer>;
-  /** The last error of ssh or the script. */
-  trouble(): string;
-  /** May be called more than once. */
-  close(): void;
-}
-
-/** Like `runOverSsh`, but streams the output. */
-export function openOverSsh(target: SshTarget, script: string, program = 'ssh'): SshConnection {
-  const child = spawn(program, [...sshArguments(target), 'exec sh -s'], { stdio: 'pipe' });
-  const stderr = keep(child.stderr);
-  let trouble: string | undefined;
-  child.on('error', (error) => {
-    trouble = error.message;
-    child.stdout.destroy();
-  });
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(script);
-  return {
-    output: readAll(child.stdout),
-    trouble: () => trouble ?? stderr().trim().split('\n').slice(-1)[0]?.slice(0, 300) ?? '',
-    close: () => void child.kill('SIGKILL'),
-  };
-}
-
-/** Treats a destroyed stream as ended. */
-async function* readAll(stream: NodeJS.ReadableStream): AsyncGenerator<Buffer, void, void> {
-  try {
-    for await (const piece of stream) yield piece as Buffer;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
-  }
-}
-
 function keep(stream: NodeJS.ReadableStream): () => string {
   const pieces: Buffer[] = [];
   let bytes = 0;

@@ -1,8 +1,7 @@
 import { copyFiles as type } from '../../core/task-types/files.ts';
-import { fileErrorCode } from '../../platform/files/file-errors.ts';
 import { describeFailure } from '../result.ts';
 import { runner } from '../task-runner.ts';
-import { frameOf, type PlacedOverSsh, place, placeScript, STOPPED } from './placed-file.ts';
+import { frameOf, place, STOPPED } from './placed-file.ts';
 
 /** Places files whose content is read on the machine that has the sources. Tries all files, once. */
 export const copyFiles = runner(type, {
@@ -22,21 +21,5 @@ export const copyFiles = runner(type, {
     const summary = { files: p.files.length, failed: failed.length };
     if (failed.length === 0) return { failure: null, changed, summary };
     return { failure: { kind: 'files', files: failed.slice(0, 20) }, changed, summary };
-  },
-  ssh: {
-    script: async (p, { roots, contentOf }) => {
-      const files: PlacedOverSsh[] = [];
-      for (const file of p.files) {
-        try {
-          files.push({ ...frameOf(file.dst, file, p), data: await contentOf({ source: file.src }) });
-        } catch (error) {
-          // As in the agent: an error of the file fails only that file.
-          const code = fileErrorCode(error);
-          if (code === undefined) throw error;
-          files.push({ path: file.src, reason: code });
-        }
-      }
-      return placeScript(files, roots, 'failed=$((failed + 1))');
-    },
   },
 });

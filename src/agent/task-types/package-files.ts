@@ -1,15 +1,13 @@
 import { type FileHandle, readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileOfSource, type ManifestFile, readManifest } from '../../core/sources/folder-manifest.ts';
+import { type ManifestFile, readManifest } from '../../core/sources/folder-manifest.ts';
 import { packageFiles as type } from '../../core/task-types/package-files.ts';
-import { shellWord } from '../../core/text/text.ts';
 import { readRegular } from '../../platform/files/regular-file.ts';
 import { dropFetched, sha256 } from '../fetch-folder.ts';
 import { inside, openFolder, openInside, PlacementError, systemFailure } from '../place-file.ts';
 import type { TaskFailure } from '../result.ts';
-import { chooseContent } from '../ssh/place-over-ssh.ts';
 import { runner, type TaskContext, type TryEnd } from '../task-runner.ts';
-import { type FileFrame, OTHER_CONTENT, place, placeScript, STOPPED } from './placed-file.ts';
+import { type FileFrame, place, STOPPED } from './placed-file.ts';
 
 const frameOf = (dst: string, { path, executable }: ManifestFile): FileFrame => ({
   path: join(dst, path),
@@ -52,36 +50,6 @@ export const packageFiles = runner(type, {
     } catch (error) {
       return end(error instanceof PlacementError ? error.failure : systemFailure(p.dst, error));
     }
-  },
-  ssh: {
-    script: async (p, { roots, contentOf: fetched, bring }) => {
-      const list = Buffer.from(await fetched({ source: p.src }));
-      const files = sha256(list) === p.digest ? readManifest(list.toString()) : undefined;
-      if (files === undefined) return placeScript([{ path: p.src, reason: OTHER_CONTENT }], roots, 'exit $?');
-      const folder = await bring(
-        `${p.src} ${p.dst}`,
-        files.map((file) => ({
-          path: join(p.dst, file.path),
-          sha256: file.sha256,
-          read: () => fetched({ source: fileOfSource(p.src, file.path) }),
-        })),
-      );
-      const placed = files.map((file) => ({ ...frameOf(p.dst, file), sha256: file.sha256 }));
-      const script = placeScript(placed, roots, 'exit $?');
-      return {
-        ...script,
-        text: `${chooseContent(folder)}${script.text}
-if enter ${shellWord(p.dst)} ''; then
-  find . ! -type d | grep -vxF -f "$scratch/0" | while IFS= read -r extra; do
-    rm -f -- "$extra" && echo "deleted: $extra" && echo 'changed=1' >>"$dir/details"
-  done
-  find . -depth -mindepth 1 -type d -empty -delete
-fi
-rm -rf ${shellWord(folder)}
-`,
-        contents: [Buffer.from(files.map(({ path }) => `./${path}\n`).join(''))],
-      };
-    },
   },
 });
 

@@ -1,11 +1,6 @@
 import type { Content } from '../../core/task-types/index.ts';
-import { shellWord } from '../../core/text/text.ts';
 import { PlacementError, placeFile, type WantedFile } from '../place-file.ts';
 import type { TaskFailure } from '../result.ts';
-import { FILES_FAILED } from '../ssh/exit-codes.ts';
-import { PLACE } from '../ssh/place-over-ssh.ts';
-import { enterFolder } from '../ssh/remote-folders.ts';
-import type { RemoteScript, ScriptContext } from '../ssh/ssh-work.ts';
 import type { TaskContext, TryEnd } from '../task-runner.ts';
 
 /** A file of `upload_file`, `upload_files` or `copy_files`, without its content. */
@@ -14,9 +9,6 @@ export type FileFrame = Omit<WantedFile, 'data'>;
 export interface UploadedFile extends FileFrame {
   readonly data: Content;
 }
-
-/** Why a file that an order names by its hash is not placed. */
-export const OTHER_CONTENT = 'its content differs from the order; the package was replaced during the run';
 
 interface Modes {
   readonly permissions: number;
@@ -76,58 +68,4 @@ export async function placeInOrder(files: readonly UploadedFile[], context: Task
     done += 1;
   }
   return { failure: null, changed, summary: { files: files.length, placed: done } };
-}
-
-/** The same for a node without an agent. */
-export async function placeInOrderOverSsh(
-  files: readonly UploadedFile[],
-  { roots, contentOf }: ScriptContext,
-): Promise<RemoteScript> {
-  const placed: PlacedOverSsh[] = [];
-  for (const { data, ...frame } of files)
-    placed.push({ ...frame, data: 'text' in data ? Buffer.from(data.text) : await contentOf({ secret: data.secret }) });
-  return placeScript(placed, roots, 'exit $?');
-}
-
-/** A file to place over ssh, or why there is nothing to place. */
-export type PlacedOverSsh = (FileFrame & OverSsh) | { readonly path: string; readonly reason: string };
-/** Content to send, or that is on the node: `choose` finds it by its hash. */
-type OverSsh = { readonly data: Uint8Array } | { readonly sha256: string };
-
-/** @param onFailure shell command to run if a file was not placed */
-export function placeScript(
-  files: readonly PlacedOverSsh[],
-  roots: readonly string[],
-  onFailure: string,
-): RemoteScript {
-  const contents: Uint8Array[] = [];
-  const placed = (file: FileFrame, content: string) =>
-    `place ${[
-      content,
-      shellWord(file.path),
-      file.permissions.toString(8),
-      file.dirPermissions.toString(8),
-      shellWord(file.owner ?? ''),
-      shellWord(file.group ?? ''),
-      String(file.overwrite),
-      String(file.parents),
-    ].join(' ')}`;
-  const refused = ({ path }: { readonly path: string }, reason: string) =>
-    `refuse 1 ${shellWord(path)} ${shellWord(reason)}`;
-  const call = (file: PlacedOverSsh): string => {
-    if ('reason' in file) return refused(file, file.reason);
-    if ('data' in file) return placed(file, `"$scratch/${contents.push(file.data) - 1}"`);
-    return `{ choose ${file.sha256} ${shellWord(file.path)} || ${refused(file, OTHER_CONTENT)}; } && ${placed(file, '"$from"')}`;
-  };
-  const lines = files.map((file) => `${call(file)} || ${onFailure}`);
-  return {
-    text: `. "$1/settings"
-dir=$1 failed=0
-: >"$dir/details"
-${enterFolder(roots)}${PLACE}${lines.join('\n')}
-[ "$failed" -eq 0 ] || exit ${FILES_FAILED}
-`,
-    finalCodes: [FILES_FAILED],
-    contents,
-  };
 }

@@ -1,13 +1,8 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { puppet as type } from '../../core/task-types/scripts.ts';
-import { shellWord } from '../../core/text/text.ts';
 import { readProcess } from '../../platform/processes/process-identity.ts';
-import type { Execution } from '../execution.ts';
 import type { TaskFailure } from '../result.ts';
-import type { EndRecord } from '../ssh/end-record.ts';
-import { BUSY } from '../ssh/exit-codes.ts';
-import { enterScript, needScript, type RemoteEnd } from '../ssh/ssh-work.ts';
 import { runner, type TaskContext, type TryEnd } from '../task-runner.ts';
 import { countIn, namesInReport, readPuppetSummary } from './puppet-summary.ts';
 
@@ -149,63 +144,5 @@ function doubtOf(
   return undefined;
 }
 
-function puppetScript(p: PuppetParameters, execution: Execution): string {
-  const noop = execution.mode === 'noop' || p.puppet_noop_run;
-  const words = puppetArguments(p, '@FOLDER@', noop, p.debug || execution.debug === true);
-  // Only the node knows its folders.
-  const line = words.map((word) => shellWord(word).replaceAll('@FOLDER@', `'"$folder"'`)).join(' ');
-  const locks = PUPPET_LOCKS.map(shellWord).join(' ');
-  return `${enterScript(p.cwd)}${needScript('puppet')}looks=${Math.ceil(p.puppet_start_timeout * 5)}
-for lock in ${locks}; do
-  while pid=$(cat "$lock" 2>/dev/null) && [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; do
-    [ "$looks" -le 0 ] && { echo "$lock" >&2; exit ${BUSY}; }
-    sleep 0.2; looks=$((looks - 1))
-  done
-done
-confirmation=0 changed=0
-while :; do
-  folder=$1/try-$2/puppet-$confirmation
-  mkdir -p "$folder/state"
-  apply_started=$(date +%s)
-  (clean ${line})
-  code=$?
-  [ "$code" = 2 ] && changed=1
-  {
-    echo "puppet_started=$apply_started"
-    echo "puppet_code=$code"
-    echo "puppet_changed=$changed"
-    echo "puppet_folder=$folder"
-    echo "puppet_summary=$(head -c 65536 "$folder/last_run_summary.yaml" 2>/dev/null | base64 | tr -d '\\n')"
-    echo "puppet_report=$({ echo resource_statuses:; sed -n '/^resource_statuses:/,$p' "$folder/last_run_report.yaml" 2>/dev/null | grep -E '^    (resource|changed|failed|failed_to_restart): '; } | head -c 131072 | base64 | tr -d '\\n')"
-  } >"$1/details"
-  case $code in 0 | 2) ;; *) exit "$code" ;; esac
-  [ "$confirmation" -ge ${p.succeed_retries} ] && exit "$code"
-  confirmation=$((confirmation + 1))
-done
-`;
-}
-
-function endOverSsh(record: EndRecord, exitCode: number): RemoteEnd {
-  const summary = record.bytes('puppet_summary').toString('utf8');
-  const names = namesInReport(record.bytes('puppet_report').toString('utf8'));
-  const verdict = judgePuppet(
-    { kind: 'exit', exitCode },
-    summary === '' ? undefined : summary,
-    record.count('puppet_started'),
-  );
-  return {
-    failure: verdict.failure,
-    changed: verdict.changed === null ? null : verdict.changed || record.count('puppet_changed') === 1,
-    exitCode,
-    summary: { ...verdict.summary, changedResources: names.changed, failedResources: names.failed },
-  };
-}
-
 /** `puppet apply` of one manifest. */
-export const puppet = runner(type, {
-  run,
-  ssh: {
-    script: (p, { execution }) => ({ text: puppetScript(p, execution), goodCodes: [0, 2] }),
-    end: endOverSsh,
-  },
-});
+export const puppet = runner(type, { run });

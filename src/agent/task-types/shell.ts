@@ -1,9 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as scripts from '../../core/task-types/scripts.ts';
-import { shellWord } from '../../core/text/text.ts';
 import { systemFailure } from '../place-file.ts';
-import { enterScript, runScript } from '../ssh/ssh-work.ts';
 import { runner, type TaskContext, tryEndOf } from '../task-runner.ts';
 
 interface Script {
@@ -21,12 +19,6 @@ const work = {
       return { failure: systemFailure(script, error), changed: false };
     }
     return tryEndOf(await context.run({ argv: ['bash', '--', script], cwd }), null);
-  },
-  ssh: {
-    script: ({ cmd, cwd }: Script) => ({
-      text: `${enterScript(cwd)}printf %s ${shellWord(cmd)} >"$1/try-$2/command.sh"\n${runScript(['bash', '--'], '"$1/try-$2/command.sh"')}`,
-    }),
-    changed: () => null,
   },
 };
 

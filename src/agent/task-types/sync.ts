@@ -1,10 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { sync as type } from '../../core/task-types/files.ts';
-import { shellWord } from '../../core/text/text.ts';
 import { openFolder, PlacementError, systemFailure } from '../place-file.ts';
-import { REFUSED_PATH } from '../ssh/exit-codes.ts';
-import { enterFolder } from '../ssh/remote-folders.ts';
-import { runScript, type SshWork } from '../ssh/ssh-work.ts';
 import { runner, type TaskContext, type TryEnd, tryEndOf } from '../task-runner.ts';
 
 interface SyncParameters {
@@ -59,18 +55,4 @@ async function synchronise(p: SyncParameters, folder: FileHandle, context: TaskC
   return { ...tryEndOf(end, changes > 0), summary: { changes } };
 }
 
-const overSsh: SshWork<SyncParameters> = {
-  script: ({ src, dst }, { roots }) => ({
-    text: `${enterFolder(roots)}enter ${shellWord(dst)} 700
-case $? in
-  0) ;;
-  ${REFUSED_PATH}) echo 'it is outside the allowed folders' >&2; exit ${REFUSED_PATH} ;;
-  *) echo 'the folder cannot be created' >&2; exit 1 ;;
-esac
-${runScript([...SYNC_ARGUMENTS, src, './/'])}`,
-  }),
-  changed: (record) => record.count('itemized') > 0,
-  summary: (record) => ({ changes: record.count('itemized') }),
-};
-
-export const sync = runner(type, { run, ssh: overSsh });
+export const sync = runner(type, { run });

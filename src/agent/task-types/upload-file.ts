@@ -1,6 +1,6 @@
 import { uploadFile as type } from '../../core/task-types/files.ts';
 import { runner } from '../task-runner.ts';
-import { frameOf, placeInOrder, placeInOrderOverSsh, type UploadedFile } from './placed-file.ts';
+import { frameOf, placeInOrder, type UploadedFile } from './placed-file.ts';
 
 type Parameters = ReturnType<typeof type.prepare>['parameters'];
 
@@ -9,5 +9,4 @@ const fileOf = (p: Parameters): UploadedFile => ({ ...frameOf(p.path, p, p), dat
 /** Places one file with the given content. */
 export const uploadFile = runner(type, {
   run: (p, context) => placeInOrder([fileOf(p)], context),
-  ssh: { script: (p, context) => placeInOrderOverSsh([fileOf(p)], context) },
 });

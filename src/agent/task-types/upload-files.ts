@@ -1,6 +1,6 @@
 import { uploadFiles as type } from '../../core/task-types/files.ts';
 import { runner } from '../task-runner.ts';
-import { frameOf, placeInOrder, placeInOrderOverSsh, type UploadedFile } from './placed-file.ts';
+import { frameOf, placeInOrder, type UploadedFile } from './placed-file.ts';
 
 type Parameters = ReturnType<typeof type.prepare>['parameters'];
 
@@ -10,5 +10,4 @@ const filesOf = (p: Parameters): UploadedFile[] =>
 /** Places the files meant for this node. */
 export const uploadFiles = runner(type, {
   run: (p, context) => placeInOrder(filesOf(p), context),
-  ssh: { script: (p, context) => placeInOrderOverSsh(filesOf(p), context) },
 });

@@ -10,10 +10,6 @@ interface RunFlags {
   readonly node?: readonly string[];
   readonly cluster?: string;
   readonly stateDir?: string;
-  readonly ssh?: string;
-  readonly port?: string;
-  readonly identityFile?: string;
-  readonly knownHosts?: string;
   readonly policy?: string;
 }
 
@@ -38,26 +34,20 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
       '--state-dir <folder>',
       'journal and output of tasks (default: agent.state_dir; with --cluster, if that is not set, .sitewright/agents here)',
     )
-    .option(
-      '--policy <file>',
-      'apply this policy to the tasks (docs/explain/security.md); over ssh the node’s own policy takes precedence',
-    )
-    .option('--ssh <[user@]host>', 'run the tasks over ssh on this machine, which needs no agent')
-    .ssh()
-    .action(async ({ site, node, cluster, stateDir, ...transport }: RunFlags) => {
+    .option('--policy <file>', 'apply this policy to the tasks (docs/explain/security.md)')
+    .action(async ({ site, node, cluster, stateDir, policy }: RunFlags) => {
       const nodes = await agentsToRun(session, {
         ...(site && { site }),
         ...(node && { node }),
         ...(cluster && { cluster }),
       });
-      if (transport.ssh !== undefined && nodes.length > 1) throw usageError('over ssh, name exactly one --node');
       const { settings, origins } = await session.settings();
       const { serveAgents } = await import('../../../worker/agents.ts');
       // A trial needs no folder that only root may make.
       const isTrial = cluster !== undefined && origins.get('agent.state_dir')?.from === 'default';
       const folder = stateDir ?? (isTrial ? join(terminal.cwd, '.sitewright', 'agents') : settings.agent.state_dir);
       const agent = { ...settings.agent, state_dir: folder };
-      await serveAgents(terminal, { ...settings, agent }, nodes, transport);
+      await serveAgents(terminal, { ...settings, agent }, nodes, policy);
     });
 
   group

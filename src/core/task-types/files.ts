@@ -76,7 +76,7 @@ const secretsOf = (files: readonly { readonly data: Content }[]): TaskInput[] =>
 const data = content('its content, or `{secret: REF}`');
 
 export const uploadFile = taskType('upload_file', {
-  over: ['agent', 'ssh'],
+  over: ['agent'],
   does: 'Places one file with the given content.',
   parameters: {
     path: file('the file'),
@@ -111,7 +111,7 @@ const uid: Parameter<string> = text('id of the node', undefined, (value, place) 
 });
 
 export const uploadFiles = taskType('upload_files', {
-  over: ['agent', 'ssh'],
+  over: ['agent'],
   does: `Places files on a list of nodes. Each node's part is a separate execution on that node. It places the files in
 order and stops at the first failure.`,
   parameters: {
@@ -164,7 +164,7 @@ function filesByNode({ nodes }: Mapping): Map<string, readonly unknown[]> {
 }
 
 export const copyFiles = taskType('copy_files', {
-  over: ['agent', 'ssh'],
+  over: ['agent'],
   does: `Places files whose content is read on the machine that has the sources. It tries every file; if one cannot be
 read or placed, the task fails at the end. There are no retries.`,
   parameters: {
@@ -205,7 +205,7 @@ const SOURCES = [
 ];
 
 export const sync = taskType('sync', {
-  over: ['agent', 'ssh'],
+  over: ['agent'],
   does: `Creates \`dst\` and runs \`rsync -c -r --delete -l\`: compares by checksum, copies links as links, and deletes
 extra files. \`changed\` is true if rsync itemizes changes.`,
   parameters: {

@@ -1,7 +1,7 @@
 import { taskType } from './task-type.ts';
 
 const placeInTheOrder = {
-  over: ['agent', 'ssh'],
+  over: ['agent'],
   parameters: {},
   limits: () => ({ timeoutSec: 60, killGraceSec: 0 }),
 } as const;

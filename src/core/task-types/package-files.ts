@@ -3,10 +3,10 @@ import { amount, count, path, text } from './parameter.ts';
 import { taskType } from './task-type.ts';
 
 export const packageFiles = taskType('package_files', {
-  over: ['agent', 'ssh'],
+  over: ['agent'],
   does: `Makes a folder equal to a folder of an installed package: places new and changed files, and deletes extra ones.
-Plans add it before the first task of a plugin or release on a node. Only files that differ are transferred, by agents and
-over ssh, and an interrupted transfer continues.`,
+Plans add it before the first task of a plugin or release on a node. Only files that differ are transferred, and an
+interrupted transfer continues.`,
   parameters: {
     src: text('`package:NAME==VERSION/FOLDER`', undefined, (value, place) => {
       const source = parsePackageSource(value);

@@ -17,7 +17,7 @@ const scriptLimits = ({ timeout, retries, interval }: Tries) =>
   ({ timeoutSec: timeout, retries, intervalSec: interval, killGraceSec: 5 }) as const;
 
 export const shell = taskType('shell', {
-  over: ['agent', 'ssh'],
+  over: ['agent'],
   anyScript: true,
   does: 'Runs `cmd`, a bash script, from a file, so that no further quoting is needed. Exit code 0 is success.',
   parameters: scriptParameters,
@@ -39,7 +39,7 @@ export const shell = taskType('shell', {
 });
 
 export const masterShell = taskType('master_shell', {
-  over: ['agent', 'ssh'],
+  over: ['agent'],
   anyScript: true,
   does: 'Like `shell`, for the agent of the orchestrator’s machine: place it there with `roles: [master]`.',
   parameters: scriptParameters,
@@ -53,7 +53,7 @@ export const masterShell = taskType('master_shell', {
 const PREFIXES = ['nice', 'ionice', 'chrt', 'taskset', 'nohup', 'stdbuf'];
 
 export const puppet = taskType('puppet', {
-  over: ['agent', 'ssh'],
+  over: ['agent'],
   noop: 'simulate',
   does: `Runs \`puppet apply --detailed-exitcodes\`. The exit code decides first: 0 means nothing to do, 2 changed; 4, 6
 and 1 failed. Then the summary of this run must exist and count no failure: an interrupted run never counts as success.

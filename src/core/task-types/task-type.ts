@@ -23,8 +23,8 @@ export type TaskInput =
   /** A folder there, with the SHA-256 of the list of its files, for the folder `dst` of the node. */
   | { readonly kind: 'folder'; readonly path: string; readonly digest: string; readonly dst: string };
 
-/** The executor of a task: the node's agent, ssh for a node without an agent, or MAAS from the orchestrator's host. */
-export type Transport = 'agent' | 'ssh' | 'maas';
+/** The executor of a task: the node's agent, or the worker through MAAS. */
+export type Transport = 'agent' | 'maas';
 
 /** An example for the documentation; a test runs it. */
 interface Example {

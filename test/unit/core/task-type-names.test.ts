@@ -41,8 +41,6 @@ describe('the types of tasks', () => {
   it('are carried out as declared, and by nothing else', () => {
     const byAgents = TASK_TYPE_NAMES.filter((name) => findRunner(name) !== undefined);
     expect(byAgents).toEqual(typesOver('agent'));
-    const overSsh = TASK_TYPE_NAMES.filter((name) => findRunner(name)?.ssh !== undefined);
-    expect(overSsh).toEqual(typesOver('ssh').filter(hasWork));
     expect([...maasTaskTypes.keys()].sort()).toEqual(typesOver('maas'));
   });
 

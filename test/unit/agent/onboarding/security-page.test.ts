@@ -13,12 +13,11 @@ import { type RunningGateway, startGateway } from '../../../../worker/gateway.ts
 import { type CliAnswer, cli } from '../../cli/recording-terminal.ts';
 
 /*
- * docs/explain/security.md: its commands work as described. Those that need other machines are run elsewhere: `agent run`
- * in test/e2e/agent-run-over-ssh, `agent install` in test/e2e/ssh, `agent serve`, `agent drain` and `run cancel` in
+ * docs/explain/security.md: its commands work as described. Those that need other machines are run elsewhere: `agent install` in test/e2e/ssh, `agent serve`, `agent drain` and `run cancel` in
  * test/e2e/secure-agents (the functions behind them).
  */
 const page = readFileSync(new URL('../../../../docs/explain/security.md', import.meta.url), 'utf8');
-const ELSEWHERE = ['agent run', 'agent install', 'agent serve', 'agent drain', 'run cancel'];
+const ELSEWHERE = ['agent install', 'agent serve', 'agent drain', 'run cancel'];
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-security-'));
 const at = (name: string) => join(folder, name);
