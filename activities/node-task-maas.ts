@@ -38,7 +38,8 @@ export interface MaasParts {
   readonly maas: () => MachineContext;
   /** Undefined if the run's cluster has no such node. */
   readonly machineOf: (run: string, node: string) => Promise<NodeMachine | undefined>;
-  readonly orders: Pick<OrderSource, 'fetch'>;
+  /** The orders of a node. */
+  readonly orders: (node: { readonly site: string; readonly node: string }) => Pick<OrderSource, 'fetch'>;
   /** Called before the first change that a try makes; rejects when the run does not have its cluster, or is paused. */
   readonly mayStart: (run: string) => Promise<void>;
   /** Both as in `ActivityDependencies`. */
@@ -71,11 +72,12 @@ export function maasTask(deps: MaasParts, request: RunTask): WorkHere | undefine
     const mayStart = () => deps.mayStart(request.run);
     const report = (last: string) =>
       onProgress({ gen: request.generation, phase: 'running', offset: { stdout: 0, stderr: 0 }, last });
-    const { run, task, generation, plan, mode } = request;
-    const key = { run, task, node: machine.agent, generation, plan, type: request.type, mode };
+    const { run, task } = request;
+    const key = { ...request, node: machine.agent };
     let parameters: Readonly<Record<string, unknown>>;
     try {
-      ({ parameters } = (await deps.orders.fetch(key)).execution);
+      const orders = deps.orders({ site: machine.site, node: machine.agent });
+      ({ parameters } = (await orders.fetch(key)).execution);
     } catch (error) {
       if (error instanceof OrderRefused) return refused(error.message);
       throw error;

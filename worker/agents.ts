@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { agentOptionsOf, policyRefusal, usablePolicy } from '../src/agent/onboarding/node-policy.ts';
+import { agentOptionsOf, machinePolicy, policyRefusal } from '../src/agent/onboarding/node-policy.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { given } from '../src/core/data/given.ts';
 import { someOf } from '../src/core/text/text.ts';
@@ -29,7 +29,7 @@ export async function runAgents(
   policyFile?: string,
   stop?: AbortSignal,
 ): Promise<RunningAgents> {
-  const policy = policyFile === undefined ? undefined : usablePolicy(policyFile);
+  const policy = machinePolicy(policyFile);
   openStateFolder(settings.agent.state_dir);
   const store = await openStoreWhenAvailable(settings.store.url, log, stop);
   const traces = tracesOf(settings, 'sitewright-agent', log);

@@ -19,6 +19,7 @@ import { followCredentials } from '../src/platform/temporal/follow-credentials.t
 import { ownQueue } from '../src/platform/temporal/own-queue.ts';
 import { runLookups } from '../src/platform/temporal/run-lookups.ts';
 import { keepSearchAttributes } from '../src/platform/temporal/search-attributes.ts';
+import { describeBy, startedLookup } from '../src/platform/temporal/started-lookup.ts';
 import { WorkerVersions } from '../src/platform/temporal/worker-versions.ts';
 import { encryptionOf } from './parts/encryption.ts';
 import { startMasterAgents } from './parts/master-agents.ts';
@@ -146,6 +147,7 @@ export async function startOrchestrator(
   });
   const masters = await startMasterAgents(settings, log, {
     ...gate,
+    started: startedLookup(describeBy(client)),
     maas: machines.maas,
     silence,
     ...given({ traces }),

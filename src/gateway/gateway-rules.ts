@@ -5,7 +5,8 @@ import { checkSchema, DOCUMENT_WORDS } from '../documents/index.ts';
 import { fileErrorCode } from '../platform/files/file-errors.ts';
 import { StoreError } from '../store/index.ts';
 import { type EnrolmentParts, enrol, renew } from './enrolment.ts';
-import { type Caller, HandOut, type HandOutParts } from './hand-out.ts';
+import { HandOut, type HandOutParts } from './hand-out.ts';
+import type { Caller } from './order-desk.ts';
 import type { LogSink } from './ports.ts';
 import { Refusal } from './refusal.ts';
 import {
@@ -80,7 +81,7 @@ export class GatewayRules {
     '/v1/order-keys': { method: 'GET', answer: () => ({ order_keys: this.#parts.orderKeys.publicKeys() }) },
     '/v1/order': post((caller, body) => {
       const { debug, ...key } = readable(orderRequest, body);
-      return this.#handOut.order(caller, { ...key, ...given({ debug }) });
+      return this.#handOut.signedOrder(caller, { ...key, ...given({ debug }) });
     }),
     '/v1/cancel': post(async (caller, body) => ({
       proof: await this.#handOut.cancel(caller, readable(cancelRequest, body)),

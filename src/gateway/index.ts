@@ -1,8 +1,10 @@
-export { auditedAlarms } from './alarms.ts';
+export { type Alarms, auditedAlarms } from './alarms.ts';
 export { createGateway } from './gateway.ts';
 export { GatewayClient } from './gateway-client.ts';
 export { GatewayConnection, GatewayRefused } from './gateway-connection.ts';
 export { enrolNode, type NodeCredentials, readCredentials } from './node-credentials.ts';
 export { issueTicket } from './node-ticket.ts';
-export type { OrderBook, PlannedTask } from './ports.ts';
+export { type Caller, OrderDesk } from './order-desk.ts';
+export type { OrderBook, PlannedTask, SourceFiles } from './ports.ts';
+export { Refusal } from './refusal.ts';
 export { sourceFilesBelow } from './source-files.ts';

@@ -9,8 +9,8 @@ export interface PlannedTask {
   readonly uid: string;
   /** Hash of the plan. */
   readonly plan: string;
-  /** Whether the run is open; otherwise nothing is ordered or served. */
-  readonly isOpen: boolean;
+  /** Why nothing is ordered or served any more; undefined while the run is open. */
+  readonly closed: string | undefined;
   readonly execution: Omit<Execution, 'generation'>;
   readonly latest: Parameters<typeof judgeGeneration>[1];
 }

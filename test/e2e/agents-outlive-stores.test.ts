@@ -3,11 +3,14 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TaskLogs } from '../../src/agent/logs/task-logs.ts';
 import type { RunTask } from '../../src/core/task-on-node.ts';
+import { auditedAlarms } from '../../src/gateway/index.ts';
 import { environmentSecrets } from '../../src/platform/secrets/environment-secrets.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
-import { type RunningAgents, startAgents } from '../../worker/parts/agent.ts';
-import { startGate } from '../../worker/parts/start-gate.ts';
+import { describeBy, startedLookup } from '../../src/platform/temporal/started-lookup.ts';
+import { type AgentNode, type RunningAgents, startAgents } from '../../worker/parts/agent.ts';
+import { storeOrderBook } from '../../worker/parts/gateway-orders.ts';
+import { signingGate } from '../../worker/parts/start-gate.ts';
 import { storeOrders } from '../../worker/parts/store-orders.ts';
 import { type Environment, environment } from '../api/fuel-graphs-rig.ts';
 import { AgentRig } from '../rig/agent.ts';
@@ -70,18 +73,28 @@ async function open(database?: string, script = '', offlineWaitSeconds = 60, hea
 
 async function startAgain(): Promise<void> {
   const logs = new TaskLogs({ folder: files.path('logs') });
-  const readSource = () => Promise.reject(new Error('none'));
-  const gate = startGate(system.store, runLookups(rig.client));
-  const stored = storeOrders({ store: system.store, logs, secrets: environmentSecrets(), readSource, gate });
-  const fetch = (key: RunTask) => (ordersAreAway ? Promise.reject(new Error('orders are away')) : stored.fetch(key));
-  const orders = { ...stored, fetch };
+  const { store } = system;
+  const gate = signingGate(store, runLookups(rig.client), startedLookup(describeBy(rig.client)));
+  const stored = storeOrders({
+    store,
+    orders: storeOrderBook(store, gate),
+    logs,
+    secrets: environmentSecrets(),
+    sources: { read: () => Promise.reject(new Error('none')) },
+    alarms: auditedAlarms(store.audit, createLogger({ level: 'silent', format: 'json' }, 'agent')),
+  });
+  const ordersOf = (node: AgentNode) => {
+    const own = stored(node);
+    const fetch = (key: RunTask) => (ordersAreAway ? Promise.reject(new Error('orders are away')) : own.fetch(key));
+    return { ...own, fetch };
+  };
   const { address, namespace } = rig;
   agents = await startAgents(
     { temporal: { address, namespace } as never, agent: { state_dir: files.stateDir, keep_days: 14 } as never },
     env.nodes.map((node) => ({ site: `cluster-${env.cluster}`, node: String(node) })),
     createLogger({ level: 'silent', format: 'json' }, 'agent'),
     {
-      ordersOf: () => ({ orders, control: obeysTemporal }),
+      ordersOf: (node) => ({ orders: ordersOf(node), control: obeysTemporal }),
       version: '1',
       agent: { supervisorCommand: supervisorProgram() },
     },

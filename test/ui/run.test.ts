@@ -9,7 +9,11 @@ import { TaskLogs } from '../../src/agent/logs/task-logs.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { environmentSecrets } from '../../src/platform/secrets/environment-secrets.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
+import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
+import { describeBy, startedLookup } from '../../src/platform/temporal/started-lookup.ts';
 import { type RunningAgents, startAgents } from '../../worker/parts/agent.ts';
+import { storeOrderBook } from '../../worker/parts/gateway-orders.ts';
+import { signingGate } from '../../worker/parts/start-gate.ts';
 import { storeOrders } from '../../worker/parts/store-orders.ts';
 import { type Environment, environment } from '../api/fuel-graphs-rig.ts';
 import { obeysTemporal } from '../rig/agent-orders.ts';
@@ -291,12 +295,14 @@ describePage('the page of a run of graphs', () => {
     const tasks = [shell('migrate@v2', { role: ['controller'], parameters: { cmd, timeout: 600, retries: 0 } })];
     await system.ask('PUT', `${api}/clusters/${env.cluster}/deployment_graphs/custom`, { tasks });
     const secrets = environmentSecrets();
+    const gate = signingGate(system.store, runLookups(rig.client), startedLookup(describeBy(rig.client)));
     const orders = storeOrders({
       store: system.store,
+      orders: storeOrderBook(system.store, gate),
       logs,
       secrets,
-      readSource: () => Promise.reject(new Error('none')),
-      gate: { reopened: async () => false },
+      sources: { read: () => Promise.reject(new Error('none')) },
+      alarms: () => Promise.reject(new Error('there was no reason for an alarm')),
     });
     const { address, namespace } = rig;
     agents = await startAgents(
@@ -307,7 +313,7 @@ describePage('the page of a run of graphs', () => {
       env.nodes.map((node) => ({ site: `cluster-${env.cluster}`, node: String(node) })),
       createLogger({ level: 'silent', format: 'json' }, 'agent'),
       {
-        ordersOf: () => ({ orders, control: obeysTemporal }),
+        ordersOf: (node) => ({ orders: orders(node), control: obeysTemporal }),
         version: '1',
         agent: { supervisorCommand: supervisorProgram() },
       },

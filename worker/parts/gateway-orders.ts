@@ -43,7 +43,7 @@ async function findTask(
     site: order.site,
     uid: order.uid,
     plan: planHash,
-    isOpen: (await whyNoneOf(store, gate, key.run)) === undefined,
+    closed: await whyNoneOf(store, gate, key.run),
     execution,
     latest: { generation: row?.attempts ?? 0, state: stateOf(row) },
   };

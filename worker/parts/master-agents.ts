@@ -7,12 +7,13 @@ import { given } from '../../src/core/data/given.ts';
 import { programVersion } from '../../src/platform/installation.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import type { Logger } from '../../src/platform/telemetry/log.ts';
+import type { StartedLookup } from '../../src/platform/temporal/started-lookup.ts';
 import { type RunningAgents, type StartAgentsOptions, startAgents } from './agent.ts';
 import { localOrders, storeOrdersOf } from './agent-orders.ts';
 import { graphOfRun } from './graph-of-run.ts';
 import { machinesOfNodes } from './node-machine.ts';
 import { endsIdentities } from './node-user-data.ts';
-import { startGate } from './start-gate.ts';
+import { signingGate } from './start-gate.ts';
 import { openStateFolder, StateFolderError } from './state-folder.ts';
 
 /** How often to look for clusters that have no agent here yet. */
@@ -25,12 +26,14 @@ const POLL_MS = 3_000;
 export async function startMasterAgents(
   settings: Settings,
   log: Logger,
-  parts: Gate & Pick<MaasParts, 'maas' | 'silence'> & Pick<StartAgentsOptions, 'dataConverter' | 'traces'>,
+  parts: Gate &
+    Pick<MaasParts, 'maas' | 'silence'> &
+    Pick<StartAgentsOptions, 'dataConverter' | 'traces'> & { readonly started: StartedLookup },
 ): Promise<RunningAgents> {
   const { store, maas, dataConverter, traces } = parts;
-  const gate = startGate(store, parts);
-  // Without the question of `mayStart`: these tasks ask before their first change.
-  const orders = localOrders(settings, store, { reopened: (run) => gate.reopened(run) });
+  const gate = signingGate(store, parts, parts.started);
+  // These tasks ask before their first change.
+  const orders = localOrders(settings, store, log, { ...gate, mayStart: async () => undefined });
   const endIdentity = endsIdentities(store);
   const machineOf = machinesOfNodes(store);
   try {

@@ -1,23 +1,21 @@
 import { type Execution, OrderRefused, type OrderSource, type SecretUse } from '../../src/agent/index.ts';
 import type { TaskLogs } from '../../src/agent/logs/task-logs.ts';
-import { readTaskOrder, type TaskOrder } from '../../src/clusters/task-order.ts';
+import type { TaskOrder } from '../../src/clusters/task-order.ts';
 import { given } from '../../src/core/data/given.ts';
 import type { ExecutionKey } from '../../src/core/task-on-node.ts';
 import { isTransactionOpen } from '../../src/core/words.ts';
+import {
+  type Alarms,
+  type Caller,
+  type OrderBook,
+  OrderDesk,
+  Refusal,
+  type SourceFiles,
+} from '../../src/gateway/index.ts';
 import type { SecretProvider } from '../../src/platform/secrets/secret-provider.ts';
-import { type Store, StoreError } from '../../src/store/index.ts';
-import { earlierRuns, graphOfRun } from './graph-of-run.ts';
+import type { Store } from '../../src/store/index.ts';
+import { graphOfRun } from './graph-of-run.ts';
 import type { StartGate } from './start-gate.ts';
-
-interface StoreOrdersParts {
-  readonly store: Store;
-  readonly logs: TaskLogs;
-  readonly secrets: SecretProvider;
-  /** Reads a source of `copy_files`. */
-  readonly readSource: (path: string) => Promise<Uint8Array>;
-  /** `mayStart` is absent for tasks that ask themselves before their first change. */
-  readonly gate: Pick<StartGate, 'reopened'> & Partial<StartGate>;
-}
 
 /** Converts the stored order of a task to the execution of one attempt. */
 export function plannedExecution(
@@ -74,33 +72,37 @@ export async function whyNoneOf(
 const isUnderWay = (found: Awaited<ReturnType<typeof graphOfRun>>): boolean =>
   found !== undefined && isTransactionOpen(found.graph.status);
 
+interface StoreOrdersParts {
+  readonly store: Pick<Store, 'nodeIdentities'>;
+  readonly orders: OrderBook;
+  readonly logs: Pick<TaskLogs, 'append'>;
+  readonly secrets: SecretProvider;
+  readonly sources: SourceFiles;
+  readonly alarms: Alarms;
+}
+
 /**
  * Orders straight from the store, unsigned: for agents in the same process, or on machines that are trusted with the
- * store. Agents on nodes ask the gateway.
+ * store. What they get is decided as for nodes, which ask the gateway.
+ *
+ * @returns the source for one node
  */
-export function storeOrders({ store, logs, secrets, readSource, gate }: StoreOrdersParts): OrderSource {
-  return {
-    async fetch(key) {
-      try {
-        const why = await whyNoneOf(store, gate, key.run);
-        if (why !== undefined) throw new OrderRefused(why);
-        await gate.mayStart?.(key.run);
-        const order = await readTaskOrder(store.plans, key.plan, key.node, key.task);
-        const found = await graphOfRun(store, key.run);
-        const earlier = found === undefined ? [] : await earlierRuns(store, found, key.task, order.uid);
-        return { execution: plannedExecution(order, earlier, key) };
-      } catch (error) {
-        if (error instanceof StoreError && error.failure.kind === 'not-found')
-          throw new OrderRefused(`plan ${key.plan.slice(0, 12)} has no task ${key.task} on node ${key.node}`);
-        throw error;
-      }
-    },
-    async secret(ref) {
-      const answer = await secrets.read(ref);
-      if (answer.kind === 'found') return answer.value;
-      throw new OrderRefused(answer.kind === 'absent' ? `there is no secret ${ref}` : answer.message);
-    },
-    source: (path) => readSource(path),
+export function storeOrders({ store, logs, ...parts }: StoreOrdersParts): (caller: Caller) => OrderSource {
+  const desk = new OrderDesk({ ...parts, identities: store.nodeIdentities, now: () => new Date() });
+  return (caller) => ({
+    fetch: (key) => asAgentsKnow(async () => ({ execution: (await desk.order(caller, key)).execution })),
+    secret: (ref, key) => asAgentsKnow(() => desk.secret(caller, key, ref)),
+    source: (path, key) => asAgentsKnow(() => desk.source(caller, key, path)),
     ship: async (key, chunk) => logs.append(key, chunk),
-  };
+  });
+}
+
+/** Refusals as an agent of the gateway receives them: those that may pass are no refusal. */
+async function asAgentsKnow<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refusal && error.status < 500) throw new OrderRefused(error.message, { cause: error });
+    throw error;
+  }
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { given } from '../../core/data/given.ts';
 import { printPath } from '../../core/data/plain-value.ts';
@@ -119,6 +119,18 @@ export function usablePolicy(path: string, name = 'the policy'): NodePolicy {
   const reading = loadPolicy(path);
   if (reading.ok) return reading.policy;
   throw new SetupError('policy', `${name} is not usable: ${reading.problems.map(({ message }) => message).join('; ')}`);
+}
+
+/**
+ * The policy of this machine for an agent with unsigned orders, which whoever has the store starts here.
+ *
+ * @param named a file to apply instead of the machine's own
+ * @returns undefined if the machine has none: then it accepts scripts, too
+ * @throws SetupError if it cannot be read
+ */
+export function machinePolicy(named?: string, own = '/etc/sitewright/policy.yaml'): NodePolicy | undefined {
+  if (named !== undefined) return usablePolicy(named);
+  return existsSync(own) ? usablePolicy(own, 'the policy of this machine') : undefined;
 }
 
 /** The part of a policy that the agent itself enforces. */

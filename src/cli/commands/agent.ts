@@ -34,7 +34,10 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
       '--state-dir <folder>',
       'journal and output of tasks (default: agent.state_dir; with --cluster, if that is not set, .sitewright/agents here)',
     )
-    .option('--policy <file>', 'apply this policy to the tasks (docs/explain/security.md)')
+    .option(
+      '--policy <file>',
+      'policy of the tasks (docs/explain/security.md; default: /etc/sitewright/policy.yaml if there is one)',
+    )
     .action(async ({ site, node, cluster, stateDir, policy }: RunFlags) => {
       const nodes = await agentsToRun(session, {
         ...(site && { site }),

@@ -34,8 +34,9 @@ export function startedLookup(ask: (workflowId: string, runId: string | null) =>
   };
 }
 
-/** `netconfig@n1`, or `netconfig@n1/2` where it was sent again. */
+/** `netconfig@n1`, or `netconfig@n1/2` where it was sent again, or `restart@n1/power` where MAAS does it instead. */
 const has = ({ activities }: Pick<FoundExecution, 'activities'>, activityId: string): boolean =>
   activities.some(
-    (id) => id === activityId || (id.startsWith(`${activityId}/`) && /^\d+$/.test(id.slice(activityId.length + 1))),
+    (id) =>
+      id === activityId || (id.startsWith(`${activityId}/`) && /^(?:\d+|power)$/.test(id.slice(activityId.length + 1))),
   );

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { OrderRefused } from '../../../src/agent/index.ts';
 import { plannerHere } from '../../../src/clusters/planning/index.ts';
 import { readClusterSources, readGraphLayers } from '../../../src/clusters/read-sources.ts';
 import {
@@ -10,11 +11,21 @@ import {
   NO_TASKS,
   type TaskRow,
 } from '../../../src/core/graph-run/index.ts';
+import type { RunTask } from '../../../src/core/task-on-node.ts';
 import { closeRun } from '../../../src/store/gone-holders.ts';
 import { storeOrderBook } from '../../../worker/parts/gateway-orders.ts';
 import { startGate } from '../../../worker/parts/start-gate.ts';
 import { storeOrders } from '../../../worker/parts/store-orders.ts';
-import { AT, graphReport, graphWorld, loadWhole, planOf, row, type WorldOptions } from './graph-world.ts';
+import {
+  AT,
+  type GraphWorld,
+  graphReport,
+  graphWorld,
+  loadWhole,
+  planOf,
+  row,
+  type WorldOptions,
+} from './graph-world.ts';
 
 const root = new URL('../../../', import.meta.url);
 
@@ -132,9 +143,9 @@ describe('planning a graph', () => {
   });
 
   /** Ways to the order of a task of a new run; Temporal reports whether the run is open. */
-  const orders = async () => {
-    const world = await twoNodes();
-    const started = await world.start();
+  const orders = async (given?: GraphWorld, workflow?: string) => {
+    const world = given ?? (await twoNodes());
+    const started = await world.start({}, workflow);
     const graph = started.graphs[0]!.transaction;
     const plan = planOf(await world.plan_graph({ transaction: started.transaction, graph, room: 2_500 }));
     const { run } = await world.store.transactions.getRun(graph);
@@ -149,8 +160,18 @@ describe('planning a graph', () => {
       hold: async () => ({ paused: null, stopping: false }),
       execution: async (_workflow, runId) => ({ runId: runId ?? '', isOpen: temporal.isOpen, children: [] }),
     });
-    const direct = storeOrders({ store: world.store, gate } as Parameters<typeof storeOrders>[0]);
-    const fetch = () => direct.fetch({ ...key, plan: plan.hash, type: 'shell', mode: 'apply' });
+    const alarms: string[] = [];
+    const book = storeOrderBook(world.store, { ...gate, hasStarted: async (_run, task) => task === 'a' });
+    const direct = storeOrders({
+      store: world.store,
+      orders: book,
+      alarms: async ({ kind }) => void alarms.push(kind),
+      logs: { append: async () => undefined },
+      secrets: { name: 'none', read: async () => ({ kind: 'absent' }) },
+      sources: { read: () => Promise.reject(new Error('none')) },
+    })({ site: `cluster-${world.cluster}`, node: key.node });
+    const fetch = (more: Partial<RunTask> = {}) =>
+      direct.fetch({ ...key, plan: plan.hash, type: 'shell', mode: 'apply', ...more });
     return {
       world,
       started,
@@ -158,7 +179,8 @@ describe('planning a graph', () => {
       key,
       temporal,
       fetch,
-      book: storeOrderBook(world.store, { ...gate, hasStarted: async () => true }),
+      alarms,
+      book,
     };
   };
 
@@ -168,29 +190,50 @@ describe('planning a graph', () => {
     const terminated = async () => closeRun(world.store, await world.store.runs.get(started.run), end);
     await terminated();
     await expect(fetch()).rejects.toThrow(`run ${key.run} has ended`);
-    expect(await book.find(key)).toMatchObject({ isOpen: false });
+    expect(await book.find(key)).toMatchObject({ closed: expect.any(String) });
     temporal.isOpen = true;
-    expect(await book.find(key)).toMatchObject({ isOpen: true });
+    expect(await book.find(key)).toMatchObject({ closed: undefined });
     expect((await fetch()).execution).toMatchObject({ task: 'a' });
     expect(await world.store.runs.get(started.run)).toMatchObject({ outcome: null });
     await world.store.transactions.update(graph, { status: 'success' });
     await terminated();
     await expect(fetch()).rejects.toThrow(`run ${key.run} has ended`);
-    expect(await book.find(key)).toMatchObject({ isOpen: false });
+    expect(await book.find(key)).toMatchObject({ closed: expect.any(String) });
   });
 
   it('allows its tasks to be handed out only while its run holds the cluster, by store and gateway', async () => {
     const { world, key, fetch, book } = await orders();
     expect((await fetch()).execution).toMatchObject({ task: 'a', parameters: { cmd: 'echo a' } });
-    expect(await book.find(key)).toMatchObject({ isOpen: true });
+    expect(await book.find(key)).toMatchObject({ closed: undefined });
     const holder = { workflowId: `execute_graph:${world.cluster}:run-1`, runId: 'run-1', executionId: 'run-1' };
     const other = { workflowId: 'execute_graph:other', runId: 'run-2', executionId: 'run-2' };
     await world.store.claims.takeOver({ cluster: world.cluster }, holder, other);
     await expect(fetch()).rejects.toThrow(/run .* does not hold cluster \d+: execute_graph:other does/);
-    expect(await book.find(key)).toMatchObject({ isOpen: false });
+    expect(await book.find(key)).toMatchObject({ closed: expect.any(String) });
     await world.store.claims.release({ cluster: world.cluster }, other);
     await expect(fetch()).rejects.toThrow('no run does');
-    expect(await book.find(key)).toMatchObject({ isOpen: false });
+    expect(await book.find(key)).toMatchObject({ closed: expect.any(String) });
+  });
+
+  it('gives an agent with the store only what its run has started: no dry run’s plan, other mode, or later attempt', async () => {
+    const world = await twoNodes();
+    await world.upload([shell('danger')], 'rehearsed');
+    const rehearsed = await world.start({ graphs: [{ type: 'rehearsed' }], mode: 'dry_run' });
+    const request = { transaction: rehearsed.transaction, graph: rehearsed.graphs[0]!.transaction, room: 2_500 };
+    const dry = planOf(await world.plan_graph(request));
+    await world.close(rehearsed);
+    const { fetch, key, alarms } = await orders(world, 'run-2');
+    await expect(fetch({ task: 'danger', plan: dry.hash })).rejects.toThrow(OrderRefused);
+    const own = graphRunName(request.graph, 'run-1');
+    await expect(fetch({ run: own, task: 'danger', plan: dry.hash })).rejects.toThrow(OrderRefused);
+    expect(alarms).toEqual(['no-order', 'no-order']);
+    await expect(fetch({ plan: dry.hash })).rejects.toThrow(OrderRefused);
+    await expect(fetch({ mode: 'noop' })).rejects.toThrow(OrderRefused);
+    await expect(fetch({ generation: 3 })).rejects.toThrow(OrderRefused);
+    // Its run may be about to start it, so the agent asks again.
+    await expect(fetch({ task: 'b' })).rejects.not.toThrow(OrderRefused);
+    expect(alarms.slice(2)).toEqual(['other-task', 'other-task', 'generation', 'not-started']);
+    expect((await fetch()).execution).toMatchObject({ ...key, parameters: { cmd: 'echo a' } });
   });
 
   it('stores parts, orders, history and snapshots, and answers the same when asked again', async () => {

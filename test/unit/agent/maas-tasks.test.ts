@@ -46,11 +46,11 @@ async function run(of: RunTask, more: Partial<MaasParts> = {}, from?: ExecutionP
     maas: () => maas,
     machineOf: async () => ({ hostname: 'n001', site: 'dc1', agent: 'n001' }),
     mayStart: async () => undefined,
-    orders: {
+    orders: () => ({
       fetch: async ({ run, task, node, generation, type }) => ({
         execution: { run, task, node, generation, type, parameters: {} },
       }),
-    },
+    }),
     ...more,
   };
   const work = maasTask(deps, of);
@@ -165,7 +165,7 @@ describe('tasks that MAAS does', () => {
   it('a node that is not part of the run, and an invalid order, are rejected', async () => {
     const noMachine = { machineOf: async () => undefined };
     expect((await run(request('erase_node'), noMachine))!.end).toMatchObject({ outcome: 'refused' });
-    const refusing = { orders: { fetch: async () => Promise.reject(new OrderRefused('no such order')) } };
+    const refusing = { orders: () => ({ fetch: async () => Promise.reject(new OrderRefused('no such order')) }) };
     expect((await run(request('erase_node'), refusing))!.end).toMatchObject({ outcome: 'refused' });
     expect(await machine.status()).toBe(MachineStatus.Deployed);
   });

@@ -157,7 +157,7 @@ export class GatewayRig {
       site: 'dc1',
       uid: node,
       plan: 'p1',
-      isOpen: true,
+      closed: undefined,
       execution: rest,
       latest: { generation: 0, state: 'open' },
       ...more,

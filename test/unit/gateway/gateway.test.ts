@@ -161,7 +161,7 @@ describe('orders (test 19: a stolen credential of the namespace commands no agen
       ...Array<string>(2).fill('dc1/n1 no-order'),
       ...Array<string>(4).fill('dc1/n1 other-task'),
     ]);
-    rig.plan(shell(), { isOpen: false });
+    rig.plan(shell(), { closed: 'the run has ended' });
     expect(await codeOf(node.fetch(key))).toBe('run-over');
   });
 
@@ -265,7 +265,7 @@ describe('secrets and sources', () => {
     expect(await codeOf(node.secret('ca-key', key))).toBe('not-named');
     expect(await codeOf(node.secret('../gateway/authority.pem', key))).toBe('not-named');
     expect(await codeOf(node.secret('api-token', key))).toBe('no-secret');
-    rig.plan(upload(), { isOpen: false });
+    rig.plan(upload(), { closed: 'the run has ended' });
     expect(await codeOf(node.secret('db/password', key))).toBe('run-over');
     expect(await rig.alarms()).toEqual(['dc1/n1 not-named', 'dc1/n1 not-named']);
     expect(rig.logLines.join('')).not.toContain('CANARY');

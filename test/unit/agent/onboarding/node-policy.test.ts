@@ -1,9 +1,13 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Execution } from '../../../../src/agent/index.ts';
 import {
   agentOptionsOf,
   DEFAULT_POLICY,
   loadPolicy,
+  machinePolicy,
   policyRefusal,
   readPolicy,
 } from '../../../../src/agent/onboarding/node-policy.ts';
@@ -35,6 +39,22 @@ describe('a policy file', () => {
     });
     expect(loadPolicy('/nonexistent/policy.yaml')).toEqual({ ok: true, policy: DEFAULT_POLICY });
     expect(loadPolicy('/')).toMatchObject({ ok: false, problems: [{ code: 'policy.unreadable' }] });
+  });
+
+  it('of the machine applies to an agent with the store without being named', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sitewright-policy-'));
+    try {
+      const [own, other] = [join(folder, 'policy.yaml'), join(folder, 'other.yaml')];
+      expect(machinePolicy(undefined, own)).toBeUndefined();
+      writeFileSync(own, 'max_timeout: 60\n');
+      expect(machinePolicy(undefined, own)).toEqual({ shell: 'signed', max_timeout: 60 });
+      writeFileSync(other, 'shell: allow\n');
+      expect(machinePolicy(other, own)).toEqual({ shell: 'allow' });
+      writeFileSync(own, 'shell: perhaps\n');
+      expect(() => machinePolicy(undefined, own)).toThrow('the policy of this machine is not usable');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('with mistakes is refused with all problems and their places', () => {
