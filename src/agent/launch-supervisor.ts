@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runnableProgram } from '../platform/threads/runnable-program.ts';
 import type { Journal } from './journal.ts';
+import { supervisorEnvironment } from './supervisor-environment.ts';
 import type { SupervisorMessage } from './supervisor-message.ts';
 
 /** The command of a supervisor: this Node.js with the supervisor's program. */
@@ -20,7 +21,7 @@ export async function launchSupervisor(
   command: readonly [string, ...string[]],
   journal: Journal,
   order: SupervisorMessage,
-  environment: NodeJS.ProcessEnv = process.env,
+  environment: NodeJS.ProcessEnv = supervisorEnvironment(),
 ): Promise<void> {
   const [program, ...args] = command;
   const logPath = join(journal.folder, 'supervisor.log');

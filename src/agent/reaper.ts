@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type ProcessMoment, readProcess } from '../platform/processes/process-identity.ts';
+import { supervisorEnvironment } from './supervisor-environment.ts';
 
 /** Number of the prctl call, which Node.js does not offer. It makes a process adopt its orphaned descendants. */
 const PRCTL: Readonly<Partial<Record<NodeJS.Architecture, number>>> = {
@@ -44,7 +45,7 @@ export function underReaper(
   if (call === undefined || !existsSync(PERL)) return undefined;
   return {
     command: [PERL, '-e', PROGRAM, String(call), ...command],
-    environment: { ...process.env, [VARIABLE]: '1' },
+    environment: { ...supervisorEnvironment(), [VARIABLE]: '1' },
   };
 }
 

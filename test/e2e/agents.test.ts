@@ -117,7 +117,13 @@ it.each([
   const [node, program] = supervisorProgram();
   const gate = site.gate(`steps-${way}`);
   const env = { SITEWRIGHT_TEST_CLOCK: clock, NODE_OPTIONS: `--import ${shim}` };
-  await site.host([`clock-${way}`], { agent: { supervisorCommand: [node, '--import', shim, program] } }, { env });
+  await site.host(
+    [`clock-${way}`],
+    {
+      agent: { supervisorCommand: ['/usr/bin/env', `SITEWRIGHT_TEST_CLOCK=${clock}`, node, '--import', shim, program] },
+    },
+    { env },
+  );
   const run = await site.start({ nodes: site.queues([`clock-${way}`]), tasks: [`steps-${way}`, 'short-limit'] });
   await gate.started();
   writeFileSync(clock, String(step));

@@ -50,6 +50,22 @@ describe.skipIf(process.platform !== 'linux')('shell', () => {
     expect(result.output.stdout.tail).toBe('HOME LANG PATH PWD SHLVL SITEWRIGHT_EXECUTION _ ');
   });
 
+  it.each([
+    ['of its supervisor', {}],
+    ['of a supervisor under a reaper', { cgroupRoot: false }],
+  ] as const)('finds nothing of its agent in the environment %s', async (_, options) => {
+    process.env.SITEWRIGHT_LEAK = 'leak';
+    const cmd = `for pid in $PPID $(sed 's/.*) //' /proc/$PPID/stat | cut -d' ' -f2); do
+      [ "$pid" = ${process.pid} ] || tr '\\0' '\\n' </proc/$pid/environ | sed 's/=.*//' | grep .
+    done | sort -u | tr '\\n' ' '`;
+    const result = await rig.run(rig.agent(options), rig.task('shell', { cmd }));
+    delete process.env.SITEWRIGHT_LEAK;
+    const names = result.output.stdout.tail.trim().split(' ');
+    expect(names).toContain('PATH');
+    const listed = /^(?:PATH|HOME|LANG|LANGUAGE|TZ|TMPDIR|LC_[A-Z]+|SITEWRIGHT_REAPER)$/;
+    expect(names.filter((name) => !listed.test(name))).toEqual([]);
+  });
+
   it('reports a missing folder or bash', async () => {
     const task = rig.task('shell', { cmd: 'true', cwd: rig.path('nowhere'), retries: 0 });
     expect(await rig.run(agent, task)).toMatchObject({ outcome: 'failed', failure: { kind: 'io', code: 'ENOENT' } });
