@@ -165,7 +165,9 @@ describe('planning a graph', () => {
     const direct = storeOrders({
       store: world.store,
       orders: book,
-      alarms: async ({ kind }) => void alarms.push(kind),
+      async alarms({ kind }) {
+        alarms.push(kind);
+      },
       logs: { append: async () => undefined },
       secrets: { name: 'none', read: async () => ({ kind: 'absent' }) },
       sources: { read: () => Promise.reject(new Error('none')) },
