@@ -2,7 +2,7 @@ import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
 import { compareText } from '../core/text/text.ts';
-import type { SourceFile } from './site/document-set.ts';
+import type { SourceFile } from './site/site-texts.ts';
 
 interface ReadFolderLimits {
   readonly maxFiles: number;

@@ -23,6 +23,8 @@ export interface YamlDocument {
   readonly diagnostics: readonly Diagnostic[];
   /** Place of the value (or key) at a path; of the nearest one above when there is nothing at the path. */
   place(path: ValuePath, part?: 'key' | 'value'): DocumentPlace;
+  /** Of a rendered document: the document that a value comes from, and its path there. */
+  origin?(path: ValuePath): { readonly yaml: YamlDocument; readonly path: ValuePath };
 }
 
 interface ParsedYaml {

@@ -1,4 +1,4 @@
-import { printPath, type ValuePath } from '../../core/data/plain-value.ts';
+import { printPath, type ValuePath, valueAt } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { YamlDocument } from '../yaml-document.ts';
 
@@ -18,17 +18,36 @@ export interface Finding {
 export function placeProblem(document: YamlDocument, finding: Finding): Diagnostic {
   const { severity = 'error', code, message, hint, path, part = 'value' } = finding;
   const { line, column, text } = document.place(path, part);
-  const { file } = document.source;
+  const own = document.origin?.([]).yaml ?? document;
+  const from = document.origin?.(path).yaml ?? document;
+  const { file } = from.source;
   return {
     severity,
     code,
-    message,
+    message: from === own ? message : `${message} (${inheritance(own, from)})`,
     ...(hint !== undefined && { hint }),
     ...(file !== undefined && { file }),
     line,
     column,
     ...(text !== '' && { text }),
     ...(path.length > 0 && { path: printPath(path) }),
+  };
+}
+
+/** Of a value that layering or a substitution has put there: the document that has it, and the one that it comes from. */
+function inheritance(document: YamlDocument, from: YamlDocument): string {
+  const { name } = headOf(document);
+  const source = headOf(from);
+  const given = `from ${source.schema} '${source.name}'${source.layer === undefined ? '' : ` of layer ${source.layer}`}`;
+  return source.name === name && source.schema === headOf(document).schema ? given : `in '${name}', ${given}`;
+}
+
+function headOf({ value }: YamlDocument): { readonly schema: string; readonly name: string; readonly layer?: string } {
+  const layer = valueAt(value, ['metadata', 'layeringDefinition', 'layer']);
+  return {
+    schema: String(valueAt(value, ['schema'])),
+    name: String(valueAt(value, ['metadata', 'name'])),
+    ...(typeof layer === 'string' && { layer }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { documentLabels } from './layered-document.ts';
 
 /** Names of the document schemas this program reads. It ignores those of other programs. */
 export const STRATEGY_SCHEMA = 'shipyard/DeploymentStrategy/v1';
@@ -28,7 +29,7 @@ export const SCHEMAS_OF_SITES: readonly string[] = [...KNOWN_SCHEMAS, ...UNUSED_
 
 const name = z.string().min(1).describe('Name of the document; unique among those of its schema.');
 
-/** `metadata` of a Deckhand document. Layering is checked for shape but not applied. */
+/** `metadata` of a Deckhand document, as far as documents without layers need it. */
 export const documentMetadata = z.looseObject({
   schema: z
     .string()
@@ -39,12 +40,12 @@ export const documentMetadata = z.looseObject({
     .looseObject({
       abstract: z.boolean().optional().describe('An abstract document is only a base for others and is not used.'),
       layer: z.string().optional(),
-      parentSelector: z.record(z.string(), z.string()).optional(),
+      parentSelector: documentLabels.optional(),
       actions: z.array(z.looseObject({ method: z.enum(['merge', 'replace', 'delete']), path: z.string() })).optional(),
     })
     .optional(),
   storagePolicy: z.enum(['cleartext', 'encrypted']).optional(),
-  labels: z.record(z.string(), z.string()).optional(),
+  labels: documentLabels.optional(),
   replacement: z.boolean().optional().describe('This document replaces the one of the same schema and name.'),
   substitutions: z.array(z.unknown()).optional(),
 });

@@ -1,16 +1,14 @@
+import { valueAt } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { placeProblem } from '../diagnostics/place-problem.ts';
 import type { ReadLimits } from '../reader/limits.ts';
+import { isPolicy } from '../rendering/layer-order.ts';
+import { type Rendering, renderDocuments } from '../rendering/render-documents.ts';
+import { renderedYaml } from '../rendering/rendered-yaml.ts';
 import type { KnownSchema } from '../schemas/envelope.ts';
-import { type DocumentMetadata, NODE_SCHEMA } from '../schemas/envelope.ts';
-import { parseYaml } from '../yaml-document.ts';
-import { type IgnoredDocument, readDocument, type SiteDocument } from './site-document.ts';
-
-/** A text with the name its user knows. */
-export interface SourceFile {
-  readonly name: string;
-  readonly text: string;
-}
+import { type DocumentMetadata, NODE_SCHEMA, SCHEMAS_OF_SITES } from '../schemas/envelope.ts';
+import { type IgnoredDocument, readDocument, readUnrendered, type SiteDocument } from './site-document.ts';
+import { readSiteTexts, type SourceFile } from './site-texts.ts';
 
 /** All documents of a site, each schema and name once. */
 export class DocumentSet {
@@ -19,24 +17,30 @@ export class DocumentSet {
   readonly #documents = new Map<string, SiteDocument>();
   readonly #named = new Map<string, Set<string>>();
   readonly #ignored = new Map<string, IgnoredDocument[]>();
-  /** Abstract documents: parents of other documents, although layering is not applied. */
+  /** Abstract documents of a site without layers. */
   readonly #bases: { readonly schema: KnownSchema; readonly metadata: DocumentMetadata }[] = [];
   #unreadable = 0;
 
   constructor(files: readonly SourceFile[], limits: Partial<ReadLimits>, report: (diagnostic: Diagnostic) => void) {
     this.#files = files;
     this.#report = report;
-    for (const file of files) {
-      const { documents, diagnostics } = parseYaml(file.text, { file: file.name, limits });
-      const own = new Set(documents.flatMap((yaml) => yaml.diagnostics));
-      for (const diagnostic of diagnostics) if (!own.has(diagnostic)) report(diagnostic);
-      if (diagnostics.some((diagnostic) => diagnostic.code === 'yaml.syntax')) this.#unreadable += 1;
-      for (const yaml of documents) {
-        const read = yaml.empty ? undefined : readDocument(yaml, report);
-        for (const diagnostic of yaml.diagnostics)
-          report(read?.kind === 'ignored' ? asWarning(diagnostic) : diagnostic);
-        if (read) this.#read(read);
+    const texts = readSiteTexts(files, limits, report);
+    if (texts.isIncomplete) this.#unreadable += 1;
+    const rendering = renderDocuments(texts.layered, texts.sealed, { isTolerant: true });
+    const matters = rendering.concerns(({ schema }) => SCHEMAS_OF_SITES.includes(schema));
+    this.#reportRendering(rendering, matters);
+    const rendered = new Map(rendering.documents.map((one) => [one.source.yaml, renderedYaml(one)]));
+    const failed = new Set(rendering.kind === 'rendered' ? texts.layered.map(({ yaml }) => yaml) : []);
+    for (const written of texts.all) {
+      if (rendering.dropped.has(written)) {
+        for (const diagnostic of written.diagnostics) report(asWarning(diagnostic));
+        continue;
       }
+      const yaml = rendered.get(written);
+      const read = yaml || !failed.has(written) ? readDocument(yaml ?? written, report) : readUnrendered(written);
+      for (const diagnostic of written.diagnostics)
+        report(read.kind === 'ignored' ? asWarning(diagnostic) : diagnostic);
+      if (read.kind !== 'ignored' || !isUsed(read.document, matters)) this.#read(read);
     }
   }
 
@@ -58,34 +62,6 @@ export class DocumentSet {
   /** Whether some document could not be read: it may be one that seems missing. */
   get incomplete(): boolean {
     return this.#unreadable > 0;
-  }
-
-  /** Reports documents that would inherit from a parent of this set if layering were applied. */
-  reportLayering(): void {
-    const bases = [...this.#bases, ...this.#documents.values()];
-    for (const document of this.#documents.values()) {
-      const { parentSelector, actions = [] } = document.metadata.layeringDefinition ?? {};
-      // A document that replaces its whole parent is unchanged by layering.
-      if (!parentSelector || actions.every(({ method, path }) => method === 'replace' && path === '.')) continue;
-      const wanted = Object.entries(parentSelector);
-      const parent = bases.find(
-        ({ schema, metadata }) =>
-          schema === document.schema &&
-          metadata !== document.metadata &&
-          wanted.every(([key, value]) => metadata.labels?.[key] === value),
-      );
-      if (!parent) continue;
-      this.#report(
-        placeProblem(document.yaml, {
-          severity: 'warning',
-          code: 'document.layering',
-          message: `'${document.name}' inherits nothing from '${parent.metadata.name}': layering is not applied`,
-          hint: 'Pass the rendered documents of the site.',
-          path: ['metadata', 'layeringDefinition', 'parentSelector'],
-          part: 'key',
-        }),
-      );
-    }
   }
 
   /** The place for problems of the whole site: the start of its first file. */
@@ -115,6 +91,18 @@ export class DocumentSet {
       hint: `Add documents of the schema ${NODE_SCHEMA}.`,
       ...this.anyPlace(),
     });
+  }
+
+  /**
+   * What keeps documents from being rendered is an error where a deployment reads them, or what they take values from; of others
+   * it is their readers' to refuse.
+   */
+  #reportRendering({ kind, problems }: Rendering, matters: Matters): void {
+    for (const problem of problems) {
+      if (problem.isFormOnly && kind !== 'rendered') continue;
+      const isRefused = matters(problem.document) && !problem.isFormOnly;
+      this.#report(isRefused ? problem.diagnostic : asWarning(problem.diagnostic));
+    }
   }
 
   #read(read: ReturnType<typeof readDocument>): void {
@@ -177,6 +165,15 @@ export class DocumentSet {
     if (names) names.add(name);
     else this.#named.set(schema, new Set([name]));
   }
+}
+
+type Matters = ReturnType<Rendering['concerns']>;
+
+/** Whether documents that are read take their layers or values from it. */
+function isUsed({ schema, yaml }: IgnoredDocument, matters: Matters): boolean {
+  const name = valueAt(yaml.value, ['metadata', 'name']);
+  if (SCHEMAS_OF_SITES.includes(schema)) return false;
+  return isPolicy({ schema }) || matters({ yaml, schema, name: typeof name === 'string' ? name : undefined });
 }
 
 /**

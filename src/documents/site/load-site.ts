@@ -26,12 +26,14 @@ import { hardwareProfileSchema, networkLinkSchema, networkSchema } from '../sche
 import { checkGroups, warnAboutGroups } from './check-groups.ts';
 import { warnAboutNames } from './check-node-names.ts';
 import { chooseConfiguration, chooseStrategy } from './choose-documents.ts';
-import { DocumentSet, type SourceFile } from './document-set.ts';
+import { DocumentSet } from './document-set.ts';
 import type { ReportLayout } from './owned-value.ts';
+import { inOrderOfPlace } from './place-order.ts';
 import { LayoutResolver, type NamedDocuments } from './resolve-layout.ts';
 import { resolveNetworks } from './resolve-networks.ts';
 import { type ResolvedNode, resolveNodes } from './resolve-nodes.ts';
 import type { SiteDocument } from './site-document.ts';
+import type { SourceFile } from './site-texts.ts';
 import { OF_LINKS, OF_NETWORKS, reportWithoutEffect } from './without-effect.ts';
 
 /**
@@ -128,7 +130,6 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
     const places = nodes.map((node) => node.yaml);
     for (const diagnostic of warnAboutGroups(data, strategy.yaml, resolved, places)) report(diagnostic);
   }
-  documents.reportLayering();
   documents.reportUse(nodes.length);
 
   const sorted = inOrderOfPlace(diagnostics, files);
@@ -159,12 +160,4 @@ function checkEach<Data>(
       report(placeSchemaProblem(document.yaml, problem));
     return result.ok ? [{ ...document, data: result.value }] : [];
   });
-}
-
-function inOrderOfPlace(diagnostics: readonly Diagnostic[], files: readonly SourceFile[]): Diagnostic[] {
-  const order = new Map(files.map((file, index) => [file.name, index]));
-  const rank = (diagnostic: Diagnostic): number => order.get(diagnostic.file ?? '') ?? files.length;
-  return [...diagnostics].sort(
-    (a, b) => rank(a) - rank(b) || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
-  );
 }

@@ -1,4 +1,4 @@
-import { isMapping } from '../../core/data/plain-value.ts';
+import { isMapping, valueAt } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 
 import { placeProblem, placeSchemaProblem } from '../diagnostics/place-problem.ts';
@@ -31,10 +31,18 @@ export interface IgnoredDocument {
 type ReadDocument =
   | { readonly kind: 'document'; readonly document: SiteDocument }
   | { readonly kind: 'ignored'; readonly document: IgnoredDocument }
-  /** Abstract documents are bases for layering, which is not applied: nothing uses them. */
+  /** Abstract, in a site without layers: nothing uses it. */
   | { readonly kind: 'abstract'; readonly schema: KnownSchema; readonly metadata: DocumentMetadata }
   /** The diagnostics have its errors; name and schema are present if they can be read. */
   | { readonly kind: 'broken'; readonly schema: string | undefined; readonly name: string | undefined };
+
+/** The name of a document that could not be rendered, or is of another program. */
+export function readUnrendered(yaml: YamlDocument): ReadDocument {
+  const schema = String(valueAt(yaml.value, ['schema']));
+  const name = valueAt(yaml.value, ['metadata', 'name']);
+  if (!isKnown(schema)) return { kind: 'ignored', document: { schema, yaml } };
+  return { kind: 'broken', schema, name: typeof name === 'string' ? name : undefined };
+}
 
 /** Reads the envelope of one document; sends problems to `report`. */
 export function readDocument(yaml: YamlDocument, report: (diagnostic: Diagnostic) => void): ReadDocument {
@@ -49,8 +57,19 @@ export function readDocument(yaml: YamlDocument, report: (diagnostic: Diagnostic
     );
     return { kind: 'broken', schema: undefined, name: undefined };
   }
-  const { schema, metadata } = value;
+  const { schema, metadata, apiVersion, kind } = value;
   const name = isMapping(metadata) && typeof metadata.name === 'string' ? metadata.name : undefined;
+  if (schema === undefined && typeof apiVersion === 'string' && apiVersion.startsWith('drydock/')) {
+    report(
+      placeProblem(yaml, {
+        code: 'document.old-form',
+        message: `this is the old form of documents of Drydock (apiVersion: ${apiVersion})`,
+        hint: `Write 'schema: drydock/${typeof kind === 'string' ? kind : 'KIND'}/v1' instead of apiVersion and kind, and data instead of spec.`,
+        path: ['apiVersion'],
+      }),
+    );
+    return { kind: 'broken', schema: undefined, name };
+  }
   if (typeof schema !== 'string' || schema === '') {
     report(
       placeProblem(yaml, {
@@ -98,24 +117,12 @@ function readChecked(
       placeProblem(yaml, {
         severity: 'warning',
         code: 'document.abstract',
-        message: `'${metadata.name}' is abstract and not used: layering is not applied`,
-        hint: 'Pass the rendered documents of the site.',
+        message: `'${metadata.name}' is abstract and no document builds on it: it is not used`,
+        hint: 'Select it by the parentSelector of another document, or remove it.',
         path: ['metadata', 'layeringDefinition', 'abstract'],
       }),
     );
     return { kind: 'abstract', schema, metadata };
-  }
-  if (metadata.substitutions && metadata.substitutions.length > 0) {
-    report(
-      placeProblem(yaml, {
-        severity: 'warning',
-        code: 'document.substitutions',
-        message: `the substitutions of '${metadata.name}' are not applied: its data is used as written`,
-        hint: 'Pass the rendered documents of the site.',
-        path: ['metadata', 'substitutions'],
-        part: 'key',
-      }),
-    );
   }
   return { kind: 'document', document: { schema, name: metadata.name, metadata, data, yaml } };
 }

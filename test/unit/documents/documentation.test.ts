@@ -93,9 +93,9 @@ describe('docs/reference/documents.md', () => {
     const folder = new URL('../../../src/documents/', import.meta.url);
     const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
     const text = sources.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('');
-    const codes = [...text.matchAll(/'((?:yaml|document|site|strategy|node|network|files)\.[a-z]+[a-z0-9-]+)'/g)].map(
-      ([, code]) => code!,
-    );
+    const codes = [
+      ...text.matchAll(/'((?:yaml|document|rendering|site|strategy|node|network|files)\.[a-z]+[a-z0-9-]+)'/g),
+    ].map(([, code]) => code!);
     const kinds = /kind: ((?:'[a-z]+' \| )+'[a-z]+'),/.exec(text)![1]!.replaceAll("'", '').split(' | ');
     const problems = readFileSync(new URL('reader/yaml-problems.ts', folder), 'utf8');
     const inYaml = [...problems.matchAll(/readonly kind: ((?:'[a-z-]+'(?: \| )?)+)/g)].flatMap(([, found]) =>

@@ -106,28 +106,36 @@ describe('the frame of documents', () => {
     ]);
   });
 
-  it('omits abstract documents and reports that substitutions are not applied', () => {
+  it('without a LayeringPolicy: omits abstract documents, and refuses those that take values of others', () => {
     const abstract = node('base', '7').replace(
       'name: base',
       'name: base\n  layeringDefinition: {abstract: true, layer: global}',
     );
-    const substituted = node('n1').replace('name: n1', 'name: n1\n  substitutions: [{src: {}, dest: {}}]');
-    expect(findings(CONFIGURATION, ALL, abstract, substituted)).toEqual([
-      'warning document.abstract 3.yaml:5:34 true',
-      'warning document.substitutions 4.yaml:5:3 substitutions',
-    ]);
-    expect(loadSite(files(CONFIGURATION, ALL, abstract, substituted)).site!.nodes.map(({ name }) => name)).toEqual([
+    expect(findings(CONFIGURATION, ALL, abstract, node('n1'))).toEqual(['warning document.abstract 3.yaml:5:34 true']);
+    expect(loadSite(files(CONFIGURATION, ALL, abstract, node('n1'))).site!.nodes.map(({ name }) => name)).toEqual([
       'n1',
     ]);
+    const substituted = (data: string) =>
+      node('n1', data).replace(
+        'name: n1',
+        'name: n1\n  substitutions: [{src: {schema: a/B/v1, name: c, path: .}, dest: {path: .metadata.rack}}]',
+      );
+    expect(findings(CONFIGURATION, ALL, substituted('{}'))).toEqual([
+      'error rendering.no-policy 3.yaml:5:3 substitutions',
+    ]);
+    // Rendered documents keep their substitutions.
+    expect(findings(CONFIGURATION, ALL, substituted('{metadata: {rack: r1}}'))).toEqual([]);
+    const malformed = node('n1').replace('name: n1', 'name: n1\n  substitutions: [{src: {}, dest: {}}]');
+    expect(findings(CONFIGURATION, ALL, malformed).filter((one) => one.startsWith('error'))).not.toEqual([]);
   });
 
-  it('reports documents that layering would change', () => {
+  it('without a LayeringPolicy: refuses documents that layering would change', () => {
     const layered = (layering: string) =>
       document('drydock/HostProfile/v1', 'dell', '{}').replace(
         'name: dell',
         `name: dell\n  layeringDefinition: ${layering}`,
       );
-    const parent = document('drydock/HostProfile/v1', 'base', '{}').replace(
+    const parent = document('drydock/HostProfile/v1', 'base', '{metadata: {rack: r1}}').replace(
       'name: base',
       'name: base\n  labels: {hosttype: base}\n  layeringDefinition: {abstract: true}',
     );
@@ -135,7 +143,7 @@ describe('the frame of documents', () => {
       findings(CONFIGURATION, ALL, node('n1', '{host_profile: dell}'), layered(layering), parent);
     const merge = '{parentSelector: {hosttype: base}, actions: [{method: merge, path: .}]}';
     expect(site(merge)).toEqual([
-      'warning document.layering 4.yaml:5:24 parentSelector',
+      'error rendering.no-policy 4.yaml:5:3 layeringDefinition',
       'warning document.abstract 5.yaml:6:34 true',
     ]);
     // Replaced as a whole, or with a parent that does not exist here (rendered documents): nothing is lost.
