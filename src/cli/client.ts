@@ -91,6 +91,8 @@ export class ApiClient {
     revisions: (site: string, query: Query<'GET /sites/:site/revisions'>) =>
       this.call('GET /sites/:site/revisions', { params: { site }, query }),
     files: (site: string, ref: string) => this.call('GET /sites/:site/revisions/:ref/files', { params: { site, ref } }),
+    rendered: (site: string, ref: string) =>
+      this.call('GET /sites/:site/revisions/:ref/rendered', { params: { site, ref } }),
     strategy: (site: string, ref: string) =>
       this.call('GET /sites/:site/revisions/:ref/strategy', { params: { site, ref } }),
     difference: (site: string, ref: string, query: Query<'GET /sites/:site/revisions/:ref/difference'>) =>

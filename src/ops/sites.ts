@@ -5,7 +5,7 @@ import { type Diagnostic, isError } from '../core/problems/diagnostic.ts';
 import type { SiteRunInput } from '../core/site-run/index.ts';
 import type { GitSource } from '../core/sources/git-source.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
-import type { LoadedSite, ResolvedSite, SourceFile } from '../documents/index.ts';
+import type { LoadedSite, RenderedSite, ResolvedSite, SourceFile } from '../documents/index.ts';
 import {
   type Page,
   type PageRequest,
@@ -110,6 +110,22 @@ export function siteOperations(deps: OpsDependencies) {
       store.sites.listRevisions(site, page),
     revision: (site: string, reference: string): Promise<RevisionRecord & { readonly files: readonly SourceFile[] }> =>
       store.sites.getRevision(site, parseReference(reference)),
+    /** The documents of a revision as Deckhand would give them out. */
+    async rendered(
+      site: string,
+      reference: string,
+    ): Promise<{
+      readonly record: RevisionRecord;
+      readonly documents: NonNullable<RenderedSite['documents']>;
+    }> {
+      const record = await store.sites.getRevision(site, parseReference(reference));
+      const { documents, diagnostics } = await reader.rendered(record.files);
+      if (documents) return { record, documents };
+      throw problem('invalid', `revision ${record.number} of site ${site} cannot be rendered`, {
+        hint: 'Commit corrected documents.',
+        errors: diagnostics.filter(isError),
+      });
+    },
     /** What the documents of a valid revision mean, as they were resolved when they were stored. */
     async documents(
       site: string,

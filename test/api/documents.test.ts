@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleDocuments, exampleHosts } from '../rig/living-site.ts';
 import { type ApiRig, apiAlone } from './api-rig.ts';
@@ -53,6 +53,34 @@ describe('sites', () => {
       { workflowId: 'deploy_site:claimed', runId: 'r1', executionId: 'r1' },
     );
     expect(await rig.ask('DELETE', '/api/v1/sites/claimed')).toMatchObject({ status: 409, body: { code: 'conflict' } });
+  });
+});
+
+describe('a layered site', () => {
+  it('is stored as its author wrote it, and given out rendered', async () => {
+    await rig.ask('POST', '/api/v1/sites', { name: 'layered' });
+    const text = readFileSync(new URL('../data/cases/airship/layered.yaml', import.meta.url), 'utf8');
+    const stored = await rig.ask('POST', '/api/v1/sites/layered/revisions', {
+      files: [{ name: 'layered.yaml', text }],
+    });
+    expect(stored).toMatchObject({ status: 201, body: { valid: true, nodes: 1 } });
+    const rendered = await rig.ask('GET', '/api/v1/sites/layered/revisions/latest/rendered');
+    expect(rendered).toMatchObject({ status: 200, body: { revision: 1, hash: stored.body.revision.hash } });
+    const server = rendered.body.documents.find((one: { schema: string }) => one.schema === 'drydock/HostProfile/v1');
+    expect(server).toMatchObject({
+      metadata: { name: 'server' },
+      data: {
+        platform: { image: 'jammy', kernel: 'hwe-22.04' },
+        metadata: { tags: ['all'], owner_data: { role: 'server' } },
+      },
+    });
+    const broken = text.replace('layer: site\n    parent', 'layer: other\n    parent');
+    const forced = { files: [{ name: 'layered.yaml', text: broken }], force: true };
+    await rig.ask('POST', '/api/v1/sites/layered/revisions', forced);
+    expect(await rig.ask('GET', '/api/v1/sites/layered/revisions/latest/rendered')).toMatchObject({
+      status: 400,
+      body: { code: 'invalid', errors: [{ code: 'rendering.unknown-layer', file: 'layered.yaml', line: 23 }] },
+    });
   });
 });
 

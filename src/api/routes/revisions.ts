@@ -39,6 +39,10 @@ export const serveRevisions: RouteGroup = async (app, { operations: { sites } })
       const { number, hash, files } = await sites.revision(params.site, params.ref);
       return { revision: number, hash, files };
     },
+    async 'GET /sites/:site/revisions/:ref/rendered'({ params }) {
+      const { record, documents } = await sites.rendered(params.site, params.ref);
+      return { revision: record.number, hash: record.hash, documents };
+    },
     'GET /sites/:site/revisions/:ref/strategy': async ({ params }) =>
       viewStrategy((await sites.documents(params.site, params.ref)).site),
     'GET /sites/:site/revisions/:ref/difference': async ({ params: { site, ref }, query }) => ({

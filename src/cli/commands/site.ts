@@ -6,7 +6,8 @@ import type { CliCommand } from '../command.ts';
 import { confirm, DRY_RUN } from '../confirm.ts';
 import { readDocuments } from '../document-files.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { type OutputFlags, printDocuments, printList, printOne } from '../formats/output.ts';
+import { CliError } from '../problem.ts';
 import { type SiteRunFlags, siteRunOf, withSiteRun } from '../run-request.ts';
 import { type Session, userOf } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
@@ -19,6 +20,16 @@ interface CommitFlags extends OutputFlags {
   readonly message?: string;
   readonly force?: boolean;
   readonly dryRun?: boolean;
+}
+
+interface ShowFlags extends OutputFlags {
+  readonly rendered?: boolean;
+  readonly revision: string;
+}
+
+interface RenderFlags extends OutputFlags {
+  readonly skipMissing?: boolean;
+  readonly cleartextSecrets?: boolean;
 }
 
 interface PageFlags extends OutputFlags {
@@ -53,10 +64,16 @@ export function registerSite(program: CliCommand, session: Session): void {
   site
     .verb('show', 'One site')
     .example('dc1')
+    .example('dc1 --rendered', 'its documents with the values of their layers and substitutions')
     .argument('<site>', 'name of the site')
+    .option('--rendered', 'the documents of a revision, rendered')
+    .option('--revision <revision>', 'with --rendered: number, hash, latest or last-good', 'latest')
     .output()
-    .action(async (name: string, flags: OutputFlags) => {
-      await printOne(terminal, flags, await (await session.client()).sites.get(name));
+    .action(async (name: string, flags: ShowFlags) => {
+      const { sites } = await session.client();
+      if (!flags.rendered) return printOne(terminal, flags, await sites.get(name));
+      const { documents } = await sites.rendered(name, flags.revision);
+      await printDocuments(terminal, flags, documents);
     });
 
   site
@@ -110,6 +127,29 @@ export function registerSite(program: CliCommand, session: Session): void {
         : 'not valid';
       await printOne(terminal, flags, check, `${findings}${verdict}\n`);
       if (!check.valid) process.exitCode = EXIT.invalid;
+    });
+
+  site
+    .verb('render', 'Render documents offline: layers, replacements and substitutions, as Deckhand does')
+    .example('global/ type/ site/')
+    .example('documents/ -f json', 'as a list of schema, metadata and data')
+    .argument('<files...>', 'YAML files or folders: all documents of the site, with their LayeringPolicy')
+    .option('--skip-missing', 'leave out substitutions whose source is missing')
+    .option('--cleartext-secrets', 'keep the storagePolicy of documents that get values of encrypted ones')
+    .output()
+    .action(async (paths: readonly string[], flags: RenderFlags) => {
+      const files = await readDocuments(paths);
+      const { renderSite } = await import('../../documents/site/render-site.ts');
+      const { documents, diagnostics } = renderSite(files, {
+        skipsMissing: flags.skipMissing === true,
+        keepsPolicy: flags.cleartextSecrets === true,
+      });
+      if (!documents) {
+        const message = 'the documents cannot be rendered';
+        throw new CliError({ code: 'invalid', message, errors: diagnostics }, EXIT.invalid);
+      }
+      if (diagnostics.length > 0) terminal.err(await formatFindings(diagnostics, files, terminal));
+      await printDocuments(terminal, flags, documents);
     });
 
   site

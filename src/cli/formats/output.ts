@@ -74,6 +74,17 @@ export async function printOne(
   }
 }
 
+/** Prints documents: as YAML for people, as a list for programs. */
+export async function printDocuments(
+  terminal: Terminal,
+  flags: OutputFlags,
+  documents: readonly object[],
+): Promise<void> {
+  if (flags.column !== undefined || flags.format === 'csv') return printList(terminal, flags, documents, ['schema']);
+  if (flags.format !== 'table') return printData(terminal, flags.format, documents);
+  for (const document of documents) terminal.out(`---\n${await yamlText(document)}`);
+}
+
 async function printData(terminal: Terminal, format: 'json' | 'yaml', data: unknown): Promise<void> {
   if (format === 'json') return terminal.out(`${JSON.stringify(data, null, 2)}\n`);
   terminal.out(await yamlText(data));

@@ -72,6 +72,22 @@ const revisionFilesSchema = z
   .strictObject({ revision: z.int(), hash: z.string(), files: z.array(documentFileSchema) })
   .meta({ id: 'RevisionFiles' });
 
+const renderedRevisionSchema = z
+  .strictObject({
+    revision: z.int(),
+    hash: z.string(),
+    documents: z
+      .array(
+        z.strictObject({
+          schema: z.string(),
+          metadata: z.record(z.string(), z.unknown()),
+          data: z.unknown(),
+        }),
+      )
+      .describe('What a document takes values from comes before it.'),
+  })
+  .meta({ id: 'RenderedRevision' });
+
 const check = {
   valid: z.boolean(),
   diagnostics: z.array(diagnosticSchema),
@@ -146,6 +162,15 @@ export const revisionRoutes = tagged('revisions', {
     summary: 'Read the files of a revision, as they were committed',
     params: revisionParams,
     answers: { 200: revisionFilesSchema },
+    also: [409],
+  },
+  'GET /sites/:site/revisions/:ref/rendered': {
+    id: 'getRenderedRevision',
+    budget: 'reading',
+    access: 'viewer',
+    summary: 'Read the documents of a revision, rendered: with the values of their layers and substitutions',
+    params: revisionParams,
+    answers: { 200: renderedRevisionSchema },
     also: [409],
   },
   'GET /sites/:site/revisions/:ref/strategy': {

@@ -1,4 +1,4 @@
-import { type LoadedSite, loadSite, type SourceFile } from '../../documents/index.ts';
+import { type LoadedSite, loadSite, type RenderedSite, renderSite, type SourceFile } from '../../documents/index.ts';
 import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS } from '../../packages/index.ts';
 import { draw, type GraphDrawing } from '../graphs/graph-drawing.ts';
 import { type GraphReading, type ReadGraph, readGraph } from '../graphs/graph-source.ts';
@@ -13,6 +13,8 @@ import { type ReadPackage, readPackage } from '../packages/read-package.ts';
 export interface Reader {
   /** All documents of a site. */
   site(files: readonly SourceFile[]): Promise<LoadedSite>;
+  /** The same, rendered. */
+  rendered(files: readonly SourceFile[]): Promise<RenderedSite>;
   graph(reading: GraphReading): Promise<ReadGraph>;
   /** A graph in the DOT language, or Mermaid's. */
   drawing(drawing: GraphDrawing): Promise<string>;
@@ -23,6 +25,7 @@ export interface Reader {
 /** Reads in the caller's thread, which it blocks. */
 export const readerOf = (limits: ArchiveLimits): Reader => ({
   site: async (files) => loadSite(files),
+  rendered: async (files) => renderSite(files, { acceptsNoPolicy: true }),
   graph: async (reading) => readGraph(reading),
   drawing: async (drawing) => draw(drawing),
   package: async (file) => readPackage(file, limits),

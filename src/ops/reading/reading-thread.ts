@@ -62,9 +62,11 @@ export function openReader(limits: ArchiveLimits = DEFAULT_ARCHIVE_LIMITS): Open
     if ('refused' in answer) throw new ProblemError(answer.refused);
     return answer.value;
   };
+  const ofDocuments = (files: readonly { readonly text: string }[]) =>
+    files.reduce((sum, { text }) => sum + text.length, 0) < SMALL_TEXT ? small() : large;
   return {
-    site: (files) =>
-      ask(files.reduce((sum, { text }) => sum + text.length, 0) < SMALL_TEXT ? small() : large, 'site', files),
+    site: (files) => ask(ofDocuments(files), 'site', files),
+    rendered: (files) => ask(ofDocuments(files), 'rendered', files),
     graph: (reading) => ask(isSmall(reading.source) ? small() : large, 'graph', reading),
     drawing: (drawing) => ask(drawing.tasks.length < SMALL_GRAPH ? small() : large, 'drawing', drawing),
     package: (file) => ask(archives, 'package', file),

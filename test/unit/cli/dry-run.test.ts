@@ -22,7 +22,16 @@ const NODES = [{ id: 7, name: 'web3', hostname: 'web3' }];
 
 /** Commands that change nothing of the system, or work on this machine alone. */
 const READING = [
-  ...['site check', 'graph check', 'graph serialize', 'graph plan', 'graph draw', 'graph diff', 'graph simulate'],
+  ...[
+    'site check',
+    'site render',
+    'graph check',
+    'graph serialize',
+    'graph plan',
+    'graph draw',
+    'graph diff',
+    'graph simulate',
+  ],
   ...['rehearse site', 'rehearse cluster'],
   ...[
     'package check',
