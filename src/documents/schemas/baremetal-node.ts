@@ -5,7 +5,7 @@ import { layoutKeys } from './machine-layout.ts';
 const MAC_ADDRESS = /^[0-9a-fA-F]{2}([:-])[0-9a-fA-F]{2}(?:\1[0-9a-fA-F]{2}){4}$/;
 
 const kernelParam = z
-  .union([z.string(), z.number(), z.literal(true)])
+  .union([z.string(), z.number(), z.boolean()])
   .describe('Value; true for an option without one. hardwareprofile:… takes it from the hardware profile.');
 
 export type KernelParam = z.infer<typeof kernelParam>;
@@ -18,10 +18,10 @@ const inheritable = {
     .describe('Host profile whose tags, labels, rack and platform are inherited.')
     .optional(),
   metadata: z
-    .looseObject({
+    .strictObject({
       tags: z.array(z.string()).describe('Tags, for selectors. "!name" removes an inherited tag.').optional(),
       owner_data: z
-        .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+        .record(z.string(), z.string())
         .describe('Labels, for selectors. A key "!name" removes an inherited label.')
         .optional(),
       rack: z.string().min(1).describe('Rack of the machine.').optional(),
@@ -33,12 +33,12 @@ const inheritable = {
     })
     .optional(),
   platform: z
-    .looseObject({
+    .strictObject({
       image: z.string().min(1).describe('Ubuntu series to deploy, by its MAAS name: jammy.').optional(),
       kernel: z.string().min(1).describe('Kernel to deploy, by its MAAS name: hwe-22.04.').optional(),
       kernel_params: z
-        .record(z.string(), kernelParam.nullable())
-        .describe('Kernel options, set in MAAS before the deployment. "!name" or null removes an inherited one.')
+        .record(z.string(), kernelParam)
+        .describe('Kernel options, set in MAAS before the deployment. "!name" removes an inherited one.')
         .optional(),
     })
     .optional(),
@@ -48,10 +48,10 @@ const inheritable = {
 };
 
 /** `data` of drydock/HostProfile/v1: all of it may be inherited. */
-export const hostProfileSchema = z.looseObject(inheritable);
+export const hostProfileSchema = z.strictObject(inheritable);
 
 /** `data` of drydock/BaremetalNode/v1: the parts this program uses. */
-export const baremetalNodeSchema = z.looseObject({
+export const baremetalNodeSchema = z.strictObject({
   ...inheritable,
   addressing: z
     .array(z.looseObject({ network: z.string().min(1), address: z.string().min(1).optional() }))

@@ -10,6 +10,9 @@ export const HARDWARE_PROFILE_SCHEMA = 'drydock/HardwareProfile/v1';
 export const NETWORK_LINK_SCHEMA = 'drydock/NetworkLink/v1';
 export const NETWORK_SCHEMA = 'drydock/Network/v1';
 
+export const BOOT_ACTION_SCHEMA = 'drydock/BootAction/v1';
+export const REGION_SCHEMA = 'drydock/Region/v1';
+
 export const KNOWN_SCHEMAS = [
   STRATEGY_SCHEMA,
   CONFIGURATION_SCHEMA,
@@ -18,11 +21,13 @@ export const KNOWN_SCHEMAS = [
   HARDWARE_PROFILE_SCHEMA,
   NETWORK_LINK_SCHEMA,
   NETWORK_SCHEMA,
+  BOOT_ACTION_SCHEMA,
+  REGION_SCHEMA,
 ] as const;
 export type KnownSchema = (typeof KNOWN_SCHEMAS)[number];
 
 /** Schemas of Drydock that a deployment does not need. */
-const UNUSED_SCHEMAS = ['drydock/BootAction/v1', 'drydock/Rack/v1', 'drydock/Region/v1'] as const;
+const UNUSED_SCHEMAS = ['drydock/Rack/v1'] as const;
 
 /** The schemas of those whose documents this program reads: with these beginnings there are no others. */
 export const SCHEMAS_OF_SITES: readonly string[] = [...KNOWN_SCHEMAS, ...UNUSED_SCHEMAS];

@@ -62,12 +62,15 @@ const volumeGroup = z.strictObject({
   logical_volumes: z.array(logicalVolume).optional(),
 });
 
-const hostInterface = z.strictObject({
+/** Keys of other tools are allowed beside these, as for Drydock. */
+const hostInterface = z.looseObject({
   device_link: name.describe('NetworkLink at this interface.').optional(),
   slaves: names.describe('Its devices: names in MAAS or aliases of the hardware profile.').optional(),
   networks: names.describe('Networks on this interface.').optional(),
   labels,
   sriov: z.unknown().optional(),
+  ovs_dpdk: z.unknown().optional(),
+  pci_whitelist: z.unknown().optional(),
 });
 
 /** `interfaces` and `storage` of nodes and host profiles. `null` removes an inherited value. */
@@ -75,7 +78,7 @@ export const layoutKeys = {
   hardware_profile: name.describe('Hardware profile with the aliases of devices.').optional(),
   primary_network: name.describe('Network whose gateway is the default gateway of the node.').optional(),
   interfaces: z
-    .record(z.string(), hostInterface.nullable())
+    .record(z.string(), hostInterface)
     .describe('Interfaces, configured in MAAS before the deployment.')
     .optional(),
   storage: z
@@ -92,7 +95,7 @@ export type PhysicalDevice = z.infer<typeof physicalDevice>;
 export type VolumeGroup = z.infer<typeof volumeGroup>;
 export type Partition = z.infer<typeof partition>;
 
-const mtu = z.int().min(552).max(65_536);
+const mtu = z.int().min(1280).max(65_536);
 const milliseconds = z.int().nonnegative();
 const ofDrydock = z.unknown().optional();
 const address = z.string().refine((text) => isIP(text) > 0, 'must be an IP address');
@@ -111,7 +114,7 @@ export const BOND_MODES: Readonly<Record<string, string>> = {
 };
 
 /** `data` of drydock/NetworkLink/v1. */
-export const networkLinkSchema = z.looseObject({
+export const networkLinkSchema = z.strictObject({
   bonding: z
     .strictObject({
       mode: z.enum(['disabled', ...Object.keys(BOND_MODES)]).describe('Default: disabled.'),
@@ -135,16 +138,16 @@ export const networkLinkSchema = z.looseObject({
 });
 
 /** `data` of drydock/Network/v1. MAAS has the subnet already; it is found by `cidr`. */
-export const networkSchema = z.looseObject({
+export const networkSchema = z.strictObject({
   cidr: subnet.optional(),
   vlan: z
-    .union([z.string(), z.int()])
-    .refine((tag) => /^\d+$/.test(String(tag)) && Number(tag) >= 1 && Number(tag) <= 4094, 'must be 1 to 4094')
-    .describe('VLAN tag.')
+    .string()
+    .refine((tag) => /^\d+$/.test(tag) && Number(tag) <= 4094, 'must be 0 to 4094')
+    .describe('VLAN tag, as text; 0 for none.')
     .optional(),
   mtu: mtu.optional(),
   ranges: z
-    .array(z.strictObject({ type: z.enum(['static', 'dhcp', 'reserved']), start: address, end: address }))
+    .array(z.strictObject({ type: z.string(), start: address, end: address }))
     .describe('Address ranges, made in MAAS.')
     .optional(),
   dns: z
@@ -167,13 +170,13 @@ export const networkSchema = z.looseObject({
 });
 
 /** `data` of drydock/HardwareProfile/v1. */
-export const hardwareProfileSchema = z.looseObject({
+export const hardwareProfileSchema = z.strictObject({
   device_aliases: z
     .record(
       z.string(),
       z.looseObject({
         address: z.string().min(1).describe('Address on its bus: 0000:00:03.0, 2:0.0.0.'),
-        bus_type: z.string().min(1).describe('pci, scsi, …').optional(),
+        bus_type: z.string().min(1).describe('pci, scsi, …'),
       }),
     )
     .optional(),
@@ -181,7 +184,7 @@ export const hardwareProfileSchema = z.looseObject({
   generation: ofDrydock,
   hw_version: ofDrydock,
   bios_version: ofDrydock,
-  boot_mode: ofDrydock,
+  boot_mode: z.enum(['bios', 'uefi']).optional(),
   bootstrap_protocol: ofDrydock,
   pxe_interface: ofDrydock,
   cpu_sets: z

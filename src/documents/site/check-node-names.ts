@@ -14,10 +14,9 @@ export function warnAboutNames(
   const byLowerCase = new Map<string, string>();
   const byMac = new Map<string, string>();
   for (const { name, data, yaml } of nodes) {
-    if (!HOST_NAME.test(name)) {
+    if (!HOST_NAME.test(name) || name.length > 255) {
       report(
         placeProblem(yaml, {
-          severity: 'warning',
           code: 'node.bad-hostname',
           message: `'${name}' is not a valid host name: MAAS will refuse it`,
           hint: 'Use letters, digits and hyphens, at most 63 between dots.',
@@ -44,6 +43,7 @@ export function warnAboutNames(
     if (owner !== undefined) {
       report(
         placeProblem(yaml, {
+          severity: 'warning',
           code: 'node.duplicate-mac',
           message: `nodes '${owner}' and '${name}' have the same boot_mac`,
           hint: 'It identifies the machine: each node needs its own.',

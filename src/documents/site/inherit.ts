@@ -15,7 +15,7 @@ export interface Inherited {
   readonly labels: Readonly<Record<string, string>> | undefined;
   readonly hardwareProfile: string | null | undefined;
   readonly primaryNetwork: string | null | undefined;
-  readonly oobNetwork: unknown;
+  readonly oob: Readonly<Record<string, unknown>>;
   readonly interfaces: Named<HostInterface> | undefined;
   readonly devices: Named<PhysicalDevice> | undefined;
   readonly groups: Named<VolumeGroup> | undefined;
@@ -30,7 +30,7 @@ export const NOTHING: Inherited = {
   labels: undefined,
   hardwareProfile: undefined,
   primaryNetwork: undefined,
-  oobNetwork: undefined,
+  oob: {},
   interfaces: undefined,
   devices: undefined,
   groups: undefined,
@@ -49,10 +49,11 @@ export function inherit(document: SiteDocument<HostProfileData>, parent: Inherit
     labels: mergeLabels(own.metadata?.owner_data, parent.labels),
     hardwareProfile: inheritValue(own.hardware_profile, parent.hardwareProfile),
     primaryNetwork: inheritValue(own.primary_network, parent.primaryNetwork),
-    oobNetwork: own.oob?.network ?? parent.oobNetwork,
+    oob: mergeOob(own.oob, parent.oob),
     interfaces: mergeNamed(document, ['data', 'interfaces'], own.interfaces, parent.interfaces, (mine, theirs) => ({
       ...theirs,
       ...mine,
+      device_link: inheritValue(mine.device_link, theirs.device_link) ?? undefined,
       slaves: [...(mergeTags(mine.slaves, theirs.slaves) ?? [])],
       networks: [...(mergeTags(mine.networks, theirs.networks) ?? [])],
     })),
@@ -88,6 +89,17 @@ export function inherit(document: SiteDocument<HostProfileData>, parent: Inherit
 const inheritValue = (own: string | undefined, parent: string | null | undefined) =>
   own === undefined ? parent : own === '!' ? null : own;
 
+/** An own parameter over an inherited one; `!name` removes it. */
+function mergeOob(own: Readonly<Record<string, unknown>> = {}, parent: Inherited['oob']): Inherited['oob'] {
+  const merged = new Map(Object.entries(parent));
+  for (const [key, value] of Object.entries(own)) {
+    if (key.startsWith('!')) merged.delete(key.slice(1));
+    else if (value === '!') merged.delete(key);
+    else merged.set(key, value);
+  }
+  return Object.fromEntries(merged);
+}
+
 /** Drydock's rule for lists: own values first; `!value` removes an inherited one. */
 function mergeTags(own: readonly string[] | undefined, parent: readonly string[] | undefined) {
   if (!own) return parent;
@@ -97,13 +109,13 @@ function mergeTags(own: readonly string[] | undefined, parent: readonly string[]
 }
 
 function mergeLabels(
-  own: Readonly<Record<string, string | number | boolean>> | undefined,
+  own: Readonly<Record<string, string>> | undefined,
   parent: Readonly<Record<string, string>> | undefined,
 ) {
   if (!own) return parent;
   const labels = new Map(Object.entries(parent ?? {}));
   for (const key of Object.keys(own)) if (key.startsWith('!')) labels.delete(key.slice(1));
-  for (const [key, value] of Object.entries(own)) if (!key.startsWith('!')) labels.set(key, String(value));
+  for (const [key, value] of Object.entries(own)) if (!key.startsWith('!')) labels.set(key, value);
   return Object.fromEntries(labels);
 }
 

@@ -10,9 +10,11 @@ import { placeProblem, placeSchemaProblem } from '../diagnostics/place-problem.t
 import { checkSchema } from '../diagnostics/schema-problems.ts';
 import type { ReadLimits } from '../reader/limits.ts';
 import { baremetalNodeSchema, hostProfileSchema } from '../schemas/baremetal-node.ts';
+import { bootActionSchema, regionSchema } from '../schemas/boot-action.ts';
 import { deploymentConfigurationSchema } from '../schemas/deployment-configuration.ts';
 import { deploymentStrategySchema } from '../schemas/deployment-strategy.ts';
 import {
+  BOOT_ACTION_SCHEMA,
   CONFIGURATION_SCHEMA,
   HARDWARE_PROFILE_SCHEMA,
   HOST_PROFILE_SCHEMA,
@@ -20,11 +22,14 @@ import {
   NETWORK_LINK_SCHEMA,
   NETWORK_SCHEMA,
   NODE_SCHEMA,
+  REGION_SCHEMA,
   STRATEGY_SCHEMA,
 } from '../schemas/envelope.ts';
 import { hardwareProfileSchema, networkLinkSchema, networkSchema } from '../schemas/machine-layout.ts';
 import { checkGroups, warnAboutGroups } from './check-groups.ts';
+import { checkLinks } from './check-links.ts';
 import { warnAboutNames } from './check-node-names.ts';
+import { checkBootActions, checkRegions } from './check-unused.ts';
 import { chooseConfiguration, chooseStrategy } from './choose-documents.ts';
 import { DocumentSet } from './document-set.ts';
 import type { ReportLayout } from './owned-value.ts';
@@ -110,6 +115,9 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
     report(placeProblem(document.yaml, { ...problem, path: [...path, ...under] }));
   reportWithoutEffect([...links.checked.values()], OF_LINKS, reportAt);
   reportWithoutEffect([...networks.checked.values()], OF_NETWORKS, reportAt);
+  checkLinks([...links.checked.values()], networks, documents.incomplete, reportAt);
+  checkBootActions(checkEach(documents.of(BOOT_ACTION_SCHEMA), bootActionSchema, report), reportAt);
+  checkRegions(checkEach(documents.of(REGION_SCHEMA), regionSchema, report), reportAt);
   const settings = resolveNetworks([...networks.checked.values()], reportAt);
   const used = new Set(
     resolved.flatMap(({ layout }) => layout?.ports ?? []).flatMap((port) => port.networks.map((one) => one.network)),

@@ -6,10 +6,10 @@ import type { ReportLayout } from './owned-value.ts';
 
 /** Characters that the kernel's loader accepts without quoting. */
 const NAME = /^[\w./:-]+$/;
-const VALUE = /^[\w.,:;/@%+=^!~[\](){}-]+$/;
+const VALUE = /^[\w.,:;/@%+=^!~[\](){}-]*(?: [\w./:-]+=[\w.,:;/@%+=^!~[\](){}-]+)*$/;
 
 /**
- * Kernel options as one text, by Drydock's rules: `true` is an option without a value, and `hardwareprofile:cpuset.NAME`
+ * Kernel options as one text, by Drydock's rules: `true` (YAML's) is an option without a value, and `hardwareprofile:cpuset.NAME`
  * and `hardwareprofile:hugepages.NAME.size` (or `.count`) are values of the hardware profile.
  * @returns `undefined` when there is none
  */
@@ -17,6 +17,7 @@ export function resolveKernelOptions(
   params: Named<KernelParam>,
   hardware: HardwareProfileData | undefined,
   report: ReportLayout,
+  node: string,
 ): string | undefined {
   const options = [...params].flatMap(([name, owned]): string[] => {
     const wrong = (message: string, hint: string): [] => {
@@ -24,7 +25,8 @@ export function resolveKernelOptions(
       return [];
     };
     if (!NAME.test(name)) return wrong(`'${name}' cannot be the name of a kernel option`, 'Correct it.');
-    const given = String(owned.value);
+    // As Python writes it: true is `True`, which is an option without a value.
+    const given = typeof owned.value === 'boolean' ? (owned.value ? 'True' : 'False') : String(owned.value);
     const reference = /^hardwareprofile:(.*)$/.exec(given)?.[1];
     const value = reference === undefined ? given : valueIn(hardware, reference);
     if (value === undefined) {
@@ -32,10 +34,21 @@ export function resolveKernelOptions(
       return wrong(`the hardware profile of the node has no ${reference}`, hint);
     }
     if (!VALUE.test(value)) {
-      return wrong(`the kernel option ${name} cannot be '${value}'`, 'MAAS takes values without spaces and quotes.');
+      return wrong(
+        `the kernel option ${name} cannot be '${value}'`,
+        'MAAS takes values without quotes, and after a space only another option, such as console=tty0.',
+      );
     }
-    return [/^true$/i.test(value) ? name : `${name}=${value}`];
+    return [value === 'True' ? name : `${name}=${value}`];
   });
+  const [pages, sizeOfPages] = ['hugepages', 'hugepagesz'].map((name) => params.get(name));
+  const alone = pages ?? sizeOfPages;
+  if (alone && (!pages || !sizeOfPages))
+    report(alone, {
+      code: 'node.bad-kernel-option',
+      message: `the kernel options of '${node}' have ${pages ? 'hugepages without hugepagesz' : 'hugepagesz without hugepages'} (DD1008)`,
+      hint: 'Give both: the number of pages and their size.',
+    });
   // The kernel reads `hugepages` as pages of the size before it.
   const size = options.filter((option) => option.startsWith('hugepagesz='));
   const all = [...size, ...options.filter((option) => !size.includes(option))];

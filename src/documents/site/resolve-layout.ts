@@ -13,7 +13,9 @@ import {
   type NetworkData,
   type NetworkLinkData,
 } from '../schemas/machine-layout.ts';
+import { checkOob } from './check-oob.ts';
 import type { Inherited, Named } from './inherit.ts';
+import { isLeftAlone } from './left-alone.ts';
 import type { Owned, ReportLayout } from './owned-value.ts';
 import { resolveKernelOptions } from './resolve-kernel-options.ts';
 import { resolveStorage } from './resolve-storage.ts';
@@ -47,7 +49,11 @@ export class LayoutResolver {
 
   resolve(node: SiteDocument<BaremetalNodeData>, described: Inherited): MachineLayout | undefined {
     const { interfaces, devices, groups } = described;
-    const hardware = this.#hardware(node, described.hardwareProfile);
+    // What Drydock itself is to deploy is checked as strictly as it would.
+    const { oob } = described;
+    const isManaged =
+      typeof oob.type === 'string' || (Object.keys(oob).length > 0 && this.#documents.hardware.names.length > 0);
+    const hardware = this.#hardware(node, described.hardwareProfile, isManaged);
     const aliases = new Map(
       Object.entries(hardware?.device_aliases ?? {}).map(([alias, { address, bus_type: bus = 'pci' }]) => [
         alias,
@@ -58,9 +64,24 @@ export class LayoutResolver {
       const address = aliases.get(name);
       return { name, ...(address !== undefined && { address }) };
     };
-    const ports = interfaces && interfaces.size > 0 ? this.#ports(node, described, interfaces, device) : undefined;
+    const untouched = new Set<string>();
+    const made = interfaces && this.#ports(node, described, interfaces, device, untouched);
+    const ports = made && made.length > 0 ? made : undefined;
     const storage =
-      devices && devices.size > 0 ? resolveStorage(devices, groups ?? new Map(), device, this.#report) : undefined;
+      devices && devices.size > 0
+        ? resolveStorage({ name: node.name, isManaged }, devices, groups ?? new Map(), device, this.#report)
+        : undefined;
+    if (!storage && isManaged) {
+      this.#report(
+        { document: node, path: ['data'] },
+        {
+          code: 'node.bad-storage',
+          message: `'${node.name}' has no partition for the root filesystem (DD1001)`,
+          hint: 'Describe a partition named root, of 20 GB or more, under storage of it or of its host profile.',
+        },
+      );
+    }
+    checkOob(node, described, this.#report);
     if (!devices?.size && groups) {
       for (const [name, group] of groups) {
         this.#report(group, {
@@ -71,22 +92,43 @@ export class LayoutResolver {
       }
     }
     const kernelOptions =
-      described.kernelParams && resolveKernelOptions(described.kernelParams, hardware, this.#report);
+      described.kernelParams && resolveKernelOptions(described.kernelParams, hardware, this.#report, node.name);
     if (!ports && !storage && !kernelOptions) return undefined;
-    return { ...(ports && { ports }), ...(storage && { storage }), ...(kernelOptions && { kernelOptions }) };
+    return {
+      ...(ports && { ports }),
+      ...(ports && untouched.size > 0 && { untouched: [...untouched] }),
+      ...(storage && { storage }),
+      ...(kernelOptions && { kernelOptions }),
+    };
   }
 
-  #hardware(document: SiteDocument, name: string | null | undefined): HardwareProfileData | undefined {
-    if (!name) return undefined;
+  #hardware(
+    document: SiteDocument,
+    name: string | null | undefined,
+    isManaged: boolean,
+  ): HardwareProfileData | undefined {
+    const { hardware } = this.#documents;
+    if (!name) {
+      if (isManaged)
+        this.#report(
+          { document, path: ['data'] },
+          {
+            code: 'node.unknown-hardware-profile',
+            message: `'${document.name}' has no hardware profile`,
+            hint: 'Name one as hardware_profile, in its own document or in its host profile.',
+          },
+        );
+      return undefined;
+    }
     const profile = this.#find(this.#documents.hardware, name);
     // Without any documents of hardware, names of devices are those of MAAS.
-    if (profile === 'unknown' && this.#documents.hardware.names.length > 0) {
+    if (profile === 'unknown' && (hardware.names.length > 0 || isManaged)) {
       this.#report(
         { document, path: ['data', 'hardware_profile'] },
         {
           code: 'node.unknown-hardware-profile',
-          message: `there is no hardware profile '${name}'`,
-          hint: didYouMean(name, this.#documents.hardware.names) ?? 'Add its drydock/HardwareProfile/v1 document.',
+          message: `there is no hardware profile '${name}', which '${document.name}' has`,
+          hint: didYouMean(name, hardware.names) ?? 'Add its drydock/HardwareProfile/v1 document.',
         },
       );
     }
@@ -98,18 +140,37 @@ export class LayoutResolver {
     described: Inherited,
     interfaces: Named<HostInterface>,
     device: (name: string) => DeviceReference,
+    untouched: Set<string>,
   ): readonly PortLayout[] {
     const addressing = document.data.addressing ?? [];
     const primary = described.primaryNetwork ?? undefined;
     const users = new Map<string, string>();
     const attached = new Map<string, string>();
     const ports = [...interfaces].flatMap(([name, owned]): PortLayout[] => {
-      const wrong = (message: string, hint: string, key?: string): void =>
-        this.#report(owned, { code: 'node.bad-interface', message, hint, ...(key !== undefined && { under: [key] }) });
-      const { device_link: linkName, slaves = [], networks = [], sriov } = owned.value;
-      if (sriov !== undefined) {
-        wrong('MAAS does not configure SR-IOV', 'Remove sriov, and configure it on the node, by a task.', 'sriov');
+      const tell = (severity: 'error' | 'warning') => (message: string, hint: string, key?: string) =>
+        this.#report(owned, {
+          severity,
+          code: 'node.bad-interface',
+          message,
+          hint,
+          ...(key !== undefined && { under: [key] }),
+        });
+      const wrong = tell('error');
+      const warn = tell('warning');
+      const { device_link: named, slaves = [], networks = [], labels } = owned.value;
+      const linkName = named === '!' ? undefined : named;
+      for (const key of ['sriov', 'ovs_dpdk', 'pci_whitelist'] as const) {
+        if (owned.value[key] === undefined || owned.value[key] === null) continue;
+        warn(
+          `${key} of '${name}' has no effect: MAAS does not configure it`,
+          'Configure it on the node, by a task.',
+          key,
+        );
       }
+      const leave = (): [] => {
+        for (const one of [name, ...slaves]) untouched.add(one);
+        return [];
+      };
       for (const slave of slaves) {
         const other = users.get(slave);
         if (other !== undefined)
@@ -122,19 +183,25 @@ export class LayoutResolver {
           wrong(`the network '${network}' is on '${other}', too`, 'A network has one interface.', 'networks');
         attached.set(network, name);
       }
-      if (linkName === undefined) {
-        wrong(`the interface '${name}' has no device_link`, 'Name the NetworkLink that it is connected to.');
-        return [];
-      }
+      if (linkName === undefined && networks.length > 0)
+        wrong(
+          `the interface '${name}' has networks and no device_link`,
+          'Name the NetworkLink that it is connected to.',
+        );
+      if (linkName === undefined) return leave();
       const link = this.#known(this.#documents.links, 'link', linkName, owned, 'device_link');
       if (!link) return [];
       const mode = link.bonding?.mode ?? 'disabled';
       const isBond = mode !== 'disabled';
+      if (isLeftAlone(link.labels) || isLeftAlone(labels)) return leave();
       if (isBond ? slaves.length === 0 : slaves.length !== 1) {
         const needs = isBond
           ? `a bond (${mode}) has at least one device`
           : 'an interface without a bond has one device';
-        wrong(`${needs}, '${name}' has ${slaves.length}`, 'Correct slaves, or bonding of the NetworkLink.', 'slaves');
+        const message = `${needs}, '${name}' has ${slaves.length}`;
+        // Drydock takes it, and fails when it configures the machine.
+        const say = !isBond && slaves.length > 1 ? warn : wrong;
+        say(message, 'Correct slaves, or bonding of the NetworkLink.', 'slaves');
       }
       if (isBond && !BOND_NAME.test(name)) {
         const hint = 'Give it 1 to 15 letters, digits, dots, colons, hyphens or underscores.';
@@ -153,13 +220,15 @@ export class LayoutResolver {
         }
         const known = this.#known(this.#documents.networks, 'network', network, owned, 'networks');
         if (!known) return [];
+        if (isLeftAlone(known.labels)) return [];
         if (known.mtu !== undefined && known.mtu > (link.mtu ?? 1500)) {
           const hint = 'Raise mtu of the NetworkLink, or lower that of the Network.';
-          wrong(`the MTU of '${network}' is ${known.mtu}, that of its link ${link.mtu ?? 1500}`, hint, 'networks');
+          const say = link.trunking?.default_network === network ? wrong : warn;
+          say(`the MTU of '${network}' is ${known.mtu}, that of its link ${link.mtu ?? 1500}`, hint, 'networks');
         }
         const at = addressing.findIndex((each) => each.network === network);
         const address = at < 0 ? undefined : this.#address(document, known, network, at, addressing[at]?.address);
-        const isTagged = isTrunk && known.vlan !== undefined && link.trunking?.default_network !== network;
+        const isTagged = isTrunk && Number(known.vlan ?? 0) > 0 && link.trunking?.default_network !== network;
         return [
           {
             network,
@@ -171,6 +240,7 @@ export class LayoutResolver {
           },
         ];
       });
+      if (networks.length > 0 && attachments.length === 0) return leave();
       if (attachments.filter(({ vlan }) => vlan === undefined).length > 1)
         wrong(`'${name}' has several networks without a tag`, 'Give all but one a vlan.', 'networks');
       if (attachments.length > 0 && attachments.every(({ cidr }) => cidr === undefined)) {
@@ -206,13 +276,26 @@ export class LayoutResolver {
   /** Checks that need all interfaces of a node. */
   #checkAddressing(
     document: SiteDocument<BaremetalNodeData>,
-    { primaryNetwork, oobNetwork }: Inherited,
+    { primaryNetwork, oob }: Inherited,
     ports: readonly PortLayout[],
     attached: ReadonlyMap<string, string>,
   ): void {
     const code = 'node.bad-address';
     for (const [index, { network }] of (document.data.addressing ?? []).entries()) {
-      if (attached.has(network) || network === oobNetwork) continue;
+      if (attached.has(network)) continue;
+      const { networks } = this.#documents;
+      if (networks.names.length > 0 && this.#find(networks, network) === 'unknown') {
+        this.#documents.report(
+          placeProblem(document.yaml, {
+            code: 'node.unknown-network',
+            message: `'${document.name}' has an address in the network '${network}', which is not there`,
+            hint: didYouMean(network, networks.names) ?? `Add its ${networks.schema} document.`,
+            path: ['data', 'addressing', index, 'network'],
+          }),
+        );
+        continue;
+      }
+      if (network === oob.network) continue;
       this.#documents.report(
         placeProblem(document.yaml, {
           severity: 'warning',
@@ -225,7 +308,8 @@ export class LayoutResolver {
     }
     if (primaryNetwork && !attached.has(primaryNetwork)) {
       const message = `no interface is on the primary network '${primaryNetwork}'`;
-      this.#report({ document, path: ['data'] }, { code, message, hint: 'Add it to an interface.' });
+      const hint = 'Add it to an interface: without it, the node gets no default gateway.';
+      this.#report({ document, path: ['data'] }, { severity: 'warning', code, message, hint });
     }
     if (ports.length > 0 && ports.every(({ networks }) => networks.every(({ address }) => address === undefined))) {
       const message = `'${document.name}' has an address in none of its networks`;

@@ -2,10 +2,19 @@ import { isIP } from 'node:net';
 import { canonicalAddress, canonicalNetwork, isInNetwork, isInRange } from '@sitewright/maas/ip-address';
 import type { NetworkRoute, NetworkSettings } from '@sitewright/maas/machine-layout';
 import type { NetworkData } from '../schemas/machine-layout.ts';
+import { isLeftAlone } from './left-alone.ts';
 import type { ReportLayout } from './owned-value.ts';
 import type { SiteDocument } from './site-document.ts';
 
 const DEFAULT_ROUTES: readonly string[] = ['0.0.0.0/0', '::/0'];
+
+/** Types of ranges that MAAS has; for others there is nothing to set. */
+const CONFIGURED: readonly string[] = ['dhcp', 'reserved'];
+
+const hasHostBits = (cidr: string): boolean => {
+  const [address = '', prefix] = cidr.split('/');
+  return `${canonicalAddress(address)}/${Number(prefix)}` !== canonicalNetwork(cidr);
+};
 
 /** Settings for MAAS at the subnets of networks. Networks with only a subnet are omitted. */
 export function resolveNetworks(
@@ -16,9 +25,11 @@ export function resolveNetworks(
     const { cidr, ranges = [], dns, routes = [] } = network.data;
     const at = { document: network, path: ['data'] };
     const servers = (dns?.servers ?? '').split(/[\s,]+/).filter((server) => server !== '');
-    if (ranges.length + servers.length + routes.length === 0) return [];
     const wrong = (under: readonly (string | number)[], message: string, hint: string): void =>
       report(at, { code: 'network.bad-setting', message, hint, under });
+    if (cidr !== undefined && hasHostBits(cidr))
+      wrong(['cidr'], `${cidr} of '${network.name}' has host bits (DD2006)`, 'Write the address of the network.');
+    if (ranges.length + servers.length + routes.length === 0 || isLeftAlone(network.data.labels)) return [];
     if (cidr === undefined) {
       wrong([], `the network '${network.name}' has no cidr`, 'Give it one: MAAS is searched for that subnet.');
       return [];
@@ -27,7 +38,8 @@ export function resolveNetworks(
       if (isInNetwork(address, cidr)) return;
       wrong(under, `${address} is not in the network '${network.name}' (${cidr})`, 'Correct either.');
     };
-    ranges.forEach(({ start, end }, index) => {
+    ranges.forEach(({ type, start, end }, index) => {
+      if (!CONFIGURED.includes(type)) return;
       inside(['ranges', index, 'start'], start);
       inside(['ranges', index, 'end'], end);
       if (isInNetwork(start, cidr) && isInNetwork(end, cidr) && !isInRange(start, start, end))
@@ -64,7 +76,7 @@ export function resolveNetworks(
         dnsServers: servers.map(canonicalAddress),
         // All other addresses are MAAS' to give as fixed ones: there is nothing to set for a static range.
         ranges: ranges.flatMap(({ type, start, end }) =>
-          type === 'static'
+          !CONFIGURED.includes(type)
             ? []
             : {
                 type: type === 'dhcp' ? 'dynamic' : 'reserved',

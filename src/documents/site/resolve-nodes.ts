@@ -66,12 +66,19 @@ class ProfileChain {
     this.#report = report;
     // Every profile, used or not: a cycle of profiles is an error even when no node uses it.
     for (const name of this.#profiles.keys()) this.#resolve(name);
+    // What only unused profiles lack matters to no one.
+    this.#missing.length = 0;
   }
 
   inheritedBy(user: SiteDocument<BaremetalNodeData>): Inherited {
     const name = user.data.host_profile;
     if (name === undefined) return NOTHING;
     if (!this.#profiles.has(name)) this.#note(user, name);
+    for (let at = this.#profiles.get(name), seen = 0; at && seen <= this.#profiles.size; seen += 1) {
+      const next = at.data.host_profile;
+      if (next !== undefined && !this.#profiles.has(next)) this.#note(at, next);
+      at = next === undefined ? undefined : this.#profiles.get(next);
+    }
     return this.#done.get(name) ?? NOTHING;
   }
 
@@ -106,7 +113,8 @@ class ProfileChain {
   }
 
   #note(user: SiteDocument, name: string): void {
-    if (!this.#broken.has(name)) this.#missing.push({ user, name });
+    if (this.#broken.has(name) || this.#missing.some((one) => one.user === user)) return;
+    this.#missing.push({ user, name });
   }
 
   /** Walks up without recursion: a chain may contain all profiles. */

@@ -5,7 +5,7 @@ import type {
   StorageLayout,
   VolumeGroupLayout,
 } from '@sitewright/maas/machine-layout';
-import { takesTheRest } from '@sitewright/maas/machine-layout';
+import { sizeInBytes, takesTheRest } from '@sitewright/maas/machine-layout';
 import type { ValuePath } from '../../core/data/plain-value.ts';
 import type { Filesystem, Partition, PhysicalDevice, VolumeGroup } from '../schemas/machine-layout.ts';
 import type { Owned, ReportLayout } from './owned-value.ts';
@@ -23,6 +23,7 @@ const LONGEST_LABEL: Readonly<Record<Filesystem, number>> = {
 
 /** Disks, partitions and volumes of a node, with all checks that need no machine. */
 export function resolveStorage(
+  { name: node, isManaged }: { readonly name: string; readonly isManaged: boolean },
   devices: ReadonlyMap<string, Owned<PhysicalDevice>>,
   groups: ReadonlyMap<string, Owned<VolumeGroup>>,
   device: (name: string) => DeviceReference,
@@ -30,13 +31,15 @@ export function resolveStorage(
 ): StorageLayout {
   const wrong = (at: Owned<unknown>, message: string, hint: string, under: ValuePath = []): void =>
     report(at, { code: 'node.bad-storage', message, hint, under });
+  const warn = (at: Owned<unknown>, message: string, hint: string, under: ValuePath = []): void =>
+    report(at, { severity: 'warning', code: 'node.bad-storage', message, hint, under });
   const mounts = new Map<string, string>();
   const used = new Set<string>();
 
   const belongs = (at: Owned<unknown>, group: string, under: ValuePath): void => {
     used.add(group);
     if (!groups.has(group))
-      wrong(at, `there is no volume group '${group}'`, 'Add it under storage.volume_groups.', under);
+      warn(at, `there is no volume group '${group}'`, 'Add it under storage.volume_groups.', under);
   };
   const filesystemOf = (
     at: Owned<unknown>,
@@ -78,6 +81,17 @@ export function resolveStorage(
   ): void => {
     for (const { name, size } of items)
       if (size === undefined) wrong(at, `'${name}' has no size`, 'Give it one, such as 10g, 20% or >10g.', under);
+    const percent = items.reduce(
+      (sum, { size = '' }) => sum + (/^(\d+)%$/.exec(size)?.[1] ? Number.parseInt(size, 10) : 0),
+      0,
+    );
+    if (percent > 99 && (isManaged || percent > 100))
+      wrong(
+        at,
+        `the percentages of '${node}' are ${percent} in sum (DD2003)`,
+        'Leave 1 %, or write >10g for the rest.',
+        under,
+      );
     const greedy = items.filter(({ size = '' }) => takesTheRest(size)).map(({ name }) => `'${name}'`);
     if (greedy.length > 1) {
       const hint = "Only one size may start with '>'.";
@@ -90,6 +104,8 @@ export function resolveStorage(
     if (group !== undefined) belongs(at, group, ['volume_group']);
     if (group !== undefined && partitions.length > 0)
       wrong(at, `'${name}' has partitions and a volume group`, 'Choose one of them.', ['volume_group']);
+    if (group === undefined && partitions.length === 0)
+      wrong(at, `'${name}' of '${node}' has neither partitions nor a volume group`, 'Give it one of them (DD2002).');
     sizesOf(at, partitions, ['partitions']);
     const hasBoot = ['true', 'yes', '1'].includes(String(labels?.bootdrive ?? '').toLowerCase());
     return {
@@ -143,9 +159,52 @@ export function resolveStorage(
       names.add(full);
     }
   }
-  const [first] = devices.values();
-  if (first && !mounts.has('/')) {
-    wrong(first, 'no partition or volume is mounted at /', 'Add one: MAAS deploys no machine without it.');
-  }
+  checkRoot(node, devices, groups, mounts.has('/'), wrong, warn);
   return { disks, groups: volumeGroups };
 }
+
+type Tell = (at: Owned<unknown>, message: string, hint: string, under?: ValuePath) => void;
+
+const GB = 1_000_000_000;
+const LEAST_ROOT = 20 * GB;
+const LEAST_BOOT = GB;
+
+/** Drydock's DD1001: the sizes of root and boot. A size that only the disk decides is taken. */
+function checkRoot(
+  node: string,
+  devices: ReadonlyMap<string, Owned<PhysicalDevice>>,
+  groups: ReadonlyMap<string, Owned<VolumeGroup>>,
+  isMounted: boolean,
+  wrong: Tell,
+  warn: Tell,
+): void {
+  const [first] = devices.values();
+  if (!first) return;
+  const parts = [...devices.values()].flatMap((at) => (at.value.partitions ?? []).map((part) => ({ at, part })));
+  const volumes = [...groups.values()].flatMap((at) => (at.value.logical_volumes ?? []).map((part) => ({ at, part })));
+  const atRoot = [...parts, ...volumes].find(({ part }) => part.filesystem?.mountpoint === '/');
+  const root = parts.find(({ part }) => part.name === 'root') ?? atRoot;
+  if (!root) {
+    wrong(
+      first,
+      `'${node}' has no partition or volume for the root filesystem (DD1001)`,
+      'Name one root, or mount it at /.',
+    );
+    return;
+  }
+  if (!isMounted)
+    warn(root.at, `no partition or volume is mounted at /`, 'Mount one: MAAS deploys no machine without it.');
+  const small = (least: number, { at, part: { name, size = '' } }: typeof root): void => {
+    const bytes = fixedSize(size);
+    if (bytes === undefined || bytes >= least) return;
+    const message = `'${name}' of '${node}' has ${size}, less than ${least / GB} GB (DD1001)`;
+    wrong(at, message, `Give it ${least / GB}g or more.`);
+  };
+  small(LEAST_ROOT, root);
+  const boot = parts.find(({ part }) => part.name === 'boot');
+  if (boot) small(LEAST_BOOT, boot);
+}
+
+/** Bytes of a size that does not depend on its disk. */
+const fixedSize = (size: string): number | undefined =>
+  /^[%>]|%$/.test(size) || size === '' ? undefined : sizeInBytes(size, 0);

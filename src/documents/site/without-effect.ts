@@ -33,9 +33,9 @@ export const OF_LINKS: readonly WithoutEffect[] = [
   {
     key: ['linkspeed'],
     unless: 'auto',
-    severity: 'error',
+    severity: 'warning',
     why: 'MAAS does not set the speed of links',
-    hint: 'Set it at the switch, and write auto here.',
+    hint: 'Set it at the switch.',
   },
 ];
 

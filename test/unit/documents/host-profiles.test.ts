@@ -82,7 +82,7 @@ describe('missing profiles', () => {
     expect(
       errorsOf(
         profile('control') + profile('data', '{host_profile: defautls}') + profile('defaults'),
-        node('n1', '{host_profile: contorl}') + node('n2', '{host_profile: xyz}'),
+        node('n1', '{host_profile: contorl}') + node('n2', '{host_profile: xyz}') + node('n3', '{host_profile: data}'),
       ),
     ).toEqual([
       ['node.unknown-profile', "there is no host profile 'defautls'", "Did you mean 'defaults'?", '2.yaml:10'],

@@ -92,16 +92,16 @@ describe('the frame of documents', () => {
 
   it('does not check the contents of documents that it does not read', () => {
     const chart = document('armada/Chart/v1', 'ceph', '{pod: 1, pod: 2, key: !vault x, profile: *gone}');
-    const action = document('drydock/BootAction/v1', 'dell', '{}');
-    expect(findings(CONFIGURATION, ALL, node('n1'), chart, action)).toEqual([
+    const rack = document('drydock/Rack/v1', 'dell', '{}');
+    expect(findings(CONFIGURATION, ALL, node('n1'), chart, rack)).toEqual([
       'info document.not-used 4.yaml:2:9 armada/Chart/v1',
       'warning yaml.duplicate-key 4.yaml:5:16 pod',
       'warning yaml.unknown-tag 4.yaml:5:29 !vault',
       'warning yaml.unknown-alias 4.yaml:5:48 *gone',
-      'info document.not-used 5.yaml:2:9 drydock/BootAction/v1',
+      'info document.not-used 5.yaml:2:9 drydock/Rack/v1',
     ]);
     expect(findings(CONFIGURATION, ALL, node('n1', '{a: 1, a: 2}'))).toEqual([
-      'warning document.unknown-key 3.yaml:5:8 a',
+      'error document.unknown-key 3.yaml:5:8 a',
       'error yaml.duplicate-key 3.yaml:5:14 a',
     ]);
   });
@@ -484,13 +484,13 @@ describe('groups', () => {
 });
 
 describe('nodes', () => {
-  it('are warned of for unused keys, with suggestions; keys of Drydock are known', () => {
+  it('are refused with keys that Drydock does not know, with suggestions; its own are known', () => {
     const data =
-      '{metadata: {rac: r2, tags: [x]}, oob: {type: ipmi}, storage: {}, interfaces: {}, platfrom: {image: jammy}}';
+      '{metadata: {rac: r2, tags: [x]}, oob: {type: manual}, storage: {}, interfaces: {}, platfrom: {image: jammy}}';
     const { diagnostics } = loadSite(files(CONFIGURATION, ALL, node('n1', data)));
     expect(diagnostics.map(({ severity, code, text, hint }) => [severity, code, text, hint])).toEqual([
-      ['warning', 'document.unknown-key', 'rac', "Did you mean 'rack'?"],
-      ['warning', 'document.unknown-key', 'platfrom', "Did you mean 'platform'?"],
+      ['error', 'document.unknown-key', 'rac', "Did you mean 'rack'?"],
+      ['error', 'document.unknown-key', 'platfrom', "Did you mean 'platform'?"],
     ]);
   });
 
@@ -509,7 +509,7 @@ describe('nodes', () => {
     ]);
   });
 
-  it('refuses an invalid MAC address, or one that two nodes have', () => {
+  it('refuses an invalid MAC address, and warns of one that two nodes have', () => {
     const mac = (address: string) => `{metadata: {boot_mac: "${address}"}}`;
     expect(
       findings(
@@ -519,13 +519,13 @@ describe('nodes', () => {
       ),
     ).toEqual([
       'error document.wrong-value 3.yaml:5:29 "52:54:00:00:a3"',
-      'error node.duplicate-mac 3.yaml:15:29 "52-54-00-00-A3-31"',
+      'warning node.duplicate-mac 3.yaml:15:29 "52-54-00-00-A3-31"',
     ]);
   });
 
-  it('warns of names that are not host names or that differ only in case', () => {
+  it('refuses names that are not host names, and warns of those that differ only in case', () => {
     expect(findings(CONFIGURATION, ALL, node('rack_1') + node('N1') + node('n1'))).toEqual([
-      'warning node.bad-hostname 3.yaml:4:9 rack_1',
+      'error node.bad-hostname 3.yaml:4:9 rack_1',
       'warning node.names-differ-in-case 3.yaml:14:9 n1',
     ]);
   });

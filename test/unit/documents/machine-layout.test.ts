@@ -12,10 +12,10 @@ const LINKS =
     '{bonding: {mode: active-backup}, trunking: {mode: 802.1q, default_network: pxe}}',
   ) +
   document('drydock/Network/v1', 'pxe', '{cidr: 10.0.0.0/24, mtu: 1500}') +
-  document('drydock/Network/v1', 'oam', '{cidr: 10.0.1.0/24, vlan: 21}') +
+  document('drydock/Network/v1', 'oam', "{cidr: 10.0.1.0/24, vlan: '21'}") +
   document('drydock/Network/v1', 'bare', "{vlan: '30'}");
 
-const ROOT = '{name: root, size: 10g, filesystem: {mountpoint: /}}';
+const ROOT = '{name: root, size: 20g, filesystem: {mountpoint: /}}';
 
 /** Problems of a node, as `code: message` with the line. */
 const problemsOf = (data: string, ...others: string[]) =>
@@ -52,7 +52,7 @@ describe('interfaces and disks of documents', () => {
         .map(({ severity, code, path, hint, line }) => `${severity} ${code} at ${path}, ${(line ?? 0) > 0}: ${hint}`),
     ).toEqual([
       'error document.unknown-key at data.storage.raids, true: Known keys: physical_devices, volume_groups.',
-      'error document.no-effect at data.linkspeed, true: Set it at the switch, and write auto here.',
+      'warning document.no-effect at data.linkspeed, true: Set it at the switch.',
       'warning document.no-effect at data.dhcp_relay, true: Set the relay at the VLAN in MAAS.',
       'warning document.no-effect at data.dns.domain, true: Name the nodes with it: node01.DOMAIN.',
     ]);
@@ -67,16 +67,16 @@ describe('interfaces and disks of documents', () => {
     const base = profile(
       'base',
       `{hardware_profile: box, platform: {kernel_params: {hugepages: 'hardwareprofile:hugepages.dpdk.count',
-        hugepagesz: 'hardwareprofile:hugepages.dpdk.size', isolcpus: 'hardwareprofile:cpuset.sriov', quiet: true, nosmt: 'true', amd: x}}}`,
+        hugepagesz: 'hardwareprofile:hugepages.dpdk.size', isolcpus: 'hardwareprofile:cpuset.sriov', quiet: true, nosmt: 'True', amd: x}}}`,
     );
-    const own = "{host_profile: base, platform: {kernel_params: {intel_iommu: 'on', '!amd': x, nosmt: null}}}";
+    const own = "{host_profile: base, platform: {kernel_params: {intel_iommu: 'on', '!amd': x, '!nosmt': x}}}";
     expect(layoutOf(own, box, base)).toEqual({
       kernelOptions: 'hugepagesz=1G hugepages=80 isolcpus=2-10 quiet intel_iommu=on',
     });
     expect(layoutOf('{platform: {kernel_params: {}}}')).toBeUndefined();
     expect(
       problemsOf(
-        "{platform: {kernel_params: {a: 'b c', 'd e': f, g: 'hardwareprofile:cpuset.sriov', h: 'i\"', j: no}}}",
+        "{platform: {kernel_params: {a: 'b c', 'd e': f, g: 'hardwareprofile:cpuset.sriov', h: 'i\"', j: null}}}",
         box,
       ),
     ).toEqual([expect.stringMatching(/^document\.wrong-type at data\.platform\.kernel_params\.j/)]);
@@ -168,14 +168,14 @@ describe('interfaces and disks of documents', () => {
     });
   });
 
-  it('are merged with those of profiles by name; ! and null remove', () => {
+  it('are merged with those of profiles by name; ! removes', () => {
     const base = profile(
       'base',
       `{interfaces: {e0: {device_link: plain, slaves: [a], networks: [pxe]}, e1: {device_link: plain, slaves: [b], networks: [oam]}},
         storage: {physical_devices: {sda: {partitions: [${ROOT}, {name: data, size: 5g}]}, sdb: {partitions: []}}}}`,
     );
     const data = `{host_profile: base, addressing: [{network: pxe, address: dhcp}],
-      interfaces: {e0: {slaves: ['!a', c]}, e1: null},
+      interfaces: {e0: {slaves: ['!a', c]}, '!e1': {}},
       storage: {physical_devices: {sda: {partitions: [{name: data, size: 20%}, {name: '!none'}]}, '!sdb': {}}}}`;
     expect(layoutOf(data, base)).toMatchObject({
       ports: [{ name: 'e0', devices: [{ name: 'c' }], networks: [{ network: 'pxe', address: 'dhcp' }] }],
@@ -184,7 +184,7 @@ describe('interfaces and disks of documents', () => {
           {
             device: { name: 'sda' },
             partitions: [
-              { name: 'root', size: '10g', filesystem: { fstype: 'ext4', mountPoint: '/' } },
+              { name: 'root', size: '20g', filesystem: { fstype: 'ext4', mountPoint: '/' } },
               { name: 'data', size: '20%' },
             ],
           },
@@ -211,23 +211,23 @@ describe('interfaces and disks of documents', () => {
     expect(problemsOf(data, box)).toMatchInlineSnapshot(`
       [
         "node.bad-address at data: no interface is on the primary network 'none'",
-        "node.unknown-hardware-profile at data.hardware_profile: there is no hardware profile 'dell'",
+        "node.unknown-hardware-profile at data.hardware_profile: there is no hardware profile 'dell', which 'n1' has",
         "node.bad-address at data.addressing[0].address: 10.0.9.9 is not in the network 'pxe' (10.0.0.0/24)",
         "node.bad-address at data.addressing[1].address: 'there' is not an IP address",
-        "node.bad-address at data.addressing[2].network: no interface of 'n1' is on the network 'attic': its address is not used",
+        "node.unknown-network at data.addressing[2].network: 'n1' has an address in the network 'attic', which is not there",
         "node.bad-interface at data.interfaces.e0.slaves: an interface without a bond has one device, 'e0' has 2",
         "node.bad-interface at data.interfaces.e0.networks: 'e0' has 2 networks, but its link has no VLANs",
         "node.bad-interface at data.interfaces.e0.networks: 'e0' has several networks without a tag",
-        "node.bad-interface at data.interfaces.e0.sriov: MAAS does not configure SR-IOV",
+        "node.bad-interface at data.interfaces.e0.sriov: sriov of 'e0' has no effect: MAAS does not configure it",
         "node.unknown-link at data.interfaces.e1.device_link: there is no link 'gone'",
         "node.bad-interface at data.interfaces.e2.slaves: a bond (active-backup) has at least one device, 'e2' has 0",
         "node.bad-interface at data.interfaces.e2.networks: no network of 'e2' has a cidr",
-        "node.bad-interface at data.interfaces.e3: the interface 'e3' has no device_link",
+        "node.bad-interface at data.interfaces.e3: the interface 'e3' has networks and no device_link",
         "node.bad-interface at data.interfaces.e3.slaves: the device 'a' belongs to 'e0', too",
         "node.bad-interface at data.interfaces.e4.networks: the network 'bare' is on 'e2', too",
         "node.bad-interface at data.interfaces.e4.networks: the link 'plain' does not carry the network 'bare'",
         "node.bad-interface at data.interfaces.e4.networks: no network of 'e4' has a cidr",
-        "node.bad-storage at data.storage.physical_devices.sda: no partition or volume is mounted at /",
+        "node.bad-storage at data.storage.physical_devices.sda: 'n1' has no partition or volume for the root filesystem (DD1001)",
         "node.bad-storage at data.storage.physical_devices.sda.volume_group: 'sda' has partitions and a volume group",
         "node.bad-storage at data.storage.physical_devices.sda.partitions: 'r' has no size",
         "node.bad-storage at data.storage.physical_devices.sda.partitions: 'p' and 'q' take all that is left",
@@ -347,7 +347,7 @@ describe('interfaces and disks of documents', () => {
   });
 
   it('addresses and networks have one form, and one address is not given twice in two', () => {
-    const six = document('drydock/Network/v1', 'six', "{cidr: 'FD00:0001::5/64'}");
+    const six = document('drydock/Network/v1', 'six', "{cidr: 'FD00:0001::/64'}");
     const free = document('drydock/NetworkLink/v1', 'free', '{}');
     const of = (address: string) =>
       `{interfaces: {x: {device_link: free, slaves: [a], networks: [six]}}, addressing: [{network: six, address: '${address}'}]}`;

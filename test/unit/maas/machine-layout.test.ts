@@ -272,7 +272,7 @@ describe('interfaces and disks of a site reach MAAS', () => {
     const box = document(
       'drydock/HardwareProfile/v1',
       'box',
-      "{device_aliases: {nic1: {address: '0000:00:1f.0'}, boot: {address: '1:0.0.0', bus_type: scsi}}}",
+      "{device_aliases: {nic1: {address: '0000:00:1f.0', bus_type: pci}, boot: {address: '1:0.0.0', bus_type: scsi}}}",
     ).replace('name: box', 'name: box\n  replacement: true');
     expect(failed(await deploy(layoutOf(NODE, other, box)))?.message).toMatch(
       /pxe: the machine has no interface nic1 at pci@0000:00:1f\.0 .*MAAS has 10\.23\.21\.0\/24 \(network oam\) on VLAN 21, not on 99/s,

@@ -73,7 +73,7 @@ export async function applyLayout(
   const problems = new Set<string>();
   const nextChange = (hardware: Hardware): LayoutChange | undefined =>
     (checked.storage && nextStorageChange(hardware, checked.storage, (problem) => problems.add(problem))) ??
-    (checked.interfaces && nextNetworkChange(hardware, checked.interfaces));
+    (checked.interfaces && nextNetworkChange(hardware, checked.interfaces, layout.untouched));
 
   done.push(
     ...(await applyKernelOptions(client, systemId, checked.hardware.tags, layout.kernelOptions, acting, signal)),

@@ -2,6 +2,8 @@
 export interface MachineLayout {
   /** Absent: the machine keeps the interfaces that MAAS gave it. */
   readonly ports?: readonly PortLayout[];
+  /** Names of interfaces that are left alone, also those that were made for earlier documents. */
+  readonly untouched?: readonly string[];
   /** Absent: the machine keeps the disks that MAAS gave it. */
   readonly storage?: StorageLayout;
   /** As on the command line of the kernel: `intel_iommu=on quiet`. Absent: none of ours. */

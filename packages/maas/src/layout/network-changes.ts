@@ -14,9 +14,11 @@ const OURS = 'sitewright';
 export function nextNetworkChange(
   { interfaces, gatewayLinks }: Hardware,
   target: readonly TargetInterface[],
+  untouched: readonly string[] = [],
 ): LayoutChange | undefined {
+  const others = interfaces.filter(({ name }) => !untouched.some((one) => name === one || name.startsWith(`${one}.`)));
   return (
-    removal(interfaces, target) ??
+    removal(others, target) ??
     first(target, (wanted) => move(interfaces, wanted)) ??
     first(target, (wanted) => unlinking(interfaces, wanted)) ??
     first(target, (wanted) => creation(interfaces, wanted) ?? adjustment(interfaces, wanted)) ??
