@@ -22,7 +22,7 @@ import { keepSearchAttributes } from '../src/platform/temporal/search-attributes
 import { describeBy, startedLookup } from '../src/platform/temporal/started-lookup.ts';
 import { WorkerVersions } from '../src/platform/temporal/worker-versions.ts';
 import { encryptionOf } from './parts/encryption.ts';
-import { startMasterAgents } from './parts/master-agents.ts';
+import { startMaasCalls } from './parts/maas-calls.ts';
 import { observeActivities, observeMaas, startMetricsServer } from './parts/metrics.ts';
 import { NativeLink } from './parts/native-link.ts';
 import { endsIdentities, nodeUserData } from './parts/node-user-data.ts';
@@ -145,7 +145,7 @@ export async function startOrchestrator(
     missed,
     log: (fields, message) => log.warn(fields, message),
   });
-  const masters = await startMasterAgents(settings, log, {
+  const maasCalls = await startMaasCalls(settings, log, {
     ...gate,
     started: startedLookup(describeBy(client)),
     maas: machines.maas,
@@ -156,7 +156,7 @@ export async function startOrchestrator(
   const done = worker.done.finally(async () => {
     endFollowing();
     searchAttributes.stop();
-    await masters.stop().catch((error: unknown) => log.error({ error: String(error) }, 'agents of this host failed'));
+    await maasCalls.stop().catch((error: unknown) => log.error({ error: String(error) }, 'tasks through MAAS failed'));
     await Promise.allSettled([metricsServer?.stop(), traces?.stop()]);
     await statuses.close();
     await reconciler.stop();

@@ -11,8 +11,8 @@ interface AgentAddress {
 /**
  * The agent's address of a cluster's node, which is also the key of its orders. In a cluster of a site: the site's name
  * and the node's name in the site's documents and MAAS. That is its `name` if it is unique in the cluster and valid in
- * a queue, else its host name. In any other cluster: `cluster-<id>` and the node's id. The orchestrator's host is
- * `master`.
+ * a queue, else its host name. In any other cluster: `cluster-<id>` and the node's id. `master` is a node like any other,
+ * one for each cluster.
  */
 export function agentAddress(
   { cluster, nodes }: { readonly cluster: Pick<ClusterFacts, 'id' | 'site'>; readonly nodes: readonly NamedNode[] },
@@ -25,5 +25,11 @@ export function agentAddress(
   const own = name !== null && QUEUE_NAME.test(name) && !nodes.some((one) => one.name === name && one.id !== node.id);
   return { site, node: own ? name : (hostname ?? uidOf(node)) };
 }
+
+/**
+ * Where workers carry out what MAAS does for nodes of all clusters. No site has this name (`SITE_NAME`), so no node's agent
+ * has this queue.
+ */
+export const MAAS_CALLS: AgentAddress = { site: '_installation', node: 'maas' };
 
 const QUEUE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/;

@@ -67,8 +67,6 @@ export interface StartAgentsOptions {
   readonly traces?: Traces;
   /** Encrypts payloads. */
   readonly dataConverter?: DataConverter;
-  /** Keeps running without nodes: they may be added later. */
-  readonly staysEmpty?: boolean;
   /** Overrides the settings and the defaults of `NodeAgent`, for tests and small sites. */
   readonly agent?: Partial<NodeAgentOptions>;
   /** Milliseconds for which the log store may be unavailable at a task's end. */
@@ -133,7 +131,7 @@ export async function startAgents(
     node.done.then(
       () => {
         open -= 1;
-        if (open === 0 && options.staysEmpty !== true) resolveEnd();
+        if (open === 0) resolveEnd();
       },
       (error: unknown) => {
         rejectEnd(error);

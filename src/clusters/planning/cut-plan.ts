@@ -7,7 +7,7 @@ import { taskKey } from '../../core/task-on-node.ts';
 import { goesToMaster } from '../../core/task-types/index.ts';
 import { MASTER } from '../../graph/index.ts';
 import type { NewPlan } from '../../store/index.ts';
-import { agentAddress } from '../agent-address.ts';
+import { agentAddress, MAAS_CALLS } from '../agent-address.ts';
 import type { ClusterPlan } from '../plan-cluster.ts';
 import { type ClusterSources, uidOf } from '../sources.ts';
 import { nothingToDo } from './nothing-to-do.ts';
@@ -53,8 +53,8 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
   const types = whole.nodeOf.map((_, task) => plan.instances[task]!.type);
   const split = splitForExecution(whole, undefined, capacity);
   const graphs = split?.parts ?? (graph === null ? [] : [graph]);
-  const master = queueOf(agentAddress(sources, 'master'));
-  const executable = graphs.map((part) => executablePart(part, agents, types, seconds, master));
+  const maas = queueOf(MAAS_CALLS);
+  const executable = graphs.map((part) => executablePart(part, agents, types, seconds, maas));
   const parts = executable.map((part) => chunksOf(JSON.stringify(part)));
   const coordination = split === null ? [] : chunksOf(JSON.stringify(split.coordination));
   const warnings = [
@@ -129,7 +129,7 @@ function executablePart(
   agents: readonly NodeAgentName[],
   types: readonly string[],
   seconds: readonly number[],
-  master: string,
+  maas: string,
 ): ExecutablePart {
   const taskOf = (task: number): number => graph.part?.tasks[task] ?? task;
   const own = graph.nodes.map((_, node) => agents[graph.part?.nodes[node] ?? node]!);
@@ -143,7 +143,7 @@ function executablePart(
     queues: own.map(({ queue }) => queue),
     // Nodes without work may be offline.
     controls: own.map(({ queue }, node) => (queue === null || !works.has(node) ? null : controlQueue(queue))),
-    master,
+    master: maas,
     agents: own.map(({ node }) => node),
     types: typeTable.values,
     typeOf: typeTable.indexes,

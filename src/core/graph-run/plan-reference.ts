@@ -7,7 +7,7 @@ export interface ExecutablePart<Graph = SchedulerGraph> {
   readonly graph: Graph;
   /** By node index of the graph: its task queue; null for nodes without an agent (the sync node). */
   readonly queues: readonly (string | null)[];
-  /** Queue of the orchestrator's host, for task types that `goesToMaster`. */
+  /** Queue of what MAAS does, for task types that `goesToMaster`; the name is that of recorded histories. */
   readonly master: string;
   /** By node index: queue on which its agent answers pings; null for nodes that are not pinged. */
   readonly controls: readonly (string | null)[];

@@ -41,7 +41,7 @@ export const shell = taskType('shell', {
 export const masterShell = taskType('master_shell', {
   over: ['agent'],
   anyScript: true,
-  does: 'Like `shell`, for the agent of the orchestrator’s machine: place it there with `roles: [master]`.',
+  does: 'Like `shell`, for the agent of `master`: place it there with `roles: [master]`.',
   parameters: scriptParameters,
   limits: scriptLimits,
   examples: [

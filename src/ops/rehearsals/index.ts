@@ -1,4 +1,4 @@
-import { agentAddress } from '../../clusters/agent-address.ts';
+import { agentAddress, MAAS_CALLS } from '../../clusters/agent-address.ts';
 import { clusterOfSite } from '../../clusters/cluster-of-site.ts';
 import { readClusterSources } from '../../clusters/read-sources.ts';
 import { requestedGraphs } from '../../clusters/requested-graphs.ts';
@@ -91,7 +91,7 @@ export function rehearsalOperations(
           explainRunFailure(failure as RunFailure, { kind: run.kind, site: run.input.site, left: [] }),
         );
 
-  /** All nodes of a cluster, and the orchestrator's own host. */
+  /** All nodes of a cluster with `master`, and what MAAS does for them. */
   async function agentsOf(cluster: number): Promise<RehearsalOrder['agents']> {
     const sources = await readClusterSources(store, cluster);
     const nodes = sources.nodes.map((node) => ({
@@ -99,7 +99,8 @@ export function rehearsalOperations(
       uid: uidOf(node),
       shown: node.name ?? uidOf(node),
     }));
-    return [...nodes, { ...agentAddress(sources, 'master'), uid: 'master', shown: 'master' }];
+    const others = [agentAddress(sources, 'master'), MAAS_CALLS];
+    return [...nodes, ...others.map((one) => ({ ...one, uid: one.node, shown: one.node }))];
   }
 
   /** @throws `invalid` for names that the run does not have */

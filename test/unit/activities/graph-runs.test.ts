@@ -168,7 +168,7 @@ describe('planning a graph', () => {
       async alarms({ kind }) {
         alarms.push(kind);
       },
-      logs: { append: async () => undefined },
+      logs: { append: () => undefined },
       secrets: { name: 'none', read: async () => ({ kind: 'absent' }) },
       sources: { read: () => Promise.reject(new Error('none')) },
     })({ site: `cluster-${world.cluster}`, node: key.node });
