@@ -60,7 +60,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const file of folder === undefined ? [] : readdirSync(folder).filter((name) => /^agent-\d+\.pid$/.test(name)))
+  for (const file of folder === undefined ? [] : readdirSync(folder).filter((name) => /^agent-\w+\.pid$/.test(name)))
     end(Number(readFileSync(join(folder, file), 'utf8')));
   await endUp(system);
   await rig?.close();

@@ -24,9 +24,9 @@ export function namedTests(path: string): readonly NamedTest[] {
   return found;
 }
 
-/** Whether it is `it` or `describe`, or derived from them: `it.each(…)`, `describe.skipIf(…)`. */
+/** Whether it is `it` or `describe`, or derived from them: `it.each(…)`, `describe.skipIf(…)`, `onServer(…)` of rig/temporal.ts. */
 function makesTests(callee: ts.Expression): boolean {
-  if (ts.isIdentifier(callee)) return callee.text === 'it' || callee.text === 'describe';
+  if (ts.isIdentifier(callee)) return ['it', 'describe', 'onServer'].includes(callee.text);
   if (ts.isPropertyAccessExpression(callee) || ts.isCallExpression(callee)) return makesTests(callee.expression);
   return ts.isTaggedTemplateExpression(callee) && makesTests(callee.tag);
 }
