@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,6 +43,12 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'documents'));
   cpSync(join(root, 'examples/first-release'), join(folder, 'release'), { recursive: true });
   cpSync(join(root, 'examples/first-site'), join(folder, 'documents'), { recursive: true });
+  // A public site repository in small: a folder a layer.
+  const documents = read('../../test/data/cases/airship/layered.yaml').split(/^---$/m).slice(1);
+  for (const [layer, which] of Object.entries({ 'type/TYPE/': [0], 'global/': [1], 'site/SITE/': [2, 3, 4] })) {
+    mkdirSync(at(layer), { recursive: true });
+    writeFileSync(join(at(layer), 'documents.yaml'), which.map((number) => documents[number]!).join('---'));
+  }
   await typed('package', 'install', join(folder, 'release'));
   await typed('cluster', 'create', 'lab', '--release', 'first-release');
   await typed('node', 'register', '--name', 'node-1', 'node-2', '--provisioned');
@@ -88,6 +94,7 @@ describe.each(['coming-from-fuel.md', 'coming-from-shipyard.md'])('docs/how-to/%
         FILE: at('file.yaml'),
         FOLDER: at('release'),
         'documents/': at('documents'),
+        ...Object.fromEntries(['global/', 'type/TYPE/', 'site/SITE/'].map((layer) => [layer, at(layer)])),
       })[word] ??
       OURS[word] ??
       word;

@@ -1,5 +1,5 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { isMapping, valueAt } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
@@ -49,6 +49,8 @@ export interface LoadOptions {
   readonly cwd?: string;
   /** Value of `--config`; must exist, like one named by `SITEWRIGHT_CONFIG`. */
   readonly configFile?: string;
+  /** Whether the user may write what belongs to the machine. Default: whether it is root. */
+  readonly isRoot?: boolean;
 }
 
 interface Candidate {
@@ -82,15 +84,23 @@ export function loadSettings(options: LoadOptions = {}): LoadedSettings {
   problems.push(...checkTogether(values, origins, file?.path));
   if (file?.isOfFolder) problems.push(...checkFolderFile(file, values, origins));
   if (problems.length > 0) return { ok: false, problems };
-  const settings = settingsSchema.parse(values);
+  const { agent, ...others } = settingsSchema.parse(values);
+  const ownFolder = (options.isRoot ?? process.getuid?.() === 0) ? undefined : stateFolderOfUser(env);
+  const isOwn = origins.get('agent.state_dir')?.from === 'default' && ownFolder !== undefined;
   return {
     ok: true,
-    settings,
+    settings: { ...others, agent: isOwn ? { ...agent, state_dir: ownFolder } : agent },
     origins,
     ...(file && { file: file.path }),
     isOfFolder: file?.isOfFolder === true,
     warnings: unknownVariables(env),
   };
+}
+
+/** Where programs of a user keep what survives restarts (XDG base directories); undefined for a user without a home. */
+function stateFolderOfUser({ XDG_STATE_HOME: state, HOME: home }: NodeJS.ProcessEnv): string | undefined {
+  const base = state || (home && join(home, '.local', 'state'));
+  return base ? join(base, 'sitewright') : undefined;
 }
 
 interface SettingsFile {

@@ -223,7 +223,7 @@ export const settingsSchema = z.strictObject({
     state_dir: filePath
       .default('/var/lib/sitewright')
       .describe(
-        'Folder in which a node agent keeps the journal and the output of its tasks; it must survive restarts.',
+        'Folder in which a node agent keeps the journal and the output of its tasks; it must survive restarts. For users other than root the default is `~/.local/state/sitewright` (or below `XDG_STATE_HOME`).',
       ),
     keep_days: secondsBetween(1, 3_650)
       .default(14)
