@@ -64,6 +64,15 @@ describe('package.json', () => {
     expect(manifest.engines.node).toBe(`>=${major}.${minor}`);
   });
 
+  it('has a lock file with the checksum of every package that comes from a registry', () => {
+    const lock = read('package-lock.json') as { packages: Record<string, { integrity?: string; link?: true }> };
+    // Links are to packages of ours, which are in this repository.
+    const fetched = Object.entries(lock.packages).filter(([path, { link }]) => path.includes('node_modules/') && !link);
+    expect(fetched.length).toBeGreaterThan(100);
+    const unchecked = fetched.filter(([, { integrity = '' }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity));
+    expect(unchecked.map(([path]) => path)).toEqual([]);
+  });
+
   it('has a lock file without the name of a registry', () => {
     expect(text('package-lock.json')).not.toContain('"resolved": "http');
   });
