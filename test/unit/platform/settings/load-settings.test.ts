@@ -83,7 +83,13 @@ describe('loadSettings', () => {
       access: {
         approval_by_another: 'off',
         tokens: 'off',
-        openid: { name_claim: 'email', roles_claim: 'groups', scopes: 'openid profile email', session_hours: 10 },
+        openid: {
+          name_claim: 'email',
+          roles_claim: 'groups',
+          scopes: 'openid profile email',
+          session_hours: 10,
+          unstated_address: 'refuse',
+        },
       },
       agent: { state_dir: '/var/lib/sitewright', keep_days: 14 },
       task_logs: { folder: join(cwd, '.sitewright/task-logs'), megabytes: 16 },
@@ -102,6 +108,33 @@ describe('loadSettings', () => {
       log: { level: 'info', format: 'pretty' },
     });
     expect([...origins.values()].every(({ from }) => from === 'default')).toBe(true);
+  });
+
+  const checksum = `#sha512-${'A'.repeat(86)}==`;
+  it.each([
+    ['agent', 'https://files.example/agent.tgz', true],
+    ['agent', `http://files.example/agent.tgz${checksum}`, true],
+    ['agent', `https://files.example/agent.tgz${checksum}`, true],
+    ['agent', 'http://files.example/agent.tgz', false],
+    ['agent', 'HTTP://files.example/agent.tgz', false],
+    ['agent', 'http://files.example/agent.tgz#sha512-', false],
+    ['agent', 'http://files.example/agent.tgz#sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=', false],
+    ['agent', 'https://files.example/agent.tgz#sha512-short', false],
+    ['agent', `ftp://files.example/agent.tgz${checksum}`, false],
+    ['agent', 'sitewright', false],
+    ['agent', 'git+ssh://files.example/sitewright.git', false],
+    ['node', 'nodejs', true],
+    ['node', 'nodejs=24.15.0-1~deb13', true],
+    ['node', 'https://files.example/node.tar.xz', true],
+    ['node', `http://files.example/node.tar.xz${checksum}`, true],
+    ['node', 'http://files.example/node.tar.xz', false],
+    ['node', 'hTTp://files.example/node.tar.xz', false],
+    ['node', '--allow-unauthenticated', false],
+  ])('of packages that nodes install: %s %s is accepted: %s', (which, address, accepted) => {
+    const problems = load({ env: { [`SITEWRIGHT_GATEWAY_${which.toUpperCase()}_PACKAGE`]: address } });
+    expect(problems.ok ? [] : problems.problems.map(({ path }) => path)).toEqual(
+      accepted ? [] : [`gateway.${which}_package`],
+    );
   });
 
   it('prefers the environment over the file and the file over the default, and reports the origin', () => {
@@ -127,6 +160,7 @@ describe('loadSettings', () => {
         'maas.url': 'https://x/MAAS',
         'maas.key': 'a:b:c',
         'gateway.url': 'https://x',
+        'gateway.agent_package': 'https://x/agent.tgz',
         'gateway.temporal_address': 'x:9',
         'codec.origin': 'http://x',
         'notices.page_url': 'http://x',
