@@ -1,12 +1,14 @@
+import { downloadOf } from '../../core/text/download-address.ts';
 import { shellWord } from '../../core/text/text.ts';
 import type { EnrolmentTicket } from './enrolment-ticket.ts';
+import { fetchPackage } from './fetch-package.ts';
 import { runOverSsh, type SshTarget, sshTargetProblem } from './ssh-command.ts';
 import { systemdUnit } from './systemd-unit.ts';
-import { NODE_FOLDER } from './user-data.ts';
+import { AGENT_FILE, NODE_FOLDER } from './user-data.ts';
 
 export interface SshInstallation {
   readonly ticket: EnrolmentTicket;
-  /** URL of the package (.tgz). Absent: the program is already installed. */
+  /** Address of the package (.tgz), as `downloadOf` reads it. Absent: the program is already installed. */
   readonly agentPackage?: string;
   /** Absolute path of the `sitewright` command on the machine. */
   readonly program: string;
@@ -57,7 +59,13 @@ const PLACE = `place() { # path mode, content on stdin
 }`;
 
 /** Everything in one script, for one connection; data is in single-quoted words only. */
-function installationScript({ ticket, agentPackage, program, root = '', again = false }: SshInstallation): string {
+export function installationScript({
+  ticket,
+  agentPackage,
+  program,
+  root = '',
+  again = false,
+}: SshInstallation): string {
   const folder = `${root}${NODE_FOLDER}`;
   const unit = `${root}/etc/systemd/system/sitewright-agent.service`;
   const prefix = program.replace(/\/bin\/[^/]+$/, '');
@@ -77,10 +85,12 @@ ${
   agentPackage === undefined
     ? `[ -x ${shellWord(`${root}${program}`)} ] || { echo ${shellWord(`${program} does not exist: set gateway.agent_package`)} >&2; exit 1; }`
     : `command -v npm >/dev/null || { echo 'Node.js 24.15 or newer with npm is not installed: install it first' >&2; exit 1; }
+command -v curl >/dev/null || { echo 'curl is not installed: install it first' >&2; exit 1; }
 if [ "$(cat ${shellWord(`${folder}/package`)} 2>/dev/null)" = ${shellWord(agentPackage)} ] && [ -x ${shellWord(program)} ]; then
   echo ${shellWord('sitewright:unchanged:the package')}
 else
-  npm install --global --omit=dev --prefix ${shellWord(prefix)} ${shellWord(agentPackage)} >&2
+${fetching(agentPackage)}
+  npm install --global --omit=dev --prefix ${shellWord(prefix)} ${shellWord(AGENT_FILE)} >&2
   printf %s ${shellWord(agentPackage)} | place ${shellWord(`${folder}/package`)} 600
 fi`
 }
@@ -92,4 +102,11 @@ else
   echo ${shellWord('sitewright:unchanged:systemd is not running: start the agent yourself')}
 fi
 `;
+}
+
+function fetching(address: string): string {
+  const download = downloadOf(address);
+  if (download === undefined) throw new Error(`gateway.agent_package cannot be installed: ${address}`);
+  const commands = fetchPackage(download, AGENT_FILE);
+  return commands.map((words) => `  ${words.map(shellWord).join(' ')} >&2`).join('\n');
 }

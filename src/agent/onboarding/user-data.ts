@@ -1,17 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { dump } from 'js-yaml';
+import { downloadOf } from '../../core/text/download-address.ts';
 import type { EnrolmentTicket } from './enrolment-ticket.ts';
+import { fetchPackage } from './fetch-package.ts';
 import { systemdUnit } from './systemd-unit.ts';
 
 /** The agent's configuration folder on a node. */
 export const NODE_FOLDER = '/etc/sitewright';
 const UNIT_FILE = '/etc/systemd/system/sitewright-agent.service';
 const PROGRAM_FOLDER = '/opt/sitewright';
+const NODE_FILE = '/run/node.tar.xz';
+export const AGENT_FILE = '/run/sitewright-agent.tgz';
 
 interface AgentInstallation {
-  /** URL of the Sitewright package (.tgz). */
+  /** Address of the Sitewright package (.tgz), as `downloadOf` reads it. */
   readonly agentPackage: string;
-  /** A package of the distribution, or the URL of a Node.js release (.tar.xz). */
+  /** A package of the distribution, or the address of a Node.js release (.tar.xz). */
   readonly nodePackage: string;
 }
 
@@ -20,9 +24,11 @@ interface AgentInstallation {
  * The ticket is written before anything is fetched; the agent starts when everything is installed.
  */
 export function agentCloudConfig(ticket: EnrolmentTicket, { agentPackage, nodePackage }: AgentInstallation): string {
-  const isUrl = /^https?:\/\//.test(nodePackage);
+  const agent = downloadOf(agentPackage);
+  if (agent === undefined) throw new Error(`gateway.agent_package cannot be installed: ${agentPackage}`);
+  const node = downloadOf(nodePackage);
   const config = {
-    ...(isUrl ? {} : { packages: [nodePackage, 'npm'] }),
+    ...(node === undefined ? { packages: [nodePackage, 'npm', 'curl'] } : {}),
     write_files: [
       {
         path: `${NODE_FOLDER}/ticket.json`,
@@ -42,24 +48,14 @@ export function agentCloudConfig(ticket: EnrolmentTicket, { agentPackage, nodePa
       // They are one script: without this, only the failure of its last command counts.
       ['set', '-e'],
       ['chmod', '0700', NODE_FOLDER],
-      ...(isUrl
-        ? [
-            [
-              'curl',
-              '--fail',
-              '--silent',
-              '--show-error',
-              '--location',
-              '--retry',
-              '5',
-              '--output',
-              '/run/node.tar.xz',
-              nodePackage,
-            ],
-            ['tar', '--extract', '--file', '/run/node.tar.xz', '--directory', '/usr/local', '--strip-components', '1'],
-          ]
-        : []),
-      ['npm', 'install', '--global', '--omit=dev', '--no-audit', '--no-fund', '--prefix', PROGRAM_FOLDER, agentPackage],
+      ...(node === undefined
+        ? []
+        : [
+            ...fetchPackage(node, NODE_FILE),
+            ['tar', '--extract', '--file', NODE_FILE, '--directory', '/usr/local', '--strip-components', '1'],
+          ]),
+      ...fetchPackage(agent, AGENT_FILE),
+      ['npm', 'install', '--global', '--omit=dev', '--no-audit', '--no-fund', '--prefix', PROGRAM_FOLDER, AGENT_FILE],
       ['systemctl', 'daemon-reload'],
       ['systemctl', 'enable', '--now', 'sitewright-agent.service'],
     ],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { gitSettings } from './git-settings.ts';
 import { noticeSettings } from './notice-settings.ts';
 import { packageSettings } from './package-settings.ts';
-import { filePath, httpUrl, ownSecret, text } from './setting-kinds.ts';
+import { download, downloadOrPackage, filePath, httpUrl, ownSecret, text } from './setting-kinds.ts';
 import { temporalSettings } from './temporal-settings.ts';
 import { workerSettings } from './worker-settings.ts';
 
@@ -262,14 +262,16 @@ export const settingsSchema = z.strictObject({
       .max(720)
       .default(24)
       .describe('Hours in which a node must use the token from its deployment or installation.'),
-    agent_package: text
+    agent_package: download
       .optional()
       .describe(
-        'Package of Sitewright that nodes install at their first boot: the URL of a .tgz made by `npm run pack:agent`, which needs no registry, or by `npm pack`. None: user data installs no agent.',
+        'Package of Sitewright that nodes install at their first boot: the URL of a .tgz made by `npm run pack:agent`, which needs no registry, or by `npm pack`. It starts with `https://`, or has a checksum (`http://…/agent.tgz#sha512-…`), with which nodes compare it. None: user data installs no agent.',
       ),
-    node_package: text
+    node_package: downloadOrPackage
       .default('nodejs')
-      .describe('Package of the node’s distribution, or URL of a .tar.xz, with Node.js 24.15 or newer.'),
+      .describe(
+        'Package of the node’s distribution, or URL of a .tar.xz (`https://`, or with a checksum as `gateway.agent_package`), with Node.js 24.15 or newer.',
+      ),
   }),
   secrets: z.strictObject({
     directory: filePath

@@ -1,8 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, describe, expect, it } from 'vitest';
+import { installationScript } from '../../../../src/agent/onboarding/install-over-ssh.ts';
 import { systemdUnit } from '../../../../src/agent/onboarding/systemd-unit.ts';
 import { agentCloudConfig, mergeUserData } from '../../../../src/agent/onboarding/user-data.ts';
 import { issueTicket } from '../../../../src/gateway/index.ts';
@@ -27,7 +30,7 @@ describe('the user data of a node', () => {
     const text = agentCloudConfig(ticket, packages);
     expect(text).toMatch(/^#cloud-config\n/);
     const config = read(text);
-    expect(config.packages).toEqual(['nodejs', 'npm']);
+    expect(config.packages).toEqual(['nodejs', 'npm', 'curl']);
     const [file, unit] = config.write_files;
     expect(file).toMatchObject({ path: '/etc/sitewright/ticket.json', permissions: '0600' });
     expect(JSON.parse(file!.content)).toEqual(ticket);
@@ -48,10 +51,58 @@ describe('the user data of a node', () => {
       'chmod',
       'curl',
       'tar',
+      'curl',
       'npm',
       'systemctl',
       'systemctl',
     ]);
+  });
+
+  describe('of packages with a checksum', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sitewright-packages-'));
+    const file = join(folder, 'package');
+    writeFileSync(file, 'a package');
+    afterAll(() => rmSync(folder, { recursive: true }));
+    const checksum = createHash('sha512').update('a package').digest('base64');
+    const withChecksum = (name: string) => `http://files.example/${name}#sha512-${checksum}`;
+    const addresses = { agentPackage: withChecksum('agent.tgz'), nodePackage: withChecksum('node.tar.xz') };
+
+    /** The exit code of a command that reads `file` in the place of `fetched`. */
+    function exitCode(command: readonly string[], fetched: string): number {
+      const [program, ...args] = command.map((word) => word.replaceAll(fetched, file));
+      try {
+        execFileSync(program!, args, { stdio: 'ignore' });
+        return 0;
+      } catch (error) {
+        return (error as { status: number }).status;
+      }
+    }
+
+    it.each(['/run/node.tar.xz', '/run/sitewright-agent.tgz'])('compares %s with it before it is used', (fetched) => {
+      const { runcmd } = read(agentCloudConfig(ticket, addresses));
+      const [fetch, check, use, ...later] = runcmd.filter((command) => command.some((word) => word.includes(fetched)));
+      expect(fetch![0]).toBe('curl');
+      expect(fetch!.at(-1)).toMatch(/^http:[^#]+$/);
+      expect(['tar', 'npm']).toContain(use![0]);
+      expect(later).toEqual([]);
+      writeFileSync(file, 'a package');
+      expect(exitCode(check!, fetched)).toBe(0);
+      writeFileSync(file, 'another package');
+      expect(exitCode(check!, fetched)).not.toBe(0);
+      expect(runcmd[0]).toEqual(['set', '-e']);
+    });
+
+    it('lets curl take nothing in clear without one, by no redirect either', () => {
+      const { runcmd } = read(agentCloudConfig(ticket, packages));
+      expect(runcmd.find(([program]) => program === 'curl')!.join(' ')).toContain('--proto =https');
+    });
+
+    it('does the same over ssh', () => {
+      const script = installationScript({ ticket, agentPackage: addresses.agentPackage, program: '/opt/s/bin/s' });
+      const steps = script.split('\n').map((line) => /^ *'?(curl|sh|npm)'? /.exec(line)?.[1]);
+      expect(steps.filter((step) => step !== undefined)).toEqual(['curl', 'sh', 'npm']);
+      expect(script.startsWith('set -eu\n')).toBe(true);
+    });
   });
 
   it("is merged with the operator's own, of whatever kind", () => {
