@@ -95,11 +95,16 @@ const unusedStore = {
   status: () => Promise.reject(new Error('not used')),
 } as unknown as Store;
 
+function maasFinding({ ok, message, warning, fix }: ReturnType<typeof summaryOfMaasCheck>): Finding {
+  const limits = warning === undefined ? 'ok' : 'warn';
+  const said = warning === undefined ? message : `${message}; ${warning}`;
+  return { name: 'maas', state: ok ? limits : 'fail', message: said, ...given({ fix }) };
+}
+
 /** The whole check, as `maas check --direct` makes it. */
 async function maasOf(maas: () => MachineContext, { deploy }: Settings): Promise<Finding> {
   const needs = deploy.distro_series === undefined ? {} : { series: [deploy.distro_series] };
-  const { ok, ...summary } = summaryOfMaasCheck(await checkMaas(maas().client, needs));
-  return { name: 'maas', state: ok ? 'ok' : 'fail', ...summary };
+  return maasFinding(summaryOfMaasCheck(await checkMaas(maas().client, needs)));
 }
 
 async function searchAttributesOf(connection: Connection, namespace: string): Promise<Finding> {

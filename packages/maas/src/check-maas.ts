@@ -6,7 +6,7 @@ import { machineStatusName } from './status.ts';
 
 /** The result of one check. */
 interface MaasFinding {
-  readonly check: 'reachable' | 'api-key' | 'permissions' | 'machines' | 'images';
+  readonly check: 'encryption' | 'reachable' | 'api-key' | 'permissions' | 'machines' | 'images';
   readonly ok: boolean;
   /** `warning` when a site can be deployed even if this is not ok. */
   readonly severity: 'error' | 'warning';
@@ -66,6 +66,14 @@ export async function checkMaas(client: MaasClient, needs: MaasNeeds = {}, signa
     findings,
   });
 
+  if (!needs.onlyAccess && goesInClear(client.root))
+    findings.push({
+      check: 'encryption',
+      ok: false,
+      severity: 'warning',
+      message: `requests to ${new URL(client.root).origin} are not encrypted: whoever reads that network has the whole key and the user data of nodes`,
+      fix: 'set up TLS in MAAS (`maas config-tls enable`) or a proxy with TLS in front of it, and use its https:// address',
+    });
   const version = await attempt('reachable', () => client.version(signal));
   if (!version) return result({});
   pass('reachable', `MAAS ${version.version} answers at ${client.root}`);
@@ -139,6 +147,12 @@ export async function checkMaas(client: MaasClient, needs: MaasNeeds = {}, signa
       });
   }
   return result({ version, user, ...(listed ? { machines } : {}) });
+}
+
+/** Requests have the whole key. Within this machine no one else reads them. */
+function goesInClear(root: string): boolean {
+  const { protocol, hostname } = new URL(root);
+  return protocol === 'http:' && !/^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
 /** Enough to find a pool that the user has a right for, where machines are of few pools. */

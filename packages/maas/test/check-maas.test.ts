@@ -5,9 +5,13 @@ import { MaasClient } from '../src/client.ts';
 import { type HttpAnswer, TransportError } from '../src/transport.ts';
 import { testKey } from './rig/maas-process.ts';
 
-function check(answers: Record<string, Partial<HttpAnswer> | 'refused'>, series: readonly string[] = []) {
+function check(
+  answers: Record<string, Partial<HttpAnswer> | 'refused'>,
+  series: readonly string[] = [],
+  url = 'https://maas.test:5240',
+) {
   const client = new MaasClient({
-    url: 'http://maas.test:5240',
+    url,
     apiKey: testKey,
     transport: {
       close: () => Promise.resolve(),
@@ -63,7 +67,7 @@ describe('maas check', () => {
     const result = await check(ok);
     expect(result).toMatchObject({
       ok: true,
-      root: 'http://maas.test:5240/MAAS/api/2.0/',
+      root: 'https://maas.test:5240/MAAS/api/2.0/',
       version: { version: '3.6.5' },
       user: { username: 'admin', editsMachines: true },
       machines: [
@@ -113,6 +117,27 @@ describe('maas check', () => {
       message: expect.stringMatching(/^oper may not edit machines in MAAS: .*; MAAS has no image for noble/),
       fix: expect.stringMatching(/administrator.*; import the image/),
     });
+  });
+
+  it.each([
+    ['http://maas.test:5240', true],
+    ['http://10.0.0.2/MAAS', true],
+    ['http://127.evil.test:5240', true],
+    ['http://localhost.evil.test:5240', true],
+    ['http://[fd00::1]:5240', true],
+    ['https://maas.test', false],
+    ['http://127.0.0.1:5240', false],
+    ['http://127.1.2.3:5240', false],
+    ['http://localhost:5240', false],
+    ['http://[::1]:5240', false],
+  ])('warns of an address to which the key goes in clear: %s is one: %s', async (url, clear) => {
+    const all = [await check(ok, [], url), await check({ ...ok, 'version/': 'refused' }, [], url)];
+    for (const { findings } of all)
+      expect(findings.filter((one) => one.check === 'encryption')).toMatchObject(
+        clear ? [{ ok: false, severity: 'warning', fix: expect.any(String) }] : [],
+      );
+    expect(all[0]!.ok).toBe(true);
+    expect(summaryOfMaasCheck(all[0]!).warning !== undefined).toBe(clear);
   });
 
   it('a series that documents name and MAAS has no image of is an error', async () => {

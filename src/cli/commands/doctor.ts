@@ -82,7 +82,7 @@ async function systemFindings(session: Session): Promise<Finding[]> {
 interface ApiFindings {
   readonly finding: Finding;
   /** The API's checks of its dependencies. */
-  readonly checks: Health['checks'];
+  readonly checks: readonly (Health['checks'][number] & { readonly warning?: string })[];
 }
 
 async function apiFindings(session: Session): Promise<ApiFindings> {
@@ -124,12 +124,19 @@ async function maasAsApiSees(client: Awaited<ReturnType<Session['client']>>) {
  */
 function asApiSees(own: Finding, { checks }: ApiFindings): Finding {
   const seen = checks.find(({ name }) => name === own.name);
-  if (seen?.ok === false && (own.state === 'ok' || own.state === 'warn')) {
-    const fix = given({ fix: seen.fix });
-    return { name: own.name, state: 'fail', message: `${seen.message} (as the API sees it)`, ...fix };
+  if (seen === undefined) return own;
+  const { name } = own;
+  const { ok, message, warning } = seen;
+  const fix = given({ fix: seen.fix });
+  if (own.state === 'fail' || own.state === 'skip') {
+    if (!ok) return own;
+    const said = [message, ...(warning === undefined ? [] : [warning])].join('; ');
+    const state = warning === undefined ? 'ok' : 'warn';
+    return { name, state, message: `${said} (as the API sees it; from here: ${own.message})`, ...fix };
   }
-  if (!seen?.ok || (own.state !== 'fail' && own.state !== 'skip')) return own;
-  return { name: own.name, state: 'ok', message: `${seen.message} (as the API sees it; from here: ${own.message})` };
+  if (!ok) return { name, state: 'fail', message: `${message} (as the API sees it)`, ...fix };
+  if (own.state === 'warn' || warning === undefined) return own;
+  return { name, state: 'warn', message: `${warning} (as the API sees it)`, ...fix };
 }
 
 function doctorText(findings: readonly Finding[], paint: Paint): string {

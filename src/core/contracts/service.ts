@@ -54,7 +54,7 @@ export const maasCheckSchema = z
       .describe('Machines by state, most frequent first.'),
     findings: z.array(
       z.strictObject({
-        check: z.enum(['reachable', 'api-key', 'permissions', 'machines', 'images']),
+        check: z.enum(['encryption', 'reachable', 'api-key', 'permissions', 'machines', 'images']),
         ok: z.boolean(),
         severity: z.enum(['error', 'warning']),
         message: z.string(),

@@ -1,16 +1,47 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.ts';
 import { recordingTerminal } from './recording-terminal.ts';
 
+const env = {
+  SITEWRIGHT_STORE_URL: 'sqlite::memory:',
+  SITEWRIGHT_API: 'http://127.0.0.1:9',
+  SITEWRIGHT_TEMPORAL_ADDRESS: '127.0.0.1:9',
+};
+
 it('the doctor shows a warning with its fix', async () => {
-  const env = {
-    SITEWRIGHT_STORE_URL: 'sqlite::memory:',
-    SITEWRIGHT_API: 'http://127.0.0.1:9',
-    SITEWRIGHT_SOTRE_URL: 'x',
-  };
-  const terminal = recordingTerminal({ env: { ...env, SITEWRIGHT_TEMPORAL_ADDRESS: '127.0.0.1:9' } });
+  const terminal = recordingTerminal({ env: { ...env, SITEWRIGHT_SOTRE_URL: 'x' } });
   await runCli(['doctor'], terminal);
   expect(terminal.said.out).toMatch(
     /^warn {2}settings +.*SITEWRIGHT_SOTRE_URL.*\n +fix: See docs\/reference\/settings\.md/m,
   );
+});
+
+it('the doctor warns of a MAAS that works, and gets the key in clear', async () => {
+  const answers: Record<string, string> = {
+    'version/': '{"version": "3.6.5", "capabilities": []}',
+    'users/': '{"username": "admin", "is_superuser": true}',
+    'boot-resources/': '[{"id": 1, "name": "ubuntu/jammy", "architecture": "amd64/ga-22.04"}]',
+  };
+  const maas = createServer(({ url = '' }, response) =>
+    response.end(answers[/\/api\/2\.0\/([^?]*)/.exec(url)?.[1] ?? ''] ?? '[]'),
+  );
+  await new Promise<void>((done) => maas.listen(0, '127.0.0.1', done));
+  try {
+    const { port } = maas.address() as AddressInfo;
+    const stateAt = async (host: string) => {
+      const url = `http://${host}:${port}/MAAS`;
+      const terminal = recordingTerminal({ env: { ...env, SITEWRIGHT_MAAS_URL: url, SITEWRIGHT_MAAS_KEY: 'a:b:c' } });
+      await runCli(['doctor', '--format', 'json'], terminal);
+      const findings = JSON.parse(terminal.said.out) as { name: string; state: string; fix?: string }[];
+      return findings.find(({ name }) => name === 'maas');
+    };
+    expect(await stateAt('127.0.0.1')).toMatchObject({ state: 'ok' });
+    // An address of this machine by another name.
+    expect(await stateAt('0.0.0.0')).toMatchObject({ state: 'warn', fix: expect.stringContaining('https') });
+  } finally {
+    maas.closeAllConnections();
+    maas.close();
+  }
 });
