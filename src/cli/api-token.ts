@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { isPrivate } from '../platform/secrets/is-private.ts';
+import { whyNotPrivate } from '../platform/secrets/why-not-private.ts';
 import type { GlobalFlags } from './api-address.ts';
 import { usageError } from './problem.ts';
 import { readInput } from './read-input.ts';
@@ -21,11 +21,8 @@ export async function apiToken(
   const file = resolve(cwd, flags.tokenFile);
   // Its reader says why it cannot be read.
   const state = await stat(file).catch(() => undefined);
-  if (state !== undefined && process.platform !== 'win32' && !isPrivate(state))
-    throw usageError(
-      `${file} can be read by other users (mode ${(state.mode & 0o777).toString(8)})`,
-      `chmod 600 ${file}`,
-    );
+  const why = state && whyNotPrivate(file, state);
+  if (why !== undefined) throw usageError(`${file} ${why.what}`, why.fix);
   const text = await readInput(file, { hint: 'Put the token in it, mode 600.' });
   return checkedToken(text.trim(), file);
 }

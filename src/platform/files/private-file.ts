@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SetupError } from '../../core/problems/refusal.ts';
-import { isPrivate } from '../secrets/is-private.ts';
+import { whyNotPrivate } from '../secrets/why-not-private.ts';
 import { createDurably, replaceDurably } from './durable-file.ts';
 
 /** A problem with a file of secrets, such as wrong permissions. */
@@ -16,16 +16,14 @@ export class PrivateFileError extends SetupError {
 /**
  * Reads a file that only its owner may read; undefined if it does not exist.
  *
- * @throws PrivateFileError with a message for operators if it is a link, not a file, or readable by others
+ * @throws PrivateFileError with a message for operators if it is a link, not a file, or not private
  */
 export function readPrivate(path: string): string | undefined {
   try {
     const state = lstatSync(path);
     if (!state.isFile()) throw new PrivateFileError(`${path} is not a regular file`);
-    if (!isPrivate(state)) {
-      const mode = (state.mode & 0o777).toString(8);
-      throw new PrivateFileError(`${path} may be read by others (mode ${mode}): chmod 600 ${path}`);
-    }
+    const why = whyNotPrivate(path, state);
+    if (why !== undefined) throw new PrivateFileError(`${path} ${why.what}: ${why.fix}`);
     return readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

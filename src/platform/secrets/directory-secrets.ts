@@ -1,14 +1,14 @@
 import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { isPrivate } from './is-private.ts';
 import { isSecretReference, type SecretAnswer, type SecretProvider } from './secret-provider.ts';
+import { whyNotPrivate } from './why-not-private.ts';
 
 const LARGEST = 1024 * 1024;
 
 /**
- * Secrets as files in a folder: `db/password` is the file with that path. Each must be a regular file that we own and
- * only we may read (mode 600), and no folder of its path may be a link. Strips one line feed at the end.
+ * Secrets as files in a folder: `db/password` is the file with that path. Each must be a regular file that
+ * `whyNotPrivate` finds private (mode 600), and no folder of its path may be a link. Strips one line feed at the end.
  */
 export function directorySecrets(folder: string): SecretProvider {
   const root = resolve(folder);
@@ -44,10 +44,8 @@ async function readSecretFile(path: string): Promise<SecretAnswer> {
     try {
       const state = await file.stat();
       if (!state.isFile()) return unusable(`${path} is not a regular file`);
-      if (!isPrivate(state)) {
-        const mode = (state.mode & 0o777).toString(8);
-        return unusable(`${path} may be read by others (mode ${mode}): chmod 600 ${path}`);
-      }
+      const why = whyNotPrivate(path, state);
+      if (why !== undefined) return unusable(`${path} ${why.what}: ${why.fix}`);
       if (state.size > LARGEST) return unusable(`${path} is larger than ${LARGEST} bytes`);
       return { kind: 'found', value: (await file.readFile('utf8')).replace(/\r?\n$/, '') };
     } finally {

@@ -11,7 +11,7 @@ import {
   type SchemaWords,
   type YamlDocument,
 } from '../../documents/index.ts';
-import { isPrivate } from '../secrets/is-private.ts';
+import { whyNotPrivate } from '../secrets/why-not-private.ts';
 import { whyOfOthers } from './own-settings-file.ts';
 import {
   OTHER_VARIABLES,
@@ -359,14 +359,7 @@ function isBeside(file: string, path: unknown): boolean {
 
 function secretFileProblem(path: string, what: string): { what: string; fix: string } | undefined {
   try {
-    const state = statSync(path);
-    if (process.platform !== 'win32' && !isPrivate(state)) {
-      return {
-        what: `can be read by other users (mode ${(state.mode & 0o777).toString(8)})`,
-        fix: `chmod 600 ${path}`,
-      };
-    }
-    return undefined;
+    return whyNotPrivate(path, statSync(path));
   } catch {
     return { what: 'cannot be read', fix: `Create it with mode 600 and only ${what} in it.` };
   }
