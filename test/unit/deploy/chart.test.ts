@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { CHART_SCHEMA, chartSchema, SET_BY_CHART } from '../../../scripts/chart-schema.ts';
 import { loadSettings } from '../../../src/platform/settings/load-settings.ts';
 import { type Settings, settingDefinitions } from '../../../src/platform/settings/settings.ts';
+import { MOST_MEGABYTES, rehearsalMegabytes } from '../../../worker/parts/rehearsals.ts';
 import {
   CHART,
   hasHelm,
@@ -355,5 +356,28 @@ describe.skipIf(!hasHelm)('the Helm chart, by helm and Kubernetes’ schemas', (
       (error: Error) => error.message,
     );
     for (const text of expected) expect(refusal).toContain(text);
+  });
+});
+
+describe('a rehearsal, which a viewer may ask for', () => {
+  const values = load(readFileSync(join(CHART, 'values.yaml'), 'utf8')) as {
+    readonly api: { readonly resources: { readonly limits: { readonly memory: string } } };
+  };
+
+  it('has all its memory within the limit that the chart gives the API, and leaves it enough to answer', () => {
+    const gibibytes = Number(/^(\d+)Gi$/.exec(values.api.resources.limits.memory)?.[1]);
+    const megabytes = rehearsalMegabytes(gibibytes * 1024 ** 3);
+    expect(megabytes).toBe(MOST_MEGABYTES);
+    expect(gibibytes * 1024 - megabytes).toBeGreaterThanOrEqual(512);
+  });
+
+  it.each([0.5, 1, 1.5])('has less where an operator gives the API %d GiB', (gibibytes) => {
+    const megabytes = rehearsalMegabytes(gibibytes * 1024 ** 3);
+    expect(megabytes).toBeGreaterThan(0);
+    expect(megabytes).toBeLessThanOrEqual(gibibytes * 1024 * 0.7);
+  });
+
+  it.each([undefined, 0, 2 ** 64])('has all of it on a machine without a limit: %s', (limit) => {
+    expect(rehearsalMegabytes(limit)).toBe(MOST_MEGABYTES);
   });
 });
