@@ -1,19 +1,29 @@
 import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import type { GraphTask, Preparation } from '../graph/index.ts';
+import { isFormat1 } from './plugin-tasks.ts';
 import type { ClusterSources, NodeFiles } from './sources.ts';
 
-/** Folder of a package's scripts on nodes: its name and the first two numbers of its version, as in Fuel. */
-export const pluginFolder = ({ name, version }: { readonly name: string; readonly version: string }): string =>
-  `/etc/fuel/plugins/${name}-${series(version)}/`;
+/** A package, or a release that was made by hand. */
+interface PackageNames {
+  readonly name: string;
+  readonly version: string;
+  /** Its format. */
+  readonly packageVersion?: string;
+}
 
-const series = (version: string): string => version.split('.').slice(0, 2).join('.');
+/** Folder of a package's scripts on nodes. */
+export const pluginFolder = (pack: PackageNames): string => `/etc/fuel/plugins/${nameOnNodes(pack)}/`;
+
+/** As in Fuel: its name and the first two numbers of its version, for packages of format 1 the whole version. */
+const nameOnNodes = ({ name, version, packageVersion }: PackageNames): string =>
+  `${name}-${isFormat1(packageVersion) ? version : version.split('.').slice(0, 2).join('.')}`;
 
 /** Where the repositories of packages are on nodes. */
 const REPOSITORIES = '/var/lib/sitewright/repositories';
 
 /** The folders for nodes in a stored record of a release or plugin; undefined if its package has none. */
-export function nodeFilesOf(record: unknown, pack: { readonly name: string; readonly version: string }) {
+export function nodeFilesOf(record: unknown, pack: PackageNames) {
   const stored = isMapping(record) && isMapping(record.node_files) ? record.node_files : {};
   const folder = (name: string): NodeFiles['scripts'] => {
     const one = stored[name];
@@ -23,7 +33,7 @@ export function nodeFilesOf(record: unknown, pack: { readonly name: string; read
   };
   const [scripts, repository] = [folder('scripts'), folder('repository')];
   if (scripts === undefined && repository === undefined) return undefined;
-  return { package: `${pack.name}-${series(pack.version)}`, folder: pluginFolder(pack), scripts, repository };
+  return { package: nameOnNodes(pack), folder: pluginFolder(pack), scripts, repository };
 }
 
 /**

@@ -140,7 +140,9 @@ export function planCluster(
     selectedTasks: request.tasks ?? [],
     ...given({ refreshedBy: request.refreshed_by }),
     subgraphs: request.subgraphs ?? [],
-    legacyPluginTasks: sources.plugins.flatMap(({ legacyTasks }) => legacyTasks),
+    legacyPluginTasks: sources.plugins.flatMap(({ name: owner, path, legacyTasks }) =>
+      legacyTasks.map((task, at) => ({ task, at: ['plugins', owner, 'tasks.yaml', at], owner, ...given({ path }) })),
+    ),
     anyChoices: choicesOf(sources.cluster.anyChoices),
     preparations: packagePreparations(sources),
     factsHint: `Give them: sitewright cluster facts ${sources.cluster.id} --upload FILE.`,

@@ -17,6 +17,7 @@ import { mergeOver } from './merge-over.ts';
 import { type NodeDefaults, nodeDefaults, partsOfNode, withInterfaceDefaults } from './node-defaults.ts';
 import { nodeFilesOf, pluginFolder } from './package-preparations.ts';
 import { fittingRecord, type PluginTarget } from './plugin-fit.ts';
+import { stageTasksOf } from './plugin-tasks.ts';
 import { usesTagsEngine } from './settings.ts';
 import type { ClusterNode, ClusterSources, NodeFiles, PluginFacts, StoredLayer } from './sources.ts';
 import { allRoles, catalogueOfCluster, roleTagChanges, tagsAfter, tagsOfRoles } from './tags/index.ts';
@@ -178,7 +179,6 @@ function pluginFacts(plugin: PluginRecord, tags: readonly TagRecord[], target: P
     const value = plugin.metadata[name];
     return isMapping(value) ? value : {};
   };
-  const { tasks } = plugin.metadata;
   return {
     id: plugin.id,
     name: plugin.name,
@@ -186,7 +186,7 @@ function pluginFacts(plugin: PluginRecord, tags: readonly TagRecord[], target: P
     ...filesOf(nodeFilesOf(fittingRecord(plugin, target), plugin)),
     roles: part('roles_metadata'),
     tags: { ...part('tags_metadata'), ...tagsOwnedBy(tags, 'plugin', plugin.id) },
-    legacyTasks: Array.isArray(tasks) ? tasks.filter(isMapping) : [],
+    legacyTasks: stageTasksOf(plugin),
     ...networkRolesOf(plugin.metadata),
   };
 }

@@ -23,7 +23,7 @@ import { NodeResolver, type TaggedNode } from './placing/node-resolver.ts';
 import { type Placement, placeTasks } from './placing/place-tasks.ts';
 import type { DroppedDependency, Plan, TaskInstance } from './plan.ts';
 import { type GraphProblem, GraphProblemError, Problems } from './problem.ts';
-import { adaptLegacyTasks } from './tasks/adapt-legacy.ts';
+import { adaptLegacyTasks, type StageTask } from './tasks/adapt-legacy.ts';
 import type { MergedTask, Preparation } from './tasks/merge-layers.ts';
 import { namePattern, reportSlowPatterns } from './tasks/name-pattern.ts';
 import { withStrategy } from './tasks/strategy.ts';
@@ -42,8 +42,8 @@ export interface PlanInput {
   /** Values for names in fields that are not in the state, such as MASTER_IP. */
   readonly formatter?: FormatValues;
   readonly subgraphs?: readonly Subgraph[];
-  /** Tasks of plugins from before graphs, ordered by `stage`; used when old tasks are adapted. */
-  readonly legacyPluginTasks?: readonly Readonly<Record<string, unknown>>[];
+  /** Used when old tasks are adapted. */
+  readonly legacyPluginTasks?: readonly StageTask[];
   /** Earlier choices of `policy: any`; repeated where they are still candidates. */
   readonly anyChoices?: readonly EarlierChoice[];
   readonly preparations?: readonly Preparation[];

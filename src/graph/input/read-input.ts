@@ -41,7 +41,9 @@ export function readPlanInput(value: unknown): ReadInput {
   const selectedTasks = reader.texts(fields.selected_tasks, ['selected_tasks']);
   const subgraphs = reader.subgraphs(fields.subgraphs);
   const anyChoices = reader.anyChoices(fields.any_choices);
-  const legacyPluginTasks = reader.mappings(fields.legacy_plugin_tasks, ['legacy_plugin_tasks']);
+  const legacyPluginTasks = reader
+    .mappings(fields.legacy_plugin_tasks, ['legacy_plugin_tasks'])
+    .map((task, at) => ({ task, at: ['legacy_plugin_tasks', at] }));
   if (problems.hasErrors || state === undefined) return { ok: false, problems: problems.all() };
   const input = {
     tasks,

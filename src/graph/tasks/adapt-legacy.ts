@@ -1,6 +1,9 @@
+import { given } from '../../core/data/given.ts';
+import type { ValuePath } from '../../core/data/plain-value.ts';
 import type { NodeResolver } from '../placing/node-resolver.ts';
 import type { Problems } from '../problem.ts';
 import type { MergedTask } from './merge-layers.ts';
+import { inOwnersFolder } from './owner-folder.ts';
 import type { Fields, GraphTask } from './task.ts';
 import { type DefinitionGraph, reachable, taskGraph } from './task-graph.ts';
 
@@ -32,6 +35,15 @@ const start = (name: string): string => `${name}_start`;
 const end = (name: string): string => `${name}_end`;
 const rolesOf = (task: GraphTask | Fields): unknown => task.roles ?? task.groups;
 
+/** A task of a plugin from before graphs, ordered by its `stage`. */
+export interface StageTask {
+  readonly task: Fields;
+  readonly at: ValuePath;
+  /** The plugin, and the folder of its files on the nodes, where the task runs. */
+  readonly owner?: string;
+  readonly path?: string;
+}
+
 /**
  * Adapts tasks without dependencies between nodes to a graph that has them: each group becomes a pair of brackets,
  * `NAME_start` and `NAME_end`, with the group's order between nodes; an old task goes between the brackets of
@@ -40,7 +52,7 @@ const rolesOf = (task: GraphTask | Fields): unknown => task.roles ?? task.groups
  */
 export function adaptLegacyTasks(
   tasks: readonly MergedTask[],
-  pluginTasks: readonly Fields[],
+  pluginTasks: readonly StageTask[],
   resolver: NodeResolver,
   problems: Problems,
 ): MergedTask[] {
@@ -124,17 +136,18 @@ function brackets(
   });
 }
 
-function chains(pluginTasks: readonly Fields[], tasks: readonly MergedTask[], problems: Problems): MergedTask[] {
+function chains(pluginTasks: readonly StageTask[], tasks: readonly MergedTask[], problems: Problems): MergedTask[] {
   const successors = (name: string): string[] => {
     const stages = tasks.filter(({ task }) => task.type === 'stage').map(({ task }) => task);
     const graph = taskGraph(stages);
     return graph.hasNode(name) ? graph.outNeighbors(name) : [];
   };
   const sorted = pluginTasks
-    .flatMap((task, at) => {
+    .flatMap((one) => {
+      const { task, at } = one;
       if (typeof task.stage !== 'string') {
         problems.error(
-          ['legacy_plugin_tasks', at, 'stage'],
+          [...at, 'stage'],
           'graph.no-stage',
           'the task has no stage',
           'Write stage: post_deployment, or post_deployment/100.',
@@ -142,7 +155,7 @@ function chains(pluginTasks: readonly Fields[], tasks: readonly MergedTask[], pr
         return [];
       }
       const [stage, ...rest] = task.stage.split('/');
-      return [{ task, at, stage: stage!, priority: Number(rest.at(-1) ?? 0) || 0 }];
+      return [{ ...one, stage: stage!, priority: Number(rest.at(-1) ?? 0) || 0 }];
     })
     .sort((a, b) => (a.stage < b.stage ? -1 : a.stage > b.stage ? 1 : a.priority - b.priority));
   const out: MergedTask[] = [];
@@ -168,7 +181,13 @@ function chains(pluginTasks: readonly Fields[], tasks: readonly MergedTask[], pr
       parameters,
       condition,
     };
-    out.push({ task, at: ['legacy_plugin_tasks', one.at], layer: 'plugins', replaces: [] });
+    out.push({
+      ...inOwnersFolder(task, one.path),
+      at: one.at,
+      layer: 'plugins',
+      ...given({ owner: one.owner }),
+      replaces: [],
+    });
     depends = [{ name: id, role: roles }];
     number += 1;
   }

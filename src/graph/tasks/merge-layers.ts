@@ -1,7 +1,7 @@
 import { given } from '../../core/data/given.ts';
-import { isMapping, setKey, type ValuePath } from '../../core/data/plain-value.ts';
-import { isExpression } from '../fields/template.ts';
+import { isMapping, type ValuePath } from '../../core/data/plain-value.ts';
 import { GraphProblemError } from '../problem.ts';
+import { inOwnersFolder, type TaskInFolder } from './owner-folder.ts';
 import type { Fields, GraphTask } from './task.ts';
 
 /** The layer of a task: the more specific one wins. */
@@ -27,13 +27,11 @@ export interface PlacedInInput {
   readonly at: ValuePath;
 }
 
-export interface MergedTask extends PlacedInInput {
+export interface MergedTask extends PlacedInInput, Pick<TaskInFolder, 'folder'> {
   readonly layer: LayerName;
   readonly owner?: string;
   /** Layers whose task of the same id this one replaces entirely. */
   readonly replaces: readonly LayerName[];
-  /** Of a task of a plugin whose parameters are one expression: the `cwd` that its value gets. */
-  readonly folder?: string;
   /** Of a `Preparation`. */
   readonly prepares?: true;
 }
@@ -71,15 +69,8 @@ export function mergeLayers(
         if (above !== undefined) above.replaces.push(name);
         else {
           const owner = given({ owner: layer.owner });
-          const folder = layer.path !== undefined && isExpression(task.parameters) ? { folder: layer.path } : {};
-          merged.set(task.id, {
-            task: withOwnersDefaults(task, layer),
-            at,
-            layer: name,
-            ...owner,
-            ...folder,
-            replaces: [],
-          });
+          const placed = inOwnersFolder(withOwnersTolerance(task, layer), layer.path);
+          merged.set(task.id, { ...placed, at, layer: name, ...owner, replaces: [] });
         }
       }
     }
@@ -108,17 +99,8 @@ function sameId(
   );
 }
 
-function withOwnersDefaults(task: GraphTask, layer: Layer): GraphTask {
-  const added: Record<string, unknown> = {};
-  const { parameters } = task;
-  const filled = isMapping(parameters) && Object.keys(parameters).length > 0 && !isExpression(parameters);
-  if (layer.path !== undefined && filled && !('cwd' in parameters)) {
-    const withCwd: Record<string, unknown> = {};
-    for (const [key, value] of Object.entries(parameters)) setKey(withCwd, key, value);
-    added.parameters = { ...withCwd, cwd: layer.path };
-  }
-  const role = layer.roles !== undefined && Object.hasOwn(layer.roles, task.id) ? layer.roles[task.id] : undefined;
-  if (task.type === 'group' && isMapping(role) && 'fault_tolerance' in role)
-    added.fault_tolerance = role.fault_tolerance;
-  return Object.keys(added).length === 0 ? task : { ...task, ...added };
+function withOwnersTolerance(task: GraphTask, { roles }: Layer): GraphTask {
+  const role = roles !== undefined && Object.hasOwn(roles, task.id) ? roles[task.id] : undefined;
+  if (task.type !== 'group' || !isMapping(role) || !('fault_tolerance' in role)) return task;
+  return { ...task, fault_tolerance: role.fault_tolerance };
 }

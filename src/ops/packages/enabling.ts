@@ -1,3 +1,4 @@
+import { stageTasksOf } from '../../clusters/plugin-tasks.ts';
 import { settingSwitch } from '../../clusters/settings.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { onlyOrders } from '../../core/task-types/index.ts';
@@ -48,8 +49,8 @@ export async function problemsOfEnabling(
 const taskNames = (graphs: readonly StoredGraph[]): PluginParts['tasks'] =>
   Object.fromEntries(graphs.map(({ type, tasks }) => [type ?? '', tasks.map(({ id }) => id)]));
 
-function hasLegacyTasks({ metadata }: PluginRecord, graphs: readonly StoredGraph[]): boolean {
-  if (Array.isArray(metadata.tasks) && metadata.tasks.length > 0) return true;
+function hasLegacyTasks(plugin: PluginRecord, graphs: readonly StoredGraph[]): boolean {
+  if (stageTasksOf(plugin).length > 0) return true;
   return graphs.some(({ tasks }) =>
     tasks.some(({ type, version }) => !onlyOrders(type) && compareVersions(String(version ?? '1.0.0'), '2.0.0') < 0),
   );
