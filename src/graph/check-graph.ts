@@ -1,47 +1,28 @@
+import { DirectedGraph } from 'graphology';
 import { isMapping, type ValuePath } from '../core/data/plain-value.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
 import { cycleText } from './linking/find-cycles.ts';
 import { cyclesIn, firstCycles } from './linking/graph-cycles.ts';
 import { type GraphProblem, Problems } from './problem.ts';
+import { Meetings } from './tasks/meeting.ts';
 import type { MergedTask, PlacedInInput } from './tasks/merge-layers.ts';
-import { reportSlowPatterns } from './tasks/name-pattern.ts';
-import type { GraphTask } from './tasks/task.ts';
-import { taskGraph } from './tasks/task-graph.ts';
+import { isRegex, namePattern, reportSlowPatterns } from './tasks/name-pattern.ts';
+import { type DefinitionGraph, taskGraph } from './tasks/task-graph.ts';
 
 /**
- * Checks a merged graph without nodes: tasks that wait for each other on one node are an error,
- * undefined names a warning. The shape of the tasks was checked when they were read.
+ * Checks a merged graph without nodes: tasks that wait for each other are an error where any node with one has all of
+ * them, and a warning where the nodes decide; undefined names, and dependencies that have no effect, are warnings. The
+ * shape of the tasks was checked when they were read.
  */
 export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[] {
   const problems = new Problems();
-  const graph = taskGraph(tasks.map(({ task }) => task));
-  const byName = new Map(tasks.map((one) => [one.task.id, one]));
-  const inGroups = listedBy(tasks);
-  const together = function* () {
-    for (const names of cyclesIn(graph)) if (!areNeverTogether(names, byName, inGroups)) yield names;
-  };
-  for (const path of firstCycles(together())) {
-    const [before, after] = [path[0]!, path[1] ?? path[0]!];
-    problems.error(
-      placeOfDependency(byName, before, after),
-      'graph.cycle',
-      cycleText(path),
-      'Each task must end before the next starts: remove one of these dependencies.',
-    );
-  }
-  const groups = tasks.filter(({ task }) => task.type === 'group');
-  const listedInGroup = listedBy(groups);
-  graph.forEachNode((name, { task }) => {
-    if (task !== undefined) return;
-    const users = [...graph.inNeighbors(name), ...graph.outNeighbors(name)].filter((one) => byName.has(one));
-    problems.warning(
-      placeOfDependency(byName, name, users[0] ?? ''),
-      'graph.unknown-dependency',
-      `no task is named '${name}'; referenced by ${users.slice(0, 3).join(', ')}`,
-      listedInGroup.has(name)
-        ? 'Correct the name, or remove it from the group: no run of the graph can be planned unless another layer defines the task.'
-        : 'Correct the name; the dependency has no effect.',
-    );
-  });
+  const graph = taskGraph(
+    tasks.map(({ task }) => task),
+    { cross: true },
+  );
+  const places = new Map(tasks.map((one) => [one.task.id, one]));
+  checkCycles(graph, tasks, places, problems);
+  warnOfUnknownNames(graph, places, problems);
   for (const { task, at } of tasks) reportSlowPatterns(task, at, problems);
   if (graph.getAttribute('tooManyPatterns')) {
     problems.error(
@@ -55,44 +36,113 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
   return problems.all();
 }
 
-/** Entries of these tasks' lists of tasks. */
-const listedBy = (tasks: readonly MergedTask[]): ReadonlySet<unknown> =>
-  new Set(tasks.flatMap(({ task }) => (Array.isArray(task.tasks) ? (task.tasks as readonly unknown[]) : [])));
+type Places = ReadonlyMap<string, PlacedInInput>;
 
-/**
- * Whether no node has all these tasks: one is for the primary node of a tag only, another for its other nodes only. Tasks
- * wait for each other on one node; whether they do is seen when they are placed.
- */
-function areNeverTogether(
-  names: readonly string[],
-  tasks: ReadonlyMap<string, PlacedInInput>,
-  inGroups: ReadonlySet<unknown>,
-): boolean {
-  const only = new Set(
-    names.flatMap((name) => {
-      // Its groups add it to their own nodes.
-      const places = inGroups.has(name) ? [] : placesOf(tasks.get(name)?.task, tasks);
-      return places.length === 1 ? places : [];
-    }),
-  );
-  return [...only].some((tag) => only.has(`primary-${tag}`));
+function checkCycles(graph: DefinitionGraph, tasks: readonly MergedTask[], places: Places, problems: Problems): void {
+  const meetings = new Meetings(tasks);
+  const certain: (readonly string[])[] = [];
+  const possible: (readonly string[])[] = [];
+  for (const names of cyclesIn(withoutGroups(graph))) {
+    const meeting = meetings.of(names);
+    if (meeting === 'always') certain.push(names);
+    else if (meeting === 'perhaps') possible.push(names);
+  }
+  const at = (path: readonly string[]) => placeOfDependency(places, path[0]!, path[1] ?? path[0]!);
+  for (const path of firstCycles(certain)) {
+    const hint = 'Each task must end before the next starts: remove one of these dependencies.';
+    problems.error(at(path), 'graph.cycle', cycleText(path), hint);
+  }
+  for (const path of firstCycles(possible)) {
+    const message = `on a node that has all of them, ${cycleText(path)}`;
+    const hint =
+      'A plan with such a node is refused: remove one of these dependencies, or keep the tasks on different nodes.';
+    problems.warning(at(path), 'graph.possible-cycle', message, hint);
+  }
+  warnOfGroups(graph, places, problems);
 }
 
-/** Tags or roles of a task, or those of its groups. */
-function placesOf(task: GraphTask | undefined, tasks: ReadonlyMap<string, PlacedInInput>): readonly unknown[] {
-  const own = [task?.tags, task?.roles].find((names) => Array.isArray(names) && names.length > 0);
-  if (Array.isArray(own)) return own;
-  const groups = Array.isArray(task?.groups) ? task.groups : [];
-  return groups.flatMap((group) => {
-    const { tags, roles } = tasks.get(String(group))?.task ?? {};
-    const names = [tags, roles].find((some) => Array.isArray(some) && some.length > 0);
-    // A group that is not here is placed by its name.
-    return Array.isArray(names) ? names : [group];
+const isGroup = (graph: DefinitionGraph, name: string): boolean =>
+  graph.getNodeAttribute(name, 'task')?.type === 'group';
+
+/** What waits on one node: groups never run, so nothing waits for them or through them. */
+function withoutGroups(graph: DefinitionGraph): DirectedGraph {
+  const waits = new DirectedGraph();
+  graph.forEachNode((name) => {
+    if (!isGroup(graph, name)) waits.addNode(name);
+  });
+  graph.forEachEdge((_, { kind }, from, to) => {
+    if (kind === 'near' && waits.hasNode(from) && waits.hasNode(to)) waits.addEdge(from, to);
+  });
+  return waits;
+}
+
+/** Between groups, and between groups and stages, dependencies order tasks from before dependencies between nodes. */
+function warnOfGroups(graph: DefinitionGraph, places: Places, problems: Problems): void {
+  const isTask = (name: string): boolean => {
+    const type = graph.getNodeAttribute(name, 'task')?.type;
+    return type !== undefined && type !== 'group' && type !== 'stage';
+  };
+  graph.forEachNode((group) => {
+    if (!isGroup(graph, group)) return;
+    const edges = graph.edges(group).filter((edge) => graph.getEdgeAttribute(edge, 'kind') !== 'group');
+    const users = [...new Set(edges.map((edge) => graph.opposite(group, edge)).filter(isTask))];
+    if (users.length === 0) return;
+    problems.warning(
+      placeOfDependency(places, group, users[0]!),
+      'graph.group-dependency',
+      `'${group}' is a group, which never runs: its order with ${someOf(users)} has no effect`,
+      'Name the tasks of the group instead.',
+    );
   });
 }
 
+/** Unknown names of one graph that are compared with all known ones. */
+const MAX_SUGGESTIONS = 20;
+
+/** Names that no task has, at the first task with a place that refers to them. */
+export function warnOfUnknownNames(
+  graph: DefinitionGraph,
+  places: Places,
+  problems: Problems,
+  elsewhere?: ReadonlySet<string>,
+): void {
+  const names = graph.filterNodes((_, { task }) => task !== undefined);
+  const inGroups = new Set(
+    [...places.values()].flatMap(({ task }) =>
+      task.type === 'group' && Array.isArray(task.tasks) ? (task.tasks as readonly unknown[]) : [],
+    ),
+  );
+  let suggestions = MAX_SUGGESTIONS;
+  graph.forEachNode((name, { task }) => {
+    // A pattern that cannot be read has its own problem.
+    if (task !== undefined || elsewhere?.has(name) || (isRegex(name) && !isReadable(name))) return;
+    // `groups` assigns tasks by name, whether or not tasks of these names exist.
+    const edges = graph
+      .edges(name)
+      .filter((edge) => graph.target(edge) !== name || graph.getEdgeAttribute(edge, 'kind') !== 'group');
+    const users = edges.map((edge) => graph.opposite(name, edge)).filter((one) => places.has(one));
+    if (users.length === 0) return;
+    const verb = isRegex(name) ? 'matches' : 'is named';
+    const meant = suggestions-- > 0 ? didYouMean(name, names) : undefined;
+    const effect = inGroups.has(name)
+      ? 'Correct the name, or remove it from the group: no run of the graph can be planned unless another layer defines the task.'
+      : 'Correct the name; the dependency has no effect.';
+    problems.warning(
+      placeOfDependency(places, name, users[0]!),
+      'graph.unknown-dependency',
+      `no task ${verb} '${name}'; referenced by ${someOf(users)}`,
+      meant ?? effect,
+    );
+  });
+}
+
+const isReadable = (pattern: string): boolean => new Problems().attempt([], () => namePattern(pattern)) !== undefined;
+
+const someOf = (names: readonly string[]): string =>
+  `${names.slice(0, 3).join(', ')}${names.length > 3 ? ` and ${names.length - 3} more` : ''}`;
+
 /** Where one of two tasks names the other in a field that orders them; the place of that task if a pattern means it. */
-export function placeOfDependency(tasks: ReadonlyMap<string, PlacedInInput>, one: string, other: string): ValuePath {
+function placeOfDependency(tasks: Places, one: string, other: string): ValuePath {
   for (const [user, name] of [
     [other, one],
     [one, other],

@@ -2,11 +2,10 @@ import { isMapping, type ValuePath } from '../core/data/plain-value.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import { NODE_STATUSES } from '../core/words.ts';
 import { syntaxProblem } from '../documents/expression-syntax.ts';
-import { checkGraph, placeOfDependency, warnOfRoles } from './check-graph.ts';
+import { checkGraph, warnOfRoles, warnOfUnknownNames } from './check-graph.ts';
 import { type GraphProblem, Problems } from './problem.ts';
 import { checkTask, isNamed } from './tasks/check-task.ts';
 import type { MergedTask } from './tasks/merge-layers.ts';
-import { namePattern } from './tasks/name-pattern.ts';
 import { type GraphTask, normaliseTask } from './tasks/task.ts';
 import { taskGraph } from './tasks/task-graph.ts';
 
@@ -260,9 +259,6 @@ function refuseDuplicates(placed: readonly PlacedTask[], at: ValuePath, problems
   );
 }
 
-/** Unknown names of one graph that are compared with all known ones. */
-const MAX_SUGGESTIONS = 20;
-
 /** Cycles that the upload creates, and undefined names in it. */
 function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundings, problems: Problems): void {
   const own = new Set(placed.map(({ task }) => task.id));
@@ -280,31 +276,14 @@ function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundin
     if (!before.has(problem.message)) problems.add(problem);
   }
   const places = new Map(placed.map((one) => [one.task.id, one]));
-  const kindOf = (edge: string) => graph.getEdgeAttribute(edge, 'kind');
-  const names = graph.filterNodes((_, { task }) => task !== undefined);
-  let suggestions = MAX_SUGGESTIONS;
-  graph.forEachNode((name, { task }) => {
-    // A pattern that cannot be read has its own problem.
-    if (task !== undefined || surroundings.known?.has(name) || (isPattern(name) && !isReadable(name))) return;
-    // `groups` assigns tasks by name, whether or not tasks of these names exist.
-    const edges = graph.edges(name).filter((edge) => graph.target(edge) !== name || kindOf(edge) !== 'group');
-    const users = edges.map((edge) => graph.opposite(name, edge)).filter((one) => places.has(one));
-    if (users.length === 0) return;
-    const more = users.length > 3 ? ` and ${users.length - 3} more` : '';
-    const verb = isPattern(name) ? 'matches' : 'is named';
-    const message = `no task ${verb} '${name}'; referenced by ${users.slice(0, 3).join(', ')}${more}`;
-    const meant = suggestions-- > 0 ? didYouMean(name, names) : undefined;
-    const hint = meant ?? 'Correct the name; the dependency has no effect.';
-    problems.warning(placeOfDependency(places, name, users[0]!), 'graph.unknown-dependency', message, hint);
-  });
+  warnOfUnknownNames(graph, places, problems, surroundings.known);
 }
 
-const isReadable = (pattern: string): boolean => new Problems().attempt([], () => namePattern(pattern)) !== undefined;
-
-const isPattern = (name: string): boolean => name.length > 1 && name.startsWith('/') && name.endsWith('/');
-
+/** All but what the upload checks itself, for its own tasks only. */
 const cyclesOf = (tasks: readonly MergedTask[]): GraphProblem[] =>
-  checkGraph(tasks).filter(({ severity }) => severity === 'error');
+  checkGraph(tasks).filter(({ severity, code }) => severity === 'error' || ORDER_WARNINGS.includes(code));
+
+const ORDER_WARNINGS: readonly string[] = ['graph.possible-cycle', 'graph.group-dependency'];
 
 type Mapping = Readonly<Record<string, unknown>>;
 

@@ -12,7 +12,7 @@
  * schedulerGraph(planned.plan);                           // for the scheduler
  * ```
  */
-export { checkGraph, placeOfDependency, warnOfRoles } from './check-graph.ts';
+export { checkGraph } from './check-graph.ts';
 export { digestOf } from './digest.ts';
 export type { ClusterState, OldStates } from './fields/state.ts';
 export { prepareFacts, StateData } from './fields/state-data.ts';

@@ -187,19 +187,6 @@ describe('a graph that is uploaded', () => {
     }
   });
 
-  it('is accepted with a cycle that no node can have, such as Contrail’s', () => {
-    const group = (id: string, requires: string[], more = {}) => ({ id, type: 'group', role: [id], requires, ...more });
-    const tasks = [
-      group('primary-db', []),
-      group('db', ['primary-db']),
-      { id: 'primary-db-wait', type: 'puppet', groups: ['primary-db'], requires: ['db'] },
-    ];
-    const codes = (all: readonly object[]) => checkGraphUpload({ tasks: all }).problems.map(({ code }) => code);
-    expect(codes(tasks)).not.toContain('graph.cycle');
-    // A group that adds them to its own nodes.
-    expect(codes([...tasks, group('both', [], { tasks: ['db', 'primary-db-wait'] })])).toContain('graph.cycle');
-  });
-
   it('is refused for a cycle through tasks that have other mistakes', () => {
     const tasks = [
       { id: 'a', type: 'noop', requires: ['b'], version: 7 },
