@@ -1,13 +1,21 @@
 import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
-import { installationFile } from '../installation.ts';
 import { withLock } from '../processes/lock.ts';
 
 /** Newer tags have `replace` lines in go.mod, so `go install` refuses them. */
 const TEMPORAL_CLI_VERSION = '1.5.1';
+
+/** The release's archive for a platform, with its SHA-256. For others, and if it is not that one, Go builds it: its checksum database has the sources. */
+const ARCHIVES: Readonly<Record<string, Archive>> = {
+  'darwin-arm64': archiveOf('darwin_arm64', 'cca01b7ea35ad56e2a328d9ae596bf716bd22313ef63c7a761c88354457c2415'),
+  'darwin-x64': archiveOf('darwin_amd64', 'bbb73e2a31135abe50a1f1cdb35030c42961df618e8ce9c60ae89f201540c5d9'),
+  'linux-arm64': archiveOf('linux_arm64', 'bd1b0db9f18b051026de8bf6cc1505f2510f14bbb7a8b9a4a91fff46c77454f5'),
+  'linux-x64': archiveOf('linux_amd64', 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d'),
+};
 
 /** The server inside must support updates, user metadata and worker deployments as SDK 1.24 uses them. */
 const MINIMUM_SERVER_VERSION = '1.27.0';
@@ -15,16 +23,26 @@ const MINIMUM_SERVER_VERSION = '1.27.0';
 /**
  * A download of about 50 MB; without internet it fails immediately, but a firewall that drops packets would make it hang.
  */
-const SDK_DOWNLOAD_LIMIT_MS = 180_000;
-const REACH_LIMIT_MS = 10_000;
+const DOWNLOAD_LIMIT_MS = 180_000;
 /** Three minutes on two quiet cores; twelve when they are shared. */
 const GO_BUILD_LIMIT_MS = 30 * 60_000;
 
 const executable = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 
+interface Archive {
+  readonly url: string;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+function archiveOf(platform: string, sha256: string): Archive {
+  const release = `https://github.com/temporalio/cli/releases/download/v${TEMPORAL_CLI_VERSION}`;
+  return { url: `${release}/temporal_cli_${TEMPORAL_CLI_VERSION}_${platform}.tar.gz`, sha256 };
+}
+
 /** One location that was tried, and the result. */
 export interface Candidate {
-  readonly source: 'TEMPORAL_CLI' | 'PATH' | 'cache' | 'sdk-download' | 'go-install';
+  readonly source: 'TEMPORAL_CLI' | 'PATH' | 'cache' | 'download' | 'go-install';
   /** The location or command. */
   readonly tried: string;
   /** Why it was not usable. */
@@ -56,10 +74,11 @@ interface FindOptions {
   readonly report?: (line: string) => void;
   /** `look` never downloads or builds anything; default `get`. */
   readonly effort?: 'look' | 'get';
-  /** When the packages are there that the SDK's download needs; a build does not wait for them. Default: they are there. */
+  /** When the packages are there that a download needs; a build does not wait for them. Default: they are there. */
   readonly installed?: Promise<unknown>;
-  /** Replaces the SDK's download: put an executable into `folder`. */
-  readonly sdkDownload?: (folder: string, limitMs: number) => Promise<void>;
+  /** For tests: another archive than the release's for this platform. */
+  readonly archive?: Archive;
+  readonly fetchArchive?: (url: string) => Promise<Uint8Array>;
 }
 
 /** The cache folder: `$SITEWRIGHT_CACHE`, else below the XDG cache folder. `bin/node-24.mjs` keeps its Node.js there too. */
@@ -69,7 +88,7 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * Tries, in this order: `TEMPORAL_CLI`, `PATH`, the cache folder, the SDK's download, `go install`. A candidate that
+ * Tries, in this order: `TEMPORAL_CLI`, `PATH`, the cache folder, the release's archive, `go install`. A candidate that
  * does not run or is too old is reported and skipped. Never throws for a missing binary: the result lists each attempt.
  */
 export async function findTemporalBinary(options: FindOptions = {}): Promise<Found | Missing> {
@@ -106,25 +125,20 @@ export async function findTemporalBinary(options: FindOptions = {}): Promise<Fou
   }
 
   const cache = cacheFolder(env);
-  const built = join(cache, `temporal-${TEMPORAL_CLI_VERSION}`, executable);
-  const downloaded = join(cache, 'temporal-sdk-download', executable);
-  for (const path of [built, downloaded]) {
-    const found = await judge('cache', path, 'nothing: it is downloaded or built when needed');
-    if (found) return found;
-  }
+  const cached = join(cache, `temporal-${TEMPORAL_CLI_VERSION}`, executable);
+  const inCache = await judge('cache', cached, 'nothing: it is downloaded or built when needed');
+  if (inCache) return inCache;
   if (options.effort === 'look') return { status: 'missing', attempts };
 
   return await withLock(
     join(cache, 'temporal.lock'),
     async () => {
       // The previous holder of the lock may have installed it.
-      for (const path of [built, downloaded]) {
-        const found = await inspectTemporalBinary(path);
-        if (found.ok) return hit('cache', path, found.serverVersion);
-      }
-      const byDownload = await download(downloaded);
+      const found = await inspectTemporalBinary(cached);
+      if (found.ok) return hit('cache', cached, found.serverVersion);
+      const byDownload = await download(cached);
       if (byDownload) return byDownload;
-      const byGo = await build(built);
+      const byGo = await build(cached);
       return byGo ?? { status: 'missing' as const, attempts };
     },
     { onWait: (pid) => report(`Another process (${pid}) is installing the Temporal server; waiting for it.`) },
@@ -145,27 +159,31 @@ export async function findTemporalBinary(options: FindOptions = {}): Promise<Fou
   }
 
   async function download(target: string): Promise<Found | undefined> {
-    const tried = 'the Temporal SDK’s download of the CLI';
-    report('Downloading the Temporal CLI through the SDK …');
+    const archive = options.archive ?? ARCHIVES[`${process.platform}-${process.arch}`];
+    const tried = archive?.url ?? 'the release of the Temporal CLI';
+    report('Downloading the Temporal CLI …');
     const folder = await workFolder(cache);
     try {
-      if (options.sdkDownload === undefined) await reachDownloads(env);
+      if (archive === undefined) throw new Error(`no checksum is known for ${process.platform} on ${process.arch}`);
       await options.installed;
-      await (options.sdkDownload ?? downloadThroughSdk)(folder, SDK_DOWNLOAD_LIMIT_MS);
-      const [file] = await readdir(folder);
-      if (file === undefined) throw new Error('it downloaded no file');
-      const verdict = await inspectTemporalBinary(join(folder, file));
+      const bytes = await (options.fetchArchive ?? fetchArchive)(archive.url);
+      if (createHash('sha256').update(bytes).digest('hex') !== archive.sha256)
+        throw new Error('what came has another checksum than the release, and was not used');
+      const file = join(folder, 'archive.tar.gz');
+      await writeFile(file, bytes);
+      await run('tar', ['-xzf', file, '-C', folder, executable], DOWNLOAD_LIMIT_MS);
+      const verdict = await inspectTemporalBinary(join(folder, executable));
       if (!verdict.ok) throw new Error(verdict.problem);
-      await install(join(folder, file), target);
-      return hit('sdk-download', target, verdict.serverVersion);
+      await install(join(folder, executable), target);
+      return hit('download', target, verdict.serverVersion);
     } catch (error) {
       const problem = firstLine(error);
       report(`  not possible: ${problem}`);
       return failed({
-        source: 'sdk-download',
+        source: 'download',
         tried,
         problem,
-        next: 'allow access to temporal.download, or put a binary in one of the locations above',
+        next: 'allow access to github.com, or put a binary in one of the locations above',
       });
     } finally {
       await rm(folder, { recursive: true, force: true });
@@ -271,28 +289,20 @@ async function install(from: string, target: string): Promise<void> {
   await rename(from, target);
 }
 
-/** Fails at once where the SDK would fail later. A proxy is for the SDK to use. */
-async function reachDownloads(env: NodeJS.ProcessEnv): Promise<void> {
-  if (env.HTTPS_PROXY || env.https_proxy) return;
-  await fetch('https://temporal.download/', { method: 'HEAD', signal: AbortSignal.timeout(REACH_LIMIT_MS) }).catch(
-    (error: Error) => {
-      const cause = error.cause instanceof Error ? error.cause.message : error.message;
-      throw new Error(`temporal.download cannot be reached: ${cause}`);
-    },
-  );
-}
-
-/**
- * Runs in its own process, because the SDK can only download and start in one step, which cannot be interrupted.
- */
-async function downloadThroughSdk(folder: string, limitMs: number): Promise<void> {
-  const program = `
-    import { TestWorkflowEnvironment } from '@temporalio/testing';
-    const executable = { type: 'cached-download', downloadDir: ${JSON.stringify(folder)} };
-    const env = await TestWorkflowEnvironment.createLocal({ server: { executable } });
-    await env.teardown();
-  `;
-  await run(process.execPath, ['--input-type=module', '--eval', program], limitMs, { cwd: installationFile('.') });
+/** Through the proxy that the environment names, if any. */
+async function fetchArchive(url: string): Promise<Uint8Array> {
+  const { EnvHttpProxyAgent, fetch } = await import('undici');
+  const dispatcher = new EnvHttpProxyAgent();
+  try {
+    const answer = await fetch(url, { dispatcher, signal: AbortSignal.timeout(DOWNLOAD_LIMIT_MS) });
+    if (!answer.ok) throw new Error(`${new URL(url).host} answers ${answer.status}`);
+    return await answer.bytes();
+  } catch (error) {
+    const { message, cause } = error as Error;
+    throw new Error(cause instanceof Error ? `${new URL(url).host} cannot be reached: ${cause.message}` : message);
+  } finally {
+    await dispatcher.destroy();
+  }
 }
 
 async function goInstall(
@@ -348,24 +358,14 @@ async function goInstall(
 }
 
 /** Its standard output. */
-function run(
-  command: string,
-  args: readonly string[],
-  limitMs: number,
-  options: { readonly cwd?: string } = {},
-): Promise<string> {
+function run(command: string, args: readonly string[], limitMs: number): Promise<string> {
   return new Promise((done, fail) => {
-    execFile(
-      command,
-      args,
-      { ...options, timeout: limitMs, killSignal: 'SIGKILL', encoding: 'utf8' },
-      (error, stdout, stderr) => {
-        if (!error) return done(stdout);
-        if (error.killed) return fail(new Error(`no answer within ${limitMs / 1000} s`));
-        const said = stderr.split('\n').find((line) => /error/i.test(line)) ?? error.message;
-        fail(new Error(said.replace(/^[^:]{0,200}Error[^:]{0,200}: /, '').trim()));
-      },
-    );
+    execFile(command, args, { timeout: limitMs, killSignal: 'SIGKILL', encoding: 'utf8' }, (error, stdout, stderr) => {
+      if (!error) return done(stdout);
+      if (error.killed) return fail(new Error(`no answer within ${limitMs / 1000} s`));
+      const said = stderr.split('\n').find((line) => /error/i.test(line)) ?? error.message;
+      fail(new Error(said.replace(/^[^:]{0,200}Error[^:]{0,200}: /, '').trim()));
+    });
   });
 }
 

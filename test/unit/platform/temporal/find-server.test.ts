@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,11 +36,11 @@ describe('findTemporalBinary', () => {
       'bin2/go',
       `echo "$@" >> ${home}/go-calls; echo package-a >&2; printf '#!/bin/sh\\necho "${version}"\\n' > "$GOBIN/temporal"; /bin/chmod +x "$GOBIN/temporal"`,
     );
-  const noDownload = async (): Promise<void> => {
+  const noDownload = async (): Promise<never> => {
     throw new Error('no internet');
   };
   const find = (options: Parameters<typeof findTemporalBinary>[0] = {}) =>
-    findTemporalBinary({ env, report: (line) => said.push(line), sdkDownload: noDownload, ...options });
+    findTemporalBinary({ env, report: (line) => said.push(line), fetchArchive: noDownload, ...options });
 
   it('prefers TEMPORAL_CLI over PATH, and PATH over the cache', async () => {
     await temporal(cached);
@@ -71,15 +72,34 @@ describe('findTemporalBinary', () => {
     expect(said).toHaveLength(2);
   });
 
-  it('caches the download of the SDK, once', async () => {
-    let downloads = 0;
-    const sdkDownload = async (folder: string): Promise<void> => {
-      downloads++;
-      await temporal(join(folder, 'temporal-sdk-typescript').slice(home.length + 1));
+  describe('of a downloaded archive', () => {
+    const archive = async () => {
+      await temporal('release/temporal');
+      const bytes = execFileSync('tar', ['-czf', '-', '-C', join(home, 'release'), 'temporal']);
+      return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
     };
-    expect(await find({ sdkDownload })).toMatchObject({ status: 'found', source: 'sdk-download' });
-    expect(await find({ sdkDownload })).toMatchObject({ status: 'found', source: 'cache' });
-    expect(downloads).toBe(1);
+
+    it('uses the one with the checksum, once', async () => {
+      const { bytes, sha256 } = await archive();
+      let downloads = 0;
+      const fetchArchive = async () => {
+        downloads++;
+        return bytes;
+      };
+      const options = { archive: { url: 'https://x/archive.tar.gz', sha256 }, fetchArchive };
+      expect(await find(options)).toMatchObject({ status: 'found', source: 'download', path: join(home, cached) });
+      expect(await find(options)).toMatchObject({ status: 'found', source: 'cache' });
+      expect(downloads).toBe(1);
+      expect(await readdir(join(home, 'cache'))).toEqual(['temporal-1.5.1']);
+    });
+
+    it('runs none with another checksum, and builds with Go instead', async () => {
+      await go();
+      const { bytes } = await archive();
+      // Not the release of this platform.
+      expect(await find({ fetchArchive: async () => bytes })).toMatchObject({ status: 'found', source: 'go-install' });
+      expect(said.join('\n')).toContain('another checksum');
+    });
   });
 
   it('builds with Go when the download fails, into the cache, leaving nothing else there', async () => {
@@ -117,7 +137,7 @@ describe('findTemporalBinary', () => {
 
   it('neither downloads nor builds when it only searches', async () => {
     await go();
-    const missing = await find({ effort: 'look', sdkDownload: () => expect.unreachable() });
+    const missing = await find({ effort: 'look', fetchArchive: () => expect.unreachable() });
     expect(missing.status).toBe('missing');
   });
 
@@ -128,8 +148,7 @@ describe('findTemporalBinary', () => {
       'TEMPORAL_CLI',
       'PATH',
       'cache',
-      'cache',
-      'sdk-download',
+      'download',
       'go-install',
     ]);
     const text = explainMissing(missing);
