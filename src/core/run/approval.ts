@@ -91,7 +91,7 @@ export function whyNotDecide(run: HeldRun, decision: Decision, { before, by, ent
       return `${by} made or triggered the schedule that started the run: another person must approve`;
     const used = (run.operator ?? []).some((action) => isMapping(action) && action.entry === entry);
     if (entry === undefined || used)
-      return 'another person must approve, and a name counts only if an API has verified it: use `sitewright run approve`, the page or the API';
+      return 'another person must approve, and a name counts only if an API has verified it: use `sitewright run approve RUN`, the page or the API';
   }
   return null;
 }

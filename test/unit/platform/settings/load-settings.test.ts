@@ -33,14 +33,14 @@ describe('loadSettings', () => {
   it.each([
     [
       'of a user is below their home',
-      { isRoot: false, env: { HOME: '/home/ann' } },
-      '/home/ann/.local/state/sitewright',
+      { isRoot: false, env: { HOME: '/users/ann' } },
+      '/users/ann/.local/state/sitewright',
     ],
     ['of a user is where they keep state', { isRoot: false, env: { XDG_STATE_HOME: '/s' } }, '/s/sitewright'],
     ['of root is that of the machine', { isRoot: true, env: { HOME: '/root' } }, '/var/lib/sitewright'],
     [
       'of a user is the one that is set',
-      { isRoot: false, env: { HOME: '/home/ann', SITEWRIGHT_AGENT_STATE_DIR: '/a' } },
+      { isRoot: false, env: { HOME: '/users/ann', SITEWRIGHT_AGENT_STATE_DIR: '/a' } },
       '/a',
     ],
   ])('the folder of journals %s', (_, options, folder) => {
