@@ -179,11 +179,13 @@ function pluginFacts(plugin: PluginRecord, tags: readonly TagRecord[], target: P
     const value = plugin.metadata[name];
     return isMapping(value) ? value : {};
   };
+  const files = nodeFilesOf(fittingRecord(plugin, target), plugin);
   return {
     id: plugin.id,
     name: plugin.name,
-    path: pluginFolder(plugin),
-    ...filesOf(nodeFilesOf(fittingRecord(plugin, target), plugin)),
+    // Of a plugin that came without a package, people bring the folder. A package without scripts has none.
+    ...given({ path: files?.scripts !== undefined || plugin.packageId === null ? pluginFolder(plugin) : undefined }),
+    ...filesOf(files),
     roles: part('roles_metadata'),
     tags: { ...part('tags_metadata'), ...tagsOwnedBy(tags, 'plugin', plugin.id) },
     legacyTasks: stageTasksOf(plugin),

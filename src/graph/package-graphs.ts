@@ -47,10 +47,10 @@ export function checkPackageGraphs(installation: PackageInstallation): PackageGr
             continue;
           const { path, place } = locate(at);
           const isListed = path.includes('graphs[');
-          // As above: these are warnings of the package.
+          // As above: the check of the package has named these.
           if (isListed && (one.code === 'graph.duplicate-task' || isRolePattern(one.code, at))) continue;
-          // No tool has ever refused a task that is in a package twice, or a graph at its root.
-          const severity = one.code === 'graph.duplicate-task' || path.startsWith('graphs[') ? 'warning' : one.severity;
+          // No tool has ever refused a graph at the root of a package.
+          const severity = path.startsWith('graphs[') ? 'warning' : one.severity;
           (severity === 'error' ? errors : warnings).push({ ...one, ...place, severity, path });
         }
         for (const { at, ...one } of unknownPlaces(upload.tasks ?? [], names, isRelease)) {
@@ -65,7 +65,7 @@ export function checkPackageGraphs(installation: PackageInstallation): PackageGr
             hint: 'Use letters, digits, _ and -.',
             ...{ file: 'metadata.yaml', line: 1 },
           });
-        return [type, upload.tasks === undefined ? upload : { ...upload, tasks: lastOfEach(upload.tasks) }];
+        return [type, upload];
       }),
     );
   };
@@ -77,12 +77,6 @@ const ROLE_FIELDS: readonly unknown[] = ['role', 'roles', 'groups'];
 
 const isRolePattern = (code: string, [, , field]: ValuePath): boolean =>
   code === 'graph.bad-regex' && ROLE_FIELDS.includes(field);
-
-/** The last task of an id replaces those above. */
-const lastOfEach = (tasks: readonly GraphTask[]): readonly GraphTask[] => {
-  const last = new Map(tasks.map((task) => [task.id, task]));
-  return tasks.filter((task) => last.get(task.id) === task);
-};
 
 const namesOf = (provided: readonly Provided[]): ReadonlySet<string> =>
   new Set(provided.flatMap(({ roles, tags }) => [...Object.keys(roles), ...Object.keys(tags)]));
@@ -112,9 +106,9 @@ function unknownPlaces(tasks: readonly GraphTask[], provided: ReadonlySet<string
     }
   let suggestions = MAX_SUGGESTIONS;
   return [...users].flatMap(([name, { at, ids }]) => {
+    // The releases that a plugin extends have names of their own, which may be like its own: a suggestion would be wrong.
+    if (!isRelease) return [];
     const meant = suggestions-- > 0 ? didYouMean(name, known) : undefined;
-    // A release that the plugin extends may have it.
-    if (!isRelease && meant === undefined) return [];
     const more = ids.length > 3 ? ` and ${ids.length - 3} more` : '';
     return [
       {

@@ -90,8 +90,11 @@ function checkFuelVersion(metadata: MappingNode, format: PackageFormat, problems
   const versions = tooOld.map((item) => ('value' in item ? item.value : '')).join(', ');
   problems.at(tooOld[0]!, ['fuel_version'], {
     code: 'package.fuel-version-too-old',
-    message: `packages of version ${format.version} need Fuel ${format.lowestFuel} or higher, not ${versions}`,
-    hint: `Remove ${versions} from fuel_version, or lower package_version.`,
+    message: `Plugins Package v${format.version} is supported starting from Fuel v${format.lowestFuel}, not ${versions}`,
+    hint:
+      format.version === '5.0.0'
+        ? `Remove fuel_version, which nothing reads, or write ['${format.lowestFuel}']; skeletons of the published client name 9.0.`
+        : `Remove ${versions} from fuel_version, or lower package_version.`,
   });
 }
 

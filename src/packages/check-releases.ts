@@ -261,11 +261,11 @@ function warnOfGraphTypes(graphs: readonly DataNode[], path: ValuePath, problems
       });
     }
     if (type !== undefined) seen.add(type);
-    warnOfTaskIds(graph, [...path, at, 'tasks'], problems);
+    refuseTaskIds(graph, [...path, at, 'tasks'], problems);
   }
 }
 
-function warnOfTaskIds(graph: MappingNode, path: ValuePath, problems: Problems): void {
+function refuseTaskIds(graph: MappingNode, path: ValuePath, problems: Problems): void {
   const tasks = child(graph, 'tasks');
   if (tasks?.kind !== 'list') return;
   const seen = new Set<string>();
@@ -274,9 +274,8 @@ function warnOfTaskIds(graph: MappingNode, path: ValuePath, problems: Problems):
     if (id === undefined) continue;
     if (seen.has(id)) {
       problems.at(child(task, 'id')!, [...path, at, 'id'], {
-        severity: 'warning',
         code: 'package.task-twice',
-        message: `a second task '${id}' in this graph replaces the one above`,
+        message: `this graph has a second task '${id}'`,
         hint: 'Rename one of them.',
       });
     }
@@ -301,7 +300,7 @@ function warnOfMissingGraphs(release: MappingNode, path: ValuePath, problems: Pr
   });
 }
 
-/** No tool ever checked the graphs of the plugin itself: their problems are only warnings. */
+/** No tool ever checked the graphs of the plugin itself: but for a task that would be lost, problems are only warnings. */
 function checkRootGraphs(root: MappingNode, problems: Problems): void {
   const graphs = child(root, 'graphs');
   if (!graphs) return;
@@ -309,5 +308,6 @@ function checkRootGraphs(root: MappingNode, problems: Problems): void {
   checkShape(graphs, listOf(GRAPH), ['graphs'], found);
   checkGraphExpressions(graphs, ['graphs'], found);
   if (graphs.kind === 'list') warnOfGraphTypes(graphs.items, ['graphs'], found);
-  for (const problem of found.list) problems.add({ ...problem, severity: 'warning' });
+  for (const problem of found.list)
+    problems.add(problem.code === 'package.task-twice' ? problem : { ...problem, severity: 'warning' });
 }

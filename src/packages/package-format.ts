@@ -67,7 +67,7 @@ const FORMATS: readonly PackageFormat[] = [
   },
   {
     version: '5.0.0',
-    lowestFuel: '9.0',
+    lowestFuel: '9.1',
     files: [
       environment(false),
       file('tasks.yaml', 'tasks', false, 'accepted'),

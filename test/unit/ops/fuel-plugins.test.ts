@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ import { readPackage } from '../../../src/ops/packages/read-package.ts';
 import { DEFAULT_ARCHIVE_LIMITS, readPackageFolder, writePackageArchive } from '../../../src/packages/index.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 import { serializedGraph } from '../../rig/serialized-graph.ts';
+import { cli } from '../cli/recording-terminal.ts';
 
 const cases = fileURLToPath(new URL('../../data/cases/fuel/', import.meta.url));
 
@@ -25,15 +26,15 @@ afterEach(async () => {
   rmSync(work, { recursive: true });
 });
 
-async function install(name: string): Promise<void> {
-  const { path } = await writePackageArchive(await readPackageFolder(join(cases, name)), name, '1.0.0', work);
+async function install(name: string, folder = join(cases, name)): Promise<void> {
+  const { path } = await writePackageArchive(await readPackageFolder(folder), name, '1.0.0', work);
   const read = await readPackage(path, DEFAULT_ARCHIVE_LIMITS);
   const choices = { archive: readFileSync(path), force: false, beside: false, masterIp: '10.20.0.2' };
   await applyInstallation(store, read, choices);
 }
 
 /** The plan of a cluster of smallrel with one enabled plugin, and nodes of these roles. */
-async function planWith(plugin: string, roles: readonly string[]) {
+async function planWith(plugin: string, roles: readonly string[], folder = join(cases, plugin)) {
   await install('smallrel');
   const [release] = await store.releases.list();
   const { id: cluster } = await store.clusters.create({
@@ -45,7 +46,7 @@ async function planWith(plugin: string, roles: readonly string[]) {
     const { id } = await store.nodes.create({ name: `${role}-${roles.length}`, status: 'provisioned' });
     await store.nodes.assign(cluster, [{ id, roles: [role] }]);
   }
-  await install(plugin);
+  await install(plugin, folder);
   for (const { plugin: one } of await store.plugins.ofCluster(cluster))
     await store.plugins.link(cluster, one.id, { enabled: true });
   const sources = await readClusterSources(store, cluster);
@@ -103,5 +104,45 @@ describe('tasks of a plugin in tasks.yaml', () => {
       })),
     );
     expect(having('digest')).toMatchObject([1, 2].map((node) => ({ on: `oldone-1.0.0-files@${node}` })));
+  });
+});
+
+describe('a plugin without scripts', () => {
+  it.each([
+    ['that names no folder', ''],
+    ['whose folder is empty', 'deployment_scripts_path: scripts/, '],
+  ])('%s runs its tasks in /, where every node can start them', async (_name, scripts) => {
+    const folder = join(work, 'bare');
+    mkdirSync(join(folder, 'scripts'), { recursive: true });
+    const record = `{os: ubuntu, version: 2015.1.0-7.0, ${scripts}mode: [ha]}`;
+    const about = 'title: t\nversion: 1.0.0\ndescription: d\nlicenses: [l]\nauthors: [a]\nhomepage: h\ngroups: []';
+    writeFileSync(
+      join(folder, 'metadata.yaml'),
+      `name: bare\n${about}\npackage_version: '5.0.0'\nreleases:\n  - ${record}\n`,
+    );
+    const task = '{id: bare, type: shell, version: 2.1.0, tags: [compute], parameters: {cmd: apt-get -q update}}';
+    writeFileSync(join(folder, 'deployment_tasks.yaml'), `- ${task}\n`);
+    const { having } = await planWith('bare', ['compute'], folder);
+    expect(having('cmd')).toContainEqual(
+      expect.objectContaining({ on: 'bare@1', what: 'apt-get -q update', cwd: '/' }),
+    );
+  });
+});
+
+describe('the check of a plugin', () => {
+  const findings = async (name: string) => {
+    const { out } = await cli(['package', 'check', join(cases, name), '-f', 'json']);
+    const { verdict, errors, warnings } = JSON.parse(out) as Record<string, { code: string }[]>;
+    return { verdict, errors: errors!.map(({ code }) => code), warnings: warnings!.map(({ code }) => code) };
+  };
+
+  it('refuses two tasks of one id, of which one would be lost', async () => {
+    expect(await findings('dup')).toMatchObject({ verdict: 'invalid', errors: ['graph.duplicate-task'] });
+    await expect(install('dup')).rejects.toMatchObject({ problem: { errors: [{ code: 'graph.duplicate-task' }] } });
+  });
+
+  it('lets it use the roles of its release, which it does not know', async () => {
+    const { verdict, warnings } = await findings('hint');
+    expect([verdict, warnings.includes('package.unknown-tag')]).toEqual(['valid', false]);
   });
 });

@@ -146,8 +146,8 @@ describe('paths of metadata.yaml', () => {
     const many = check('    graphs: [{type: t, tasks_path: t.yaml}]\n', { 't.yaml': tasks });
     expect(many.errors).toHaveLength(1001);
     expect(many.errors.at(-1)?.code).toBe('package.too-many-findings');
-    const warned = Array.from({ length: 1500 }, () => '- {id: a, type: shell}\n').join('');
-    const last = check('    graphs: [{type: t, tasks_path: t.yaml}]\n', { 't.yaml': `${warned}- {id: a}\n` });
+    const warned = '      - {type: t, tasks: []}\n'.repeat(1500);
+    const last = check(`    graphs:\n${warned}      - {type: u, tasks: [{id: a}]}\n`);
     expect(last.errors.map(({ code }) => code)).toEqual(['package.missing-key']);
     expect(last.warnings.length).toBeGreaterThan(1000);
   });

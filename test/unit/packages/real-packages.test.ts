@@ -39,11 +39,18 @@ describe('published packages', () => {
     'fpb-example-v2',
     'fpb-example-v3',
     'fpb-example-v4',
-    // Its metadata is that of an untouched skeleton of the released builder (fuel-plugin-builder 4.2.0): Fuel 9.0.
-    'fpb-example-v5',
     'fpb-created-v5',
   ])('%s is valid', (name) => {
     expect(errors(check(name))).toEqual([]);
+  });
+
+  it('of an untouched skeleton of the released builder (fuel-plugin-builder 4.2.0), for Fuel 9.0, are refused', () => {
+    const report = check('fpb-example-v5');
+    expect(report.errors.map(({ code }) => code)).toEqual(['package.fuel-version-too-old']);
+    const fixed = check('fpb-example-v5', (files) => {
+      files.set('metadata.yaml', String(files.get('metadata.yaml')).replace("'9.0'", "'9.1'"));
+    });
+    expect(errors(fixed)).toEqual([]);
   });
 });
 

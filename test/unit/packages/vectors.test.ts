@@ -12,17 +12,20 @@ const OWN_READING = new Map([
   ['rel-os-both', 'operating_system wins over its alias'],
 ]);
 
+/** Rulings that were made later than the recorded ones. */
+const RULED_SINCE = new Map([['gtask-dup', 'invalid']]);
+
+const verdictOf = ({ id, ruling }: ReturnType<typeof vectors>[number]) => RULED_SINCE.get(id) ?? ruling!.verdict;
+
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('recorded mutated packages', () => {
   it.each(vectors('mutated').map((vector) => [vector.id, vector] as const))('%s', (_id, vector) => {
     const report = checkPackage(treeOf(vector));
-    expect({ verdict: report.verdict, errors: report.verdict === vector.ruling!.verdict ? [] : report.errors }).toEqual(
-      {
-        verdict: vector.ruling!.verdict,
-        errors: [],
-      },
-    );
+    expect({ verdict: report.verdict, errors: report.verdict === verdictOf(vector) ? [] : report.errors }).toEqual({
+      verdict: verdictOf(vector),
+      errors: [],
+    });
     if (vector.ruling!.differs_from_oracle !== 'verdict' && vector.oracle.fpb5.tree !== undefined) {
       expect(plain(report.tree)).toEqual(vector.oracle.fpb5.tree);
     }
@@ -36,7 +39,7 @@ describe('recorded mutated packages', () => {
     const others: string[] = [];
     for (const vector of vectors('mutated')) {
       const { verdict, errors } = await checkedPackage(treeOf(vector));
-      if (verdict !== vector.ruling!.verdict) others.push(`${vector.id}: ${errors.map(({ message }) => message)}`);
+      if (verdict !== verdictOf(vector)) others.push(`${vector.id}: ${errors.map(({ message }) => message)}`);
     }
     expect(others).toEqual([]);
   });
