@@ -61,6 +61,8 @@ export function adaptLegacyTasks(
     pre_deployment: between(graph, 'pre_deployment'),
     post_deployment: between(graph, 'post_deployment'),
   };
+  const adapts = pluginTasks.length > 0 || tasks.some(isOldTask);
+  const known = namesAfter(tasks, adapts);
   const out: MergedTask[] = [];
   const legacy: { readonly merged: MergedTask; readonly depends: readonly Fields[] }[] = [];
   const groups = new Map<string, { readonly merged: MergedTask; readonly depends: Fields[] }>();
@@ -80,7 +82,7 @@ export function adaptLegacyTasks(
       stage === undefined
         ? (problems.attempt([...merged.at, 'roles'], () => resolver.tagsMatching(rolesOf(task))) ?? [])
         : [];
-    const ends = stage === undefined ? tags.map(end) : [end(stage)];
+    const ends = (stage === undefined ? tags.map(end) : [end(stage)]).filter((name) => known.has(name));
     const given = Array.isArray(task.required_for) ? (task.required_for as unknown[]) : [];
     const bound = { ...merged, task: { ...task, required_for: [...new Set([...given, ...ends])] } };
     if (!isLegacy(task.version)) out.push(bound);
@@ -89,15 +91,24 @@ export function adaptLegacyTasks(
         stage === undefined
           ? tags.map((tag) => ({ name: start(tag), role: 'self' }))
           : [{ name: start(stage), role: null }];
-      legacy.push({ merged: bound, depends });
+      legacy.push({ merged: bound, depends: depends.filter(({ name }) => known.has(name)) });
     }
   }
-  if (legacy.length === 0 && pluginTasks.length === 0) return out;
+  if (!adapts) return out;
   out.push(...brackets(groups));
   for (const { merged, depends } of legacy) {
     out.push({ ...merged, task: { ...merged.task, version: CROSS_DEPENDENCIES, cross_depends: depends } });
   }
   return [...out, ...chains(pluginTasks, tasks, problems)];
+}
+
+const isOldTask = ({ task }: MergedTask): boolean =>
+  task.type !== 'group' && task.type !== 'stage' && isLegacy(task.version);
+
+/** Names that exist once all is adapted: nothing is made to wait for another, of which people would be warned. */
+function namesAfter(tasks: readonly MergedTask[], adapts: boolean): ReadonlySet<string> {
+  const groups = adapts ? tasks.filter(({ task }) => task.type === 'group') : [];
+  return new Set([...tasks.map(({ task }) => task.id), ...groups.flatMap(({ task: { id } }) => [start(id), end(id)])]);
 }
 
 /** Tasks from the start to the end of a stage, both included. */
@@ -164,7 +175,8 @@ function chains(pluginTasks: readonly StageTask[], tasks: readonly MergedTask[],
     if (one.stage !== stage) {
       stage = one.stage;
       number = 0;
-      depends = [{ name: end(stage), role: null }];
+      const ending = end(stage);
+      depends = tasks.some(({ task }) => task.id === ending) ? [{ name: ending, role: null }] : [];
       const [next] = successors(end(stage));
       dependedBy = next === undefined ? [] : [{ name: next, role: null }];
     }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { cycleProblems, findCycles, schedulerGraph, serializedText } from '../../../src/graph/index.ts';
 import { cluster, type Json, planOf, refusalOf, resultOf, running, taskOf } from './recorded.ts';
@@ -506,6 +507,11 @@ describe('tasks from before dependencies between nodes', () => {
       fail_on_error: true,
       parameters: { cwd: '/' },
     });
+  });
+
+  it('get no warnings about names that nobody wrote', () => {
+    const file = new URL('../../data/cases/fuel/legacy-warn.json', import.meta.url);
+    expect(planOf(JSON.parse(readFileSync(file, 'utf8'))).problems).toEqual([]);
   });
 
   it('tasks that plugins order by stage follow it one after another', () => {
