@@ -118,11 +118,13 @@ export class RunStore {
     return this.#session.write((transaction) => putRun(transaction, write));
   }
 
-  /** As `put` and `putReport`, for an open run that shows how it stands. */
+  /** As `put` and `putReport`, for an open run that shows how it stands. One that has ended stays as it ended. */
   async show(run: RunWrite, report: unknown): Promise<void> {
     const write = checkedRun(run);
     const row = reportRow(run.id, run.sequence, report);
     await this.#session.write(async (transaction) => {
+      const { outcome } = (await heldRun(transaction, run.id)) ?? {};
+      if (outcome != null) return;
       await putRun(transaction, write);
       await writeReport(transaction, row);
     });
@@ -370,15 +372,18 @@ async function nextNumber(transaction: Transaction<Tables>): Promise<number> {
 
 /** Reads a run and locks it for this transaction, as holdSite does. @throws StoreError of kind `not-found` */
 async function holdRun(transaction: Transaction<Tables>, id: string): Promise<Row<'run'>> {
-  const row = await transaction
+  const row = await heldRun(transaction, id);
+  if (row === undefined) throw runNotFound(id);
+  return row;
+}
+
+const heldRun = (transaction: Transaction<Tables>, id: string): Promise<Row<'run'> | undefined> =>
+  transaction
     .updateTable('run')
     .set((column) => ({ sequence: column.ref('sequence') }))
     .where('id', '=', storable(id))
     .returningAll()
     .executeTakeFirst();
-  if (row === undefined) throw runNotFound(id);
-  return row;
-}
 
 async function readNodes(
   transaction: Transaction<Tables>,

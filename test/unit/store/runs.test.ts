@@ -32,6 +32,19 @@ const report = (name: string, reason = 'not started'): RunNodeWrite['report'] =>
 const NO_STATUS = { paused: false, held: false, awaitingApproval: false, status: null, statusAt: null };
 
 describeStore('RunStore', (backend) => {
+  // A worker may have its status on the way when someone terminates it and the row is closed.
+  it('shows nothing of a run that has ended, however new the status', async () => {
+    const { runs } = await backend.fresh();
+    const ended = await runs.put(write('01J', 1, { phase: 'finished', outcome: 'terminated', endedAt: START }));
+    await runs.putReport('01J', 1, { outcome: 'terminated' });
+    await runs.show(write('01J', 99), { outcome: null });
+    expect(await runs.get('01J')).toEqual(ended);
+    expect(await runs.getReport('01J')).toEqual({ outcome: 'terminated' });
+    await runs.put(write('01J', 100, { outcome: null, endedAt: null }));
+    await runs.show(write('01J', 101, { phase: 'deploying' }), { outcome: null });
+    expect(await runs.get('01J')).toMatchObject({ phase: 'deploying', outcome: null });
+  });
+
   it('returns a run unchanged', async () => {
     const { runs } = await backend.fresh();
     const given: RunWrite = {
