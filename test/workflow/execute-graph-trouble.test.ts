@@ -18,7 +18,7 @@ import { expectLegal } from '../rig/scripted-graph-checks.ts';
 import { startGraphRun } from '../rig/scripted-graph-run.ts';
 import { untilCancelled } from '../rig/scripted-site.ts';
 import { causeOf } from '../rig/site-workflow.ts';
-import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { onServer, type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { withHurriedChildren } from '../rig/workflow-bundle.ts';
 
 let rig: TemporalRig;
@@ -408,7 +408,7 @@ describe('a run in parts that is reset to before most of what it has told them',
     expect(graph.closedGraphs).toMatchObject([{ outcome: 'failed', reason: `${part(2).workflowId} was terminated` }]);
   });
 
-  it('ends at a cancel that it gets with its reset: a server takes one for what has ended', async () => {
+  onServer('ends at a cancel that it gets with its reset: a server takes one for what has ended', async () => {
     const { graph, run } = await terminatedInParts();
     await run.worker.stop();
     const again = await resetTo(run, whenPartsBegin);
@@ -498,7 +498,7 @@ describe('a part that someone ends', () => {
     await run.worker.stop();
   });
 
-  it('by a time limit of its server ends its run, with a report', async () => {
+  onServer('by a time limit of its server ends its run, with a report', async () => {
     const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
     graph.hold.add('all');
     const run = await startGraphRun(hurried, graph);
