@@ -17,16 +17,18 @@ const UNIT = {
   hookTimeout: 120_000,
 };
 
+/** Tests of tests, each night: `.ci/nightly tests`. `.ci/run` has `npm run simulate`. */
+const NIGHTLY = ['test/unit/simulation/seeds.test.ts'];
+
 /** What `npm test` leaves to `.ci/run`, with the reason: each costs as much as a suite, or needs what few machines have. */
 const LARGE = [
   'test/unit/agent/puppet.test.ts', // Puppet
   'test/unit/store/processes.test.ts', // a PostgreSQL and a process for each writer
-  'test/unit/simulation/seeds.test.ts', // the simulator, beside `npm run simulate`
   'test/unit/platform/temporal/dev-server.test.ts', // servers of its own
   'test/unit/deploy/chart.test.ts', // helm and the schemas of Kubernetes
   'test/unit/scripts/release.test.ts', // clones of the repository
   'test/unit/scripts/workflow-bundle.test.ts',
-  'test/models/**',
+  'test/models/**/*.test.ts',
 ];
 
 const ON_TEMPORAL = {
@@ -63,7 +65,7 @@ export default defineConfig({
           ...UNIT,
           name: 'unit',
           include: ['test/{unit,property,golden,architecture,replay}/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
-          exclude: LARGE,
+          exclude: [...LARGE, ...NIGHTLY],
         },
       },
       // Workflows, API and page on the simulated Temporal of `src/simulation`, in the process of each file.
@@ -73,6 +75,7 @@ export default defineConfig({
       },
       // From here on, `.ci/run`.
       { extends: true, test: { ...UNIT, name: 'large', include: LARGE } },
+      { extends: true, test: { ...UNIT, name: 'nightly', include: NIGHTLY } },
       // The same on a real server, and what is about servers: test/temporal.
       {
         extends: true,
