@@ -42,8 +42,8 @@ const also = (one: Bug, ...more: readonly Change[]): Bug => ({ ...one, changes: 
 export const BUGS: readonly Bug[] = [
   // Who may change what, and when.
   bug('site', '97170768', 'a try begins to change a machine while its run is paused', 'activities/node-calls.ts', [
-    'await (isFirst ? assertMayStart : proveClaim)(deps, { site });',
-    'await proveClaim(deps, { site });',
+    'await (isFirst ? assertMayStart : proveClaim)(deps, { site }, request.run_id);',
+    'await proveClaim(deps, { site }, request.run_id);',
   ]),
   bug(
     ['site', 'terminate'],
@@ -60,8 +60,11 @@ export const BUGS: readonly Bug[] = [
     'b1594189',
     'children of a terminated run abort machines of the next',
     'activities/node-calls.ts',
-    ['          await proveClaim(deps, { site: request.site });\n          const found', '          const found'],
-    [', acting: async () => void (await proveClaim(deps, { site: request.site })) },', ' },'],
+    [
+      '          await proveClaim(deps, { site: request.site }, request.run_id);\n          const found',
+      '          const found',
+    ],
+    ['              acting: async () => void (await proveClaim(deps, { site: request.site }, request.run_id)),\n', ''],
   ),
   also(
     bug(
@@ -86,8 +89,8 @@ export const BUGS: readonly Bug[] = [
     ['(generation - 1) * OF_ONE_CLAIM + sequence;', 'sequence + 0 * generation;'],
   ),
   bug('site', 'b1594189', 'a second try of the end of a run fails: its claim is gone', 'activities/fencing.ts', [
-    '  if (sequence < CLOSING) return proveClaim(fence, subject);',
-    '  if (sequence >= 0) return proveClaim(fence, subject);',
+    '  if (sequence < CLOSING) return proveClaim(fence, subject, run.runId);',
+    '  if (sequence >= 0) return proveClaim(fence, subject, run.runId);',
   ]),
   bug(
     'site',
@@ -449,8 +452,8 @@ export const BUGS: readonly Bug[] = [
     ],
   ),
   bug('cluster', 'b1594189', 'a part records tasks of a cluster that its run has lost', 'activities/task-records.ts', [
-    'clusterId === null ? 1 : await proveClaim(deps, { cluster: clusterId });',
-    'clusterId === null ? 1 : 1;',
+    'const generation = await proveTransaction(deps, run);',
+    'const generation = 1;',
   ]),
   // On the nodes: journals, supervisors, and what the gateway lets them have.
   bug(
@@ -517,10 +520,13 @@ export const BUGS: readonly Bug[] = [
     '    if (revokedAt !== null) {',
     '    if (revokedAt !== null && node === site) {',
   ]),
-  bug(['cluster', 'pause'], '0edcb228', 'the gateway signs orders of a run that is paused', 'src/gateway/hand-out.ts', [
-    '    await this.#parts.orders.mayStart(key.run);\n',
-    '',
-  ]),
+  bug(
+    ['cluster', 'pause'],
+    '0edcb228',
+    'the gateway signs orders of a run that is paused',
+    'src/gateway/order-desk.ts',
+    ['    await this.#parts.orders.mayStart(key.run);\n', ''],
+  ),
   {
     ...bug(
       'cluster',
