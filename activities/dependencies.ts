@@ -75,6 +75,8 @@ export interface ActivitySettings {
   readonly user_data?: string;
   /** Address at which nodes reach the orchestrator's host: {MASTER_IP} in the fields of tasks. */
   readonly master_ip?: string;
+  /** Runs may have tasks on `master` that an agent runs. Absent: their plans are refused. */
+  readonly master_allowed?: boolean;
   /** Stands before the names of this installation in Temporal. */
   readonly prefix?: string;
   /** How long to wait for a node whose agent does not answer; default 120. */

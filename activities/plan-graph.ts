@@ -72,7 +72,7 @@ async function plan(
       },
       ...(run.run.force ? {} : { states: await store.taskStates.read(sources.cluster.id) }),
       surroundings: given({ masterIp }),
-      ...given({ prefix: deps.settings.prefix }),
+      ...given({ prefix: deps.settings.prefix, masterAllowed: deps.settings.master_allowed }),
       capacity: request.room,
     },
     signal,

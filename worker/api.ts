@@ -123,6 +123,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       rehearser,
       version: programVersion(),
       ...given({ masterIp }),
+      masterAllowed: settings.agent.master === 'allow',
       taskLogs: taskLogs(settings),
       secrets: secretsOf(settings),
       tagExtensions: tagExtensionsOf(settings.tags.extensions),

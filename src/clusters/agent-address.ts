@@ -18,13 +18,16 @@ export function agentAddress(
   { cluster, nodes }: { readonly cluster: Pick<ClusterFacts, 'id' | 'site'>; readonly nodes: readonly NamedNode[] },
   node: NamedNode | 'master',
 ): AgentAddress {
-  const site = cluster.site ?? `cluster-${cluster.id}`;
+  const site = agentSite(cluster);
   if (node === 'master') return { site, node };
   if (cluster.site === null) return { site, node: uidOf(node) };
   const { name, hostname } = node;
   const own = name !== null && QUEUE_NAME.test(name) && !nodes.some((one) => one.name === name && one.id !== node.id);
   return { site, node: own ? name : (hostname ?? uidOf(node)) };
 }
+
+/** The site under which agents of a cluster's nodes are enrolled. */
+export const agentSite = ({ id, site }: Pick<ClusterFacts, 'id' | 'site'>): string => site ?? `cluster-${id}`;
 
 /**
  * Where workers carry out what MAAS does for nodes of all clusters. No site has this name (`SITE_NAME`), so no node's agent

@@ -3,6 +3,7 @@ import { didYouMean } from '../core/text/did-you-mean.ts';
 import { NODE_STATUSES } from '../core/words.ts';
 import { syntaxProblem } from '../documents/expression-syntax.ts';
 import { checkGraph, warnOfRoles, warnOfUnknownNames } from './check-graph.ts';
+import { masterDenied, tasksForMaster } from './placing/master-agent.ts';
 import { type GraphProblem, Problems } from './problem.ts';
 import { checkTask, isNamed } from './tasks/check-task.ts';
 import type { MergedTask } from './tasks/merge-layers.ts';
@@ -42,6 +43,8 @@ export interface GraphSurroundings {
   readonly below?: readonly GraphTask[];
   /** Names that may be defined elsewhere, so that a dependency on them is valid. */
   readonly known?: ReadonlySet<string>;
+  /** No agent on `master` is allowed (the setting `agent.master`): tasks for it are refused. The agent's site, for the message. */
+  readonly masterDenied?: { readonly site: string };
 }
 
 const CALLBACKS = ['on_success', 'on_error', 'on_stop'] as const;
@@ -205,6 +208,13 @@ function checkTasks(
   refuseDuplicates(placed, at, problems);
   checkOrder(placed, surroundings, problems);
   warnOfRoles(placed, problems);
+  if (surroundings.masterDenied !== undefined) {
+    const names = tasksForMaster(
+      placed.map(({ task }) => task),
+      surroundings.below,
+    );
+    if (names.length > 0) problems.add(masterDenied(names, surroundings.masterDenied.site, at));
+  }
   return placed.map(({ task }) => task);
 }
 

@@ -22,6 +22,8 @@ export interface OpsDependencies {
   readonly rehearser?: Rehearser;
   /** Address of the orchestrator's host for nodes: {MASTER_IP} in task fields. */
   readonly masterIp?: string;
+  /** The setting `agent.master` is `allow`: graphs may have tasks on `master` that an agent runs. Absent: they are refused. */
+  readonly masterAllowed?: boolean;
   /** The output of tasks; absent if none is kept here. */
   readonly taskLogs?: TaskLogs;
   /** Secrets that webhooks are signed with; absent: there are no webhooks. */

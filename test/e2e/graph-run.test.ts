@@ -53,7 +53,7 @@ beforeAll(async () => {
     SITEWRIGHT_API: `http://127.0.0.1:${port}`,
     SITEWRIGHT_DEPLOY_HEARTBEAT_SECONDS: '5',
     SITEWRIGHT_DEPLOY_OFFLINE_WAIT_SECONDS: '10',
-    SITEWRIGHT_AGENT_STATE_DIR: join(folder, 'agents/master'),
+    SITEWRIGHT_AGENT_MASTER: 'allow',
   };
   system = spawnUp('sitewright', folder, env);
   await isUp(system);

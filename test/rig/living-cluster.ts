@@ -60,6 +60,7 @@ export async function livingCluster(
       searchAttributes: async () => (await checkSearchAttributes(rig.connection, rig.namespace)).usable,
       settings: {
         max_parallel_nodes: 64,
+        master_allowed: true,
         heartbeat_seconds: options.heartbeatSeconds ?? 5,
         offline_wait_seconds: options.offlineWaitSeconds ?? 2,
       },
@@ -75,7 +76,13 @@ export async function livingCluster(
   const temporal = { client, connection, namespace, taskQueue: worker.taskQueue, address, patience: PATIENCE };
   const nodes: RunningWorker[] = [];
   const api = await apiOf(
-    createOperations({ store, temporal, maas: noMaas, ...(options.taskLogs && { taskLogs: options.taskLogs }) }),
+    createOperations({
+      store,
+      temporal,
+      maas: noMaas,
+      masterAllowed: true,
+      ...(options.taskLogs && { taskLogs: options.taskLogs }),
+    }),
     store,
     async () => {
       await Promise.all(nodes.map((node) => node.stop()));

@@ -76,7 +76,7 @@ export interface StartAgentsOptions {
 /** The settings that agents use. */
 interface AgentSettings {
   readonly temporal: ServerSettings & Pick<Settings['temporal'], 'namespace' | 'prefix' | 'encryption_key_file'>;
-  readonly agent: Settings['agent'];
+  readonly agent: Pick<Settings['agent'], 'state_dir' | 'keep_days'>;
 }
 
 /** The agents of one process. */

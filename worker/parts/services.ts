@@ -63,6 +63,7 @@ export function activitySettings(settings: Settings): ActivitySettings {
     max_parallel_nodes,
     heartbeat_seconds,
     offline_wait_seconds,
+    master_allowed: settings.agent.master === 'allow',
     approved_by_another: settings.access.approval_by_another === 'on',
     ...given({ prefix: settings.temporal.prefix, master_ip: masterIp, distro_series }),
     ...(user_data_file === undefined

@@ -1,8 +1,19 @@
 import type { Engine } from '@sitewright/yaql';
 import { given } from '../../core/data/given.ts';
-import { explainPlan, type GraphProblem, planDot, planText, serializedText } from '../../graph/index.ts';
+import { goesToMaster } from '../../core/task-types/index.ts';
+import {
+  explainPlan,
+  type GraphProblem,
+  MASTER,
+  masterDenied,
+  planDot,
+  planText,
+  serializedText,
+} from '../../graph/index.ts';
+import { agentSite } from '../agent-address.ts';
 import { findingsForRun } from '../checks/run-findings.ts';
 import { type ClusterPlan, planCluster } from '../plan-cluster.ts';
+import type { ClusterSources } from '../sources.ts';
 import { oldStatesOf } from '../state/old-states.ts';
 import { nothingToDo } from './nothing-to-do.ts';
 import type { ExplainedPlan, PlanForm, PlanForms, Planner, PlanningAnswer, PlanningWork } from './planning-work.ts';
@@ -11,7 +22,7 @@ import { prepareRun } from './prepared-run.ts';
 /** Makes a plan in the caller's thread, which it blocks. */
 export function planHere<Form extends PlanForm>(
   form: Form,
-  { sources, layers, request, states, surroundings, capacity, prefix }: PlanningWork,
+  { sources, layers, request, states, surroundings, masterAllowed, capacity, prefix }: PlanningWork,
   engine?: Engine,
 ): PlanningAnswer<Form> {
   const made = planCluster(sources, layers, request, {
@@ -21,16 +32,18 @@ export function planHere<Form extends PlanForm>(
   });
   if (!made.ok) return made;
   const findings = findingsForRun(sources, [request]).map((one): GraphProblem => ({ ...one, at: [] }));
+  const denied = masterAllowed ? [] : deniedOnMaster(sources, made);
   if (form === 'run') {
     const refusing = [
       ...(request.force ? [] : findings.filter(({ severity }) => severity === 'error')),
       ...(request.force ? notForced(made) : []),
+      ...denied,
     ];
     if (refusing.length > 0) return { ok: false, reason: 'refused', problems: refusing };
   }
   // A run warns its operator; informational findings are only in the explanation for people.
   const shown = form === 'run' ? findings.filter(({ severity }) => severity !== 'info') : findings;
-  const planned = { ...made, problems: [...made.problems, ...shown] };
+  const planned = { ...made, problems: [...made.problems, ...shown, ...denied] };
   const make: { readonly [F in PlanForm]: () => PlanForms[F] } = {
     run: () => prepareRun(sources, planned, capacity, prefix),
     explanation: () => explained(planned),
@@ -39,6 +52,16 @@ export function planHere<Form extends PlanForm>(
     serialized: () => [...serializedText(planned.plan)].join(''),
   };
   return { ok: true, value: make[form]() };
+}
+
+/** What an agent on `master` would have to run. Nothing forces it: an operator's graph is not to run there at all. */
+function deniedOnMaster(sources: ClusterSources, { plan, graph }: ClusterPlan): readonly GraphProblem[] {
+  if (graph === null) return [];
+  const names = graph.nodeOf.flatMap((node, task) => {
+    const { id, type } = plan.instances[task]!;
+    return graph.nodes[node] === MASTER && graph.noWork[task] !== 1 && !goesToMaster(type) ? id : [];
+  });
+  return names.length === 0 ? [] : [masterDenied(names, agentSite(sources.cluster))];
 }
 
 /** A forced run in which no node can do anything has been asked for the impossible. */

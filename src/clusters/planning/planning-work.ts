@@ -20,6 +20,8 @@ export interface PlanningWork {
   /** Stored states of earlier runs; absent: everything counts as changed. */
   readonly states?: SavedStates;
   readonly surroundings: Surroundings;
+  /** Tasks on `master` may run: the setting `agent.master`. Absent: a run with one is refused. */
+  readonly masterAllowed?: boolean;
   /** Of a run: the capacity of its own workflow, in tasks with work; child workflows run the rest. */
   readonly capacity?: number;
   /** Of a run: prefix of the names of the nodes' queues. */

@@ -36,7 +36,8 @@ interface GraphCheck {
  * Task graphs and their owners. A refused upload comes with all its problems.
  * @throws `invalid`, `not-found`, `conflict` in Fuel's terms.
  */
-export function graphOperations({ store, reader = readerHere }: OpsDependencies) {
+export function graphOperations(deps: OpsDependencies) {
+  const { store, reader = readerHere } = deps;
   const { graphs } = store;
 
   async function audited(actor: string, action: string, graph: StoredGraph): Promise<void> {
@@ -52,7 +53,7 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
     owner: GraphOwner,
     type: string,
   ): Promise<{ content: GraphContent; warnings: readonly Diagnostic[] }> {
-    const surroundings = await graphSurroundings(store, owner, type);
+    const surroundings = await graphSurroundings(deps, owner, type);
     const { upload, diagnostics } = await reader.graph({ source, as, surroundings });
     if (diagnostics.some(isError)) throw refusal(diagnostics);
     return { content: contentOf(upload), warnings: diagnostics };
@@ -137,7 +138,7 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
     },
     /** Checks a graph without storing it: alone, or as the graph of an owner. */
     async check(source: GraphSource, as?: { readonly owner: GraphOwner; readonly type: string }): Promise<GraphCheck> {
-      const surroundings = as === undefined ? {} : await graphSurroundings(store, as.owner, as.type);
+      const surroundings = as === undefined ? {} : await graphSurroundings(deps, as.owner, as.type);
       const { upload, diagnostics } = await reader.graph({ source, as: 'either', surroundings });
       return { valid: !diagnostics.some(isError), diagnostics, tasks: upload.tasks?.length ?? 0 };
     },

@@ -34,7 +34,7 @@ interface ClusterPlanView extends PlanExplanation {
 
 /** Plans a cluster's graphs as a run would now, without storing anything. @throws `invalid`, `not-found` */
 export function planOperations(deps: OpsDependencies) {
-  const { store, planner = plannerHere(), reader = readerHere, masterIp } = deps;
+  const { store, planner = plannerHere(), reader = readerHere, masterIp, masterAllowed } = deps;
   async function planned<Form extends PlanForm>(
     form: Form,
     cluster: number,
@@ -56,6 +56,7 @@ export function planOperations(deps: OpsDependencies) {
       request,
       ...(force ? {} : { states: await store.taskStates.read(cluster) }),
       surroundings: given({ masterIp }),
+      ...given({ masterAllowed }),
     });
     if (result.ok) return result.value;
     if (result.reason === 'no-graph') return null;

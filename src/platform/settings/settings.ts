@@ -228,6 +228,12 @@ export const settingsSchema = z.strictObject({
     keep_days: secondsBetween(1, 3_650)
       .default(14)
       .describe('Days after which a node agent deletes journal and output of an ended task.'),
+    master: z
+      .enum(['deny', 'allow'])
+      .default('deny')
+      .describe(
+        'Whether graphs may have tasks on `master` that an agent runs (docs/how-to/agents.md#tasks-on-master). `deny`: such graphs are refused, at upload to a cluster and in every plan of a run. API and worker must agree.',
+      ),
   }),
   gateway: z.strictObject({
     host: text

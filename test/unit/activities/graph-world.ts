@@ -51,6 +51,8 @@ export interface WorldOptions {
   readonly onCall?: (call: string) => void;
   /** Default: plans are made in the test's own thread. */
   readonly planner?: Planner;
+  /** The setting `agent.master` is `allow`. */
+  readonly masterAllowed?: boolean;
   /** Module of the setting `tags.extensions`. */
   readonly tagExtensions?: string;
   /** Rows made before, so that ids are as a recording has them. */
@@ -100,7 +102,13 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
       run !== null && open.has(run) ? { runId: resets.get(run) ?? run, isOpen: true, children: [] } : null,
     searchAttributes: async () => [],
     planner: options.planner ?? plannerHere(),
-    settings: { max_parallel_nodes: 8, heartbeat_seconds: 5, master_ip: MASTER_IP, ...options.waits },
+    settings: {
+      max_parallel_nodes: 8,
+      heartbeat_seconds: 5,
+      master_ip: MASTER_IP,
+      master_allowed: options.masterAllowed ?? false,
+      ...options.waits,
+    },
     ...tagsByExtensions(options.tagExtensions, store),
   };
   const bare: GraphActivities = {

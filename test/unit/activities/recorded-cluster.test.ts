@@ -15,6 +15,7 @@ async function recordedCluster(form: 'raw' | 'normalized') {
     tags: RELEASE_TAGS,
     nodes: [['controller'], ['controller'], ['controller'], ['compute'], ['compute'], ['ceph-osd']],
     idsFrom: { cluster: 3, node: 8 },
+    masterAllowed: true,
   });
   await world.upload(recorded(`tasks.${form}.json`) as Json[]);
   const { deployment_info } = recorded('cluster.six.json') as Json;

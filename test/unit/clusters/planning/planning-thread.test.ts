@@ -23,6 +23,7 @@ const workOf = (tasks: readonly Fields[], more: Partial<PlanningWork> = {}): Pla
   ],
   request: { type: 'default' },
   surroundings: { masterIp: '10.20.0.2' },
+  masterAllowed: true,
   ...more,
 });
 

@@ -91,7 +91,7 @@ describe('loadSettings', () => {
           unstated_address: 'refuse',
         },
       },
-      agent: { state_dir: '/var/lib/sitewright', keep_days: 14 },
+      agent: { state_dir: '/var/lib/sitewright', keep_days: 14, master: 'deny' },
       task_logs: { folder: join(cwd, '.sitewright/task-logs'), megabytes: 16 },
       gateway: {
         port: 8443,
