@@ -7,7 +7,6 @@ import { type ClaimHolder, closeRun, type RunRecord, reopenRun, type Store } fro
 import type { StartedWith } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
-/** A run as it is opened. */
 /** Who started a run: a name that can be believed, or what it claims. Nobody, where it names nobody. */
 export async function starterOf(
   { store, execution }: Pick<ActivityDependencies, 'store' | 'execution'>,
@@ -36,6 +35,7 @@ export async function starterOf(
   return { started_by: claimedName(name) };
 }
 
+/** A run as it is opened. */
 export interface OpenedRunRow {
   readonly kind: string;
   readonly workflow_id: string;

@@ -10,7 +10,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.ts';
-import { MEASURES, type Measures } from '../test/measures.ts';
+import { MEASURES, type Measures, secondsOfEndedPrograms } from '../test/measures.ts';
 import { buildPrograms } from './build.ts';
 import { ensureInstalled, SetupError } from './ensure-installed.ts';
 import { root } from './freshness.mjs';
@@ -50,9 +50,8 @@ async function environmentOf(given: readonly string[]): Promise<NodeJS.ProcessEn
 /** Adds to the measures of the run what all processes cost: those of vitest, and the servers and browsers that ended with them. */
 function sumUp(seconds: number): void {
   const path = process.env.SITEWRIGHT_MEASURES ?? join(root, MEASURES);
-  if (!existsSync(path) || !existsSync('/proc/self/stat')) return;
-  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)!.split(' ');
-  const processorSeconds = Math.round((Number(fields[13]) + Number(fields[14])) / 10) / 10;
+  if (!existsSync(path)) return;
+  const processorSeconds = Math.round(secondsOfEndedPrograms() * 10) / 10;
   const measures = JSON.parse(readFileSync(path, 'utf8')) as Measures;
   writeFileSync(path, `${JSON.stringify({ ...measures, processorSeconds }, undefined, 2)}\n`);
   say(`${Math.round(seconds)} s, ${Math.round(processorSeconds)} processor seconds`);

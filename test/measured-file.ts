@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { afterAll } from 'vitest';
+import { secondsOfEndedPrograms } from './measures.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -8,22 +8,9 @@ declare module 'vitest' {
   }
 }
 
-/** Ticks of the kernel are hundredths of a second on every Linux that Node.js runs on. */
-const TICK_SECONDS = 0.01;
-
-/** What programs cost that this process started and saw end; 0 where there is no /proc. */
-function ofEndedPrograms(): number {
-  try {
-    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)!.split(' ');
-    return (Number(fields[13]) + Number(fields[14])) * TICK_SECONDS;
-  } catch {
-    return 0;
-  }
-}
-
 function spent(): number {
   const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6 + ofEndedPrograms();
+  return (user + system) / 1e6 + secondsOfEndedPrograms();
 }
 
 // As a setup file, it runs before the modules of each test file are loaded, and its hook after all others.

@@ -1,5 +1,6 @@
 import { numberOf } from '../core/run/subject.ts';
 import { type RunDecision, type RunWork, WORK_AFTER, workOfGraphs, workOfSite } from '../core/run-work.ts';
+import { someOf } from '../core/text/text.ts';
 import type { Answer, ApiClient } from './client.ts';
 import { confirm, DRY_RUN } from './confirm.ts';
 import type { Terminal } from './terminal.ts';
@@ -53,14 +54,9 @@ async function workOf(client: ApiClient, { id, cluster }: Run, before: string | 
 
 function workText(verb: RunDecision, { running, next }: RunWork): string {
   const line = (names: readonly string[], becomes: string): string =>
-    names.length === 0 ? '' : `${becomes}: ${some(names)}\n`;
+    names.length === 0 ? '' : `${becomes}: ${someOf(names, SHOWN)}\n`;
   const { running: now, next: then } = WORK_AFTER[verb];
   return `${line(running, `running, ${now}`)}${line(next, `still to do, ${then}`)}`;
 }
 
 const SHOWN = 20;
-
-function some(names: readonly string[]): string {
-  const more = names.length - SHOWN;
-  return `${names.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}

@@ -4,6 +4,7 @@ import { actionOf, type GraphAction, isFor, type NodeStanding, standingOf } from
 import { maintenanceText } from '../core/maintenance.ts';
 import { calledText } from '../core/names.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
+import { someOf } from '../core/text/text.ts';
 import { filterNodes, GraphProblemError, type NodeRow, type Problems } from '../graph/index.ts';
 import { type ClusterNode, type ClusterSources, uidOf } from './sources.ts';
 import { filterRow } from './state/cluster-state.ts';
@@ -129,8 +130,4 @@ function notFor(type: string, standing: NodeStanding): string {
 
 const SHOWN = 10;
 
-function listOf(ids: ReadonlySet<number>): string {
-  const all = [...ids].sort((a, b) => a - b);
-  const more = all.length - SHOWN;
-  return `${all.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
+const listOf = (ids: ReadonlySet<number>): string => someOf([...ids].sort((a, b) => a - b).map(String), SHOWN);

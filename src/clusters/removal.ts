@@ -1,4 +1,5 @@
 import { mayRunOn } from '../core/graph-types.ts';
+import { someOf } from '../core/text/text.ts';
 import type { Plan, Problems } from '../graph/index.ts';
 import { standingIn } from './node-choice.ts';
 import { type ClusterNode, type ClusterSources, uidOf } from './sources.ts';
@@ -47,7 +48,4 @@ export function warnOfUntouched(ids: readonly number[], type: string, problems: 
 
 const SHOWN = 10;
 
-function nodesText(uids: readonly string[]): string {
-  const more = uids.length - SHOWN;
-  return `node${uids.length === 1 ? '' : 's'} ${uids.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
+const nodesText = (uids: readonly string[]): string => `node${uids.length === 1 ? '' : 's'} ${someOf(uids, SHOWN)}`;

@@ -1,6 +1,7 @@
 import { DirectedGraph } from 'graphology';
 import { isMapping, type ValuePath } from '../core/data/plain-value.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
+import { someOf } from '../core/text/text.ts';
 import { cycleText } from './linking/find-cycles.ts';
 import { cyclesIn, firstCycles } from './linking/graph-cycles.ts';
 import { type GraphProblem, Problems } from './problem.ts';
@@ -90,12 +91,14 @@ function warnOfGroups(graph: DefinitionGraph, places: Places, problems: Problems
     problems.warning(
       placeOfDependency(places, group, users[0]!),
       'graph.group-dependency',
-      `'${group}' is a group, which never runs: its order with ${someOf(users)} has no effect`,
+      `'${group}' is a group, which never runs: its order with ${someOf(users, SHOWN)} has no effect`,
       'Name the tasks of the group instead.',
     );
   });
 }
 
+/** How many tasks a message names. */
+const SHOWN = 3;
 /** Unknown names of one graph that are compared with all known ones. */
 const MAX_SUGGESTIONS = 20;
 
@@ -130,16 +133,13 @@ export function warnOfUnknownNames(
     problems.warning(
       placeOfDependency(places, name, users[0]!),
       'graph.unknown-dependency',
-      `no task ${verb} '${name}'; referenced by ${someOf(users)}`,
+      `no task ${verb} '${name}'; referenced by ${someOf(users, SHOWN)}`,
       meant ?? effect,
     );
   });
 }
 
 const isReadable = (pattern: string): boolean => new Problems().attempt([], () => namePattern(pattern)) !== undefined;
-
-const someOf = (names: readonly string[]): string =>
-  `${names.slice(0, 3).join(', ')}${names.length > 3 ? ` and ${names.length - 3} more` : ''}`;
 
 /** Where one of two tasks names the other in a field that orders them; the place of that task if a pattern means it. */
 function placeOfDependency(tasks: Places, one: string, other: string): ValuePath {
@@ -167,12 +167,11 @@ export function warnOfRoles(tasks: readonly PlacedInInput[], problems: Problems)
   const using = tasks.filter(({ task }) => task.roles !== undefined);
   const [first] = using;
   if (first === undefined) return;
-  const names = using.slice(0, 3).map(({ task }) => task.id);
-  const more = using.length > names.length ? ` and ${using.length - names.length} more` : '';
+  const names = using.map(({ task }) => task.id);
   problems.warning(
     first.at,
     'graph.deprecated-roles',
-    `'role' and 'roles' are deprecated; used by ${names.join(', ')}${more}`,
+    `'role' and 'roles' are deprecated; used by ${someOf(names, SHOWN)}`,
     "Write 'tags' instead: every node has the names of its roles as tags.",
   );
 }

@@ -1,6 +1,7 @@
 import type { ValuePath } from '../core/data/plain-value.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
+import { someOf } from '../core/text/text.ts';
 import type { PackageInstallation } from '../packages/index.ts';
 import { checkGraphUpload, type GraphUpload } from './graph-upload.ts';
 import type { GraphTask } from './tasks/task.ts';
@@ -109,11 +110,10 @@ function unknownPlaces(tasks: readonly GraphTask[], provided: ReadonlySet<string
     // The releases that a plugin extends have names of their own, which may be like its own: a suggestion would be wrong.
     if (!isRelease) return [];
     const meant = suggestions-- > 0 ? didYouMean(name, known) : undefined;
-    const more = ids.length > 3 ? ` and ${ids.length - 3} more` : '';
     return [
       {
         ...({ severity: 'warning', code: 'package.unknown-tag', at } as const),
-        message: `no role and no tag of the package is named '${name}'; used by ${ids.slice(0, 3).join(', ')}${more}`,
+        message: `no role and no tag of the package is named '${name}'; used by ${someOf(ids, 3)}`,
         hint:
           meant ??
           'Correct the name, or define the tag or the role: the task is on no node that has nothing of this name.',

@@ -1,6 +1,7 @@
 import { given } from '../core/data/given.ts';
 import { printPath, type ValuePath } from '../core/data/plain-value.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
+import { someOf } from '../core/text/text.ts';
 
 /** A finding with the path of its value; `Diagnostic.path` is the printed form. */
 export interface GraphProblem extends Diagnostic {
@@ -149,8 +150,5 @@ export class Problems {
 
 const SHOWN_NODES = 5;
 
-function nodeList(nodes: readonly string[]): string {
-  const shown = nodes.slice(0, SHOWN_NODES).join(', ');
-  const more = nodes.length - SHOWN_NODES;
-  return `${nodes.length === 1 ? 'node' : 'nodes'} ${shown}${more > 0 ? ` and ${more} more` : ''}`;
-}
+const nodeList = (nodes: readonly string[]): string =>
+  `${nodes.length === 1 ? 'node' : 'nodes'} ${someOf(nodes, SHOWN_NODES)}`;

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import type { OrderSource } from '../../src/agent/index.ts';
-import { auditedAlarms, type Caller, sourceFilesBelow } from '../../src/gateway/index.ts';
+import { type Alarms, auditedAlarms, type Caller, sourceFilesBelow } from '../../src/gateway/index.ts';
 import { withPackageSources } from '../../src/ops/packages/index.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import type { Logger } from '../../src/platform/telemetry/log.ts';
@@ -16,7 +16,7 @@ import { storeOrders } from './store-orders.ts';
 export function localOrders(
   settings: Settings,
   store: Store,
-  log: Logger,
+  alarms: Alarms,
   gate: SigningGate,
 ): (caller: Caller) => OrderSource {
   const files = sourceFilesBelow(settings.gateway.source_roots.split(':').filter(isAbsolute));
@@ -26,7 +26,7 @@ export function localOrders(
     logs: taskLogs(settings),
     secrets: secretsOf(settings),
     sources: withPackageSources(files, store.packages, archiveLimitsOf(settings)),
-    alarms: auditedAlarms(store.audit, log),
+    alarms,
   });
 }
 
@@ -37,9 +37,9 @@ export function storeOrdersOf(
   log: Logger,
   gate: SigningGate,
 ): StartAgentsOptions['ordersOf'] {
-  const orders = localOrders(settings, store, log, gate);
-  const control = storeControl(store);
   const alarms = auditedAlarms(store.audit, log);
+  const orders = localOrders(settings, store, alarms, gate);
+  const control = storeControl(store);
   return ({ site, node }) => ({
     orders: orders({ site, node }),
     control,

@@ -5,6 +5,7 @@ import { OrderRefused } from '../../src/agent/index.ts';
 import { maasTaskTypes } from '../../src/agent/master/index.ts';
 import { MAAS_CALLS } from '../../src/clusters/agent-address.ts';
 import { given } from '../../src/core/data/given.ts';
+import { auditedAlarms } from '../../src/gateway/index.ts';
 import { programVersion } from '../../src/platform/installation.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import type { Logger } from '../../src/platform/telemetry/log.ts';
@@ -30,7 +31,10 @@ export async function startMaasCalls(
   const { store, maas, dataConverter, traces } = parts;
   const gate = signingGate(store, parts, parts.started);
   // These tasks ask before their first change.
-  const orders = localOrders(settings, store, log, { ...gate, mayStart: async () => undefined });
+  const orders = localOrders(settings, store, auditedAlarms(store.audit, log), {
+    ...gate,
+    mayStart: async () => undefined,
+  });
   const endIdentity = endsIdentities(store);
   const machineOf = machinesOfNodes(store);
   const mayStart = async (run: string): Promise<void> => {

@@ -27,6 +27,7 @@ export function registerProcesses(program: CliCommand, session: Session): void {
         throw usageError('--maas-seed is for the model of MAAS', 'Add --simulate-maas.');
       const { settings, origins } = await session.settings();
       const isSet = (path: string): boolean => origins.get(path)?.from !== 'default';
+      const isOff = !flags.token || (isSet('access.tokens') && settings.access.tokens === 'off');
       const [{ runAll }, { systemAt, warningBeside }] = await Promise.all([
         import('../../../worker/up.ts'),
         import('../system-beside.ts'),
@@ -36,12 +37,7 @@ export function registerProcesses(program: CliCommand, session: Session): void {
         startTemporal: flags.temporal,
         hasStateFolder: isSet('agent.state_dir'),
         simulateMaas: flags.simulateMaas === true,
-        tokens:
-          !flags.token || (isSet('access.tokens') && settings.access.tokens === 'off')
-            ? 'off'
-            : isSet('access.tokens')
-              ? 'set'
-              : 'own',
+        tokens: isOff ? 'off' : isSet('access.tokens') ? 'set' : 'own',
         others: {
           at: (host, port) => systemAt(addressOf(host, port)),
           warning: (own, sharesTemporal, token) => warningBeside(own, terminal, sharesTemporal, token),

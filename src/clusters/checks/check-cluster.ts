@@ -1,6 +1,6 @@
 import { isMapping } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
-import { compareKeys } from '../../core/text/text.ts';
+import { compareKeys, someOf } from '../../core/text/text.ts';
 import { type Fields, isInstanceTag } from '../../graph/index.ts';
 import type { ClusterNode, ClusterSources } from '../sources.ts';
 import type { Catalogue } from '../tags/catalogue.ts';
@@ -294,9 +294,7 @@ function rolesInUse(nodes: readonly ClusterNode[]): [role: string, nodes: readon
 const nameOf = (node: ClusterNode): string => node.name ?? node.hostname ?? `node-${node.id}`;
 
 const SHOWN = 10;
-function nodesText(ids: readonly number[]): string {
-  const more = ids.length - SHOWN;
-  return `node${ids.length === 1 ? '' : 's'} ${ids.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
+const nodesText = (ids: readonly number[]): string =>
+  `node${ids.length === 1 ? '' : 's'} ${someOf(ids.map(String), SHOWN)}`;
 
 const capital = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}`;

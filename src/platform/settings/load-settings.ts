@@ -1,5 +1,5 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import { isMapping, valueAt } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
@@ -12,21 +12,16 @@ import {
   type YamlDocument,
 } from '../../documents/index.ts';
 import { whyNotPrivate } from '../secrets/why-not-private.ts';
-import { whyOfOthers } from './own-settings-file.ts';
+import { checkFolderFile, whyOfOthers } from './own-settings-file.ts';
 import {
   OTHER_VARIABLES,
   type SettingDefinition,
+  type SettingOrigin,
   type Settings,
   settingDefinitions,
   settingsSchema,
 } from './settings.ts';
-import { unnamedSettingsFile } from './settings-file.ts';
-
-/** The origin of a setting's value. */
-export type SettingOrigin =
-  | { readonly from: 'default' }
-  | { readonly from: 'environment'; readonly variable: string }
-  | { readonly from: 'file'; readonly file: string; readonly line: number };
+import { stateFolder, unnamedSettingsFile } from './settings-file.ts';
 
 export type LoadedSettings =
   | {
@@ -82,10 +77,10 @@ export function loadSettings(options: LoadOptions = {}): LoadedSettings {
   }
   // A misspelt key may explain a missing one, so it comes first.
   problems.push(...checkTogether(values, origins, file?.path));
-  if (file?.isOfFolder) problems.push(...checkFolderFile(file, values, origins));
+  if (file?.isOfFolder) problems.push(...checkFolderFile(file.path, values, origins));
   if (problems.length > 0) return { ok: false, problems };
   const { agent, ...others } = settingsSchema.parse(values);
-  const ownFolder = (options.isRoot ?? process.getuid?.() === 0) ? undefined : stateFolderOfUser(env);
+  const ownFolder = (options.isRoot ?? process.getuid?.() === 0) ? undefined : stateFolder(env);
   const isOwn = origins.get('agent.state_dir')?.from === 'default' && ownFolder !== undefined;
   return {
     ok: true,
@@ -95,12 +90,6 @@ export function loadSettings(options: LoadOptions = {}): LoadedSettings {
     isOfFolder: file?.isOfFolder === true,
     warnings: unknownVariables(env),
   };
-}
-
-/** Where programs of a user keep what survives restarts (XDG base directories); undefined for a user without a home. */
-function stateFolderOfUser({ XDG_STATE_HOME: state, HOME: home }: NodeJS.ProcessEnv): string | undefined {
-  const base = state || (home && join(home, '.local', 'state'));
-  return base ? join(base, 'sitewright') : undefined;
 }
 
 interface SettingsFile {
@@ -294,67 +283,6 @@ function checkTogether(
     add('settings.contradiction', message, 'Set both or neither.', path);
   }
   return problems;
-}
-
-/**
- * What a file that came with its folder, such as a clone, does not decide: which code runs, where a secret of ours goes, and
- * which of our files are secrets to send.
- */
-function checkFolderFile(
-  { path: file }: SettingsFile,
-  values: Record<string, unknown>,
-  origins: ReadonlyMap<string, SettingOrigin>,
-): Diagnostic[] {
-  const problems: Diagnostic[] = [];
-  const lineOf = (path: string): number | undefined => {
-    const origin = origins.get(path);
-    return origin?.from === 'file' ? origin.line : undefined;
-  };
-  for (const { path, variable, isCode, goesTo, ownSecret, holdsSecrets } of settingDefinitions) {
-    const line = lineOf(path);
-    if (
-      (ownSecret !== undefined || holdsSecrets) &&
-      line !== undefined &&
-      !isBeside(file, valueAt(values, path.split('.')))
-    )
-      problems.push({
-        severity: 'error',
-        code: 'settings.foreign-secret',
-        message: `${path} is outside the working folder, whose file names it`,
-        hint: `If you trust it, name the file: --config ${file}, or SITEWRIGHT_CONFIG.`,
-        ...{ file, line, path },
-      });
-    if (isCode && line !== undefined)
-      problems.push({
-        severity: 'error',
-        code: 'settings.foreign-code',
-        message: `${path} is code, which a file of the working folder runs only if it is named`,
-        hint: `If you trust it: --config ${file}, or SITEWRIGHT_CONFIG.`,
-        ...{ file, line, path },
-      });
-    if (goesTo === undefined || origins.get(path)?.from !== 'environment') continue;
-    const address = [...path.split('.').slice(0, -1), goesTo].join('.');
-    const at = lineOf(address);
-    if (at === undefined) continue;
-    problems.push({
-      severity: 'error',
-      code: 'settings.foreign-address',
-      message: `${variable} is not sent to an address that a file of the working folder names`,
-      hint: `If you trust it, name the file: --config ${file}, or SITEWRIGHT_CONFIG; or set the address in the environment as well.`,
-      ...{ file, line: at, path: address },
-    });
-  }
-  return problems;
-}
-
-/** Whether a path is below the folder of a file, by no link. */
-function isBeside(file: string, path: unknown): boolean {
-  try {
-    return realpathSync(String(path)).startsWith(`${realpathSync(dirname(file))}${sep}`);
-  } catch {
-    // What is missing is nobody's secret; it is reported as such.
-    return true;
-  }
 }
 
 function secretFileProblem(path: string, what: string): { what: string; fix: string } | undefined {

@@ -347,6 +347,12 @@ export const OTHER_VARIABLES: Readonly<Record<string, string>> = {
   SITEWRIGHT_CA_FILE: 'a file (PEM) with the authority of the API’s certificate, if the system does not trust it',
 };
 
+/** The origin of a setting's value. */
+export type SettingOrigin =
+  | { readonly from: 'default' }
+  | { readonly from: 'environment'; readonly variable: string }
+  | { readonly from: 'file'; readonly file: string; readonly line: number };
+
 /** One setting: a leaf of the schema. */
 export interface SettingDefinition extends z.GlobalMeta {
   /** `maas.timeouts.read_seconds` */

@@ -1,6 +1,6 @@
 import { valueAt } from '../../core/data/plain-value.ts';
-import type { LoadedSettings, SettingOrigin } from './load-settings.ts';
-import { type SettingDefinition, settingDefinitions } from './settings.ts';
+import type { LoadedSettings } from './load-settings.ts';
+import { type SettingDefinition, type SettingOrigin, settingDefinitions } from './settings.ts';
 
 /** One line of `config show`. */
 interface ShownSetting {

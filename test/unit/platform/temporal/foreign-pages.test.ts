@@ -36,6 +36,16 @@ describe('pages of other sites, and Temporal beside `up`', { timeout: 180_000 },
       () => false,
     );
 
+  /** As the browser sends what a page of this host asks for, with the page's cookie. */
+  const ofPage = (host: string, cookie = '') => ({
+    host,
+    cookie,
+    origin: `http://${host}`,
+    'sec-fetch-site': 'same-origin',
+    'x-csrf-token': cookie.replace('_csrf=', ''),
+    'content-type': 'application/json',
+  });
+
   it.skipIf(process.platform !== 'linux')('start no run, on whichever port of this machine they ask', async () => {
     const listening = await listeningOf(server.pid);
     const onLoopback = listening.filter(({ host }) => host === '127.0.0.1').map(({ port }) => port);
@@ -48,15 +58,7 @@ describe('pages of other sites, and Temporal beside `up`', { timeout: 180_000 },
       // A page whose name leads here meanwhile: to the browser it is the same site.
       const host = `evil.example:${port}`;
       const page = await ask(port, { headers: { host } });
-      const cookie = page?.cookie ?? '';
-      const headers = {
-        host,
-        cookie,
-        origin: `http://${host}`,
-        'sec-fetch-site': 'same-origin',
-        'x-csrf-token': cookie.replace('_csrf=', ''),
-        'content-type': 'application/json',
-      };
+      const headers = ofPage(host, page?.cookie);
       await ask(port, { method: 'POST', path: `${START}rebound-${port}`, headers });
       expect(await isStarted(`rebound-${port}`)).toBe(false);
     }
@@ -88,15 +90,7 @@ describe('pages of other sites, and Temporal beside `up`', { timeout: 180_000 },
     const host = `127.0.0.1:${ownPort}`;
     const page = await ask(ownPort, { headers: { host, 'sec-fetch-site': 'none' } });
     expect(page).toMatchObject({ status: 200, text: expect.stringContaining('<html') });
-    const cookie = page?.cookie ?? '';
-    const headers = {
-      host,
-      cookie,
-      origin: `http://${host}`,
-      'sec-fetch-site': 'same-origin',
-      'x-csrf-token': cookie.replace('_csrf=', ''),
-      'content-type': 'application/json',
-    };
+    const headers = ofPage(host, page?.cookie);
     // The UI finds its server within seconds.
     await expect
       .poll(async () => (await ask(ownPort, { method: 'POST', path: `${START}own`, headers }))?.status, {
