@@ -1,6 +1,8 @@
 import { Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { parseStrategyData, parseYaml } from '../../src/documents/index.ts';
+import { createLogger } from '../../src/platform/telemetry/log.ts';
+import { sdkLogger } from '../../worker/parts/runtime.ts';
 import { failure, group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
 import { startRun } from '../rig/site-workflow.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
@@ -12,12 +14,28 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
+/** What operators read of a run in the log of their worker, whose level is `info`: here `info` of the SDK must come through. */
+function workerLog() {
+  const messages: string[] = [];
+  const ours = sdkLogger(
+    createLogger({ level: 'info', format: 'json' }, 'worker', (line) => void messages.push(JSON.parse(line).msg)),
+  );
+  const { logger } = Runtime.instance();
+  const spies = [
+    vi.spyOn(logger, 'log').mockImplementation((level, message, meta) => ours.log(level, message, meta)),
+    vi.spyOn(logger, 'info').mockImplementation((message, meta) => ours.info(message, meta)),
+  ];
+  return {
+    messages,
+    end: () => {
+      for (const spy of spies) spy.mockRestore();
+    },
+  };
+}
+
 /* docs/explain/design.md#spec-5, "Process" 3. */
 it('the worker logs the success of groups and the state of each node when the bare-metal step ends, before software', async () => {
-  const lines: string[] = [];
-  const { logger } = Runtime.instance();
-  const log = vi.spyOn(logger, 'log').mockImplementation((_level, message) => void lines.push(message));
-  const info = vi.spyOn(logger, 'info').mockImplementation((message) => void lines.push(message));
+  const { messages, end } = workerLog();
   const all = { success_criteria: { percent_successful_nodes: 100 } };
   const site = scriptedSite(
     {
@@ -32,9 +50,10 @@ it('the worker logs the success of groups and the state of each node when the ba
   site.results.set('deploy:n3', failure());
   const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
   await run.ended();
-  log.mockRestore();
-  info.mockRestore();
-  const said = lines.filter((text) => text.includes('bare metal')).map((text) => text.replace('dc1, bare metal: ', ''));
+  end();
+  const said = messages
+    .filter((text) => text.includes('bare metal'))
+    .map((text) => text.replace('dc1, bare metal: ', ''));
   expect(said).toEqual([
     'group control (critical): success, 1 of 1 nodes succeeded',
     expect.stringMatching(/^group compute: failed, 1 of 2 nodes succeeded: after deploy: wanted 100 % .*got 50 %/),
@@ -46,9 +65,7 @@ it('the worker logs the success of groups and the state of each node when the ba
 });
 
 it('the strategy of the specification, with a failure in deploying compute-nodes-2, is logged group by group', async () => {
-  const lines: string[] = [];
-  const info = vi.spyOn(Runtime.instance().logger, 'info').mockImplementation((message) => void lines.push(message));
-  const log = vi.spyOn(Runtime.instance().logger, 'log').mockImplementation((_, message) => void lines.push(message));
+  const { messages, end } = workerLog();
   const read = parseStrategyData(
     (parseYaml(spec('deployment-strategy.yaml')).documents[0]!.value as { data: unknown }).data,
   );
@@ -64,12 +81,11 @@ it('the strategy of the specification, with a failure in deploying compute-nodes
   site.results.set('deploy:cmp21', failure());
   const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
   const { failure: failed } = await run.ended();
-  log.mockRestore();
-  info.mockRestore();
+  end();
   // "Finish (success with some nodes/groups failed)"
   expect(failed).toBeNull();
   const shown = [...spec('compute-nodes-2-fails.txt').matchAll(/^\| deploy (\S+) +<(\w+)>$/gm)];
-  const said = lines.filter((text) => text.includes('bare metal'));
+  const said = messages.filter((text) => text.includes('bare metal'));
   expect(shown).toHaveLength(5);
   for (const [, group, state] of shown) {
     const word = state === 'FAILED' ? 'failed' : 'success';

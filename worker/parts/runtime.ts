@@ -15,6 +15,18 @@ export const isExpected = (error: unknown): boolean => (error as Error | undefin
 
 const COLLECT_LIMIT_MS = 5_000;
 
+/** What the SDK logs, in our log. Workflows say what operators read; what the SDK itself says below a warning is not for them. */
+export const sdkLogger = (log: Logger): DefaultLogger =>
+  new DefaultLogger('INFO', ({ level, message, meta }) => {
+    // Our log expects errors in `err`: elsewhere they would be logged as empty objects.
+    const { error, sdkComponent, ...known } = (meta ?? {}) as Record<string, unknown>;
+    if (message === NOISE || (level === 'INFO' && sdkComponent !== 'workflow')) return;
+    const { workflowId, runId } = known;
+    if (level === 'INFO') return log.info({ workflowId, runId }, message);
+    const as = isExpected(error) ? 'debug' : level === 'ERROR' ? 'error' : 'warn';
+    log[as]({ ...known, ...given({ err: error }) }, message);
+  });
+
 /**
  * Routes the SDK's log lines into ours. Takes effect once per process, before the first worker or connection.
  *
@@ -24,14 +36,8 @@ const COLLECT_LIMIT_MS = 5_000;
 export function installRuntime(log: Logger, announces = true, further: RuntimeOptions = {}): void {
   if (installed) return;
   installed = true;
-  const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
   Runtime.install({
-    logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
-      if (message === NOISE) return;
-      // Our log expects errors in `err`: elsewhere they would be logged as empty objects.
-      const { error, ...known } = (meta ?? {}) as Record<string, unknown>;
-      log[isExpected(error) ? 'debug' : levels[level]]({ ...known, ...given({ err: error }) }, message);
-    }),
+    logger: sdkLogger(log),
     shutdownSignals: [],
     ...(announces ? {} : { workerHeartbeatInterval: 0 }),
     ...further,
