@@ -235,8 +235,8 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
     const named = await believedReport(store, run_id, report, true);
     const known = { ...named, operator: await withCanceller(store, run_id, named.operator) };
     const full = await wholeGraphReport(store, known);
-    const logged = { cluster: run.clusterId, run: run_id, transaction, outcome, report: known };
-    deps.log?.(logged, `execute_graph of cluster ${run.clusterId} has ended`);
+    const ended = { cluster: run.clusterId, run: run_id, transaction, outcome, ...given({ reason }) };
+    deps.log?.(ended, `execute_graph of cluster ${run.clusterId} has ended`);
     const row = {
       id: run_id,
       workflowId: workflow_id,

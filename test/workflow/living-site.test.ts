@@ -43,14 +43,14 @@ const states = (report: RunReport) =>
   Object.fromEntries(report.baremetal!.groups.map((group) => [group.name, group.state]));
 
 describe('the example site on a simulated MAAS', () => {
-  it('deploys from bare, once per node; a second run finds nothing to do, and both are logged in full', async () => {
+  it('deploys from bare, once per node; a second run finds nothing to do, and the end of both is logged', async () => {
     site = await livingSite(rig, { seed: { machines } });
     await site.commit(await exampleDocuments());
     const first = await run('deploy_site', { started_by: 'nina' });
     expect(first.error).toBeNull();
     const { fields, message } = site.log[0]!;
     expect(message).toBe('deploy_site of site stl1 has ended');
-    expect(fields).toMatchObject({ site: 'stl1', run: first.runId, outcome: 'success', report: first.report });
+    expect(fields).toEqual({ site: 'stl1', run: first.runId, outcome: 'success', done: 6, total: 6, failed_nodes: 0 });
     expect(states(first.report)).toEqual({ masters: 'success', worker_group_0: 'success', workers: 'success' });
     expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
     expect(await site.entered(MachineStatus.Commissioning)).toEqual(oneDeployEach);
