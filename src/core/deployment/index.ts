@@ -53,6 +53,7 @@ export {
   allAtOnceStrategy,
   DEFAULT_STRATEGY_NAME,
   type DeploymentStrategy,
+  type Group,
   type Selector,
   type SiteNode,
   targetedStrategy,

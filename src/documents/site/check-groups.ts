@@ -2,11 +2,13 @@ import type { ValuePath } from '../../core/data/plain-value.ts';
 import {
   checkStrategy,
   type DeploymentStrategy,
+  type Group,
   parseLabelEntry,
   type Selector,
   type SiteNode,
   type StrategyProblem,
   selectNodes,
+  successesNeeded,
 } from '../../core/deployment/index.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
@@ -100,8 +102,11 @@ function closingDependency(problem: StrategyProblem & { kind: 'cycle' }, strateg
   return inside < 0 ? undefined : (['data', 'groups', index, 'depends_on', inside] as const);
 }
 
-/** Warns about likely mistakes: selectors that match nothing, groups without nodes, nodes without a group. */
-export function warnAboutGroups(
+/**
+ * Compares a strategy with the nodes of its site. A critical group that can never meet its criteria is an error: each run would
+ * fail. All else may be a mistake: selectors that match nothing, groups without nodes, nodes without a group.
+ */
+export function checkGroupNodes(
   strategy: DeploymentStrategy,
   yaml: YamlDocument,
   nodes: readonly SiteNode[],
@@ -125,10 +130,12 @@ export function warnAboutGroups(
       warn(yaml, {
         code: 'strategy.empty-group',
         message: `group '${group.name}' selects no node`,
-        hint: emptyGroupHint(group.success_criteria?.minimum_successful_nodes),
+        hint: 'It counts as 100 % successful without doing anything.',
         path: ['data', 'groups', g, 'name'],
       });
     }
+    const unmeetable = nodes.length > 0 && unmeetableCriteria(group, selected.length, ['data', 'groups', g]);
+    if (unmeetable) warn(yaml, unmeetable);
   });
   const left = nodes.flatMap((node, index) => (inSomeGroup.has(index) ? [] : [{ node, yaml: nodeDocuments[index]! }]));
   for (const { node, yaml: document } of left.slice(0, MAX_LISTED)) {
@@ -150,9 +157,22 @@ export function warnAboutGroups(
   return diagnostics;
 }
 
-function emptyGroupHint(minimum: number | undefined): string {
-  if (minimum !== undefined && minimum > 0) return `It will fail: it needs at least ${minimum} successful nodes.`;
-  return 'It will count as 100 % successful without doing anything.';
+/** Criteria that no result of this many nodes meets. */
+function unmeetableCriteria(
+  { name, critical, success_criteria: criteria }: Group,
+  nodes: number,
+  path: ValuePath,
+): Finding | undefined {
+  if (successesNeeded(criteria, nodes) !== null) return undefined;
+  return {
+    severity: critical ? 'error' : 'warning',
+    code: 'strategy.unmeetable-criteria',
+    message: `group '${name}' can never succeed: it needs ${criteria!.minimum_successful_nodes} successful nodes and selects ${nodes}`,
+    hint: critical
+      ? 'It is critical, so every run of the site would fail: select more nodes, or lower minimum_successful_nodes.'
+      : 'Groups that depend on it never start: select more nodes, or lower minimum_successful_nodes.',
+    path: [...path, 'success_criteria', 'minimum_successful_nodes'],
+  };
 }
 
 /** The names, tags, racks and labels that nodes of the site have. */

@@ -26,7 +26,7 @@ import {
   STRATEGY_SCHEMA,
 } from '../schemas/envelope.ts';
 import { hardwareProfileSchema, networkLinkSchema, networkSchema } from '../schemas/machine-layout.ts';
-import { checkGroups, warnAboutGroups } from './check-groups.ts';
+import { checkGroupNodes, checkGroups } from './check-groups.ts';
 import { checkLinks } from './check-links.ts';
 import { warnAboutNames } from './check-node-names.ts';
 import { checkBootActions, checkRegions } from './check-unused.ts';
@@ -136,7 +136,7 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
   if (strategy && !documents.incomplete && nodes.length === documents.names(NODE_SCHEMA).length) {
     const data = strategy.data as DeploymentStrategy;
     const places = nodes.map((node) => node.yaml);
-    for (const diagnostic of warnAboutGroups(data, strategy.yaml, resolved, places)) report(diagnostic);
+    for (const diagnostic of checkGroupNodes(data, strategy.yaml, resolved, places)) report(diagnostic);
   }
   documents.reportUse(nodes.length);
 

@@ -474,12 +474,25 @@ describe('groups', () => {
     expect(site).toBeDefined();
     expect(diagnostics.map(({ severity, code, text, hint }) => [severity, code, text, hint])).toEqual([
       ['warning', 'strategy.unknown-node', 'nn2', "Did you mean 'n22'?"],
-      ['warning', 'strategy.empty-group', 'b', 'It will count as 100 % successful without doing anything.'],
+      ['warning', 'strategy.empty-group', 'b', expect.any(String)],
       ['warning', 'strategy.unknown-tag', 'wrokers', "Did you mean 'workers'?"],
       ['warning', 'strategy.unknown-rack', 'r9', "Did you mean 'r1'?"],
       ['warning', 'strategy.unknown-label', '"a: c"', "Did you mean 'a: b'?"],
       ['warning', 'strategy.node-in-no-group', 'n22', 'Its tags: masters.'],
     ]);
+  });
+
+  it.each([
+    [true, 'error strategy.unmeetable-criteria'],
+    [false, 'warning strategy.unmeetable-criteria'],
+  ])('whose criteria no result can meet fail each run if they are critical: %s', (critical, found) => {
+    const text = (minimum: number) =>
+      strategy(
+        `- {name: g, critical: ${critical}, depends_on: [], selectors: [], success_criteria: {percent_successful_nodes: 100, minimum_successful_nodes: ${minimum}}}`,
+      );
+    const nodes = node('n1') + node('n2');
+    expect(findings(CONFIGURATION, text(2), nodes)).toEqual([]);
+    expect(findings(CONFIGURATION, text(3), nodes)).toEqual([expect.stringMatching(`^${found} 2.yaml:7:.* 3$`)]);
   });
 });
 
