@@ -16,6 +16,8 @@ export interface Context {
   readonly token_file?: string;
   /** File with the authority that signed its certificate, as of SITEWRIGHT_CA_FILE. */
   readonly ca_file?: string;
+  /** Name of the cluster that owns graphs which are stored without an owner. */
+  readonly cluster?: string;
 }
 
 interface Kept {

@@ -1,5 +1,8 @@
+import { someOf } from '../core/text/text.ts';
+import { apiOrigin, contextOf } from './api-address.ts';
 import type { CliCommand } from './command.ts';
 import { pluginArgument, releaseArgument } from './id-argument.ts';
+import { idIn, namedThings } from './named-ids.ts';
 import { usageError } from './problem.ts';
 import type { Session } from './session.ts';
 
@@ -31,6 +34,34 @@ const OWNERS = [
   ['release', 'release', 'releases'],
   ['plugin', 'plugin', 'plugins'],
 ] as const;
+
+/**
+ * The owner in the flags, else a cluster (spec 1: "supposed to be default relation target for the custom graphs"): that of the
+ * context in use, or the only one. It is named on standard error. @throws CliError where there are several, and for several owners
+ */
+export async function ownerOrCluster(session: Session, flags: OwnerFlags): Promise<GraphOwner> {
+  if (OWNERS.some(([flag]) => flags[flag] !== undefined)) return ownerOf(session, flags);
+  const { terminal } = session;
+  const context = contextOf(terminal, await apiOrigin(terminal, session.flags()));
+  const clusters = await namedThings(await session.client(), 'cluster');
+  const cluster = context?.cluster ?? (clusters.length === 1 ? clusters[0]!.name : undefined);
+  if (cluster === undefined)
+    throw usageError(
+      'name the owner of the graph',
+      clusters.length === 0
+        ? 'There is no cluster: give --release ID or --plugin ID.'
+        : `Give --cluster with one of ${someOf(
+            clusters.map(({ name }) => name),
+            SHOWN,
+          )}; or --release ID, or --plugin ID.`,
+    );
+  const id = String(idIn('cluster', cluster, clusters));
+  session.called.set(`cluster ${id}`, cluster);
+  terminal.err(`owner: cluster ${cluster}, ${context?.cluster === undefined ? 'the only one' : 'of the context'}\n`);
+  return ownerOf(session, { cluster: id });
+}
+
+const SHOWN = 10;
 
 /** The owner in the flags. @throws CliError for none and for several */
 export function ownerOf(session: Pick<Session, 'textOf'>, flags: OwnerFlags): GraphOwner {

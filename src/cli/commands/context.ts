@@ -12,6 +12,7 @@ import type { Session } from '../session.ts';
 interface AddFlags extends OutputFlags {
   readonly token?: boolean;
   readonly caFile?: string;
+  readonly cluster?: string;
   readonly use?: boolean;
 }
 
@@ -67,9 +68,10 @@ export function registerContext(program: CliCommand, session: Session): void {
     .argument('<url>', 'address of its API')
     .option('--token', 'read a token from standard input and keep it, in a file that only you may read')
     .option('--ca-file <file>', 'authority that signed its certificate, as of SITEWRIGHT_CA_FILE')
+    .option('--cluster <name>', "owner of graphs that 'graph upload' stores without one")
     .option('--use', 'and use it from now on')
     .output()
-    .action(async (name: string, address: string, { token: reads, caFile, use, ...flags }: AddFlags) => {
+    .action(async (name: string, address: string, { token: reads, caFile, cluster, use, ...flags }: AddFlags) => {
       if (!/^[\w.-]{1,100}$/.test(name))
         throw usageError(`'${name}' is not a name of a context`, 'Use letters, digits, dot, underscore and hyphen.');
       const { tokenFile } = session.flags();
@@ -83,7 +85,8 @@ export function registerContext(program: CliCommand, session: Session): void {
         throw usageError('there is no token on standard input', `sitewright context add ${name} ${url} --token < FILE`);
       const token = text === undefined ? undefined : checkedToken(text.trim(), 'standard input');
       const inFolder = (file: string | undefined) => (file === undefined ? undefined : resolve(terminal.cwd, file));
-      contexts().put(name, { url, ...given({ token, token_file: inFolder(tokenFile), ca_file: inFolder(caFile) }) });
+      const files = given({ token_file: inFolder(tokenFile), ca_file: inFolder(caFile) });
+      contexts().put(name, { url, ...files, ...given({ token, cluster }) });
       if (use) contexts().use(name);
       const next = use ? 'it is in use' : `next:  sitewright context use ${name}`;
       await printOne(terminal, flags, { name, url, in_use: use === true }, `context ${name}: ${url}\n  ${next}\n`);

@@ -6,7 +6,7 @@ import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { EXIT } from '../exit-codes.ts';
 import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.ts';
-import { type OwnerFlags, ownerOf, ownerOptions } from '../graph-owner.ts';
+import { type OwnerFlags, ownerOf, ownerOptions, ownerOrCluster } from '../graph-owner.ts';
 import { clusterArgument, clusterListArgument, pluginListArgument, releaseListArgument } from '../id-argument.ts';
 import { CliError, usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
@@ -43,7 +43,8 @@ export function registerGraphStore(graph: CliCommand, session: Session): void {
   ownerOptions(
     graph
       .verb('upload', 'Store a graph; its tasks replace all earlier ones')
-      .example('--cluster lab --type health --file tasks.yaml'),
+      .example('--cluster lab --type health --file tasks.yaml')
+      .example('--type health --file tasks.yaml', 'of the cluster of the context, or of the only one'),
   )
     .option('-t, --type <type>', `type of the graph; ${DEFAULT_TYPE} after you confirm it`)
     .option('--file <file>', 'tasks, or a graph with name and node_filter, as YAML or JSON; - is standard input')
@@ -146,10 +147,10 @@ interface UploadFlags extends OwnerFlags, OutputFlags {
 }
 
 async function uploadGraph(session: Session, flags: UploadFlags): Promise<void> {
-  const owner = ownerOf(session, flags);
   const { file, dir } = flags;
   if ((file === undefined) === (dir === undefined))
     throw usageError('nothing to upload', 'Give --file FILE or --dir FOLDER, and only one of them.');
+  const owner = await ownerOrCluster(session, flags);
   const type = flags.type ?? DEFAULT_TYPE;
   const { readGraphFolder, readGraphToUpload } = await import('../graph-to-upload.ts');
   const body =

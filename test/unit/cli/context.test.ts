@@ -104,6 +104,19 @@ describe('contexts', () => {
     expect(said.join('')).not.toContain('sw_secret');
   });
 
+  it('name the cluster that owns graphs which are stored without an owner', async () => {
+    const named = [
+      { id: 1, name: 'lab' },
+      { id: 2, name: 'prod' },
+    ];
+    const api = await stubApi(({ at }) => [200, at === '/clusters' ? named : { id: 1, tasks: [], relations: [] }]);
+    apis.push(api);
+    await cli(['context', 'add', 'here', api.url, '--use', '--cluster', 'prod'], at());
+    writeFileSync(join(home, 'none.json'), '[]');
+    const { code, err } = await cli(['graph', 'upload', '-t', 'x', '--file', 'none.json'], at());
+    expect([code, api.requests.at(-1)?.at], err).toEqual([0, '/clusters/2/deployment_graphs/x']);
+  });
+
   it('are found in the home folder from every folder, as settings are', async () => {
     const { mkdirSync } = await import('node:fs');
     mkdirSync(join(home, '.config', 'sitewright'), { recursive: true });

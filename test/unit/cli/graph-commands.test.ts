@@ -291,7 +291,6 @@ describe('graph upload', () => {
   });
 
   it.each([
-    [['--file', 't.yaml'], 'name one owner of the graph'],
     [['-e', '1', '-r', '1', '--file', 't.yaml'], 'name one owner of the graph'],
     [['-e', '1'], 'nothing to upload'],
     [['-r', '', '--file', 't.yaml'], 'Name a release, or give its id.'],
@@ -299,6 +298,26 @@ describe('graph upload', () => {
     const { code, err } = await against(() => [200, STORED], ['graph', 'upload', '-t', 'x', ...flags]);
     expect(code).toBe(2);
     expect(err).toContain(message);
+  });
+});
+
+describe('a graph that is stored without an owner', () => {
+  const named = (...names: string[]) => names.map((name, at) => ({ id: at + 1, name }));
+  const upload = (...clusters: string[]) => {
+    const answer = ({ at }: StubRequest): StubAnswer => [200, at === '/clusters' ? named(...clusters) : STORED];
+    return against(answer, ['graph', 'upload', '-t', 'x', '--file', file('t.yaml', TASKS)]);
+  };
+
+  it('is of the only cluster, which is named', async () => {
+    const { code, err, out, requests } = await upload('lab');
+    expect([code, requests.at(-1)!.at], err).toEqual([0, '/clusters/1/deployment_graphs/x']);
+    expect([err, out]).toEqual([expect.stringContaining('cluster lab'), expect.stringContaining('cluster lab')]);
+  });
+
+  it.each([[[]], [['lab', 'prod']]])('is refused where the clusters are %j, which it lists', async (clusters) => {
+    const { code, err, requests } = await upload(...clusters);
+    expect([code, requests.map(({ at }) => at)]).toEqual([2, ['/clusters']]);
+    for (const name of clusters) expect(err).toContain(name);
   });
 });
 
