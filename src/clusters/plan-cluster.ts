@@ -22,7 +22,7 @@ import { type GraphMetadata, mergeGraph } from './graph-layers.ts';
 import { chooseNodes, type NodeLeftOut } from './node-choice.ts';
 import { packagePreparations } from './package-preparations.ts';
 import { refuseDestruction, untouchedBy, warnOfUntouched } from './removal.ts';
-import type { ClusterSources, StoredLayer } from './sources.ts';
+import { type ClusterSources, nameOf, type StoredLayer, uidOf } from './sources.ts';
 import { clusterState, type Surroundings } from './state/cluster-state.ts';
 import { tagCluster } from './tagged-cluster.ts';
 
@@ -145,6 +145,7 @@ export function planCluster(
     ),
     anyChoices: choicesOf(sources.cluster.anyChoices),
     preparations: packagePreparations(sources),
+    nodeNames: new Map(sources.nodes.map((node) => [uidOf(node), nameOf(node)])),
     factsHint: `Give them: sitewright cluster facts ${sources.cluster.id} --upload FILE.`,
     ...given({ old: context.old, engine: context.engine }),
   };
@@ -167,7 +168,7 @@ export function planCluster(
     return refuse([...plan.problems, ...refusalProblems(compiled.refusal, plan, links, request)]);
   }
   const untouched = isDeletion && isWhole(request) ? untouchedBy(plan, chosen.nodes) : [];
-  warnOfUntouched(untouched, request.type, problems);
+  warnOfUntouched(untouched, sources.nodes, request.type, problems);
   return {
     ok: true,
     type: request.type,

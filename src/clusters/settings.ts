@@ -66,3 +66,10 @@ const TAGS_ENGINE = 'tags_resolution_engine';
  * too. Without manual changes of tags, both ways give the same result.
  */
 export const usesTagsEngine = (settings: Fields): boolean => settingSwitch(settings, TAGS_ENGINE) ?? true;
+
+/** The command that turns it on again, in the group in which it is off. */
+export function turnOnTagsEngine({ id, settings }: { readonly id: number; readonly settings: Fields }): string {
+  const groups = Object.entries(mergedSettings(settings));
+  const [group] = groups.find(([, of]) => isMapping(of) && TAGS_ENGINE in of) ?? ['common'];
+  return `sitewright cluster settings ${id} --set ${group}.${TAGS_ENGINE}=true`;
+}

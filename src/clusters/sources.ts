@@ -142,3 +142,6 @@ export const uidOf = (node: Pick<ClusterNode, 'id'>): string => String(node.id);
 
 /** The node's host name, by default derived from its id. */
 export const hostnameOf = (node: Pick<ClusterNode, 'id' | 'hostname'>): string => node.hostname ?? `node-${node.id}`;
+
+/** How people call the node. */
+export const nameOf = (node: Pick<ClusterNode, 'id' | 'hostname' | 'name'>): string => node.name ?? hostnameOf(node);

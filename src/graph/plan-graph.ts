@@ -50,6 +50,8 @@ export interface PlanInput {
   readonly engine?: Engine;
   /** How to give facts that tasks read and the state lacks, for people. */
   readonly factsHint?: string;
+  /** How people call nodes, by uid: problems name them so. Without a name it is the uid. */
+  readonly nodeNames?: ReadonlyMap<string, string>;
 }
 
 type Planned =
@@ -61,7 +63,7 @@ type Planned =
  * for cycles separately, so that a graph with one can still be shown.
  */
 export function planGraph(input: PlanInput): Planned {
-  const problems = new Problems(input.factsHint);
+  const problems = new Problems(input.factsHint, input.nodeNames);
   try {
     return planned(input, problems);
   } catch (error) {

@@ -56,10 +56,20 @@ export class Problems {
   /** By path, such as `$.network_scheme`. */
   readonly #missing = new Map<string, Readers>();
   readonly #factsHint: string;
+  readonly #nodeNames: ReadonlyMap<string, string>;
 
-  /** @param factsHint how to give facts that are missing */
-  constructor(factsHint = 'Add them to cluster.deployment_info of the input.') {
+  /** @param factsHint how to give facts that are missing @param nodeNames how people call nodes, by uid */
+  constructor(
+    factsHint = 'Add them to cluster.deployment_info of the input.',
+    nodeNames: ReadonlyMap<string, string> = new Map(),
+  ) {
     this.#factsHint = factsHint;
+    this.#nodeNames = nodeNames;
+  }
+
+  /** How people call a node. */
+  nodeName(uid: string): string {
+    return this.#nodeNames.get(uid) ?? uid;
   }
 
   add(problem: Omit<GraphProblem, 'path'>): void {
@@ -120,7 +130,7 @@ export class Problems {
       {
         severity: 'error',
         code: 'graph.missing-facts',
-        message: `tasks read missing facts: ${parts.join(', ')}${nodes.length === 0 ? '' : ` (on ${nodeList(nodes)})`}`,
+        message: `tasks read missing facts: ${parts.join(', ')}${nodes.length === 0 ? '' : ` (on ${this.#nodesText(nodes)})`}`,
         hint: `${this.#factsHint} A task reads a key that may be absent with .get(key, default).`,
         at: first.at,
         path: printPath(first.at),
@@ -141,14 +151,16 @@ export class Problems {
   all(): GraphProblem[] {
     const many = [...this.#perNode.values()].map(({ problem, nodes }) => ({
       ...problem,
-      message: `${problem.message} (on ${nodeList(nodes)})`,
+      message: `${problem.message} (on ${this.#nodesText(nodes)})`,
       path: printPath(problem.at),
     }));
     return [...this.#list, ...this.#missingFacts(), ...many];
   }
+
+  #nodesText(uids: readonly string[]): string {
+    const names = uids.map((uid) => this.nodeName(uid));
+    return `${names.length === 1 ? 'node' : 'nodes'} ${someOf(names, SHOWN_NODES)}`;
+  }
 }
 
 const SHOWN_NODES = 5;
-
-const nodeList = (nodes: readonly string[]): string =>
-  `${nodes.length === 1 ? 'node' : 'nodes'} ${someOf(nodes, SHOWN_NODES)}`;

@@ -2,7 +2,8 @@ import { isMapping } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { compareKeys, someOf } from '../../core/text/text.ts';
 import { type Fields, isInstanceTag } from '../../graph/index.ts';
-import type { ClusterNode, ClusterSources } from '../sources.ts';
+import { turnOnTagsEngine } from '../settings.ts';
+import { type ClusterNode, type ClusterSources, nameOf } from '../sources.ts';
 import type { Catalogue } from '../tags/catalogue.ts';
 import { allRoles, catalogueOfCluster, effectiveTags, tagsOfRoles } from '../tags/of-sources.ts';
 import { checkLimits } from './limits.ts';
@@ -44,7 +45,7 @@ export function checkCluster(sources: ClusterSources, options: CheckOptions = {}
     ...roleLimits(staying, catalogue, models),
     ...unassignedTags(staying, sources, catalogue),
     ...ignoredTags(staying, sources, catalogue),
-    ...changedRoleTags(staying),
+    ...changedRoleTags(staying, sources.cluster.id),
   ];
 }
 
@@ -117,7 +118,7 @@ function roleConflicts(nodes: readonly ClusterNode[], { roles }: Catalogue): Clu
     severity: 'error',
     code: 'check.role-conflict',
     message: `Role '${first}' in conflict with role '${second}'.`,
-    hint: `Remove one of them from ${nodesText(having)}.`,
+    hint: `Remove one of them from ${nodesText(having, nodes)}.`,
     role: first,
     nodes: having,
   }));
@@ -139,7 +140,7 @@ function roleRestrictions(
               severity: 'error',
               code: 'check.role-restricted',
               message: `Role '${role}' restrictions mismatch: ${holding.map(({ message, condition }) => message ?? condition).join(' ')}`,
-              hint: `Change the settings, or remove the role from ${nodesText(having)}.`,
+              hint: `Change the settings, or remove the role from ${nodesText(having, nodes)}.`,
               ...about,
             },
           ];
@@ -169,7 +170,7 @@ function roleLimits(nodes: readonly ClusterNode[], { roles }: Catalogue, models:
         severity: type === 'recommended' ? 'warning' : 'error',
         code,
         message: `${counted}; ${phrase} ${limit}.${message === undefined ? '' : ` ${message}`}`,
-        hint: type === 'max' ? `Remove the role from ${nodesText(having)}.` : 'Assign the role to more nodes.',
+        hint: type === 'max' ? `Remove the role from ${nodesText(having, nodes)}.` : 'Assign the role to more nodes.',
         role,
         nodes: having,
       };
@@ -207,7 +208,11 @@ function unassignedTags(
       severity: 'info',
       code: 'check.tags-unassigned',
       message: `No node has ${missing.length === 1 ? 'the tag' : 'the tags'} ${missing.join(', ')}.`,
-      hint: 'Tasks for these tags do not run. Assign the tags to nodes to run them.',
+      hint: `Tasks for ${missing.length === 1 ? 'it' : 'them'} do not run. ${
+        sources.cluster.placesByTags
+          ? `To run them: sitewright tag assign --node NODE --tag ${missing[0]}`
+          : `Roles alone give tags here. To assign them: ${turnOnTagsEngine(sources.cluster)}`
+      }`,
       tags: missing,
     });
   }
@@ -215,8 +220,10 @@ function unassignedTags(
     found.push({
       severity: 'info',
       code: 'check.node-without-tags',
-      message: `${capital(nodesText(bare))} ${bare.length === 1 ? 'has' : 'have'} no tags: only tasks for the names of ${bare.length === 1 ? 'its' : 'their'} roles run there.`,
-      hint: `Assign tags: sitewright tag assign --node ${bare.join(',')} --tag TAG`,
+      message: `${capital(nodesText(bare, nodes))} ${bare.length === 1 ? 'has' : 'have'} no tags: only tasks for the names of ${bare.length === 1 ? 'its' : 'their'} roles run there.`,
+      ...(sources.cluster.placesByTags && {
+        hint: `Assign tags: sitewright tag assign --node ${bare.join(',')} --tag TAG`,
+      }),
       nodes: bare,
     });
   }
@@ -243,8 +250,8 @@ function ignoredTags(nodes: readonly ClusterNode[], sources: ClusterSources, cat
     {
       severity: 'warning',
       code: 'check.tags-ignored',
-      message: `The tags engine is off: manual tag changes on ${nodesText(ids)} have no effect.`,
-      hint: 'Turn on the setting tags_resolution_engine to assign tasks by the assigned tags.',
+      message: `The tags engine is off: manual tag changes on ${nodesText(ids, nodes)} have no effect.`,
+      hint: `To place tasks by assigned tags, turn it on: ${turnOnTagsEngine(sources.cluster)}`,
       nodes: ids,
       tags: [...new Set(moved.flatMap(({ tags }) => tags))].sort(),
     },
@@ -252,7 +259,7 @@ function ignoredTags(nodes: readonly ClusterNode[], sources: ClusterSources, cat
 }
 
 /** Changes of roles that the nodes get with the next run. */
-function changedRoleTags(nodes: readonly ClusterNode[]): ClusterFinding[] {
+function changedRoleTags(nodes: readonly ClusterNode[], cluster: number): ClusterFinding[] {
   const found = new Map<string, { role: string; tags: string[]; what: string; nodes: number[] }>();
   for (const { id, roleTagChanges = [] } of nodes) {
     for (const { role, given, lost } of roleTagChanges) {
@@ -270,8 +277,8 @@ function changedRoleTags(nodes: readonly ClusterNode[]): ClusterFinding[] {
   return [...found.values()].map(({ role, tags, what, nodes: ids }) => ({
     severity: 'info',
     code: 'check.tags-pending',
-    message: `Role '${role}' has changed: it ${what} ${tags.length === 1 ? 'the tag' : 'the tags'} ${tags.join(', ')} on ${nodesText(ids)} with the next run.`,
-    hint: "To apply it now: 'sitewright tag apply --cluster CLUSTER'. To keep a tag, or to go without it, assign or remove it by hand.",
+    message: `Role '${role}' has changed: it ${what} ${tags.length === 1 ? 'the tag' : 'the tags'} ${tags.join(', ')} on ${nodesText(ids, nodes)} with the next run.`,
+    hint: `To apply it now: 'sitewright tag apply --cluster ${cluster}'. To keep a tag, or to go without it, assign or remove it by hand.`,
     role,
     tags,
     nodes: ids,
@@ -291,10 +298,10 @@ function rolesInUse(nodes: readonly ClusterNode[]): [role: string, nodes: readon
   return [...found].sort(compareKeys);
 }
 
-const nameOf = (node: ClusterNode): string => node.name ?? node.hostname ?? `node-${node.id}`;
-
 const SHOWN = 10;
-const nodesText = (ids: readonly number[]): string =>
-  `node${ids.length === 1 ? '' : 's'} ${someOf(ids.map(String), SHOWN)}`;
+function nodesText(ids: readonly number[], nodes: readonly ClusterNode[]): string {
+  const names = nodes.filter(({ id }) => ids.includes(id)).map(nameOf);
+  return `node${ids.length === 1 ? '' : 's'} ${someOf(names, SHOWN)}`;
+}
 
 const capital = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}`;

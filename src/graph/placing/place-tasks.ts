@@ -85,7 +85,7 @@ export function placeTasks(
     }
     if (found === undefined) return { ...NOWHERE, placedBy };
     const { nodes, skippedPrimaries } = found;
-    const hints = skippedPrimaries.map(({ node, tag }) => `; node ${node} has it as ${tag}`);
+    const hints = skippedPrimaries.map(({ node, tag }) => `; node ${problems.nodeName(node)} has it as ${tag}`);
     const nothing = found.nothing ?? (nodes.length === 0 ? `no node has ${placedBy}${hints.join('')}` : undefined);
     return { nodes, placedBy, skippedPrimaries, ...given({ nothing }) };
   };

@@ -163,7 +163,7 @@ $.roles and $.pending_addition = true))`;
         code: 'graph.missing-facts',
         message:
           'tasks read missing facts: $.quantum_settings (3 tasks), $.network_metadata.vips.management (3 tasks), ' +
-          '$.nova (1 task) (on nodes 1, 2, 3)',
+          '$.nova (1 task) (on nodes rack-1, rack-2, rack-3)',
         hint: expect.stringContaining(`sitewright cluster facts ${cluster} --upload FILE`),
       }),
     ]);

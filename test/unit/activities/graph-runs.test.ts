@@ -830,7 +830,7 @@ describe('a graph of deletion without node attributes', () => {
     ['none whose condition holds', [shell('erase', { roles: '*', condition: { yaql_exp: 'false' } })]],
   ])('lets a node leave as it is where there are %s', async (_, tasks) => {
     const { plan, one, end } = await deletion(tasks);
-    expect(plan.warnings.join()).toContain(`node ${one} leaves the cluster as it is`);
+    expect(plan.warnings.join()).toContain(`node rack-${one} leaves the cluster as it is`);
     expect(await end({})).toMatchObject({ clusterId: null, status: 'provisioned', pendingDeletion: false });
   });
 });
