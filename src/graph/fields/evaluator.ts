@@ -15,7 +15,7 @@ import { isMapping, type ValuePath } from '../../core/data/plain-value.ts';
 import { GraphProblemError, MissingFactsError } from '../problem.ts';
 import type { Fields } from '../tasks/task.ts';
 import { type ConditionModels, type LegacyCondition, parseLegacyCondition } from './legacy-condition.ts';
-import { missingPaths } from './missing-facts.ts';
+import { functionWithoutCall, missingPaths } from './missing-facts.ts';
 import { conditionValue, toPlain } from './plain-data.ts';
 import { type FormatText, type FormatValues, orNone } from './python-format.ts';
 import { type ReadSet, readSetOf } from './read-set.ts';
@@ -279,6 +279,13 @@ export class NodeScope implements TemplateScope {
     const { union, node, common } = this.#now.state;
     const { tree } = this.#evaluator.engine.parse(expression);
     const paths = missingPaths(tree, { $: union, $node: node, $common: common });
+    const method = functionWithoutCall(paths);
+    if (method !== undefined)
+      return new GraphProblemError(
+        'graph.function-without-call',
+        `${method} is a function: write ${method}()`,
+        `A key of that name is read with .get(${method}).`,
+      );
     return paths.length === 0 ? error : new MissingFactsError(paths);
   }
 

@@ -1,4 +1,4 @@
-import { Dict, type Node, type Value } from '@sitewright/yaql';
+import { Dict, libraryFunctions, type Node, type Value } from '@sitewright/yaql';
 import { partsOf } from './read-set.ts';
 
 /** The paths of the state that an expression needs and that lead nowhere, each up to the key that is missing. */
@@ -19,6 +19,17 @@ export function missingPaths(tree: Node, roots: Readonly<Record<string, Value>>)
   // A path that continues behind a missing key adds nothing.
   return [...found].filter((path) => ![...found].some((other) => other !== path && path.startsWith(`${other}.`)));
 }
+
+/** Methods that need nothing but what they are called on. */
+const METHODS: ReadonlySet<string> = new Set(
+  libraryFunctions
+    .filter(({ isMethod, parameters }) => isMethod && parameters.slice(1).every(({ required }) => !required))
+    .map(({ name }) => name),
+);
+
+/** The function that one of these paths ends with: `$.nodes.values` is meant as `$.nodes.values()`. */
+export const functionWithoutCall = (paths: readonly string[]): string | undefined =>
+  paths.map((path) => path.slice(path.lastIndexOf('.') + 1)).find((key) => METHODS.has(key));
 
 /** `$.a.b` as `['$', 'a', 'b']`; undefined for all else, and where a key may be absent, as in `$.get(a)`. */
 function chainOf(node: Node, onItem: boolean): readonly string[] | undefined {

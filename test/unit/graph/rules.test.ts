@@ -510,8 +510,7 @@ describe('tasks from before dependencies between nodes', () => {
   });
 
   it('get no warnings about names that nobody wrote', () => {
-    const file = new URL('../../data/cases/fuel/legacy-warn.json', import.meta.url);
-    expect(planOf(JSON.parse(readFileSync(file, 'utf8'))).problems).toEqual([]);
+    expect(planOf(sharedCase('legacy-warn.json')).problems).toEqual([]);
   });
 
   it('tasks that plugins order by stage follow it one after another', () => {
@@ -527,6 +526,15 @@ describe('tasks from before dependencies between nodes', () => {
     });
     expect(taskOf(result, 'pre_deployment_1', '10')!.requires).toEqual([{ name: 'pre_deployment_0', node_id: '10' }]);
   });
+});
+
+const sharedCase = (file: string): Json =>
+  JSON.parse(readFileSync(new URL(`../../data/cases/fuel/${file}`, import.meta.url), 'utf8'));
+
+it('a function whose brackets are missing is no missing fact', () => {
+  expect(refusalOf(sharedCase('values-typo.json'))).toMatchObject([
+    { code: 'graph.function-without-call', message: expect.stringContaining('values()'), path: 'tasks[0].condition' },
+  ]);
 });
 
 describe('a graph is refused for', () => {
