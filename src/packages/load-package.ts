@@ -1,5 +1,11 @@
 import type { ValuePath } from '../core/data/plain-value.ts';
-import { type DataNode, type MappingEntry, type MappingNode, textOf } from '../documents/reader/data-node.ts';
+import {
+  type DataNode,
+  type MappingEntry,
+  type MappingNode,
+  type ScalarNode,
+  textOf,
+} from '../documents/reader/data-node.ts';
 import { rangeOf, type SourceRange, startOf } from '../documents/reader/source-text.ts';
 import { entryAt, isTruthy, withEntries } from './data-node.ts';
 import { emptyListAsNull, FileLoader, isFailure, isTooLarge, MAX_TREE_VALUES, type PathFailure } from './load-path.ts';
@@ -158,7 +164,9 @@ class PathResolver {
     for (const [name, entry] of node.entries) {
       const target = this.#target(entry);
       const result = target === undefined ? undefined : this.#load(entry, target, node, path);
-      if (result) loaded.set(target!, { key: { ...entry.key, value: target! }, value: result });
+      // One mistake, one error: what was to be loaded is neither missing nor an unknown key.
+      if (result === 'unread') entries.set(name, { ...entry, value: { ...(entry.value as ScalarNode), unread: true } });
+      else if (result) loaded.set(target!, { key: { ...entry.key, value: target! }, value: result });
       else entries.set(name, { ...entry, value: this.#walk(entry.value, [...path, name]) });
     }
     for (const [name, entry] of loaded) entries.set(name, entry);
@@ -178,7 +186,7 @@ class PathResolver {
     return name.slice(0, -PATH_SUFFIX.length);
   }
 
-  #load(entry: MappingEntry, target: string, owner: MappingNode, path: ValuePath): DataNode | undefined {
+  #load(entry: MappingEntry, target: string, owner: MappingNode, path: ValuePath): DataNode | 'unread' | undefined {
     const key = String(entry.key.value);
     const written = textOf(entry.value) ?? '';
     const here = [...path, key];
@@ -193,8 +201,9 @@ class PathResolver {
     }
     const result = this.#files.load(written, entry.value);
     if (isFailure(result)) {
-      if (result.kind !== 'unreadable') this.#problems.at(entry.value, here, this.#finding(result, written));
-      return undefined;
+      const finding = result.kind === 'unreadable' ? undefined : this.#finding(result, written);
+      if (finding) this.#problems.at(entry.value, here, finding);
+      return finding?.severity === 'warning' ? undefined : 'unread';
     }
     const inline = owner.entries.get(target);
     if (inline) this.#reportInline(inline, target, path, key);

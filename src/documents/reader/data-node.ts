@@ -14,6 +14,8 @@ export interface ScalarNode extends SourceRange {
   readonly kind: ScalarKind;
   /** A timestamp is held as ISO 8601 text without zone (UTC). */
   readonly value: string | number | boolean | null;
+  /** A path to data that cannot be read, which is reported. */
+  readonly unread?: true;
 }
 
 interface ListNode extends SourceRange {

@@ -2,6 +2,7 @@ import type { ValuePath } from '../../core/data/plain-value.ts';
 import {
   child,
   type DataNode,
+  type MappingEntry,
   type MappingNode,
   type ScalarKind,
   textOf,
@@ -117,7 +118,7 @@ class ShapeCheck {
   #mapping(node: MappingNode, shape: Shape, path: ValuePath): boolean {
     let good = true;
     for (const key of shape.required ?? []) {
-      if (node.entries.has(key)) continue;
+      if (node.entries.has(key) || isUnread(node.entries.get(`${key}_path`))) continue;
       good = this.#report(
         node,
         [...path, key],
@@ -141,7 +142,7 @@ class ShapeCheck {
       const like = entry.key.kind === 'text' && shape.keysLike?.pattern.test(key) ? shape.keysLike.shape : undefined;
       if (known && !this.check(entry.value, known, here)) good = false;
       if (like && !this.check(entry.value, like, here)) good = false;
-      if (!known && !like && (shape.closed || (shape.keysLike && entry.key.kind !== 'text'))) {
+      if (!known && !like && !isUnread(entry) && (shape.closed || (shape.keysLike && entry.key.kind !== 'text'))) {
         good = this.#unknownKey(node, key, shape, path);
       }
     }
@@ -278,3 +279,6 @@ function name(path: ValuePath): string {
 }
 
 const cut = (value: string): string => (value.length > 80 ? `${value.slice(0, 79)}…` : value);
+
+const isUnread = (entry: MappingEntry | undefined): boolean =>
+  entry !== undefined && 'unread' in entry.value && entry.value.unread === true;

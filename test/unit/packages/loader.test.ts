@@ -152,6 +152,14 @@ describe('paths of metadata.yaml', () => {
     expect(last.warnings.length).toBeGreaterThan(1000);
   });
 
+  it.each([
+    ['nothing', {}, 'package.file-not-found metadata.yaml'],
+    ['what is no YAML', { 'g.yaml': '- id: a\n  - b\n' }, 'yaml.syntax g.yaml'],
+  ])('a path that leads to %s is one error, wherever the data is needed', (_, files, error) => {
+    const report = check('    graphs: [{type: t, tasks_path: g.yaml}]\n', files);
+    expect(report.errors.map(({ code, file }) => `${code} ${file}`)).toEqual([error]);
+  });
+
   it('stops at two thousand paths', () => {
     const report = check(Array.from({ length: 2001 }, (_, index) => `    x${index}_path: a.yaml\n`).join(''), {
       'a.yaml': '1',
