@@ -148,7 +148,7 @@ function warnOfParts(release: MappingNode, path: ValuePath, problems: Problems):
   for (const [role, { value }] of roles.entries) {
     for (const [index, tag] of items(child(value, 'tags')).entries()) {
       const name = textOf(tag);
-      if (name === undefined || tags.entries.has(name)) continue;
+      if (name === undefined || name === role || tags.entries.has(name)) continue;
       problems.at(tag, [...path, 'roles', role, 'tags', index], {
         severity: 'warning',
         code: 'package.role-tag-unknown',

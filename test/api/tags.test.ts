@@ -184,8 +184,8 @@ describe('changes of roles', () => {
     expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'mysql']);
     const { findings } = (await rig.ask('GET', `/api/v1/clusters/${cluster}/checks`)).body;
     expect(findings.filter(({ code }: { code: string }) => code === 'check.tags-pending')).toMatchObject([
-      { message: `Role 'controller' has changed: it gives the tag swift on node ${nodes[0]} with the next run.` },
-      { message: `Role 'controller' has changed: it takes away the tag mysql on node ${nodes[0]} with the next run.` },
+      { role: 'controller', tags: ['swift'], nodes: [nodes[0]] },
+      { role: 'controller', tags: ['mysql'], nodes: [nodes[0]] },
     ]);
     expect(await planned()).toEqual({ [nodes[0]!]: ['on-swift'] });
     expect(await rig.ask('POST', `/api/v1/clusters/${cluster}/tag_changes`)).toMatchObject({ body: pending });

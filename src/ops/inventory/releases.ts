@@ -1,4 +1,5 @@
 import { pluginFits } from '../../clusters/plugin-fit.ts';
+import { tagsOfRole } from '../../clusters/tags/index.ts';
 import { given } from '../../core/data/given.ts';
 import { calledText } from '../../core/names.ts';
 import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
@@ -214,7 +215,7 @@ function checkRoleTags(roles: unknown, tags: unknown): readonly Diagnostic[] {
   });
 }
 
-/** Tags of a release: those it describes, and one with the role's name for each role without tags. */
+/** Tags of a release: those it describes, and those that only its roles name, as a cluster has them: each role has a tag of its name. */
 export function tagsOfRelease({
   rolesMetadata,
   tagsMetadata,
@@ -224,9 +225,11 @@ export function tagsOfRelease({
     tags.set(name, { name, readOnly: true, hasPrimary: objectOf(meta).has_primary === true, metadata: objectOf(meta) });
   }
   for (const [role, meta] of Object.entries(rolesMetadata)) {
-    if (tags.has(role)) continue;
-    const hasPrimary = objectOf(meta).has_primary === true;
-    tags.set(role, { name: role, readOnly: true, hasPrimary, metadata: { has_primary: hasPrimary } });
+    for (const name of tagsOfRole(role, objectOf(meta))) {
+      if (tags.has(name)) continue;
+      const hasPrimary = name === role && objectOf(meta).has_primary === true;
+      tags.set(name, { name, readOnly: true, hasPrimary, metadata: { has_primary: hasPrimary } });
+    }
   }
   return [...tags.values()];
 }

@@ -12,6 +12,7 @@ import {
   tagsOnRoleChange,
 } from '../../../../src/clusters/tags/index.ts';
 import { planGraph, readPlanInput } from '../../../../src/graph/index.ts';
+import { tagsOfRelease } from '../../../../src/ops/inventory/releases.ts';
 
 const none = { roles: {}, tags: {} };
 const release = {
@@ -311,4 +312,14 @@ it('the recorded clusters get the tags the reference gave them', () => {
       Object.fromEntries(resolver.map(({ uid, all_tags }) => [uid, [...all_tags].sort()])),
     );
   }
+});
+
+it('tags that only roles name are tags of the release, as they are of its clusters', () => {
+  const roles = { db: { tags: ['sql', 'cache'], has_primary: true }, web: {} };
+  const tags = { sql: { has_primary: true } };
+  const owners = { release: { roles, tags }, cluster: { roles: {}, tags: {} }, plugins: [] };
+  const ofCluster = [...catalogueOf(owners).tags.values()].map(({ name, meta }) => [name, meta.has_primary]);
+  const ofRelease = tagsOfRelease({ rolesMetadata: roles, tagsMetadata: tags });
+  expect(ofRelease.map(({ name, hasPrimary }) => [name, hasPrimary])).toEqual(ofCluster);
+  expect(ofCluster).toContainEqual(['cache', false]);
 });
