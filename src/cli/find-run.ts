@@ -14,15 +14,16 @@ const FULL_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const START_OF_ID = /^[0-9a-f][0-9a-f-]{3,35}$/i;
 
 /**
- * The run a user means: by its id, its number, the transaction of one of its graphs, its workflow id, whoever chose it (the newest run with
- * it), the name of a site (its newest run), or a unique prefix of its id. A workflow id may lack the prefix of the
+ * The run a user means: by its id, its number, its workflow id, whoever chose it (the newest run with it), the name of a site or
+ * of a cluster (its newest run), or a unique prefix of its id. A workflow id may lack the prefix of the
  * installation (`temporal.prefix`). A reference that means two runs is refused: a look-alike must not stop another site's run.
  */
 export async function findRun(client: ApiClient, reference: string): Promise<Run> {
   if (FULL_ID.test(reference)) return client.runs.get(reference);
   if (/^[1-9]\d{0,9}$/.test(reference)) {
     const [numbered] = await listed(client, { number: Number(reference), limit: 1 });
-    return numbered ?? ofTransaction(client, reference);
+    if (numbered !== undefined) return numbered;
+    throw await noSuchNumber(client, reference);
   }
   const [ofWorkflow, ofSite, byId] = await Promise.all([
     listed(client, { workflow_id: reference, limit: 1 }),
@@ -34,6 +35,8 @@ export async function findRun(client: ApiClient, reference: string): Promise<Run
   const [only] = found;
   if (found.length === 1 && only) return only;
   if (found.length > 1) throw ambiguous(reference, found);
+  const [ofCluster] = reference.includes(':') ? [] : await listed(client, { cluster: reference, limit: 1 });
+  if (ofCluster !== undefined) return ofCluster;
   // Older than the searched runs, or not in our form: ask the API.
   return client.runs.get(reference).catch(async (error: unknown) => {
     if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) throw error;
@@ -59,15 +62,16 @@ function ambiguous(reference: string, found: readonly Run[]): CliError {
   );
 }
 
-/** A run of graphs by the id of a transaction of one of its graphs. */
-async function ofTransaction(client: ApiClient, id: string): Promise<Run> {
-  const found = await client.call('GET /transactions/:id', { params: { id } }).catch((error: unknown) => {
-    throw error instanceof CliError && error.exitCode === EXIT.notFound ? noSuchRun(id) : error;
+/** A run has one number. That of a graph within it leads to its tasks, and here to the run that is meant. */
+async function noSuchNumber(client: ApiClient, number: string): Promise<CliError> {
+  const graph = await client.call('GET /transactions/:id', { params: { id: number } }).catch((error: unknown) => {
+    if (error instanceof CliError && error.exitCode === EXIT.notFound) return null;
+    throw error;
   });
-  // Of a run, or of a graph of one.
-  if (found.run !== null) return client.runs.get(found.run);
-  if (found.parent_id === null) throw noSuchRun(id);
-  return ofTransaction(client, String(found.parent_id));
+  if (graph?.parent_id == null) return noSuchRun(number);
+  const { message, code } = noSuchRun(number).problem;
+  const hint = `${number} is the transaction of a graph of run ${graph.parent_id}: 'sitewright history show ${number}' shows its tasks, 'sitewright run show ${graph.parent_id}' the run.`;
+  return new CliError({ code, message, hint }, EXIT.notFound);
 }
 
 async function listed(client: ApiClient, query: Parameters<ApiClient['runs']['list']>[0]) {
@@ -87,7 +91,7 @@ const noSuchRun = (reference: string, sites: readonly string[] = []): CliError =
       message: `there is no run '${reference}'`,
       hint:
         didYouMean(reference, sites) ??
-        "Use a run's number, its id or a prefix of it, a workflow id, or a site's name. 'sitewright run list' shows runs.",
+        "Use a run's number, its id or a prefix of it, a workflow id, or the name of a site or cluster. 'sitewright run list' shows runs.",
     },
     EXIT.notFound,
   );

@@ -552,15 +552,15 @@ describe('runs of graphs', () => {
     return [200, status];
   };
 
-  it('are found by the transaction of a graph, and shown failing first', async () => {
-    const { code, out, requests } = await against(answer, ['run', 'status', '13']);
+  it('have one number: the transaction of a graph leads to the run, and to the tasks of the graph', async () => {
+    const { code, err, requests } = await against(answer, ['run', 'stop', '13']);
+    expect([code, requests.map(({ at }) => at)]).toEqual([3, ['/runs?number=13&limit=1', '/transactions/13']]);
+    expect(err).toMatch(/history show 13.*run show 12/);
+  });
+
+  it('are shown failing first', async () => {
+    const { code, out } = await against(answer, ['run', 'status', '12']);
     expect(code).toBe(0);
-    expect(requests.slice(0, 4).map(({ at }) => at)).toEqual([
-      '/runs?number=13&limit=1',
-      '/transactions/13',
-      '/transactions/12',
-      '/runs/run-12',
-    ]);
     expect(out).toBe(
       [
         'cluster 1: default: running, 3 of 9 tasks',
@@ -593,12 +593,12 @@ describe('runs of graphs', () => {
       await api?.close();
       return (await against(all, args)).out;
     };
-    const reported = await out('run', 'report', '13');
+    const reported = await out('run', 'report', '12');
     expect(reported).toContain('offline: web@lab\n');
     expect(reported).toContain('node web@lab: 3 tasks did not run because of offline:web@lab\n');
-    expect(await out('run', 'report', '13', '-f', 'json')).not.toContain('web@lab');
-    expect(await out('run', 'watch', '13')).toContain('failed a@web@lab after 3 attempts');
-    expect(await out('run', 'logs', '13')).toContain('a@web@lab  hello\n');
+    expect(await out('run', 'report', '12', '-f', 'json')).not.toContain('web@lab');
+    expect(await out('run', 'watch', '12')).toContain('failed a@web@lab after 3 attempts');
+    expect(await out('run', 'logs', '12')).toContain('a@web@lab  hello\n');
   });
 
   it.each([
@@ -608,7 +608,7 @@ describe('runs of graphs', () => {
     ['deploy@web@lab', 'web%40lab', 'deploy'],
     ['deploy@host@name', 'host%40name', 'deploy'],
   ])('read %s as the task and node that the run has', async (typed, node, task) => {
-    const { code, out, requests } = await against(answer, ['run', 'skip-task', '13', typed]);
+    const { code, out, requests } = await against(answer, ['run', 'skip-task', '12', typed]);
     expect([code, out]).toEqual([0, expect.stringContaining(`task ${typed} of run`)]);
     expect(requests.at(-1)!.at).toBe(`/runs/${runRecord().id}/nodes/${node}/tasks/${task}/skip`);
   });
@@ -620,7 +620,7 @@ describe('runs of graphs', () => {
     ['@2', 2, "'@2' is not a task on a node"],
   ])('refuse %s', async (typed, exit, message) => {
     known.nodes = { ...known.nodes, '2@web@lab': {} };
-    const { code, err, requests } = await against(answer, ['run', 'retry-task', '13', typed]);
+    const { code, err, requests } = await against(answer, ['run', 'retry-task', '12', typed]);
     expect([code, err]).toEqual([exit, expect.stringContaining(message)]);
     expect(requests.filter(({ method }) => method === 'POST')).toEqual([]);
   });

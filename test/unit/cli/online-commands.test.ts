@@ -164,12 +164,24 @@ describe('a run is found', () => {
     runRecord({ id: '0199cc00-0000-7000-8000-000000000003', site: 'dc1', workflow_id: 'deploy_site:dc3' }),
     runRecord({ id: '0199dd00-0000-7000-8000-000000000004', site: 'dc3', workflow_id: 'weekly-2026-01-01T00:00:00Z' }),
     runRecord({ id: '0199ee00-0000-7000-8000-000000000005', site: 'dc4', workflow_id: 'dc2' }),
+    runRecord({
+      id: '0199ff00-0000-7000-8000-000000000006',
+      site: null,
+      title: 'lab',
+      workflow_id: 'execute_graph:1:x',
+    }),
   ];
   const answer = ({ at }: StubRequest): StubAnswer => {
     const { pathname, searchParams } = new URL(at, 'http://x');
     if (pathname === '/runs') {
-      const [site, workflow] = [searchParams.get('site'), searchParams.get('workflow_id')];
-      const items = runs.filter((run) => (!site || run.site === site) && (!workflow || run.workflow_id === workflow));
+      const [site, workflow, cluster] = ['site', 'workflow_id', 'cluster'].map((name) => searchParams.get(name));
+      if (cluster && cluster !== 'lab') return problem('not-found', 404, 'no such cluster');
+      const items = runs.filter(
+        (run) =>
+          (!site || run.site === site) &&
+          (!workflow || run.workflow_id === workflow) &&
+          (!cluster || run.title === cluster),
+      );
       return [200, { items: items.slice(0, Number(searchParams.get('limit') ?? 50)), next: null }];
     }
     const run = runs.find(({ id }) => pathname === `/runs/${String(id)}`);
@@ -185,6 +197,7 @@ describe('a run is found', () => {
     ['deploy_site:dc3', '0199cc00-0000-7000-8000-000000000003'],
     ['weekly-2026-01-01T00:00:00Z', '0199dd00-0000-7000-8000-000000000004'],
     ['dc3', '0199dd00-0000-7000-8000-000000000004'],
+    ['lab', '0199ff00-0000-7000-8000-000000000006'],
   ])('by %s', async (reference, id) => {
     const { code, out } = await against(answer, ['run', 'show', reference, '-f', 'json']);
     expect(code).toBe(0);
