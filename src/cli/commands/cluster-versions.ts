@@ -3,10 +3,11 @@ import { gapsText, partText, settingsText } from '../../core/version-text.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
+import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printOne } from '../formats/output.ts';
 import { formatTable } from '../formats/table.ts';
 import { clusterArgument, pluginListArgument, releaseArgument } from '../id-argument.ts';
-import { usageError } from '../problem.ts';
+import { CliError, usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import { forTypedSystem } from '../typed-system.ts';
 import { changesText } from '../views/setting-changes.ts';
@@ -57,9 +58,12 @@ export function registerClusterVersions(group: CliCommand, session: Session): vo
       const query = { ...given({ release, plugins: plugin?.join(',') }), ...(back && { back: true }) };
       const plan = await client.call('GET /clusters/:id/move', { params: { id }, query });
       const which = session.textOf('cluster', id);
-      const isRefused = plan.findings.some(({ severity }) => severity === 'error');
-      // The API says why, with its code.
-      if (!isRefused) await confirm(terminal, `${moveText(plan)}Move ${which}?`, yes, 'asked');
+      const errors = plan.findings.filter(({ severity }) => severity === 'error');
+      if (errors.length > 0) {
+        terminal.err(moveText(plan));
+        throw new CliError({ code: 'conflict', message: `${which} cannot be moved so`, errors }, EXIT.conflict);
+      }
+      await confirm(terminal, `${moveText(plan)}Move ${which}?`, yes, 'asked');
       const moved = await client.call('POST /clusters/:id/move', {
         params: { id },
         body: {

@@ -324,7 +324,7 @@ function starter(
     });
 }
 
-/** The question before a run starts. */
+/** The question before a run starts, below what it changes and what follows. */
 async function question(
   client: ApiClient,
   verb: string,
@@ -337,10 +337,21 @@ async function question(
     return `Release ${nodes.join(', ')} of site ${site}, ${disks}deploy them again? All data on their disks is lost.`;
   }
   if (flags.fetch) return `${verb === 'update' ? 'Update' : 'Deploy'} site ${site} from the branch that it follows?`;
-  const { groups } = await client.sites.strategy(site, flags.revision ?? 'latest');
-  const count = new Set(groups.flatMap((group) => group.nodes)).size;
+  const revision = flags.revision ?? 'latest';
+  const [strategy, named, clusters] = await Promise.all([
+    client.sites.strategy(site, revision),
+    client.sites.get(site),
+    client.call('GET /clusters'),
+  ]);
+  const plan =
+    verb === 'update'
+      ? (await import('../views/site-difference.ts')).differenceText(await client.sites.difference(site, revision, {}))
+      : (await import('../views/plan.ts')).planText(strategy, await client.nodes.status(site, revision));
+  const cluster = named.cluster ?? clusters.find((one) => one.site === site)?.name;
+  const tasks = cluster === undefined ? '' : `then the tasks of cluster ${cluster}\n`;
+  const count = new Set(strategy.groups.flatMap((group) => group.nodes)).size;
   const release = flags.releaseRemoved ? ' and release the machines of removed nodes' : '';
-  return `${verb === 'update' ? 'Update' : 'Deploy'} site ${site}: ${counted(count, 'node')} in ${counted(groups.length, 'group')}${release}?`;
+  return `${plan}${tasks}${verb === 'update' ? 'Update' : 'Deploy'} site ${site}: ${counted(count, 'node')} in ${counted(strategy.groups.length, 'group')}${release}?`;
 }
 
 interface WrittenFile {

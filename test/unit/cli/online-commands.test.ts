@@ -235,10 +235,19 @@ describe('a run is found', () => {
 });
 
 describe('starting a run', () => {
+  const group = {
+    ...{ name: 'g', critical: true, depends_on: [], nodes: ['a', 'b'], success_criteria: {}, successes_needed: 0 },
+  };
+  const machine = { node: 'a', status: 'Ready', deployment: { does: 'refuse', why: 'it is locked' } };
+  const nothing = { site: 'dc1', revision: 2, since: 1, groups: [], configuration: [], unchanged_nodes: 1 };
   const started = ({ method, at }: StubRequest): StubAnswer => {
     if (method === 'POST') return [202, runRecord()];
     if (at.endsWith('/strategy'))
-      return [200, { name: null, order: ['g'], warnings: [], groups: [{ name: 'g', nodes: ['a', 'b'] }] }];
+      return [200, { site: 'dc1', revision: 1, name: null, order: ['g'], warnings: [], groups: [group] }];
+    if (at === '/sites/dc1') return [200, { name: 'dc1', cluster: null }];
+    if (at === '/clusters') return [200, [{ id: 1, name: 'lab', site: 'dc1' }]];
+    if (at.startsWith('/sites/dc1/nodes')) return [200, { site: 'dc1', revision: 1, stale: false, nodes: [machine] }];
+    if (at.includes('/difference')) return [200, { ...nothing, nodes: [{ name: 'b', change: 'removed', fields: [] }] }];
     return problem('not-found', 404, at);
   };
 
@@ -295,15 +304,16 @@ describe('starting a run', () => {
     const { code, out, err, requests } = await against(started, ['site', 'deploy', 'dc1'], { answer: 'n' });
     expect(code).toBe(2);
     expect(out).toContain('Deploy site dc1: 2 nodes in 1 group? [y/N]');
+    for (const affected of ['nodes: a, b', 'a: it is locked', 'cluster lab']) expect(out).toContain(affected);
     expect(err).toContain('nothing was done');
     expect(requests.some(({ method }) => method === 'POST')).toBe(false);
   });
 
   it('goes ahead on a yes', async () => {
-    const { code, requests } = await against(started, ['site', 'update', 'dc1', '--release-removed'], {
+    const { code, out, requests } = await against(started, ['site', 'update', 'dc1', '--release-removed'], {
       answer: 'Yes',
     });
-    expect(code).toBe(0);
+    expect([code, out]).toEqual([0, expect.stringContaining('- node b')]);
     expect(requests.at(-1)?.body).toEqual({ kind: 'update_site', release_removed: true });
   });
 
