@@ -160,7 +160,7 @@ class Reader {
   }
 
   #report(code: string, file: string, message: string, hint?: string): void {
-    this.#diagnostics.push({ severity: 'error', code, message, file, line: 1, column: 1, ...(hint && { hint }) });
+    this.#diagnostics.push({ severity: 'error', code, message, file, ...(hint && { hint }) });
   }
 }
 

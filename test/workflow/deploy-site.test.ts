@@ -8,7 +8,7 @@ import {
 import type { PayloadCodec } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DeliverNotice, NoticeActivities } from '../../activities/notice-contract.ts';
-import type { ShownPlan } from '../../src/core/contracts/site-run.ts';
+import type { ShownPlan, TreeNode } from '../../src/core/contracts/site-run.ts';
 import type { RunStatus } from '../../src/core/site-run/index.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { lookUntil } from '../rig/look-again.ts';
@@ -238,6 +238,10 @@ describe('operators', () => {
       await reaches(run, (status) => status.counts.success === 1 && status.current === null);
       const waiting = await run.status();
       expect(waiting.awaiting_approval).toEqual([{ before: 'b', since: expect.any(String) }]);
+      const tree = await run.handle.query<TreeNode>('tree');
+      expect(tree).toMatchObject({ state: 'awaiting_approval', detail: 'before b' });
+      const groups = tree.children!.find(({ name }) => name === 'baremetal')!.children!;
+      expect(groups.map(({ name, detail }) => name === 'b' && detail?.includes('approval'))).toContain(true);
       expect(waiting.groups[1]).toMatchObject({ name: 'b', state: 'waiting', reason: 'waits for approval' });
       expect(made(site)).toEqual(['deploy:n1']);
       const refusal = (request: object) =>

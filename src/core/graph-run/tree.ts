@@ -1,7 +1,7 @@
 import type { GraphStatus } from '../contracts/graph-run.ts';
 import type { TreeNode } from '../contracts/site-run.ts';
 import { given } from '../data/given.ts';
-import { type Standing, standingOf } from '../run/index.ts';
+import { type Standing, standingOf, waitingDetail } from '../run/index.ts';
 import type { Scheduler } from '../scheduler/index.ts';
 import { shownReports } from '../scheduler/index.ts';
 import { stateWord } from '../state-word.ts';
@@ -101,6 +101,7 @@ export const treeOfGraphs = (
   name: workflowId,
   kind: 'run',
   state: standingOf(status),
+  ...waitingDetail(status),
   children: status.graphs.map((graph, at) => treeOfGraph(graph, childrenOf(graph, at))),
 });
 

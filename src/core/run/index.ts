@@ -42,5 +42,6 @@ export {
   type Standing,
   silenceOf,
   standingOf,
+  waitingDetail,
 } from './progress.ts';
 export { describeSilence, type MaasSilence, readSilence } from './silence.ts';

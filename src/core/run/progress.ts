@@ -91,6 +91,12 @@ export const isoTime = (milliseconds: number): string => new Date(milliseconds).
 export const standingOf = ({ outcome, paused, awaiting_approval }: Standing): string =>
   outcome ?? (paused ? 'paused' : awaiting_approval === undefined ? 'running' : 'awaiting_approval');
 
+/** What a run waits for, as the root of its tree says it. */
+export const waitingDetail = ({ outcome, awaiting_approval: holds = [] }: Standing): { readonly detail?: string } =>
+  outcome !== undefined || holds.length === 0
+    ? {}
+    : { detail: `before ${holds.map(({ before }) => (before === '*' ? 'any change' : before)).join(', ')}` };
+
 /** What a status says of how a run stands. */
 export interface Standing {
   readonly outcome?: string;

@@ -1,7 +1,7 @@
 import type { RunStatus, TreeNode } from '../contracts/site-run.ts';
 import type { GroupReport, NodeReport, RunReport } from '../contracts/site-run-report.ts';
 import { given } from '../data/given.ts';
-import { type Standing, standingOf } from '../run/index.ts';
+import { type Standing, standingOf, waitingDetail } from '../run/index.ts';
 import { counted } from '../text/text.ts';
 
 /** Limit of nodes per group in a tree, failed ones first. The rest are only counted. */
@@ -10,11 +10,14 @@ const NODES_PER_GROUP = 60;
 /** Every step and node of a run, from what it reports. */
 export function treeOfSiteRun(report: RunReport, status: Standing & Pick<RunStatus, 'software'>): TreeNode {
   const { software } = status;
-  const groups = (): Pick<TreeNode, 'children'> => (report.baremetal ? { children: groupsOf(report.baremetal) } : {});
+  const held = new Set(status.awaiting_approval?.map(({ before }) => before));
+  const groups = (): Pick<TreeNode, 'children'> =>
+    report.baremetal ? { children: groupsOf(report.baremetal, held) } : {};
   return {
     name: report.workflow_id,
     kind: 'run',
     state: standingOf(status),
+    ...waitingDetail(status),
     children: report.phases.map((phase) => ({
       name: phase.name,
       kind: 'phase',
@@ -26,12 +29,19 @@ export function treeOfSiteRun(report: RunReport, status: Standing & Pick<RunStat
   };
 }
 
-function groupsOf({ groups, nodes }: NonNullable<RunReport['baremetal']>): TreeNode[] {
+function groupsOf({ groups, nodes }: NonNullable<RunReport['baremetal']>, held: ReadonlySet<string>): TreeNode[] {
   const known = new Map(nodes.map((node) => [node.name, node]));
   return groups.map((group) => {
     const members = group.nodes.flatMap((name) => known.get(name) ?? []);
     const ranked = [...members].sort((a, b) => rank(a) - rank(b));
-    const detail = [group.reason, callsOf(group), moreThan(members.length)].filter(Boolean).join(' · ');
+    const detail = [
+      held.has(group.name) && 'waits for approval',
+      group.reason,
+      callsOf(group),
+      moreThan(members.length),
+    ]
+      .filter(Boolean)
+      .join(' · ');
     return {
       name: group.name,
       kind: 'group',

@@ -241,6 +241,8 @@ function typeHint(expected: string, found: unknown): string | undefined {
   if ((expected === 'int' || expected === 'number') && typeof found === 'string' && /^\d+$/.test(found)) {
     return 'Remove the quotes.';
   }
+  const percent = typeof found === 'string' ? /^(\d{1,3})\s*%$/.exec(found) : null;
+  if (percent !== null) return `Write the number alone: ${percent[1]}.`;
   return undefined;
 }
 

@@ -90,7 +90,7 @@ function describe(problem: StrategyProblem, strategy: DeploymentStrategy, yaml: 
       return {
         code: 'strategy.bad-label',
         message: problem.detail,
-        hint: "Write 'key: value' in quotes, with one colon and text on both sides.",
+        hint: "Write 'key: value' in quotes, with one colon; a value with a colon of its own as a mapping: {key: 'http://…'}.",
         path,
       };
   }

@@ -102,6 +102,18 @@ export function readDocument(yaml: YamlDocument, report: (diagnostic: Diagnostic
     for (const problem of frame.problems) report(placeSchemaProblem(yaml, problem));
     return { kind: 'broken', schema, name };
   }
+  if (value.data === undefined && isMapping(metadata) && metadata.data !== undefined) {
+    report(
+      placeProblem(yaml, {
+        code: 'document.missing-key',
+        message: `'data' is under metadata, where nothing reads it`,
+        hint: "Move 'data:' to the indentation of 'metadata:'.",
+        path: ['metadata', 'data'],
+        part: 'key',
+      }),
+    );
+    return { kind: 'broken', schema, name };
+  }
   return readChecked(schema, frame.value, value.data, yaml, report);
 }
 

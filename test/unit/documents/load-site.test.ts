@@ -496,6 +496,20 @@ describe('groups', () => {
   });
 });
 
+it('a document whose data is under metadata is told so, there; 100% is told how to write it', () => {
+  const inside = node('n1').replace(/\ndata: /, '\n  data: ');
+  expect(findings(CONFIGURATION, ALL, inside)).toEqual([
+    expect.stringMatching(/^error document.missing-key 3.yaml:\d+:3/),
+  ]);
+  const all = strategy(
+    '- {name: g, critical: false, depends_on: [], selectors: [], success_criteria: {percent_successful_nodes: 100%}}',
+  );
+  const { diagnostics } = loadSite(files(CONFIGURATION, all, node('n1')));
+  expect(diagnostics.map(({ code, hint }) => [code, hint])).toEqual([
+    ['document.wrong-type', expect.stringContaining(' 100.')],
+  ]);
+});
+
 describe('nodes', () => {
   it('are refused with keys that Drydock does not know, with suggestions; its own are known', () => {
     const data =
