@@ -17,13 +17,16 @@ export interface FollowFlags extends OutputFlags {
   readonly watch?: boolean;
 }
 
+/** Where the page shows a run. */
+export const pageOf = ({ url }: ApiClient, { id }: Pick<Run, 'id'>): string => `${url}/runs/${id}`;
+
 /** Ways to view a started run. */
 export function nextSteps(terminal: Terminal, client: ApiClient, run: Run): string {
   const isOfGraphs = run.cluster !== null && run.number !== null;
   const steps = [
     ...(run.phase === 'waiting' ? [['worker', 'sitewright worker'] as const] : []),
     ['watch it', watchRun(numberOf(run))],
-    ['page', `${client.url}/runs/${run.id}`],
+    ['page', pageOf(client, run)],
     ...(isOfGraphs ? [['tasks', showTasks(run.number)] as const] : []),
     ['Temporal', run.temporal_url ?? `temporal workflow describe --workflow-id ${run.workflow_id}`],
   ] as const;

@@ -1,7 +1,10 @@
+import { isMapping } from '../../core/data/plain-value.ts';
+import { numberOf } from '../../core/run/subject.ts';
+import type { Answer, ApiClient } from '../client.ts';
 import type { CliCommand } from '../command.ts';
-import { type OutputFlags, printList } from '../formats/output.ts';
+import { isTabular, type OutputFlags, printList } from '../formats/output.ts';
 import type { Session } from '../session.ts';
-import { changesOfEntry } from '../views/setting-changes.ts';
+import { changesText } from '../views/setting-changes.ts';
 
 interface AuditFlags extends OutputFlags {
   readonly actor?: string;
@@ -26,10 +29,47 @@ export function registerAudit(program: CliCommand, session: Session): void {
     .limit()
     .output()
     .action(async ({ format, column, ...query }: AuditFlags) => {
-      const { items } = await session.call('GET /audit', { query });
+      const client = await session.client();
+      const { items } = await client.call('GET /audit', { query });
       const flags = { format, ...(column ? { column } : {}) };
-      const isForPrograms = format === 'json' || format === 'yaml';
-      const rows = isForPrograms ? items : items.map((one) => ({ ...one, changes: changesOfEntry(one.details) }));
-      await printList(session.terminal, flags, rows, ['at', 'actor', 'action', 'target', 'reason', 'changes']);
+      const rows = isTabular(flags) ? await inWords(client, items) : items;
+      await printList(session.terminal, flags, rows, ['at', 'actor', 'action', 'target', 'reason', 'details']);
     });
+}
+
+type Entry = Answer<'GET /audit'>['items'][number];
+
+/** Runs of one answer whose numbers are asked for. */
+const MOST_RUNS = 50;
+const OF_RUN = 'run/';
+
+/** Entries for people: runs by their numbers, details as text. */
+async function inWords(client: ApiClient, items: readonly Entry[]): Promise<object[]> {
+  const targets = new Set(items.flatMap(({ target }) => (target?.startsWith(OF_RUN) ? target : [])));
+  const numbered = await Promise.all(
+    [...targets].slice(0, MOST_RUNS).map(async (target) => {
+      const run = await client.runs.get(target.slice(OF_RUN.length)).catch(() => null);
+      return [target, run === null ? target : `${OF_RUN}${numberOf(run)}`] as const;
+    }),
+  );
+  const runs = new Map(numbered);
+  return items.map(({ target, details, ...one }) => ({
+    ...one,
+    target: target && (runs.get(target) ?? target),
+    details: detailsText(details),
+  }));
+}
+
+/** `graphs: default; mode: apply`. What the target says already is left out. */
+function detailsText(details: unknown): string {
+  if (!isMapping(details)) return '';
+  const { changes, run: _run, ...others } = details;
+  const said = Object.entries(others).map(([name, value]) => `${name}: ${valueText(value)}`);
+  return [...(Array.isArray(changes) && changes.length > 0 ? [changesText(changes)] : []), ...said].join('; ');
+}
+
+function valueText(value: unknown): string {
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(valueText).join(', ');
+  if (isMapping(value)) return Object.values(value).map(valueText).join(' ');
+  return value === null ? 'none' : String(value);
 }

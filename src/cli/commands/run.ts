@@ -111,7 +111,8 @@ export function registerRun(program: CliCommand, session: Session): void {
       const client = await session.client();
       const run = await findRun(client, reference);
       if (flags.watch) return follow(session, client, run, flags);
-      await printOne(terminal, flags, await client.runs.get(run.id));
+      const { pageOf } = await import('../started-run.ts');
+      await printOne(terminal, flags, { ...(await client.runs.get(run.id)), page: pageOf(client, run) });
     });
 
   group

@@ -9,9 +9,3 @@ export const changesText = (changes: readonly Change[]): string =>
   changes.map(({ setting, before, after }) => `${setting}: ${textOf(before)} -> ${textOf(after)}`).join('; ');
 
 const textOf = (value: unknown): string => (value === null || value === undefined ? 'none' : JSON.stringify(value));
-
-/** The changes that an entry of the audit trail has; empty for one without. */
-export function changesOfEntry(details: unknown): string {
-  const changes = (details as { readonly changes?: unknown } | null)?.changes;
-  return Array.isArray(changes) ? changesText(changes as readonly Change[]) : '';
-}

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { cli } from './recording-terminal.ts';
-import { type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.ts';
+import { RUN_ID, runRecord, type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.ts';
 
 let api: StubApi | undefined;
 afterEach(async () => {
@@ -44,9 +44,19 @@ it('settings history and audit list show what changed', async () => {
   const items = [
     { ...entry, details: { changes } },
     { ...entry, details: null },
+    { ...entry, target: `run/${RUN_ID}`, details: { graphs: ['default', 'late'], mode: 'apply', run: RUN_ID } },
   ];
-  const audit = await against(() => [200, { items, next: null }], 'audit', 'list', '-f', 'csv', '-c', 'changes');
-  expect(audit.out).toBe(`changes\r\n${SAID}\r\n\r\n`);
+  const answer = ({ at }: StubRequest): StubAnswer => [
+    200,
+    at.startsWith('/runs/') ? runRecord() : { items, next: null },
+  ];
+  const audit = await against(answer, 'audit', 'list', '-f', 'csv', '-c', 'target', '-c', 'details');
+  expect(audit.out.split('\r\n').slice(1)).toEqual([
+    `cluster/1,${SAID}`,
+    'cluster/1,',
+    'run/12,"graphs: default, late; mode: apply"',
+    '',
+  ]);
 });
 
 it('settings diff ends with 2 for changes, with --detailed-exitcode; settings revert shows them before it asks', async () => {
