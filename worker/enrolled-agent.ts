@@ -13,6 +13,14 @@ import { serve } from './parts/serve.ts';
 import { openStateFolder } from './parts/state-folder.ts';
 import { tracesOf } from './parts/traces.ts';
 
+/** What a machine says itself. */
+interface OwnOfMachine {
+  /** Its policy, if not in the agent's folder. */
+  readonly policyFile?: string;
+  /** Its way to Temporal, if not that of its enrolment. */
+  readonly temporalAddress?: string;
+}
+
 const CERTIFICATE_CHECK_MS = 3_600_000;
 
 /**
@@ -29,8 +37,9 @@ export async function startEnrolledAgent(
   version: string,
   stop: AbortSignal,
   agent: StartAgentsOptions['agent'] = {},
+  { policyFile = nodeFiles(folder).policy, temporalAddress }: OwnOfMachine = {},
 ): Promise<RunningAgents & { readonly site: string; readonly node: string }> {
-  const policy = usablePolicy(nodeFiles(folder).policy, 'the policy of this node');
+  const policy = usablePolicy(policyFile, 'the policy of this node');
   openStateFolder(settings.agent.state_dir);
   const credentials = await ownCredentials(folder, log, stop);
   const { site, node, temporal } = credentials;
@@ -38,7 +47,7 @@ export async function startEnrolledAgent(
   const client = new GatewayClient(folder, credentials);
   const traces = tracesOf(settings, 'sitewright-agent', log);
   const agents = await startAgents(
-    { ...settings, temporal: { ...settings.temporal, ...temporal } },
+    { ...settings, temporal: { ...settings.temporal, ...temporal, ...given({ address: temporalAddress }) } },
     [{ site, node }],
     log,
     {
@@ -72,10 +81,15 @@ export async function startEnrolledAgent(
 }
 
 /** Runs the agent of this machine's node until Ctrl-C, SIGTERM or it is drained. */
-export function serveEnrolledAgent(terminal: Terminal, settings: Settings, folder: string): Promise<void> {
+export function serveEnrolledAgent(
+  terminal: Terminal,
+  settings: Settings,
+  folder: string,
+  own: OwnOfMachine,
+): Promise<void> {
   return serve(terminal, settings, 'agent', async (log) => {
     installRuntime(log);
-    const agent = await startEnrolledAgent(folder, settings, log, programVersion(), terminal.interrupted());
+    const agent = await startEnrolledAgent(folder, settings, log, programVersion(), terminal.interrupted(), {}, own);
     return { done: agent.done, stop: () => agent.stop(), said: `agent ready for ${agent.site}/${agent.node}` };
   });
 }

@@ -21,7 +21,7 @@ import { probeServer } from '../src/platform/temporal/probe.ts';
 import { maasSeedFile } from './parts/maas-seed.ts';
 import { hasWorkers } from './parts/queue-workers-there.ts';
 import { relay } from './parts/relay.ts';
-import { NeverReady, type SupervisedChild, supervise } from './parts/supervised-child.ts';
+import { type ChildSpec, NeverReady, type SupervisedChild, supervise } from './parts/supervised-child.ts';
 
 interface UpOptions {
   readonly startTemporal: boolean;
@@ -131,8 +131,13 @@ async function runIn(folder: string, terminal: Terminal, settings: Settings, opt
         say('temporal', `nodes reach it at ${forNodes}`);
       }
     }
-    const run = (name: string, args: readonly string[], ready: RegExp): SupervisedChild => {
-      const child = supervise({ name, args, env, ready }, say);
+    const run = (
+      name: string,
+      args: readonly string[],
+      ready: RegExp,
+      own: Partial<ChildSpec> = {},
+    ): SupervisedChild => {
+      const child = supervise({ name, args, env, ready, ...own }, say);
       stops.push(() => child.stop());
       return child;
     };
@@ -152,9 +157,29 @@ async function runIn(folder: string, terminal: Terminal, settings: Settings, opt
       env.SITEWRIGHT_MAAS_KEY_FILE = keyFile;
       delete env.SITEWRIGHT_MAAS_KEY;
     }
-    const api = run('api', ['api'], /^API ready at (\S+)/);
+    const master = settings.agent.master === 'allow' ? await import('./master-agent.ts') : undefined;
+    const gateway = await master?.gatewayBeside(settings);
+    const forGateway = given({
+      SITEWRIGHT_GATEWAY_HOST: gateway?.host,
+      SITEWRIGHT_GATEWAY_PORT: gateway && String(gateway.port),
+    });
+    const api = run('api', ['api'], /^API ready at (\S+)/, { env: { ...env, ...forGateway } });
     const worker = run('worker', ['worker'], /^worker ready/);
-    const all = await Promise.race([Promise.all([api.ready, worker.ready]), untilInterrupted]);
+    const masterAgent = async (): Promise<void> => {
+      if (master === undefined) return;
+      // Its ticket is in the store, which the API prepares.
+      await api.ready;
+      const withGateway = { ...settings, gateway: { ...settings.gateway, ...gateway } };
+      const { args, ready, ...own } = await master.prepareMasterAgent(
+        withGateway,
+        join(folder, 'master'),
+        terminal.env,
+      );
+      if (interrupted.aborted) return;
+      await run('master', args, ready, own).ready;
+      say('master', `tasks on 'master' run as you (agent.master: allow)`);
+    };
+    const all = await Promise.race([Promise.all([api.ready, worker.ready, masterAgent()]), untilInterrupted]);
     if (all !== 'interrupted') {
       const token = tokenFile === undefined ? undefined : readPrivate(tokenFile)?.trim();
       terminal.out(overview(all[0], server, settings, maasUrl, token));

@@ -1,3 +1,5 @@
+import { INSTALLATION } from '../core/site-run/site-name.ts';
+import { MASTER } from '../graph/index.ts';
 import { type ClusterFacts, type ClusterNode, uidOf } from './sources.ts';
 
 type NamedNode = Pick<ClusterNode, 'id' | 'name' | 'hostname'>;
@@ -11,15 +13,13 @@ interface AgentAddress {
 /**
  * The agent's address of a cluster's node, which is also the key of its orders. In a cluster of a site: the site's name
  * and the node's name in the site's documents and MAAS. That is its `name` if it is unique in the cluster and valid in
- * a queue, else its host name. In any other cluster: `cluster-<id>` and the node's id. `master` is a node like any other,
- * one for each cluster.
+ * a queue, else its host name. In any other cluster: `cluster-<id>` and the node's id.
  */
 export function agentAddress(
   { cluster, nodes }: { readonly cluster: Pick<ClusterFacts, 'id' | 'site'>; readonly nodes: readonly NamedNode[] },
-  node: NamedNode | 'master',
+  node: NamedNode,
 ): AgentAddress {
   const site = agentSite(cluster);
-  if (node === 'master') return { site, node };
   if (cluster.site === null) return { site, node: uidOf(node) };
   const { name, hostname } = node;
   const own = name !== null && QUEUE_NAME.test(name) && !nodes.some((one) => one.name === name && one.id !== node.id);
@@ -27,12 +27,12 @@ export function agentAddress(
 }
 
 /** The site under which agents of a cluster's nodes are enrolled. */
-export const agentSite = ({ id, site }: Pick<ClusterFacts, 'id' | 'site'>): string => site ?? `cluster-${id}`;
+const agentSite = ({ id, site }: Pick<ClusterFacts, 'id' | 'site'>): string => site ?? `cluster-${id}`;
 
-/**
- * Where workers carry out what MAAS does for nodes of all clusters. No site has this name (`SITE_NAME`), so no node's agent
- * has this queue.
- */
-export const MAAS_CALLS: AgentAddress = { site: '_installation', node: 'maas' };
+/** `master` is a node like any other, and one for all clusters: the orchestrator's machine. */
+export const MASTER_AGENT: AgentAddress = { site: INSTALLATION, node: MASTER };
+
+/** Where workers carry out what MAAS does for nodes of all clusters. */
+export const MAAS_CALLS: AgentAddress = { site: INSTALLATION, node: 'maas' };
 
 const QUEUE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/;

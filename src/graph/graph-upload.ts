@@ -43,8 +43,8 @@ export interface GraphSurroundings {
   readonly below?: readonly GraphTask[];
   /** Names that may be defined elsewhere, so that a dependency on them is valid. */
   readonly known?: ReadonlySet<string>;
-  /** No agent on `master` is allowed (the setting `agent.master`): tasks for it are refused. The agent's site, for the message. */
-  readonly masterDenied?: { readonly site: string };
+  /** No agent on `master` is allowed (the setting `agent.master`): tasks for it are refused. */
+  readonly masterDenied?: boolean;
 }
 
 const CALLBACKS = ['on_success', 'on_error', 'on_stop'] as const;
@@ -208,12 +208,12 @@ function checkTasks(
   refuseDuplicates(placed, at, problems);
   checkOrder(placed, surroundings, problems);
   warnOfRoles(placed, problems);
-  if (surroundings.masterDenied !== undefined) {
+  if (surroundings.masterDenied) {
     const names = tasksForMaster(
       placed.map(({ task }) => task),
       surroundings.below,
     );
-    if (names.length > 0) problems.add(masterDenied(names, surroundings.masterDenied.site, at));
+    if (names.length > 0) problems.add(masterDenied(names, at));
   }
   return placed.map(({ task }) => task);
 }

@@ -52,7 +52,7 @@ beforeAll(async () => {
   await typed('package', 'install', join(folder, 'release'));
   await typed('cluster', 'create', 'lab', '--release', 'first-release');
   await typed('node', 'register', '--name', 'node-1', 'node-2', '--provisioned');
-  await system.serveNodes('cluster-1', ['1', '2', 'master']);
+  await system.serveNodes('cluster-1', ['1', '2']);
 }, 300_000);
 afterAll(async () => {
   await system?.close();

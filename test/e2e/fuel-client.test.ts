@@ -268,7 +268,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
   });
 
   it('graph execute, then task list, show, history show and its settings', async () => {
-    await system.serveNodes('cluster-1', ['1', '2', 'master'], async ({ task }) => {
+    await system.serveNodes('cluster-1', ['1', '2'], async ({ task }) => {
       if (task === 'linger') {
         const enough = once(linger, 'enough');
         linger.emit('started');

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { MAAS_CALLS } from '../../src/clusters/agent-address.ts';
+import { MAAS_CALLS, MASTER_AGENT } from '../../src/clusters/agent-address.ts';
 import { loadSettings } from '../../src/platform/settings/load-settings.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
@@ -16,13 +16,12 @@ let site: AgentSite;
 let store: Store;
 let calls: RunningAgents;
 let prefix: string;
-let cluster: number;
 
 beforeAll(async () => {
   site = await AgentSite.open();
   store = await openStore('sqlite::memory:');
   await store.migrate();
-  ({ cluster } = await environment(store));
+  await environment(store);
   const { address, namespace, client } = site.temporal;
   prefix = site.temporal.workflowId('own');
   const env = {
@@ -55,7 +54,7 @@ it('a worker runs no task of an agent, whoever asks, and polls no queue of `mast
   const { items } = await store.audit.list({ action: 'agent.alarm' });
   expect(items).toMatchObject([{ details: { kind: 'no-order', task: 'forged' } }]);
   expect(existsSync(site.rig.path('worker'))).toBe(false);
-  const unserved = prefixed(prefix, nodeQueue(`cluster-${cluster}`, 'master'));
+  const unserved = prefixed(prefix, nodeQueue(MASTER_AGENT.site, MASTER_AGENT.node));
   const late = await site.start({
     nodes: [{ node: 'master', queue: unserved }],
     tasks: ['forged'],

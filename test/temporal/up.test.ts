@@ -25,6 +25,7 @@ import { cli } from '../unit/cli/recording-terminal.ts';
 
 /** `sitewright up` as a separate process tree: compiled, since five processes would translate the sources each. */
 const bin = fileURLToPath(new URL('../../bin/sitewright', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const build = fileURLToPath(new URL('../../scripts/build.ts', import.meta.url));
 
 // The processes must run the current code.
@@ -134,7 +135,7 @@ it('up runs everything, replaces a dead worker, and ends all of it on SIGTERM', 
   await tree.said(/^ {2}Web page +http:\S+\/#token=swt_\S+$/);
   const api = await tree.said(/^ {2}API +(http:\S+)/);
   const pids = descendants(tree.child.pid!);
-  // The dev server, MAAS, the API and the worker, each below a watchdog.
+  // The dev server, MAAS, the API and the worker, each below a watchdog; no agent of `master`.
   expect(pids.filter(([, command]) => command.includes('run-with-parent')).length).toBe(4);
   expect(tree.text).toMatch(/^temporal +dev server started at 127\.0\.0\.1:/m);
   expect(tree.text).toMatch(/^ {2}Temporal UI +http:\/\/127\.0\.0\.1:\d+$/m);
@@ -222,6 +223,50 @@ it.each([
   await tree.said(/^warning +tokens are off: (.*)/);
   expect((await fetch(`${api}/api/v1/sites`)).status).toBe(200);
   expect(existsSync(join(folder, '.sitewright', 'token'))).toBe(false);
+});
+
+const ATTACK = `- id: look
+  type: shell
+  version: 2.1.0
+  roles: [master]
+  parameters:
+    cmd: 'id -u; tr "\\0" "\\n" </proc/$PPID/environ'
+    timeout: 30
+`;
+
+it('up runs an agent of master for its user where agent.master allows it, enrolled and with a listed environment', async () => {
+  const api = await freePort();
+  const env = {
+    SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'),
+    SITEWRIGHT_API_PORT: String(api),
+    SITEWRIGHT_AGENT_MASTER: 'allow',
+  };
+  tree = new Tree([], { ...env, SW_SECRET_OF_ANOTHER: 'topsecret', SITEWRIGHT_TEMPORAL_PREFIX: 'upmaster' });
+  await tree.said(/^ {2}API +(http:\S+)/);
+  const agents = descendants(tree.child.pid!).filter(([, command]) => /main\.js agent serve/.test(command));
+  const own = agents.filter(([, command]) => !command.includes('run-with-parent'));
+  expect(own).toHaveLength(1);
+  const master = join(folder, '.sitewright', 'master');
+  expect(statSync(master).mode & 0o777).toBe(0o700);
+  expect(readdirSync(master).sort()).toEqual(['credentials.json', 'journal']);
+  const names = readFileSync(`/proc/${own[0]![0]}/environ`, 'utf8').split('\0').filter(Boolean);
+  const listed = /^(?:PATH|HOME|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|SITEWRIGHT_(?:AGENT|LOG)_\w+)=/;
+  expect(names.filter((line) => !listed.test(line))).toEqual([]);
+
+  writeFileSync(join(folder, 'look.yaml'), ATTACK);
+  const typed = { ...env, SITEWRIGHT_API: `http://127.0.0.1:${api}`, HOME: folder, USER: 'someone' };
+  const done = async (...line: string[]) => {
+    const end = await cli(line, { env: typed, cwd: folder });
+    if (end.code !== 0) throw new Error(`${line.join(' ')}: ${JSON.stringify(end)}`);
+    return end.out;
+  };
+  await done('package', 'install', join(root, 'examples/first-release'));
+  await done('cluster', 'create', 'lab', '--release', 'first-release');
+  await done('graph', 'upload', '--cluster', 'lab', '--type', 'look', '--file', 'look.yaml');
+  await done('graph', 'execute', '--cluster', 'lab', '--type', 'look', '--wait');
+  const said = await done('run', 'logs', '1', 'look@master');
+  expect(said).toMatch(new RegExp(`^${process.getuid!()}\n(?:[A-Z_]+=.*\n)*PATH=`, 'm'));
+  expect(said).not.toContain('topsecret');
 });
 
 it('up that is killed leaves no process behind', async () => {

@@ -1,15 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { given } from '../../src/core/data/given.ts';
 import { runnableProgram } from '../../src/platform/threads/runnable-program.ts';
 
 /** A Sitewright process to keep running. */
-interface ChildSpec {
+export interface ChildSpec {
   /** Prefix of its lines. */
   readonly name: string;
   /** Arguments of `sitewright`. */
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+  /** Default: that of this process. */
+  readonly cwd?: string;
   /** A matching line means that it is ready; the first group, if any, is its address. */
   readonly ready: RegExp;
 }
@@ -72,6 +75,7 @@ export function supervise(spec: ChildSpec, say: (name: string, line: string) => 
     const startedAt = performance.now();
     // In a separate process group: this process handles Ctrl-C and stops children in order.
     child = spawn(process.execPath, [watchdog, String(GRACE_MS), process.execPath, main, ...spec.args], {
+      ...given({ cwd: spec.cwd }),
       env: spec.env,
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,

@@ -25,10 +25,14 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
     .verb('serve', "Run the agent of this machine's own node: enrol with its ticket, then take signed orders")
     .example('--folder /var/lib/sitewright-agent')
     .option('--folder <folder>', 'ticket, credentials and policy of the node', '/etc/sitewright')
-    .action(async ({ folder }: { readonly folder: string }) => {
-      const { settings } = await session.settings();
+    .option('--policy <file>', 'policy of the node (default: policy.yaml of the folder)')
+    .action(async ({ folder, policy }: { readonly folder: string; readonly policy?: string }) => {
+      const { settings, origins } = await session.settings();
+      const { address } = settings.temporal;
+      const isOwn = origins.get('temporal.address')?.from !== 'default';
       const { serveEnrolledAgent } = await import('../../../worker/enrolled-agent.ts');
-      await serveEnrolledAgent(terminal, settings, folder);
+      const own = given({ policyFile: policy, temporalAddress: isOwn ? address : undefined });
+      await serveEnrolledAgent(terminal, settings, folder, own);
     });
 
   group

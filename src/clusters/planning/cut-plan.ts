@@ -7,7 +7,7 @@ import { taskKey } from '../../core/task-on-node.ts';
 import { goesToMaster } from '../../core/task-types/index.ts';
 import { MASTER } from '../../graph/index.ts';
 import type { NewPlan } from '../../store/index.ts';
-import { agentAddress, MAAS_CALLS } from '../agent-address.ts';
+import { agentAddress, MAAS_CALLS, MASTER_AGENT } from '../agent-address.ts';
 import type { ClusterPlan } from '../plan-cluster.ts';
 import { type ClusterSources, uidOf } from '../sources.ts';
 import { nothingToDo } from './nothing-to-do.ts';
@@ -116,9 +116,9 @@ function agentNames(
 ): NodeAgentName[] {
   const byUid = new Map(sources.nodes.map((node) => [uidOf(node), node]));
   return graph.nodes.map((uid, at) => {
-    const row = uid === MASTER ? MASTER : byUid.get(uid);
-    if (graph.sync[at] === 1 || row === undefined) return { queue: null, site: '', node: uid };
-    const agent = agentAddress(sources, row);
+    const row = byUid.get(uid);
+    const agent = uid === MASTER ? MASTER_AGENT : row && agentAddress(sources, row);
+    if (graph.sync[at] === 1 || agent === undefined) return { queue: null, site: '', node: uid };
     return { queue: queueOf(agent), ...agent };
   });
 }

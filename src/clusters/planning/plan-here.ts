@@ -10,10 +10,8 @@ import {
   planText,
   serializedText,
 } from '../../graph/index.ts';
-import { agentSite } from '../agent-address.ts';
 import { findingsForRun } from '../checks/run-findings.ts';
 import { type ClusterPlan, planCluster } from '../plan-cluster.ts';
-import type { ClusterSources } from '../sources.ts';
 import { oldStatesOf } from '../state/old-states.ts';
 import { nothingToDo } from './nothing-to-do.ts';
 import type { ExplainedPlan, PlanForm, PlanForms, Planner, PlanningAnswer, PlanningWork } from './planning-work.ts';
@@ -32,7 +30,7 @@ export function planHere<Form extends PlanForm>(
   });
   if (!made.ok) return made;
   const findings = findingsForRun(sources, [request]).map((one): GraphProblem => ({ ...one, at: [] }));
-  const denied = masterAllowed ? [] : deniedOnMaster(sources, made);
+  const denied = masterAllowed ? [] : deniedOnMaster(made);
   if (form === 'run') {
     const refusing = [
       ...(request.force ? [] : findings.filter(({ severity }) => severity === 'error')),
@@ -55,13 +53,13 @@ export function planHere<Form extends PlanForm>(
 }
 
 /** What an agent on `master` would have to run. Nothing forces it: an operator's graph is not to run there at all. */
-function deniedOnMaster(sources: ClusterSources, { plan, graph }: ClusterPlan): readonly GraphProblem[] {
+function deniedOnMaster({ plan, graph }: ClusterPlan): readonly GraphProblem[] {
   if (graph === null) return [];
   const names = graph.nodeOf.flatMap((node, task) => {
     const { id, type } = plan.instances[task]!;
     return graph.nodes[node] === MASTER && graph.noWork[task] !== 1 && !goesToMaster(type) ? id : [];
   });
-  return names.length === 0 ? [] : [masterDenied(names, agentSite(sources.cluster))];
+  return names.length === 0 ? [] : [masterDenied(names)];
 }
 
 /** A forced run in which no node can do anything has been asked for the impossible. */

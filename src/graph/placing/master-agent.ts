@@ -1,4 +1,6 @@
 import type { ValuePath } from '../../core/data/plain-value.ts';
+import { createTicket } from '../../core/next-steps.ts';
+import { INSTALLATION } from '../../core/site-run/site-name.ts';
 import { goesToMaster, hasWork } from '../../core/task-types/index.ts';
 import { someOf } from '../../core/text/text.ts';
 import type { GraphProblem } from '../problem.ts';
@@ -9,12 +11,12 @@ import { MASTER } from './node-resolver.ts';
 const SHOWN = 10;
 
 /** The refusal of tasks on `master` where the setting `agent.master` allows no agent there: one, however many tasks. */
-export function masterDenied(tasks: readonly string[], site: string, at: ValuePath = []): GraphProblem {
+export function masterDenied(tasks: readonly string[], at: ValuePath = []): GraphProblem {
   return {
     severity: 'error',
     code: 'graph.master-denied',
     message: `tasks need an agent on '${MASTER}': ${someOf(tasks, SHOWN)}; the setting agent.master denies it`,
-    hint: `Set agent.master: allow for API and worker, and start an agent with: sitewright agent token --site ${site} --node ${MASTER} (docs/how-to/agents.md#tasks-on-master). Or place the tasks on other nodes.`,
+    hint: `Set agent.master: allow for API and worker, and start an agent with: ${createTicket(INSTALLATION, MASTER)} (docs/how-to/agents.md#tasks-on-master). Or place the tasks on other nodes.`,
     at,
   };
 }

@@ -1,4 +1,3 @@
-import { agentSite } from '../../clusters/agent-address.ts';
 import type { GraphSurroundings, GraphTask } from '../../graph/index.ts';
 import type { GraphOwner } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
@@ -16,9 +15,8 @@ export async function graphSurroundings(
   switch (owner.kind) {
     case 'cluster': {
       const below = (await clusterTasks(store, owner.id, type, 'below')) as readonly GraphTask[];
-      if (masterAllowed) return { below };
       // Packages may have such tasks: they are for clusters of many installations.
-      return { below, masterDenied: { site: agentSite(await store.clusters.brief(owner.id)) } };
+      return { below, masterDenied: !masterAllowed };
     }
     case 'plugin': {
       const graphs = await store.graphs.listBrief({ types: [type] });

@@ -1,4 +1,4 @@
-import { agentAddress, MAAS_CALLS } from '../../clusters/agent-address.ts';
+import { agentAddress, MAAS_CALLS, MASTER_AGENT } from '../../clusters/agent-address.ts';
 import { clusterOfSite } from '../../clusters/cluster-of-site.ts';
 import { readClusterSources } from '../../clusters/read-sources.ts';
 import { requestedGraphs } from '../../clusters/requested-graphs.ts';
@@ -99,7 +99,7 @@ export function rehearsalOperations(
       uid: uidOf(node),
       shown: node.name ?? uidOf(node),
     }));
-    const others = [agentAddress(sources, 'master'), MAAS_CALLS];
+    const others = [MASTER_AGENT, MAAS_CALLS];
     return [...nodes, ...others.map((one) => ({ ...one, uid: one.node, shown: one.node }))];
   }
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { ExecutablePart } from '../../../src/core/graph-run/index.ts';
 import type { OpsDependencies } from '../../../src/ops/dependencies.ts';
 import { graphOperations } from '../../../src/ops/graphs/graph-operations.ts';
 import { planOperations } from '../../../src/ops/graphs/plan-operations.ts';
 import { openStore } from '../../../src/store/index.ts';
-import { graphWorld, planOf } from './graph-world.ts';
+import { graphWorld, loadWhole, planOf } from './graph-world.ts';
 
 const shell = { type: 'shell', version: '2.1.0', parameters: { cmd: 'true', timeout: 5 } };
 const CODE = 'graph.master-denied';
@@ -69,7 +70,7 @@ async function operations(more: Partial<OpsDependencies> = {}) {
 const ofMaster = (tasks: readonly string[]) => ({
   code: CODE,
   message: expect.stringMatching(new RegExp(`\\b${tasks.join(', ')}\\b.*agent\\.master`)),
-  hint: expect.stringMatching(/agent\.master: allow.*sitewright agent token --site dc1 --node master/),
+  hint: expect.stringMatching(/agent\.master: allow.*sitewright agent token --site _installation --node master/),
 });
 
 describe('a graph that needs an agent on master', () => {
@@ -117,7 +118,7 @@ describe('a graph that needs an agent on master', () => {
     const { transaction, graphs } = await world.start();
     expect(await world.plan_graph({ transaction, graph: graphs[0]!.transaction, room: 100 })).toMatchObject({
       ok: false,
-      failure: { kind: 'plan-refused', problems: [expect.stringContaining('--site cluster-1 --node master')] },
+      failure: { kind: 'plan-refused', problems: [expect.stringContaining('--site _installation --node master')] },
     });
   });
 
@@ -129,12 +130,15 @@ describe('a graph that needs an agent on master', () => {
     expect(warnings.filter(({ code }) => code === CODE)).toMatchObject([{ severity: 'error', ...ofMaster(['a']) }]);
   });
 
-  it('runs where agent.master allows it', async () => {
-    const world = await graphWorld({ nodes: [['compute']], masterAllowed: true });
+  it.each([{}, { site: 'dc1' }])('runs where agent.master allows it, on one agent for all clusters: %o', async (of) => {
+    const world = await graphWorld({ nodes: [['compute']], masterAllowed: true, ...of });
     await world.upload(NEEDING[0]![1] as never);
     const { transaction, graphs } = await world.start();
     const plan = planOf(await world.plan_graph({ transaction, graph: graphs[0]!.transaction, room: 100 }));
-    expect(plan.tasks).toBe(1);
+    const part = await loadWhole<ExecutablePart>(world, plan.hash, 0, plan.parts[0]!.chunks);
+    expect([part.queues, part.agents]).toEqual([['node._installation.master'], ['master']]);
+    const order = await world.store.plans.getOrder(plan.hash, 'master', 'a');
+    expect(order).toMatchObject({ site: '_installation', uid: 'master' });
   });
 
   it.each(FREE)('is none with %s', async (_, tasks) => {

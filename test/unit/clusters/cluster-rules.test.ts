@@ -368,6 +368,5 @@ describe('after a run', () => {
     const inSite = { ...sixNodes({ site: 'dc1' }), nodes };
     expect(nodes.map((one) => agentAddress(inSite, one).node)).toEqual(['rack-1', 'node-2', 'node-3', 'node-4']);
     expect(agentAddress({ ...sixNodes(), nodes }, nodes[0]!)).toEqual({ site: 'cluster-3', node: '1' });
-    expect(agentAddress(inSite, 'master')).toEqual({ site: 'dc1', node: 'master' });
   });
 });
