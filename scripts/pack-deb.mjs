@@ -73,7 +73,7 @@ function packServer() {
   const simulator = 'node_modules/@sitewright/maas-simulator';
   for (const name of ['package.json', 'dist'])
     cpSync(join(root, 'packages/maas-simulator', name), join(program, simulator, name), { recursive: true });
-  const units = readdirSync(join(root, 'deploy/systemd')).filter((name) => !name.includes('agent'));
+  const units = readdirSync(join(root, 'deploy/systemd')).filter((name) => name !== 'sitewright-agent.service');
   return build(tree, 'server', 'sitewright', units, {
     Depends: `nodejs (>= ${oldestNode}), init-system-helpers, libc6, passwd`,
     Recommends: 'git',

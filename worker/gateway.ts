@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
 import type { Server } from 'node:tls';
 import type { Terminal } from '../src/cli/terminal.ts';
@@ -42,7 +43,7 @@ export async function startGateway(settings: Settings, log: Logger, stop?: Abort
   const { CertificateAuthority } = await import('../src/gateway/identity/certificate-authority.ts');
   const authority = new CertificateAuthority(data_dir);
   const orderKeys = new SigningKeys(data_dir);
-  const names = [...new Set([new URL(gatewayUrl(settings)).hostname, host, 'localhost', '127.0.0.1'])];
+  const names = [...new Set([new URL(gatewayUrl(settings)).hostname, host, hostname(), 'localhost', '127.0.0.1'])];
   const store = await openStoreWhenAvailable(settings.store.url, log, stop);
   const gate = openStartGate(settings, store, log);
   const logs = taskLogs(settings);

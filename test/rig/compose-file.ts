@@ -16,6 +16,7 @@ export interface ComposeService {
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly read_only?: boolean;
   readonly network_mode?: string;
+  readonly networks?: readonly string[];
 }
 
 export interface ComposeFile {

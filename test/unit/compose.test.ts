@@ -6,6 +6,7 @@ import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
+import { DEFAULT_POLICY, usablePolicy } from '../../src/agent/onboarding/node-policy.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { loadSite, readDocumentFiles } from '../../src/documents/index.ts';
 import { loadSettings } from '../../src/platform/settings/load-settings.ts';
@@ -58,6 +59,24 @@ describe('docker-compose.yml', () => {
     expect(services.filter(([, { profiles }]) => profiles?.includes('demo')).map(([name]) => name)).toEqual(
       expect.arrayContaining(demo),
     );
+  });
+
+  it('has the agent of `master` on request, with no volume, variable or network of what is worth protecting', () => {
+    const { 'master-agent': agent, ...others } = compose.services;
+    expect(agent!.profiles).toEqual(['master']);
+    const volumeOf = (volume: string) => volume.split(':')[0]!;
+    const theirs = Object.values(others).flatMap(({ volumes = [] }) => volumes.map(volumeOf));
+    expect(agent!.volumes!.map(volumeOf).filter((volume) => theirs.includes(volume))).toEqual([]);
+    const allowed = /^SITEWRIGHT_(?:LOG_|TEMPORAL_ADDRESS$|AGENT_STATE_DIR$)/;
+    expect(Object.keys(agent!.environment!).filter((name) => !allowed.test(name))).toEqual([]);
+    expect([agent!.network_mode, agent!.ports]).toEqual([undefined, undefined]);
+    const reached = Object.entries(others).filter(
+      ([, { networks = ['default'], network_mode }]) =>
+        network_mode === undefined && networks.some((network) => agent!.networks!.includes(network)),
+    );
+    expect(reached.map(([name]) => name)).toEqual(['temporal', 'gateway']);
+    const [policy] = agent!.command!.slice(-1);
+    expect(usablePolicy(fileURLToPath(new URL(policy!, root)))).toEqual(DEFAULT_POLICY);
   });
 
   it('keeps ended runs in Temporal for as long as the doctor expects', () => {

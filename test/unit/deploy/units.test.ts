@@ -53,6 +53,26 @@ describe('units of systemd', () => {
       expect(lines).toContain(line);
   });
 
+  it('the service of the agent of `master` is as confined, as a user who reads nothing of the server, and off', () => {
+    const lines = unit('sitewright-master-agent.service');
+    for (const line of [...HARDENED, 'User=sitewright-master', 'StateDirectoryMode=0700'])
+      expect(lines).toContain(line);
+    const worker = new Set(unit('sitewright-worker.service'));
+    const hiding = /^(?:Protect|Restrict|NoNew|System|Capability|Lock|Remove|Private|UMask)/;
+    // Running tasks outlive their agent, and use its /tmp.
+    const open = [...worker].filter((line) => hiding.test(line) && !lines.includes(line));
+    expect(open).toEqual(['PrivateTmp=yes']);
+    const hidden = lines.find((line) => line.startsWith('InaccessiblePaths=')) ?? '';
+    for (const folder of ['/etc/sitewright', '/var/lib/sitewright-server', '/var/lib/sitewright-temporal'])
+      expect(hidden.split(/[= ]/)).toContain(`-${folder}`);
+    const own = /(?:\/etc|\/var\/lib)\/sitewright[\w-]*/g;
+    const named = lines
+      .filter((line) => !/^(?:Inaccessible|Documentation)/.test(line))
+      .flatMap((line) => line.match(own) ?? []);
+    expect([...new Set(named)].sort()).toEqual(['/etc/sitewright-master', '/var/lib/sitewright-master']);
+    expect(readFileSync(debian('server/postinst'), 'utf8')).not.toMatch(/units=.*master-agent/);
+  });
+
   it('Temporal’s development server is confined, and configured like that of `up`, with deploy/temporal', () => {
     const lines = unit('sitewright-temporal.service');
     for (const line of [...HARDENED, 'User=sitewright-temporal']) expect(lines).toContain(line);

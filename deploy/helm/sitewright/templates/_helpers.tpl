@@ -47,7 +47,8 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- $sections := dict
   "api" (list "temporal" "maas" "deploy" "yaql" "tags" "notices" "api" "access")
   "worker" (list "temporal" "maas" "deploy" "yaql" "tags" "notices")
-  "gateway" (list "temporal") -}}
+  "gateway" (list "temporal")
+  "master-agent" (list "temporal") -}}
 {{- dict "list" (get $sections .) | toJson -}}
 {{- end }}
 
