@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Payload, PayloadCodec } from '@temporalio/common';
+import type { Payload } from '@temporalio/common';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { EncryptionCodec } from './encryption-codec.ts';
+import type { PayloadPlace } from './payload-place.ts';
 
 const base64 = z.base64();
 const body = z.object({
@@ -24,7 +26,7 @@ export type CodecAuthorization = (
  * @param authorize asked before a body is read; absent: all who can reach the endpoint may use it
  */
 export function createCodecEndpoint(
-  codec: PayloadCodec,
+  codec: EncryptionCodec,
   origin: string,
   authorize?: CodecAuthorization,
 ): FastifyInstance {
@@ -65,7 +67,11 @@ export function createCodecEndpoint(
           .code(400)
           .send({ message: 'the body must be {"payloads": [{"metadata": {…}, "data": "base64"}]}' });
       const payloads = read.data.payloads.map(fromJson);
-      return { payloads: (await codec[direction](payloads)).map(toJson) };
+      // The Web UI and the CLI name a namespace, and no workflow.
+      const own = [request.headers['x-namespace'] ?? []].flat();
+      const isOwn = (place: PayloadPlace) => own.length === 0 || place.length === 0 || place[0] === own[0];
+      const made = direction === 'encode' ? codec.encodeAt(payloads, own) : codec.decodeIf(payloads, isOwn);
+      return { payloads: made.map(toJson) };
     });
   }
   return endpoint;

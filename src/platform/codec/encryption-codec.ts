@@ -1,9 +1,12 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { type Payload, type PayloadCodec, ValueError } from '@temporalio/common';
-import type { EncryptionKeys } from './encryption-keys.ts';
+import { type Payload, type PayloadCodec, type SerializationContext, ValueError } from '@temporalio/common';
+import { bindsToPlace, type EncryptionKeys } from './encryption-keys.ts';
 import { payloadFromBytes, payloadToBytes } from './payload-bytes.ts';
+import { type PayloadPlace, placeFromText, placeOf } from './payload-place.ts';
 
 const ENCODING = 'binary/encrypted';
+const KEY_ID = 'encryption-key-id';
+const PLACE = 'encryption-place';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
@@ -13,6 +16,9 @@ const textOf = (bytes: Uint8Array | null | undefined): string => Buffer.from(byt
 /**
  * Encrypts payloads with AES-256-GCM before they leave this process. The metadata names encoding and key; nonce,
  * ciphertext and tag are the data. Unencrypted payloads pass unchanged.
+ *
+ * A key that binds also has the payload's place authenticated, which the metadata names: a ciphertext that was moved into
+ * another workflow, activity or namespace is refused there. A payload without a place is none of such a key.
  *
  * A key that it does not know is looked for in the file of keys again: a process that was restarted with a new key writes with it
  * while others, which have a copy of the new file already, still run. They write with the former key until they are restarted.
@@ -29,37 +35,50 @@ export class EncryptionCodec implements PayloadCodec {
     this.#readAgain = readAgain;
   }
 
-  async encode(payloads: Payload[]): Promise<Payload[]> {
-    return payloads.map((payload) => this.#encrypted(payload));
+  async encode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    return this.encodeAt(payloads, placeOf(context) ?? []);
   }
 
-  /** @throws ValueError for an unknown key, or tampered data */
-  async decode(payloads: Payload[]): Promise<Payload[]> {
-    return payloads.map((payload) => this.#decrypted(payload));
+  /** @throws ValueError for an unknown key, tampered data, or data of another place */
+  async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    const here = placeOf(context);
+    return this.decodeIf(payloads, (place) => here === undefined || place.every((part, at) => part === here[at]));
   }
 
-  #encrypted(payload: Payload): Payload {
+  encodeAt(payloads: readonly Payload[], place: PayloadPlace): Payload[] {
+    return payloads.map((payload) => this.#encrypted(payload, place));
+  }
+
+  /** @param belongs whether data of a place may be here */
+  decodeIf(payloads: readonly Payload[], belongs: (place: PayloadPlace) => boolean): Payload[] {
+    return payloads.map((payload) => this.#decrypted(payload, belongs));
+  }
+
+  #encrypted(payload: Payload, place: PayloadPlace): Payload {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#keys.get(this.#current) as Buffer, nonce);
+    const bound = bindsToPlace(this.#current) ? bytesOf(JSON.stringify(place)) : undefined;
+    if (bound !== undefined) cipher.setAAD(bound);
     const data = Buffer.concat([nonce, cipher.update(payloadToBytes(payload)), cipher.final(), cipher.getAuthTag()]);
-    return { metadata: { encoding: bytesOf(ENCODING), 'encryption-key-id': bytesOf(this.#current) }, data };
+    const metadata = { encoding: bytesOf(ENCODING), [KEY_ID]: bytesOf(this.#current) };
+    return { metadata: bound === undefined ? metadata : { ...metadata, [PLACE]: bound }, data };
   }
 
-  #decrypted(payload: Payload): Payload {
+  #decrypted(payload: Payload, belongs: (place: PayloadPlace) => boolean): Payload {
     const { metadata, data } = payload;
     if (textOf(metadata?.encoding) !== ENCODING) return payload;
-    const id = textOf(metadata?.['encryption-key-id']);
+    const id = textOf(metadata?.[KEY_ID]);
     const key = this.#keys.get(id) ?? this.#newKey(id);
     if (key === undefined) throw new ValueError(`this was encrypted with the key ${id}, which is not in the key file`);
     const bytes = Buffer.from(data ?? []);
-    try {
-      const end = bytes.length - TAG_BYTES;
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES));
-      decipher.setAuthTag(bytes.subarray(end));
-      return payloadFromBytes(Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, end)), decipher.final()]));
-    } catch (error) {
-      throw new ValueError(`data encrypted with the key ${id} was changed, or the key differs`, error);
-    }
+    // The key decides, not the data: no one can take the place away from it.
+    const bound = bindsToPlace(id) ? Buffer.from(metadata?.[PLACE] ?? []) : undefined;
+    const decrypted = decryptedBytes(key, bytes, bound);
+    if (decrypted === undefined)
+      throw new ValueError(`data encrypted with the key ${id} was changed, or the key differs`);
+    if (bound !== undefined && !belongs(placeFromText(bound.toString())))
+      throw new ValueError(`data encrypted with the key ${id} is of another place: ${bound.toString()}`);
+    return decrypted;
   }
 
   #newKey(id: string): Buffer | undefined {
@@ -71,5 +90,20 @@ export class EncryptionCodec implements PayloadCodec {
       // It is being copied, or wrong: the next attempt or start shows it.
     }
     return this.#keys.get(id);
+  }
+}
+
+/** Undefined: what was written with this key and place was something else. */
+function decryptedBytes(key: Buffer, bytes: Buffer, bound: Buffer | undefined): Payload | undefined {
+  const end = bytes.length - TAG_BYTES;
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
+    if (bound !== undefined) decipher.setAAD(bound);
+    decipher.setAuthTag(bytes.subarray(end));
+    return payloadFromBytes(Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, end)), decipher.final()]));
+  } catch {
+    return undefined;
   }
 }

@@ -9,6 +9,15 @@ export interface EncryptionKeys {
   readonly keys: ReadonlyMap<string, Buffer>;
 }
 
+/** Begins the ids of new keys. Data of earlier keys names no place. */
+const BINDING = 'bound-';
+
+/**
+ * Whether all that is written with a key is bound to its place. The id of the key says so, so that all processes know it, and
+ * no data can claim otherwise. A new key comes after all processes were upgraded: earlier versions cannot read such data.
+ */
+export const bindsToPlace = (id: string): boolean => id.startsWith(BINDING);
+
 const LINE = /^([A-Za-z0-9._-]{1,100}) ([A-Za-z0-9+/]{43}=)$/;
 
 /** Parses keys, one per line: id, space, 32 bytes in base64. The first is current; `#` starts a comment. */
@@ -40,7 +49,7 @@ export function readEncryptionKeys(path: string): EncryptionKeys {
 export function addEncryptionKey(path: string, now: Date = new Date()): string {
   const before = readPrivate(path) ?? '';
   if (before !== '') parseEncryptionKeys(before, path);
-  const id = `${now.toISOString().slice(0, 10)}-${randomBytes(3).toString('hex')}`;
+  const id = `${BINDING}${now.toISOString().slice(0, 10)}-${randomBytes(3).toString('hex')}`;
   writePrivate(path, `${id} ${randomBytes(32).toString('base64')}\n${before}`);
   return id;
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DefaultPayloadConverter, type Payload } from '@temporalio/common';
+import { DefaultPayloadConverter, type Payload, type SerializationContext } from '@temporalio/common';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createCodecEndpoint } from '../../../../src/platform/codec/codec-endpoint.ts';
 import { codecOf, encryptedData } from '../../../../src/platform/codec/encrypted-data.ts';
@@ -28,7 +28,7 @@ describe('the codec', () => {
     async (value) => {
       const [hidden] = await codec.encode([payload(value)]);
       expect(Buffer.from(hidden!.data!).toString('latin1')).not.toContain('CANARY');
-      expect(Object.keys(hidden!.metadata!).sort()).toEqual(['encoding', 'encryption-key-id']);
+      expect(Object.keys(hidden!.metadata!).sort()).toEqual(['encoding', 'encryption-key-id', 'encryption-place']);
       const [shown] = await codec.decode([hidden!]);
       expect(converter.fromPayload(shown!)).toEqual(value);
     },
@@ -128,15 +128,99 @@ describe('the codec', () => {
   });
 });
 
+describe('data of a key that binds', () => {
+  const workflow = (workflowId: string, namespace = 'default') =>
+    ({ type: 'workflow', namespace, workflowId }) as const;
+  const activity = (workflowId: string, activityId: string) =>
+    ({ type: 'activity', namespace: 'default', workflowId, activityId, isLocal: false }) as const;
+  const seal = async (context?: SerializationContext) => (await codec.encode([payload('x')], context))[0]!;
+  const opens = (sealed: Payload, context?: SerializationContext) =>
+    codec.decode([sealed], context).then(([shown]) => converter.fromPayload(shown!) === 'x');
+
+  it.each([
+    ['the same workflow', workflow('a'), workflow('a')],
+    ['the same activity', activity('a', 't@1'), activity('a', 't@1')],
+    ['a run of its schedule', workflow('a'), workflow('a-2026-11-28T09:00:00Z')],
+    ['a place that its writer did not know', undefined, activity('a', 't@1')],
+    ['a reader that does not know the place', activity('a', 't@1'), undefined],
+  ])('is read in %s', async (_, written, read) => {
+    expect(await opens(await seal(written), read)).toBe(true);
+  });
+
+  it.each([
+    ['another workflow', workflow('a'), workflow('b')],
+    ['another namespace', workflow('a'), workflow('a', 'other')],
+    ['another activity', activity('a', 't@1'), activity('a', 't@2')],
+    ['an activity of another workflow', activity('a', 't@1'), activity('b', 't@1')],
+    ['its workflow itself', activity('a', 't@1'), workflow('a')],
+    ['a workflow whose id is not that of a schedule', workflow('a'), workflow('a-1')],
+  ])('is refused in %s', async (_, written, read) => {
+    await expect(opens(await seal(written), read)).rejects.toThrow('another place');
+  });
+
+  it('has no other place, and no other key, because its metadata says so', async () => {
+    const sealed = await seal(workflow('a'));
+    const { 'encryption-place': _, ...none } = sealed.metadata!;
+    const bytes = (text: string) => Buffer.from(text);
+    for (const metadata of [
+      none,
+      { ...none, 'encryption-place': bytes('[]') },
+      { ...none, 'encryption-place': bytes(JSON.stringify(['default', 'b'])) },
+    ])
+      for (const here of [workflow('b'), undefined])
+        await expect(opens({ ...sealed, metadata }, here)).rejects.toThrow('was changed');
+    // Under the name of a former key, which does not bind.
+    const keys = readEncryptionKeys(path);
+    const both = new EncryptionCodec({
+      ...keys,
+      keys: new Map([...keys.keys, ['former', keys.keys.get(keys.current)!]]),
+    });
+    await expect(
+      both.decode([{ ...sealed, metadata: { ...none, 'encryption-key-id': bytes('former') } }]),
+    ).rejects.toThrow('was changed');
+  });
+
+  it('is read beside that of former keys, which do not bind', async () => {
+    const former = { current: 'former', keys: new Map([['former', Buffer.alloc(32, 7)]]) };
+    const [old] = await new EncryptionCodec(former).encode([payload('x')], workflow('a'));
+    expect(Object.keys(old!.metadata!).sort()).toEqual(['encoding', 'encryption-key-id']);
+    const keys = readEncryptionKeys(path);
+    const both = new EncryptionCodec({ ...keys, keys: new Map([...keys.keys, ...former.keys]) });
+    expect(converter.fromPayload((await both.decode([old!], workflow('b')))[0]!)).toBe('x');
+  });
+
+  it('is shown by the endpoint in its namespace, and what that encodes is for all of it', async () => {
+    const endpoint = createCodecEndpoint(codec, 'http://ui.example');
+    const asked = async (direction: string, sealed: Payload, namespace?: string) => {
+      const answer = await endpoint.inject({
+        method: 'POST',
+        url: `/codec/${direction}`,
+        headers: namespace === undefined ? {} : { 'x-namespace': namespace },
+        payload: { payloads: [json(sealed)] },
+      });
+      return { status: answer.statusCode, payloads: answer.json<{ payloads: ReturnType<typeof json>[] }>().payloads };
+    };
+    const sealed = await seal(activity('a', 't@1'));
+    for (const namespace of ['default', undefined])
+      expect(await asked('decode', sealed, namespace)).toEqual({ status: 200, payloads: [json(payload('x'))] });
+    expect(await asked('decode', sealed, 'other')).toMatchObject({ status: 400 });
+    const [typed] = (await asked('encode', payload('x'), 'default')).payloads;
+    const own = { metadata: mapped(typed!.metadata), data: Buffer.from(typed!.data, 'base64') };
+    expect(await opens(own, workflow('a'))).toBe(true);
+    await expect(opens(own, workflow('a', 'other'))).rejects.toThrow('another place');
+  });
+});
+
+const json = (value: Payload) => ({
+  metadata: Object.fromEntries(Object.entries(value.metadata!).map(([k, v]) => [k, Buffer.from(v).toString('base64')])),
+  data: Buffer.from(value.data!).toString('base64'),
+});
+const mapped = (metadata: Record<string, string>) =>
+  Object.fromEntries(Object.entries(metadata).map(([k, v]) => [k, Buffer.from(v, 'base64')]));
+
 describe('the codec endpoint', () => {
   const origin = 'http://ui.example:8233';
   const endpoint = createCodecEndpoint(codec, `${origin}/some/path`);
-  const json = (value: Payload) => ({
-    metadata: Object.fromEntries(
-      Object.entries(value.metadata!).map(([k, v]) => [k, Buffer.from(v).toString('base64')]),
-    ),
-    data: Buffer.from(value.data!).toString('base64'),
-  });
 
   it('decodes for the page of the Web UI, and back', async () => {
     const [hidden] = await codec.encode([payload({ a: 1 })]);
