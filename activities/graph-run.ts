@@ -126,7 +126,7 @@ async function transactionsOf(
   const sources = (await deps.allocateTags?.(stored)) ?? stored;
   if ('refused' in sources)
     return { ok: false, failure: { kind: 'plan-refused', message: sources.refused, problems: [] } };
-  const requested = await requestedGraphs(store, input, sources);
+  const requested = await requestedGraphs(store, input, sources, deps.settings.master_allowed ?? false);
   if (!requested.ok) return requested;
   const findings = findingsForRun(sources, requested.graphs);
   const errors = findings.filter(isError);

@@ -4,7 +4,7 @@ import { calledText } from '../core/names.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
 import { BEFORE_CHANGES, type RequestRefused, requestRefused } from '../core/run/index.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
-import { Problems } from '../graph/index.ts';
+import { masterDenied, Problems, tasksSurelyForMaster } from '../graph/index.ts';
 import type { Store, StoreError } from '../store/index.ts';
 import { mergeGraph } from './graph-layers.ts';
 import { readGraphsLeft } from './graphs-left.ts';
@@ -25,11 +25,14 @@ const refused = (...refusal: Parameters<typeof requestRefused>) =>
  * The graphs that an input means, in order: the named ones, those of a sequence, the rest of an earlier run, or else
  * `default`. Everything that the input names must exist: types, nodes, tasks, subgraphs, sequence and earlier run.
  * Reports all that does not.
+ *
+ * @param masterAllowed false: a graph that surely needs an agent on `master` is refused, too. What only a plan shows, the plan refuses
  */
 export async function requestedGraphs(
   store: Ports,
   input: GraphRunInput,
   sources: ClusterSources,
+  masterAllowed = true,
 ): Promise<RequestedGraphs> {
   const chosen = await chosenGraphs(store, input, sources);
   if (!chosen.ok) return chosen;
@@ -37,11 +40,16 @@ export async function requestedGraphs(
   const names = new Set<string>();
   const findings: Diagnostic[] = [];
   const known = new Set((await store.graphs.typesOf(sources.cluster.id)).flatMap(namesOfType));
-  for (const [index, { type }] of graphs.entries()) {
+  for (const [index, { type, tasks: selected }] of graphs.entries()) {
     if (known.has(type)) {
       const { tasks, overlaps } = await tasksOfType(store, sources, type);
       if (overlaps.length > 0) return refused('conflict', overlaps);
       for (const { id } of tasks) names.add(id);
+      if (!masterAllowed && isWhole(input)) {
+        const there = tasksSurelyForMaster(tasks).filter((id) => selected?.includes(id) ?? true);
+        const { at: _, ...denied } = masterDenied(there);
+        if (there.length > 0) findings.push({ ...denied, path: `graphs[${index}].type` });
+      }
       // Nodes can be removed from every cluster, also without a graph that undoes something on them.
     } else if (actionOf(type) !== 'delete') findings.push(unknownType(sources, type, known, `graphs[${index}].type`));
   }
@@ -136,6 +144,9 @@ async function found<T>(reading: Promise<T>): Promise<T | undefined> {
     throw error;
   }
 }
+
+/** Whether its graphs run from their first task to their last. */
+const isWhole = ({ from, subgraphs = [] }: GraphRunInput): boolean => from === undefined && subgraphs.length === 0;
 
 const MAX_SHOWN = 20;
 

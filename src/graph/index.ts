@@ -29,7 +29,7 @@ export { cycleProblems, cycleText, findCycles } from './linking/find-cycles.ts';
 export { linksOf } from './linking/order.ts';
 export { checkPackageGraphs, type PackageGraphs } from './package-graphs.ts';
 export { filterNodes, type NodeRow } from './placing/filter-nodes.ts';
-export { masterDenied } from './placing/master-agent.ts';
+export { masterDenied, tasksSurelyForMaster } from './placing/master-agent.ts';
 export { MASTER, NodeResolver, SYNC, type TaggedNode } from './placing/node-resolver.ts';
 export {
   type AnyChoice,

@@ -36,6 +36,12 @@ export function tasksForMaster(tasks: readonly GraphTask[], below: readonly Grap
   return tasks.filter((task) => runsThere(task) && (listed.has(task.id) || isThere(task, there))).map(({ id }) => id);
 }
 
+/** Of those, the tasks that need no plan to be told: nothing but their own words places them, in whatever cluster and run. */
+export const tasksSurelyForMaster = (tasks: readonly GraphTask[]): readonly string[] =>
+  tasks
+    .filter((task) => runsThere(task) && listed(task.condition).length === 0 && isThere({ ...task, groups: [] }, NONE))
+    .map(({ id }) => id);
+
 const NONE: ReadonlySet<unknown> = new Set();
 
 /** An expression for the type may give any; stored types are nearly always text. */

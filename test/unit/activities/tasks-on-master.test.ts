@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ExecutablePart } from '../../../src/core/graph-run/index.ts';
+import type { Diagnostic } from '../../../src/core/problems/diagnostic.ts';
 import type { OpsDependencies } from '../../../src/ops/dependencies.ts';
 import { graphOperations } from '../../../src/ops/graphs/graph-operations.ts';
 import { planOperations } from '../../../src/ops/graphs/plan-operations.ts';
@@ -67,6 +68,24 @@ async function operations(more: Partial<OpsDependencies> = {}) {
   return { ...graphOperations({ store, ...more } as unknown as OpsDependencies), release, owner };
 }
 
+const MASTER_TASK = { ...shell, id: 'a', roles: ['master'] };
+const FREE_TASK = { ...shell, id: 'free', roles: ['compute'] };
+
+/** What refuses a run of a graph: its opening or its plan. */
+async function refusalOf(tasks: readonly object[]): Promise<readonly string[]> {
+  const world = await graphWorld({ nodes: [['compute']], site: 'dc1' });
+  await world.upload(tasks as never);
+  const opened = await world.start({ force: true }).catch(() => undefined);
+  if (opened === undefined) {
+    const { kind, ...more } = await world.refused({ force: true }, 'run-2');
+    expect(kind).toBe('request-refused');
+    return (more as { readonly errors: readonly Diagnostic[] }).errors.map(({ message }) => message);
+  }
+  const { transaction, graphs } = opened;
+  const planned = await world.plan_graph({ transaction, graph: graphs[0]!.transaction, room: 100 });
+  return planned.ok || planned.failure.kind !== 'plan-refused' ? [] : planned.failure.problems;
+}
+
 const ofMaster = (tasks: readonly string[]) => ({
   code: CODE,
   message: expect.stringMatching(new RegExp(`\\b${tasks.join(', ')}\\b.*agent\\.master`)),
@@ -99,14 +118,31 @@ describe('a graph that needs an agent on master', () => {
     await allowing.create(allowing.owner, 'extra', { body: { tasks } }, 'otto');
   });
 
-  it.each(NEEDING)('%s is refused where its run is planned, as one problem', async (_, tasks, names) => {
-    const world = await graphWorld({ nodes: [['compute']], site: 'dc1' });
-    await world.upload(tasks as never);
-    const { transaction, graphs } = await world.start({ force: true });
-    expect(await world.plan_graph({ transaction, graph: graphs[0]!.transaction, room: 100 })).toMatchObject({
-      ok: false,
-      failure: { kind: 'plan-refused', problems: [expect.stringContaining(`: ${names.join(', ')};`)] },
+  it.each(NEEDING)('%s is refused where its run is opened or planned, as one problem', async (_, tasks, names) => {
+    expect(await refusalOf(tasks)).toEqual([expect.stringContaining(`: ${names.join(', ')};`)]);
+  });
+
+  it('is refused before anything of its run starts, whichever of several graphs needs it', async () => {
+    const world = await graphWorld({ nodes: [['compute']] });
+    await world.upload([{ ...shell, id: 'a', roles: ['compute'] }]);
+    await world.upload([{ ...shell, id: 'b', roles: ['master'] }], 'later');
+    const input = { graphs: [{ type: 'default' }, { type: 'later' }], force: true };
+    expect(await world.refused(input)).toMatchObject({
+      kind: 'request-refused',
+      errors: [{ code: CODE, path: 'graphs[1].type', message: expect.stringContaining(': b;') }],
     });
+    expect(await world.store.transactions.list({})).toEqual([]);
+  });
+
+  it.each([
+    ['with a condition', { tasks: [{ ...shell, id: 'a', roles: ['master'], condition: { yaql_exp: 'false' } }] }, {}],
+    ['that is not chosen', { tasks: [MASTER_TASK, FREE_TASK] }, { graphs: [{ type: 'default', tasks: ['free'] }] }],
+    ['outside of the chosen part', { tasks: [MASTER_TASK, FREE_TASK] }, { subgraphs: [{ end: ['free'] }] }],
+  ])('does not keep a run from opening for a task %s', async (_, { tasks }, input) => {
+    const world = await graphWorld({ nodes: [['compute']] });
+    await world.upload(tasks);
+    const { transaction, graphs } = await world.start(input);
+    planOf(await world.plan_graph({ transaction, graph: graphs[0]!.transaction, room: 100 }));
   });
 
   it('is refused in a plan although the role is an expression that no upload can see', async () => {
