@@ -1,5 +1,5 @@
-// `npm run debian`: our Debian packages, installed, upgraded and removed on a Debian that boots with systemd in a container.
-// While they are upgraded, a task runs. Prints each command with its time: debian.txt is a transcript. Needs root and
+// `npm run debian`: our Debian packages, installed, attacked by an operator, upgraded and removed on a Debian that boots with systemd in
+// a container. While they are upgraded, a task runs. Prints each command with its time: debian.txt is a transcript. Needs root and
 // podman, and no registry (see stand-ins.ts).
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -184,6 +184,114 @@ async function installAgent(): Promise<void> {
   );
 }
 
+const MASTER_AGENT = 'sitewright-master-agent';
+/** What an attacker is after, each in its place. */
+const LOOT = {
+  'a secret of tasks in the environment': 'loot-environment',
+  'a secret of tasks in a file': 'loot-file',
+  'the key of MAAS': 'loot-maas',
+  'the password of the store': 'loot-store',
+};
+
+/** A task of an operator on `master` that tries what the user of worker, gateway and API could do. */
+const ATTACK = `- id: attack
+  type: shell
+  version: 2.1.0
+  roles: [master]
+  parameters:
+    timeout: 120
+    cmd: |
+      echo "user $(id -un)"
+      exec 2>&1
+      cat /var/lib/sitewright-server/gateway/* /var/lib/sitewright-server/sitewright.db /var/lib/sitewright-server/secrets/db/*
+      cat /etc/sitewright/* /proc/*/"root"/etc/sitewright/* /proc/*/cwd/gateway/*
+      cat /proc/*/environ | tr '\\0' '\\n'
+      grep -rsI 'loot-' /etc /var /srv /tmp /run /usr/local
+      for unit in api gateway worker; do systemctl show sitewright-$unit --property Environment,EnvironmentFiles; done
+      SITEWRIGHT_CONFIG=/etc/sitewright/sitewright.yaml sitewright token bootstrap --name evil
+      SITEWRIGHT_STORE_URL=sqlite:/var/lib/sitewright-server/sitewright.db sitewright token bootstrap --name evil
+      kill -KILL $(pgrep -u sitewright) || true
+      for way in 'sudo -n' 'runuser -u sitewright --' 'su sitewright -s /bin/sh -c' 'systemd-run --pipe'; do $way cat /etc/sitewright/server.env; done
+      echo 'shell: allow' >/etc/sitewright-master/policy.yaml
+      echo "loot? no"
+      true
+`;
+
+/** From an operator's token to what belongs to the installation, by file, environment and store. */
+async function attack(): Promise<void> {
+  const admin = token;
+  await ask(`cat >/srv/attack.yaml <<'END'\n${ATTACK}END`);
+  const made = await ask(cli('token create --name otto --role operator -f json'));
+  token = (JSON.parse(made) as { readonly token: string }).token;
+  const upload = cli('graph upload --env lab --type attack --file /srv/attack.yaml');
+  await holds('by default a graph with a task on `master` is refused', `${upload} 2>&1 || true`, /agent\.master/);
+  // As in the guide, but for one mistake of an administrator: the file with secrets is open to all.
+  const settings = {
+    'agent:\n  master: allow\n': '/etc/sitewright/sitewright.yaml',
+    '# postgres://sitewright:loot-store@db/sitewright\nsecrets:\n  directory: /var/lib/sitewright-server/secrets\n':
+      '/etc/sitewright/sitewright.yaml',
+    'SW_SECRET_DB_PASSWORD=loot-environment\nSITEWRIGHT_MAAS_URL=http://127.0.0.1:9/MAAS\nSITEWRIGHT_MAAS_KEY=loot-maas:b:c\n':
+      '/etc/sitewright/server.env',
+  };
+  for (const [text, file] of Object.entries(settings)) await ask(`printf '${text.replaceAll('\n', '\\n')}' >>${file}`);
+  await ask(
+    'install -d -o sitewright -m 700 /var/lib/sitewright-server/secrets/db; chown sitewright /var/lib/sitewright-server/secrets; install -o sitewright -m 600 /dev/stdin /var/lib/sitewright-server/secrets/db/other <<<loot-file',
+  );
+  await does('systemctl restart sitewright-api sitewright-worker sitewright-gateway');
+  for (const unit of SERVERS) await until(`${unit} runs again`, running(unit));
+  await does(
+    'runuser --user sitewright -- sitewright agent token --site _installation --node master 2>/dev/null >/srv/master.json; chmod 600 /srv/master.json',
+  );
+  await does('install -d -o sitewright-master -g sitewright-master -m 700 /var/lib/sitewright-master');
+  await does(
+    'install -o sitewright-master -g sitewright-master -m 600 /srv/master.json /var/lib/sitewright-master/ticket.json',
+  );
+  await does(`rm /srv/master.json; install -d /etc/sitewright-master; systemctl enable --now --quiet ${MASTER_AGENT}`);
+  await until('the agent of `master` has enrolled', 'test -s /var/lib/sitewright-master/credentials.json');
+  await until('the operator may upload it', upload);
+  await does(cli('graph execute --cluster lab --type attack --wait'));
+  const said = await ask(
+    `${cli('run list -f json')} | node -p 'JSON.parse(require("fs").readFileSync(0)).map(({id}) => id)[0]'`,
+  );
+  const output = await ask(cli(`run logs ${said} attack@master`));
+  if (!output.includes('user sitewright-master') || !output.includes('loot? no'))
+    throw new Error(`the attack did not run: ${output}`);
+  const authority = await ask('sed -n 2p /var/lib/sitewright-server/gateway/authority.pem');
+  const held = {
+    ...LOOT,
+    'the key of the authority': authority,
+    'a token of an admin': 'swt_',
+    'the store': 'SQLite format 3',
+  };
+  for (const [what, text] of Object.entries(held)) {
+    if (output.includes(text)) throw new Error(`a task on master has ${what}: ${output}`);
+    say(`a task on \`master\` cannot get ${what}`);
+  }
+  // It was there to be had by the user of the server.
+  const theirs =
+    'cat /etc/sitewright/* /var/lib/sitewright-server/*.db /var/lib/sitewright-server/gateway/* /var/lib/sitewright-server/secrets/db/*';
+  for (const [what, text] of Object.entries({
+    ...LOOT,
+    'the key of the authority': authority,
+    'the store': 'SQLite format 3',
+  }))
+    await holds(
+      `the user of the server has ${what}`,
+      `runuser --user sitewright -- sh -c '${theirs}' 2>/dev/null | grep --text --count '${text}' || true`,
+      /^[1-9]/,
+    );
+  for (const unit of SERVERS) await holds(`${unit} runs still`, `${running(unit)} && echo yes`, 'yes');
+  await holds('no policy was written', 'ls -A /etc/sitewright-master', '');
+  await does(`echo 'shell: deny' >/etc/sitewright-master/policy.yaml; systemctl restart ${MASTER_AGENT}`);
+  await until('the agent runs again', running(MASTER_AGENT));
+  await holds(
+    'with root’s policy no script runs',
+    `${cli('graph execute --cluster lab --type attack --wait')} 2>&1 || true`,
+    /does not support tasks of type shell/,
+  );
+  token = admin;
+}
+
 /** Starts a task that runs until a file appears. @returns what waits for the end of its run */
 async function startTask(): Promise<() => Promise<void>> {
   await ask(`rm -f /srv/go-on /srv/long.*; cat >/srv/long.yaml <<'END'\n${LONG}END`);
@@ -214,7 +322,8 @@ async function upgrade(): Promise<void> {
   await does('echo "# of ours" >>/etc/sitewright/sitewright.yaml');
   await does('systemctl stop sitewright-gateway');
   await install('sitewright', '-next');
-  for (const unit of ['sitewright-api', 'sitewright-worker']) await until(`${unit} runs again`, running(unit));
+  for (const unit of ['sitewright-api', 'sitewright-worker', MASTER_AGENT])
+    await until(`${unit} runs again`, running(unit));
   await holds('what was stopped stays stopped', 'systemctl is-active sitewright-gateway || true', 'inactive');
   await does('systemctl start sitewright-gateway');
   await holds(
@@ -244,7 +353,7 @@ async function remove(): Promise<void> {
   await does("dpkg --remove sitewright 2>&1 | grep -v '^(Reading'");
   await holds(
     'all services have ended',
-    'pgrep --uid sitewright,sitewright-temporal || true; systemctl list-units --plain --no-legend "sitewright*"',
+    'pgrep --uid sitewright,sitewright-temporal,sitewright-master || true; systemctl list-units --plain --no-legend "sitewright*"',
     '',
   );
   await holds(
@@ -255,7 +364,7 @@ async function remove(): Promise<void> {
   await does("dpkg --purge sitewright 2>&1 | grep -v '^(Reading'");
   await holds(
     'nothing of it is left',
-    'ls -d /etc/sitewright /var/lib/sitewright* /usr/lib/sitewright /etc/systemd/system/*/sitewright* /etc/systemd/system/sitewright* 2>/dev/null || true',
+    'ls -d /etc/sitewright* /var/lib/sitewright* /usr/lib/sitewright /etc/systemd/system/*/sitewright* /etc/systemd/system/sitewright* 2>/dev/null || true',
     '',
   );
   await holds('systemd has no failed unit', 'systemctl --failed --plain --no-legend', '');
@@ -266,7 +375,7 @@ const interrupted = new Promise<never>((_, fail) => {
 });
 interrupted.catch(() => undefined);
 const all = async (): Promise<void> => {
-  for (const part of [prepare, installServer, installAgent, upgrade, remove]) await part();
+  for (const part of [prepare, installServer, installAgent, attack, upgrade, remove]) await part();
 };
 try {
   await Promise.race([all(), interrupted]);
