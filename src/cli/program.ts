@@ -45,10 +45,6 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
     { names: ['package'], load: loadPackage },
     { names: ['schemas'], load: async () => (await import('./commands/schemas.ts')).registerSchemas },
     { names: ['yaql'], load: loadYaql },
-    {
-      names: ['language-server'],
-      load: async () => (await import('./commands/language-server.ts')).registerLanguageServer,
-    },
   ],
   'Run and maintain the system:': [
     { names: ['demo'], load: async () => (await import('./commands/demo.ts')).registerDemo },

@@ -14,7 +14,7 @@ export function typedSystem({ api, context }: GlobalFlags): string | undefined {
  * machine: they are for no other system.
  */
 const COMMAND =
-  /(^|['‘`]|: | {2})sitewright (?=[a-z])(?!(?:agent|api|completion|config|context|db|demo|gateway|guard-ui|identity|init|language-server|maas|schemas|up|version|worker|yaql)\b)/gm;
+  /(^|['‘`]|: | {2})sitewright (?=[a-z])(?!(?:agent|api|completion|config|context|db|demo|gateway|guard-ui|identity|init|maas|schemas|up|version|worker|yaql)\b)/gm;
 
 /** A text of ours with its commands for the system that this command line named, also where another one is in use. */
 export const forTypedSystem = ({ typed }: Pick<Terminal, 'typed'>, text: string): string =>

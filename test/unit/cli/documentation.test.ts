@@ -82,18 +82,9 @@ describe('-f', () => {
   const SERVES = 'runs until it is ended, and prints nothing that is data';
   const LINES = 'prints one line of JSON for each line of input';
   const OTHERS = new Map([
-    ...[
-      'up',
-      'api',
-      'worker',
-      'gateway',
-      'guard-ui',
-      'agent run',
-      'agent serve',
-      'maas simulate',
-      'mcp',
-      'language-server',
-    ].map((name) => [name, SERVES]),
+    ...['up', 'api', 'worker', 'gateway', 'guard-ui', 'agent run', 'agent serve', 'maas simulate', 'mcp'].map(
+      (name) => [name, SERVES],
+    ),
     ...['graph simulate', 'strategy simulate', 'yaql eval'].map((name) => [name, LINES]),
     ['graph serialize', 'prints the one form that executors take, piece by piece'],
     ['yaql console', 'is a conversation'],

@@ -66,7 +66,7 @@ const READING = [
     'tag pending',
   ],
   // Of a model each change has a plan of its own.
-  ...['mcp', 'language-server'],
+  'mcp',
   ...['run tree', 'run nodes', 'run watch', 'run logs', 'run report', 'site revisions', 'site files', 'site plan'],
   ...['site diff', 'site drift', 'node select', 'node history', 'notice log', 'worker versions', 'cluster check'],
   ...['settings history', 'settings diff', 'history deployment-info', 'history settings', 'history network'],
