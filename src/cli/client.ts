@@ -261,7 +261,7 @@ export class ApiClient {
             : cause instanceof Error
               ? cause.message || String(code)
               : String(cause);
-    const wasNotSent = code === 'ECONNREFUSED' || code === 'ENOTFOUND' || isPlain;
+    const wasNotSent = isPlain || (typeof code === 'string' && NEVER_CONNECTED.has(code));
     const lost = changes && !wasNotSent ? '; the request may have been executed: check before you repeat it' : '';
     return new CliError(
       {
@@ -275,6 +275,9 @@ export class ApiClient {
     );
   }
 }
+
+/** Without a connection no request was sent. */
+const NEVER_CONNECTED: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
 function step(value: string): string {
   // Else the API would be asked for the text 'undefined'.

@@ -74,7 +74,7 @@ export function classifyPostgresError(
 
 /** Errors without SQLSTATE: from the socket, from TLS, or from pg itself, which has only a text. */
 const isSocketError = (code: string, text: string): boolean =>
-  /^(E[A-Z]{3,}|ERR_(SSL|TLS|SOCKET)\w*|CERT_\w+|DEPTH_ZERO\w*|SELF_SIGNED\w*|UNABLE_TO\w*)$/.test(code) ||
+  /^(E[A-Z]{3,}|EAI_[A-Z]+|ERR_(SSL|TLS|SOCKET)\w*|CERT_\w+|DEPTH_ZERO\w*|SELF_SIGNED\w*|UNABLE_TO\w*)$/.test(code) ||
   /connection terminated|timeout (exceeded|expired)|not queryable|connection error|does not support SSL|query read timeout/i.test(
     text,
   );

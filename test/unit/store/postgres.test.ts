@@ -170,6 +170,7 @@ describe('classifyPostgresError', () => {
     ['08006', 'unreachable', 'connection'],
     ['ECONNREFUSED', 'unreachable', 'connection'],
     ['ENOTFOUND', 'unreachable', 'connection'],
+    ['EAI_AGAIN', 'unreachable', 'connection'],
     ['SELF_SIGNED_CERT_IN_CHAIN', 'unreachable', 'connection'],
     ['XX001', 'corrupt', 'never'],
     ['58P01', 'corrupt', 'never'],
