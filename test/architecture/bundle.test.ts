@@ -29,6 +29,11 @@ describe('the workflow bundle', () => {
     expect(Object.keys(exportsOf(code)).sort()).toEqual([...Object.values(WORKFLOWS), 'default'].sort());
   });
 
+  it('is the same wherever it was made', () => {
+    const map = JSON.stringify(sourceMapOf(code).sources);
+    for (const text of [code, map]) expect(text.includes(root)).toBe(false);
+  });
+
   it(`is not larger than ${SIZE_BUDGET / 1024 / 1024} MiB`, () => {
     expect(bundle.bytes).toBeLessThan(SIZE_BUDGET);
   });
@@ -64,12 +69,15 @@ function exportsOf(code: string): Record<string, unknown> {
   return runInContext('__TEMPORAL__.importWorkflows()', context) as Record<string, unknown>;
 }
 
+function sourceMapOf(code: string): { readonly sources: readonly string[] } {
+  const encoded = /sourceMappingURL=data:application\/json;charset=utf-8;base64,([\w+/=]+)\s*$/.exec(code)?.[1] ?? '';
+  return JSON.parse(Buffer.from(encoded, 'base64').toString());
+}
+
 /** The modules inside, from the inline source map: project files relative to the root, packages by name. */
 function modulesOf(code: string): string[] {
-  const encoded = /sourceMappingURL=data:application\/json;charset=utf-8;base64,([\w+/=]+)\s*$/.exec(code)?.[1] ?? '';
-  const map = JSON.parse(Buffer.from(encoded, 'base64').toString()) as { sources: string[] };
-  return map.sources.map((source) =>
-    source.includes('node_modules/') ? source.replace(/^.*node_modules\//, 'package ') : source.replace(root, ''),
+  return sourceMapOf(code).sources.map((source) =>
+    source.includes('node_modules/') ? source.replace(/^.*node_modules\//, 'package ') : source,
   );
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { dirname, resolve, sep } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
 import type { WorkerOptions } from '@temporalio/worker';
 import { given } from '../../src/core/data/given.ts';
@@ -111,7 +111,7 @@ export async function bundleWorkflows(options: BundleOptions): Promise<WorkflowB
   const key = await contentKey({
     sources,
     root,
-    salt: [sdk, SYNTAX, ...own, `${interceptors.length} interceptors`].join(' '),
+    salt: [sdk, SYNTAX, 'named from the root', ...own, `${interceptors.length} interceptors`].join(' '),
   });
   const made = await current(target, key);
   if (made !== undefined) return made;
@@ -119,7 +119,7 @@ export async function bundleWorkflows(options: BundleOptions): Promise<WorkflowB
 }
 
 async function make(options: BundleOptions, key: string): Promise<WorkflowBundleFile> {
-  const { entry, target, payloadConverter, failureConverter, interceptors = [] } = options;
+  const { entry, root, target, payloadConverter, failureConverter, interceptors = [] } = options;
   // Only here: an installed package has bundles, and its worker starts without a compiler.
   const { bundleWorkflowCode } = await import('@temporalio/worker');
   const said: string[] = [];
@@ -136,7 +136,7 @@ async function make(options: BundleOptions, key: string): Promise<WorkflowBundle
   } catch (error) {
     throw new Error([error instanceof Error ? error.message : String(error), ...said.slice(-5)].join('\n'));
   }
-  code = withoutSourcesOfPackages(code);
+  code = withSmallMap(code, root);
   await mkdir(dirname(target), { recursive: true });
   const aside = `${target}.${process.pid}`;
   await writeFile(aside, code);
@@ -160,14 +160,15 @@ function withOurSyntax(config: WebpackConfig): WebpackConfig {
 
 /**
  * The SDK puts the text of all sources into the source map, its own as well: a quarter of the bundle, which every worker
- * loads. Stack traces need the positions only.
+ * loads. Stack traces need the positions only. Sources are named from the root, so that a build is the same wherever it was made.
  */
-const withoutSourcesOfPackages = (code: string): string =>
+const withSmallMap = (code: string, root: string): string =>
   code.replace(/(?<=\bsourceMappingURL=data:application\/json;charset=utf-8;base64,)[\w+/=]+(?=\s*$)/, (encoded) => {
     const map = JSON.parse(Buffer.from(encoded, 'base64').toString());
     map.sourcesContent = map.sourcesContent.map((text: string, at: number) =>
       map.sources[at].includes('/node_modules/') ? null : text,
     );
+    map.sources = map.sources.map((source: string) => source.replaceAll(`${resolve(root)}${sep}`, ''));
     return Buffer.from(JSON.stringify(map)).toString('base64');
   });
 
