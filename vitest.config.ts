@@ -1,14 +1,23 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import LongestFirst from './test/longest-first.ts';
 import Measures from './test/measures.ts';
+import { emptyHome, seeNothingOutside } from './test/nothing-outside.ts';
+
+seeNothingOutside();
 
 /**
- * Four times the two cores that are counted on: a file that works with servers and processes waits for them three quarters
- * of its time.
- * Vitest itself would take one on two cores. The same everywhere, since it wants projects with different numbers to run
- * one after the other.
+ * A file that works with servers and processes waits for them three quarters of its time; what people wait for works half of it.
+ * Each process loads the modules for about three seconds of its processor. Vitest itself would take one on two cores, and runs
+ * projects with different numbers one after the other.
  */
-const FILES_AT_ONCE = 8;
+const FILES_AT_ONCE = { onServers: 8, simulated: 4 };
+
+// Modules of packages are compiled once, for all processes and runs.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('./node_modules/.cache/sitewright/compiled', import.meta.url));
+
+/** What people wait for. */
+const SIMULATED = { env: { HOME: emptyHome() }, maxWorkers: FILES_AT_ONCE.simulated };
 
 const UNIT = {
   globalSetup: ['test/unit-setup.ts'],
@@ -24,7 +33,7 @@ const NIGHTLY = ['test/unit/simulation/seeds.test.ts'];
 const LARGE = [
   'test/unit/agent/puppet.test.ts', // Puppet
   'test/unit/store/processes.test.ts', // a PostgreSQL and a process for each writer
-  'test/unit/platform/temporal/dev-server.test.ts', // servers of its own
+  'test/unit/platform/temporal/{dev-server,foreign-pages}.test.ts', // servers of their own
   'test/unit/deploy/chart.test.ts', // helm and the schemas of Kubernetes
   'test/unit/scripts/release.test.ts', // clones of the repository
   'test/unit/scripts/workflow-bundle.test.ts',
@@ -47,11 +56,11 @@ export default defineConfig({
     isolate: false,
     // Native runtimes of the SDK end with their process, not with a thread.
     pool: 'forks',
-    maxWorkers: FILES_AT_ONCE,
+    maxWorkers: FILES_AT_ONCE.onServers,
     // The SDK takes a trace at each promise of a workflow, a sixth of a test's time with ten lines; test/stack-traces.ts gives the tests theirs.
     execArgv: ['--stack-trace-limit=2'],
     sequence: { sequencer: LongestFirst },
-    setupFiles: ['test/measured-file.ts', 'test/property-seed.ts', 'test/stack-traces.ts'],
+    setupFiles: ['test/measured-file.ts', 'test/default-ports.ts', 'test/property-seed.ts', 'test/stack-traces.ts'],
     reporters: ['default', new Measures()],
     // A module is compiled once, for all projects and until it changes: in vitest's cache.
     fsModuleCache: true,
@@ -63,6 +72,7 @@ export default defineConfig({
         extends: true,
         test: {
           ...UNIT,
+          ...SIMULATED,
           name: 'unit',
           include: ['test/{unit,property,golden,architecture,replay}/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
           exclude: [...LARGE, ...NIGHTLY],
@@ -71,7 +81,7 @@ export default defineConfig({
       // Workflows, API and page on the simulated Temporal of `src/simulation`, in the process of each file.
       {
         extends: true,
-        test: { ...ON_TEMPORAL, name: 'system', include: ['test/{workflow,api,cli,ui}/**/*.test.ts'] },
+        test: { ...ON_TEMPORAL, ...SIMULATED, name: 'system', include: ['test/{workflow,api,ui}/**/*.test.ts'] },
       },
       // From here on, `.ci/run`.
       { extends: true, test: { ...UNIT, name: 'large', include: LARGE } },

@@ -5,6 +5,7 @@
  */
 import './bounded.ts';
 import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { digestOf, linksOf, planGraph, readPlanInput, schedulerGraph } from '../src/graph/index.ts';
 import { clusterOf, type Json, recorded } from './recorded-cluster.ts';
 
@@ -80,7 +81,7 @@ if (first === '--one') process.stdout.write(JSON.stringify(measure(Number(rest[0
 else {
   const sizes = first === undefined ? SIZES : [first, ...rest].map(Number);
   const rows = sizes.map((size): Measured => {
-    const script = new URL(import.meta.url).pathname;
+    const script = fileURLToPath(import.meta.url);
     return JSON.parse(
       execFileSync(process.execPath, [...process.execArgv, script, '--one', String(size)], { encoding: 'utf8' }),
     );

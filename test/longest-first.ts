@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Those that wait most come first, and unlisted ones, which are short, last: no processor is idle at the end. */
-const FIRST = ['e2e', 'ui', 'workflow', 'cli', 'api', 'replay'].reverse();
+const FIRST = ['e2e', 'ui', 'workflow', 'api', 'replay'].reverse();
 
 /**
  * Approximate seconds of the longest files: of processor time, and in e2e of elapsed time, because most of it is

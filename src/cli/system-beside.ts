@@ -42,10 +42,11 @@ export async function warningBeside(
   const here = await systemAt(own, token);
   if (here?.empty !== true) return undefined;
   const { current, contexts } = savedContexts({ env }).all();
+  // What they have named is likelier to be the one that they wanted.
   const places = [
-    addressOf(DEFAULT_API.host, DEFAULT_API.port),
     ...(env.SITEWRIGHT_API ? [env.SITEWRIGHT_API] : []),
     ...(current === undefined ? [] : [contexts.get(current)?.url ?? own]),
+    addressOf(DEFAULT_API.host, DEFAULT_API.port),
   ];
   const others = await Promise.all([...new Set(places)].filter((url) => url !== own).map((url) => systemAt(url)));
   const [other] = others.filter((one) => one !== undefined);

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { reportText } from '../../src/cli/views/report.ts';
 import { statusText } from '../../src/cli/views/status.ts';
@@ -27,7 +28,7 @@ import {
 import { viewStrategy } from '../../src/ops/strategy.ts';
 
 /** What people read, as they read it. A change of these texts is a deliberate act. */
-const golden = (name: string) => new URL(`cli/${name}.golden.txt`, import.meta.url).pathname;
+const golden = (name: string) => fileURLToPath(new URL(`cli/${name}.golden.txt`, import.meta.url));
 
 const T0 = Date.UTC(2026, 2, 4, 10, 0, 0);
 const seconds = (count: number): number => T0 + count * 1000;

@@ -3,6 +3,7 @@
 // demands that it is found, and has the models accept what the simulator sees: the traces of some seeds.
 import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import type { TraceModules } from './simulator-traces.ts';
 import { type Check, type Checked, check, tlcJar } from './tlc.ts';
@@ -159,7 +160,7 @@ const { values } = parseArgs({
 });
 
 async function traceModules(): Promise<TraceModules> {
-  const script = new URL('./simulator-traces.ts', import.meta.url).pathname;
+  const script = fileURLToPath(new URL('./simulator-traces.ts', import.meta.url));
   const options = { maxBuffer: 512 * 1024 * 1024 };
   const { stdout } = await promisify(execFile)(process.execPath, [script, values.seeds], options);
   return JSON.parse(stdout) as TraceModules;

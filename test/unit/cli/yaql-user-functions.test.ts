@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
 import { beforeAll, expect, it } from 'vitest';
-import { spec } from '../unit/specification/spec.ts';
+import { spec } from '../specification/spec.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Runs the CLI as a user does, from the project's folder. */
 const run = (expression: string, helpers?: string) => runCommand(['yaql', 'eval', expression], helpers);
