@@ -83,7 +83,7 @@ export function readAnswer(status: number, headers: Readonly<Record<string, stri
 const REHEARSED = { max_parallel_nodes: 8, heartbeat_seconds: 30, offline_wait_seconds: 120 };
 
 const noMaas = (): MachineContext => {
-  throw new MaasConfigurationError(['MAAS is not configured: set maas.url']);
+  throw new MaasConfigurationError(['no MAAS here']);
 };
 
 /** A real store in its own folder; nothing listens at Temporal's address, MAAS is not configured. */

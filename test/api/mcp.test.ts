@@ -117,7 +117,7 @@ withClient(
     });
     expect(await call('make_change', { digest: planned.digest })).toMatchObject({
       isError: true,
-      answer: { message: 'the plan has changed since it was shown' },
+      answer: { hint: expect.stringContaining('plan_change') },
     });
     expect(await debug()).toBe(false);
 

@@ -156,7 +156,7 @@ describe('bodies', () => {
         severity: 'error',
         code: 'request.wrong-value',
         path: 'query.dry_run',
-        message: "dry_run must be true or false, not the text 'yes'",
+        message: expect.stringContaining("'yes'"),
       },
       {
         severity: 'error',

@@ -149,7 +149,7 @@ it('a cluster moves to it by a command with a plan, made as it was shown or not 
   const { digest } = (await system.ask('GET', `${api}/clusters/1/move?release=web==jammy-1.0.1`)).body;
   await sitewright('cluster', 'settings', 'lab', '--set', 'web.mode=quick');
   const late = await system.ask('POST', `${api}/clusters/1/move`, { release: 'web==jammy-1.0.1', digest });
-  expect(late).toMatchObject({ status: 409, body: { detail: 'the plan has changed since it was shown' } });
+  expect(late).toMatchObject({ status: 409, body: { code: 'conflict' } });
   await sitewright('cluster', 'settings', 'lab', '--set', 'web.mode=special');
 
   expect(await sitewright('cluster', 'move', 'lab', '--release', 'web==jammy-1.0.1', '--yes')).toMatchObject({

@@ -241,7 +241,7 @@ it('tasks of a terminated run continue; after a reset they are followed, and uns
   await rig.client.workflow.getHandle(workflowId, runId).terminate('tests');
   expect([(await runNow()).outcome, (await transactionOf(id)).status]).toEqual(['terminated', 'terminated']);
   const { body: report } = await system.ask('GET', `${api}/runs/${runId}/report`);
-  const warnings = ['the run ended as terminated before it could write its report'];
+  const warnings = [expect.stringContaining('terminated')];
   expect(report).toMatchObject({ outcome: 'terminated', reason: 'tests', warnings });
   expect(report.graphs).toMatchObject([{ type: 'custom', state: 'stopped', counts: { running: 1, not_reached: 2 } }]);
   writeFileSync(gate, '');

@@ -29,7 +29,7 @@ export interface LivingCluster extends ApiRig {
 }
 
 const noMaas = (): MachineContext => {
-  throw new MaasConfigurationError(['MAAS is not configured: set maas.url']);
+  throw new MaasConfigurationError(['no MAAS here']);
 };
 
 export async function livingCluster(

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 
 /** Where Debian, Ubuntu and others have it; CHROMIUM names another. Without windows, it takes two thirds of the processor time. */
@@ -66,6 +66,10 @@ export async function hold(page: Page, url: RegExp): Promise<() => void> {
   });
   return come;
 }
+
+/** Of a dialog: the names of what it will touch. */
+export const previewOf = (where: Page | Locator): Locator =>
+  where.getByRole('region', { name: 'What will be touched' });
 
 /** The text of the focused element. */
 export const focused = (page: Page): Promise<string> =>

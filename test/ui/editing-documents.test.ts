@@ -11,6 +11,7 @@ import {
   type OpenPage,
   openPage,
   type PageOptions,
+  previewOf,
   screenshot,
   seriousFindings,
 } from './browser.ts';
@@ -80,7 +81,7 @@ describePage('the documents of a site in the editor of the page', () => {
     await page.keyboard.type('3');
     await page.getByText('valid: 4 nodes in 2 groups').waitFor();
     await page.getByRole('button', { name: 'Commit' }).click();
-    const changes = page.getByRole('region', { name: 'What will be touched' });
+    const changes = previewOf(page);
     await changes.getByText('+        minimum_successful_nodes: 3').waitFor();
     await page.getByLabel('What changed and why').fill('All workers');
     await page.getByRole('dialog').getByRole('button', { name: 'Commit' }).click();

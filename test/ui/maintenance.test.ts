@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { normaliseTask } from '../../src/graph/index.ts';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';
 import { type Environment, environment } from '../api/fuel-graphs-rig.ts';
-import { closePages, describePage, launch, type OpenPage, openPage } from './browser.ts';
+import { closePages, describePage, launch, type OpenPage, openPage, previewOf } from './browser.ts';
 
 describePage('a node in maintenance on the page', () => {
   let browser: Browser;
@@ -49,7 +49,7 @@ describePage('a node in maintenance on the page', () => {
     await page.goto(`${origin}/clusters/${env.cluster}`);
     await page.getByRole('row', { name: /lab-2 .*in maintenance/ }).waitFor();
     await page.getByRole('button', { name: 'Deploy changes' }).click();
-    const preview = page.getByRole('region', { name: 'What will be touched' });
+    const preview = previewOf(page);
     await preview.getByRole('heading', { name: 'Left out, in maintenance: 1' }).waitFor();
     await preview.getByText('nina: a broken disk').first().waitFor();
     // The plan of the graph says the same.

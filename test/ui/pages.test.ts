@@ -11,6 +11,7 @@ import {
   type OpenPage,
   openPage,
   type PageOptions,
+  previewOf,
   screenshot,
 } from './browser.ts';
 
@@ -127,7 +128,7 @@ describePage('pages over a store', () => {
 
     const page = await at(`/clusters/${env.cluster}`);
     const dialog = page.getByRole('dialog');
-    const touched = dialog.getByRole('region', { name: 'What will be touched' });
+    const touched = previewOf(dialog);
     await page.getByRole('button', { name: 'Deploy changes' }).click();
     await touched.getByRole('listitem').filter({ hasText: 'prod-3 compute' }).waitFor();
     await touched.getByRole('listitem').filter({ hasText: 'prod-2 compute' }).waitFor();

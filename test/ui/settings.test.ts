@@ -10,6 +10,7 @@ import {
   type OpenPage,
   openPage,
   type PageOptions,
+  previewOf,
   screenshot,
   seriousFindings,
 } from './browser.ts';
@@ -139,7 +140,7 @@ describePage('the settings of a cluster on the page', () => {
     await page.evaluate('scrollTo(0, 250)');
     await screenshot(page, 'page-settings');
     await save(page);
-    const plan = page.getByRole('region', { name: 'What will be touched' });
+    const plan = previewOf(page);
     await plan.getByRole('heading', { name: '8 changed settings' }).waitFor();
     await plan.getByText('storage.replicas').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
@@ -220,7 +221,7 @@ describePage('the settings of a cluster on the page', () => {
     await page.getByRole('row', { name: /^3 .*nina.*common.domain "one.org" → "two.org"/ }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole('row', { name: /^2 / }).getByRole('button', { name: 'Compare and revert' }).click();
-    const plan = page.getByRole('region', { name: 'What will be touched' });
+    const plan = previewOf(page);
     await plan.getByText('"two.org"').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Compare and revert' }).click();
     await page.getByRole('row', { name: /^4 .*"two.org" → "one.org"/ }).waitFor();

@@ -10,7 +10,7 @@ import { lookUntil } from '../rig/look-again.ts';
 import { type NoticeReceiver, noticeReceiver } from '../rig/notice-receiver.ts';
 import { resolvedRevision } from '../rig/resolved-revision.ts';
 import { onServer, type TemporalRig, temporalRig } from '../rig/temporal.ts';
-import { closePages, describePage, launch, type OpenPage, openPage, screenshot } from './browser.ts';
+import { closePages, describePage, launch, type OpenPage, openPage, previewOf, screenshot } from './browser.ts';
 
 describePage('the page of a run on a site', () => {
   let browser: Browser;
@@ -68,7 +68,7 @@ describePage('the page of a run on a site', () => {
     const act = async (name: string, reason: string, ...touched: readonly RegExp[]) => {
       await page.getByRole('button', { name, exact: true }).click();
       // What becomes of which node stands in the question.
-      const preview = dialog.getByRole('region', { name: 'What will be touched' });
+      const preview = previewOf(dialog);
       for (const text of touched) await preview.getByText(text).waitFor();
       await dialog.getByLabel('Reason').fill(reason);
       await dialog.getByRole('button', { name, exact: true }).click();
@@ -235,7 +235,7 @@ describePage('the page of a run on a site', () => {
       await dialog.getByRole('button', { name: verb, exact: true }).click();
     };
     await decide('Approve', 'eva', 'it is fine');
-    await dialog.getByText('eva started the run: another person must approve').waitFor();
+    await dialog.getByText(/^eva started the run/).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await decide('Approve', 'otto', 'looked at the plan');
     await page.getByText(/Waiting for approval before masters since/).waitFor();

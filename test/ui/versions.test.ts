@@ -12,6 +12,7 @@ import {
   type OpenPage,
   openPage,
   type PageOptions,
+  previewOf,
   screenshot,
   seriousFindings,
 } from './browser.ts';
@@ -86,7 +87,7 @@ describePage('versions of a cluster on the page', () => {
     const page = await at(`/clusters/${cluster}?view=versions`);
     await page.getByRole('row', { name: /compute-1 .*never deployed/ }).waitFor();
     await page.getByRole('button', { name: 'Move to another version' }).click();
-    const plan = page.getByRole('region', { name: 'What will be touched' });
+    const plan = previewOf(page);
     await plan.getByText('Newton on Ubuntu newton-10.1').waitFor();
     await plan.getByText('common.libvirt_type').waitFor();
     await plan.getByRole('region', { name: 'Graph default of Newton on Ubuntu' }).getByText('restart').waitFor();

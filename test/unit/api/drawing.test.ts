@@ -38,7 +38,7 @@ describe('a drawer', () => {
     expect(second).toEqual({ status: 'fulfilled', value: here });
     expect(refused).toMatchObject({
       status: 'rejected',
-      reason: { message: expect.stringMatching(/Graphviz cannot draw this: syntax error/) },
+      reason: { message: expect.stringMatching(/syntax error/) },
     });
   });
 

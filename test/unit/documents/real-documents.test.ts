@@ -14,7 +14,7 @@ const table = [
 const REASONS: Record<string, RegExp> = {
   'no: manifest is a mapping': /armada\.manifest must be text, not a mapping/,
   'no: empty name': /groups\[0\]\.name must not be empty/,
-  'no: critical not boolean': /groups\[0\]\.critical must be true or false, not the text 'cheese sandwich'/,
+  'no: critical not boolean': /groups\[0\]\.critical .* 'cheese sandwich'/,
   'no: depends_on missing': /'depends_on' is missing in data\.groups\[0\]/,
   'no: node_names not strings': /node_names\[0\] must be text, not false/,
   'no: percent 190': /percent_successful_nodes must be at most 100, not 190/,

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => rehearser.close());
 
 const noMaas = () => {
-  throw new MaasConfigurationError(['MAAS is not configured: set maas.url']);
+  throw new MaasConfigurationError(['no MAAS here']);
 };
 
 /** Rehearsals as the API asks for them: of a site, a deployment unless told otherwise. */

@@ -60,5 +60,5 @@ it('two thousand tasks are laid out within the time of a drawing', async () => {
 });
 
 it('refuses invalid DOT, with a message', async () => {
-  await expect(layOut('digraph {')).rejects.toThrow(/Graphviz cannot draw this: syntax error/);
+  await expect(layOut('digraph {')).rejects.toThrow(/syntax error/);
 });
