@@ -130,7 +130,8 @@ async function openRun(deps: ActivityDependencies, cache: SiteCache, request: Op
   }
   const { number } = await listOpened(store, row);
   await closeGoneRuns(store, deps, (await store.runs.list({ site, open: true, limit: MAX_OPEN })).items);
-  await auditStart(store, row, `site/${site}`);
+  const { adopt } = request.parameters as Omit<SiteRunInput, 'site'>;
+  await auditStart(store, row, `site/${site}`, adopt && { adopt });
   // A run gets its number when it is first written.
   return { ok: true, number: number!, search_attributes: await searchAttributes(), ...given({ started_by }) };
 }

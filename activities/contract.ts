@@ -110,6 +110,8 @@ export interface LoadPlan {
   readonly nodes?: readonly string[] | undefined;
   /** Names that the strategy must have. */
   readonly hold_before?: readonly string[];
+  /** Names that the documents must have. */
+  readonly adopt?: readonly string[];
 }
 
 export type LoadPlanAnswer =
@@ -124,6 +126,8 @@ export interface SiteCheck {
   readonly nodes?: readonly string[];
   /** The nodes will be released: also check that no release would be refused. */
   readonly release?: boolean;
+  /** Nodes whose machines the run takes over. */
+  readonly adopt?: readonly string[];
 }
 
 export interface SiteCheckAnswer {
@@ -147,6 +151,8 @@ export interface NodeCall {
   readonly interval: number;
   /** release_node: also erase the disks. */
   readonly erase?: boolean;
+  /** Take its machine over, if something else deployed it with our MAAS user. */
+  readonly adopt?: boolean;
 }
 
 export interface AbortAnswer {

@@ -55,7 +55,7 @@ async function loadPlan(
   const { nodes, configuration } = resolved;
   const targets = request.nodes;
   const known = new Set(nodes.map(({ name }) => name));
-  const unknown = (targets ?? []).filter((name) => !known.has(name));
+  const unknown = [...(targets ?? []), ...(request.adopt ?? [])].filter((name) => !known.has(name));
   if (unknown.length > 0) return { ok: false, failure: { kind: 'nodes-not-found', nodes: unknown } };
   const kept = await maintenanceOfSite(deps.store, site);
   const refused = targetsInMaintenance(targets ?? [], kept);

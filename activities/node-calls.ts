@@ -14,6 +14,7 @@ import {
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { given } from '../src/core/data/given.ts';
 import type { NodeResult } from '../src/core/deployment/index.ts';
+import { claimedName } from '../src/core/run/claimed-name.ts';
 import type { ResolvedNode } from '../src/documents/index.ts';
 import type { Store } from '../src/store/index.ts';
 import type { AbortAnswer, NodeCall, SiteActivities } from './contract.ts';
@@ -58,7 +59,13 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
     prepare_node: onMachine('release', async ({ maas, systemId, node, request, warnings }, options) => {
       const since = Context.current().info.scheduledTimestampMs;
       return withWarnings(
-        asNodeResult(await prepareMachine(maas, { systemId, site: request.site, since, layout: node.layout }, options)),
+        asNodeResult(
+          await prepareMachine(
+            maas,
+            { systemId, site: request.site, since, layout: node.layout, adopt: request.adopt },
+            options,
+          ),
+        ),
         warnings,
       );
     }),
@@ -74,6 +81,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
         run,
         labels: node.labels,
         layout: node.layout,
+        adopt: request.adopt,
         ...given({ distroSeries: series, hweKernel: node.hwe_kernel, userData }),
       };
       const outcome = await deployMachine(maas, deployment, options);
@@ -84,6 +92,8 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
         await proveClaim(deps, { site: request.site }, request.run_id);
         const before = (await cache.lastGoodNodes(request.site)).get(request.node);
         const tags = { added: node.tags, removed: removedTags(node, before) };
+        if (request.adopt && outcome.warnings.some(({ code }) => code === 'adopted'))
+          await auditAdoption(deps.store, request, systemId);
         await recordDeployed(deps.store, request, whole, outcome.isReinstalled, tags);
         await markProvisioned(deps.store, request.site, [request.node], outcome.isReinstalled, reported);
       }
@@ -135,6 +145,19 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
           : nothingToAbort(found.result);
       }),
   };
+}
+
+/** Once for each run. */
+async function auditAdoption(store: Store, { site, node, run_id }: NodeCall, systemId: string): Promise<void> {
+  const run = await store.runs.get(run_id);
+  await store.audit.append({
+    id: `adopt-${run_id}-${node}`,
+    actor: run.startedBy ?? claimedName(undefined),
+    action: 'machine.adopt',
+    target: `site/${site}`,
+    details: { node, run: run_id, system_id: systemId },
+    ...given({ reason: run.reason ?? undefined }),
+  });
 }
 
 async function recordReleased(store: Store, { site, node }: NodeCall): Promise<void> {

@@ -1,5 +1,6 @@
 import {
   checkLayout,
+  decideNow,
   decideRelease,
   hiddenFrom,
   holdOf,
@@ -16,6 +17,7 @@ import {
   noProgress,
   resolveMachine,
   syncNetworks,
+  useOf,
 } from '@sitewright/maas';
 import type { NetworkSettings } from '@sitewright/maas/machine-layout';
 import { Context } from '@temporalio/activity';
@@ -161,7 +163,7 @@ async function prepareSite(subject: CheckSubject): Promise<Finding> {
     if (missing) return missing;
     const synced = await syncNetworks(maas.client, networks, acting, signal);
     if (synced.problems.length > 0) return { ok: false, warnings: [], ...synced, final: true };
-    const tags = await syncTags(maas, { nodes, before, known }, acting, signal);
+    const tags = await syncTags(maas, { site, nodes, before, known, adopt: request.adopt }, acting, signal);
     const addresses = await reserveAddresses(deps.store, maas, site, acting, signal);
     return {
       ok: true,
@@ -273,7 +275,10 @@ async function whyNotRelease(
   const resolution = await resolveMachine(maas, request, signal);
   if (!resolution.ok) return resolution.failure;
   const machine = await maas.client.machines.read(resolution.machine.systemId, signal);
-  const step = decideRelease(machine, claim, { erase: false, unmarked: 'refuse' }, noProgress);
+  const step = await decideNow(
+    (use, graceOver) => decideRelease(machine, claim, { erase: false, use }, { ...noProgress, graceOver }),
+    () => useOf(maas.client, machine, claim.site, signal),
+  );
   if (step.do === 'fail') return step.failure;
   if (!node.layout) return undefined;
   // Anything that would be refused after the release, when the machine is empty.

@@ -1,4 +1,11 @@
-import { isMaasFailure, type KnownMachine, type MachineContext, machinesNamed } from '@sitewright/maas';
+import {
+  holdOf,
+  isInUse,
+  isMaasFailure,
+  type KnownMachine,
+  type MachineContext,
+  machinesNamed,
+} from '@sitewright/maas';
 import { compareKeys } from '../src/core/text/text.ts';
 import type { ResolvedNode } from '../src/documents/index.ts';
 
@@ -9,25 +16,29 @@ export const removedTags = (node: ResolvedNode, before: ResolvedNode | undefined
   (before?.tags ?? []).filter((tag) => !node.tags.includes(tag));
 
 interface TaggedNodes {
+  readonly site: string;
   readonly nodes: readonly ResolvedNode[];
   /** As the site was deployed last, by name. */
   readonly before: ReadonlyMap<string, ResolvedNode>;
   readonly known: ReadonlyMap<string, KnownMachine>;
+  /** Nodes whose machines the run takes over. */
+  readonly adopt?: readonly string[] | undefined;
 }
 
 /**
  * Adds the tags of the documents to the machines in MAAS, and removes those of the last deployed documents that these lack,
- * with one call per tag. Other tags stay. Tags help people and other tools find machines. No deployment
+ * with one call per tag. Other tags stay, and so do machines that others use. Tags help people and other tools find machines. No deployment
  * depends on them, so a refused tag becomes a warning.
  *
  * @param acting called before each change; if it rejects, the change is not made
  */
 export async function syncTags(
   maas: MachineContext,
-  { nodes, before, known }: TaggedNodes,
+  { site, nodes, before, known, adopt }: TaggedNodes,
   acting: () => Promise<void>,
   signal: AbortSignal | undefined,
 ): Promise<{ warnings: string[]; changes: string[] }> {
+  const me = await maas.client.username(signal);
   const wanted = new Map<string, { readonly add: string[]; readonly remove: string[] }>();
   const changeOf = (tag: string) => {
     const change = wanted.get(tag) ?? { add: [], remove: [] };
@@ -39,6 +50,8 @@ export async function syncTags(
       const found = await machinesNamed(maas, node.name, known.get(node.name), signal);
       const [machine] = found;
       if (!machine || found.length > 1) return;
+      const isOthers = isInUse(machine.status) && holdOf(machine, { me, site }) !== 'ours';
+      if (isOthers && !adopt?.includes(node.name)) return;
       const { systemId, tags } = machine;
       for (const tag of node.tags.filter((name) => !tags.includes(name))) changeOf(tag).add.push(systemId);
       const gone = removedTags(node, before.get(node.name));

@@ -123,6 +123,7 @@ class Baremetal {
       timeout,
       max_parallel_nodes: plan.pace.max_parallel_nodes,
       heartbeat_seconds: plan.pace.heartbeat_seconds,
+      ...given({ adopt: this.run.input.adopt }),
     };
   }
 

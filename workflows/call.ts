@@ -179,7 +179,7 @@ export function lateResult(verb: CallVerb, answer: AbortAnswer): NodeResult | nu
 }
 
 export function nodeRequest(
-  request: Pick<CallRequest, 'site' | 'revision' | 'run_id' | 'interval' | 'erase'>,
+  request: Pick<CallRequest, 'site' | 'revision' | 'run_id' | 'interval' | 'erase' | 'adopt'>,
   node: { readonly name: string; readonly attempt: number; readonly system_id?: string },
 ): NodeCall {
   return {
@@ -190,6 +190,7 @@ export function nodeRequest(
     attempt: node.attempt,
     interval: request.interval,
     ...given({ system_id: node.system_id, erase: request.erase }),
+    ...(request.adopt?.includes(node.name) && { adopt: true }),
   };
 }
 

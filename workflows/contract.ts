@@ -380,6 +380,8 @@ export interface CallRequest {
   readonly max_parallel_nodes: number;
   readonly heartbeat_seconds: number;
   readonly erase?: boolean;
+  /** Names of nodes; see `SiteRunInput`. */
+  readonly adopt?: readonly string[];
 }
 
 /** State of the message exchange with the parent. Part of the input of a continued run: the field names are stored. */

@@ -91,10 +91,10 @@ export const loadPlan =
   (revision: string | number | undefined): Phase<SitePlan> =>
   async (run) => {
     const { kind, input, progress } = run;
-    const { site, hold_before } = input;
+    const { site, hold_before, adopt } = input;
     const nodes = kind === 'redeploy_nodes' ? input.nodes : undefined;
     const options = inquiry(`load documents of ${site}`, HEARTBEAT_SECONDS);
-    const request = { kind, site, revision, nodes, ...given({ hold_before }) };
+    const request = { kind, site, revision, nodes, ...given({ hold_before, adopt }) };
     const answer = await run.control.readOnly(() => callActivity('load_plan', request, options));
     if (!answer.ok) return run.failPhase(answer.failure);
     const { plan } = answer;
@@ -117,13 +117,13 @@ export const verifySite =
 export const prepareSite =
   (plan: SitePlan, nodes?: readonly string[]): Phase =>
   (run) =>
-    checkSite(run, plan, 'prepare_site', given({ nodes }));
+    checkSite(run, plan, 'prepare_site', given({ nodes, adopt: run.input.adopt }));
 
 async function checkSite(
   run: SiteRun,
   plan: SitePlan,
   phase: 'verify_site' | 'prepare_site',
-  of: Pick<SiteCheck, 'nodes' | 'release'>,
+  of: Pick<SiteCheck, 'nodes' | 'release' | 'adopt'>,
 ) {
   const pace = plan.pace[phase];
   const request: SiteCheck = { site: plan.site, revision: plan.revision, pace, ...own(plan), ...of };

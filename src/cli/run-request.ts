@@ -118,12 +118,14 @@ export interface SiteRunFlags extends DescriptionFlags {
   readonly releaseRemoved?: boolean;
   readonly holdBefore?: readonly string[];
   readonly fetch?: boolean;
+  readonly adopt?: readonly string[];
 }
 
 type Kind = StartRunBody['kind'];
 
 /** What else a run of a site may be told, by its kind. */
 const OF_KIND = {
+  '--adopt': ['deploy_site'],
   '--hold-before': ['deploy_site', 'update_site', 'redeploy_nodes'],
   '--release-removed': ['update_site'],
   '--erase': ['redeploy_nodes'],
@@ -144,6 +146,11 @@ export function withSiteRun(command: CliCommand, kinds: readonly Kind[]): CliCom
     );
   if (has('--release-removed'))
     command.option('--release-removed', 'also release the machines of nodes removed from the documents');
+  if (has('--adopt'))
+    command.option(
+      '--adopt <nodes...>',
+      'take over the machines of these nodes as they are, though something else deployed them with the MAAS user of Sitewright',
+    );
   if (has('--erase')) command.option('--erase', 'also erase their disks');
   return command;
 }
@@ -158,4 +165,5 @@ export const siteRunOf = (kind: Kind, nodes: readonly string[] | undefined, flag
   ...(flags.erase ? { erase: true } : {}),
   ...given({ hold_before: flags.holdBefore && [...flags.holdBefore] }),
   ...(flags.releaseRemoved ? { release_removed: true } : {}),
+  ...given({ adopt: flags.adopt && [...new Set(flags.adopt)] }),
 });

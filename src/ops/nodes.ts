@@ -44,7 +44,7 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
     const { name, boot_mac: bootMac, domain, distro_series: distroSeries = deps.distroSeries, layout } = node;
     const found = await resolveMachine(maas, { hostname: name, bootMac, domain, known });
     if (!found.ok) return refusedFate(found.failure);
-    return deploymentFate(found.machine, me, { site, layout, ...(distroSeries && { distroSeries }) });
+    return deploymentFate(maas.client, found.machine, me, { site, layout, ...(distroSeries && { distroSeries }) });
   }
 
   return {

@@ -188,10 +188,10 @@ export type SiteOperations = ReturnType<typeof siteOperations>;
  */
 export async function checkNames(
   store: Store,
-  { site, revision = 'latest', fetch, nodes, hold_before }: SiteRunInput,
+  { site, revision = 'latest', fetch, nodes, hold_before, adopt }: SiteRunInput,
 ): Promise<void> {
   await store.sites.get(site);
-  if (fetch || (nodes === undefined && hold_before === undefined)) return;
+  if (fetch || (nodes ?? hold_before ?? adopt) === undefined) return;
   const read = await store.sites.resolvedRevision(site, parseReference(String(revision))).catch((error: unknown) => {
     // The run says why there is no such revision.
     if (error instanceof StoreError && ['not-found', 'conflict'].includes(error.failure.kind)) return undefined;
@@ -199,7 +199,7 @@ export async function checkNames(
   });
   if (read?.site == null) return;
   const known = new Set(read.site.nodes.map(({ name }) => name));
-  const unknown = (nodes ?? []).filter((name) => !known.has(name));
+  const unknown = [...(nodes ?? []), ...(adopt ?? [])].filter((name) => !known.has(name));
   if (unknown.length > 0)
     throw problem('invalid', `revision ${read.record.number} of site ${site} has no node ${unknown.join(', ')}`, {
       hint:

@@ -363,6 +363,8 @@ describe('starting', () => {
       [{ kind: 'deploy_site', reason: ' ' }, 400, /reason/],
       [{ kind: 'deploy_site', site: 'other' }, 400, /unknown field 'site'/],
       [{ kind: 'redeploy_nodes', nodes: ['stl1r01s05', 'stl1r01s95'] }, 400, /1 of site stl1 has no node stl1r01s95$/],
+      [{ kind: 'deploy_site', adopt: ['stl1r01s95'] }, 400, /1 of site stl1 has no node stl1r01s95$/],
+      [{ kind: 'update_site', adopt: ['stl1r01s05'] }, 400, /unknown field 'adopt'/],
       [{ kind: 'deploy_site', hold_before: ['nogroup'] }, 400, /no group 'nogroup'/],
       [{ kind: 'redeploy_nodes', nodes: ['stl1r01s05'], hold_before: ['nogroup'] }, 400, /no group 'nogroup'/],
     ];

@@ -90,6 +90,61 @@ describe('people who work at MAAS meanwhile', () => {
     expect((await site.effects()).filter(({ cause }) => cause !== 'seed')).toEqual([]);
   });
 
+  it('a machine that someone deployed with our key is refused, and taken over only by name', async () => {
+    const deployed = { status: MachineStatus.Deployed, owner: 'admin', osystem: 'ubuntu', distro_series: 'jammy' };
+    const juju = { ...deployed, agent_name: 'juju-7', owner_data: { 'juju-model-uuid': '7' }, tags: ['theirs'] };
+    site = await livingSite(rig, { seed: { machines: machines.map((one, i) => ({ ...one, ...(i < 2 && juju) })) } });
+    await site.commit(await exampleDocuments());
+    const [first, second] = exampleHosts as [string, string];
+    const theirs = async () => {
+      const found = await person(({ client }) => client.machines.list({ hostnames: [first, second] }));
+      return found.map(({ hostname, annotations, tags, status }) => ({ hostname, annotations, tags, status }));
+    };
+    const before = await theirs();
+
+    const refused = await reportOf(await start('deploy_site'));
+    for (const name of [first, second]) {
+      expect(nodeOf(refused, name)).toMatchObject({
+        state: 'failed',
+        failed_in: 'prepare',
+        failure_kind: 'not-marked',
+      });
+      expect(nodeOf(refused, name).reason).toContain('juju-model-uuid=7');
+    }
+    const redeploy = await start('redeploy_nodes', { nodes: [second] });
+    await expect(redeploy.result()).rejects.toMatchObject({ cause: { type: 'VerifySiteFailed' } });
+    expect(await theirs()).toEqual(before);
+
+    await expect((await start('deploy_site', { adopt: ['nobody'] })).result()).rejects.toMatchObject({
+      cause: { type: 'NodesNotFound' },
+    });
+    const one = await reportOf(await start('deploy_site', { adopt: [first] }));
+    expect(nodeOf(one, first).state).not.toBe('failed');
+    expect(nodeOf(one, second)).toMatchObject({ state: 'failed', failure_kind: 'not-marked' });
+    const report = await reportOf(await start('deploy_site', { adopt: [first, second], started_by: 'nina' }));
+    expect(report.outcome).toBe('success');
+    expect(nodeOf(report, second).warnings).toEqual([expect.stringContaining('as requested')]);
+    const { items } = await site.store.audit.list({ action: 'machine.adopt' });
+    expect(items.map(({ target, details }) => ({ target, details }))).toEqual(
+      expect.arrayContaining(
+        [first, second].map((node) => ({
+          target: `site/${site.name}`,
+          details: expect.objectContaining({ node, run: report.run_id }),
+        })),
+      ),
+    );
+    for (const { hostname, status, annotations } of await theirs()) {
+      expect(status).toBe(MachineStatus.Deployed);
+      expect(annotations).toMatchObject({
+        'juju-model-uuid': '7',
+        sitewright_site: site.name,
+        sitewright_node: hostname,
+      });
+    }
+    const again = await reportOf(await start('deploy_site'));
+    expect(again.outcome).toBe('success');
+  });
+
   it('tags that were added, and machines taken over, broken or commissioned again, are in the report', async () => {
     const deployed = { status: MachineStatus.Deployed, owner: 'admin', osystem: 'ubuntu', distro_series: 'jammy' };
     const found = [deployed, { status: MachineStatus.Broken }, { status: MachineStatus.FailedCommissioning }];
@@ -97,7 +152,7 @@ describe('people who work at MAAS meanwhile', () => {
       seed: { machines: machines.map((one, i) => ({ ...one, ...found[i] })) },
     });
     await site.commit(await exampleDocuments());
-    const report = await reportOf(await start('deploy_site'));
+    const report = await reportOf(await start('deploy_site', { adopt: ['stl1r01s02'] }));
     expect(report.phases.find(({ name }) => name === 'prepare_site')?.detail).toMatch(
       /^tag \S+ was added to \d machine/,
     );

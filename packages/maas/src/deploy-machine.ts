@@ -33,6 +33,7 @@ import {
 import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.ts';
 import { releaseMachine } from './release-machine.ts';
 import { isMachineStatus, MachineStatus } from './status.ts';
+import { agentNameOf, stepForUnmarked, type UnmarkedUse, useOf } from './unmarked-machine.ts';
 
 export interface DeployRequest extends Pick<DeployOptions, 'distroSeries' | 'hweKernel' | 'userData'> {
   readonly systemId: string;
@@ -44,6 +45,8 @@ export interface DeployRequest extends Pick<DeployOptions, 'distroSeries' | 'hwe
   readonly labels?: Readonly<Record<string, string>>;
   /** Interfaces, disks and kernel options to configure before the deployment. */
   readonly layout?: MachineLayout | undefined;
+  /** Take the machine over as it is, if our MAAS user uses it without a marker; otherwise it is refused. */
+  readonly adopt?: boolean | undefined;
 }
 
 /** The result of a deployment. */
@@ -68,8 +71,8 @@ export async function deployMachine(
   const { layout } = request;
   const wanted: DeployTarget = { series: request.distroSeries, layout: layout && layoutDigest(layout) };
   const me = await client.username(signal);
-  let claim: DeployClaim = { me, site, run };
-  const agentName = `sitewright:${site}`;
+  let claim: DeployClaim = { me, site, run, adopts: request.adopt };
+  const agentName = agentNameOf(site);
   const refusedLabels = Object.keys(request.labels ?? {}).filter((key) => key !== '' && !isAnnotationKey(key));
   let isMarkedForThis = false;
   const configure = async (): Promise<'unchanged' | undefined> => {
@@ -133,6 +136,9 @@ export async function deployMachine(
         const reached = log.progressOf(run);
         if (reached) claim = { ...claim, reached, isAllocated: log.isAllocatedFor(run) };
         return reached !== undefined;
+      },
+      async findUser(machine) {
+        claim = { ...claim, use: await useOf(client, machine, site, signal) };
       },
       explain: (failure, machine) => explainDeploy(client, failure, machine, run, signal),
     },
@@ -218,6 +224,10 @@ export interface DeployClaim extends Claim {
   readonly reached?: 'allocated' | 'deployed' | 'aborted';
   /** This run was the last to allocate the machine. */
   readonly isAllocated?: boolean;
+  /** See `DeployRequest.adopt`. */
+  readonly adopts?: boolean | undefined;
+  /** Known once MAAS was asked. */
+  readonly use?: UnmarkedUse;
 }
 
 /** States in which a machine that we allocated is still allocated, or that explain why not. */
@@ -252,6 +262,8 @@ export function decideDeploy(machine: Machine, claim: DeployClaim, wanted: Deplo
   const isStale = found === 'other-site' && status === MachineStatus.Allocated && isOurAllocation;
   const hold = isStale ? 'unmarked' : found;
   const isMine = isOfThisRun(machine, claim);
+  const isTaken = hold !== 'unmarked' || isOurAllocation || claim.adopts === true;
+  const foreign = (): Step | undefined => (isTaken ? undefined : stepForUnmarked(machine, claim.use, progress));
   const refused = (): Step | undefined => {
     if (hold === 'other-owner') return { do: 'fail', failure: otherOwner(machine) };
     if (hold === 'other-site') return { do: 'fail', failure: otherSite(machine) };
@@ -283,21 +295,21 @@ export function decideDeploy(machine: Machine, claim: DeployClaim, wanted: Deplo
       if (isMine && (claim.reached === 'aborted' || progress.waitedOn.has(MachineStatus.Deploying))) {
         return { do: 'fail', failure: interference('deployment-aborted', machine) };
       }
-      if (hold === 'unmarked' && !isOurAllocation && !progress.graceOver) {
-        return { do: 'wait-for-marker' };
-      }
+      const unmarked = foreign();
+      if (unmarked) return unmarked;
       return { do: 'act', action: !isMine ? 'annotate' : isConfigured ? 'deploy' : 'configure' };
     }
     case MachineStatus.Deploying:
-      // Without a marker it belongs to someone who uses our key: it is taken over when it is Deployed.
-      return refused() ?? { do: 'wait' };
+      return refused() ?? foreign() ?? { do: 'wait' };
     case MachineStatus.Deployed:
-      return refused() ?? decideDeployed(machine, claim, wanted, progress);
+      return refused() ?? foreign() ?? decideDeployed(machine, claim, wanted, progress);
     case MachineStatus.FailedDeployment: {
       const held = refused();
       if (held) return held;
       const isOfThisRequest = isMine || progress.sent.has('deploy') || progress.waitedOn.has(MachineStatus.Deploying);
       if (isOfThisRequest) return { do: 'fail', failure: deploymentFailed(machine) };
+      const unmarked = foreign();
+      if (unmarked) return unmarked;
       if (machine.locked) return { do: 'fail', failure: locked(machine) };
       return { do: 'act', action: 'release' };
     }
@@ -312,7 +324,7 @@ export function decideDeploy(machine: Machine, claim: DeployClaim, wanted: Deplo
   }
 }
 
-function decideDeployed(machine: Machine, claim: Claim, target: DeployTarget, progress: Progress): Step {
+function decideDeployed(machine: Machine, claim: DeployClaim, target: DeployTarget, progress: Progress): Step {
   const hold = holdOf(machine, claim);
   if (hold === 'free') return { do: 'fail', failure: otherOwner(machine) };
   const wanted = target.series ?? '';
@@ -327,7 +339,7 @@ function decideDeployed(machine: Machine, claim: Claim, target: DeployTarget, pr
     const layout = hold === 'ours' ? markerOf(machine)?.layout : undefined;
     if (layout !== undefined && layout !== target.layout) return { do: 'fail', failure: otherLayout(machine) };
     if (layout === undefined) {
-      const message = `${machine.hostname} was Deployed before its documents described interfaces, disks or kernel options; they are left as they are until it is redeployed`;
+      const message = `${machine.hostname} was not deployed with the interfaces, disks and kernel options of its documents; they stay as they are until it is redeployed`;
       warnings.push({ code: 'layout-unknown', message });
     }
   }
@@ -336,7 +348,9 @@ function decideDeployed(machine: Machine, claim: Claim, target: DeployTarget, pr
     warnings.push({ code: 'os-unknown', message });
   }
   if (hold === 'unmarked') {
-    const message = `${machine.hostname} was already Deployed under our MAAS user, not by this site; it is taken over unchanged`;
+    const message = claim.use?.isOurs
+      ? `${machine.hostname} had lost its mark of this site; it is marked again`
+      : `${machine.hostname} was already Deployed under our MAAS user, not by this site; it is taken over unchanged, as requested`;
     warnings.push({ code: 'adopted', message });
     // Warn here, not when marking: a crash may come between marking and the end.
     const canMark = !progress.acknowledged.has('annotate') && !progress.givenUp.has('annotate');

@@ -1,3 +1,4 @@
+import type { MaasClient } from './client.ts';
 import { type DeployRequest, decideDeploy } from './deploy-machine.ts';
 import { layoutDigest } from './layout/apply-layout.ts';
 import type { Machine } from './machine.ts';
@@ -5,6 +6,7 @@ import type { MachineFailure } from './machine-outcome.ts';
 import { noProgress, type Step } from './operation.ts';
 import { decidePrepare, describedBy } from './prepare-machine.ts';
 import { machineStatusName } from './status.ts';
+import { decideNow, useOf } from './unmarked-machine.ts';
 
 /** The effect of a deployment on a machine, with the reason. */
 export interface DeploymentFate {
@@ -15,7 +17,12 @@ export interface DeploymentFate {
 type Target = Pick<DeployRequest, 'site' | 'distroSeries' | 'layout'>;
 
 /** Decided as a new run would decide it, from one reading of the machine. `me`: the MAAS user of our key. */
-export function deploymentFate(machine: Machine, me: string, { site, distroSeries, layout }: Target): DeploymentFate {
+export async function deploymentFate(
+  client: MaasClient,
+  machine: Machine,
+  me: string,
+  { site, distroSeries, layout }: Target,
+): Promise<DeploymentFate> {
   const fresh = {
     me,
     site,
@@ -24,10 +31,20 @@ export function deploymentFate(machine: Machine, me: string, { site, distroSerie
     commissionedForThisRequest: false,
     described: describedBy(layout),
   };
-  const prepared = decidePrepare(machine, fresh, noProgress);
+  let found: ReturnType<typeof useOf> | undefined;
+  const find = () => (found ??= useOf(client, machine, site, undefined));
+  const prepared = await decideNow(
+    (use, graceOver) => decidePrepare(machine, { ...fresh, use }, { ...noProgress, graceOver }),
+    find,
+  );
   if (prepared.do !== 'done') return fateOf(prepared, machine);
   const target = { series: distroSeries, layout: layout && layoutDigest(layout) };
-  return fateOf(decideDeploy(machine, { me, site, run: '' }, target, noProgress), machine);
+  const deployed = await decideNow(
+    (use, graceOver) =>
+      decideDeploy(machine, { me, site, run: '', ...(use && { use }) }, target, { ...noProgress, graceOver }),
+    find,
+  );
+  return fateOf(deployed, machine);
 }
 
 /** The fate of a node whose machine cannot be deployed. */

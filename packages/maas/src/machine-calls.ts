@@ -14,6 +14,8 @@ interface MachineFilter {
   readonly pools?: readonly string[];
   readonly tags?: readonly string[];
   readonly notTags?: readonly string[];
+  /** As they were given when the machine was allocated. */
+  readonly agentNames?: readonly string[];
   /** Lower-case constants, see `machineStatusFilters`. */
   readonly statuses?: readonly string[];
 }
@@ -101,6 +103,7 @@ export class MachineCalls {
             pool: filter.pools,
             tags: filter.tags,
             not_tags: filter.notTags,
+            agent_name: filter.agentNames,
             status: filter.statuses,
           };
           for (const item of await this.#maas.list('machines/', { query, signal, urgent: true })) {

@@ -61,6 +61,13 @@ export class MachineLog {
     return started && this.#newest(/^User (releasing|erasing)/, started.id);
   }
 
+  /** The latest request that took the machine into use, or out of it. */
+  lastUse(): (LoggedRequest & { readonly what: 'allocated' | 'deployed' | 'released' }) | undefined {
+    const event = this.#events.find(({ type }) => uses.some(([pattern]) => pattern.test(type)));
+    const use = event && uses.find(([pattern]) => pattern.test(event.type));
+    return event && use && { ...requestOf(event), what: use[1] };
+  }
+
   /** Who aborted the latest deployment or commissioning, if it was aborted. */
   abortion(of: 'deployment' | 'commissioning'): LoggedRequest | undefined {
     return this.#newest(abortions[of], this.#startOf(of));
@@ -105,6 +112,11 @@ export class MachineLog {
   }
 }
 
+const uses = [
+  [/^User acquiring/, 'allocated'],
+  [/^User starting deployment/, 'deployed'],
+  [/^User (releasing|erasing)/, 'released'],
+] as const;
 const starts = {
   deployment: /^(User starting deployment|Deploying$)/,
   commissioning: /^(User starting node commissioning|Commissioning$)/,

@@ -152,10 +152,11 @@ export function otherRun(machine: Machine): MachineFailure {
   };
 }
 
-export const notMarked = (machine: Machine): MachineFailure => ({
+/** @param signs of who uses it */
+export const notMarked = (machine: Machine, signs: readonly string[] = []): MachineFailure => ({
   kind: 'not-marked',
-  message: `${named(machine)} is ${state(machine)} under our MAAS user, but not by this site`,
-  hint: 'it may have been deployed by hand with the same key: release it in MAAS if it is not needed',
+  message: `${named(machine)} is ${state(machine)} under our MAAS user, but not by this site${signs.length === 0 ? '' : ` (${signs.join('; ')})`}`,
+  hint: 'release it in MAAS if it is not needed, or adopt it: site deploy SITE --adopt NODE',
 });
 
 const interferences: Readonly<Record<Interference, string>> = {

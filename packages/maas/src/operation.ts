@@ -95,6 +95,8 @@ export type Step =
   | { readonly do: 'wait' }
   /** The machine is ours but unmarked: someone may be about to set the marker. */
   | { readonly do: 'wait-for-marker' }
+  /** The machine is in use and unmarked: ask MAAS who uses it. */
+  | { readonly do: 'find-user' }
   | { readonly do: 'fail'; readonly failure: MachineFailure };
 
 interface Operation {
@@ -112,6 +114,8 @@ interface Operation {
    * the machine is then read again, since the log may be newer than the reading.
    */
   readonly recall?: () => Promise<boolean>;
+  /** Finds out who uses an unmarked machine, for `decide`. */
+  readonly findUser?: (machine: Machine) => Promise<void>;
   /** Adds details from MAAS (script results, events) to a failure. */
   readonly explain?: (failure: MachineFailure, machine: Machine) => Promise<MachineFailure>;
 }
@@ -204,6 +208,10 @@ class OperationRun {
       await this.#pause(this.#patience.markerGraceMs);
       this.#progress.graceOver = true;
       return this.#read();
+    }
+    if (step.do === 'find-user') {
+      await this.#operation.findUser!(machine);
+      return undefined;
     }
     if (this.#progress.sent.has(step.action)) {
       const ended = await this.#recall();

@@ -20,6 +20,7 @@ import {
 import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.ts';
 import { failedScripts } from './script-failures.ts';
 import { isMachineStatus, MachineStatus, machineStatusName } from './status.ts';
+import { stepForUnmarked, type UnmarkedUse, useOf } from './unmarked-machine.ts';
 
 interface PrepareRequest {
   readonly systemId: string;
@@ -33,6 +34,8 @@ interface PrepareRequest {
   readonly since?: number;
   /** The layout that the deployment will configure. */
   readonly layout?: MachineLayout | undefined;
+  /** See `DeployRequest.adopt`. */
+  readonly adopt?: boolean | undefined;
 }
 
 /** Who prepares a machine, and what is known about its last commissioning. */
@@ -47,6 +50,9 @@ interface PrepareClaim {
   readonly commissionedForThisRequest: boolean;
   /** The layout that the documents configure anyway. */
   readonly described: readonly Lack[];
+  readonly adopts?: boolean | undefined;
+  /** Known once MAAS was asked. */
+  readonly use?: UnmarkedUse | undefined;
 }
 
 /** Requirements that a deployment with this layout no longer has. */
@@ -70,6 +76,7 @@ export async function prepareMachine(
   const me = await client.username(signal);
   const described = describedBy(request.layout);
   let before: Awaited<ReturnType<typeof whatHappenedSince>>;
+  let use: UnmarkedUse | undefined;
   return carryOut(
     context,
     systemId,
@@ -79,6 +86,8 @@ export async function prepareMachine(
           me,
           site,
           described,
+          adopts: request.adopt,
+          use,
           failedForThisRequest: before === 'failed',
           abortedForThisRequest: before === 'aborted',
           commissionedForThisRequest: before === 'commissioned',
@@ -88,6 +97,9 @@ export async function prepareMachine(
       async recall() {
         before = await whatHappenedSince(context, request, signal);
         return before !== undefined;
+      },
+      async findUser(machine) {
+        use = await useOf(client, machine, site, signal);
       },
       perform: (action) =>
         action === 'release'
@@ -127,7 +139,7 @@ export function decidePrepare(machine: Machine, claim: PrepareClaim, progress: P
   const refusal = (): Step | undefined => {
     if (hold === 'other-owner') return fail(otherOwner(machine));
     if (hold === 'other-site') return fail(otherSite(machine));
-    return undefined;
+    return hold === 'unmarked' && !claim.adopts ? stepForUnmarked(machine, claim.use, progress) : undefined;
   };
   const release = (): Step => {
     const held = refusal();

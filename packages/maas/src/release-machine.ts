@@ -1,25 +1,16 @@
 import type { Machine } from './machine.ts';
 import type { EraseOptions } from './machine-calls.ts';
 import { type Claim, holdOf, markerOf } from './machine-hold.ts';
-import {
-  locked,
-  type MachineOutcome,
-  notMarked,
-  otherOwner,
-  otherSite,
-  releaseFailed,
-  wrongState,
-} from './machine-outcome.ts';
+import { locked, type MachineOutcome, otherOwner, otherSite, releaseFailed, wrongState } from './machine-outcome.ts';
 import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.ts';
 import { isMachineStatus, MachineStatus, machineStatusName } from './status.ts';
+import { agentNameOf, stepForUnmarked, type UnmarkedUse, useOf } from './unmarked-machine.ts';
 
 interface ReleaseRequest extends EraseOptions {
   readonly systemId: string;
   readonly site: string;
   /** For MAAS' log. */
   readonly comment?: string;
-  /** Whether to release an unmarked machine of our MAAS user; by default it is refused. */
-  readonly unmarked?: 'refuse' | 'release';
   /**
    * The run that releases the machine to deploy it again. A machine that it has marked since was released by it, and is
    * not released once more when the run, after a reset, has forgotten that.
@@ -29,7 +20,8 @@ interface ReleaseRequest extends EraseOptions {
 
 /**
  * Releases a machine and waits until it is Ready, or New if it was never commissioned.
- * Reads owner and marker right before: with an administrator's key MAAS would release any machine.
+ * Reads owner and marker right before: with an administrator's key MAAS would release any machine. One that someone uses with our
+ * key and that has no marker is refused.
  */
 export async function releaseMachine(
   context: MachineContext,
@@ -45,19 +37,18 @@ export async function releaseMachine(
     erase: isErasing,
     secureErase: secureErase === true,
     quickErase: quickErase === true,
-    comment: request.comment ?? `sitewright:${site}`,
+    comment: request.comment ?? agentNameOf(site),
   };
+  let use: UnmarkedUse | undefined;
   return carryOut(
     context,
     systemId,
     {
       decide: (machine, progress) =>
-        decideRelease(
-          machine,
-          claim,
-          { erase: isErasing, unmarked: request.unmarked ?? 'refuse', run: request.run },
-          progress,
-        ),
+        decideRelease(machine, claim, { erase: isErasing, run: request.run, use }, progress),
+      async findUser(machine) {
+        use = await useOf(context.client, machine, site, signal);
+      },
       perform: () => context.client.machines.release(systemId, form, signal),
     },
     options,
@@ -70,8 +61,9 @@ export function decideRelease(
   claim: Pick<Claim, 'me' | 'site'>,
   wanted: {
     readonly erase: boolean;
-    readonly unmarked: 'refuse' | 'release';
     readonly run?: string | undefined;
+    /** Known once MAAS was asked. */
+    readonly use?: UnmarkedUse | undefined;
   },
   progress: Progress,
 ): Step {
@@ -127,9 +119,8 @@ export function decideRelease(
   if (hold === 'other-owner') return { do: 'fail', failure: otherOwner(machine) };
   if (hold === 'other-site') return { do: 'fail', failure: otherSite(machine) };
   if (hold === 'free' && !hasFailed) return { do: 'fail', failure: otherOwner(machine) };
-  if (hold === 'unmarked' && wanted.unmarked === 'refuse' && mayHoldWork(machine)) {
-    return { do: 'fail', failure: notMarked(machine) };
-  }
+  const unmarked = hold === 'unmarked' ? stepForUnmarked(machine, wanted.use, progress) : undefined;
+  if (unmarked) return unmarked;
   if (machine.locked) return { do: 'fail', failure: locked(machine) };
   return { do: 'act', action: 'release' };
 }
@@ -147,13 +138,4 @@ function isBackInService(machine: Machine, claim: Pick<Claim, 'me' | 'site'>, ru
   const marked = markerOf(machine)!.run;
   // Retries of one run have numbers.
   return marked === run || marked.startsWith(`${run}#`);
-}
-
-/**
- * Whether an unmarked machine may contain someone's work. A Deployed one with an empty system is the
- * result of a release refused half-way (no rack reached its BMC), which removed our marker.
- */
-function mayHoldWork(machine: Machine): boolean {
-  if (machine.status === MachineStatus.Deploying) return true;
-  return machine.status === MachineStatus.Deployed && machine.osystem !== '';
 }

@@ -7,6 +7,10 @@ import { type Machine, parseMachine } from '../src/machine.ts';
 import { noProgress, type Progress, type Step } from '../src/operation.ts';
 import { decidePrepare } from '../src/prepare-machine.ts';
 import { decideRelease } from '../src/release-machine.ts';
+import type { UnmarkedUse } from '../src/unmarked-machine.ts';
+import { FaultyMaas } from './rig/faulty-maas.ts';
+import { LeapingClock } from './rig/leaping-clock.ts';
+import { maasProcess } from './rig/maas-process.ts';
 
 const claim = { me: 'admin', site: 'dc1', run: 'r7' };
 const mark = (site: string, run: string) => ({ sitewright_site: site, sitewright_node: 'n1', sitewright_run: run });
@@ -43,14 +47,21 @@ const said = (step: Step): string => {
   return step.do;
 };
 
+/** What MAAS says of who uses an unmarked machine. */
+const uses = {
+  someone: { isOurs: false, isAllocated: true, signs: ['owner data juju-model-uuid=7'] },
+  nobody: { isOurs: false, isAllocated: false, signs: [] },
+  ours: { isOurs: true, isAllocated: true, signs: [] },
+} satisfies Record<string, UnmarkedUse>;
+
 const jammy = { osystem: 'ubuntu', distro_series: 'jammy' };
 
 it('no path leads to a deployment but over the marker of the site and of this request', () => {
   const subsets = <T>(...of: readonly T[]): ReadonlySet<T>[] =>
     of.reduce<Set<T>[]>((sets, one) => sets.flatMap((set) => [set, new Set([...set, one])]), [new Set()]);
   let deployments = 0;
-  const look = (seen: Machine, reached: DeployClaim['reached'], now: Progress): void => {
-    const of = { ...claim, ...(reached && { reached }) };
+  const look = (seen: Machine, reached: DeployClaim['reached'], now: Progress, adopts: boolean): void => {
+    const of = { ...claim, adopts, use: uses.ours, ...(reached && { reached }) };
     const step = decideDeploy(seen, of, { series: 'jammy' }, now);
     if (step.do !== 'act' || step.action !== 'deploy') return;
     deployments += 1;
@@ -66,8 +77,8 @@ it('no path leads to a deployment but over the marker of the site and of this re
           for (const givenUp of subsets('allocate' as const, 'annotate' as const))
             for (const sent of subsets('deploy' as const, 'release' as const))
               for (const wasHeld of flags)
-                for (const graceOver of flags)
-                  look(seen, reached, progress({ acknowledged, givenUp, sent, wasHeld, graceOver }));
+                for (const adopts of flags)
+                  look(seen, reached, progress({ acknowledged, givenUp, sent, wasHeld, graceOver: true }), adopts);
     }
   expect(deployments).toBeGreaterThan(0);
 });
@@ -77,7 +88,14 @@ describe('deploy', () => {
     number,
     Holder,
     string,
-    { progress?: Progress; machine?: Record<string, unknown>; series?: string; reached?: DeployClaim['reached'] }?,
+    {
+      progress?: Progress;
+      machine?: Record<string, unknown>;
+      series?: string;
+      reached?: DeployClaim['reached'];
+      use?: UnmarkedUse;
+      adopts?: true;
+    }?,
   ][] = [
     [4, 'free', 'allocate'],
     [4, 'us', 'annotate'],
@@ -86,7 +104,11 @@ describe('deploy', () => {
     [4, 'other site', 'fail other-site'],
     [10, 'us', 'wait-for-marker'],
     [10, 'us', 'annotate', { progress: progress({ acknowledged: new Set(['allocate']) }) }],
-    [10, 'us', 'annotate', { progress: progress({ graceOver: true }) }],
+    [10, 'us', 'find-user', { progress: progress({ graceOver: true }) }],
+    [10, 'us', 'annotate', { progress: progress({ graceOver: true }), use: uses.ours }],
+    [10, 'us', 'fail not-marked', { progress: progress({ graceOver: true }), use: uses.someone }],
+    [10, 'us', 'fail not-marked', { progress: progress({ graceOver: true }), use: uses.nobody }],
+    [10, 'us', 'annotate', { adopts: true }],
     [10, 'free', 'fail other-owner'],
     [10, 'ours', 'deploy'],
     [10, 'older run', 'annotate'],
@@ -95,7 +117,9 @@ describe('deploy', () => {
     [10, 'bob, with our marker', 'fail other-owner'],
     [9, 'ours', 'wait'],
     [9, 'older run', 'wait'],
-    [9, 'us', 'wait'],
+    [9, 'us', 'find-user'],
+    [9, 'us', 'fail not-marked', { use: uses.someone }],
+    [9, 'us', 'wait', { adopts: true }],
     [9, 'other site', 'fail other-site'],
     [9, 'bob', 'fail other-owner'],
     [6, 'ours', 'done', { machine: jammy }],
@@ -123,14 +147,21 @@ describe('deploy', () => {
       'fail other-os',
       { machine: { ...jammy, owner_data: { ...mark('dc1', 'r6'), sitewright_series: 'jammy' } }, series: 'noble' },
     ],
-    [6, 'us', 'annotate', { machine: jammy, series: 'jammy' }],
-    [6, 'us', 'done adopted', { machine: jammy, progress: progress({ givenUp: new Set(['annotate']) }) }],
-    [6, 'us', 'fail other-os', { machine: jammy, series: 'noble' }],
+    [6, 'us', 'find-user', { machine: jammy, series: 'jammy' }],
+    [6, 'us', 'fail not-marked', { machine: jammy, series: 'jammy', use: uses.someone }],
+    [6, 'us', 'annotate', { machine: jammy, series: 'jammy', use: uses.ours }],
+    [6, 'us', 'annotate', { machine: jammy, series: 'jammy', adopts: true }],
+    [6, 'us', 'done adopted', { machine: jammy, adopts: true, progress: progress({ givenUp: new Set(['annotate']) }) }],
+    [6, 'us', 'fail other-os', { machine: jammy, series: 'noble', adopts: true }],
+    [6, 'other site', 'fail other-site', { machine: jammy, adopts: true }],
+    [6, 'bob', 'fail other-owner', { machine: jammy, adopts: true }],
     [6, 'other site', 'fail other-site', { machine: jammy }],
     [6, 'bob', 'fail other-owner', { machine: jammy, series: 'jammy' }],
     [6, 'free', 'fail other-owner', { machine: jammy }],
     [11, 'older run', 'release'],
-    [11, 'us', 'release'],
+    [11, 'us', 'find-user'],
+    [11, 'us', 'fail not-marked', { use: uses.someone }],
+    [11, 'us', 'release', { use: uses.ours }],
     [11, 'ours', 'fail deployment-failed'],
     [11, 'us', 'fail deployment-failed', { progress: progress({ sent: new Set(['deploy']) }) }],
     [11, 'older run', 'fail deployment-failed', { progress: progress({ waitedOn: new Set([9]) }) }],
@@ -181,7 +212,12 @@ describe('deploy', () => {
       said(
         decideDeploy(
           machine(status, holder, more.machine),
-          { ...claim, ...(more.reached ? { reached: more.reached } : {}) },
+          {
+            ...claim,
+            adopts: more.adopts,
+            ...(more.reached && { reached: more.reached }),
+            ...(more.use && { use: more.use }),
+          },
           { series: more.series },
           more.progress ?? noProgress,
         ),
@@ -199,19 +235,20 @@ describe('what a deployment would do', () => {
   const cases: [number, Holder, string, string, Record<string, unknown>?][] = [
     [0, 'free', 'deploy', 'its machine is New'],
     [4, 'free', 'deploy', 'its machine is Ready'],
-    [10, 'us', 'deploy', 'its machine is Allocated'],
     [11, 'older run', 'deploy', 'its machine is Failed deployment'],
     [6, 'older run', 'leave', 'its machine is Deployed'],
-    [6, 'us', 'leave', 'its machine is Deployed; n1 was already Deployed under our MAAS user'],
+    [6, 'us', 'refuse', 'n1 (abc123) is Deployed under our MAAS user, but not by this site'],
+    [10, 'us', 'refuse', 'n1 (abc123) is Allocated under our MAAS user, but not by this site'],
     [6, 'bob', 'refuse', 'belongs to the MAAS user bob: ask its owner to release it'],
     [4, 'bob', 'refuse', 'belongs to the MAAS user bob'],
     [6, 'other site', 'refuse', 'is Deployed for site dc2'],
     [6, 'older run', 'refuse', 'is Deployed with ubuntu/jammy, not with noble', { series: 'noble' }],
     [7, 'free', 'refuse', 'is Retired, it cannot be prepared'],
   ];
-  it.each(cases)('%d held by %s: %s, as %s', (status, holder, does, why, { series } = {}) => {
+  it.each(cases)('%d held by %s: %s, as %s', async (status, holder, does, why, { series } = {}) => {
+    const { client } = maasProcess(new FaultyMaas({ clock: new LeapingClock() }), new LeapingClock());
     const target = { site: 'dc1', ...(series === undefined ? {} : { distroSeries: String(series) }) };
-    expect(deploymentFate(machine(status, holder, jammy), 'admin', target)).toEqual({
+    expect(await deploymentFate(client, machine(status, holder, jammy), 'admin', target)).toEqual({
       does,
       why: expect.stringContaining(why),
     });
@@ -227,12 +264,15 @@ describe('prepare', () => {
     abortedForThisRequest: false,
     commissionedForThisRequest: false,
   };
-  const cases: [
-    number,
-    Holder,
-    string,
-    { progress?: Progress; failed?: boolean; aborted?: boolean; machine?: Record<string, unknown> }?,
-  ][] = [
+  type More = {
+    progress?: Progress;
+    failed?: boolean;
+    aborted?: boolean;
+    machine?: Record<string, unknown>;
+    use?: UnmarkedUse;
+    adopts?: true;
+  };
+  const cases: [number, Holder, string, More?][] = [
     [0, 'free', 'commission'],
     [0, 'us', 'commission'],
     [0, 'free', 'fail commissioning-aborted', { progress: progress({ acknowledged: new Set(['commission']) }) }],
@@ -251,15 +291,24 @@ describe('prepare', () => {
     [4, 'free', 'done'],
     [4, 'us', 'done'],
     [4, 'bob', 'fail other-owner'],
-    ...([6, 9, 10] as const).flatMap((status): [number, Holder, string][] => [
-      [status, 'ours', 'done'],
-      [status, 'us', 'done'],
-      [status, 'other site', 'fail other-site'],
-      [status, 'bob', 'fail other-owner'],
+    [8, 'us', 'find-user'],
+    [8, 'us', 'fail not-marked', { use: uses.someone }],
+    [8, 'us', 'commission', { use: uses.nobody }],
+    [11, 'us', 'fail not-marked', { use: uses.someone }],
+    [13, 'us', 'release'],
+    ...([6, 9, 10] as const).flatMap((status): [number, Holder, string, More][] => [
+      [status, 'ours', 'done', {}],
+      [status, 'us', 'find-user', { progress: progress({ graceOver: true }) }],
+      [status, 'us', 'fail not-marked', { progress: progress({ graceOver: true }), use: uses.someone }],
+      [status, 'us', 'done', { progress: progress({ graceOver: true }), use: uses.ours }],
+      [status, 'us', 'done', { adopts: true }],
+      [status, 'other site', 'fail other-site', {}],
+      [status, 'bob', 'fail other-owner', {}],
     ]),
     [6, 'free', 'fail other-owner'],
     [11, 'ours', 'release'],
-    [11, 'us', 'release'],
+    [11, 'us', 'find-user'],
+    [11, 'us', 'release', { use: uses.ours }],
     [11, 'bob', 'fail other-owner'],
     [11, 'other site', 'fail other-site'],
     [11, 'ours', 'fail locked', { machine: { locked: true } }],
@@ -278,6 +327,8 @@ describe('prepare', () => {
   it.each(cases)('(13) %d held by %s: %s', (status, holder, expected, more = {}) => {
     const asked = {
       ...by,
+      adopts: more.adopts,
+      use: more.use,
       described: [],
       failedForThisRequest: more.failed ?? false,
       abortedForThisRequest: more.aborted ?? false,
@@ -372,23 +423,28 @@ it('a machine of someone else that was marked broken with its power on is not co
 });
 
 describe('release', () => {
-  type More = { progress?: Progress; machine?: Record<string, unknown>; erase?: boolean; unmarked?: 'release' };
+  type More = { progress?: Progress; machine?: Record<string, unknown>; erase?: boolean; use?: UnmarkedUse };
   const cases: [number, Holder, string, More?][] = [
     [4, 'free', 'done'],
     [0, 'free', 'done'],
     [4, 'bob', 'done'],
     [6, 'ours', 'release', { machine: jammy }],
     [6, 'older run', 'release', { machine: jammy }],
-    [6, 'us', 'fail not-marked', { machine: jammy }],
-    [6, 'us', 'release', { machine: jammy, unmarked: 'release' }],
-    [6, 'us', 'release'],
-    [6, 'other site', 'fail other-site', { machine: jammy, unmarked: 'release' }],
-    [6, 'bob', 'fail other-owner', { machine: jammy, unmarked: 'release' }],
+    [6, 'us', 'find-user', { machine: jammy }],
+    [6, 'us', 'fail not-marked', { machine: jammy, use: uses.someone }],
+    [6, 'us', 'fail not-marked', { use: uses.nobody }],
+    [6, 'us', 'release', { use: uses.ours }],
+    [6, 'other site', 'fail other-site', { machine: jammy }],
+    [6, 'bob', 'fail other-owner', { machine: jammy }],
     [6, 'bob, with our marker', 'fail other-owner', { machine: jammy }],
     [6, 'ours', 'fail locked', { machine: { ...jammy, locked: true } }],
     [9, 'ours', 'release'],
-    [9, 'us', 'fail not-marked'],
-    [10, 'us', 'release'],
+    [9, 'us', 'fail not-marked', { use: uses.someone }],
+    ...([5, 10, 11] as const).flatMap((status): [number, Holder, string, More][] => [
+      [status, 'us', 'fail not-marked', { use: uses.someone, progress: progress({ graceOver: true }) }],
+      [status, 'us', 'release', { use: uses.ours, progress: progress({ graceOver: true }) }],
+    ]),
+    [10, 'us', 'wait-for-marker'],
     [10, 'ours', 'release'],
     [11, 'ours', 'release'],
     [12, 'us', 'wait'],
@@ -415,7 +471,7 @@ describe('release', () => {
     [42, 'ours', 'wait'],
   ];
   it.each(cases)('(24, 25) %d held by %s: %s', (status, holder, expected, more = {}) => {
-    const wanted = { erase: more.erase ?? false, unmarked: more.unmarked ?? ('refuse' as const) };
+    const wanted = { erase: more.erase ?? false, use: more.use };
     expect(said(decideRelease(machine(status, holder, more.machine), claim, wanted, more.progress ?? noProgress))).toBe(
       expected,
     );

@@ -111,9 +111,45 @@ describe('deploy', () => {
     expect(changes(maas)).toEqual(sent);
   });
 
-  it('(16) Deployed by our user without a mark: taken over with a warning', async () => {
+  it.each([
+    ['Deployed', 6],
+    ['Allocated', 10],
+    ['Deploying', 9],
+    ['Failed deployment', 11],
+  ])(
+    '(16) %s by our user without a mark: no step touches it, and each says who seems to use it',
+    async (_name, status) => {
+      const { context, maas } = scene({ status: 4 });
+      const machine = maas.machines.get(id)!;
+      maas.byHand(id, 'allocate', 'carol', 'terraform');
+      Object.assign(machine, { status, owner_data: { 'juju-model-uuid': '7' }, ...jammy });
+      const before = changes(maas);
+      for (const step of [
+        () => prepareMachine(context, { systemId: id, site: 'dc1' }),
+        () => deployMachine(context, request),
+        () => releaseMachine(context, { systemId: id, site: 'dc1' }),
+      ]) {
+        const outcome = await step();
+        expect(outcome).toMatchObject({ ok: false, failure: { kind: 'not-marked' } });
+        const { message, hint } = (outcome as Extract<MachineOutcome, { ok: false }>).failure;
+        expect(message).toMatch(/owner data juju-model-uuid=7.* carol \("terraform"\)/);
+        expect(hint).toContain('--adopt');
+      }
+      expect(changes(maas)).toEqual(before);
+    },
+  );
+
+  it('(16) allocated by this site, which died before it marked the machine: any run of it goes on', async () => {
+    const { context, maas } = scene({ status: 10, owner: 'admin', agent: 'sitewright:dc1' });
+    expect(await deployMachine(context, request)).toMatchObject({ ok: true, actions: ['annotate', 'deploy'] });
+    const other = scene({ status: 10, owner: 'admin', agent: 'sitewright:dc2' });
+    expect(kindOf(await deployMachine(other.context, request))).toBe('not-marked');
+    expect(maas.count(id, 'deploy')).toBe(1);
+  });
+
+  it('(16) Deployed by our user without a mark: taken over with a warning, if it is to be adopted', async () => {
     const { context, maas, machine } = scene({ status: 6, owner: 'admin', ...jammy });
-    const outcome = await deployMachine(context, request);
+    const outcome = await deployMachine(context, { ...request, adopt: true });
     expect(outcome).toMatchObject({ ok: true, actions: ['annotate'], warnings: [{ code: 'adopted' }] });
     expect(changes(maas)).toEqual(['set_workload_annotations']);
     // Somebody else deployed it: their request is unknown.
@@ -502,6 +538,7 @@ describe('release', () => {
     const { context, maas, machine } = scene(ours, { faults: Array(4).fill([/op=release/, '503']) });
     expect(kindOf(await releaseMachine(context, ask))).toBe('maas-error');
     Object.assign(machine, { osystem: '', distro_series: '', owner_data: {} });
+    maas.log(id, 'DEBUG', 'User releasing node', '(admin) - sitewright:dc1: run 7');
     expect(await releaseMachine(context, ask)).toMatchObject({ ok: true, machine: { status: 4 } });
     expect(maas.count(id, 'release')).toBe(1);
   });

@@ -351,7 +351,8 @@ async function question(
   const tasks = cluster === undefined ? '' : `then the tasks of cluster ${cluster}\n`;
   const count = new Set(strategy.groups.flatMap((group) => group.nodes)).size;
   const release = flags.releaseRemoved ? ' and release the machines of removed nodes' : '';
-  return `${plan}${tasks}${verb === 'update' ? 'Update' : 'Deploy'} site ${site}: ${counted(count, 'node')} in ${counted(strategy.groups.length, 'group')}${release}?`;
+  const adopt = flags.adopt ? `, and take over the machines of ${flags.adopt.join(', ')} as they are` : '';
+  return `${plan}${tasks}${verb === 'update' ? 'Update' : 'Deploy'} site ${site}: ${counted(count, 'node')} in ${counted(strategy.groups.length, 'group')}${release}${adopt}?`;
 }
 
 interface WrittenFile {

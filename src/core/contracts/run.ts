@@ -43,6 +43,13 @@ export const startRunBody = z
       .max(MAX.names)
       .optional()
       .describe('redeploy_nodes: the nodes to release and deploy again.'),
+    adopt: z
+      .array(nameText(MAX.name))
+      .max(MAX.names)
+      .optional()
+      .describe(
+        'deploy_site: nodes whose machines are taken over as they are, though something else deployed them with our MAAS user.',
+      ),
     erase: z.boolean().optional().describe('redeploy_nodes: also erase the disks.'),
     release_removed: z
       .boolean()

@@ -23,6 +23,8 @@ export interface SiteRunInput extends RunDescription {
   readonly reason?: string;
   /** update_site: also release the machines of nodes that were removed from the documents. Default false. */
   readonly release_removed?: boolean;
+  /** deploy_site: nodes whose machines are taken over as they are, though something else deployed them with our MAAS user. */
+  readonly adopt?: readonly string[];
   /** redeploy_nodes: the nodes to release and deploy again. */
   readonly nodes?: readonly string[];
   /** redeploy_nodes: also erase the disks on release. Default false. */
@@ -72,7 +74,7 @@ const fetching = (shape: Shape<SiteRunInput>): Shape<SiteRunInput> =>
   );
 
 const SHAPES: Readonly<Record<SiteRunKind, Shape<SiteRunInput>>> = {
-  deploy_site: fetching(objectOf({ ...COMMON, fetch: flag, hold_before: holdNames }, ['site'])),
+  deploy_site: fetching(objectOf({ ...COMMON, fetch: flag, hold_before: holdNames, adopt: nodes }, ['site'])),
   update_site: fetching(objectOf({ ...COMMON, fetch: flag, hold_before: holdNames, release_removed: flag }, ['site'])),
   redeploy_nodes: objectOf({ ...COMMON, nodes, erase: flag, hold_before: holdNames }, ['site', 'nodes']),
   test_site: fetching(objectOf({ ...COMMON, fetch: flag }, ['site'])),

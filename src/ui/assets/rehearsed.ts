@@ -61,5 +61,6 @@ export function chosenIn(request: object, nameOf: (node: string) => string): str
     ...named('nodes', (names) => `only ${names}`),
     ...Object.entries(FLAGS).flatMap(([name, text]) => (field(name) === true ? [text] : [])),
     ...named('hold_before', (names) => `approval before ${names}`),
+    ...named('adopt', (names) => `takes over ${names}`),
   ];
 }

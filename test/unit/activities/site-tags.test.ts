@@ -1,18 +1,26 @@
-import type { MachineContext } from '@sitewright/maas';
+import { type MachineContext, MachineStatus } from '@sitewright/maas';
 import { expect, it } from 'vitest';
 import { syncTags } from '../../../activities/site-tags.ts';
 import type { ResolvedNode } from '../../../src/documents/index.ts';
+
+interface Scene {
+  readonly there?: readonly string[];
+  readonly before?: readonly string[];
+  readonly machine?: { readonly status?: number; readonly owner?: string; readonly annotations?: object };
+  readonly adopt?: readonly string[];
+}
 
 /** Sets tags of one node that had others before; returns the requests to MAAS, in order. */
 async function set(
   tags: readonly string[],
   acting: () => void,
-  { there = [], before = [] }: { there?: readonly string[]; before?: readonly string[] } = {},
+  { there = [], before = [], machine = {}, adopt }: Scene = {},
 ) {
   const events: string[] = [];
   const maas = {
-    lookup: { find: async () => [{ systemId: 'abc123', tags: there }] },
+    lookup: { find: async () => [{ systemId: 'abc123', tags: there, owner: null, annotations: {}, ...machine }] },
     client: {
+      username: async () => 'admin',
       inventory: {
         ensureTag: async () => undefined,
         changeTag: async (tag: string, { remove }: { remove: readonly string[] }) =>
@@ -25,7 +33,13 @@ async function set(
     acting();
   };
   const node = (names: readonly string[]) => ({ name: 'n1', tags: names }) as ResolvedNode;
-  const subject = { nodes: [node(tags)], before: new Map([['n1', node(before)]]), known: new Map() };
+  const subject = {
+    site: 'dc1',
+    adopt,
+    nodes: [node(tags)],
+    before: new Map([['n1', node(before)]]),
+    known: new Map(),
+  };
   const answer = await syncTags(maas, subject, asked, undefined).catch(String);
   return { events, answer };
 }
@@ -55,4 +69,14 @@ it('a tag removed from the documents is removed from machines; their other tags 
   });
   expect(events).toEqual(['asked', '-old']);
   expect(answer).toEqual({ warnings: [], changes: ['tag old was removed from 1 machine in MAAS'] });
+});
+
+it('a machine that someone else uses keeps its tags, unless the run takes it over', async () => {
+  const { Deployed } = MachineStatus;
+  const events = async (scene: Scene) => (await set(['a'], () => undefined, scene)).events;
+  expect(await events({ machine: { status: Deployed, owner: 'admin' } })).toEqual([]);
+  expect(await events({ machine: { status: Deployed, owner: 'bob' } })).toEqual([]);
+  expect(await events({ machine: { status: Deployed, owner: 'admin' }, adopt: ['n1'] })).toEqual(['asked', 'a']);
+  const annotations = { sitewright_site: 'dc1' };
+  expect(await events({ machine: { status: Deployed, owner: 'admin', annotations } })).toEqual(['asked', 'a']);
 });

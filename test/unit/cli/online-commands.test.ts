@@ -318,6 +318,16 @@ describe('starting a run', () => {
     expect(requests.at(-1)?.body).toEqual({ kind: 'update_site', release_removed: true });
   });
 
+  it('adopts the machines of nodes by name, and asks with their names', async () => {
+    const args = ['site', 'deploy', 'dc1', '--adopt', 'a', 'b'];
+    const { code, out, requests } = await against(started, args, { answer: 'Yes' });
+    expect(code).toBe(0);
+    expect(out).toContain('take over the machines of a, b');
+    expect(requests.at(-1)?.body).toEqual({ kind: 'deploy_site', adopt: ['a', 'b'] });
+    await api?.close();
+    expect((await against(started, ['site', 'update', 'dc1', '--adopt', 'a'])).code).toBe(2);
+  });
+
   it('needs --yes without a terminal if it is destructive', async () => {
     const without = await against(started, ['site', 'redeploy', 'dc1', 'a', 'b', '--erase']);
     expect(without.code).toBe(2);

@@ -26,6 +26,8 @@ export interface FakeMachine {
   status: number;
   owner: string | null;
   owner_data: Record<string, string>;
+  /** Not shown, as by MAAS. */
+  agent: string;
   locked: boolean;
   osystem: string;
   distro_series: string;
@@ -87,6 +89,7 @@ export class FaultyMaas {
       status: 4,
       owner: null,
       owner_data: {},
+      agent: '',
       locked: false,
       osystem: '',
       distro_series: '',
@@ -226,7 +229,11 @@ export class FaultyMaas {
   #list(query: URLSearchParams): FakeMachine[] {
     const fits = (name: string, value: string) => !query.has(name) || query.getAll(name).includes(value);
     return [...this.machines.values()].filter(
-      (m) => fits('id', m.system_id) && fits('hostname', m.hostname) && fits('mac_address', m.mac),
+      (m) =>
+        fits('id', m.system_id) &&
+        fits('hostname', m.hostname) &&
+        fits('mac_address', m.mac) &&
+        fits('agent_name', m.agent),
     );
   }
 
@@ -237,6 +244,7 @@ export class FaultyMaas {
     }
     machine.status = 10;
     machine.owner = 'admin';
+    machine.agent = form.get('agent_name') ?? '';
     this.#asked(machine, 'User acquiring node', form);
     this.#effect(machine, 'allocate');
     return json(view(machine));
@@ -260,6 +268,7 @@ export class FaultyMaas {
           .replace(/^(?!.*\/)/, 'ubuntu/')
           .split('/');
         machine.owner = 'admin';
+        machine.agent = form.get('agent_name') ?? machine.agent;
         machine.status = 9;
         machine.osystem = system ?? '';
         machine.distro_series = series ?? '';
@@ -293,6 +302,7 @@ export class FaultyMaas {
           machine.osystem = '';
           machine.distro_series = '';
           machine.owner_data = {};
+          machine.agent = '';
         }
         this.start(machine);
         if (this.#o.releaseMs === 0) this.#catchUp();
@@ -355,7 +365,7 @@ const stateNames: Readonly<Record<number, string>> = {
 };
 
 function view(machine: FakeMachine): Record<string, unknown> {
-  const { mac, domain, ends: _ends, commissioned: _commissioned, ...fields } = machine;
+  const { mac, domain, agent: _agent, ends: _ends, commissioned: _commissioned, ...fields } = machine;
   return {
     ...structuredClone(fields),
     workload_annotations: { ...machine.owner_data },
