@@ -21,6 +21,26 @@ type Execution = Required<Context['info']>['workflowExecution'];
 
 const own = (): Execution => Context.current().info.workflowExecution!;
 
+/**
+ * How long a proof allows changes of machines. Shorter than the time after which a server gives up a try that sends no heartbeats: one that
+ * was held up between its proof and its request cannot reach MAAS beside the try in its place, nor once its run has ended.
+ */
+const PROOF_LASTS_MS = 10_000;
+
+/** When tries of activities last began to prove their claim. */
+const PROVEN = new WeakMap<Context, number>();
+
+/** Until when this try of an activity may send a change to MAAS, ms since 1970; undefined outside of activities. */
+export function mayChangeUntil(): number | undefined {
+  let context: Context;
+  try {
+    context = Context.current();
+  } catch {
+    return undefined;
+  }
+  return (PROVEN.get(context) ?? Number.NEGATIVE_INFINITY) + PROOF_LASTS_MS;
+}
+
 export const isOpenBy =
   ({ execution }: Pick<Fence, 'execution'>): IsOpen =>
   async (workflowId, runId) =>
@@ -29,7 +49,7 @@ export const isOpenBy =
 /**
  * Proves that the execution which this activity belongs to has the subject now: it has the claim itself, or it is a child
  * of the run that has it, or a reset put it in the place of the execution that had it. The claim is taken over then.
- * To be asked right before anything is changed.
+ * To be asked right before anything is changed: the client of MAAS refuses changes whose proof is old (`mayChangeUntil`).
  *
  * @param run the run that the request names, by the run id of its first execution: it must be the one that has the claim
  * @returns the claim's generation
@@ -39,9 +59,13 @@ export const proveClaim = async (fence: Fence, subject: RunSubject, run?: string
   (await claimOfRun(fence, subject, run)).generation;
 
 async function claimOfRun(fence: Fence, subject: RunSubject, run: string | undefined): Promise<Claim> {
+  const context = Context.current();
+  const askedAt = Date.now();
   const claim = await provenClaim(fence, subject);
-  if (run === undefined || claim.runId === run) return claim;
-  throw lost(subject, `${claim.workflowId} (run ${claim.runId}) holds it, not run ${run}`);
+  if (run !== undefined && claim.runId !== run)
+    throw lost(subject, `${claim.workflowId} (run ${claim.runId}) holds it, not run ${run}`);
+  PROVEN.set(context, askedAt);
+  return claim;
 }
 
 /**
@@ -56,6 +80,8 @@ export async function assertMayStart(gate: Gate, subject: RunSubject, run?: stri
   if (stopping)
     throw ApplicationFailure.nonRetryable('the run is being stopped: this step changes nothing any more', RUN_STOPPED);
   if (paused !== null) throw held(`the run is paused since ${paused.since}`);
+  // A run that is busy answers late.
+  await claimOfRun(gate, subject, run);
 }
 
 /**

@@ -42,6 +42,8 @@ export interface MaasParts {
   readonly orders: (node: { readonly site: string; readonly node: string }) => Pick<OrderSource, 'fetch'>;
   /** Called before the first change that a try makes; rejects when the run does not have its cluster, or is paused. */
   readonly mayStart: (run: string) => Promise<void>;
+  /** Called before each further change; rejects when the run does not have its cluster. */
+  readonly prove: (run: string) => Promise<void>;
   /** Both as in `ActivityDependencies`. */
   readonly silence?: SilenceReports;
   readonly endIdentity?: (site: string, node: string, by: 'release') => Promise<void>;
@@ -69,7 +71,12 @@ export function maasTask(deps: MaasParts, request: RunTask): WorkHere | undefine
     if (machine === undefined) return refused(`the cluster of the run has no node ${request.node}`);
     if (machine.standing !== undefined && !mayRunOn(request.type, machine.standing))
       return refused(`node ${request.node} is not pending removal from its cluster, so its machine is kept`);
-    const mayStart = () => deps.mayStart(request.run);
+    // What an earlier try has begun, a pause lets finish.
+    let hasStarted = from?.last !== undefined;
+    const mayChange = async (): Promise<void> => {
+      await (hasStarted ? deps.prove : deps.mayStart)(request.run);
+      hasStarted = true;
+    };
     const report = (last: string) =>
       onProgress({ gen: request.generation, phase: 'running', offset: { stdout: 0, stderr: 0 }, last });
     const { run, task } = request;
@@ -88,11 +95,11 @@ export function maasTask(deps: MaasParts, request: RunTask): WorkHere | undefine
         parameters,
         reached: from?.last,
         reach: report,
-        mayStart,
+        mayChange,
         options: {
           signal: AbortSignal.any([cancel, leave]),
           acting: async (action: string, isFirst: boolean) => {
-            if (isFirst) await mayStart();
+            await (isFirst ? deps.mayStart : deps.prove)(request.run);
             if (action === 'release') await deps.endIdentity?.(machine.site, machine.agent, 'release');
           },
         },
@@ -120,7 +127,7 @@ async function carryOut(
   maas: MachineContext,
   type: MaasWork,
   { hostname, bootMac, domain, deployedAs, known, site }: NodeMachine,
-  more: Pick<Parameters<MaasWork['run']>[0], 'parameters' | 'reached' | 'reach' | 'mayStart' | 'options' | 'comment'>,
+  more: Pick<Parameters<MaasWork['run']>[0], 'parameters' | 'reached' | 'reach' | 'mayChange' | 'options' | 'comment'>,
 ): Promise<MaasWorkEnd> {
   if (!type.needsMachine) return await type.run({ maas, systemId: '', hostname, site, ...more });
   const asked = { hostname, bootMac, domain, known };

@@ -91,4 +91,25 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     heldBy:
       'test/unit/activities/graph-run-deaths.test.ts: a process that dies anywhere in a run > and does not come back, closes a run that was terminated with its transaction or leaves both open',
   },
+  {
+    seed: 70571,
+    showed: 'a worker that was held up between its proof and its request sent it when its run had ended',
+    heldBy:
+      'packages/maas/test/connection.test.ts: requests on the wire > a change leaves in time, or not at all, also if the process is held up once it is on its way',
+  },
+  {
+    seed: 80305,
+    showed: 'the check: a person who gives a deployed machine away later released it, which counted as ours',
+  },
+  {
+    seed: 80613,
+    showed:
+      'the check: a run that wrote its end before the store was brought back may complete after that, and has the site until the next run',
+  },
+  {
+    seed: 81398,
+    showed: 'the simulated server: a reset lost the signals that a workflow task in flight had been given',
+    heldBy:
+      'test/temporal/reset-of-a-task-in-flight.test.ts: a signal that a workflow task in flight was given comes again after a reset',
+  },
 ];

@@ -1,4 +1,4 @@
-import { assertMayStart, type Gate } from '../../activities/fencing.ts';
+import { assertMayStart, type Gate, proveClaim } from '../../activities/fencing.ts';
 import type { MaasParts } from '../../activities/node-task-maas.ts';
 import { maasTask } from '../../activities/node-task-maas.ts';
 import { OrderRefused } from '../../src/agent/index.ts';
@@ -37,12 +37,16 @@ export async function startMaasCalls(
   });
   const endIdentity = endsIdentities(store);
   const machineOf = machinesOfNodes(store);
-  const mayStart = async (run: string): Promise<void> => {
+  const asked = (ask: typeof proveClaim | typeof assertMayStart) => async (run: string) => {
     const clusterId = (await graphOfRun(store, run))?.run.clusterId;
     // Without its cluster, its order was refused before.
-    if (clusterId != null) await assertMayStart(parts, { cluster: clusterId });
+    if (clusterId != null) await ask(parts, { cluster: clusterId });
   };
-  const deps: MaasParts = { maas, orders, machineOf, mayStart, endIdentity, ...given({ silence: parts.silence }) };
+  const deps: MaasParts = {
+    ...{ maas, orders, machineOf, endIdentity },
+    ...{ mayStart: asked(assertMayStart), prove: asked(proveClaim) },
+    ...given({ silence: parts.silence }),
+  };
   return startAgents(settings, [MAAS_CALLS], log, {
     ordersOf: storeOrdersOf(settings, store, log, gate),
     hostOf: () => NO_AGENT,

@@ -1,4 +1,5 @@
 import { MaasConfigurationError, type MachineContext, type MachinesConfig, openMachines } from '@sitewright/maas';
+import { mayChangeUntil } from '../../activities/fencing.ts';
 import type { ActivityDependencies, ActivitySettings } from '../../activities/index.ts';
 import { given } from '../../src/core/data/given.ts';
 import { ProblemError } from '../../src/ops/problem.ts';
@@ -32,6 +33,7 @@ export function machinesOf(
         return renewed.ok ? renewed.key : undefined;
       },
       ...paceOf(settings),
+      sendChangesBy: mayChangeUntil,
       ...given({ onAttempt }),
     });
   };

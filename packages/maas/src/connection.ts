@@ -37,6 +37,11 @@ export interface MaasConnectionConfig {
   readonly concurrency?: number;
   readonly transport?: Transport;
   readonly clock?: Clock;
+  /**
+   * Until when a change may leave (ms since 1970) that is about to be sent: it is then refused as `unreachable`, and not sent. Undefined: no
+   * limit. MAAS knows no fences, so what has allowed a change must be young when the change leaves.
+   */
+  readonly sendChangesBy?: () => number | undefined;
   /** Receives each attempt, without headers and bodies. */
   readonly onAttempt?: (attempt: RequestRecord) => void;
 }
@@ -86,6 +91,7 @@ export class MaasConnection {
   readonly #keyPatienceMs: number;
   readonly #reads: Gate;
   readonly #changes: Gate;
+  readonly #sendChangesBy: () => number | undefined;
   readonly #onAttempt: ((attempt: RequestRecord) => void) | undefined;
   /** Whether MAAS has taken a key from us: one that it never took is wrong. */
   #wasAccepted = false;
@@ -108,6 +114,7 @@ export class MaasConnection {
     this.#readTimeoutMs = config.readTimeoutMs ?? 60_000;
     this.#changeTimeoutMs = config.changeTimeoutMs ?? 150_000;
     this.#keyPatienceMs = config.keyPatienceMs ?? 60_000;
+    this.#sendChangesBy = config.sendChangesBy ?? (() => undefined);
     this.#onAttempt = config.onAttempt;
   }
 
@@ -284,6 +291,7 @@ export class MaasConnection {
     const hasBody = method === 'POST' || method === 'PUT';
     const started = this.#clock.now();
     const timeoutMs = changes ? this.#changeTimeoutMs : this.#readTimeoutMs;
+    const sendBy = changes ? this.#sendChangesBy() : undefined;
     this.#begin(started);
     const authorization = oauthHeader(key, randomUUID().replaceAll('-', ''), Math.floor(started / 1000));
     try {
@@ -298,6 +306,7 @@ export class MaasConnection {
         // Even when empty: MAAS requires `Content-Length: 0`.
         ...(hasBody ? { body: encodeFields(options.form ?? {}) } : {}),
         timeoutMs,
+        ...(sendBy === undefined ? {} : { sendBy }),
         ...(options.signal ? { signal: options.signal } : {}),
       });
       this.#answered();
@@ -346,6 +355,15 @@ function noAnswer(error: TransportError, request: string, changes: boolean, limi
         outcomeUnknown: false,
         retryable: true,
         hint: 'check the MAAS URL, and that the region can be reached from here',
+      };
+    case 'late':
+      return {
+        kind: 'unreachable',
+        code,
+        request,
+        text: 'it was not sent: its sender was held up for too long after it was allowed',
+        outcomeUnknown: false,
+        retryable: true,
       };
     case 'tls':
       return {

@@ -1,4 +1,4 @@
-import { Agent, request as send } from 'undici';
+import { Agent, DecoratorHandler, type Dispatcher, request as send } from 'undici';
 
 /** One HTTP attempt, headers complete. */
 export interface HttpRequest {
@@ -8,6 +8,8 @@ export interface HttpRequest {
   readonly body?: string;
   /** For the whole exchange, including connecting and reading the body. */
   readonly timeoutMs: number;
+  /** It must not leave after this moment (ms since 1970), to be checked right before its first byte is sent. */
+  readonly sendBy?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -30,7 +32,7 @@ export interface Transport {
 /** Why there is no answer. Has only a code: the underlying errors may contain headers. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
-  readonly kind: 'unreachable' | 'tls' | 'lost' | 'timeout' | 'too-large';
+  readonly kind: 'unreachable' | 'tls' | 'lost' | 'timeout' | 'too-large' | 'late';
   readonly code: string;
 
   constructor(kind: TransportError['kind'], code: string) {
@@ -81,7 +83,7 @@ async function attempt(agent: Agent, request: HttpRequest): Promise<HttpAnswer> 
       method: request.method,
       headers: request.headers,
       body: request.body ?? null,
-      dispatcher: agent,
+      dispatcher: request.sendBy === undefined ? agent : agent.compose(leavingBy(request.sendBy)),
       signal: AbortSignal.any(signals),
     });
     const chunks: Buffer[] = [];
@@ -106,6 +108,35 @@ async function attempt(agent: Agent, request: HttpRequest): Promise<HttpAnswer> 
     throw new TransportError('lost', code);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** The request was not sent: what allowed it is too old. */
+export const tooLate = (): TransportError => new TransportError('late', 'NOT_SENT_IN_TIME');
+
+/**
+ * Refuses a request that has a connection too late. Undici calls this in the same turn of the event loop as it writes the request: a
+ * process that was held up wakes before it, or not before the request is gone.
+ */
+const leavingBy =
+  (sendBy: number): Dispatcher.DispatcherComposeInterceptor =>
+  (dispatch) =>
+  (options, handler) =>
+    dispatch(options, new Punctual(handler, sendBy));
+
+class Punctual extends DecoratorHandler {
+  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #sendBy: number;
+
+  constructor(handler: Dispatcher.DispatchHandler, sendBy: number) {
+    super(handler);
+    this.#handler = handler;
+    this.#sendBy = sendBy;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    this.#handler.onRequestStart?.(controller, context);
+    if (Date.now() > this.#sendBy) controller.abort(tooLate());
   }
 }
 

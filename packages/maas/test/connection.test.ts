@@ -44,6 +44,29 @@ describe('requests on the wire', () => {
     expect(Math.abs(stamp - Date.now() / 1000)).toBeLessThan(60);
   });
 
+  it('a change leaves in time, or not at all, also if the process is held up once it is on its way', async () => {
+    let sendBy: number | undefined;
+    const client = new MaasClient({ url: server.url, apiKey: testKey, sendChangesBy: () => sendBy });
+    try {
+      server.answer = () => ({ status: 200, body: machine });
+      sendBy = Date.now() + 60;
+      const held = failureOf(client.machines.release('abc123'));
+      // It waits for its connection, which the kernel makes meanwhile.
+      for (let turn = 0; turn < 50; turn++) await null;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150);
+      expect(await held).toMatchObject({ kind: 'unreachable', outcomeUnknown: false, retryable: true });
+      sendBy = Date.now() - 1;
+      await failureOf(client.machines.release('abc123'));
+      expect(server.requests).toEqual([]);
+      await client.machines.read('abc123');
+      sendBy = Date.now() + 60_000;
+      await client.machines.release('abc123');
+      expect(server.requests).toHaveLength(2);
+    } finally {
+      await client.close();
+    }
+  });
+
   it('a renewed key is used immediately, also where the old one is refused, and its user is read again', async () => {
     let key: string | undefined = testKey;
     const clock = new LeapingClock(Date.now());

@@ -17,11 +17,12 @@ export const reboot = maasTaskType(type, {
     const end = performance.now() + timeout * 1000;
     // An earlier process switched it off already: doing so again would be a second restart.
     if (task.reached !== 'off') {
-      await task.mayStart();
+      await task.mayChange();
       await machines.powerOff(systemId, { stopMode: 'hard', comment }, signal);
       if (!(await becomes(task, 'off', end))) return { ok: false, message: `${hostname} did not power off in time` };
       task.reach('off');
     }
+    await task.mayChange();
     await machines.powerOn(systemId, comment, signal);
     if (!(await becomes(task, 'on', end))) return { ok: false, message: `${hostname} did not power on again in time` };
     return { ok: true, changed: true, warnings: [] };

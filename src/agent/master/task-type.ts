@@ -15,8 +15,8 @@ export interface MaasCall {
   readonly reached: string | undefined;
   /** Records a step, for a later try if this process dies. */
   readonly reach: (step: string) => void;
-  /** To be called before the first change, unless `options` are passed on; rejects while nothing may start. */
-  readonly mayStart: () => Promise<void>;
+  /** To be called before each change, unless `options` are passed on; rejects while nothing may start, later without the cluster. */
+  readonly mayChange: () => Promise<void>;
   /** Its signal cancels: the operation ends immediately with the abort reason. */
   readonly options: OperationOptions;
 }

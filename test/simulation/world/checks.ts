@@ -41,8 +41,8 @@ const PASSING = new Set(['StoreUnreachable', 'StoreBusy', 'MaasUnreachable', 'Ma
 /** Until then a pause may still be on its way to the workflow. */
 const PAUSE_ARRIVES_WITHIN_MS = 90_000;
 
-/** A proof is good for the requests that follow it. */
-const PROOF_LASTS_MS = 10 * 60_000;
+/** A proof is good for requests that leave so soon after it began, and for no others. */
+const PROOF_LASTS_MS = 10_000;
 
 /** Watches a site's run from outside: what its activities do to machines, and what its report says of them. */
 export class SiteChecks implements Observer {

@@ -46,6 +46,7 @@ async function run(of: RunTask, more: Partial<MaasParts> = {}, from?: ExecutionP
     maas: () => maas,
     machineOf: async () => ({ hostname: 'n001', site: 'dc1', agent: 'n001' }),
     mayStart: async () => undefined,
+    prove: async () => undefined,
     orders: () => ({
       fetch: async ({ run, task, node, generation, type }) => ({
         execution: { run, task, node, generation, type, parameters: {} },

@@ -5,9 +5,11 @@ import {
   openMachines,
   type Transport,
   TransportError,
+  tooLate,
 } from '@sitewright/maas';
 import type { ServedRegion } from '@sitewright/maas-simulator';
 import { simulatorKeys } from '@sitewright/maas-simulator';
+import { mayChangeUntil } from '../../../activities/fencing.ts';
 import { deferred } from '../../../src/simulation/temporal/index.ts';
 import { caller, pause, type World } from './world.ts';
 
@@ -49,7 +51,7 @@ export function maasPort(
 ): MachineContext {
   const random = world.random.fork('maas port');
   const transport: Transport = {
-    async send({ method, url, headers, body = '', timeoutMs, signal }) {
+    async send({ method, url, headers, body = '', timeoutMs, sendBy, signal }) {
       signal?.throwIfAborted();
       const path = url.slice(ROOT.length);
       const by = caller();
@@ -61,6 +63,7 @@ export function maasPort(
           throw random.chance(0.5)
             ? new TransportError('unreachable', 'ECONNREFUSED')
             : new TransportError('lost', 'ECONNRESET');
+        if (sendBy !== undefined && world.time.now > sendBy) throw tooLate();
         if (method !== 'GET') told.sent(method, path, body);
         // MAAS goes on whatever becomes of the process that asks.
         const arrives = async () => {
@@ -111,5 +114,5 @@ export function maasPort(
     },
     close: async () => undefined,
   };
-  return openMachines({ url: ROOT, apiKey: simulatorKeys.admin, ...pace, transport });
+  return openMachines({ url: ROOT, apiKey: simulatorKeys.admin, ...pace, sendChangesBy: mayChangeUntil, transport });
 }

@@ -37,6 +37,7 @@ async function run(type: string, endIdentity: (...words: string[]) => Promise<vo
       maas: () => maas,
       machineOf: async () => ({ hostname: 'n001', site: 'dc1', agent: 'n001' }),
       mayStart: async () => undefined,
+      prove: async () => undefined,
       orders: () => ({
         fetch: async ({ run: id, task, node, generation }) => ({
           execution: { run: id, task, node, generation, type, parameters: {} },
