@@ -10,6 +10,7 @@ import {
   type RunWrite,
   reopenRun,
   type StorePorts,
+  unlessNotFound,
 } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { held, RUN_STOPPED } from './run-holds.ts';
@@ -122,10 +123,27 @@ export async function openClaim(fence: Fence, subject: RunSubject, run: ClaimHol
 
 /** As `proveClaim`, for closing a run; null when an earlier try has closed it, which released the claim. */
 export async function closeClaim(fence: Fence, subject: RunSubject, run: ClaimHolder): Promise<number | null> {
-  const { sequence } = await fence.store.runs.get(run.runId);
+  const { sequence } = await known(fence, subject, run, fence.store.runs.get(run.runId));
   if (sequence < CLOSING) return proveClaim(fence, subject, run.runId);
   await assertOwn(fence, subject, run);
   return null;
+}
+
+/**
+ * What the store has of a run that closes. One that it has no record of gives its claim back: the store was brought back to a copy from the
+ * moment in which the run opened, and nothing else of the run is left to close.
+ *
+ * @throws as `proveClaim`
+ */
+export async function known<T>(fence: Fence, subject: RunSubject, run: ClaimHolder, record: Promise<T>): Promise<T> {
+  try {
+    return await record;
+  } catch (error) {
+    unlessNotFound(error);
+    await assertOwn(fence, subject, run);
+    await fence.store.claims.release(subject, run);
+    throw lost(subject, `the store has no record of run ${run.runId}: it was restored from an older copy`);
+  }
 }
 
 /**

@@ -21,7 +21,7 @@ import {
 import type { OpenedWithin } from './contract.ts';
 import { type ActivityDependencies, type ActivitySettings, isAwaited, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
-import { assertOwn, closeClaim, endRun, isOpenBy, openClaim } from './fencing.ts';
+import { assertOwn, closeClaim, endRun, isOpenBy, known as knownRun, openClaim } from './fencing.ts';
 import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.ts';
 import { believedReport } from './recorded-names.ts';
 import { withCanceller } from './run-ending.ts';
@@ -226,7 +226,7 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
   const { store } = deps;
   const { transaction, outcome, reason, ended_at, workflow_id, run_id, report } = request;
   const holder: ClaimHolder = { workflowId: workflow_id, runId: run_id };
-  const { run } = await store.transactions.getRun(transaction);
+  const { run } = await knownRun(deps, { cluster: report.cluster }, holder, store.transactions.getRun(transaction));
   if (run.temporalRunId !== run_id)
     throw ApplicationFailure.nonRetryable(`transaction ${transaction} is not of run ${run_id}`, 'NoSuchGraph');
   const subject = { cluster: run.clusterId! };

@@ -1,4 +1,4 @@
-export { StoreError, type StoreFailure } from './failure.ts';
+export { StoreError, type StoreFailure, unlessNotFound } from './failure.ts';
 export {
   type AnnounceEnd,
   claimFor,

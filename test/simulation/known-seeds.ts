@@ -92,6 +92,12 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
       'test/unit/activities/graph-run-deaths.test.ts: a process that dies anywhere in a run > and does not come back, closes a run that was terminated with its transaction or leaves both open',
   },
   {
+    seed: 70023,
+    showed: 'a deployment whose connection was lost was sent again, and reached MAAS after it was aborted',
+    heldBy:
+      'test/unit/activities/abort-node.test.ts: an abort waits for a deployment that its call has sent, and that is on its way',
+  },
+  {
     seed: 70571,
     showed: 'a worker that was held up between its proof and its request sent it when its run had ended',
     heldBy:
@@ -111,5 +117,11 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     showed: 'the simulated server: a reset lost the signals that a workflow task in flight had been given',
     heldBy:
       'test/temporal/reset-of-a-task-in-flight.test.ts: a signal that a workflow task in flight was given comes again after a reset',
+  },
+  {
+    seed: 20261128866,
+    showed: 'a run of which a restored store had only the claim kept its cluster when it ended',
+    heldBy:
+      'test/unit/activities/fenced.test.ts: %s of a run of which a restored store has only the claim gives that back',
   },
 ];

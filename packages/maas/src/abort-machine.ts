@@ -2,7 +2,14 @@ import { systemClock } from './clock.ts';
 import type { Machine } from './machine.ts';
 import { type Claim, holdOf, markerOf } from './machine-hold.ts';
 import { type MachineOutcome, notMarked, otherOwner, otherRun, otherSite } from './machine-outcome.ts';
-import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.ts';
+import {
+  carryOut,
+  defaultPatience,
+  type MachineContext,
+  type OperationOptions,
+  type Progress,
+  type Step,
+} from './operation.ts';
 import { MachineStatus } from './status.ts';
 
 interface AbortRequest {
@@ -17,7 +24,7 @@ interface AbortRequest {
 
 /**
  * Aborts a deployment or commissioning of ours, once. If none is running, this is a success with
- * no action. The outcome's machine has the state after the abort (an aborted deployment
+ * no action; not before a deployment of a machine that is allocated and marked for it can be on its way no more. The outcome's machine has the state after the abort (an aborted deployment
  * leaves the machine Allocated to us), since MAAS' answer to `abort` still has the old one.
  */
 export async function abortMachine(
@@ -28,16 +35,27 @@ export async function abortMachine(
   const { systemId, site, run } = request;
   const { signal } = options;
   const claim = { me: await context.client.username(signal), site, ...(run === undefined ? {} : { run }) };
-  const end = (context.clock ?? systemClock).now() + (request.settleMs ?? 60_000);
-  return carryOut(
-    context,
-    systemId,
-    {
-      decide: (machine, progress) => decideAbort(machine, claim, progress),
-      perform: () => context.client.machines.abort(systemId, request.comment ?? `sitewright:${site}`, signal),
-    },
-    { ...options, urgent: true, deadline: Math.min(end, options.deadline ?? end) },
-  );
+  const clock = context.clock ?? systemClock;
+  let isMarked = false;
+  const look = (): Promise<MachineOutcome> => {
+    const end = clock.now() + (request.settleMs ?? 60_000);
+    return carryOut(
+      context,
+      systemId,
+      {
+        decide(machine, progress) {
+          isMarked = machine.status === MachineStatus.Allocated && holdOf(machine, claim) === 'ours';
+          return decideAbort(machine, claim, progress);
+        },
+        perform: () => context.client.machines.abort(systemId, request.comment ?? `sitewright:${site}`, signal),
+      },
+      { ...options, urgent: true, deadline: Math.min(end, options.deadline ?? end) },
+    );
+  };
+  const outcome = await look();
+  if (!isMarked || outcome.actions.length > 0) return outcome;
+  await clock.sleep(context.patience?.settleMs ?? defaultPatience.settleMs, signal);
+  return look();
 }
 
 /** The next step towards a machine with nothing of ours running. */

@@ -34,15 +34,19 @@ export interface Patience {
   /** Pauses before retries of a change after a temporary failure; after the last, the operation fails. */
   readonly retryDelaysMs: readonly number[];
   /**
-   * Pause before a release or abort with a lost connection is sent again. If the first were still on
-   * its way, it could affect the machine's next deployment.
+   * How long a request may be on its way whose connection was lost, or whose sender has given up. Until then it is not sent again, and an
+   * abort waits for a deployment: a request that is late would have its effect after whatever came in between.
    */
   readonly settleMs: number;
   /** Grace period for an unmarked machine of our user: its holder may be about to mark it. */
   readonly markerGraceMs: number;
 }
 
-const defaultPatience: Patience = { retryDelaysMs: [1_000, 5_000, 15_000], settleMs: 20_000, markerGraceMs: 5_000 };
+export const defaultPatience: Patience = {
+  retryDelaysMs: [1_000, 5_000, 15_000],
+  settleMs: 30_000,
+  markerGraceMs: 5_000,
+};
 
 /** Given to every operation by its caller. */
 export interface OperationOptions {
@@ -274,8 +278,7 @@ class OperationRun {
     const { failure } = error;
     const attempts = (this.#failures.get(action) ?? 0) + 1;
     this.#failures.set(action, attempts);
-    const settleMs =
-      (action === 'release' || action === 'abort') && failure.kind === 'connection-lost' ? this.#patience.settleMs : 0;
+    const settleMs = failure.kind === 'connection-lost' ? this.#patience.settleMs : 0;
     let ended: MachineOutcome | undefined;
     try {
       ended = await this.#read();
@@ -285,20 +288,26 @@ class OperationRun {
       throw readError;
     }
     if (ended) return ended;
-    const hasMoved = this.#machine?.status !== statusBefore;
-    if (hasMoved || !this.#isStillNext(action)) {
-      // The state alone does not show whose allocation it was; any other change counts as ours.
-      if (failure.outcomeUnknown && hasMoved && action !== 'allocate') this.#progress.acknowledged.add(action);
-      const isForeign = action === 'allocate' && failure.kind === 'conflict-state';
-      if (failure.outcomeUnknown && !isForeign) this.#actions.push(action);
-      return undefined;
-    }
+    if (this.#hasHappened(action, failure, statusBefore)) return undefined;
     if (!failure.retryable) return (await this.#recall()) ?? this.#failIfNext(action, error);
     const delay = this.#patience.retryDelaysMs[attempts - 1];
     if (delay === undefined) return this.#failAction(action, error);
     const asked = (retryAfterSeconds(failure) ?? 0) * 1000;
     await this.#pause(Math.max(delay, asked, settleMs));
-    return this.#read();
+    ended = await this.#read();
+    if (ended === undefined) this.#hasHappened(action, failure, statusBefore);
+    return ended;
+  }
+
+  /** Whether the machine shows that a change had its effect, or needs it no more. */
+  #hasHappened(action: MachineAction, failure: MaasFailure, statusBefore: number): boolean {
+    const hasMoved = this.#machine?.status !== statusBefore;
+    if (!hasMoved && this.#isStillNext(action)) return false;
+    // The state alone does not show whose allocation it was; any other change counts as ours.
+    if (failure.outcomeUnknown && hasMoved && action !== 'allocate') this.#progress.acknowledged.add(action);
+    const isForeign = action === 'allocate' && failure.kind === 'conflict-state';
+    if (failure.outcomeUnknown && !isForeign) this.#actions.push(action);
+    return true;
   }
 
   #warn(warnings: readonly MachineWarning[] = []): void {

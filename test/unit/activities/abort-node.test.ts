@@ -1,4 +1,4 @@
-import { MaasError, MachineStatus } from '@sitewright/maas';
+import { MaasError, type MachineContext, MachineStatus } from '@sitewright/maas';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ const claim = { workflowId: 'w1', runId: 'r1', executionId: 'r1', generation: 1,
 const abort = (silentSince: number, username: (signal: AbortSignal) => Promise<string>): Promise<AbortAnswer> =>
   abortOn({ silentSince, username });
 
-function abortOn(client: object): Promise<AbortAnswer> {
+function abortOn(client: object, more: Partial<MachineContext> = {}): Promise<AbortAnswer> {
   const deps = {
     store: {
       claims: { holder: async () => claim },
@@ -29,7 +29,7 @@ function abortOn(client: object): Promise<AbortAnswer> {
       nodes: { list: async () => [] },
     },
     hold: async () => ({ paused: { since: 'noon' }, stopping: false }),
-    maas: () => ({ client }),
+    maas: () => ({ client, ...more }),
   } as unknown as ActivityDependencies;
   const nodes = [{ name: 'n1' }];
   const cache = { load: async () => ({ site: { nodes } }) } as unknown as SiteCache;
@@ -82,4 +82,27 @@ it('an abort ends running work, and does not wait for a resume', async () => {
     found: 'aborted',
     message: 'aborted; n1 (abc123) is Allocated',
   });
+});
+
+it('an abort waits for a deployment that its call has sent, and that is on its way', async () => {
+  const annotations = { sitewright_site: 'dc1', sitewright_run: 'r1' };
+  const machine: Record<string, unknown> & { status: number } = {
+    ...{ systemId: 'abc123', hostname: 'n1', owner: 'us', annotations },
+    status: MachineStatus.Allocated,
+  };
+  const machines = {
+    read: async () => ({ ...machine }),
+    abort: async () => void (machine.status = MachineStatus.Allocated),
+  };
+  const slept: number[] = [];
+  const sleep = async (ms: number): Promise<void> => {
+    slept.push(ms);
+    machine.status = MachineStatus.Deploying;
+  };
+  const answer = await abortOn(
+    { username: async () => 'us', machines },
+    { clock: { now: () => Date.now(), random: () => 0, sleep } },
+  );
+  expect(answer).toMatchObject({ found: 'aborted' });
+  expect([machine.status, slept]).toEqual([MachineStatus.Allocated, [30_000]]);
 });

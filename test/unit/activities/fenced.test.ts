@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { NodeCall, SiteActivities } from '../../../activities/contract.ts';
-import { assertMayStart, type Gate } from '../../../activities/fencing.ts';
+import { assertMayStart, type Gate, mayChangeUntil, proveClaim } from '../../../activities/fencing.ts';
 import type { GraphActivities } from '../../../activities/graph-contract.ts';
 import { type ActivityDependencies, createActivities } from '../../../activities/index.ts';
 import { plannerHere } from '../../../src/clusters/planning/index.ts';
@@ -211,6 +211,23 @@ it.each([
   expect(await store.claims.holder(subject)).toMatchObject(RESET);
 });
 
+it.each([
+  ['close_run', { site: SITE }],
+  ['close_graph_run', { cluster: 1 }],
+] as const)('%s of a run of which a restored store has only the claim gives that back', async (name, subject) => {
+  const forgotten = { workflowId: 'deploy_site:dc1', runId: 'r4' };
+  await store.claims.release(subject, others);
+  await store.claims.claim(subject, { ...forgotten, executionId: forgotten.runId });
+  const environment = new MockActivityEnvironment(
+    { workflowExecution: forgotten },
+    { logger: new DefaultLogger('ERROR') },
+  );
+  const work = activities[name] as (request: unknown) => Promise<unknown>;
+  const request = { ...requests[name], run_id: forgotten.runId, transaction: 99 };
+  await expect(environment.run(work, request)).rejects.toMatchObject({ type: 'ClaimLost', nonRetryable: true });
+  expect(await store.claims.holder(subject)).toBeNull();
+});
+
 describe('a step that has the claim, before its first change', () => {
   const claim = { ...ours, executionId: ours.runId, generation: 1, claimedAt: AT };
   const asked = (hold: Gate['hold']) => {
@@ -221,6 +238,24 @@ describe('a step that has the claim, before its first change', () => {
     );
     return environment.run(() => assertMayStart(gate, { site: SITE }));
   };
+
+  it('may change machines for ten seconds after it began to prove that, and before not at all', async () => {
+    const gate = { store: { claims: { holder: async () => claim } }, execution: async () => null };
+    const environment = new MockActivityEnvironment(
+      { workflowExecution: ours },
+      { logger: new DefaultLogger('ERROR') },
+    );
+    const asked = Date.now();
+    const until: unknown = await environment.run(async () => {
+      const before = mayChangeUntil();
+      await proveClaim(gate as never, { site: SITE });
+      return [before, mayChangeUntil()];
+    });
+    const now = Date.now();
+    const isInTime = (at: number): boolean => at >= asked + 10_000 && at <= now + 10_000;
+    expect(until).toEqual([Number.NEGATIVE_INFINITY, expect.toSatisfy(isInTime)]);
+    expect(mayChangeUntil()).toBeUndefined();
+  });
 
   it('waits while its run is paused, and while that is unknown', async () => {
     const waits = { type: 'RunHeld', nonRetryable: false };
