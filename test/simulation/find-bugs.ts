@@ -7,13 +7,14 @@
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { installationFile } from '../../src/platform/installation.ts';
 import { BUGS, type Bug } from './bugs.ts';
+import { linkModules } from './linked-modules.ts';
 
 const COPIED = ['src', 'workflows', 'activities', 'worker', 'packages', 'test/simulation', 'bin'];
 const FILES = ['package.json', 'tsconfig.base.json', 'tsconfig.json'];
@@ -26,13 +27,7 @@ async function copyOfProject(folder: string): Promise<void> {
       filter: (path) => !path.includes('/test/data'),
     });
   for (const name of FILES) await cp(installationFile(name), join(folder, name));
-  const modules = installationFile('node_modules');
-  await mkdir(join(folder, 'node_modules/@sitewright'), { recursive: true });
-  for (const name of await readdir(modules))
-    if (name !== '@sitewright' && name !== '.cache')
-      await symlink(join(modules, name), join(folder, 'node_modules', name));
-  for (const name of await readdir(installationFile('packages')))
-    await symlink(join(folder, 'packages', name), join(folder, 'node_modules/@sitewright', name));
+  await linkModules(folder);
 }
 
 /** @returns what takes it out again */

@@ -1,7 +1,7 @@
 import type { Verdict } from './world/verdict.ts';
 
 /** What was violated, without ids and times. */
-const kindOf = (violation: string): string =>
+export const kindOf = (violation: string): string =>
   violation
     .split('\n')[0]!
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
