@@ -60,6 +60,8 @@ export function bookkeepingActivities(
         const generation = await closeClaim(deps, { site }, holder);
         if (generation === null) return undefined;
         const run = await store.runs.get(run_id);
+        // It has just recorded all that it has: what is older is of before a reset, and of other documents.
+        if (request.records === undefined) await store.runs.dropNodes(run_id, sequenceIn(generation, 0));
         const records = await store.runs.listNodes(run_id);
         if (request.records !== undefined && request.records !== digestOfRecords(records)) return 'records-differ';
         const named = await believedReport(store, run_id, report, true);

@@ -250,6 +250,18 @@ export class RunStore {
     });
   }
 
+  /** Forgets the nodes whose newest record has a number below this: a run that was reset to before its plan may not have them any more. */
+  dropNodes(runId: string, below: number): Promise<void> {
+    return this.#session.write(async (transaction) => {
+      await holdRun(transaction, runId);
+      await transaction
+        .deleteFrom('runNode')
+        .where('runId', '=', storable(runId))
+        .where('sequence', '<', below)
+        .execute();
+    });
+  }
+
   /** By node name, ascending. @throws `not-found` for the run. */
   listNodes(runId: string): Promise<readonly RunNode[]> {
     return this.#session.read(async (db) => {

@@ -121,8 +121,6 @@ async function live(
     max_parallel_nodes: 8,
     heartbeat_seconds: 30,
   });
-  // A request for a deployment may arrive when its run has given it up.
-  checks.maasTroubled = wanted.weather.maasLate > 0;
   installation.startWorker();
   installation.startWorker();
 
@@ -256,8 +254,11 @@ async function live(
           if (action === 'approve') checks.approved.add(run.originalRunId);
           const sentAt = time.now;
           const isPaused = (): void => {
-            // One that is being stopped takes no pause.
-            const isStopped = ['stop', 'reject'].some((name) => run.events.some(({ detail }) => detail === name));
+            // One that is being stopped or cancelled takes no pause.
+            const isStopped = run.events.some(
+              ({ type, detail }) =>
+                type === 'WorkflowExecutionCancelRequested' || detail === 'stop' || detail === 'reject',
+            );
             const isOver = (resumedAt.get(run.workflowId) ?? -1) >= sentAt || run.status !== 'RUNNING';
             if (action === 'pause' && !isStopped && !isOver && !checks.pausedSince.has(run.workflowId))
               checks.pausedSince.set(run.workflowId, time.now);

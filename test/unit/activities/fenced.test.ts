@@ -211,6 +211,30 @@ it.each([
   expect(await store.claims.holder(subject)).toMatchObject(RESET);
 });
 
+it('close_run leaves out what its run recorded before a reset and does not have any more', async () => {
+  const as = (runId: string) =>
+    new MockActivityEnvironment(
+      { workflowExecution: { workflowId: RESET.workflowId, runId } },
+      { logger: new DefaultLogger('ERROR') },
+    );
+  const { workflowId, runId, executionId } = RESET;
+  const row = { id: runId, sequence: 0, workflowId, temporalRunId: runId, site: SITE, startedAt: AT } as const;
+  await store.runs.put({ ...row, kind: 'deploy_site', phase: 'baremetal' });
+  await store.claims.release({ site: SITE }, others);
+  await store.claims.claim({ site: SITE }, { workflowId, runId, executionId: runId });
+  const record = (name: string, sequence: number) => ({
+    run_id: runId,
+    sequence,
+    nodes: [{ report: { name, groups: [], state: 'failed' as const, reason: null, hint: null } }],
+  });
+  await as(runId).run(activities.record_nodes, record('gone', 7) as never);
+  await as(executionId).run(activities.record_nodes, record('n1', 1) as never);
+  const closing = { ...requests.close_run, workflow_id: workflowId, run_id: runId, outcome: 'failed' as const };
+  const { deployed_revision: _, ...request } = { ...closing, report: { operator: [] } as never };
+  await as(executionId).run(activities.close_run, request);
+  expect((await store.runs.listNodes(runId)).map(({ node }) => node)).toEqual(['n1']);
+});
+
 it.each([
   ['close_run', { site: SITE }],
   ['close_graph_run', { cluster: 1 }],

@@ -317,6 +317,8 @@ describeStore('RunStore', (backend) => {
       { node: 'n1', position: null, report: report('n1', 'later'), released: null },
       { node: 'n2', position: 7, report: full, released },
     ]);
+    await runs.dropNodes('r', 3);
+    expect((await runs.listNodes('r')).map((one) => one.node)).toEqual(['n2']);
   });
 
   it('accepts a batch of any size, with repeated nodes, all or nothing', async () => {
