@@ -44,6 +44,16 @@ export function coverageText(reached: Reached): string {
   return [...lines, `${countOf(tables)} of state and event were reached`].join('\n');
 }
 
+/** The pairs that were not reached, by world and state: what later seeds are drawn towards (world/goal.ts). */
+export function unreachedText(reached: Reached): string {
+  const missing = (world: World): Record<string, string[]> => {
+    const { states, events, at } = tableOf(world, reached[world]);
+    const pairs = states.map((state) => [state, events.filter((what) => at(state, what) === 0)] as const);
+    return Object.fromEntries(pairs.filter(([, never]) => never.length > 0));
+  };
+  return JSON.stringify({ site: missing('site'), cluster: missing('cluster') }, null, 2);
+}
+
 const CELL = 22;
 const LEFT = 130;
 const HEAD = 170;

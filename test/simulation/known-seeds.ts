@@ -113,6 +113,11 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
       'the check: a run that wrote its end before the store was brought back may complete after that, and has the site until the next run',
   },
   {
+    seed: 81289,
+    showed:
+      'the check: a run that died before it recorded its deployment does not know a machine that is renamed since',
+  },
+  {
     seed: 81398,
     showed: 'the simulated server: a reset lost the signals that a workflow task in flight had been given',
     heldBy:
@@ -129,5 +134,9 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     showed: 'the report of a run that was reset had nodes of before, which its documents do not have any more',
     heldBy:
       'test/unit/activities/fenced.test.ts: close_run leaves out what its run recorded before a reset and does not have any more',
+  },
+  {
+    seed: 20261170112,
+    showed: 'the check: a slow machine starts an order late that it had before its run was paused',
   },
 ];

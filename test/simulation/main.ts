@@ -9,7 +9,7 @@ import { availableParallelism } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { withoutThreads } from '../../worker/parts/simulation/seams.ts';
-import { coverageSvg, coverageText, type World } from './coverage.ts';
+import { coverageSvg, coverageText, unreachedText, type World } from './coverage.ts';
 import { KNOWN_SEEDS } from './known-seeds.ts';
 import { shrunk } from './shrink.ts';
 import { loadWithSmallLimits, withSmallLimits } from './world/small-limits.ts';
@@ -41,6 +41,8 @@ const { values } = parseArgs({
     shrink: { type: 'boolean', default: false },
     /** Show which event was reached in which state, and which never was. */
     coverage: { type: 'boolean', default: false },
+    /** Print the pairs of state and event that were not reached, and nothing else. */
+    unreached: { type: 'boolean', default: false },
     /** The same as a picture, in this file. */
     svg: { type: 'string' },
   },
@@ -168,6 +170,7 @@ const sum = processes > 1 ? await spread(from, count, processes) : await here(se
 const seconds = (performance.now() - started) / 1000;
 
 if (values.json) console.log(JSON.stringify(sum));
+else if (values.unreached) console.log(unreachedText(sum.reached));
 else {
   const inOrder = (of: Record<string, number>): string =>
     Object.entries(of)

@@ -86,6 +86,8 @@ export class SiteChecks implements Observer {
       const [{ node, runId = '' }] = args as [{ node: string; runId?: string }];
       this.#recordedMachines.set(node, [...(this.#recordedMachines.get(node) ?? []), runId]);
     }
+    // A machine that is released is no node's any more; a run that dies before it has recorded a deployment knows of none.
+    if (port === 'deployedMachines' && method === 'forget') this.#recordedMachines.delete(args[1] as string);
     if (port === 'sites' && method === 'markLastGood') this.#lastGood.push(args as never);
     if (port === 'runs' && method === 'end') {
       const [row] = args as [{ id: string; outcome: string }];

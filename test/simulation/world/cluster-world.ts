@@ -17,6 +17,7 @@ import { ClaimTrace } from './claim-trace.ts';
 import { openCopiedStore } from './copied-store.ts';
 import { garbageFrom } from './garbage.ts';
 import { FAIR, type GatewayWeather, SimulatedGateway } from './gateway-port.ts';
+import { goalOf } from './goal.ts';
 import { processOf } from './machine.ts';
 import { mixOf } from './mix.ts';
 import { hasSucceeded, SimulatedNode } from './node-agent.ts';
@@ -35,6 +36,25 @@ const STEPS = [
 ] as const;
 /** The id of an activity that runs a task on a node. */
 const TASK_STEP = /@(\d+)(?::\d+)?(?:\/\d+)?$/;
+/** What people do, by weight. */
+const PEOPLE: readonly (readonly [weight: number, what: string])[] = [
+  [5, 'pause'],
+  [5, 'resume'],
+  [1.5, 'stop'],
+  [1, 'cancel'],
+  [1, 'terminate'],
+  [2, 'reset'],
+  [4, 'retry_task'],
+  [3, 'skip_task'],
+  [1, 'query'],
+  [1, 'garbage'],
+  [2, 'start'],
+  [0.7, 'two starts'],
+  [1, 'cancel of a part'],
+  [1, 'terminate of a part'],
+  [2, 'reset of a part'],
+  [1, 'reset of one that ended'],
+];
 const FAULTS = [
   ...['kill', 'stall', 'store', 'temporal', 'gateway', 'gateway is killed'],
   ...[
@@ -205,8 +225,8 @@ async function live(
     node.started = (by, task, run) => {
       const owner = ownerOf(run);
       const since = owner === undefined ? undefined : pausedSince.get(owner.workflowId);
-      // An order that its node had before may still wait there.
-      if (since !== undefined && time.now - since > ORDERED_BEFORE_MS)
+      // An order that its node had before may still wait there, and longer on a slow machine.
+      if (since !== undefined && time.now - since > ORDERED_BEFORE_MS + node.startsLaterBy(since))
         world.violated(`${name} started ${task} of ${owner?.workflowId}, which is paused since long before`);
       if (by !== null && askedWhilePaused.has(tryOf(by)))
         world.violated(`${name} started ${task} of ${by.workflowId} while the run is paused`);
@@ -244,27 +264,10 @@ async function live(
     resumedAt.set(workflowId, time.now);
   };
   let people = random.fork('people');
-  const act = (own: Random): void => {
+  const act = (own: Random, named?: string): void => {
     people = own;
     const run = open().length === 0 ? undefined : people.pick(open());
-    const action = mix.weighed<string>(people, [
-      [5, 'pause'],
-      [5, 'resume'],
-      [1.5, 'stop'],
-      [1, 'cancel'],
-      [1, 'terminate'],
-      [2, 'reset'],
-      [4, 'retry_task'],
-      [3, 'skip_task'],
-      [1, 'query'],
-      [1, 'garbage'],
-      [2, 'start'],
-      [0.7, 'two starts'],
-      [1, 'cancel of a part'],
-      [1, 'terminate of a part'],
-      [2, 'reset of a part'],
-      [1, 'reset of one that ended'],
-    ]);
+    const action = named ?? mix.weighed<string>(people, PEOPLE);
     script.happens(action);
     script.again(people, (next) => act(next));
     world.tell(`--- a person: ${action} ${run?.workflowId ?? ''}`);
@@ -373,7 +376,42 @@ async function live(
   time.after(1, start);
   for (let at = 0, times = plan.int(0, 2); at < times; at++) script.plan('start', plan.int(1, 7_200) * 1000, start);
   for (let at = 0, times = plan.chance(0.8) ? plan.int(0, plan.pick([6, 10, 16])) : 0; at < times; at++)
-    beside('person', (plan.chance(0.8) ? plan.int(1, 900) : plan.int(1, faultsEndAt / 1000)) * 1000, act);
+    beside('person', (plan.chance(0.8) ? plan.int(1, 900) : plan.int(1, faultsEndAt / 1000)) * 1000, (own) => act(own));
+  const fail = (disasters: Random, about: string | null, named?: string): void => {
+    const what =
+      named ??
+      mix.weighed(
+        disasters,
+        FAULTS.map((kind) => [1, kind] as const),
+      );
+    script.happens(what);
+    // Who sees it does something.
+    script.again(disasters, (next) => act(next));
+    const { workers } = installation;
+    const node = nodes.find(({ name }) => name === about) ?? disasters.pick(nodes);
+    const downMs = disasters.int(1, 600) * 1000;
+    if (what === 'agent') node.killAgent(downMs);
+    else if (what === 'agent leaves') node.restartAgent();
+    else if (what === 'agent restarts over and over')
+      for (let at = 0, ms = 0, times = disasters.int(3, 8); at < times; at++, ms += disasters.int(5, 15) * 1000)
+        time.after(ms, () => node.restartAgent());
+    else if (what === 'agent dies at a call') node.killWithin(disasters.int(0, 60), disasters.int(1, 20) * 1000);
+    else if (what === 'supervisor') node.killSupervisor();
+    else if (what === 'power') node.losePower(downMs);
+    else if (what === 'power at a call') node.losePowerWithin(disasters.int(0, 60), downMs);
+    else if (what === 'reboot') node.reboot(downMs);
+    else if (what === 'reinstalled') node.reinstall(downMs);
+    else if (what === 'disk full') node.fillDisk(disasters.pick([0, 1_000, 20_000, 2_000_000]), downMs);
+    else if (what === 'clock') node.jumpClock(disasters.pick([-1, 1]) * disasters.pick([5, 300, 3_600, 90_000]) * 1000);
+    else if (what === 'slow') node.becomeSlow(downMs);
+    else if (what === 'revoked') void node.revoke(downMs);
+    else if (what === 'gateway is killed') gateway.kill(downMs);
+    else if (what === 'kill' && workers.length > 0)
+      installation.kill(disasters.pick(workers), disasters.int(1, 300) * 1000);
+    else if (what === 'stall' && workers.length > 0)
+      installation.stall(disasters.pick(workers), disasters.int(1, 600) * 1000);
+    else world.outages.begin(what, disasters.int(5, 600) * 1000);
+  };
   for (let at = 0, times = rough ? plan.int(0, plan.pick([6, 10, 16])) : 0; at < times; at++) {
     // Most while the first tasks run.
     const latest = plan.weighed([
@@ -382,40 +420,7 @@ async function live(
       [2, faultsEndAt / 1000],
     ]);
     const when = plan.int(1, latest) * 1000;
-    beside('fault', when, (disasters, about) => {
-      const what = mix.weighed(
-        disasters,
-        FAULTS.map((kind) => [1, kind] as const),
-      );
-      script.happens(what);
-      // Who sees it does something.
-      script.again(disasters, act);
-      const { workers } = installation;
-      const node = nodes.find(({ name }) => name === about) ?? disasters.pick(nodes);
-      const downMs = disasters.int(1, 600) * 1000;
-      if (what === 'agent') node.killAgent(downMs);
-      else if (what === 'agent leaves') node.restartAgent();
-      else if (what === 'agent restarts over and over')
-        for (let at = 0, ms = 0, times = disasters.int(3, 8); at < times; at++, ms += disasters.int(5, 15) * 1000)
-          time.after(ms, () => node.restartAgent());
-      else if (what === 'agent dies at a call') node.killWithin(disasters.int(0, 60), disasters.int(1, 20) * 1000);
-      else if (what === 'supervisor') node.killSupervisor();
-      else if (what === 'power') node.losePower(downMs);
-      else if (what === 'power at a call') node.losePowerWithin(disasters.int(0, 60), downMs);
-      else if (what === 'reboot') node.reboot(downMs);
-      else if (what === 'reinstalled') node.reinstall(downMs);
-      else if (what === 'disk full') node.fillDisk(disasters.pick([0, 1_000, 20_000, 2_000_000]), downMs);
-      else if (what === 'clock')
-        node.jumpClock(disasters.pick([-1, 1]) * disasters.pick([5, 300, 3_600, 90_000]) * 1000);
-      else if (what === 'slow') node.becomeSlow(downMs);
-      else if (what === 'revoked') void node.revoke(downMs);
-      else if (what === 'gateway is killed') gateway.kill(downMs);
-      else if (what === 'kill' && workers.length > 0)
-        installation.kill(disasters.pick(workers), disasters.int(1, 300) * 1000);
-      else if (what === 'stall' && workers.length > 0)
-        installation.stall(disasters.pick(workers), disasters.int(1, 600) * 1000);
-      else world.outages.begin(what, disasters.int(5, 600) * 1000);
-    });
+    beside('fault', when, (own, about) => fail(own, about));
   }
   if (rough && plan.chance(0.25))
     script.planRestore(
@@ -433,6 +438,11 @@ async function live(
   /** Whether what the run last wrote may be lost with the store. */
   const isForgotten = ({ closedAt }: Execution): boolean => (closedAt ?? 0) <= (script.restoredAt ?? -1);
 
+  const goal = goalOf('cluster', seed, random.fork('goal'));
+  if (goal !== null) {
+    const { state, what } = goal;
+    script.planIn(state, (own, about) => (FAULTS.includes(what) ? fail(own, about, what) : act(own, what)));
+  }
   let isCalm = false;
   const letGo = (): void => {
     for (const run of open()) {

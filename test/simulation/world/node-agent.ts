@@ -289,6 +289,11 @@ export class SimulatedNode {
     this.machine.slowUntil = this.#world.time.now + ms;
   }
 
+  /** How much later than usual it may start what it had been ordered before this moment. */
+  startsLaterBy(since: number): number {
+    return this.machine.slowUntil > since ? SLOW_START_MS : 0;
+  }
+
   jumpClock(ms: number): void {
     this.#world.tell(`the clock of ${this.name} jumps by ${Math.round(ms / 1000)} s`);
     this.machine.clock.skewMs += ms;
@@ -345,7 +350,7 @@ export class SimulatedNode {
     if (other !== undefined) this.#world.violated(`${this.name} runs ${said} while ${other.task} runs`);
     if (!this.#text(script).startsWith('echo ')) this.#world.violated(`${this.name} runs a torn script of ${said}`);
     // An order that it had before may wait for the lock, and for a slow machine.
-    const startsWithin = ORDERED_BEFORE_MS + (this.machine.slowUntil > (this.revokedAt ?? 0) ? SLOW_START_MS : 0);
+    const startsWithin = ORDERED_BEFORE_MS + this.startsLaterBy(this.revokedAt ?? 0);
     const isLate = this.revokedAt !== null && time.now > this.revokedAt + startsWithin;
     if (
       isLate &&

@@ -3,7 +3,7 @@ import { RECONCILED_EVERY_MS } from '../../../worker/parts/simulation/installati
 import { CALM, type Weather } from '../../../worker/parts/simulation/world.ts';
 import type { CopiedStore } from './copied-store.ts';
 
-type Kind = 'person' | 'fault' | 'start' | 'restore';
+type Kind = 'person' | 'fault' | 'start' | 'restore' | 'goal';
 
 interface Part {
   readonly name: string;
@@ -22,6 +22,7 @@ export class Script {
   readonly #state: () => string;
   readonly #counts = new Map<string, number>();
   readonly #beside: (Part & { readonly step: string; readonly ms: number; left: number })[] = [];
+  readonly #goals: (Part & { readonly state: string; readonly ms: Random; isReached: boolean })[] = [];
   #isOver = false;
   /** Names of all parts. */
   readonly parts: string[] = [];
@@ -57,6 +58,22 @@ export class Script {
   begins(step: string, about: string | null): void {
     for (const part of this.#beside)
       if (part.step === step && --part.left === 0) this.#time.after(part.ms, () => this.#happen(part, about));
+    this.#aim(about);
+  }
+
+  /** Plans a part: once, soon after a step has begun, when the run is in this state. */
+  planIn(state: string, happen: Part['happen']): void {
+    const part = this.#part('goal', happen);
+    if (part !== null) this.#goals.push({ ...part, state, ms: this.#random.fork(`${part.name} ms`), isReached: false });
+  }
+
+  #aim(about: string | null): void {
+    for (const goal of this.#goals)
+      this.#time.after(goal.ms.int(0, 40), () => {
+        if (goal.isReached || this.#state() !== goal.state) return undefined;
+        goal.isReached = true;
+        return this.#happen(goal, about);
+      });
   }
 
   #part(kind: Kind, happen: Part['happen']): Part | null {

@@ -16,6 +16,7 @@ import { SiteChecks } from './checks.ts';
 import { ClaimTrace } from './claim-trace.ts';
 import { openCopiedStore } from './copied-store.ts';
 import { garbageFrom } from './garbage.ts';
+import { goalOf } from './goal.ts';
 import { mixOf } from './mix.ts';
 import { ENDS_WITHIN_MS, notEnded, Script, stateOf, stillOpen } from './script.ts';
 import { revisionOf, type SiteSeed, siteSeed } from './site-seed.ts';
@@ -34,6 +35,46 @@ const STEPS = [
   [1, 'record_nodes'],
   [2, 'close_run'],
 ] as const;
+/** What people do, by weight. */
+const PEOPLE: readonly (readonly [weight: number, what: string])[] = [
+  [5, 'pause'],
+  [5, 'resume'],
+  [2, 'stop'],
+  [1.5, 'cancel'],
+  [1, 'terminate'],
+  [2, 'reset'],
+  [4, 'retry_node'],
+  [2, 'approve'],
+  [1, 'reject'],
+  [1, 'garbage'],
+  [2, 'query'],
+  [1.5, 'maas release'],
+  [1, 'maas broken'],
+  [1, 'maas lock'],
+  [1, 'maas power loss'],
+  [0.7, 'maas delete'],
+  [0.7, 'maas rename'],
+  [2, 'start'],
+  [1.5, 'documents'],
+  [1, 'two starts'],
+  [1.5, 'reset of one that ended'],
+  [1, 'cancel of a part'],
+  [1, 'terminate of a part'],
+  [1, 'maas abort'],
+  [0.7, 'maas fixed'],
+  [1.5, 'maas taken'],
+  [0.7, 'maas taken back'],
+];
+const FAULTS: readonly (readonly [weight: number, what: string])[] = [
+  [4, 'kill'],
+  [3, 'stall'],
+  [1, 'shutdown'],
+  [1, 'kill all'],
+  [2, 'store'],
+  [2, 'maas'],
+  [2, 'maas hangs'],
+  [2, 'temporal'],
+];
 const HOUR = 3_600_000;
 
 /** Lives through one seed: a site, its workers, its MAAS and its people, until all runs have ended. */
@@ -171,39 +212,11 @@ async function live(
     if (about !== null) return about;
     return wanted.failing.length > 0 && people.chance(0.5) ? people.pick(wanted.failing) : people.pick(nodes).name;
   };
-  const act = async (own: Random, about: string | null): Promise<void> => {
+  const act = async (own: Random, about: string | null, what?: string): Promise<void> => {
     people = own;
     const run = open().length === 0 ? undefined : people.pick(open());
     const name = nodeFor(about);
-    const action = mix.weighed<string>(people, [
-      [5, 'pause'],
-      [5, 'resume'],
-      [2, 'stop'],
-      [1.5, 'cancel'],
-      [1, 'terminate'],
-      [2, 'reset'],
-      [4, 'retry_node'],
-      [2, 'approve'],
-      [1, 'reject'],
-      [1, 'garbage'],
-      [2, 'query'],
-      [1.5, 'maas release'],
-      [1, 'maas broken'],
-      [1, 'maas lock'],
-      [1, 'maas power loss'],
-      [0.7, 'maas delete'],
-      [0.7, 'maas rename'],
-      [2, 'start'],
-      [1.5, 'documents'],
-      [1, 'two starts'],
-      [1.5, 'reset of one that ended'],
-      [1, 'cancel of a part'],
-      [1, 'terminate of a part'],
-      [1, 'maas abort'],
-      [0.7, 'maas fixed'],
-      [1.5, 'maas taken'],
-      [0.7, 'maas taken back'],
-    ]);
+    const action = what ?? mix.weighed<string>(people, PEOPLE);
     script.happens(action);
     script.again(people, (next) => act(next, about));
     world.tell(`--- a person: ${action} ${action.startsWith('maas') ? name : (run?.workflowId ?? '')}`);
@@ -448,39 +461,31 @@ async function live(
     const when = plan.chance(0.7) ? plan.int(1, 2_400) * 1000 : plan.int(0, faultsEndAt);
     beside('person', when, act);
   }
+  const fail = (disasters: Random, about: string | null, named?: string): void => {
+    const workers = installation.workers;
+    const what = named ?? mix.weighed<string>(disasters, FAULTS);
+    script.happens(what);
+    // Who sees it does something.
+    script.again(disasters, (own) => act(own, about));
+    if (what === 'kill all') for (const worker of workers) installation.kill(worker, disasters.int(1, 120) * 1000);
+    else if (workers.length > 0 && what === 'kill')
+      installation.kill(disasters.pick(workers), disasters.int(1, 300) * 1000);
+    else if (workers.length > 0 && what === 'stall')
+      installation.stall(disasters.pick(workers), disasters.int(1, 1_200) * 1000);
+    else if (workers.length > 0 && what === 'shutdown') {
+      const worker = disasters.pick(workers);
+      worker.shutDown();
+      time.after(1_000, () => installation.kill(worker, 2_000));
+    } else {
+      const ms = disasters.int(5, 1_200) * 1000;
+      world.tell(`--- outage: ${what} for ${Math.round(ms / 1000)} s`);
+      if (what.startsWith('maas')) checks.maasTroubled = true;
+      world.outages.begin(what, ms);
+    }
+  };
   for (let at = 0; at < wanted.disasters; at++) {
     const when = plan.chance(0.7) ? plan.int(1, 2_400) * 1000 : plan.int(0, faultsEndAt);
-    beside('fault', when, (disasters, about) => {
-      const workers = installation.workers;
-      const what = mix.weighed<string>(disasters, [
-        [4, 'kill'],
-        [3, 'stall'],
-        [1, 'shutdown'],
-        [1, 'kill all'],
-        [2, 'store'],
-        [2, 'maas'],
-        [2, 'maas hangs'],
-        [2, 'temporal'],
-      ]);
-      script.happens(what);
-      // Who sees it does something.
-      script.again(disasters, (own) => act(own, about));
-      if (what === 'kill all') for (const worker of workers) installation.kill(worker, disasters.int(1, 120) * 1000);
-      else if (workers.length > 0 && what === 'kill')
-        installation.kill(disasters.pick(workers), disasters.int(1, 300) * 1000);
-      else if (workers.length > 0 && what === 'stall')
-        installation.stall(disasters.pick(workers), disasters.int(1, 1_200) * 1000);
-      else if (workers.length > 0 && what === 'shutdown') {
-        const worker = disasters.pick(workers);
-        worker.shutDown();
-        time.after(1_000, () => installation.kill(worker, 2_000));
-      } else {
-        const ms = disasters.int(5, 1_200) * 1000;
-        world.tell(`--- outage: ${what} for ${Math.round(ms / 1000)} s`);
-        if (what.startsWith('maas')) checks.maasTroubled = true;
-        world.outages.begin(what, ms);
-      }
-    });
+    beside('fault', when, (own, about) => fail(own, about));
   }
   if (wanted.disasters > 0 && plan.chance(0.25))
     script.planRestore(
@@ -493,6 +498,11 @@ async function live(
       },
       beside,
     );
+  const goal = goalOf('site', seed, random.fork('goal'));
+  if (goal !== null) {
+    const isPerson = PEOPLE.some(([, what]) => what === goal.what);
+    script.planIn(goal.state, (own, about) => (isPerson ? act : fail)(own, about, goal.what));
+  }
   let isCalm = false;
   time.after(faultsEndAt, () => {
     isCalm = true;
