@@ -69,7 +69,14 @@ export function bookkeepingActivities(
         const full = { ...assembleReport(named, records), operator };
         await noteBare(store, site, bareNodes(run, request.outcome, records, endingText(request.outcome, operator)));
         const { outcome, failed_nodes } = request;
-        const ended = { site, run: run_id, outcome, ...progressOf(full), failed_nodes, ...given({ reason: named.reason }) };
+        const ended = {
+          site,
+          run: run_id,
+          outcome,
+          ...progressOf(full),
+          failed_nodes,
+          ...given({ reason: named.reason }),
+        };
         deps.log?.(ended, `${run.kind} of site ${site} has ended`);
         if (request.deployed_revision !== undefined)
           await store.sites.markLastGood(site, request.deployed_revision, run_id);
