@@ -252,7 +252,7 @@ Replace(s) ==
   /\ Gone(s)
   /\ UNCHANGED <<temporal, knows, copy, count>>
 
-\* A change of a machine, which knows no fences.
+\* A change of a machine, which knows no fences. The client of MAAS refuses it ten seconds after the proof: only that much can come in between.
 Change(s) ==
   /\ IsAt(s, "proven")
   /\ steps[s].kind \in {"work", "child"}

@@ -331,11 +331,7 @@ export const BUGS: readonly Bug[] = [
     'packages/maas/src/operation.ts',
     'a release that was lost on the way is sent again at once, and reaches a machine that is in use again',
     'packages/maas/src/operation.ts',
-    ['markerGraceMs: 5_000 };', 'markerGraceMs: 5_000 }; defaultPatience.settleMs = 0;'],
-    [
-      'const defaultPatience: Patience = {',
-      'const defaultPatience: { -readonly [Key in keyof Patience]: Patience[Key] } = {',
-    ],
+    ['  settleMs: 30_000,', '  settleMs: 0,'],
   ),
   // What reports say.
   bug(
