@@ -1,5 +1,4 @@
 import { isMapping } from '../../core/data/plain-value.ts';
-import { numberOf } from '../../core/run/subject.ts';
 import type { Answer, ApiClient } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { isTabular, type OutputFlags, printList } from '../formats/output.ts';
@@ -49,7 +48,7 @@ async function inWords(client: ApiClient, items: readonly Entry[]): Promise<obje
   const numbered = await Promise.all(
     [...targets].slice(0, MOST_RUNS).map(async (target) => {
       const run = await client.runs.get(target.slice(OF_RUN.length)).catch(() => null);
-      return [target, run === null ? target : `${OF_RUN}${numberOf(run)}`] as const;
+      return [target, run?.number == null ? target : `${OF_RUN}${run.number}`] as const;
     }),
   );
   const runs = new Map(numbered);

@@ -148,7 +148,7 @@ it('audit list sends its filters', async () => {
   ];
   expect(await runCli(['audit', 'list', ...args, '-f', 'csv'], terminal)).toBe(0);
   expect(terminal.said.out).toBe(
-    'at,actor,action,target,reason,changes\r\n2026-01-02T03:04:05.000Z,ann,run.pause,run/r,r,\r\n',
+    'at,actor,action,target,reason,details\r\n2026-01-02T03:04:05.000Z,ann,run.pause,run/r,r,\r\n',
   );
   const [{ at } = { at: '' }] = api.requests;
   expect(Object.fromEntries(new URL(at, api.url).searchParams)).toEqual({
