@@ -107,6 +107,8 @@ export interface Execution extends RunIdentity {
   events: HistoryEvent[];
   /** Arrived since the last workflow task began. */
   inbox: Job[];
+  /** Given to the workflow task that runs: it is lost with a worker, not with the history. */
+  taken: readonly Job[];
   updates: Map<string, Update>;
   queries: Query[];
   activities: Map<number, PendingActivity>;
@@ -138,6 +140,7 @@ export const blankExecution = (runId: string) => ({
   turns: [] as Turn[],
   events: [] as HistoryEvent[],
   inbox: [] as Job[],
+  taken: [] as readonly Job[],
   updates: new Map<string, Update>(),
   queries: [] as Query[],
   activities: new Map<number, PendingActivity>(),

@@ -11,7 +11,10 @@ const UPDATE_ADMITTED = 'WorkflowExecutionUpdateAdmitted';
 export function resetRun(server: Executions, base: Execution, turn: number, reason: string): Execution {
   const again = base.turns[turn];
   if (again === undefined) throw new RangeError(`${base.workflowId} has no workflow task ${turn}`);
-  const later = [...base.turns.slice(turn).flatMap(({ activations: [first] }) => first?.jobs ?? []), ...base.inbox];
+  // What a workflow task in flight was given is in the history, too: the server takes signals from there (`reapplyEvents` of its
+  // workflow_resetter.go), also those before a task that has started and not ended.
+  const done = base.turns.slice(turn).flatMap(({ activations: [first] }) => first?.jobs ?? []);
+  const later = [...done, ...base.taken, ...base.inbox];
   const newest = server.newest(base.workflowId);
   const running = newest?.status === 'RUNNING' ? newest : undefined;
   if (running !== undefined) {

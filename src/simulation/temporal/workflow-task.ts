@@ -21,6 +21,7 @@ export async function takeTurn(server: Executions, execution: Execution): Promis
   const token = ++execution.taskToken;
   const at = server.time.now;
   const arrived = execution.inbox.splice(0);
+  execution.taken = arrived;
   const updates = [...execution.updates.values()].filter(({ state }) => state === 'admitted');
   for (const update of updates) update.state = 'sent';
   const jobs = sortJobs([...arrived, ...updates.map(asJob)]);
@@ -32,6 +33,7 @@ export async function takeTurn(server: Executions, execution: Execution): Promis
   const takeBack = (why: string, delay: number): void => {
     if (execution.status !== 'RUNNING' || execution.taskToken !== token) return;
     server.event(execution, 'WorkflowTaskFailed', why);
+    execution.taken = [];
     execution.inbox.unshift(...arrived);
     for (const update of updates) if (update.state === 'sent') update.state = 'admitted';
     execution.task = 'none';
@@ -66,6 +68,7 @@ export async function takeTurn(server: Executions, execution: Execution): Promis
     execution.failedTasks = 0;
     server.turnsDone++;
     execution.task = 'none';
+    execution.taken = [];
     settle(execution, done.activations);
     if (complete(server, execution, { at, historyLength, ...done }, updates)) worker.recorded(execution);
     if (fault === 'lost-cache') worker.forget(execution);

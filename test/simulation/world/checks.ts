@@ -57,7 +57,7 @@ export class SiteChecks implements Observer {
   /** Deployments that MAAS accepted, by machine and request. */
   readonly deployments = new Map<string, number>();
   readonly #closedReports = new Map<string, { readonly at: number; readonly count: number }>();
-  /** Runs that have closed themselves, with the time. */
+  /** Runs that have closed themselves in the store, with the time. */
   readonly #ended = new Map<string, number>();
   changes = 0;
 
@@ -235,6 +235,7 @@ export class SiteChecks implements Observer {
     if (new URLSearchParams(body).get('erase') === 'true' && !this.mayErase())
       this.#world.violated(`${by.activity} of ${by.workflowId} erases ${id}, and no run was asked to erase`);
     const now = this.#effects().findLast((effect) => effect.system_id === id)?.to;
+    this.#foundBy.set(`${by.runId} ${by.activity} ${id}`, now);
     const isInService = now === MachineStatus.Deployed || now === MachineStatus.Deploying;
     const run = this.#runOf(by);
     if (isInService && this.#deployedBy.get(id) === run)
@@ -246,6 +247,8 @@ export class SiteChecks implements Observer {
     return this.#world.temporal.find(workflowId, runId).originalRunId;
   }
 
+  /** The state in which a release found its machine. */
+  readonly #foundBy = new Map<string, number | null | undefined>();
   readonly #deployedBy = new Map<string, string>();
   readonly #commissionings = new Map<string, number>();
   /** Site, revision and run of each deployment that counted as whole. */
@@ -288,6 +291,9 @@ export class SiteChecks implements Observer {
       if (times > 1) this.#world.violated(`${by.activity} of ${by.workflowId} commissioned ${id} ${times} times`);
     }
     if (operation === 'release' && by.workflowId.startsWith('redeploy_nodes:')) this.#allMayBeReleased(by);
+    const wasDeployed = this.#foundBy.get(`${by.runId} ${by.activity} ${id}`) === MachineStatus.Deployed;
+    if (operation === 'release' && wasDeployed && !this.mayRelease(this.#nameOf(id)))
+      this.#world.violated(`${this.#nameOf(id)} was released, and no run was asked to release it`);
     if (operation === 'deploy') {
       const request = new URLSearchParams(body).get('comment') ?? '';
       const { owner_data: marker = {} } = JSON.parse(answer) as Machine;
@@ -302,27 +308,11 @@ export class SiteChecks implements Observer {
     }
   }
 
-  /** Releases and erasures of machines that are in use, as they happen. */
-  step(): void {
-    const effects = this.#effects();
-    for (const effect of effects.slice(this.#seen)) {
-      const { from, to, cause, hostname, system_id } = effect;
-      const isGone =
-        from === MachineStatus.Deployed && (to === MachineStatus.Releasing || to === MachineStatus.DiskErasing);
-      if (isGone && cause === 'release' && !this.peopleAct && !this.mayRelease(this.#nameOf(system_id)))
-        this.#world.violated(`${hostname} was released, and no run was asked to release it`);
-    }
-    this.#seen = effects.length;
-  }
-
   /** The name that the documents have for a machine, whatever people call it since. */
   #nameOf(id: string): string {
     return this.#effects().find(({ system_id }) => system_id === id)?.hostname ?? id;
   }
 
-  #seen = 0;
-  /** Set while a person acts in MAAS. */
-  peopleAct = false;
   mayRelease: (hostname: string) => boolean = () => false;
 
   #effects(): readonly {
@@ -339,9 +329,9 @@ export class SiteChecks implements Observer {
   /** When the store was brought back to a copy. */
   restoredAt: () => number | null = () => null;
 
-  /** Whether what the run last wrote may be lost with the store. */
-  #isForgotten({ closedAt }: Execution): boolean {
-    return (closedAt ?? 0) <= (this.restoredAt() ?? -1);
+  /** Whether the end that the run wrote may be lost with the store: its workflow may complete after that, and writes nothing more. */
+  #isForgotten({ originalRunId, closedAt }: Execution): boolean {
+    return (this.#ended.get(originalRunId) ?? closedAt ?? 0) <= (this.restoredAt() ?? -1);
   }
 
   /** What the store and Temporal say of the end of one run. */

@@ -166,13 +166,17 @@ async function live(
   /** Runs a part of which people have ended: what it knows of its tasks is lost with it. */
   const partsTouched = new Set<string>();
   const proven = new Set<string>();
+  /** When runs have closed themselves in the store. */
+  const closedAt = new Map<string, number>();
   const tryOf = (by: { runId: string; activity: string; attempt: number }): string =>
     `${by.runId} ${by.activity} ${by.attempt}`;
   const observer: Observer = {
-    store({ port, method }) {
+    store({ port, method, args, result }) {
       const by = caller();
       if (by === null) return;
       if (port === 'claims' && method === 'holder') proven.add(tryOf(by));
+      if (port === 'runs' && method === 'end' && result !== null)
+        closedAt.set((args[0] as { id: string }).id, time.now);
       if (port === 'taskHistory' && method === 'record' && !proven.has(tryOf(by)))
         world.violated(`${by.activity} of ${by.workflowId} recorded tasks without proof that its run has the cluster`);
     },
@@ -435,8 +439,9 @@ async function live(
       },
       beside,
     );
-  /** Whether what the run last wrote may be lost with the store. */
-  const isForgotten = ({ closedAt }: Execution): boolean => (closedAt ?? 0) <= (script.restoredAt ?? -1);
+  /** Whether the end that the run wrote may be lost with the store: its workflow may complete after that, and writes nothing more. */
+  const isForgotten = (run: Execution): boolean =>
+    (closedAt.get(run.originalRunId) ?? run.closedAt ?? 0) <= (script.restoredAt ?? -1);
 
   const goal = goalOf('cluster', seed, random.fork('goal'));
   if (goal !== null) {

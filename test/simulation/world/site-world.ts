@@ -333,7 +333,6 @@ async function live(
     const machine = (await checks.readMachines()).find(({ hostname }) => hostname === name);
     if (machine === undefined) return;
     checks.touched.set(name, time.now);
-    checks.peopleAct = true;
     const path = `machines/${machine.system_id}/`;
     if (action.startsWith('maas taken')) await take(action, machine, path);
     const answer = await (action === 'maas abort'
@@ -353,8 +352,6 @@ async function live(
                   : action === 'maas rename'
                     ? asAdmin('PUT', path, { hostname: `${name}-x` })
                     : asAdmin('POST', `${path}?op=power_off`));
-    checks.step();
-    checks.peopleAct = false;
     if (action === 'maas broken' && answer.status === 200) checks.markedBroken(machine.system_id);
     if (action === 'maas lock' && answer.status === 200) checks.lockChanged(machine.system_id, time.now);
     await forgetFreed();
@@ -524,14 +521,11 @@ async function live(
   time.after(faultsEndAt + 1, letGo);
 
   const limit = time.now + faultsEndAt + ENDS_WITHIN_MS;
-  let steps = 0;
   const isOver = (): boolean => isCalm && script.isReconciled && stillOpen(temporal).length === 0;
   while (world.violation === null && (await time.step())) {
-    if (++steps % 8 === 0) checks.step();
     if (isOver()) break;
     if (time.now > limit) world.violated(notEnded(temporal));
   }
-  checks.step();
   if (world.violation === null) await checks.atEnd(temporal.executions);
   const simulatedMs = time.now - time.start;
   const outcomes = temporal.executions
