@@ -184,6 +184,12 @@ export class MachineCalls {
     });
   }
 
+  /** @param scripts by name; none: MAAS' default */
+  test(systemId: string, scripts: readonly string[], signal?: AbortSignal): Promise<Machine> {
+    const form = { testing_scripts: scripts.length === 0 ? undefined : scripts.join(',') };
+    return this.#operate(systemId, 'test', signal, form);
+  }
+
   deploy(systemId: string, options: DeployOptions = {}, signal?: AbortSignal): Promise<Machine> {
     return this.#operate(systemId, 'deploy', signal, {
       distro_series: options.distroSeries,

@@ -9,6 +9,7 @@ import { machineStatusName } from './status.ts';
 export type MachineAction =
   | 'create'
   | 'commission'
+  | 'test'
   | 'configure'
   | 'allocate'
   | 'annotate'
@@ -26,6 +27,7 @@ export interface MachineWarning {
     | 'label-not-set'
     | 'was-broken'
     | 'commissioned'
+    | 'tested'
     | 'released'
     | 'released-before'
     | 'hostname-differs'
@@ -229,7 +231,7 @@ const stateHints: Readonly<Record<number, string>> = {
   17: 'someone is working on it: exit rescue mode first',
   18: 'exit rescue mode first',
   20: 'check its power control, then exit rescue mode again',
-  22: 'check the test results; override them in MAAS or commission it again',
+  22: 'repair it and test it again in MAAS, or override the failed tests there',
 };
 
 export const wrongState = (machine: Machine, operation: string): MachineFailure => ({
@@ -326,6 +328,7 @@ const stateFailures: ReadonlySet<MachineFailure['kind']> = new Set([
 const actionTexts: Readonly<Record<MachineAction, string>> = {
   create: 'created it',
   commission: 'commissioned it',
+  test: 'tested it again',
   configure: 'configured its interfaces and disks',
   allocate: 'allocated it',
   annotate: 'marked it',

@@ -101,10 +101,19 @@ export async function prepareMachine(
       async findUser(machine) {
         use = await useOf(client, machine, site, signal);
       },
-      perform: (action) =>
-        action === 'release'
+      perform: async (action) => {
+        if (action === 'test') {
+          const failed = await failedScripts(client, systemId, 'testing', signal);
+          return client.machines.test(
+            systemId,
+            failed.map(({ name }) => name),
+            signal,
+          );
+        }
+        return action === 'release'
           ? client.machines.release(systemId, { comment: `sitewright:${site}: preparing the node` }, signal)
-          : client.machines.commission(systemId, request.commission, signal),
+          : client.machines.commission(systemId, request.commission, signal);
+      },
       async explain(failure: MachineFailure, machine: Machine): Promise<MachineFailure> {
         if (!('scripts' in failure) && failure.kind !== 'commissioning-aborted') return failure;
         try {
@@ -150,6 +159,7 @@ export function decidePrepare(machine: Machine, claim: PrepareClaim, progress: P
   };
   const hasCommissioned =
     progress.acknowledged.has('commission') ||
+    progress.acknowledged.has('test') ||
     progress.waitedOn.has(MachineStatus.Commissioning) ||
     progress.waitedOn.has(MachineStatus.Testing);
   const commission = (code: 'commissioned' | 'was-broken', message: string): Step => ({
@@ -191,7 +201,16 @@ export function decidePrepare(machine: Machine, claim: PrepareClaim, progress: P
       return commissionAgain();
     case MachineStatus.FailedTesting:
       if (hasCommissioned || claim.failedForThisRequest) return fail(testingFailed(machine));
-      return commissionAgain();
+      // MAAS commissions no such machine.
+      return (
+        refusal() ?? {
+          do: 'act',
+          action: 'test',
+          warnings: [
+            { code: 'tested', message: `${machine.hostname} was Failed testing; the tests that had failed ran again` },
+          ],
+        }
+      );
     case MachineStatus.FailedDeployment:
       return release();
     case MachineStatus.FailedReleasing:

@@ -195,6 +195,21 @@ describe.each(maasVersions)('against the simulator as MAAS %s', (version) => {
     expect(kindOf(await deployMachine(context, request(systemId)))).toBe('ok');
   });
 
+  it('(13) failed tests run again: MAAS commissions no machine in Failed testing', async () => {
+    await control('seed', { machines: [{ hostname: 'n001', status: 22 }] });
+    await control('auto', { test_ms: 5 });
+    const systemId = await idOf('n001');
+    const prepared = await prepareMachine(context, { systemId, site: 'dc1' });
+    expect(prepared).toMatchObject({
+      ok: true,
+      actions: ['test'],
+      warnings: [{ code: 'tested' }],
+      machine: { status: 4 },
+    });
+    expect([await countOf('test'), await countOf('commission')]).toEqual([1, 0]);
+    expect(kindOf(await deployMachine(context, request(systemId)))).toBe('ok');
+  });
+
   it('(17) a failed deployment is reported with events, and a new request clears it', async () => {
     await control('seed', { count: 1, prefix: 'n' });
     const [{ systemId, hostname } = { systemId: '', hostname: '' }] = await context.client.machines.list();

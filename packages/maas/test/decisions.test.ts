@@ -282,7 +282,12 @@ describe('prepare', () => {
     [2, 'us', 'fail commissioning-failed', { progress: progress({ acknowledged: new Set(['commission']) }) }],
     [2, 'us', 'fail commissioning-failed', { progress: progress({ waitedOn: new Set([1]) }) }],
     [2, 'us', 'fail commissioning-failed', { failed: true }],
-    [22, 'us', 'commission'],
+    [22, 'us', 'test'],
+    [22, 'free', 'test'],
+    [22, 'ours', 'test'],
+    [22, 'bob', 'fail other-owner'],
+    [22, 'us', 'fail testing-failed', { failed: true }],
+    [22, 'us', 'fail testing-failed', { progress: progress({ acknowledged: new Set(['test']) }) }],
     [22, 'us', 'fail testing-failed', { progress: progress({ waitedOn: new Set([21]) }) }],
     [8, 'free', 'commission'],
     [8, 'ours', 'commission'],
@@ -343,7 +348,7 @@ describe('prepare', () => {
 it.each([
   [0, 'commissioned', 'n1 was New; it was commissioned', {}],
   [2, 'commissioned', 'n1 was Failed commissioning; it was commissioned again', {}],
-  [22, 'commissioned', 'n1 was Failed testing; it was commissioned again', {}],
+  [22, 'tested', 'n1 was Failed testing; the tests that had failed ran again', {}],
   [8, 'was-broken', 'n1 was marked broken ("fan"); it was commissioned again', { error_description: 'fan' }],
 ] as const)('a machine found at %d is commissioned with a note on that', (status, code, message, more) => {
   const by = {

@@ -41,7 +41,7 @@ export interface FakeMachine {
 
 export interface Effect {
   readonly system_id: string;
-  readonly what: 'commission' | 'allocate' | 'annotate' | 'deploy' | 'release' | 'abort';
+  readonly what: 'commission' | 'test' | 'allocate' | 'annotate' | 'deploy' | 'release' | 'abort';
 }
 
 export interface FaultyMaasOptions {
@@ -122,6 +122,7 @@ export class FaultyMaas {
     };
     if (machine.status === 1) ends(o.commissionMs ?? 300_000, o.commissionEnds?.shift() ?? 4);
     if (machine.status === 9) ends(o.deployMs ?? 600_000, o.deployEnds?.shift() ?? 6);
+    if (machine.status === 21) ends(o.commissionMs ?? 300_000, o.commissionEnds?.shift() ?? 4);
     if (machine.status === 12) ends(o.releaseMs ?? 60_000, o.releaseEnds?.shift() ?? (machine.commissioned ? 4 : 0));
     if (machine.status === 14) ends(o.eraseMs ?? 900_000, o.releaseEnds?.shift() ?? (machine.commissioned ? 4 : 0));
   }
@@ -287,6 +288,12 @@ export class FaultyMaas {
         this.#asked(machine, 'User starting node commissioning', form);
         this.start(machine);
         this.#effect(machine, 'commission');
+        return json(view(machine));
+      case 'test':
+        machine.status = 21;
+        this.#asked(machine, 'User starting hardware testing', form);
+        this.start(machine);
+        this.#effect(machine, 'test');
         return json(view(machine));
       case 'release': {
         if (machine.locked) return text(403, '');
