@@ -70,7 +70,9 @@ export class MachineLog {
 
   /** Who aborted the latest deployment or commissioning, if it was aborted. */
   abortion(of: 'deployment' | 'commissioning'): LoggedRequest | undefined {
-    return this.#newest(abortions[of], this.#startOf(of));
+    const start = this.#startOf(of);
+    // MAAS logs the request first, with its user and comment, and then the abort without them.
+    return this.#newest(requestedAbortions[of], start) ?? this.#newest(abortions[of], start);
   }
 
   /** Whether a commissioning was aborted after this moment and not started again. */
@@ -124,6 +126,11 @@ const starts = {
 const abortions = {
   deployment: /^(User aborting deployment|Aborted deployment)/,
   commissioning: /^(User aborting node commissioning|Aborted commissioning)/,
+};
+
+const requestedAbortions = {
+  deployment: /^User aborting deployment/,
+  commissioning: /^User aborting node commissioning/,
 };
 
 /** MAAS writes `(user) - comment`. */

@@ -322,6 +322,8 @@ export class FaultyMaas {
         const stale = view(machine);
         const what = machine.status === 9 ? 'deployment' : machine.status === 1 ? 'node commissioning' : 'disk erase';
         this.#asked(machine, `User aborting ${what}`, form);
+        // After the request, without its author.
+        this.log(machine.system_id, 'INFO', `Aborted ${what.replace('node ', '')}`);
         this.#effect(machine, 'abort');
         machine.status = machine.status === 9 ? 10 : machine.status === 14 ? 15 : 0;
         machine.ends = undefined;
