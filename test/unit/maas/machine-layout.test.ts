@@ -353,7 +353,7 @@ describe('interfaces and disks of a site reach MAAS', () => {
 
   it('an allocated machine gets its network, but MAAS keeps its disks: it is to be released', async () => {
     const { machines } = context.client;
-    await machines.allocate(systemId);
+    await machines.allocate(systemId, { agentName: 'sitewright:dc1' });
     expect(failed(await deploy(layoutOf(NODE)))).toMatchObject({
       kind: 'layout-refused',
       hint: expect.stringContaining('release it in MAAS'),
