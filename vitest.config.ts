@@ -19,6 +19,9 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('./node_modules/.cache/
 /** What people wait for. */
 const SIMULATED = { env: { HOME: emptyHome() }, maxWorkers: FILES_AT_ONCE.simulated };
 
+/** After what people wait for: projects with another number of files at once run in a group of their own. */
+const AFTERWARDS = { sequence: { groupOrder: 1 } };
+
 const UNIT = {
   globalSetup: ['test/unit-setup.ts'],
   // A test that needs longer than this is stuck: nothing here waits for a clock. Enough for a machine that others use too.
@@ -84,15 +87,20 @@ export default defineConfig({
         test: { ...ON_TEMPORAL, ...SIMULATED, name: 'system', include: ['test/{workflow,api,ui}/**/*.test.ts'] },
       },
       // From here on, `.ci/run`.
-      { extends: true, test: { ...UNIT, name: 'large', include: LARGE } },
-      { extends: true, test: { ...UNIT, name: 'nightly', include: NIGHTLY } },
+      { extends: true, test: { ...UNIT, ...AFTERWARDS, name: 'large', include: LARGE } },
+      { extends: true, test: { ...UNIT, ...AFTERWARDS, name: 'nightly', include: NIGHTLY } },
       // The same on a real server, and what is about servers: test/temporal.
       {
         extends: true,
-        test: { ...ON_TEMPORAL, name: 'server', include: ['test/{temporal,workflow,api,ui}/**/*.test.ts'] },
+        test: {
+          ...ON_TEMPORAL,
+          ...AFTERWARDS,
+          name: 'server',
+          include: ['test/{temporal,workflow,api,ui}/**/*.test.ts'],
+        },
       },
       // Whole systems with their processes, machines, kills and hours of users: `npm run test:journeys`.
-      { extends: true, test: { ...ON_TEMPORAL, name: 'journeys', include: ['test/e2e/**/*.test.ts'] } },
+      { extends: true, test: { ...ON_TEMPORAL, ...AFTERWARDS, name: 'journeys', include: ['test/e2e/**/*.test.ts'] } },
     ],
   },
 });
