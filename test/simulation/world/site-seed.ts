@@ -1,3 +1,10 @@
+import {
+  type DeploymentStrategy,
+  type Group,
+  selectNodes,
+  successesNeeded,
+} from '../../../src/core/deployment/index.ts';
+import { isError } from '../../../src/core/problems/diagnostic.ts';
 import { loadSite } from '../../../src/documents/index.ts';
 import type { Random } from '../../../src/simulation/temporal/index.ts';
 import { CALM, type Weather } from '../../../worker/parts/simulation/world.ts';
@@ -5,7 +12,7 @@ import { CALM, type Weather } from '../../../worker/parts/simulation/world.ts';
 /** One site as a seed wants it: its documents, its machines, and how rough its world is. */
 export interface SiteSeed {
   readonly nodes: readonly { readonly name: string; readonly tags: readonly string[]; readonly rack: string }[];
-  readonly strategy: object;
+  readonly strategy: DeploymentStrategy;
   readonly parallel: number;
   readonly deployTimeout: number;
   readonly weather: Weather;
@@ -101,6 +108,12 @@ export function siteSeed(random: Random): SiteSeed {
 export function revisionOf({ strategy, parallel, deployTimeout }: SiteSeed, nodes: SiteSeed['nodes']) {
   const document = (schema: string, name: string, data: object): string =>
     JSON.stringify({ schema, metadata: { name }, data });
+  // Documents with a critical group that can never succeed are refused; who writes them makes it uncritical.
+  const members = nodes.map(({ name, tags, rack }) => ({ name, tags, rack, labels: {} }));
+  const accepted = (group: Group): Group => {
+    const isMet = successesNeeded(group.success_criteria, selectNodes(group.selectors, members).length) !== null;
+    return isMet ? group : { ...group, critical: false };
+  };
   const files = [
     {
       name: 'site.yaml',
@@ -113,7 +126,7 @@ export function revisionOf({ strategy, parallel, deployTimeout }: SiteSeed, node
           },
           armada: { manifest: 'full-site' },
         }),
-        document('shipyard/DeploymentStrategy/v1', 'deployment-strategy', strategy),
+        document('shipyard/DeploymentStrategy/v1', 'deployment-strategy', { groups: strategy.groups.map(accepted) }),
         ...nodes.map(({ name, tags, rack }) =>
           document('drydock/BaremetalNode/v1', name, { metadata: { tags, rack } }),
         ),
@@ -122,6 +135,6 @@ export function revisionOf({ strategy, parallel, deployTimeout }: SiteSeed, node
   ];
   const { site, diagnostics } = loadSite(files);
   if (site === undefined || site === null)
-    throw new Error(`the documents of the seed are wrong: ${diagnostics[0]?.message}`);
+    throw new Error(`the documents of the seed are wrong: ${diagnostics.find(isError)?.message}`);
   return { files, resolved: site };
 }
