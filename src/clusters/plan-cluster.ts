@@ -100,7 +100,8 @@ export function planCluster(
   request: ClusterPlanRequest,
   context: PlanningContext = {},
 ): ClusterPlanning {
-  const problems = new Problems();
+  const nodeNames = new Map(sources.nodes.map((node) => [uidOf(node), nameOf(node)]));
+  const problems = new Problems(undefined, nodeNames);
   const merged = mergeGraph(layers, problems);
   const isDeletion = actionOf(request.type) === 'delete';
   // Where nothing has to be undone, nodes leave all the same.
@@ -145,7 +146,7 @@ export function planCluster(
     ),
     anyChoices: choicesOf(sources.cluster.anyChoices),
     preparations: packagePreparations(sources),
-    nodeNames: new Map(sources.nodes.map((node) => [uidOf(node), nameOf(node)])),
+    nodeNames,
     factsHint: `Give them: sitewright cluster facts ${sources.cluster.id} --upload FILE.`,
     ...given({ old: context.old, engine: context.engine }),
   };
@@ -168,7 +169,7 @@ export function planCluster(
     return refuse([...plan.problems, ...refusalProblems(compiled.refusal, plan, links, request)]);
   }
   const untouched = isDeletion && isWhole(request) ? untouchedBy(plan, chosen.nodes) : [];
-  warnOfUntouched(untouched, sources.nodes, request.type, problems);
+  warnOfUntouched(untouched, request.type, problems);
   return {
     ok: true,
     type: request.type,

@@ -1,8 +1,7 @@
 import { mayRunOn } from '../core/graph-types.ts';
-import { someOf } from '../core/text/text.ts';
 import type { Plan, Problems } from '../graph/index.ts';
 import { standingIn } from './node-choice.ts';
-import { type ClusterNode, type ClusterSources, nameOf, uidOf } from './sources.ts';
+import { type ClusterNode, type ClusterSources, uidOf } from './sources.ts';
 
 /**
  * Refuses work that destroys on every node that stays. All ways to a run meet in its plan, and a graph of any type may
@@ -22,7 +21,7 @@ export function refuseDestruction({ cluster, nodes }: ClusterSources, plan: Plan
     problems.error(
       merged.at,
       'graph.destroys-staying',
-      `task '${merged.task.id}' erases or releases ${nodesText(uids, nodes)}, which ${isOne ? 'is' : 'are'} not pending removal`,
+      `task '${merged.task.id}' erases or releases ${problems.nodesText(uids, SHOWN)}, which ${isOne ? 'is' : 'are'} not pending removal`,
       `Move the task to the graph deletion, which is for removed nodes only. To remove a node: sitewright cluster remove-nodes ${cluster.id} --node ${uids[0]}, then sitewright cluster deploy ${cluster.id}.`,
     );
   }
@@ -35,25 +34,15 @@ export function untouchedBy(plan: Plan, nodes: readonly ClusterNode[]): readonly
 }
 
 /** Nodes that leave their cluster without being erased keep their software, which is worth a warning. */
-export function warnOfUntouched(
-  ids: readonly number[],
-  nodes: readonly ClusterNode[],
-  type: string,
-  problems: Problems,
-): void {
+export function warnOfUntouched(ids: readonly number[], type: string, problems: Problems): void {
   if (ids.length === 0) return;
   const isOne = ids.length === 1;
   problems.warning(
     ['tasks'],
     'graph.nothing-undone',
-    `${nodesText(ids.map(String), nodes)} ${isOne ? 'leaves' : 'leave'} the cluster as ${isOne ? 'it is' : 'they are'}: no task of graph '${type}' runs there`,
+    `${problems.nodesText(ids.map(String), SHOWN)} ${isOne ? 'leaves' : 'leave'} the cluster as ${isOne ? 'it is' : 'they are'}: no task of graph '${type}' runs there`,
     "To erase machines, give the graph a task of type erase_node with tags: '*'.",
   );
 }
 
 const SHOWN = 10;
-
-function nodesText(uids: readonly string[], nodes: readonly ClusterNode[]): string {
-  const names = nodes.filter((node) => uids.includes(uidOf(node))).map(nameOf);
-  return `node${uids.length === 1 ? '' : 's'} ${someOf(names, SHOWN)}`;
-}

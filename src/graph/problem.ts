@@ -130,7 +130,7 @@ export class Problems {
       {
         severity: 'error',
         code: 'graph.missing-facts',
-        message: `tasks read missing facts: ${parts.join(', ')}${nodes.length === 0 ? '' : ` (on ${this.#nodesText(nodes)})`}`,
+        message: `tasks read missing facts: ${parts.join(', ')}${nodes.length === 0 ? '' : ` (on ${this.nodesText(nodes)})`}`,
         hint: `${this.#factsHint} A task reads a key that may be absent with .get(key, default).`,
         at: first.at,
         path: printPath(first.at),
@@ -151,15 +151,16 @@ export class Problems {
   all(): GraphProblem[] {
     const many = [...this.#perNode.values()].map(({ problem, nodes }) => ({
       ...problem,
-      message: `${problem.message} (on ${this.#nodesText(nodes)})`,
+      message: `${problem.message} (on ${this.nodesText(nodes)})`,
       path: printPath(problem.at),
     }));
     return [...this.#list, ...this.#missingFacts(), ...many];
   }
 
-  #nodesText(uids: readonly string[]): string {
+  /** `nodes web-1, web-2 and 3 more`. */
+  nodesText(uids: readonly string[], most = SHOWN_NODES): string {
     const names = uids.map((uid) => this.nodeName(uid));
-    return `${names.length === 1 ? 'node' : 'nodes'} ${someOf(names, SHOWN_NODES)}`;
+    return `${names.length === 1 ? 'node' : 'nodes'} ${someOf(names, most)}`;
   }
 }
 

@@ -300,7 +300,8 @@ function rolesInUse(nodes: readonly ClusterNode[]): [role: string, nodes: readon
 
 const SHOWN = 10;
 function nodesText(ids: readonly number[], nodes: readonly ClusterNode[]): string {
-  const names = nodes.filter(({ id }) => ids.includes(id)).map(nameOf);
+  const named = new Set(ids);
+  const names = nodes.filter(({ id }) => named.has(id)).map(nameOf);
   return `node${ids.length === 1 ? '' : 's'} ${someOf(names, SHOWN)}`;
 }
 

@@ -250,6 +250,15 @@ describe('work that destroys', () => {
     });
   });
 
+  it('names the nodes that it would destroy, also the one that is in no cluster', () => {
+    const messageOf = (roles: string[], type: string) => {
+      const refused = attempt(erase({ roles }), { type });
+      return refused.ok || refused.reason !== 'refused' ? undefined : refused.problems[0]!.message;
+    };
+    expect(messageOf(['master'], 'deletion')).toMatch(/ node master,/);
+    expect(messageOf(['compute'], 'default')).toContain(` node ${nodes[0]!.name},`);
+  });
+
   it('runs on leaving nodes; a new node may be made bare before it is provisioned', () => {
     const leaving = attempt(erase(), { type: 'deletion' });
     expect(leaving.ok && running(leaving)).toEqual(['erase@4']);
