@@ -123,7 +123,7 @@ export async function openClaim(fence: Fence, subject: RunSubject, run: ClaimHol
 
 /** As `proveClaim`, for closing a run; null when an earlier try has closed it, which released the claim. */
 export async function closeClaim(fence: Fence, subject: RunSubject, run: ClaimHolder): Promise<number | null> {
-  const { sequence } = await known(fence, subject, run, fence.store.runs.get(run.runId));
+  const { sequence } = await knownRun(fence, subject, run, fence.store.runs.get(run.runId));
   if (sequence < CLOSING) return proveClaim(fence, subject, run.runId);
   await assertOwn(fence, subject, run);
   return null;
@@ -135,7 +135,7 @@ export async function closeClaim(fence: Fence, subject: RunSubject, run: ClaimHo
  *
  * @throws as `proveClaim`
  */
-export async function known<T>(fence: Fence, subject: RunSubject, run: ClaimHolder, record: Promise<T>): Promise<T> {
+export async function knownRun<T>(fence: Fence, subject: RunSubject, run: ClaimHolder, record: Promise<T>): Promise<T> {
   try {
     return await record;
   } catch (error) {

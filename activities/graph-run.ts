@@ -21,7 +21,7 @@ import {
 import type { OpenedWithin } from './contract.ts';
 import { type ActivityDependencies, type ActivitySettings, isAwaited, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
-import { assertOwn, closeClaim, endRun, isOpenBy, known as knownRun, openClaim } from './fencing.ts';
+import { assertOwn, closeClaim, endRun, isOpenBy, knownRun, openClaim } from './fencing.ts';
 import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.ts';
 import { believedReport } from './recorded-names.ts';
 import { withCanceller } from './run-ending.ts';

@@ -1,5 +1,6 @@
 import {
   abortMachine,
+  agentNameOf,
   deployMachine,
   type MachineContext,
   MachineStatus,
@@ -101,7 +102,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
     }),
 
     release_node: onMachine('release', async ({ maas, systemId, request }, options) => {
-      const comment = `sitewright:${request.site}: run ${request.run_id}`;
+      const comment = `${agentNameOf(request.site)}: run ${request.run_id}`;
       const outcome = await releaseMachine(
         maas,
         { systemId, site: request.site, comment, run: request.run_id, ...(request.erase ? { erase: true } : {}) },

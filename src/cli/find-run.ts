@@ -43,7 +43,10 @@ export async function findRun(client: ApiClient, reference: string): Promise<Run
     const sites = await client.sites.list().catch(() => ({ items: [] }));
     throw noSuchRun(
       reference,
-      sites.items.map(({ name }) => name),
+      didYouMean(
+        reference,
+        sites.items.map(({ name }) => name),
+      ),
     );
   });
 }
@@ -69,9 +72,10 @@ async function noSuchNumber(client: ApiClient, number: string): Promise<CliError
     throw error;
   });
   if (graph?.parent_id == null) return noSuchRun(number);
-  const { message, code } = noSuchRun(number).problem;
-  const hint = `${number} is the transaction of a graph of run ${graph.parent_id}: 'sitewright history show ${number}' shows its tasks, 'sitewright run show ${graph.parent_id}' the run.`;
-  return new CliError({ code, message, hint }, EXIT.notFound);
+  return noSuchRun(
+    number,
+    `${number} is the transaction of a graph of run ${graph.parent_id}: 'sitewright history show ${number}' shows its tasks, 'sitewright run show ${graph.parent_id}' the run.`,
+  );
 }
 
 async function listed(client: ApiClient, query: Parameters<ApiClient['runs']['list']>[0]) {
@@ -84,14 +88,8 @@ async function listed(client: ApiClient, query: Parameters<ApiClient['runs']['li
   }
 }
 
-const noSuchRun = (reference: string, sites: readonly string[] = []): CliError =>
-  new CliError(
-    {
-      code: 'not-found',
-      message: `there is no run '${reference}'`,
-      hint:
-        didYouMean(reference, sites) ??
-        "Use a run's number, its id or a prefix of it, a workflow id, or the name of a site or cluster. 'sitewright run list' shows runs.",
-    },
-    EXIT.notFound,
-  );
+const HOW_RUNS_ARE_NAMED =
+  "Use a run's number, its id or a prefix of it, a workflow id, or the name of a site or cluster. 'sitewright run list' shows runs.";
+
+const noSuchRun = (reference: string, hint = HOW_RUNS_ARE_NAMED): CliError =>
+  new CliError({ code: 'not-found', message: `there is no run '${reference}'`, hint }, EXIT.notFound);

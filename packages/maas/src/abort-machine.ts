@@ -11,6 +11,7 @@ import {
   type Step,
 } from './operation.ts';
 import { MachineStatus } from './status.ts';
+import { agentNameOf } from './unmarked-machine.ts';
 
 interface AbortRequest {
   readonly systemId: string;
@@ -47,7 +48,7 @@ export async function abortMachine(
           isMarked = machine.status === MachineStatus.Allocated && holdOf(machine, claim) === 'ours';
           return decideAbort(machine, claim, progress);
         },
-        perform: () => context.client.machines.abort(systemId, request.comment ?? `sitewright:${site}`, signal),
+        perform: () => context.client.machines.abort(systemId, request.comment ?? agentNameOf(site), signal),
       },
       { ...options, urgent: true, deadline: Math.min(end, options.deadline ?? end) },
     );

@@ -173,7 +173,7 @@ async function givenBack(
   try {
     const machine = await context.client.machines.read(systemId, options.signal);
     if (machine.status !== MachineStatus.Allocated || !isOfThisRun(machine, claim)) return outcome;
-    const comment = `sitewright:${site}: MAAS refuses to deploy it`;
+    const comment = `${agentNameOf(site)}: MAAS refuses to deploy it`;
     released = await releaseMachine(context, { systemId, site, comment }, options);
   } catch (error) {
     // The refusal is more important.

@@ -25,4 +25,4 @@ export { decideRelease, releaseMachine } from './release-machine.ts';
 export { hiddenFrom, type KnownMachine, machinesNamed, resolveMachine } from './resolve-machine.ts';
 export { MachineStatus, machineStatusName } from './status.ts';
 export { type Transport, TransportError, tooLate } from './transport.ts';
-export { decideNow, isInUse, useOf } from './unmarked-machine.ts';
+export { agentNameOf, decideNow, isInUse, useOf } from './unmarked-machine.ts';

@@ -20,7 +20,7 @@ import {
 import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.ts';
 import { failedScripts } from './script-failures.ts';
 import { isMachineStatus, MachineStatus, machineStatusName } from './status.ts';
-import { stepForUnmarked, type UnmarkedUse, useOf } from './unmarked-machine.ts';
+import { agentNameOf, stepForUnmarked, type UnmarkedUse, useOf } from './unmarked-machine.ts';
 
 interface PrepareRequest {
   readonly systemId: string;
@@ -111,7 +111,7 @@ export async function prepareMachine(
           );
         }
         return action === 'release'
-          ? client.machines.release(systemId, { comment: `sitewright:${site}: preparing the node` }, signal)
+          ? client.machines.release(systemId, { comment: `${agentNameOf(site)}: preparing the node` }, signal)
           : client.machines.commission(systemId, request.commission, signal);
       },
       async explain(failure: MachineFailure, machine: Machine): Promise<MachineFailure> {

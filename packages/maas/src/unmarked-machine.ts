@@ -16,7 +16,7 @@ export interface UnmarkedUse {
   readonly signs: readonly string[];
 }
 
-/** The agent name with which we allocate machines. MAAS does not show it, but filters by it. */
+/** The agent name with which we allocate machines, and with which comments of our requests begin. MAAS does not show it, but filters by it. */
 export const agentNameOf = (site: string): string => `sitewright:${site}`;
 
 /** @throws MaasError when MAAS cannot be reached, or refuses the key. */
