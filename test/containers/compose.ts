@@ -1,6 +1,6 @@
-// `npm run containers`: the compose project with its profile `demo`, run by a container engine. Builds the image, starts
-// all services, deploys stl1 while a container is killed and another is upgraded, takes all down. Prints each command with
-// its time: compose.txt is a transcript. Needs root and podman, and no registry (see stand-ins.ts).
+// `npm run containers`: the compose project with its profiles `demo` and `master`, run by a container engine. Builds the
+// image, starts all services, deploys stl1 while a container is killed and another is upgraded, attacks from `master`,
+// takes all down. Prints each command with its time: compose.txt is a transcript. Needs root and podman, and no registry (see stand-ins.ts).
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -175,7 +175,9 @@ async function life(): Promise<void> {
   const from = performance.now();
   // podman-compose does not wait for `service_healthy` with podman before 4.6: here each service waits for its own.
   const waiting = new Map(
-    Object.entries(services).map(([name, { depends_on = {} }]) => [name, Object.keys(depends_on)]),
+    Object.entries(services)
+      .filter(([, { profiles = ['demo'] }]) => profiles.includes('demo'))
+      .map(([name, { depends_on = {} }]) => [name, Object.keys(depends_on)]),
   );
   while (waiting.size > 0) {
     const ready = [...waiting].filter(([, needs]) => !needs.some((name) => waiting.has(name))).map(([name]) => name);
@@ -203,6 +205,78 @@ async function life(): Promise<void> {
     say(`the gateway is ${version.split('\n')[0]}`);
   });
   say((await sitewright('run', 'list')).trimEnd());
+  await attack();
+}
+
+/** A task of an operator on `master` that looks for what belongs to the installation. */
+const ATTACK = `- id: attack
+  type: shell
+  version: 2.1.0
+  roles: [master]
+  parameters:
+    timeout: 60
+    cmd: |
+      exec 2>&1
+      cat /proc/*/environ | tr '\\0' '\\n'
+      cat /var/lib/sitewright/gateway/* /var/lib/sitewright/task-logs/* /proc/*/root/var/lib/sitewright/gateway/*
+      SITEWRIGHT_STORE_URL=postgres://sitewright:sitewright@postgresql:5432/sitewright timeout 20 node bin/sitewright token bootstrap --name evil
+      echo "attacked as $(id -un) of $(hostname)"
+`;
+
+/** From an operator's token to what belongs to the installation, in the container of the service `master-agent`. */
+async function attack(): Promise<void> {
+  const admin = token;
+  await sitewright('package', 'install', 'examples/first-release');
+  await sitewright('cluster', 'create', 'lab', '--release', 'first-release');
+  await sitewright('node', 'register', '--name', 'node-1', '--provisioned');
+  await sitewright('cluster', 'add-nodes', 'lab', '--nodes', 'node-1', '--roles', 'spare');
+  token = JSON.parse(await sitewright('token', 'create', '--name', 'otto', '--role', 'operator', '-f', 'json')).token;
+  await quiet('podman', ['exec', container('api'), 'sh', '-c', `cat >/tmp/attack.yaml <<'END'\n${ATTACK}END`]);
+  const upload = ['graph', 'upload', '--env', 'lab', '--type', 'attack', '--file', '/tmp/attack.yaml'];
+  const refused = await sitewright(...upload).then(
+    () => '',
+    (error: Error) => error.message,
+  );
+  if (!refused.includes('agent.master')) throw new Error(`by default the graph must be refused: ${refused}`);
+  say('by default a graph with a task on `master` is refused');
+
+  const allowed = { SITEWRIGHT_AGENT_MASTER: 'allow' };
+  await compose(['up', '--detach', '--no-deps', '--force-recreate', 'api', 'worker'], allowed);
+  await healthy(['api', 'worker']);
+  const master = ['python3', program, ...options, '--profile', 'master'];
+  const made = `podman exec --env SITEWRIGHT_GATEWAY_URL=https://gateway:8443 ${container('gateway')} node bin/sitewright agent token --site _installation --node master`;
+  const kept = `${master.join(' ')} run --rm -T --no-deps --entrypoint sh master-agent -c 'umask 077; cat > /var/lib/sitewright/master/ticket.json'`;
+  await shown('sh', ['-c', `${made} | ${kept}`]);
+  say('$ podman-compose --profile master up --detach --no-deps master-agent');
+  await quiet(master[0] as string, [...master.slice(1), 'up', '--detach', '--no-build', '--no-deps', 'master-agent']);
+  await healthy(['master-agent']);
+
+  await quiet('podman', ['exec', container('api'), 'sh', '-c', `cat >/tmp/attack.yaml <<'END'\n${ATTACK}END`]);
+  await sitewright(...upload);
+  await sitewright('graph', 'execute', '--cluster', 'lab', '--type', 'attack', '--wait');
+  const [run] = JSON.parse(await sitewright('run', 'list', '-f', 'json')) as { readonly id: string }[];
+  const output = await sitewright('run', 'logs', run?.id ?? '', 'attack@master');
+  if (!output.includes('attacked as node of')) throw new Error(`the attack did not run: ${output}`);
+  const { SITEWRIGHT_MAAS_KEY: maasKey = '' } = readEnvFile('deploy/demo.env');
+  const authority = await quiet('podman', [
+    'exec',
+    container('gateway'),
+    'sed',
+    '-n',
+    '2p',
+    '/var/lib/sitewright/gateway/authority.pem',
+  ]);
+  const loot = {
+    'the key of MAAS': maasKey,
+    'the key of the authority': authority.trim(),
+    'a token of an admin': 'swt_',
+    'the settings of the worker': 'SITEWRIGHT_STORE_URL=',
+  };
+  for (const [what, text] of Object.entries(loot)) {
+    if (text === '' || output.includes(text)) throw new Error(`a task on master has ${what}: ${output}`);
+    say(`a task on \`master\` cannot get ${what}`);
+  }
+  token = admin;
 }
 const interrupted = new Promise<never>((_, fail) => {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => fail(new Error(`ended by ${signal}`)));
@@ -215,6 +289,8 @@ try {
   process.exitCode = 1;
 } finally {
   if (process.env.KEEP === undefined)
-    await compose(['down', '--volumes', '--timeout', '5']).catch((error: unknown) => console.error(error));
+    await compose(['--profile', 'master', 'down', '--volumes', '--timeout', '5']).catch((error: unknown) =>
+      console.error(error),
+    );
   await rm(folder, { recursive: true, force: true });
 }

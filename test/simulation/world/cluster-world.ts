@@ -21,7 +21,7 @@ import { goalOf } from './goal.ts';
 import { processOf } from './machine.ts';
 import { mixOf } from './mix.ts';
 import { hasSucceeded, SimulatedNode } from './node-agent.ts';
-import { ENDS_WITHIN_MS, notEnded, Script, stateOf, stillOpen } from './script.ts';
+import { beginOf, ENDS_WITHIN_MS, notEnded, Script, stateOf, stillOpen } from './script.ts';
 import { takeOverSystemCalls } from './system-calls.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -78,7 +78,7 @@ export async function simulateCluster(
   without: readonly string[] = [],
 ): Promise<Verdict> {
   const random = new Random(`cluster ${seed}`);
-  return inVirtualTime(random, Date.parse('2026-02-05T08:00:00Z') + seed * 1000, async (time) => {
+  return inVirtualTime(random, beginOf('2026-02-05T08:00:00Z', seed), async (time) => {
     const giveBack = takeOverSystemCalls(() => processOf(time.hosts.getStore()));
     try {
       return await live(seed, random, time, code, without);

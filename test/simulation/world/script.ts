@@ -161,6 +161,9 @@ export const stillOpen = (temporal: SimulatedTemporal): Execution[] =>
       status === 'RUNNING' && (parent === undefined || temporal.find(parent.workflowId, parent.runId).resetTo === null),
   );
 
+/** Its virtual time, which stays below the year 10,000 for every seed. */
+export const beginOf = (day: string, seed: number): number => Date.parse(day) + (seed % 200_000_000_000) * 1000;
+
 /** With no faults left, every run ends within this time. */
 export const ENDS_WITHIN_MS = 48 * 3_600_000;
 

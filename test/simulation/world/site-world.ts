@@ -18,7 +18,7 @@ import { openCopiedStore } from './copied-store.ts';
 import { garbageFrom } from './garbage.ts';
 import { goalOf } from './goal.ts';
 import { mixOf } from './mix.ts';
-import { ENDS_WITHIN_MS, notEnded, Script, stateOf, stillOpen } from './script.ts';
+import { beginOf, ENDS_WITHIN_MS, notEnded, Script, stateOf, stillOpen } from './script.ts';
 import { revisionOf, type SiteSeed, siteSeed } from './site-seed.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -85,7 +85,7 @@ export async function simulateSite(
 ): Promise<Verdict> {
   const random = new Random(`site ${seed}`);
   const wanted = siteSeed(random.fork('site'));
-  return inVirtualTime(random, Date.parse('2026-01-05T08:00:00Z') + seed * 1000, (time) =>
+  return inVirtualTime(random, beginOf('2026-01-05T08:00:00Z', seed), (time) =>
     live(seed, random, wanted, time, code, without),
   );
 }
