@@ -102,7 +102,11 @@ async function bundlePage(): Promise<void> {
   const { build } = await esbuild();
   const assets = at('src/ui/assets');
   await build({
-    entryPoints: { page: join(assets, 'main.tsx'), editor: at('src/ui/editor/main.ts') },
+    entryPoints: {
+      page: join(assets, 'main.tsx'),
+      editor: at('src/ui/editor/main.ts'),
+      live: join(assets, 'live-worker.ts'),
+    },
     outdir: at('dist/page'),
     jsx: 'automatic',
     jsxImportSource: 'preact',

@@ -3,7 +3,16 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';
 import { type Environment, environment } from '../api/fuel-graphs-rig.ts';
-import { closePages, describePage, launch, type OpenPage, openPage, type PageOptions, screenshot } from './browser.ts';
+import {
+  closePages,
+  describePage,
+  hold,
+  launch,
+  type OpenPage,
+  openPage,
+  type PageOptions,
+  screenshot,
+} from './browser.ts';
 import { storeGraphRun } from './stored-runs.ts';
 
 describePage("finding one's way", () => {
@@ -11,12 +20,21 @@ describePage("finding one's way", () => {
   let rig: ApiRig;
   let env: Environment;
   let origin: string;
+  /** Endless answers that are open. */
+  let streams = 0;
   const opened: OpenPage[] = [];
 
   beforeAll(async () => {
     [browser, rig] = await Promise.all([launch(), apiAlone()]);
     await rig.api.listen({ port: 0, host: '127.0.0.1' });
     origin = `http://127.0.0.1:${(rig.api.server.address() as AddressInfo).port}`;
+    rig.api.server.on('request', ({ url = '' }, answer) => {
+      if (!url.includes('/events')) return;
+      streams += 1;
+      answer.once('close', () => {
+        streams -= 1;
+      });
+    });
     env = await environment(rig.store, 'prod');
     const tasks = [
       { id: 'packages', type: 'shell' },
@@ -64,6 +82,26 @@ describePage("finding one's way", () => {
     return one.page;
   };
 
+  it('twelve tabs of open runs share one stream, and each loads and asks', async () => {
+    const first = await at('/runs/live');
+    const tabs = [first];
+    for (let n = 1; n < 12; n++) tabs.push(await first.context().newPage());
+    await Promise.all(tabs.map((tab, n) => n > 0 && tab.goto(`${origin}/runs/${['live', 'hold', 'pause'][n % 3]}`)));
+    for (const tab of tabs) await tab.getByRole('heading', { level: 1 }).waitFor();
+    // It is asked by a tab, and the answer is not behind a stream.
+    for (const tab of tabs) expect(await tab.evaluate("fetch('/api/v1/version').then(({ ok }) => ok)")).toBe(true);
+    await expect.poll(() => streams).toBe(1);
+    const show = (tab: Page, isShown: boolean) =>
+      tab.evaluate(`Object.defineProperty(document, 'hidden', { value: ${!isShown}, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'))`);
+    await Promise.all(tabs.map((tab) => show(tab, false)));
+    await expect.poll(() => streams).toBe(0);
+    await show(first, true);
+    await expect.poll(() => streams).toBe(1);
+    await Promise.all(tabs.map((tab) => tab.close()));
+    await expect.poll(() => streams).toBe(0);
+  });
+
   it('home shows in one view what runs, what failed, what waits for whom, and what drifted', async () => {
     // What MAAS would answer.
     const page = await at('/sites');
@@ -105,6 +143,18 @@ describePage("finding one's way", () => {
       .waitFor();
     await page.getByRole('link', { name: 'Home', exact: true }).waitFor();
     await screenshot(page, 'page-home');
+  });
+
+  it('a request that is not answered for seconds is named', async () => {
+    const page = await at('/sites');
+    await page.getByRole('link', { name: 'dc1' }).waitFor();
+    const come = await hold(page, /\/api\/v1\/packages/);
+    await page.clock.install();
+    await page.getByRole('link', { name: 'Packages' }).click();
+    await page.clock.runFor(6_000);
+    await page.getByRole('status').filter({ hasText: '/packages' }).waitFor();
+    await come();
+    await page.getByRole('status').filter({ hasText: '/packages' }).waitFor({ state: 'detached' });
   });
 
   it('columns are sorted by mouse and keyboard, and say so', async () => {

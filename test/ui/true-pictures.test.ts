@@ -62,12 +62,15 @@ describePage('pictures of runs', () => {
     const { body } = await rig.ask('GET', `/api/v1/runs/${run}/events`);
     const frame = JSON.parse(/^event: all\ndata: (.*)$/m.exec(String(body))![1]!);
     let turn = 0;
-    await page.route(`**/runs/${run}/events`, (route: Route) => {
+    // Requests of a shared worker cannot be answered here; without one the page asks itself.
+    await page.addInitScript('delete globalThis.SharedWorker');
+    await page.route('**/api/v1/events*', (route: Route) => {
       const told = structuredClone(frame);
       change(told, ++turn);
+      const data = { run, of: { event: 'all', data: told } };
       return route.fulfill({
         contentType: 'text/event-stream',
-        body: `event: all\nid: 1\ndata: ${JSON.stringify(told)}\n\n`,
+        body: `event: run\ndata: ${JSON.stringify(data)}\n\n`,
       });
     });
     return () => turn;

@@ -18,6 +18,7 @@ const TYPES = {
   'page.css': 'text/css; charset=utf-8',
   'page.js': 'text/javascript; charset=utf-8',
   'editor.js': 'text/javascript; charset=utf-8',
+  'live.js': 'text/javascript; charset=utf-8',
 } as const;
 
 export type Assets = Readonly<Record<keyof typeof TYPES, Asset>>;
@@ -38,6 +39,7 @@ function loadAssets(): Assets {
     'page.css': file('page.css'),
     'page.js': file('page.js'),
     'editor.js': file('editor.js'),
+    'live.js': file('live.js'),
   };
 }
 

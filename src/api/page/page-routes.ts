@@ -40,7 +40,7 @@ export async function pageRoutes(app: FastifyInstance): Promise<void> {
 
   app.get('/assets/*', { schema }, (request, reply) => {
     const path = (request.params as { '*': string })['*'];
-    if (isAsset(path)) return sendAsset(request, reply, pageAssets()[path]);
+    if (isAsset(path)) return sendAsset(request, underPolicy(reply), pageAssets()[path]);
     const missing = {
       code: 'not-found',
       message: 'the web page has no such file',

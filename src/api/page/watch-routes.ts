@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { runTaskPageSchema, watchRoutes } from '../../core/contracts/run-tasks.ts';
 import type { TaskStatus } from '../../core/words.ts';
 import { type GraphMap, mapDot } from '../../graph/index.ts';
@@ -24,21 +24,20 @@ export const serveWatches: RouteGroup = async (app, { operations }) => {
     await pictures.close();
   });
 
+  const watched = (run: string) => ({ key: `run/${run}`, look: () => lookAtRun(operations, run) });
+
   serve(app, watchRoutes, {
-    async 'GET /runs/:run/events'(request, reply) {
-      const { run } = request.params;
+    async 'GET /runs/:run/events'({ params: { run } }, reply) {
       await runs.get(run);
-      return stream(
-        request,
-        reply,
-        watches.open(`run/${run}`, () => lookAtRun(operations, run)),
-      );
+      return stream(reply, watches.open(watched(run)));
     },
-    'GET /events': (request, reply) =>
+    'GET /events': ({ query: { run = [] } }, reply) =>
       stream(
-        request,
         reply,
-        watches.open('lists', () => lookAtLists(operations)),
+        watches.open(
+          { key: 'lists', look: () => lookAtLists(operations) },
+          ...[...new Set([run].flat())].map((one) => ({ ...watched(one), run: one })),
+        ),
       ),
     'GET /runs/:run/counts': async ({ params: { run } }) => ({
       graphs: await runTasks.counts(run),
@@ -113,8 +112,8 @@ const picture = (reply: FastifyReply, svg: Uint8Array): FastifyReply =>
     .type(/^text\/plain\b/.test(reply.request.headers.accept ?? '') ? 'text/plain; charset=utf-8' : 'image/svg+xml')
     .send(svg);
 
-function stream(request: Pick<FastifyRequest, 'raw'>, reply: FastifyReply, events: Readable): FastifyReply {
-  request.raw.socket.once('close', () => events.destroy());
+function stream(reply: FastifyReply, events: Readable): FastifyReply {
+  reply.raw.once('close', () => events.destroy());
   // Some proxies keep answers until they are whole.
   return reply
     .header('cache-control', 'no-store')

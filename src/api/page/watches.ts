@@ -15,6 +15,15 @@ interface WatchOptions {
   readonly defect?: (error: unknown) => void;
 }
 
+/** Something that changes, as a stream tells of it. */
+export interface Watched {
+  /** The same for all who watch it. */
+  readonly key: string;
+  readonly look: () => Promise<Seen>;
+  /** Of a run beside the lists: its events come as `run`, with this id. */
+  readonly run?: string;
+}
+
 /** Between two looks at the same thing. */
 const INTERVAL_MS = 1_000;
 /** After a failure: an unreachable service should not be asked every second. */
@@ -36,14 +45,21 @@ export class Watches {
     this.#options = { intervalMs: INTERVAL_MS, defect: () => undefined, ...options };
   }
 
-  /** A stream of events about the thing called `key`; destroy it to stop watching. */
-  open(key: string, look: () => Promise<Seen>): Readable {
+  /** A stream of events about these things, which ends with the first of them; destroy it to stop watching. */
+  open(...[main, ...others]: readonly [Watched, ...Watched[]]): Readable {
+    const stream = new PassThrough({ highWaterMark: MAX_BEHIND });
+    this.#watch(main).join({ stream, run: null });
+    for (const other of others) this.#watch(other).join({ stream, run: other.run ?? null });
+    return stream;
+  }
+
+  #watch({ key, look }: Watched): Watch {
     let watch = this.#watches.get(key);
     if (watch === undefined) {
       watch = new Watch(look, this.#options, () => this.#watches.delete(key));
       this.#watches.set(key, watch);
     }
-    return watch.join();
+    return watch;
   }
 
   /** Ends all streams. */
@@ -52,11 +68,17 @@ export class Watches {
   }
 }
 
+interface Reader {
+  readonly stream: PassThrough;
+  /** The stream tells of other things, too: its end is not the stream's. */
+  readonly run: string | null;
+}
+
 class Watch {
   readonly #look: () => Promise<Seen>;
   readonly #options: Required<WatchOptions>;
   readonly #gone: () => void;
-  readonly #readers = new Set<PassThrough>();
+  readonly #readers = new Set<Reader>();
   readonly #sent: Sent = new Map();
   #timer: NodeJS.Timeout | undefined;
   #silent = 0;
@@ -70,22 +92,20 @@ class Watch {
     this.#timer = setTimeout(() => void this.#turn(), 0);
   }
 
-  join(): Readable {
-    const reader = new PassThrough({ highWaterMark: MAX_BEHIND });
+  join(reader: Reader): void {
     this.#readers.add(reader);
-    reader.once('close', () => {
+    reader.stream.once('close', () => {
       this.#readers.delete(reader);
       if (this.#readers.size === 0) this.end();
     });
-    if (this.#seen) reader.write(event('all', everything(this.#sent)));
-    return reader;
+    if (this.#seen) tell(reader, 'all', JSON.stringify(everything(this.#sent)));
   }
 
   end(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#gone();
-    for (const reader of this.#readers) reader.end();
+    for (const { stream, run } of this.#readers) if (run === null) stream.end();
   }
 
   async #turn(): Promise<void> {
@@ -94,16 +114,16 @@ class Watch {
     try {
       const seen = await this.#look();
       const changes = changesSince(this.#sent, seen.frame);
-      if (!this.#seen) this.#send(event('all', everything(this.#sent)));
+      if (!this.#seen) this.#send('all', everything(this.#sent));
       // After a problem readers must learn that it is over, although nothing has changed.
-      else if (this.#failed || Object.keys(changes).length > 0) this.#send(event('changes', changes));
-      else if (++this.#silent >= SILENT_LOOKS) this.#send(': still here\n\n');
+      else if (this.#failed || Object.keys(changes).length > 0) this.#send('changes', changes);
+      else if (++this.#silent >= SILENT_LOOKS) this.#send('', {});
       this.#seen = true;
       this.#failed = false;
       ended = seen.ended;
-      if (ended) this.#send(event('end', {}));
+      if (ended) this.#send('end', {});
     } catch (error) {
-      this.#send(event('problem', this.#problemOf(error)));
+      this.#send('problem', this.#problemOf(error));
       this.#failed = true;
       wait = AWAY_MS;
     }
@@ -120,13 +140,17 @@ class Watch {
     return { code, message: 'internal error; see the log of the API' };
   }
 
-  #send(text: string): void {
+  /** @param event empty: a sign of life */
+  #send(event: string, data: object): void {
     this.#silent = 0;
-    for (const reader of this.#readers) {
-      if (reader.writableLength > MAX_BEHIND) reader.destroy();
-      else reader.write(text);
-    }
+    const json = JSON.stringify(data);
+    for (const reader of this.#readers) tell(reader, event, json);
   }
 }
 
-const event = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+function tell({ stream, run }: Reader, event: string, json: string): void {
+  if (stream.writableLength > MAX_BEHIND) stream.destroy();
+  else if (event === '') stream.write(': still here\n\n');
+  else if (run === null) stream.write(`event: ${event}\ndata: ${json}\n\n`);
+  else stream.write(`event: run\ndata: {"run":${JSON.stringify(run)},"of":{"event":"${event}","data":${json}}}\n\n`);
+}

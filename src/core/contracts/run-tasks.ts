@@ -127,6 +127,14 @@ const watchEvents = <const Frame extends z.ZodObject>(frame: Frame) =>
     z.strictObject({ event: z.literal('end'), data: z.strictObject({}) }),
   ]);
 
+/** What a page asks for that shows several runs, in one or in many tabs. */
+const listsQuery = z.strictObject({
+  run: z
+    .union([runParams.shape.run, z.array(runParams.shape.run).max(50)])
+    .optional()
+    .describe('A run to watch, too; may be repeated. Its events come as `run`: `{run, of: {event, data}}`.'),
+});
+
 /** Counts of one node, or of one task, in one graph of a run. */
 const countedSchema = z.strictObject({ transaction: z.int(), name: z.string(), counts: someTaskCounts });
 
@@ -178,9 +186,16 @@ export const watchRoutes = tagged('runs', {
   'GET /events': {
     id: 'watchLists',
     access: 'viewer',
-    summary: 'Watch the lists of runs, sites and clusters: an event for each change',
+    summary: 'Watch the lists of runs, sites and clusters, and the given runs: an event for each change',
+    query: listsQuery,
     answers: events,
-    events: watchEvents(listsFrameSchema),
+    events: z.union([
+      watchEvents(listsFrameSchema),
+      z.strictObject({
+        event: z.literal('run'),
+        data: z.strictObject({ run: z.string(), of: watchEvents(runFrameSchema) }),
+      }),
+    ]),
     tag: 'service',
   },
   'GET /runs/:run/counts': {

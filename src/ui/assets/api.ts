@@ -5,6 +5,7 @@ import { signal } from '@preact/signals';
 import type { Api } from '../../core/contracts/api.ts';
 import type { ProblemBody } from '../../core/contracts/problem.ts';
 import type { AnswerOf, AskOf, EventOf } from '../../core/contracts/route.ts';
+import { eventsOf } from './event-stream.ts';
 
 /** A route of the API, such as `GET /runs/:run`. */
 export type Route = keyof Api & string;
@@ -52,12 +53,34 @@ export const operator = {
   },
 };
 
-let noteAnswer = (_isThere: boolean): void => undefined;
+/** Since when the API does not answer; null while it does. Every answer counts: of lists, of events, of actions. */
+export const awaySince = signal<Date | null>(null);
 
-/** Learns of every request whether the API answered it. */
-export const answersOfApi = (listener: typeof noteAnswer) => {
-  noteAnswer = listener;
-};
+export function noteAnswer(isThere: boolean): void {
+  if (isThere) awaySince.value = null;
+  else awaySince.value ??= new Date();
+}
+
+/** A request that has not been answered for a while: its path, and since when. */
+export const slowRequest = signal<{ readonly path: string; readonly at: Date } | null>(null);
+const SLOW_AFTER_MS = 5_000;
+const slow = new Set<NonNullable<typeof slowRequest.value>>();
+
+/** Shows the oldest request that is slow. @returns what to call when it has ended */
+function watchSlow(address: string): () => void {
+  const one = { path: address.replace(/^\/api\/v1|\?.*$/g, ''), at: new Date() };
+  const show = (): void => {
+    slowRequest.value = [...slow][0] ?? null;
+  };
+  const timer = setTimeout(() => {
+    slow.add(one);
+    show();
+  }, SLOW_AFTER_MS);
+  return () => {
+    clearTimeout(timer);
+    if (slow.delete(one)) show();
+  };
+}
 
 /** A refused sign-in; `ended`: there was one, and it is no longer valid. */
 export type SignInAsked = CustomEvent<Problem & { readonly ended: boolean }>;
@@ -92,6 +115,7 @@ export async function request(
   const init = { method, signal: signal ?? null, headers: headers(accept), ...bodyOf(body) };
   if (body !== undefined) init.headers.set('content-type', typeOf(body));
   let answer: Response;
+  const ended = watchSlow(address);
   try {
     answer = await fetch(address, init);
   } catch (error) {
@@ -102,6 +126,8 @@ export async function request(
       detail: `The API does not answer.${method === 'GET' ? '' : ' It may have been executed: check before you repeat it.'}`,
       hint: 'Is it running? This page continues as soon as it is back.',
     });
+  } finally {
+    ended();
   }
   noteAnswer(true);
   if (answer.ok) return answer;
@@ -110,11 +136,13 @@ export async function request(
     .catch(() => ({ code: 'unexpected', detail: `The API answered ${answer.status}.` }));
   if (answer.status === 401) {
     // The cookie is no longer valid.
-    const ended = answer.headers.get('www-authenticate')?.includes('invalid_token') === true;
-    dispatchEvent(new CustomEvent('sitewright:login', { detail: { ...problem, ended } }));
+    askSignIn(problem, answer.headers.get('www-authenticate')?.includes('invalid_token') === true);
   }
   throw new ApiProblem({ status: answer.status, ...problem });
 }
+
+export const askSignIn = (problem: Problem, ended: boolean): boolean =>
+  dispatchEvent(new CustomEvent('sitewright:login', { detail: { ...problem, ended } }));
 
 const JSON_TYPE = 'application/json';
 
@@ -173,28 +201,12 @@ export function query(fields: Fields): string {
   return all.length === 0 ? '' : `?${new URLSearchParams(all)}`;
 }
 
-/** Reads server-sent events until the stream ends or `signal` does. Not by EventSource, which does not report refusals. @throws ApiProblem */
+/** Reads server-sent events until the stream ends or `signal` does. @throws ApiProblem */
 export async function readEvents<R extends Route>(
   address: Address<R>,
   on: (event: StreamEvent<R>) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const answer = await request(address, { accept: 'text/event-stream', signal });
-  if (answer.body === null) return;
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const blocks = (rest + value).split('\n\n');
-    rest = blocks.pop() ?? '';
-    for (const block of blocks) {
-      const event = /^event: (.*)$/m.exec(block)?.[1];
-      const data = /^data: (.*)$/m.exec(block)?.[1];
-      const id = /^id: (.*)$/m.exec(block)?.[1];
-      if (event === undefined || data === undefined) continue;
-      const read: object = { event, data: JSON.parse(data), id: Number(id) };
-      on(read as StreamEvent<R>);
-    }
-  }
+  for await (const event of eventsOf(await request(address, { accept: 'text/event-stream', signal })))
+    on(event as unknown as StreamEvent<R>);
 }

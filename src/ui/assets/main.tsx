@@ -4,7 +4,7 @@ import './page.css';
 import './parts.css';
 import './views.css';
 import type { SignInFailure } from '../../core/words.ts';
-import { at, get, operator, type Problem as Refusal, type SignInAsked, send } from './api.ts';
+import { at, awaySince, get, operator, type Problem as Refusal, type SignInAsked, send, slowRequest } from './api.ts';
 import { isText, submitted } from './ask.tsx';
 import { actorName, hasToken, learnWhoWeAre, me } from './identity.ts';
 import { Palette } from './palette.tsx';
@@ -12,7 +12,7 @@ import { notice, Problem, Title, type View } from './parts.tsx';
 import { isOnThisMachine, signInByLink } from './printed-link.ts';
 import { followLinks, place } from './router.ts';
 import { obeyShortcuts, paletteOpen } from './shortcuts.ts';
-import { awaySince, problemOf, silentSince, staleSince, watchLists } from './store.ts';
+import { problemOf, silentSince, staleSince, watchLists } from './store.ts';
 import { ThemeSwitch } from './theme.tsx';
 import { AuditView } from './views/audit.tsx';
 import { ClusterView } from './views/cluster.tsx';
@@ -206,6 +206,13 @@ function Stale() {
       <p class="banner" role="status">
         The API has not answered since {awaySince.value.toLocaleTimeString()}. The page shows the state of that time and
         updates once the API is back.
+      </p>
+    );
+  if (slowRequest.value !== null)
+    return (
+      <p class="banner" role="status">
+        The API has had a request since {slowRequest.value.at.toLocaleTimeString()} and has not answered yet:{' '}
+        <code>{slowRequest.value.path}</code>. Nothing needs to be done; it may be busy.
       </p>
     );
   if (silentSince.value === null) return null;

@@ -5,14 +5,16 @@ import {
   type Address,
   type Answer,
   ApiProblem,
-  answersOfApi,
-  at,
+  askSignIn,
+  awaySince,
   get,
+  noteAnswer,
   type Problem,
   type Route,
   readEvents,
   type StreamEvent,
 } from './api.ts';
+import { Live, type News, SAY_AGAIN_MS, type Wanted } from './live.ts';
 
 /** Poll interval where no event announces changes. */
 const POLL_MS = 5_000;
@@ -22,13 +24,6 @@ const RETRY_MS = 1_000;
 
 /** Increases with every change of runs, sites or clusters: views of them read it and reload. */
 export const listsChanged = signal(0);
-
-/** Since when the API does not answer; null while it does. Every answer counts: of lists, of events, of actions. */
-export const awaySince = signal<Date | null>(null);
-answersOfApi((isThere) => {
-  if (isThere) awaySince.value = null;
-  else awaySince.value ??= new Date();
-});
 
 /** Since when the services behind the API (Temporal, its store) have given no news, with the problem. */
 export const silentSince = signal<{ readonly at: Date; readonly problem: Problem } | null>(null);
@@ -184,24 +179,18 @@ interface Watched {
 export function useRun(run: string): Watched {
   const state = useMemo(() => signal<Watched>({ tables: null, ended: false, problem: undefined }), [run]);
   useEffect(() => {
-    const stop = follow({
-      addressOf: () => at('GET /runs/:run/events', { params: { run } }),
-      on: (one) => {
-        const { tables } = state.value;
-        if (one.event === 'all' || one.event === 'changes') silentSince.value = null;
-        if (one.event === 'all') state.value = { ...state.value, tables: one.data, problem: undefined };
-        if (one.event === 'changes' && tables !== null)
-          state.value = { ...state.value, tables: merged(tables, one.data), problem: undefined };
-        if (one.event === 'problem') {
-          const problem = { ...one.data, detail: one.data.message };
-          state.value = { ...state.value, problem };
-          if (tables !== null) silentSince.value ??= { at: new Date(), problem };
-        }
-        if (one.event === 'end') state.value = { ...state.value, ended: true };
-      },
-      refused: (problem) => {
+    const stop = hearOf(run, (one) => {
+      const { tables } = state.value;
+      if (one.event === 'all' || one.event === 'changes') silentSince.value = null;
+      if (one.event === 'all') state.value = { ...state.value, tables: one.data, problem: undefined };
+      if (one.event === 'changes' && tables !== null)
+        state.value = { ...state.value, tables: merged(tables, one.data), problem: undefined };
+      if (one.event === 'problem') {
+        const problem = { ...one.data, detail: one.data.message };
         state.value = { ...state.value, problem };
-      },
+        if (tables !== null) silentSince.value ??= { at: new Date(), problem };
+      }
+      if (one.event === 'end') state.value = { ...state.value, ended: true };
     });
     return () => {
       stop();
@@ -211,7 +200,8 @@ export function useRun(run: string): Watched {
   return state.value;
 }
 
-type Changes = Extract<StreamEvent<'GET /runs/:run/events'>, { readonly event: 'changes' }>['data'];
+type RunEvent = Extract<StreamEvent<'GET /events'>, { readonly event: 'run' }>['data']['of'];
+type Changes = Extract<RunEvent, { readonly event: 'changes' }>['data'];
 
 function merged(tables: RunFrame, changes: Changes): RunFrame {
   const all: Record<string, object | undefined> = { ...tables };
@@ -231,55 +221,102 @@ interface Following<R extends Route> {
   readonly addressOf: () => Address<R>;
   readonly on: (event: StreamEvent<R>) => void;
   /** There is nothing to follow, or this user may not. */
-  readonly refused?: (problem: Problem) => void;
-  /** A stream that ends is over. */
-  readonly once?: boolean;
+  readonly refused: (problem: Problem) => void;
+  /** Once read to its end it is read on, until its last event. */
+  readonly live: boolean;
 }
 
-/** Reads events until they end or it is stopped; after a break it reconnects, at first immediately. */
-export function follow<R extends Route>({ addressOf, on, refused, once = false }: Following<R>): () => void {
+/** Reads events as far as there are any; of what is live again and again, so that no connection is held. */
+export function follow<R extends Route>({ addressOf, on, refused, live }: Following<R>): () => void {
   const stop = new AbortController();
-  let wait = 500;
+  let failures = 0;
   let over = false;
   const turn = async (): Promise<void> => {
-    while (!stop.signal.aborted && !over) {
+    while (!stop.signal.aborted) {
       try {
         await readEvents(
           addressOf(),
           (one) => {
-            wait = 500;
-            if (isLast(one)) over = true;
+            over ||= 'event' in one && one.event === 'ended';
             on(one);
           },
           stop.signal,
         );
-        over ||= once;
+        if (over || !live) return;
+        failures = 0;
       } catch (error) {
         if (stop.signal.aborted) return;
         const problem = problemOf(error);
-        if (problem.status === 404 || problem.status === 401) return refused?.(problem);
+        if (problem.status === 404 || problem.status === 401) return refused(problem);
+        failures++;
       }
-      if (over || stop.signal.aborted) return;
+      const wait = document.hidden ? SLOW_MS : Math.min(RETRY_MS * 2 ** failures, SLOW_MS);
       await new Promise((resolve) => setTimeout(resolve, wait));
-      wait = Math.min(wait * 2, 10_000);
     }
   };
   void turn();
   return () => stop.abort();
 }
 
-const isLast = (one: object): boolean => 'event' in one && (one.event === 'end' || one.event === 'ended');
+/** Runs that this tab shows, and who hears of them. */
+const shownRuns = new Map<string, Set<(event: RunEvent) => void>>();
+/** To the stream of all tabs. */
+let port: MessagePort | undefined;
 
-/** Refreshes all lists when something changed: on events, and on a timer where no events arrive. */
+/** Says what this tab wants to hear of: nothing while nobody sees it. */
+const sayWanted = (): void => {
+  const wanted: Wanted = { runs: document.hidden ? null : [...shownRuns.keys()] };
+  port?.postMessage(wanted);
+};
+
+function hearOf(run: string, on: (event: RunEvent) => void): () => void {
+  const listeners = shownRuns.get(run) ?? new Set();
+  shownRuns.set(run, listeners.add(on));
+  sayWanted();
+  return () => {
+    listeners.delete(on);
+    if (listeners.size === 0) shownRuns.delete(run);
+    sayWanted();
+  };
+}
+
+let isFirst = true;
+
+function hear({ data: news }: MessageEvent<News>): void {
+  if (news.kind === 'answer') noteAnswer(news.isThere);
+  if (news.kind === 'refused') askSignIn(news.problem, news.ended);
+  if (news.kind !== 'event') return;
+  const { event } = news;
+  if (event.event === 'run') for (const on of shownRuns.get(event.data.run) ?? []) on(event.data.of);
+  if (event.event === 'changes' || (event.event === 'all' && !isFirst)) listsChanged.value++;
+  if (event.event === 'all') isFirst = false;
+}
+
+/** Where the browser has none of its own, or cannot start it, the stream is this tab's. */
+function joinHere(): void {
+  const channel = new MessageChannel();
+  new Live().join(channel.port1);
+  joinBy(channel.port2);
+}
+
+function joinBy(to: MessagePort): void {
+  port = to;
+  port.onmessage = hear;
+  sayWanted();
+}
+
+/** Hears of what changes, from the one stream of all tabs, and on a timer where no events arrive: lists are asked for again. */
 export function watchLists(): void {
-  let first = true;
-  follow({
-    addressOf: () => at('GET /events'),
-    on: ({ event }) => {
-      if (event === 'changes' || (event === 'all' && !first)) listsChanged.value++;
-      if (event === 'all') first = false;
-    },
-  });
+  if (typeof SharedWorker === 'undefined') joinHere();
+  else {
+    const worker = new SharedWorker('/assets/live.js', { name: 'sitewright', type: 'module' });
+    worker.onerror = joinHere;
+    joinBy(worker.port);
+  }
+  setInterval(sayWanted, SAY_AGAIN_MS);
+  document.addEventListener('visibilitychange', sayWanted);
+  addEventListener('pageshow', sayWanted);
+  addEventListener('pagehide', () => port?.postMessage({ runs: null } satisfies Wanted));
   setInterval(() => {
     if (staleSince.value !== null && !document.hidden) listsChanged.value++;
   }, POLL_MS);

@@ -62,10 +62,10 @@ async function next(stream: Readable): Promise<{ event: string; data: unknown } 
 it('many watchers share one poll; a later one gets everything, and the end ends all', async () => {
   const { look, answer, count } = looks();
   const watches = new Watches({ intervalMs: 1 });
-  const first = watches.open('run', look);
+  const first = watches.open({ key: 'run', look });
   await answer(seen({ nodes: { a: 'waiting' }, none: {} }));
   expect(await next(first)).toEqual({ event: 'all', data: { nodes: { a: 'waiting' }, none: {} } });
-  const second = watches.open('run', () => Promise.reject(new Error('never asked')));
+  const second = watches.open({ key: 'run', look: () => Promise.reject(new Error('never asked')) });
   expect(await next(second)).toEqual({ event: 'all', data: { nodes: { a: 'waiting' }, none: {} } });
   await answer(seen({ nodes: { a: 'running' }, none: {} }));
   for (const one of [first, second])
@@ -79,11 +79,26 @@ it('many watchers share one poll; a later one gets everything, and the end ends 
   expect(count()).toBe(3);
 });
 
+it('one stream tells of lists and of runs, and does not end with a run', async () => {
+  const [lists, run] = [looks(), looks()];
+  const watches = new Watches({ intervalMs: 1 });
+  const stream = watches.open({ key: 'lists', look: lists.look }, { key: 'run/7', look: run.look, run: '7' });
+  await lists.answer(seen({ runs: {} }));
+  expect(await next(stream)).toEqual({ event: 'all', data: { runs: {} } });
+  await run.answer(seen({ nodes: {} }, true));
+  const told = (of: object) => ({ event: 'run', data: { run: '7', of } });
+  expect(await next(stream)).toEqual(told({ event: 'all', data: { nodes: {} } }));
+  expect(await next(stream)).toEqual(told({ event: 'end', data: {} }));
+  await lists.answer(seen({ runs: { '7': 'ended' } }));
+  expect(await next(stream)).toEqual({ event: 'changes', data: { runs: { '7': 'ended' } } });
+  watches.close();
+});
+
 it('a failure is sent without internals, which go to the log, and the streams continue', async () => {
   const { look, answer } = looks();
   const logged: unknown[] = [];
   const watches = new Watches({ intervalMs: 1, defect: (error) => logged.push(error) });
-  const stream = watches.open('run', look);
+  const stream = watches.open({ key: 'run', look });
   const defect = new Error('password=hunter2');
   await answer(defect);
   const sent = await next(stream);
@@ -97,13 +112,13 @@ it('a failure is sent without internals, which go to the log, and the streams co
 it('polling stops once the last reader has left', async () => {
   const { look, answer, count } = looks();
   const watches = new Watches({ intervalMs: 1 });
-  const stream = watches.open('run', look);
+  const stream = watches.open({ key: 'run', look });
   await answer(seen({ a: {} }));
   await next(stream);
   stream.destroy();
   await new Promise((resolve) => stream.once('close', resolve));
   const before = count();
-  const again = watches.open('run', look);
+  const again = watches.open({ key: 'run', look });
   await answer(seen({ a: {} }));
   if (before > 1) await answer(seen({ a: {} }));
   expect(await next(again)).toMatchObject({ event: 'all' });

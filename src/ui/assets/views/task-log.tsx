@@ -65,7 +65,7 @@ export function TaskLog({ id, of, live, names }: TaskLogProps) {
     let offset: number | undefined;
     const marked = new MarkedOutput();
     return follow({
-      addressOf: () => at(LOG, { params, query: { stream, attempt, follow: live ? 'true' : undefined, offset } }),
+      addressOf: () => at(LOG, { params, query: { stream, attempt, offset } }),
       on: (one) => {
         if (!Number.isNaN(one.id)) offset = one.id;
         if (one.event === 'ended') return setState((before) => ({ ...before, ended: one.data }));
@@ -83,7 +83,7 @@ export function TaskLog({ id, of, live, names }: TaskLogProps) {
         }));
       },
       refused: (problem) => setState((before) => ({ ...before, problem })),
-      once: !live,
+      live,
     });
   }, [id, node, task, stream, attempt, live, round, known, attempt === '' ? tries : 0]);
   useEffect(() => {
