@@ -1,7 +1,7 @@
 import { given } from '../src/core/data/given.ts';
 import type { TaskEnd, TaskRow } from '../src/core/graph-run/index.ts';
 import { percentOf } from '../src/core/graph-run/task-counts.ts';
-import { type HistoryWrite, type Store, sequenceIn } from '../src/store/index.ts';
+import type { HistoryWrite, Store } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
 import type { GraphActivities, RecordTasks } from './graph-contract.ts';
@@ -9,6 +9,8 @@ import { graphOfRun, proveTransaction } from './run-transactions.ts';
 
 /** More than the rows of any batch, so that sequences order rows within a batch and across batches. */
 const ROWS_A_BATCH = 100_000;
+/** Of one claim: with ten numbers a second, more than a hundred days. */
+const BATCHES_A_CLAIM = 100_000_000;
 
 /** Records the history of tasks and updates the progress of graph, run and nodes. Safe to repeat, in any order. */
 export function taskRecordActivities(deps: ActivityDependencies): Pick<GraphActivities, 'record_tasks'> {
@@ -18,7 +20,7 @@ export function taskRecordActivities(deps: ActivityDependencies): Pick<GraphActi
       translated(async () => {
         const { run } = await graphOfRun(store, request);
         const generation = await proveTransaction(deps, run);
-        const sequence = sequenceIn(generation, request.sequence);
+        const sequence = (generation - 1) * BATCHES_A_CLAIM + request.sequence;
         await store.taskHistory.record(request.graph, historyWrites({ ...request, sequence }));
         await updateProgress(store, request);
       }),

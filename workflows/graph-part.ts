@@ -343,6 +343,9 @@ const EVENTS_A_RECORD = 11;
 /** Records may take a fifth of a history. The first few are free, so that a short run shows its rows immediately. */
 const FREE_EVENTS = 220;
 
+/** Of the clock of sequences. */
+const TICK_MS = 100;
+
 /** Writes history rows in batches in the background: one batch at a time, in order. */
 class Records {
   readonly #ledger: Ledger;
@@ -350,14 +353,16 @@ class Records {
   readonly #wake: () => void;
   readonly #everyMs: number;
   readonly #earlier: number;
+  readonly #began = Date.now();
   #sequence: number;
+  #written = 0;
   #last = Date.now();
   #writing: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
 
   /**
    * @param everyMs least time between two batches that are not full
-   * @param earlier number of batches that were written in earlier histories
+   * @param earlier sequence of the last batch that was written in earlier histories
    */
   constructor(ledger: Ledger, of: PartOf, wake: () => void, everyMs: number, earlier = 0) {
     this.#ledger = ledger;
@@ -368,7 +373,7 @@ class Records {
     this.#sequence = earlier;
   }
 
-  /** Number of batches written or being written. */
+  /** Of the last batch. */
   get sequence(): number {
     return this.#sequence;
   }
@@ -398,13 +403,14 @@ class Records {
 
   /** Limits timed records in proportion to other events: a long run must not fill its history with them. */
   #isAffordable(): boolean {
-    const written = this.#sequence - this.#earlier;
-    return written * EVENTS_A_RECORD * 5 < workflowInfo().historyLength + FREE_EVENTS * 5;
+    return this.#written * EVENTS_A_RECORD * 5 < workflowInfo().historyLength + FREE_EVENTS * 5;
   }
 
   #write(): void {
     this.#last = Date.now();
-    this.#sequence += 1;
+    this.#written += 1;
+    // It grows with time, so that what is written after a reset is newer than what was written before.
+    this.#sequence = Math.max(this.#sequence, this.#earlier + Math.floor((Date.now() - this.#began) / TICK_MS)) + 1;
     const record: RecordTasks = { ...this.#of, sequence: this.#sequence, rows: this.#ledger.takeRows() };
     const options = bookkeeping(`record ${counted(record.rows.length, 'task')}`);
     this.#writing = callActivity('record_tasks', record, options)

@@ -18,11 +18,12 @@ export type TaskHistoryRow = Omit<Stored<'taskHistory'>, 'position' | 'sequence'
 export type PlannedRow = TaskOnNode & Partial<Pick<TaskHistoryRow, 'status' | 'message' | 'custom'>>;
 
 /**
- * The state of a task. Writes may be repeated and may arrive late: attempt, then sequence, decide which is newer.
- * - A newer attempt replaces everything; it clears absent fields except `custom`.
+ * The state of a task. Writes may be repeated and may arrive late: the sequence decides which is newer. After a reset an
+ * earlier attempt may be the newer one.
+ * - A newer write of another attempt replaces everything; it clears absent fields except `custom`.
  * - Within an attempt, a newer write replaces the fields it has. An older write only fills in what is unknown, such as
  * the start time.
- * - A write of an older attempt changes nothing.
+ * - An older write of another attempt changes nothing.
  */
 export interface HistoryWrite extends Omit<New<'taskHistory'>, 'transactionId' | 'position' | 'attempts'> {
   readonly attempt: number;
@@ -149,9 +150,9 @@ async function merge(transaction: Transaction<Tables>, rows: readonly HistoryRow
       on
         .columns(['transactionId', 'node', 'task'])
         .doUpdateSet((eb) => {
-          const newAttempt = eb('excluded.attempts', '>', eb.ref('taskHistory.attempts'));
-          const newer = eb.or([newAttempt, eb('excluded.sequence', '>', eb.ref('taskHistory.sequence'))]);
-          const newest = (column: 'status' | 'sequence') =>
+          const newer = eb('excluded.sequence', '>', eb.ref('taskHistory.sequence'));
+          const newAttempt = eb.and([newer, eb('excluded.attempts', '<>', eb.ref('taskHistory.attempts'))]);
+          const newest = (column: 'status' | 'sequence' | 'attempts') =>
             eb
               .case()
               .when(newer)
@@ -170,7 +171,7 @@ async function merge(transaction: Transaction<Tables>, rows: readonly HistoryRow
           return {
             status: newest('status').$castTo<TaskStatus>(),
             sequence: newest('sequence').$castTo<number>(),
-            attempts: eb.ref('excluded.attempts'),
+            attempts: newest('attempts').$castTo<number>(),
             timeStart: joined('timeStart'),
             timeEnd: joined('timeEnd'),
             rootCause: joined('rootCause'),
@@ -184,7 +185,12 @@ async function merge(transaction: Transaction<Tables>, rows: readonly HistoryRow
               .end(),
           };
         })
-        .whereRef('excluded.attempts', '>=', 'taskHistory.attempts'),
+        .where((eb) =>
+          eb.or([
+            eb('excluded.sequence', '>', eb.ref('taskHistory.sequence')),
+            eb('excluded.attempts', '=', eb.ref('taskHistory.attempts')),
+          ]),
+        ),
     )
     .execute();
 }
