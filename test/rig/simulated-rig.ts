@@ -72,6 +72,8 @@ export function simulatedRig(): TemporalRig {
         stop: async () => {
           if (!running.delete(one)) return;
           for (const worker of workers) worker.shutDown();
+          // An activity that stops its own worker as it begins is among those that run only now.
+          await Promise.resolve();
           await Promise.all(workers.flatMap((worker) => [...worker.running].map(({ end }) => end)));
           // Their last words reach the server.
           await time.sleep(5);
