@@ -39,6 +39,8 @@ export interface GraphActivities {
   close_graph(request: CloseGraph): Promise<'records-missing' | undefined>;
   /** Closes the run: the transaction, the cluster's status, the claim. Safe to repeat. */
   close_graph_run(request: CloseGraphRun): Promise<void>;
+  /** The pending activities of the execution that asks which a worker has ever taken, by their ids. */
+  find_tried(request: Readonly<Record<never, never>>): Promise<{ readonly activities: readonly string[] }>;
 }
 
 export interface OpenGraphRun {

@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import { findingsForRun } from '../src/clusters/checks/run-findings.ts';
 import { clusterStatusAfter } from '../src/clusters/cluster-status.ts';
 import { readClusterSources } from '../src/clusters/read-sources.ts';
@@ -35,8 +35,14 @@ const BUSY_SLACK_SECONDS = 15;
 /** Claims a cluster for a run, writes the run's transactions and closes them. Safe to repeat. */
 export function graphRunActivities(
   deps: ActivityDependencies,
-): Pick<GraphActivities, 'open_graph_run' | 'close_graph_run'> {
+): Pick<GraphActivities, 'open_graph_run' | 'close_graph_run' | 'find_tried'> {
   return {
+    find_tried: () =>
+      translated(async () => {
+        const { workflowId, runId } = activityInfo().workflowExecution!;
+        return { activities: await deps.tried(workflowId, runId) };
+      }),
+
     open_graph_run: (request) => translated(async () => ({ ...(await open(deps, request)), ...openedWithin(deps) })),
     close_graph_run: (request) => translated(() => close(deps, request)),
   };

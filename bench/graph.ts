@@ -103,6 +103,7 @@ const activities: GraphActivities = {
     recordedRows += rows.length;
   },
   close_graph: async () => {},
+  find_tried: async () => ({ activities: [] }),
   close_graph_run: async () => {},
 };
 

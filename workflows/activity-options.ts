@@ -21,6 +21,12 @@ export const bookkeeping = (summary: string): ActivityOptions => ({
   summary,
 });
 
+/** A read that is worth a few seconds of waiting, and no more. */
+export const brief = (summary: string, seconds: number): ActivityOptions => ({
+  ...bookkeeping(summary),
+  scheduleToCloseTimeout: seconds * 1000,
+});
+
 /**
  * Work that takes longer than a read of the store: planning (half a minute for a thousand nodes) and requests to a MAAS
  * that may take minutes each. Heartbeats detect a dead worker or a cancellation earlier.

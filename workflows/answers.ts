@@ -255,6 +255,7 @@ const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
   ping: agentFacts,
   cancel_task: nothing,
   drain: recordOf({ unfinished: texts }, {}),
+  find_tried: recordOf({ activities: texts }, {}),
   find_approval: recordOf({ found: flag }, {}),
   plan_notice: recordOf({ receivers: texts, give_up_seconds: number }, {}),
   deliver_notice: recordOf({ delivered: flag, status: nullable(whole), message: nullable(text) }, {}),

@@ -111,6 +111,8 @@ export interface FromPartSignal {
 export interface ToPartSignal {
   readonly by: Sender;
   readonly messages: readonly ToPart[];
+  /** The run is stopped: a part that has not begun waits for no agent any more. */
+  readonly stop?: true;
 }
 
 /** What became of a start: the answer of the update `opened`. */

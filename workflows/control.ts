@@ -21,6 +21,7 @@ export class Control {
   #version = 0;
   /** Work that a cancellation interrupts. */
   readonly #open = new Set<CancellationScope>();
+  readonly #onStop: (() => void)[] = [];
   /** Work that a stop interrupts, too. */
   readonly #reads = new Set<CancellationScope>();
   readonly #onAction: (action: OperatorAction<RunAction>) => void;
@@ -75,7 +76,13 @@ export class Control {
     this.#stopping = true;
     this.#paused = null;
     for (const scope of this.#reads) scope.cancel();
+    for (const work of this.#onStop) work();
     this.#act(action, note);
+  }
+  /** @param work called once: at a stop, or now after one */
+  whenStopped(work: () => void): void {
+    if (this.#stopping) work();
+    else this.#onStop.push(work);
   }
   cancel(): void {
     if (this.#cancelled) return;

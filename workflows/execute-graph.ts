@@ -164,7 +164,8 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
       lost = error;
     }
     this.drive = null;
-    const result: RunResult = control.cancelled ? 'stopped' : (ended?.end?.result ?? 'failed');
+    const isCutShort = control.cancelled || (control.stopping && ended !== null && hasOnlyLosses(ended.report, graph));
+    const result: RunResult = isCutShort ? 'stopped' : (ended?.end?.result ?? 'failed');
     const outcome = result === 'success' && plan.nothing_to_do !== undefined ? 'nothing_to_do' : result;
     graph.state = outcome;
     graph.ended_at = Date.now();
@@ -342,6 +343,10 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
     };
   }
 }
+
+/** A stop does not wait to learn how tasks on silent nodes end: that is no failure of theirs. */
+const hasOnlyLosses = ({ counts, lost = 0 }: PartReport, { offline }: GraphProgress): boolean =>
+  lost > 0 && counts.failed === lost && offline.length === 0;
 
 /** The result of a plan whose conditions and tags exclude every task. */
 const NOTHING_TO_DO: { readonly end: GraphEnd; readonly report: PartReport } = {

@@ -77,6 +77,7 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
       return options.show();
     },
   });
+  control.whenStopped(() => driver.agents.stop());
   graph.statuses = () => [driver.ledger.status()];
   graph.failing = () => driver.ledger.failing;
   graph.trees = () => [treeOfPart(driver.scheduler)];

@@ -21,6 +21,7 @@ import type { Control } from './control.ts';
 import { endOfChild } from './failures.ts';
 import { loadCoordination } from './graph-part.ts';
 import { type Courier, createCourier } from './graph-signals.ts';
+import { stopReachesAgents } from './task-agents.ts';
 
 /** Operator requests for single tasks. */
 export type RetryOrSkip = 'retry_task' | 'skip_task';
@@ -54,6 +55,8 @@ interface Child {
   continued: boolean;
   readonly outgoing: ToPart[];
   courier: Courier | null;
+  /** Has it wait for no agent any more. */
+  hurry: (() => Promise<void>) | null;
   /** Finds out whether it is still there. */
   probe: (() => Promise<void>) | null;
   /** Number of the last message that paused, resumed or stopped the child. */
@@ -116,6 +119,7 @@ export class PartsDriver {
       outgoing: [],
       courier: null,
       probe: null,
+      hurry: null,
       steered: 0,
       requests: [],
     }));
@@ -257,6 +261,9 @@ export class PartsDriver {
     });
     child.run = started.run;
     child.probe = started.probe;
+    child.hurry = () =>
+      started.signal('to_part', { by: { run: workflowInfo().runId, at: Date.now() }, messages: [], stop: true });
+    if (this.#isProbed && stopReachesAgents()) void child.hurry();
     for (const signal of child.early.splice(0)) this.onSignal(signal);
     child.courier = createCourier<ToPartSignal>(
       () => {
@@ -301,6 +308,8 @@ export class PartsDriver {
     if (this.#isProbed) return;
     this.#isProbed = true;
     for (const { ready, probe } of this.#children) if (ready === null) void probe?.();
+    if (!stopReachesAgents()) return;
+    for (const { ready, hurry } of this.#children) if (ready === null) void hurry?.();
   }
 
   #execute(command: CoordinatorCommand): void {

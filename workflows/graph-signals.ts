@@ -30,7 +30,11 @@ const fromPart = objectOf<FromPartSignal>(
   ['graph', 'part', 'run', 'seq', 'messages', 'news'],
 );
 const toPart = objectOf<ToPartSignal>(
-  { by: objectOf<Sender>({ run: lineOf(MAX.name), at: limit }, ['run', 'at']), messages: messages() },
+  {
+    by: objectOf<Sender>({ run: lineOf(MAX.name), at: limit }, ['run', 'at']),
+    messages: messages(),
+    stop: valueThat<true>((value) => value === true, 'must be true'),
+  },
   ['by', 'messages'],
 );
 

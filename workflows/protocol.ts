@@ -86,6 +86,7 @@ export const ACTIVITIES = {
   record_tasks: 'record_tasks',
   close_graph: 'close_graph',
   close_graph_run: 'close_graph_run',
+  find_tried: 'find_tried',
   find_approval: 'find_approval',
   plan_notice: 'plan_notice',
   deliver_notice: 'deliver_notice',

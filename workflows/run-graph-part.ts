@@ -39,6 +39,9 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
   const exchange: Exchange = { ...(input.kept?.exchange ?? newExchange()) };
   const take = (signal: ToPartSignal): void => {
     for (const message of signal.messages) driver!.push({ type: 'received', message, by: signal.by });
+    // A cancelled run stops, too, and cancels its attempts itself.
+    if (control.cancelled) return;
+    if (signal.stop || signal.messages.some(({ stop }) => stop === 'user')) driver!.agents.stop();
   };
   handle<WorkflowContracts['run_graph_part']>({
     signals: {
@@ -144,6 +147,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
       input.kept?.part,
     );
     driver = current;
+    for (const signal of early.splice(0)) take(signal);
     if (input.kept === undefined) {
       const slow = new Alarm(() => {
         asking = true;
@@ -154,7 +158,6 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
       ready = { offline: input.dry_run ? [] : await askNodes(current) };
       slow.stop();
     }
-    for (const signal of early.splice(0)) take(signal);
     await current.drive();
     await courier.drain();
     if (current.continuesAsNew && !control.cancelled) {

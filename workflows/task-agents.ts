@@ -1,10 +1,19 @@
-import { ActivityFailure, CancelledFailure, isCancellation, sleep, TimeoutFailure } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  CancellationScope,
+  CancelledFailure,
+  isCancellation,
+  patched,
+  sleep,
+  TimeoutFailure,
+  Trigger,
+} from '@temporalio/workflow';
 import type { AgentFacts, RunTask } from '../activities/graph-contract.ts';
 import { type ExecutablePart, graphRunName, type TaskEnd } from '../src/core/graph-run/index.ts';
 import { pairOf } from '../src/core/scheduler/index.ts';
 import { type ExecutionKey, executionKey } from '../src/core/task-on-node.ts';
 import { goesToMaster } from '../src/core/task-types/off-agent.ts';
-import { type AgentPatience, controlCall, nodeTask, ofMaster, takeSeconds } from './activity-options.ts';
+import { type AgentPatience, brief, controlCall, nodeTask, ofMaster, takeSeconds } from './activity-options.ts';
 import { callActivity, callActivityThen } from './border.ts';
 import type { Patience, TaskRun } from './contract.ts';
 import { stepError } from './failures.ts';
@@ -12,6 +21,12 @@ import { controlQueue, taskActivityId } from './protocol.ts';
 
 /** Nodes pinged in parallel: enough to be fast, few enough to keep a payload of commands small. */
 const PARALLEL_PINGS = 200;
+
+/** How long an agent may take to answer once an operator has stopped the run. */
+const STOP_SECONDS = 4;
+
+/** Whether a stop ends waits for silent agents: not in runs that were stopped before it did. Asked only once a run is stopped. */
+export const stopReachesAgents = (): boolean => patched('stop-reaches-agents');
 
 interface PingAbout {
   /** Whether it has started is asked as well. */
@@ -40,6 +55,9 @@ interface Attempt {
   readonly listener: AttemptListener;
 }
 
+/** An attempt in an activity of its own. */
+type Sent = Attempt & { readonly activityId: string };
+
 /** The agents of a part's nodes: asks them whether they are there, and has them run tasks. */
 export class Agents {
   readonly #part: ExecutablePart;
@@ -50,7 +68,14 @@ export class Agents {
   readonly #indexOf: ReadonlyMap<string, number>;
   readonly #asked = new Set<string>();
   /** Attempts that their nodes have, or are about to take. */
-  readonly #open = new Map<RunTask, Attempt>();
+  readonly #open = new Map<RunTask, Sent>();
+  /** Of the attempts of each node, which has one at a time: a scope for each attempt would cost promises. */
+  readonly #scopes = new Map<string, CancellationScope>();
+  /** Attempts that were withdrawn before their nodes took them. */
+  readonly #withdrawn = new Set<RunTask>();
+  /** Ends the waits for silent agents. */
+  readonly #stop = new Trigger<null>();
+  #isStopped = false;
 
   constructor(part: ExecutablePart, run: TaskRun) {
     this.#part = part;
@@ -64,16 +89,22 @@ export class Agents {
     return [...this.#asked];
   }
 
-  /** Pings all nodes that have an agent. Returns those that did not answer. @param answered called after each answer */
+  /**
+   * Pings all nodes that have an agent. Returns those that did not answer in time; a stop ends the wait for the others.
+   *
+   * @param answered called after each answer
+   */
   async ask(answered: () => void): Promise<string[]> {
     const open = this.#part.graph.nodes.filter((_id, node) => this.#controlOf(node) !== null);
     const offline = new Set<string>();
     const queue = open.values();
     const worker = async (): Promise<void> => {
       for (const id of queue) {
+        if (this.#isStopped) return;
         this.#asked.add(id);
-        if ((await this.#ping(id)) === null) offline.add(id);
-        else this.#asked.delete(id);
+        const answer = await this.#ping(id);
+        if (answer !== null) this.#asked.delete(id);
+        else if (!this.#isStopped) offline.add(id);
         answered();
       }
     };
@@ -130,6 +161,53 @@ export class Agents {
     }
   }
 
+  /**
+   * An operator has stopped the run. What runs on a node ends there; a task that its node has not started is withdrawn; and no
+   * wait for a silent agent goes on.
+   */
+  stop(): void {
+    if (this.#isStopped || !stopReachesAgents()) return;
+    this.#isStopped = true;
+    this.#stop.resolve(null);
+    // A signal's handler runs in the scope of the workflow, whose cancellation would end it.
+    void CancellationScope.nonCancellable(() => this.#withdraw());
+  }
+
+  async #withdraw(): Promise<void> {
+    const asked = await Promise.all(
+      [...this.#open.values()].map(async (sent) => ({ sent, state: await this.#stateOf(sent) })),
+    );
+    const tried = asked.some(({ state }) => state === 'unknown') ? await this.#tried() : null;
+    for (const { sent, state } of asked) {
+      if (state === 'started' || !this.#open.has(sent.request)) continue;
+      const mayHaveStarted = state === 'unknown' && (tried === null || tried.includes(sent.activityId));
+      if (!mayHaveStarted) this.#withdrawn.add(sent.request);
+      this.#scopes.get(sent.id)?.cancel();
+      this.#scopes.delete(sent.id);
+      // One that is not there any more cannot say how it ended.
+      if (mayHaveStarted && this.#open.delete(sent.request)) sent.listener.ended(lostOn(sent.id));
+    }
+  }
+
+  /** What the journal of its node says about an attempt. */
+  async #stateOf({ id, queue, isForMaster, request }: Attempt): Promise<'started' | 'not_started' | 'unknown'> {
+    const control = isForMaster ? controlQueue(queue) : this.#controlOf(this.#indexOf.get(id)!);
+    if (control === null) return 'started';
+    const answer = await this.#pingOn(control, id, { attempt: executionKey(request) });
+    if (answer === null) return 'unknown';
+    return answer.started === false ? 'not_started' : 'started';
+  }
+
+  /** Activities that an agent has ever taken; null: nobody knows. */
+  async #tried(): Promise<readonly string[] | null> {
+    try {
+      return (await callActivity('find_tried', {}, brief('find tasks that agents took', STOP_SECONDS))).activities;
+    } catch (error) {
+      if (!(error instanceof ActivityFailure)) throw error;
+      return null;
+    }
+  }
+
   #controlOf(node: number): string | null {
     return this.#part.controls[node] ?? null;
   }
@@ -138,20 +216,21 @@ export class Agents {
     return this.#part.agents[this.#indexOf.get(id)!] ?? id;
   }
 
-  /** null: no answer within the offline wait. */
+  /** null: no answer within the offline wait, or until a stop. */
   async #ping(id: string, about: PingAbout = {}): Promise<AgentFacts | null> {
     const control = this.#controlOf(this.#indexOf.get(id)!);
     return control === null ? null : this.#pingOn(control, id, about);
   }
 
   async #pingOn(control: string, id: string, { attempt, seconds }: PingAbout): Promise<AgentFacts | null> {
+    const summary = `ask the agent of ${id}`;
+    const options = this.#isStopped
+      ? { ...controlCall(summary, control, STOP_SECONDS), scheduleToCloseTimeout: STOP_SECONDS * 1000 }
+      : controlCall(summary, control, seconds ?? this.#run.patience.offline_wait_seconds);
     try {
-      const options = controlCall(
-        `ask the agent of ${id}`,
-        control,
-        seconds ?? this.#run.patience.offline_wait_seconds,
-      );
-      const answer = await callActivity('ping', { node: this.#agentOf(id), ...(attempt && { attempt }) }, options);
+      const asked = callActivity('ping', { node: this.#agentOf(id), ...(attempt && { attempt }) }, options);
+      const answer = await (this.#isStopped ? asked : Promise.race([asked, this.#stop]));
+      if (answer === null) return null;
       if (control === this.#controlOf(this.#indexOf.get(id)!)) this.#facts.set(id, answer);
       return answer;
     } catch (error) {
@@ -168,6 +247,7 @@ export class Agents {
   /** Rejects the task when the node's agent does not know the type. Asks it again first: it may have been upgraded. */
   async #refusal(id: string, type: string): Promise<TaskEnd | null> {
     await this.#ping(id);
+    if (this.#isStopped) return notReachedOn(id);
     if (this.#knows(id, type)) return null;
     const { agent_version, task_types } = this.#facts.get(id)!;
     return {
@@ -184,17 +264,21 @@ export class Agents {
     const { id, queue, request, seconds, patience, listener } = attempt;
     const { task, generation, type } = request;
     const summary = `${task} on ${id} (${type}${generation > 1 ? `, attempt ${generation}` : ''})`;
-    this.#open.set(attempt.request, attempt);
     const activityId = taskActivityId(task, id, generation) + (times > 1 ? `/${times}` : '');
+    this.#open.set(request, { ...attempt, activityId });
     const options = nodeTask(activityId, summary, queue, seconds, patience, times);
     const ended = (end: TaskEnd): void => {
       if (this.#open.delete(request)) listener.ended(end);
     };
-    callActivityThen('run_task', request, options, ended, (error) => {
+    const failed = (error: unknown): void => {
       const silence = silenceIn(error);
-      if (silence === null) return ended(endOf(error));
-      if (this.#open.delete(request)) void this.#wait(attempt, times, surest(known, silence));
-    });
+      if (this.#withdrawn.has(request) && isNotStarted(error)) ended(notReachedOn(id));
+      else if (silence === null) ended(endOf(error));
+      else if (this.#open.delete(request)) void this.#wait(attempt, times, surest(known, silence));
+    };
+    let scope = this.#scopes.get(id);
+    if (scope === undefined) this.#scopes.set(id, (scope = new CancellationScope({ cancellable: true })));
+    void scope.run(async () => callActivityThen('run_task', request, options, ended, failed));
   }
 
   /**
@@ -218,12 +302,8 @@ export class Agents {
     } catch (error) {
       return listener.ended(endOf(error));
     }
-    if (!isKnownNot) {
-      const message = `${id} may have started it, and its agent is offline: a retry, or a run --from this one, reads the result once the agent is back`;
-      return listener.ended({ outcome: 'lost', message });
-    }
-    if (isWithdrawn)
-      return listener.ended({ outcome: 'not_reached', message: `${id} had not started it when the run stopped` });
+    if (!isKnownNot) return listener.ended(lostOn(id));
+    if (isWithdrawn || this.#isStopped) return listener.ended(notReachedOn(id));
     const [sent, asked] = [takeSeconds(patience, times), patience.offline_wait_seconds].map(Math.round);
     listener.ended({
       outcome: 'failed',
@@ -238,7 +318,7 @@ export class Agents {
     const { master } = this.#part;
     if (request.type !== 'reboot') return attempt;
     const ended = (end: TaskEnd): void => {
-      if (!needsPowerCycle(request, end)) {
+      if (this.#isStopped || !needsPowerCycle(request, end)) {
         listener.ended(end);
         return;
       }
@@ -249,6 +329,7 @@ export class Agents {
         ...{ request, id, end, master, bootId, seconds },
         patience: this.#run.patience,
         ping: () => this.#ping(id),
+        isStopped: () => this.#isStopped,
       })
         .finally(() => listener.silent(false))
         .then(listener.ended, (error: unknown) => listener.ended(endOf(error)));
@@ -256,6 +337,16 @@ export class Agents {
     return { ...attempt, listener: { ...listener, ended } };
   }
 }
+
+const lostOn = (id: string): TaskEnd => ({
+  outcome: 'lost',
+  message: `${id} may have started it, and its agent is offline: a retry, or a run --from this one, reads the result once the agent is back`,
+});
+
+const notReachedOn = (id: string): TaskEnd => ({
+  outcome: 'not_reached',
+  message: `${id} had not started it when the run stopped`,
+});
 
 /**
  * What is known of a task about which its node is silent: no agent ever took it; one did, and its try failed; or one had it, and
@@ -286,12 +377,15 @@ const AWAY: TaskEnd = {
 /** The server's failure of an activity that it cancels while no worker runs it. */
 const NOT_STARTED = 'ACTIVITY_ID_NOT_STARTED';
 
+function isNotStarted(error: unknown): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  return cause instanceof CancelledFailure && cause.details.includes(NOT_STARTED);
+}
+
 /** An activity that failed for good: the task fails, not the run. */
 function endOf(error: unknown): TaskEnd {
   if (isCancellation(error)) {
-    const cause = error instanceof ActivityFailure ? error.cause : undefined;
-    const isAway = cause instanceof CancelledFailure && cause.details.includes(NOT_STARTED);
-    return isAway ? AWAY : { outcome: 'cancelled', message: 'the run was cancelled' };
+    return isNotStarted(error) ? AWAY : { outcome: 'cancelled', message: 'the run was cancelled' };
   }
   const { type, message } = stepError(error);
   // The server tries nothing again that is being cancelled: a failure after which it would be tried says nothing of the task.
@@ -322,6 +416,8 @@ interface MissedRestart {
   readonly patience: Patience;
   /** null: the agent did not answer within the offline wait. */
   readonly ping: () => Promise<AgentFacts | null>;
+  /** An operator has stopped the run: nothing waits for the node any more. */
+  readonly isStopped: () => boolean;
 }
 
 /** Whether MAAS must cycle the power after a node's own restart. Not after a cancellation or refusal. */
@@ -353,6 +449,7 @@ export async function restartByPowerCycle(missed: MissedRestart): Promise<TaskEn
       const message = `restarted by a power cycle, because ${why}`.slice(0, 300);
       return { outcome: 'success', changed: true, message, ended_at: new Date(Date.now()).toISOString() };
     }
+    if (missed.isStopped()) return lostOn(id);
     if (Date.now() >= until)
       return failed(
         answer === null ? 'it did not answer after a power cycle' : 'its boot id is the same after a power cycle',

@@ -1,4 +1,6 @@
+import { activityInfo } from '@temporalio/activity';
 import type { GraphRunInput, GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/index.ts';
+import { triedActivities } from '../../src/platform/temporal/tried-activities.ts';
 import { lookAgain } from './look-again.ts';
 import { type ScriptedGraph, type ScriptedGraphOptions, scriptedGraph } from './scripted-graph.ts';
 import { ACTIVITIES_ALONE, type RunningWorker, type TemporalRig } from './temporal.ts';
@@ -38,6 +40,10 @@ export async function startGraphRun(
   args: unknown[] = [{ cluster: 1 } satisfies GraphRunInput],
   taskQueue = rig.workflowId('queue'),
 ) {
+  graph.overrides.find_tried ??= async () => {
+    const { workflowId, runId } = activityInfo().workflowExecution!;
+    return { activities: await triedActivities(rig.client, workflowId, runId) };
+  };
   const worker = await rig.runWorker({ taskQueue, activities: graph.activities(taskQueue) });
   const handle = await rig.client.workflow.start('execute_graph', {
     taskQueue,

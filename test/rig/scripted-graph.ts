@@ -231,6 +231,9 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
         async close_graph_run(request) {
           scripted.closed.push(request);
         },
+        async find_tried() {
+          return { activities: [] };
+        },
       };
       const wired = Object.fromEntries(
         Object.entries(base).map(([name, original]) => [

@@ -11,6 +11,7 @@ export const storeActivities = (store: Store, max_parallel_nodes = 64) =>
     },
     hold: async () => ({ paused: null, stopping: false }),
     end: async () => null,
+    tried: async () => [],
     execution: async (_workflow, run) => ({ runId: run ?? '', isOpen: true, children: [] }),
     searchAttributes: async () => [],
     planner: plannerHere(),

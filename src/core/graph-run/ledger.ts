@@ -36,6 +36,8 @@ export interface Ledger {
   keep(): KeptRows;
   /** Failed tasks with reasons, at most `most`. */
   failed(most: number): FailedTask[];
+  /** How many of the failed tasks were lost: whether they succeeded is unknown. */
+  lost(): number;
 }
 
 /** By number of the task in the part: the newest rows of tasks that failed, run, or wait for a retry. */
@@ -155,6 +157,7 @@ export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<number, T
         silent: first(silent.keys(), 10),
       };
     },
+    lost: () => [...failed].filter((at) => rows.get(at)?.end?.outcome === 'lost').length,
     keep: () => [...rows].filter(([, { status }]) => KEPT.has(status)),
     failed(most) {
       return first(failed, most).map((at) => {

@@ -13,6 +13,8 @@ export interface PartReport {
   readonly nodes: Readonly<Record<string, NodeStatus>>;
   /** At most a hundred. */
   readonly failed_tasks: readonly FailedTask[];
+  /** How many of the failed tasks were lost. Absent: none. */
+  readonly lost?: number;
   /** At most a hundred. */
   readonly failed_nodes: readonly FailedNode[];
   /** How many more there are. Absent: none. */
@@ -33,6 +35,7 @@ export function reportPart(scheduler: Scheduler, ledger: Ledger): PartReport {
     counts: ledger.status().counts,
     nodes,
     failed_tasks: ledger.failed(100),
+    ...lostOf(ledger.lost()),
     ...atMost(failedNodes(failures)),
     ...given({ end: endOfPart(scheduler) }),
   };
@@ -72,6 +75,8 @@ function atMost(nodes: readonly FailedNode[], before = 0): Pick<PartReport, 'fai
   return { failed_nodes: nodes.slice(0, 100), ...(omitted > 0 && { nodes_omitted: omitted }) };
 }
 
+const lostOf = (lost: number): Pick<PartReport, 'lost'> => (lost > 0 ? { lost } : {});
+
 /** Merges the reports of all parts. */
 export function mergeReports(parts: readonly PartReport[], counts: TaskCounts): PartReport {
   const omitted = parts.reduce((sum, { nodes_omitted = 0 }) => sum + nodes_omitted, 0);
@@ -79,6 +84,7 @@ export function mergeReports(parts: readonly PartReport[], counts: TaskCounts): 
     counts,
     nodes: Object.assign({}, ...parts.map((part) => part.nodes)) as PartReport['nodes'],
     failed_tasks: parts.flatMap((part) => part.failed_tasks).slice(0, 100),
+    ...lostOf(parts.reduce((sum, { lost = 0 }) => sum + lost, 0)),
     ...atMost(ownFailuresFirst(parts.flatMap((part) => part.failed_nodes)), omitted),
   };
 }

@@ -5,6 +5,7 @@ import type { RunEnd } from '../../store/index.ts';
 import { closedOutcome, type FoundExecution, findExecution } from './is-run-open.ts';
 import { metadataClient } from './metadata-client.ts';
 import { type HoldLookup, holdLookup } from './run-hold.ts';
+import { triedActivities } from './tried-activities.ts';
 
 /** Facts of runs that only Temporal has. */
 export interface RunLookups {
@@ -15,6 +16,8 @@ export interface RunLookups {
   ) => Promise<Pick<FoundExecution, 'runId' | 'isOpen' | 'children'> | null>;
   /** How a run ended; null while it is open. */
   readonly end: (workflowId: string, runId: string | null) => Promise<RunEnd | null>;
+  /** See `triedActivities`. */
+  readonly tried: (workflowId: string, runId: string) => Promise<readonly string[]>;
   /** See `holdLookup`. */
   readonly hold: HoldLookup;
 }
@@ -22,6 +25,7 @@ export interface RunLookups {
 export const runLookups = (client: Client): RunLookups => ({
   execution: (workflowId, runId) => findExecution(client, workflowId, runId),
   end: (workflowId, runId) => findEnd(client, workflowId, runId),
+  tried: (workflowId, runId) => triedActivities(client, workflowId, runId),
   hold: holdLookup(client),
 });
 

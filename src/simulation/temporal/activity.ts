@@ -226,11 +226,11 @@ export class ActivityTask implements PendingActivity {
     this.#cancelRequested = true;
     this.#server.event(this.#execution, 'ActivityTaskCancelRequested', this.policy.activityId);
     // One that no worker has, the server ends itself.
-    if (this.#running === null) this.#cancelled();
+    if (this.#running === null) this.#cancelled({ details: { payloads: toPayloads(['ACTIVITY_ID_NOT_STARTED']) } });
   }
 
-  #cancelled(): void {
-    const failure = this.#wrapped({ message: 'Activity cancelled', canceledFailureInfo: {} });
+  #cancelled(canceledFailureInfo: NonNullable<Failure['canceledFailureInfo']> = {}): void {
+    const failure = this.#wrapped({ message: 'Activity cancelled', canceledFailureInfo });
     this.#resolve({ cancelled: { failure } }, 'ActivityTaskCanceled');
   }
 

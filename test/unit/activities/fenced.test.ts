@@ -38,6 +38,7 @@ const FENCES = {
   look_at_node: 'reads',
   inspect_nodes: 'reads',
   load_graph_part: 'reads',
+  find_tried: 'reads',
 } as const satisfies Record<keyof Activities, 'claims' | 'fenced' | 'reads'>;
 
 type Fenced = { [Name in keyof Activities]: (typeof FENCES)[Name] extends 'fenced' ? Name : never }[keyof Activities];
@@ -68,6 +69,7 @@ beforeEach(async () => {
     hold: async () => ({ paused: null, stopping: false }),
     end: async () => null,
     // Temporal reports the run that holds the claims as open.
+    tried: async () => [],
     execution: async (_workflow, run) => {
       if (run === RESET.runId) return { runId: RESET.executionId, isOpen: true, children: [] };
       return run === others.runId ? { runId: run, isOpen: true, children: [] } : null;

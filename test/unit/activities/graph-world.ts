@@ -98,6 +98,7 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
     hold: async () => ({ paused: null, stopping: false }),
     end: async (_workflow, run) =>
       run !== null && open.has(run) ? null : { outcome: 'terminated', at: new Date(), reason: 'by the test' },
+    tried: async () => [],
     execution: async (_workflow, run) =>
       run !== null && open.has(run) ? { runId: resets.get(run) ?? run, isOpen: true, children: [] } : null,
     searchAttributes: async () => [],

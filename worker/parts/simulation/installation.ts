@@ -72,6 +72,12 @@ export function lookupsOf(world: World, observer: Pick<Observer, 'askedHold' | '
         }));
         return { runId: execution.runId, isOpen: execution.status === 'RUNNING', children };
       }),
+    tried: (workflowId, runId) =>
+      asked(() =>
+        [...(found(workflowId, runId)?.activities.values() ?? [])].flatMap(({ policy, isStarted, attempt }) =>
+          isStarted || attempt > 1 ? [policy.activityId] : [],
+        ),
+      ),
     end: (workflowId, runId) =>
       asked(() => {
         const execution = found(workflowId, runId);
