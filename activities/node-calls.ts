@@ -26,7 +26,7 @@ import { assertMayStart, proveClaim } from './fencing.ts';
 import { withHeartbeats } from './heartbeats.ts';
 import type { SiteCache } from './site-cache.ts';
 import { markProvisioned, markReleased } from './site-cluster.ts';
-import { removedTags } from './site-tags.ts';
+import { forgetTags, removedTags, restoreTags } from './site-tags.ts';
 
 type NodeActivities = Pick<
   SiteActivities,
@@ -46,6 +46,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
         if (!found.ok) return found.result;
         return work(found, {
           ...options,
+          givenTags: await deps.store.givenTags.get(site, found.systemId),
           maxIntervalMs: Math.max(0.05, request.interval) * 1000,
           // From here on the old installation, or a copy of it, can no longer authenticate.
           acting: async (action, isFirst) => {
@@ -71,7 +72,8 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
       );
     }),
 
-    deploy_node: onMachine('deploy', async ({ maas, systemId, node, request, warnings }, options) => {
+    deploy_node: onMachine('deploy', async ({ maas, systemId, node, request, warnings: found }, options) => {
+      const warnings = [...found];
       const series = node.distro_series ?? deps.settings.distro_series;
       const run = request.attempt > 1 ? `${request.run_id}#${request.attempt}` : request.run_id;
       const userData = deps.userData ? await deps.userData(request.site, request.node, run) : deps.settings.user_data;
@@ -87,10 +89,21 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
       };
       const outcome = await deployMachine(maas, deployment, options);
       if (outcome.ok) {
+        const prove = async () => void (await proveClaim(deps, { site: request.site }, request.run_id));
+        const restored = await restoreTags(
+          deps.store,
+          maas,
+          request.site,
+          node,
+          outcome.machine,
+          prove,
+          options.signal,
+        );
+        warnings.push(...restored.warnings);
         const whole = await maas.client.layouts.machine(systemId, options.signal);
         const facts = machineFacts(whole.hardware);
         const reported = new Map([[request.node, facts]]);
-        await proveClaim(deps, { site: request.site }, request.run_id);
+        await prove();
         const before = (await cache.lastGoodNodes(request.site)).get(request.node);
         const tags = { added: node.tags, removed: removedTags(node, before) };
         if (request.adopt && outcome.warnings.some(({ code }) => code === 'adopted'))
@@ -109,7 +122,10 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
         options,
       );
       const isKept = outcome.warnings.some(({ code }) => code === 'released-before');
-      if (outcome.ok && !isKept) await recordReleased(deps.store, request);
+      if (outcome.ok && !isKept) {
+        await recordReleased(deps.store, request);
+        await forgetTags(deps.store, request.site, outcome);
+      }
       return asNodeResult(outcome);
     }),
 

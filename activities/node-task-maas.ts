@@ -8,12 +8,14 @@ import {
 } from '@sitewright/maas';
 import { ApplicationFailure } from '@temporalio/activity';
 import { OrderRefused, type OrderSource } from '../src/agent/index.ts';
-import { type MaasWork, type MaasWorkEnd, maasTaskTypes } from '../src/agent/master/index.ts';
+import { type MaasCall, type MaasWork, type MaasWorkEnd, maasTaskTypes } from '../src/agent/master/index.ts';
 import { mayRunOn, type NodeStanding } from '../src/core/graph-types.ts';
+import type { Store } from '../src/store/index.ts';
 import type { RunTask, TaskEnd } from './graph-contract.ts';
 import type { SilenceReports } from './maas-silence.ts';
 import type { WorkHere } from './node-task.ts';
 import { RUN_STOPPED } from './run-holds.ts';
+import { forgetTags } from './site-tags.ts';
 
 /** Identifies the machine of a node in MAAS. */
 export interface NodeMachine {
@@ -44,6 +46,8 @@ export interface MaasParts {
   readonly mayStart: (run: string) => Promise<void>;
   /** Called before each further change; rejects when the run does not have its cluster. */
   readonly prove: (run: string) => Promise<void>;
+  /** The tags that sites gave their machines. */
+  readonly givenTags: Pick<Store['givenTags'], 'get' | 'forget'>;
   /** Both as in `ActivityDependencies`. */
   readonly silence?: SilenceReports;
   readonly endIdentity?: (site: string, node: string, by: 'release') => Promise<void>;
@@ -105,7 +109,7 @@ export function maasTask(deps: MaasParts, request: RunTask): WorkHere | undefine
         },
         comment: `sitewright: run ${run}, task ${task}`,
       };
-      const tried = () => carryOut(deps.maas(), type, machine, options);
+      const tried = () => carryOut(deps, type, machine, options);
       const end = await (deps.silence === undefined ? tried() : deps.silence.during(undefined, tried));
       return taskEnd(end, startedAt);
     } catch (error) {
@@ -124,12 +128,15 @@ export function maasTask(deps: MaasParts, request: RunTask): WorkHere | undefine
 }
 
 async function carryOut(
-  maas: MachineContext,
+  deps: Pick<MaasParts, 'maas' | 'givenTags'>,
   type: MaasWork,
   { hostname, bootMac, domain, deployedAs, known, site }: NodeMachine,
-  more: Pick<Parameters<MaasWork['run']>[0], 'parameters' | 'reached' | 'reach' | 'mayChange' | 'options' | 'comment'>,
+  of: Pick<MaasCall, 'parameters' | 'reached' | 'reach' | 'mayChange' | 'options' | 'comment'>,
 ): Promise<MaasWorkEnd> {
-  if (!type.needsMachine) return await type.run({ maas, systemId: '', hostname, site, ...more });
+  const maas = deps.maas();
+  const released: MaasCall['released'] = (outcome) => forgetTags(deps, site, outcome);
+  const more = { ...of, maas, hostname, site, released };
+  if (!type.needsMachine) return await type.run({ systemId: '', ...more });
   const asked = { hostname, bootMac, domain, known };
   const found = await resolveMachine(maas, asked, more.options.signal ?? undefined);
   if (!found.ok) return { ok: false, message: `${found.failure.message}; ${found.failure.hint}` };
@@ -139,7 +146,9 @@ async function carryOut(
     const message = `machine ${found.machine.hostname} (${found.machine.systemId}) was deployed as node ${marker.node}, not as ${deployedAs}`;
     return { ok: false, message: `${message}; give each machine the name of its node in MAAS` };
   }
-  return await type.run({ maas, systemId: found.machine.systemId, hostname, site, ...more });
+  const { systemId } = found.machine;
+  const givenTags = await deps.givenTags.get(site, systemId);
+  return await type.run({ ...more, systemId, options: { ...more.options, givenTags } });
 }
 
 function taskEnd(end: MaasWorkEnd, startedAt: string): TaskEnd {

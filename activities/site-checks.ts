@@ -77,8 +77,6 @@ interface CheckSubject {
   readonly maas: ReturnType<ActivityDependencies['maas']>;
   readonly known: KnownMachines;
   readonly nodes: readonly ResolvedNode[];
-  /** As the site was deployed last; empty before its first deployment. */
-  readonly before: ReadonlyMap<string, ResolvedNode>;
   readonly networks: readonly NetworkSettings[];
   readonly request: SiteCheck;
   readonly signal: AbortSignal | undefined;
@@ -98,7 +96,6 @@ function untilPassed(
         deps,
         maas: deps.maas(),
         known: await knownMachines(deps, request.site),
-        before: await cache.lastGoodNodes(request.site),
         nodes: await nodesOf(cache, request),
         networks: await networksOf(cache, request),
         request,
@@ -150,7 +147,7 @@ async function verifySite({ deps, maas, known, nodes, request, signal }: CheckSu
 }
 
 async function prepareSite(subject: CheckSubject): Promise<Finding> {
-  const { deps, maas, known, before, nodes, networks, request, signal } = subject;
+  const { deps, maas, known, nodes, networks, request, signal } = subject;
   const { site } = request;
   let hasStarted = false;
   const acting = async (): Promise<void> => {
@@ -163,7 +160,7 @@ async function prepareSite(subject: CheckSubject): Promise<Finding> {
     if (missing) return missing;
     const synced = await syncNetworks(maas.client, networks, acting, signal);
     if (synced.problems.length > 0) return { ok: false, warnings: [], ...synced, final: true };
-    const tags = await syncTags(maas, { site, nodes, before, known, adopt: request.adopt }, acting, signal);
+    const tags = await syncTags(deps.store, maas, { site, nodes, known, adopt: request.adopt }, acting, signal);
     const addresses = await reserveAddresses(deps.store, maas, site, acting, signal);
     return {
       ok: true,

@@ -8,6 +8,7 @@ import { ClaimStore } from './queries/claim-store.ts';
 import { ClusterStore } from './queries/cluster-store.ts';
 import { CopyStore } from './queries/copy-store.ts';
 import { DeployedMachineStore } from './queries/deployed-machine-store.ts';
+import { GivenTagsStore } from './queries/given-tags-store.ts';
 import { GraphStore } from './queries/graph-store.ts';
 import { NodeFactStore } from './queries/node-fact-store.ts';
 import { NodeIdentityStore } from './queries/node-identity-store.ts';
@@ -74,6 +75,7 @@ function portsOf(session: Session): StorePorts {
     audit: new AuditStore(session),
     notices: new NoticeStore(session),
     deployedMachines: new DeployedMachineStore(session),
+    givenTags: new GivenTagsStore(session),
     nodeFacts: new NodeFactStore(session),
     settingsRevisions: new SettingsRevisionStore(session),
     nodeMaintenance: new NodeMaintenanceStore(session),

@@ -4,6 +4,7 @@ import type { ClaimStore } from './queries/claim-store.ts';
 import type { ClusterStore } from './queries/cluster-store.ts';
 import type { CopyStore } from './queries/copy-store.ts';
 import type { DeployedMachineStore } from './queries/deployed-machine-store.ts';
+import type { GivenTagsStore } from './queries/given-tags-store.ts';
 import type { GraphStore } from './queries/graph-store.ts';
 import type { NodeFactStore } from './queries/node-fact-store.ts';
 import type { NodeIdentityStore } from './queries/node-identity-store.ts';
@@ -52,6 +53,7 @@ export interface StorePorts {
   readonly audit: AuditStore;
   readonly notices: NoticeStore;
   readonly deployedMachines: DeployedMachineStore;
+  readonly givenTags: GivenTagsStore;
   readonly nodeFacts: NodeFactStore;
   readonly nodeMaintenance: NodeMaintenanceStore;
   readonly nodeIdentities: NodeIdentityStore;

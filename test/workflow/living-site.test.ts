@@ -227,6 +227,41 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
   });
 
+  it('kernel options and tags of the documents leave a machine with its release; a node that stays has them after it, and tags of people stay', async () => {
+    const seed = {
+      machines: ['n1', 'n2'].map((hostname) => ({ hostname, status: MachineStatus.New, power_type: 'ipmi' })),
+    };
+    site = await livingSite(rig, { seed, auto: { fail: { deploy: ['n1'] } } });
+    const client = new MaasClient({ url: site.maasUrl, apiKey: simulatorKeys.admin });
+    const tagsOf = async (hostname: string) => {
+      const [machine] = await client.machines.list({ hostnames: [hostname] });
+      const own = `sitewright-kernel-${machine!.systemId}`;
+      return machine!.tags.filter((tag) => tag !== 'virtual').map((tag) => (tag === own ? 'kernel' : tag));
+    };
+    const found = await client.machines.list();
+    await client.inventory.ensureTag('rack');
+    await client.inventory.changeTag('rack', { add: found.map(({ systemId }) => systemId) });
+    const data = '{metadata: {tags: [gpu, rack]}, platform: {kernel_params: {isolcpus: 2-5}}}';
+    const documents = (...names: string[]) => [
+      { name: 'site.yaml', text: [CONFIGURATION, ...names.map((name) => node(name, data))].join('\n') },
+    ];
+    await site.commit(documents('n1', 'n2'));
+    await run('deploy_site');
+    const ofUs = ['gpu', 'rack', 'kernel'];
+    expect([await tagsOf('n1'), await tagsOf('n2')]).toEqual([ofUs, ofUs]);
+    // The next run releases the failed deployment.
+    await site.control('auto', { commission_ms: 20, deploy_ms: 50, release_ms: 20, fail: {} });
+    expect((await run('deploy_site')).report.outcome).toBe('success');
+    expect(await tagsOf('n1')).toEqual(ofUs);
+    expect((await run('redeploy_nodes', { nodes: ['n2'] })).report.outcome).toBe('success');
+    expect(await tagsOf('n2')).toEqual(ofUs);
+    await site.commit(documents('n1'));
+    expect((await run('update_site', { release_removed: true })).report.released).toMatchObject([{ state: 'success' }]);
+    expect([await tagsOf('n1'), await tagsOf('n2')]).toEqual([ofUs, ['rack']]);
+    expect([...(await site.store.givenTags.list(site.name)).values()]).toEqual([['gpu']]);
+    await client.close();
+  });
+
   it('redeploy_nodes releases and deploys just the named nodes', async () => {
     site = await livingSite(rig, { seed: { machines } });
     await site.commit(await exampleDocuments());

@@ -43,7 +43,7 @@ export async function startMaasCalls(
     if (clusterId != null) await ask(parts, { cluster: clusterId });
   };
   const deps: MaasParts = {
-    ...{ maas, orders, machineOf, endIdentity },
+    ...{ maas, orders, machineOf, endIdentity, givenTags: store.givenTags },
     ...{ mayStart: asked(assertMayStart), prove: asked(proveClaim) },
     ...given({ silence: parts.silence }),
   };

@@ -14,6 +14,7 @@ export type MachineAction =
   | 'allocate'
   | 'annotate'
   | 'deploy'
+  | 'untag'
   | 'release'
   | 'abort';
 
@@ -30,6 +31,7 @@ export interface MachineWarning {
     | 'tested'
     | 'released'
     | 'released-before'
+    | 'tags-kept'
     | 'hostname-differs'
     | 'mac-differs'
     | 'erase-not-applied'
@@ -333,6 +335,7 @@ const actionTexts: Readonly<Record<MachineAction, string>> = {
   allocate: 'allocated it',
   annotate: 'marked it',
   deploy: 'started to deploy it',
+  untag: 'removed our tags from it',
   release: 'released it',
   abort: 'aborted it',
 };

@@ -18,6 +18,7 @@ import {
   withChanges,
 } from './machine-outcome.ts';
 import type { MachineWatcher } from './machine-watcher.ts';
+import { keptTags, leftOn, takeOff } from './put-on-machine.ts';
 import { inProgressStatuses } from './status.ts';
 
 /** Shared resources of all operations of a process. */
@@ -58,6 +59,8 @@ export interface OperationOptions {
   readonly deadline?: number | undefined;
   /** No earlier attempt can have started: a state found is older. */
   readonly isFirstTry?: boolean | undefined;
+  /** Tags of documents that Sitewright put on the machine; they leave with its release. */
+  readonly givenTags?: readonly string[] | undefined;
   /** Longest poll interval while waiting for the machine; default: the watcher's. */
   readonly maxIntervalMs?: number | undefined;
   /** Called before each change is sent to MAAS, `isFirst` until one had an effect; if it rejects, the change is not sent. */
@@ -120,6 +123,8 @@ interface Operation {
   readonly recall?: () => Promise<boolean>;
   /** Finds out who uses an unmarked machine, for `decide`. */
   readonly findUser?: (machine: Machine) => Promise<void>;
+  /** Whether a success leaves nothing of ours on the machine. Default: it leaves the tags of its documents. */
+  readonly leavesBare?: (machine: Machine) => boolean;
   /** Adds details from MAAS (script results, events) to a failure. */
   readonly explain?: (failure: MachineFailure, machine: Machine) => Promise<MachineFailure>;
 }
@@ -167,6 +172,8 @@ class OperationRun {
     wasHeld: false,
     graceOver: false,
   };
+  /** Tags of ours that MAAS refuses to remove. */
+  readonly #kept = new Set<string>();
   #machine: Machine | undefined;
 
   constructor(context: MachineContext, systemId: string, operation: Operation, options: OperationOptions) {
@@ -189,11 +196,49 @@ class OperationRun {
       const step = this.#decide();
       ended = await this.#take(step, machine);
     }
-    return ended;
+    return ended.ok ? ended : this.#cleared(ended);
   }
 
   #decide(): Step {
-    return this.#operation.decide(this.#machine as Machine, this.#progress);
+    const step = this.#operation.decide(this.#machine as Machine, this.#progress);
+    return this.#leftBefore(step).length > 0 ? { do: 'act', action: 'untag' } : step;
+  }
+
+  /** What has to be taken off the machine before this step. */
+  #leftBefore(step: Step): readonly string[] {
+    const machine = this.#machine as Machine;
+    if (step.do === 'act') return step.action === 'release' ? this.#left(this.#options.givenTags) : [];
+    if (step.do !== 'done') return [];
+    if (this.#operation.leavesBare?.(machine)) return this.#left(this.#options.givenTags);
+    return machine.owner === null ? this.#left() : [];
+  }
+
+  #left(givenTags: readonly string[] = []): readonly string[] {
+    return leftOn(this.#machine as Machine, givenTags).filter((tag) => !this.#kept.has(tag));
+  }
+
+  async #untag(machine: Machine, tags: readonly string[]): Promise<'unchanged' | undefined> {
+    const { kept, warnings } = await takeOff(this.#context.client, machine, tags, this.#options.signal);
+    for (const tag of kept) this.#kept.add(tag);
+    this.#warn(warnings);
+    return kept.length === tags.length ? 'unchanged' : undefined;
+  }
+
+  /** After a failure nobody else gets our kernel options with the machine. */
+  async #cleared(ended: MachineOutcome & { readonly ok: false }): Promise<MachineOutcome> {
+    const isLost = ended.failure.kind === 'other-owner' && this.#actions.includes('configure');
+    const machine = this.#machine;
+    const left = machine !== undefined && (machine.owner === null || isLost) ? this.#left() : [];
+    if (left.length === 0) return ended;
+    try {
+      await this.#options.acting?.('untag', false);
+      await this.#untag(machine as Machine, left);
+    } catch (error) {
+      // The failure is more important.
+      if (!(error instanceof MaasError)) throw error;
+      this.#warn([keptTags(machine as Machine, left, error)]);
+    }
+    return ended;
   }
 
   async #take(step: Step, machine: Machine): Promise<MachineOutcome | undefined> {
@@ -206,7 +251,8 @@ class OperationRun {
       return this.#failed(failure);
     }
     // Done and failed states are reported even after the deadline; anything else would take more time.
-    if (this.#isLate()) return this.#failed(timedOut(machine));
+    const takesTime = step.do !== 'act' || step.action !== 'untag';
+    if (takesTime && this.#isLate()) return this.#failed(timedOut(machine));
     if (step.do === 'wait') return this.#wait(machine);
     if (step.do === 'wait-for-marker') {
       await this.#pause(this.#patience.markerGraceMs);
@@ -254,7 +300,9 @@ class OperationRun {
     this.#progress.sent.add(action);
     let result: Machine | 'unchanged' | undefined;
     try {
-      result = await this.#operation.perform(action, machine);
+      result = await (action === 'untag'
+        ? this.#untag(machine, this.#leftBefore(this.#operation.decide(machine, this.#progress)))
+        : this.#operation.perform(action, machine));
     } catch (error) {
       if (error instanceof LayoutRefused) return this.#failed(layoutFailed(machine, error));
       if (!(error instanceof MaasError) || isOfTheWholeMaas(error.failure)) throw error;

@@ -49,6 +49,7 @@ export async function releaseMachine(
       async findUser(machine) {
         use = await useOf(context.client, machine, site, signal);
       },
+      leavesBare: (machine) => !isBackInService(machine, claim, request.run),
       perform: () => context.client.machines.release(systemId, form, signal),
     },
     options,

@@ -3,7 +3,7 @@ import { reboot } from './power-cycle.ts';
 import { eraseNode, moveToBootstrap } from './release-node.ts';
 import type { MaasWork } from './task-type.ts';
 
-export type { MaasWork, MaasWorkEnd } from './task-type.ts';
+export type { MaasCall, MaasWork, MaasWorkEnd } from './task-type.ts';
 
 /**
  * Task types that the orchestrator's host carries out through MAAS. To add one, add a file to this folder and an entry

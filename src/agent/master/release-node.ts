@@ -6,6 +6,7 @@ async function release(task: MaasCall, erase: object): Promise<MaasWorkEnd> {
   const { maas, systemId, site, comment, options } = task;
   const outcome = await releaseMachine(maas, { systemId, site, comment, ...erase }, options);
   if (!outcome.ok) return { ok: false, message: `${outcome.failure.message}; ${outcome.failure.hint}` };
+  await task.released(outcome);
   const warnings = outcome.warnings.map(({ message }) => message);
   return { ok: true, changed: outcome.actions.length > 0, warnings };
 }

@@ -1,4 +1,4 @@
-import type { MachineContext, OperationOptions } from '@sitewright/maas';
+import type { MachineContext, MachineOutcome, OperationOptions } from '@sitewright/maas';
 import type { TaskType } from '../../core/task-types/index.ts';
 
 /** One task on one machine, carried out from the orchestrator's host through MAAS. */
@@ -17,6 +17,8 @@ export interface MaasCall {
   readonly reach: (step: string) => void;
   /** To be called before each change, unless `options` are passed on; rejects while nothing may start, later without the cluster. */
   readonly mayChange: () => Promise<void>;
+  /** To be called with the outcome of its release. */
+  readonly released: (outcome: MachineOutcome & { readonly ok: true }) => Promise<void>;
   /** Its signal cancels: the operation ends immediately with the abort reason. */
   readonly options: OperationOptions;
 }

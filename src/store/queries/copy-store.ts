@@ -59,6 +59,7 @@ export class CopyStore {
       await take('revision', (eb) => eb.and([eb('site', '=', site), eb('number', 'in', numbers)]));
       await take('revisionDeployment', (eb) => eb.and([eb('site', '=', site), eb('revision', 'in', numbers)]));
       await take('deployedMachine', (eb) => eb('site', '=', site));
+      await take('givenTags', (eb) => eb('site', '=', site));
       await take('nodeFact', (eb) => eb('site', '=', site));
       await take('nodeMaintenance', (eb) => eb('site', '=', site));
     }
@@ -137,8 +138,17 @@ type Row = Readonly<Record<string, unknown>>;
 /** The tables of a copy: each comes after those that its rows refer to. */
 const IN_ORDER = [
   ...['package', 'release', 'plugin', 'content', 'site', 'cluster', 'node', 'graph', 'revision'],
-  ...['revisionDeployment', 'deployedMachine', 'nodeFact', 'nodeMaintenance', 'clusterPlugin', 'settingsRevision'],
-  ...['graphTask', 'graphSequence', 'tag', 'tagNodeAssignment', 'clusterPrimary', 'openstackConfig', 'taskState'],
+  ...['revisionDeployment', 'deployedMachine', 'givenTags', 'nodeFact', 'nodeMaintenance', 'clusterPlugin'],
+  ...[
+    'settingsRevision',
+    'graphTask',
+    'graphSequence',
+    'tag',
+    'tagNodeAssignment',
+    'clusterPrimary',
+    'openstackConfig',
+    'taskState',
+  ],
   ...['deploymentTransaction', 'taskHistory'],
 ] as readonly TableName[];
 

@@ -68,6 +68,12 @@ export const siteTables = {
     state: json<MachineState>(),
     at: time(),
   },
+  /** The tags that we, not a person, put on a machine in MAAS. */
+  givenTags: {
+    site: text(),
+    systemId: key(),
+    tags: json<readonly string[]>(),
+  },
   /** The last facts from MAAS about a node; null is unknown. */
   nodeFact: {
     site: text(),

@@ -47,6 +47,7 @@ async function run(of: RunTask, more: Partial<MaasParts> = {}, from?: ExecutionP
     machineOf: async () => ({ hostname: 'n001', site: 'dc1', agent: 'n001' }),
     mayStart: async () => undefined,
     prove: async () => undefined,
+    givenTags: { get: async () => [], forget: async () => undefined },
     orders: () => ({
       fetch: async ({ run, task, node, generation, type }) => ({
         execution: { run, task, node, generation, type, parameters: {} },
@@ -72,6 +73,27 @@ describe('tasks that MAAS does', () => {
     expect((await run(request('move_to_bootstrap')))!.end).toMatchObject({ outcome: 'success', changed: true });
     expect(await machine.status()).toBe(MachineStatus.Ready);
   });
+
+  it.each(['erase_node', 'move_to_bootstrap'])(
+    '%s takes our kernel options and tags off the machine, and forgets them; those of people stay',
+    async (type) => {
+      const { systemId } = (await maas.client.machines.list({ hostnames: ['n001'] }))[0]!;
+      const kernel = `sitewright-kernel-${systemId}`;
+      for (const tag of ['gpu', 'by-hand', kernel]) {
+        await maas.client.inventory.ensureTag(tag);
+        await maas.client.inventory.changeTag(tag, { add: [systemId] });
+      }
+      const forgotten: string[][] = [];
+      const givenTags: MaasParts['givenTags'] = {
+        get: async (...of) => (of.join() === `dc1,${systemId}` ? ['gpu'] : []),
+        forget: async (...of) => void forgotten.push(of),
+      };
+      expect((await run(request(type), { givenTags }))!.end).toMatchObject({ outcome: 'success' });
+      const { tags } = await maas.client.machines.read(systemId);
+      expect(tags.filter((tag) => tag !== 'virtual')).toEqual(['by-hand']);
+      expect(forgotten).toEqual([['dc1', systemId]]);
+    },
+  );
 
   it.each([
     ['erase_node', 'staying'],

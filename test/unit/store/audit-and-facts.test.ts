@@ -109,6 +109,33 @@ describeStore('NodeFactStore', (backend) => {
   });
 });
 
+describeStore('GivenTagsStore', (backend) => {
+  it('keeps the tags of each machine, until it is released or its site is deleted', async () => {
+    const { givenTags, sites } = await backend.fresh();
+    expect(await failureOf(givenTags.put('dc1', new Map([['abc', ['a']]])))).toMatchObject({ kind: 'not-found' });
+    for (const name of ['dc1', 'dc2']) await sites.create({ name });
+    const all = new Map([
+      ['abc', ['a', 'b']],
+      ['def', ['a']],
+      ['ghi', ['c']],
+    ]);
+    for (const name of ['dc1', 'dc2']) await givenTags.put(name, all);
+    await givenTags.put(
+      'dc1',
+      new Map([
+        ['abc', ['c']],
+        ['def', []],
+      ]),
+    );
+    await givenTags.forget('dc1', 'ghi');
+    expect(await givenTags.list('dc1')).toEqual(new Map([['abc', ['c']]]));
+    expect([await givenTags.get('dc1', 'abc'), await givenTags.get('dc1', 'def')]).toEqual([['c'], []]);
+    await sites.delete('dc1');
+    expect((await givenTags.list('dc1')).size).toBe(0);
+    expect(await givenTags.list('dc2')).toEqual(all);
+  });
+});
+
 describeStore('DeployedMachineStore', (backend) => {
   const state = {
     ...{ status: 'Deployed', hostname: 'n1', owner: 'us', system: 'ubuntu/jammy', kernel: '', zone: '', pool: '' },

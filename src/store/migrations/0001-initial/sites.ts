@@ -73,6 +73,14 @@ export async function createSites(db: Kysely<unknown>, { text, integer, bytes }:
     .execute();
 
   await db.schema
+    .createTable('given_tags')
+    .addColumn('site', text, (column) => column.notNull().references('site.name').onDelete('cascade'))
+    .addColumn('system_id', text, (column) => column.notNull())
+    .addColumn('tags', text, (column) => column.notNull())
+    .addPrimaryKeyConstraint('given_tags_pk', ['site', 'system_id'])
+    .execute();
+
+  await db.schema
     .createTable('node_fact')
     .addColumn('site', text, (column) => column.notNull().references('site.name').onDelete('cascade'))
     .addColumn('node', text, (column) => column.notNull())

@@ -44,6 +44,7 @@ async function run(type: string, endIdentity: (...words: string[]) => Promise<vo
         }),
       }),
       endIdentity,
+      givenTags: { get: async () => [], forget: async () => undefined },
     },
     request,
   )!;
