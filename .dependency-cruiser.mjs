@@ -227,9 +227,9 @@ export default {
     ),
     rule(
       'planning-takes-a-thread-only',
-      'src/clusters plans beside the process that asks, in a thread of src/platform/threads. Settings, secrets and the rest of the platform come as data.',
+      'src/clusters plans beside the process that asks, in a thread of src/platform/threads, with functions of the user. Settings, secrets and the rest of the platform come as data.',
       { path: '^src/clusters/' },
-      { path: '^src/platform/(?!threads/)' },
+      { path: '^src/platform/(?!threads/|user-module)' },
     ),
     rule(
       'threads-are-a-leaf',

@@ -3,14 +3,17 @@ import { access, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { checkMaas, type MachineContext } from '@sitewright/maas';
 import { summaryOfMaasCheck } from '@sitewright/maas/check-summary';
+import { type HelperModule, helpersOf } from '@sitewright/yaql';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import { given } from '../src/core/data/given.ts';
-import { createOperations } from '../src/ops/index.ts';
+import { someOf } from '../src/core/text/text.ts';
+import { createOperations, tagExtensionsOf } from '../src/ops/index.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import { connectionOptions } from '../src/platform/temporal/connection-options.ts';
 import { ownQueue } from '../src/platform/temporal/own-queue.ts';
 import { retentionCommand, retentionDays } from '../src/platform/temporal/retention.ts';
 import { checkSearchAttributes } from '../src/platform/temporal/search-attributes.ts';
+import { importUserModule } from '../src/platform/user-module.ts';
 import { openStore, type Store, StoreError } from '../src/store/index.ts';
 import { databaseFile } from './database.ts';
 import { machinesOf } from './parts/services.ts';
@@ -26,10 +29,10 @@ export interface Finding {
 
 const LIMIT_MS = 8_000;
 
-/** Checks Temporal, its namespace, search attributes, a worker, MAAS and the store; never throws, changes nothing. */
+/** Checks Temporal, its namespace, search attributes, a worker, MAAS, the store and modules of users; never throws, changes nothing. */
 export async function examine(settings: Settings): Promise<Finding[]> {
   const { address, namespace } = settings.temporal;
-  const storeFinding = await limited(storeOf(settings), 'store', 'Check store.url.');
+  const own = await Promise.all([limited(storeOf(settings), 'store', 'Check store.url.'), ...modulesOf(settings)]);
   // No retries: the check reports the current state, and a retry would outlive the connection.
   const once = makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: 1 }));
   const connection = Connection.lazy({ ...connectionOptions(settings.temporal), interceptors: [once] });
@@ -78,13 +81,13 @@ export async function examine(settings: Settings): Promise<Finding[]> {
         fix: `Start it ('sitewright up' starts a dev server), or correct temporal.address.`,
       };
       const rest = ['namespace', 'retention', 'search attributes', 'worker'].map((name) => without(name, 'Temporal'));
-      return [down, ...rest, maas, storeFinding];
+      return [down, ...rest, maas, ...own];
     }
     if (inNamespace.state !== 'ok') {
       const rest = ['retention', 'search attributes', 'worker'].map((name) => without(name, 'the namespace'));
-      return [temporal, inNamespace, ...rest, maas, storeFinding];
+      return [temporal, inNamespace, ...rest, maas, ...own];
     }
-    return [temporal, inNamespace, retention, attributes, found.get('worker')!, maas, storeFinding];
+    return [temporal, inNamespace, retention, attributes, found.get('worker')!, maas, ...own];
   } finally {
     await Promise.allSettled([connection.close(), machines.close()]);
   }
@@ -141,6 +144,32 @@ async function retentionOf(
     message: `${kept}, not ${expected}; reports of older runs are kept, their trees are not`,
     fix: `${retentionCommand(namespace, expected)}, or set temporal.retention_days`,
   };
+}
+
+/** The modules of users: they run in API and worker, and a broken one refuses plans or roles there. */
+const modulesOf = ({ yaql, tags }: Settings): readonly Promise<Finding>[] => [
+  ...(yaql.helpers === undefined
+    ? []
+    : [
+        moduleOf('yaql.helpers', yaql.helpers, async (path) =>
+          helpersOf((await importUserModule(path)) as HelperModule),
+        ),
+      ]),
+  ...(tags.extensions === undefined
+    ? []
+    : [moduleOf('tags.extensions', tags.extensions, (path) => tagExtensionsOf(path)())]),
+];
+
+function moduleOf(
+  setting: string,
+  path: string,
+  load: (path: string) => Promise<readonly { readonly name: string }[]>,
+): Promise<Finding> {
+  const loaded = async (): Promise<Finding> => {
+    const names = (await load(path)).map(({ name }) => name);
+    return { name: setting, state: 'ok', message: `${path}: ${someOf(names, 10)}` };
+  };
+  return limited(loaded(), setting, `Correct the module, or the setting ${setting}.`);
 }
 
 async function storeOf(settings: Settings): Promise<Finding> {

@@ -1,5 +1,5 @@
-import { pathToFileURL } from 'node:url';
 import type { FunctionDefinition, HelperModule } from '@sitewright/yaql';
+import { importUserModule } from '../platform/user-module.ts';
 import { usageError } from './problem.ts';
 import type { Session } from './session.ts';
 
@@ -9,7 +9,7 @@ export async function loadYaqlHelpers(session: Session): Promise<readonly Functi
   if (helpers === undefined) return [];
   try {
     const { helpersOf } = await import('@sitewright/yaql');
-    return helpersOf((await import(pathToFileURL(helpers).href)) as HelperModule);
+    return helpersOf((await importUserModule(helpers)) as HelperModule);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw usageError(

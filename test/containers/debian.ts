@@ -153,6 +153,12 @@ async function installServer(): Promise<void> {
     'stat --format "%U %G %a" /etc/sitewright/sitewright.yaml',
     'root sitewright 640',
   );
+  await holds(
+    'functions of a user are loaded from /etc/sitewright',
+    `printf '%s\\n' "import { defineFunction, p } from 'sitewright/yaql';" "export const helpers = [defineFunction({ name: 'shout', call: 'function', documentation: '', parameters: [p.string('of')], implementation: (_, of) => of.toUpperCase() })];" >/etc/sitewright/helpers.mjs
+      runuser --user sitewright -- env SITEWRIGHT_YAQL_HELPERS=/etc/sitewright/helpers.mjs sitewright yaql eval 'shout(a)'; rm /etc/sitewright/helpers.mjs`,
+    '"A"',
+  );
   token = await ask('runuser --user sitewright -- sitewright token bootstrap 2>/dev/null');
   await until(
     'API, worker and Temporal are found',

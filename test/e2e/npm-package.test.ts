@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -69,6 +69,27 @@ it('the command runs, and deploys the example site without a clone', async () =>
   const { stdout } = await sitewright('demo');
   expect(stdout).toContain('deploy_site of stl1 revision 1: success with failures');
   expect(readdirSync(folder)).toContain('.sitewright');
+});
+
+it('functions of a user are loaded from a folder that has nothing of the package, and the doctor names them', async () => {
+  const elsewhere = mkdtempSync(join(tmpdir(), 'sitewright-helpers-'));
+  try {
+    const helpers = join(elsewhere, 'helpers.mjs');
+    copyFileSync(join(root, 'examples/yaql-helpers/helpers.mjs'), helpers);
+    const env = { ...process.env, NO_COLOR: '1', SITEWRIGHT_YAQL_HELPERS: helpers };
+    const program = join(installed, 'bin/sitewright');
+    const { stdout } = await run(program, ['yaql', 'eval', 'fqdn(a)'], { cwd: elsewhere, env });
+    expect(stdout.trim()).toBe('"a.example.org"');
+    // Nothing runs that it could reach.
+    const doctor = await run(program, ['doctor', '-f', 'json'], { cwd: elsewhere, env }).catch((failed) => failed);
+    expect(JSON.parse(doctor.stdout)).toContainEqual({
+      name: 'yaql.helpers',
+      state: 'ok',
+      message: `${helpers}: fqdn`,
+    });
+  } finally {
+    rmSync(elsewhere, { recursive: true });
+  }
 });
 
 it('the expression language can be imported, with types', async () => {

@@ -17,7 +17,10 @@ const OLDEST_NODE = [24, 0] as const;
 export function registerDoctor(program: CliCommand, session: Session): void {
   const { terminal } = session;
   program
-    .verb('doctor', 'Check Node.js, settings, Temporal, worker, MAAS, store and API, and show a fix for each problem')
+    .verb(
+      'doctor',
+      'Check Node.js, settings, Temporal, worker, MAAS, store, modules of your own and API, and show a fix for each problem',
+    )
     .example()
     .output()
     .action(async (flags: OutputFlags) => {

@@ -1,4 +1,4 @@
-import { pathToFileURL } from 'node:url';
+import { importUserModule } from '../../platform/user-module.ts';
 import { problem } from '../problem.ts';
 import { readTagExtensions, type TagExtension } from './tag-extension.ts';
 
@@ -7,7 +7,7 @@ export function tagExtensionsOf(path: string | undefined): () => Promise<readonl
   let loaded: Promise<readonly TagExtension[]> | undefined;
   return () => {
     if (path === undefined) return Promise.resolve([]);
-    loaded ??= import(pathToFileURL(path).href).then((module: unknown) => readTagExtensions(module, path));
+    loaded ??= importUserModule(path).then((module) => readTagExtensions(module, path));
     return loaded.catch((error: unknown) => {
       loaded = undefined;
       const why = error instanceof Error ? error.message : String(error);

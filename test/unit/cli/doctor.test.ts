@@ -1,5 +1,10 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.ts';
 import { recordingTerminal } from './recording-terminal.ts';
@@ -10,6 +15,14 @@ const env = {
   SITEWRIGHT_TEMPORAL_ADDRESS: '127.0.0.1:9',
 };
 
+/** In a process of its own, as the programs load modules. */
+const doctor = (more: Readonly<Record<string, string>>): Promise<string> =>
+  new Promise((done) => {
+    const program = fileURLToPath(new URL('../../../bin/sitewright', import.meta.url));
+    const args = [program, 'doctor', '--format', 'json'];
+    execFile(process.execPath, args, { env: { ...process.env, ...env, ...more } }, (_failed, out) => done(out));
+  });
+
 it('the doctor shows a warning with its fix', async () => {
   const terminal = recordingTerminal({ env: { ...env, SITEWRIGHT_SOTRE_URL: 'x' } });
   await runCli(['doctor'], terminal);
@@ -17,6 +30,46 @@ it('the doctor shows a warning with its fix', async () => {
     /^warn {2}settings +.*SITEWRIGHT_SOTRE_URL.*\n +fix: See docs\/reference\/settings\.md/m,
   );
 });
+
+it.each([
+  [
+    'yaql.helpers',
+    'SITEWRIGHT_YAQL_HELPERS',
+    "export const helpers = [{ name: 'fqdn', parameters: [], implementation() {} }];",
+  ],
+  [
+    'tags.extensions',
+    'SITEWRIGHT_TAGS_EXTENSIONS',
+    "export const extension = { name: 'spread', assignTags() { return []; } };",
+  ],
+])(
+  'the doctor loads the module of %s, and reports one that cannot be loaded or has nothing',
+  async (setting, variable, text) => {
+    const folder = mkdtempSync(join(tmpdir(), 'doctor-'));
+    try {
+      const found = async (file: string, source?: string) => {
+        const path = join(folder, file);
+        if (source !== undefined) writeFileSync(path, source);
+        const out = await doctor({ [variable]: path });
+        const findings = JSON.parse(out) as { name: string; state: string; message: string; fix?: string }[];
+        return findings.find(({ name }) => name === setting);
+      };
+      const language =
+        "import { optional } from 'sitewright/yaql';\nif (typeof optional !== 'function') throw new Error();\n";
+      expect(await found('good.mjs', `${language}${text}`)).toMatchObject({
+        state: 'ok',
+        message: expect.stringMatching(/fqdn|spread/),
+      });
+      const fails = { state: 'fail', fix: expect.stringContaining(setting) };
+      expect(await found('nowhere.mjs')).toMatchObject(fails);
+      expect(await found('empty.mjs', '')).toMatchObject(fails);
+      const needy = await found('needy.mjs', `import 'left-pad-of-mine';\n${text}`);
+      expect(needy).toMatchObject({ ...fails, message: expect.stringContaining('left-pad-of-mine') });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+);
 
 it('the doctor warns of a MAAS that works, and gets the key in clear', async () => {
   const answers: Record<string, string> = {

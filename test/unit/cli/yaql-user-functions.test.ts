@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,8 +39,31 @@ it('functions of the configured module can be called, also as methods', async ()
   });
 });
 
+it.each([
+  ['helpers.mjs', (text: string) => text],
+  ['helpers.ts', (text: string) => text],
+  [
+    'helpers.cjs',
+    (text: string) =>
+      text
+        .replace(/import (\{.*\}) from ('.*');/, 'const $1 = require($2);')
+        .replace('export const helpers =', 'exports.helpers ='),
+  ],
+])('a module is loaded from anywhere, linked or not, and through a module of its own: %s', async (name, as) => {
+  const folder = mkdtempSync(join(tmpdir(), 'elsewhere-'));
+  try {
+    writeFileSync(join(folder, name), as(readFileSync(join(root, EXAMPLE), 'utf8')));
+    symlinkSync(name, join(folder, `link-${name}`));
+    writeFileSync(join(folder, 'again.mjs'), `export { helpers } from './${name}';\n`);
+    for (const file of [name, `link-${name}`, 'again.mjs'])
+      expect(await run('fqdn(a)', join(folder, file))).toMatchObject({ code: 0, out: '"a.example.org"' });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 it('functions accept and return values of the language: lists, sets, dicts, expressions', async () => {
-  const folder = mkdtempSync(join(root, 'dist/helpers-'));
+  const folder = mkdtempSync(join(tmpdir(), 'helpers-'));
   try {
     const module = join(folder, 'values.mjs');
     writeFileSync(
