@@ -271,7 +271,7 @@ async function whyNotRelease(
   const request = { hostname: node.name, bootMac: node.boot_mac, domain: node.domain, known };
   const resolution = await resolveMachine(maas, request, signal);
   if (!resolution.ok) return resolution.failure;
-  const machine = await maas.client.machines.read(resolution.machine.systemId, signal);
+  const { machine, hardware } = await maas.client.layouts.whole(resolution.machine.systemId, signal);
   const step = await decideNow(
     (use, graceOver) => decideRelease(machine, claim, { erase: false, use }, { ...noProgress, graceOver }),
     () => useOf(maas.client, machine, claim.site, signal),
@@ -279,7 +279,7 @@ async function whyNotRelease(
   if (step.do === 'fail') return step.failure;
   if (!node.layout) return undefined;
   // Anything that would be refused after the release, when the machine is empty.
-  const { problems } = await checkLayout(maas.client, machine.systemId, node.layout, signal);
+  const { problems } = await checkLayout(maas.client, hardware, node.layout, signal);
   if (problems.length === 0) return undefined;
   const hint = 'correct the documents, or the machine and its networks in MAAS';
   return { message: `it cannot be configured as described: ${problems.join('; ')}`, hint };

@@ -22,15 +22,22 @@ export interface SlowRegion {
 /**
  * A MAAS region in front of the simulated one that takes its time for each answer, and refuses what exceeds its threads with
  * 503 as a busy region's proxy does. Counts all requests.
+ * @param latencyMs of all answers, or of each kind of request
  */
-export async function slowRegion(target: string, latencyMs: number, limit: number): Promise<SlowRegion> {
+export async function slowRegion(
+  target: string,
+  latencyMs: number | ((kind: string) => number),
+  limit: number,
+): Promise<SlowRegion> {
+  const latencyOf = typeof latencyMs === 'number' ? () => latencyMs : latencyMs;
   const seen: SeenRequest[] = [];
   let inside = 0;
   let maxAtOnce = 0;
   let refused = 0;
   const server: Server = createServer((incoming, outgoing) => {
     const { method = 'GET', url = '/' } = incoming;
-    seen.push({ at: performance.now(), kind: kindOf(method, url) });
+    const kind = kindOf(method, url);
+    seen.push({ at: performance.now(), kind });
     if (inside >= limit) {
       refused++;
       outgoing.writeHead(503).end('Service Unavailable');
@@ -40,7 +47,8 @@ export async function slowRegion(target: string, latencyMs: number, limit: numbe
     maxAtOnce = Math.max(maxAtOnce, inside);
     const answer = async (): Promise<void> => {
       const body = await buffer(incoming);
-      if (latencyMs > 0) await delay(latencyMs);
+      const ms = latencyOf(kind);
+      if (ms > 0) await delay(ms);
       const { host: _host, connection: _connection, ...headers } = incoming.headers;
       const answered = await forward(new URL(url, target), {
         method: method as 'GET',

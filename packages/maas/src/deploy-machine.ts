@@ -30,6 +30,7 @@ import {
   otherSite,
   wrongState,
 } from './machine-outcome.ts';
+import type { WholeMachine } from './machine-state.ts';
 import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.ts';
 import { releaseMachine } from './release-machine.ts';
 import { isMachineStatus, MachineStatus } from './status.ts';
@@ -75,15 +76,12 @@ export async function deployMachine(
   const agentName = agentNameOf(site);
   const refusedLabels = Object.keys(request.labels ?? {}).filter((key) => key !== '' && !isAnnotationKey(key));
   let isMarkedForThis = false;
-  const configure = async (): Promise<'unchanged' | undefined> => {
-    const changes = await applyLayout(
-      client,
-      systemId,
-      layout ?? {},
-      async () => options.acting?.('configure', false),
-      signal,
-    );
-    return changes.length === 0 ? 'unchanged' : undefined;
+  let latest: WholeMachine | undefined;
+  const configure = async (machine: Machine): Promise<Machine | 'unchanged'> => {
+    const found = latest?.machine === machine ? latest : await client.layouts.whole(systemId, signal);
+    const acting = async () => options.acting?.('configure', false);
+    const applied = await applyLayout(client, found, layout ?? {}, acting, signal);
+    return applied.changes.length === 0 ? 'unchanged' : applied.machine;
   };
   const allocate = async (): Promise<Machine> => {
     try {
@@ -103,13 +101,18 @@ export async function deployMachine(
         isMarkedForThis = isOfThisRun(machine, claim);
         return decideDeploy(machine, claim, wanted, progress);
       },
+      async read(urgent) {
+        latest = await client.layouts.whole(systemId, signal, urgent);
+        return latest.machine;
+      },
       isHeld: (machine) => isOfThisRun(machine, claim),
       // Optional for a machine that is already running; no machine is deployed unmarked.
       isOptional: (action, { status }) => action === 'annotate' && status === MachineStatus.Deployed,
-      perform(action, { status }) {
+      perform(action, machine) {
+        const { status } = machine;
         switch (action) {
           case 'configure':
-            return configure();
+            return configure(machine);
           case 'allocate':
             return allocate();
           case 'annotate': {

@@ -107,9 +107,11 @@ export type Step =
   | { readonly do: 'fail'; readonly failure: MachineFailure };
 
 interface Operation {
+  /** Reads the machine, where more of it is needed than `Machine` has. */
+  readonly read?: (urgent: boolean | undefined) => Promise<Machine>;
   /** Pure. */
   readonly decide: (machine: Machine, progress: Progress) => Step;
-  /** @returns the machine as MAAS answered, or `unchanged` when nothing had to be sent */
+  /** @returns the machine as MAAS answered, or as it is after the action; `unchanged` when nothing had to be sent */
   readonly perform: (action: MachineAction, machine: Machine) => Promise<Machine | 'unchanged' | undefined>;
   /** Whether the operation can continue without this action when MAAS refuses it. */
   readonly isOptional?: (action: MachineAction, machine: Machine) => boolean;
@@ -312,7 +314,8 @@ class OperationRun {
     this.#progress.acknowledged.add(action);
     if (result !== 'unchanged') this.#actions.push(action);
     this.#warn(warnings);
-    if (result === undefined || result === 'unchanged' || staleAnswers.has(action)) return this.#read();
+    if (result === 'unchanged') return undefined;
+    if (result === undefined || staleAnswers.has(action)) return this.#read();
     this.#see(result);
     return undefined;
   }
@@ -396,7 +399,9 @@ class OperationRun {
   async #read(): Promise<MachineOutcome | undefined> {
     try {
       const { signal, urgent } = this.#options;
-      this.#see(await this.#context.client.machines.read(this.#systemId, signal, { urgent }));
+      const { read } = this.#operation;
+      const machine = read?.(urgent) ?? this.#context.client.machines.read(this.#systemId, signal, { urgent });
+      this.#see(await machine);
       return undefined;
     } catch (error) {
       if (isMaasFailure(error, 'not-found')) return this.#failed(vanished(this.#systemId));

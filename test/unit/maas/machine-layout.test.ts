@@ -120,10 +120,12 @@ const deploy = (layout: MachineLayout | undefined, run = 'r1'): Promise<Deployed
 
 const failed = (outcome: Deployed) => (outcome.ok ? undefined : outcome.failure);
 
+async function requestsSent(): Promise<readonly { readonly method: string; readonly url: string }[]> {
+  return JSON.parse(await (await fetch(`${simulator.controlUrl}/requests`)).text());
+}
+
 async function changesSent(): Promise<number> {
-  const answer = await fetch(`${simulator.controlUrl}/requests`);
-  const sent: { method: string; url: string }[] = JSON.parse(await answer.text());
-  return sent.filter(({ method, url }) => method !== 'GET' && url.includes('/nodes/')).length;
+  return (await requestsSent()).filter(({ method, url }) => method !== 'GET' && url.includes('/nodes/')).length;
 }
 
 const hardware = () => context.client.layouts.hardware(systemId);
@@ -185,6 +187,19 @@ describe('interfaces and disks of a site reach MAAS', () => {
       bond_lacp_rate: 'fast',
       bond_miimon: 100,
     });
+  });
+
+  it('is read whole before the first change and after the last, and in parts at most once for each change', async () => {
+    await deploy(layoutOf(NODE));
+    const sent = await requestsSent();
+    const isChange = ({ method, url }: (typeof sent)[number]) => method !== 'GET' && url.includes('/nodes/');
+    const last = sent.findLastIndex(isChange);
+    const reads = (path: string, from: number, to: number) =>
+      sent.slice(from, to).filter(({ method, url }) => method === 'GET' && url.includes(path)).length;
+    expect(sent.filter(isChange).length).toBeGreaterThan(20);
+    expect(reads(`/machines/${systemId}/`, 0, last)).toBe(1);
+    expect(reads(`/machines/${systemId}/`, last, sent.length)).toBeLessThanOrEqual(2);
+    expect(reads('/nodes/', 0, sent.length)).toBeLessThan(sent.filter(isChange).length);
   });
 
   it('again after a release nothing is changed, since MAAS keeps both', async () => {

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { MaasClient } from '../client.ts';
 import { isMaasFailure } from '../failure.ts';
+import type { Machine } from '../machine.ts';
+import type { WholeMachine } from '../machine-state.ts';
 import { MachineStatus } from '../status.ts';
 import { checkLayout } from './check-layout.ts';
-import type { Hardware, LayoutChange } from './hardware.ts';
+import { type Hardware, type LayoutChange, withAnswer } from './hardware.ts';
 import { applyKernelOptions } from './kernel-options.ts';
 import type { MachineLayout } from './machine-layout.ts';
 import { nextNetworkChange } from './network-changes.ts';
@@ -45,22 +47,32 @@ const howToGetBack = (changed: readonly string[]): string =>
 export const layoutDigest = (layout: MachineLayout): string =>
   createHash('sha256').update(JSON.stringify(layout)).digest('hex').slice(0, 12);
 
+interface AppliedLayout {
+  /** In order. */
+  readonly changes: readonly string[];
+  /** As read after the last of them. */
+  readonly machine: Machine;
+}
+
 /**
- * Configures interfaces, disks and kernel options as described. Each call follows from a reading of the machine, so that it may
- * be repeated after a crash or a lost answer; nothing is sent when all is as described, and nothing more than twice without progress.
+ * Configures interfaces, disks and kernel options as described. Each change follows from what MAAS shows of what the one before can have
+ * altered: in its answer, or in a reading of that part. So it may be repeated after a crash or a lost answer; nothing is sent when all is
+ * as described, and nothing more than twice without progress. The whole machine, which takes MAAS seconds, is read once after the last
+ * change, since something else may have changed it meanwhile.
+ * @param found the machine as just read
  * @param acting called before each change
- * @returns the changes, in order
  * @throws LayoutRefused when the machine or MAAS' networks do not allow it: before the first change, where that shows
  * @throws MaasError what MAAS refuses to its user, and failures that may pass
  */
 export async function applyLayout(
   client: MaasClient,
-  systemId: string,
+  found: WholeMachine,
   layout: MachineLayout,
   acting: () => Promise<void>,
   signal?: AbortSignal,
-): Promise<readonly string[]> {
-  const checked = await checkLayout(client, systemId, layout, signal);
+): Promise<AppliedLayout> {
+  const { systemId } = found.machine;
+  const checked = await checkLayout(client, found.hardware, layout, signal);
   const done: string[] = [];
   const refuse = (problems: readonly string[], hint: string): never => {
     throw new LayoutRefused({ kind: 'refused', problems }, hint, done);
@@ -79,18 +91,31 @@ export async function applyLayout(
     ...(await applyKernelOptions(client, systemId, checked.hardware.tags, layout.kernelOptions, acting, signal)),
   );
   const steps = new StepCount();
+  let { machine } = found;
   let { hardware } = checked;
+  const readWhole = async (): Promise<void> => {
+    const whole = await client.layouts.whole(systemId, signal);
+    machine = whole.machine;
+    hardware = checked.storage ? await client.layouts.withGroups(whole.hardware, signal) : whole.hardware;
+    isWhole = true;
+  };
+  let isWhole = done.length === 0;
   for (;;) {
     const change = nextChange(hardware);
     if (problems.size > 0) refuse([...problems], 'correct the documents');
-    if (!change) return done;
+    if (!change) {
+      if (isWhole) return { changes: done, machine };
+      await readWhole();
+      continue;
+    }
     if (!steps.mayTake(change, hardware)) {
       const { wanted, found, text: difference } = change;
       throw new LayoutRefused({ kind: 'stuck', wanted, found, difference }, 'check the machine in MAAS', done);
     }
     await acting();
+    let answer: unknown;
     try {
-      await client.layouts.send(systemId, change, signal);
+      answer = await client.layouts.send(systemId, change, signal);
     } catch (error) {
       // The object to be removed may no longer exist. After a 409 the state of the machine decides: someone else changes it.
       const isGone = change.method === 'delete' && isMaasFailure(error, 'not-found');
@@ -102,6 +127,10 @@ export async function applyLayout(
         );
     }
     done.push(change.text);
-    hardware = await client.layouts.hardware(systemId, signal);
+    const altered =
+      withAnswer(change, answer, hardware) ?? (await client.layouts.hardwareAfter(change, hardware, signal));
+    isWhole = false;
+    if (altered) hardware = altered;
+    else await readWhole();
   }
 }

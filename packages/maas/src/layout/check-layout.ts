@@ -16,15 +16,21 @@ interface CheckedLayout {
   readonly problems: readonly string[];
 }
 
-/** Reads the machine and MAAS' networks, and changes nothing. */
+/**
+ * Reads MAAS' networks, and changes nothing.
+ * @param reading the machine, with or without its volume groups
+ */
 export async function checkLayout(
   client: MaasClient,
-  systemId: string,
+  reading: Hardware,
   layout: MachineLayout,
   signal?: AbortSignal,
 ): Promise<CheckedLayout> {
-  const hardware = await client.layouts.hardware(systemId, signal);
-  const names = await deviceNames(client, layout, systemId, signal);
+  const [hardware, names, networks] = await Promise.all([
+    layout.storage ? client.layouts.withGroups(reading, signal) : reading,
+    deviceNames(client, layout, reading.systemId, signal),
+    layout.ports && client.layouts.networks(signal),
+  ]);
   const problems = new Set<string>();
   const report = (problem: string): void => {
     problems.add(problem);
@@ -42,13 +48,8 @@ export async function checkLayout(
   const physical = hardware.interfaces.filter(({ type }) => type === 'physical');
   const interfaces =
     layout.ports &&
-    targetInterfaces(
-      layout.ports,
-      await client.layouts.networks(signal),
-      physical,
-      nameOf(physical, 'interface'),
-      report,
-    );
+    networks &&
+    targetInterfaces(layout.ports, networks, physical, nameOf(physical, 'interface'), report);
   if (interfaces) await checkAddresses(client, hardware, interfaces, report, signal);
   const storage = layout.storage && targetStorage(layout.storage, hardware, nameOf(hardware.disks, 'disk'), report);
   if (storage && problems.size === 0 && hardware.status === MachineStatus.Allocated) {
@@ -78,14 +79,18 @@ async function checkAddresses(
     return link?.subnet && link.address !== undefined && !has ? [{ name, subnet: link.subnet, ip: link.address }] : [];
   });
   if (missing.length === 0) return;
-  const ranges = await layouts.ranges(signal);
+  const subnets = [...new Set(missing.map(({ subnet }) => subnet.id))];
+  const [ranges, ...used] = await Promise.all([
+    layouts.ranges(signal),
+    ...subnets.map((subnet) => layouts.usedAddresses(subnet, signal)),
+  ]);
   for (const { name, subnet, ip } of missing) {
     const range = ranges.find(
       ({ type, subnet: of, start, end }) => type === 'dynamic' && of === subnet.id && isInRange(ip, start, end),
     );
     if (range)
       report(`${name}: ${ip} is in the dynamic range ${range.start} to ${range.end} of ${subnet.cidr}: choose another`);
-    const user = (await layouts.usedAddresses(subnet.id, signal)).find((used) => isSameAddress(used.ip, ip));
+    const user = used[subnets.indexOf(subnet.id)]?.find((each) => isSameAddress(each.ip, ip));
     // Links on interfaces that are configured anyway are removed first.
     const own = elsewhere.find(({ links }) => links.some(({ ipAddress }) => isSameAddress(ipAddress, ip)));
     if (user && user.systemId !== systemId) report(`${name}: ${ip} is in use by ${user.by}: choose another`);

@@ -19,6 +19,9 @@ export interface Hardware {
   readonly gatewayLinks: readonly number[];
   readonly disks: readonly Disk[];
   readonly bootDisk: number | undefined;
+  /** A machine in MAAS' answers has only the ids of its groups. */
+  readonly hasGroups: boolean;
+  /** Empty where they were not read. */
   readonly groups: readonly VolumeGroup[];
   /** RAIDs and caches: no document describes them, and they hold disks. Each as its path and name. */
   readonly composites: readonly { readonly path: string; readonly name: string }[];
@@ -144,7 +147,58 @@ export interface LayoutChange {
   readonly onlyWhenReady?: true;
 }
 
-/** @param groups answer of `volume-groups/`; the machine only has their ids */
+/** A part of a machine that MAAS answers alone, in a tenth of the time of the whole machine. */
+type HardwarePart = 'interfaces' | 'disks' | 'groups';
+
+/** What a change can have altered; undefined: what only the whole machine shows. */
+export function alteredBy(
+  { method, path, op }: LayoutChange,
+  { groups }: Pick<Hardware, 'groups'>,
+): readonly HardwarePart[] | undefined {
+  const [folder, id] = path.split('/');
+  switch (folder) {
+    case 'interfaces':
+      return op === 'set_default_gateway' ? undefined : ['interfaces'];
+    case 'blockdevices': {
+      const isVolume = groups.some(({ volumes }) => volumes.some((volume) => String(volume.id) === id));
+      return op === 'set_boot_disk' ? undefined : [isVolume ? 'groups' : 'disks'];
+    }
+    case 'volume-group':
+      return method === 'delete' ? ['disks', 'groups'] : ['groups'];
+    case 'volume-groups':
+      // MAAS makes a partition of a boot disk.
+      return ['disks', 'groups'];
+    default:
+      return undefined;
+  }
+}
+
+/** After a change whose answer shows all that it altered: the links of an interface, or one partition. */
+export function withAnswer(
+  { method, path, op = '' }: LayoutChange,
+  answer: unknown,
+  before: Hardware,
+): Hardware | undefined {
+  const shown = asObject(answer);
+  const [folder, id, part] = path.split('/');
+  if (method !== 'post' || asNumber(shown.id) === undefined) return undefined;
+  if (folder === 'interfaces' && ['link_subnet', 'unlink_subnet'].includes(op)) {
+    const nic = parseInterface(shown);
+    return { ...before, interfaces: before.interfaces.map((each) => (each.id === nic.id ? nic : each)) };
+  }
+  if (folder === 'blockdevices' && (part === 'partition' || part === 'partitions')) {
+    const made = parsePartition(shown);
+    const disks = before.disks.map((disk) => {
+      if (String(disk.id) !== id) return disk;
+      const others = disk.partitions.filter((each) => each.id !== made.id);
+      return { ...disk, partitions: [...others, made].sort((a, b) => a.id - b.id) };
+    });
+    return { ...before, disks };
+  }
+  return undefined;
+}
+
+/** @param groups answer of `volume-groups/` */
 export function parseHardware(machine: JsonObject, groups: readonly unknown[]): Hardware {
   const gateways = asObject(machine.default_gateways);
   const firmware = asObject(machine.hardware_info);
@@ -164,17 +218,9 @@ export function parseHardware(machine: JsonObject, groups: readonly unknown[]): 
     osystem: asText(machine.osystem),
     interfaces: asList(machine.interface_set).map(parseInterface),
     gatewayLinks: [gateways.ipv4, gateways.ipv6].flatMap((gateway) => asNumber(asObject(gateway).link_id) ?? []),
-    disks: asList(machine.physicalblockdevice_set).map((item) => {
-      const disk = asObject(item);
-      return {
-        ...parseBlockDevice(disk),
-        name: asText(disk.name),
-        partitions: asList(disk.partitions)
-          .map(parsePartition)
-          .sort((a, b) => a.id - b.id),
-      };
-    }),
+    disks: parseDisks(asList(machine.physicalblockdevice_set)),
     bootDisk: asNumber(asObject(machine.boot_disk).id),
+    hasGroups: asList(machine.volume_groups).length > 0,
     groups: groups.map(parseGroup),
     // A cache uses its cache set, so that it goes first.
     composites: [
@@ -184,6 +230,19 @@ export function parseHardware(machine: JsonObject, groups: readonly unknown[]): 
     ],
   };
 }
+
+/** The disks among block devices; the others are volumes, RAIDs and caches. */
+export const parseDisks = (devices: readonly unknown[]): readonly Disk[] =>
+  devices
+    .map(asObject)
+    .filter(({ type }) => type !== 'virtual')
+    .map((disk) => ({
+      ...parseBlockDevice(disk),
+      name: asText(disk.name),
+      partitions: asList(disk.partitions)
+        .map(parsePartition)
+        .sort((a, b) => a.id - b.id),
+    }));
 
 export function parseInterface(value: unknown): Interface {
   const o = asObject(value);
@@ -286,7 +345,7 @@ function parseFilesystem(value: unknown): Filesystem | undefined {
   };
 }
 
-function parseGroup(value: unknown): VolumeGroup {
+export function parseGroup(value: unknown): VolumeGroup {
   const o = asObject(value);
   const name = asText(o.name);
   const devices = asList(o.devices).map(asObject);

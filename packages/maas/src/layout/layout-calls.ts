@@ -1,15 +1,19 @@
 import { type MaasConnection, segment } from '../connection.ts';
 import { isMaasFailure } from '../failure.ts';
 import { InventoryCalls, type Tag } from '../inventory-calls.ts';
-import { asList, asObject } from '../lenient.ts';
+import { asObject } from '../lenient.ts';
 import { parseMachine } from '../machine.ts';
 import { chunks, unexpectedAnswer } from '../machine-calls.ts';
 import type { WholeMachine } from '../machine-state.ts';
 import {
   type AddressRange,
+  alteredBy,
+  type Disk,
   type Hardware,
   type Interface,
   type LayoutChange,
+  parseDisks,
+  parseGroup,
   parseHardware,
   parseInterface,
   parseRange,
@@ -17,6 +21,7 @@ import {
   parseUsedAddress,
   parseVlans,
   type UsedAddress,
+  type VolumeGroup,
 } from './hardware.ts';
 import { parseSubnetSettings, type SubnetChange, type SubnetSettings } from './subnet-settings.ts';
 import type { MaasNetworks } from './target-interfaces.ts';
@@ -35,19 +40,41 @@ export class LayoutCalls {
     return (await this.#maas.list(`nodes/${segment(systemId)}/interfaces/`, { signal })).map(parseInterface);
   }
 
-  async hardware(systemId: string, signal?: AbortSignal): Promise<Hardware> {
-    const machine = await this.#maas.object(`machines/${segment(systemId)}/`, { signal });
-    // The machine has only the ids of its groups.
-    const hasGroups = asList(machine.volume_groups).length > 0;
-    const path = `nodes/${segment(systemId)}/volume-groups/`;
-    return parseHardware(asObject(machine), hasGroups ? await this.#maas.list(path, { signal }) : []);
+  async disks(systemId: string, signal?: AbortSignal): Promise<readonly Disk[]> {
+    return parseDisks(await this.#maas.list(`nodes/${segment(systemId)}/blockdevices/`, { signal }));
   }
 
-  /** A machine with its interfaces, disks and kernel options, but not the logical volumes. */
-  async machine(systemId: string, signal?: AbortSignal): Promise<WholeMachine> {
-    const answer = await this.#maas.object(`machines/${segment(systemId)}/`, { signal });
+  async groups(systemId: string, signal?: AbortSignal): Promise<readonly VolumeGroup[]> {
+    return (await this.#maas.list(`nodes/${segment(systemId)}/volume-groups/`, { signal })).map(parseGroup);
+  }
+
+  async hardware(systemId: string, signal?: AbortSignal): Promise<Hardware> {
+    return this.withGroups((await this.whole(systemId, signal)).hardware, signal);
+  }
+
+  async withGroups(hardware: Hardware, signal?: AbortSignal): Promise<Hardware> {
+    return hardware.hasGroups ? { ...hardware, groups: await this.groups(hardware.systemId, signal) } : hardware;
+  }
+
+  /** A reading again, of what a change can have altered; undefined if only the whole machine shows that. */
+  async hardwareAfter(change: LayoutChange, before: Hardware, signal?: AbortSignal): Promise<Hardware | undefined> {
+    const parts = alteredBy(change, before);
+    if (!parts) return undefined;
+    const read = await Promise.all(parts.map(async (part) => ({ [part]: await this[part](before.systemId, signal) })));
+    return Object.assign({ ...before }, ...read) as Hardware;
+  }
+
+  /** A machine with its interfaces and disks, but not the logical volumes. */
+  async whole(systemId: string, signal?: AbortSignal, urgent?: boolean): Promise<WholeMachine> {
+    const answer = await this.#maas.object(`machines/${segment(systemId)}/`, { signal, urgent });
     const whole = wholeMachine(answer);
     if (!whole) throw unexpectedAnswer(`GET machines/${systemId}/`, 'is not a machine');
+    return whole;
+  }
+
+  /** As `whole`, with kernel options. */
+  async machine(systemId: string, signal?: AbortSignal): Promise<WholeMachine> {
+    const whole = await this.whole(systemId, signal);
     const tags = await Promise.all(whole.machine.tags.map((tag) => this.#inventory.findTag(tag, signal)));
     return { ...whole, kernelOptions: Object.fromEntries(kernelOptionsOf(tags)) };
   }
@@ -71,9 +98,10 @@ export class LayoutCalls {
   }
 
   async networks(signal?: AbortSignal): Promise<MaasNetworks> {
-    const subnets = await this.#maas.list('subnets/', { signal });
-    const fabrics = await this.#maas.list('fabrics/', { signal });
-    return { subnets: subnets.map(parseSubnet), vlans: fabrics.flatMap(parseVlans) };
+    const [subnets, fabrics] = await Promise.all(
+      ['subnets/', 'fabrics/'].map((path) => this.#maas.list(path, { signal })),
+    );
+    return { subnets: (subnets ?? []).map(parseSubnet), vlans: (fabrics ?? []).flatMap(parseVlans) };
   }
 
   async ranges(signal?: AbortSignal): Promise<readonly AddressRange[]> {
@@ -103,10 +131,10 @@ export class LayoutCalls {
   }
 
   /** Sent exactly once: read before it is sent again. */
-  async send(systemId: string, change: LayoutChange, signal?: AbortSignal): Promise<void> {
+  async send(systemId: string, change: LayoutChange, signal?: AbortSignal): Promise<unknown> {
     const { method, path, op, form } = change;
     const options = { ...(op !== undefined && { query: { op } }), ...(form !== undefined && { form }), signal };
-    await this.#maas[method](`nodes/${segment(systemId)}/${path}`, options);
+    return this.#maas[method](`nodes/${segment(systemId)}/${path}`, options);
   }
 }
 
