@@ -74,6 +74,19 @@ export function classifyAnswer(exchange: Exchange): MaasFailure {
   };
 }
 
+/** From a proxy in front of a MAAS that is away. MAAS itself answers 503 where no rack reaches a machine, and then answers readings. */
+const AWAY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** MAAS answers these in HTML, too; all else in JSON or as text. */
+const HTML_OF_MAAS: ReadonlySet<number> = new Set([401, 405, 409]);
+
+/** Whether MAAS itself answered, and not something in front of it or in its place. */
+export function isOfMaas({ status, body, headers }: HttpAnswer): boolean {
+  if (AWAY.has(status) || (status >= 300 && status < 400)) return false;
+  if (status >= 400) return HTML_OF_MAAS.has(status) || !isHtml({ status, body, headers });
+  const text = body.trim();
+  return text === '' || '[{"-0123456789'.includes(text.charAt(0)) || ['true', 'false', 'null'].includes(text);
+}
+
 /** MAAS' answer of a handler that takes requests without a key. */
 export const isUnrecognised = ({ status, body }: Pick<HttpAnswer, 'status' | 'body'>): boolean =>
   status === 400 && /^\s*Unrecognised signature: method=/.test(body);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ApiKey, MaasConfigurationError, parseApiKey } from './api-key.ts';
 import { maasApiRoot } from './base-url.ts';
-import { classifyAnswer, clockFailure, isClockWrong, isUnrecognised } from './classify-answer.ts';
+import { classifyAnswer, clockFailure, isClockWrong, isOfMaas, isUnrecognised } from './classify-answer.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { MaasError, type MaasFailure } from './failure.ts';
 import { Gate } from './gate.ts';
@@ -119,8 +119,8 @@ export class MaasConnection {
   }
 
   /**
-   * Since when MAAS has sent no answer to any request, ms since 1970. Requests that wait, time out or find no
-   * connection count; any answer resets it.
+   * Since when MAAS has sent no answer to any request, ms since 1970. Requests that wait, time out, find no connection or are answered by
+   * something in front of MAAS count; any answer of MAAS resets it.
    */
   get silentSince(): number | undefined {
     return this.#silentSince;
@@ -309,7 +309,7 @@ export class MaasConnection {
         ...(sendBy === undefined ? {} : { sendBy }),
         ...(options.signal ? { signal: options.signal } : {}),
       });
-      this.#answered();
+      if (isOfMaas(answer)) this.#answered();
       this.#onAttempt?.({ request, ms: this.#clock.now() - started, outcome: answer.status, again });
       return answer;
     } catch (error) {

@@ -474,7 +474,7 @@ describe('answers', () => {
         close: () => Promise.resolve(),
         send: () =>
           new Promise((resolve) => {
-            waiting.push(() => resolve({ status: 503, headers: {}, body: 'away' }));
+            waiting.push(() => resolve({ status: 404, headers: {}, body: 'No Machine matches the given query.' }));
           }),
       },
     });
@@ -490,6 +490,38 @@ describe('answers', () => {
     waiting[1]?.();
     await asked[1];
     expect(silent.silentSince).toBeUndefined();
+  });
+
+  it.each([
+    [502, '<html><h1>502 Bad Gateway</h1></html>', true],
+    [503, 'Service Unavailable', true],
+    [504, '', true],
+    [429, 'Too many requests', true],
+    [302, '', true],
+    [200, '<!doctype html><title>Sign in</title>', true],
+    [200, 'welcome', true],
+    [404, '<html><h1>404 Not Found</h1></html>', true],
+    [403, '<html>This site is blocked</html>', true],
+    [404, 'No Machine matches the given query.', false],
+    [403, '', false],
+    [409, '<!DOCTYPE html><title>Conflict</title>', false],
+    [500, 'list index out of range', false],
+    [200, '{"system_id": "abc123"}', false],
+  ])('an answer of %s %j keeps a silence going: %s', async (status, body, isSilent) => {
+    const clock = new LeapingClock();
+    const silent = new MaasClient({
+      url: 'http://maas.test',
+      apiKey: testKey,
+      clock,
+      transport: { close: () => Promise.resolve(), send: () => Promise.resolve({ status, headers: {}, body }) },
+    });
+    const start = clock.now();
+    for (let n = 0; n < 3; n++) {
+      await silent.machines.read('a').catch(() => undefined);
+      await clock.sleep(10_000);
+    }
+    expect(silent.silentSince).toBe(isSilent ? start : undefined);
+    expect(silent.lastAnswerAt === undefined).toBe(isSilent);
   });
 
   it('(29) unknown states, missing and odd fields are tolerated', async () => {
