@@ -1,5 +1,6 @@
 import type { NodeChange as NodeTransition } from '../src/clusters/node-transitions.ts';
 import type { StoredReference } from '../src/clusters/planning/index.ts';
+import { nameOf } from '../src/clusters/sources.ts';
 import { given } from '../src/core/data/given.ts';
 import { doneOf, type TaskEnd } from '../src/core/graph-run/index.ts';
 import { causeText, type RootCause, type TaskOnNode } from '../src/core/task-on-node.ts';
@@ -76,7 +77,9 @@ async function updateNodes(
   )) as unknown as StoredReference;
   const leaving = new Set(outcome === 'success' || outcome === 'nothing_to_do' ? untouched.map(String) : []);
   const rows = new Map((await store.nodes.list({ clusterId })).map((row) => [String(row.id), row]));
-  const failed = Object.values(nodes).includes('failed') ? await failures(store, child.id) : new Map<string, string>();
+  const failed = Object.values(nodes).includes('failed')
+    ? await failures(store, child.id, rows)
+    : new Map<string, string>();
   const gone: number[] = [];
   const changes: { id: number; change: NodeChange }[] = [];
   for (const [uid, ended] of Object.entries(nodes)) {
@@ -94,16 +97,24 @@ async function updateNodes(
 }
 
 /** By node, the first failure on it. */
-async function failures(store: Store, graph: number): Promise<Map<string, string>> {
+async function failures(
+  store: Store,
+  graph: number,
+  nodes: ReadonlyMap<string, NodeRecord>,
+): Promise<Map<string, string>> {
+  const called = (uid: string): string => {
+    const row = nodes.get(uid);
+    return row === undefined ? uid : nameOf(row);
+  };
   const rows = await store.taskHistory.list(graph, { statuses: ['failed', 'blocked'] });
   const found = new Map<string, string>();
   for (const { node, task, message, status, rootCause } of rows) {
     if (status === 'failed')
-      found.set(node, `Task ${task} failed on node ${node}${message === null ? '' : `: ${message}`}`);
+      found.set(node, `Task ${task} failed on node ${called(node)}${message === null ? '' : `: ${message}`}`);
     else if (!found.has(node))
       found.set(
         node,
-        `Task ${task} was not run on node ${node} because ${rootCause === null ? 'another failed' : whyOf(rootCause)}`,
+        `Task ${task} was not run on node ${called(node)} because ${rootCause === null ? 'another failed' : whyOf({ ...rootCause, node: called(rootCause.node) })}`,
       );
   }
   return found;

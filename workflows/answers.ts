@@ -299,7 +299,7 @@ const PIECES: { readonly [P in keyof Pieces]: Shape<Pieces[P]> } = {
         timeoutOf: wholes,
       },
     },
-    {},
+    { names: texts },
   ),
   coordination: recordOf<Coordination>(
     {

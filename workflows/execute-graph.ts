@@ -13,6 +13,7 @@ import {
   type GraphRunProgress,
   hasCapacityForRequest,
   NO_TASKS,
+  nodeNameIn,
   nothingToDoText,
   type PartReport,
   type PlanReference,
@@ -22,6 +23,7 @@ import {
   statusOfGraphRun,
   taskCapacity,
   treeOfGraphRun,
+  withNames,
 } from '../src/core/graph-run/index.ts';
 import { MAX, noteFields } from '../src/core/run/description.ts';
 import {
@@ -36,7 +38,7 @@ import {
   rejectionIn,
   type StepError,
 } from '../src/core/run/index.ts';
-import type { GraphEnd, RunResult } from '../src/core/scheduler/index.ts';
+import type { GraphEnd, Rejection, RunResult } from '../src/core/scheduler/index.ts';
 import { stateWord } from '../src/core/state-word.ts';
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import type { GraphOutcome } from '../src/core/words.ts';
@@ -80,7 +82,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
       graphs: [],
       operator: [],
     });
-    this.#news = createNews(this.progress.started_at, () => this.status());
+    this.#news = createNews(this.progress.started_at, () => withNames(this.progress, this.status()));
     handleGraphOperators(this);
   }
 
@@ -175,7 +177,8 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
     else if (outcome === 'nothing_to_do') graph.reason = nothingToDoText(plan.nothing_to_do ?? []);
     else if (result === 'failed') {
       graph.reason =
-        ended.reason ?? reasonOfGraph(ended.report.failed_tasks, ended.report.counts.failed, graph.offline);
+        ended.reason ??
+        reasonOfGraph(ended.report.failed_tasks, ended.report.counts.failed, graph.offline, graph.nameOf);
     }
     await this.#closeGraph(opened, graph, outcome, ended?.report);
     if (lost !== null) throw lost;
@@ -276,6 +279,11 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
   }
   acted(action: OperatorAction<RunAction>): void {
     this.progress.operator.push(action);
+  }
+
+  /** Why an operator's request was rejected. */
+  textOf(rejection: Rejection): string {
+    return describeRejection(rejection, (node) => nodeNameIn(this.progress, node));
   }
 
   protected details(): string {
@@ -388,7 +396,7 @@ function handleGraphOperators(run: GraphRun): void {
     validate: (request: TaskRequest) => validate(run, action, request),
     async handle(request: TaskRequest) {
       const rejection = await run.drive!.ask(action, request);
-      if (rejection !== null) throw refused(describeRejection(rejection));
+      if (rejection !== null) throw refused(run.textOf(rejection));
       progress.operator.push({ action, at: isoTime(Date.now()), ...request });
       run.show();
       return status();
@@ -448,7 +456,7 @@ function validate(run: GraphRun, name: RetryOrSkip, request: TaskRequest): void 
   }
   validateCapacity(run, name);
   const rejection = run.drive.objection(name, request);
-  if (rejection !== null) throw refused(describeRejection(rejection));
+  if (rejection !== null) throw refused(run.textOf(rejection));
 }
 
 /** A rejected update leaves no trace in the history. An accepted one costs a dozen events here and more in each part. */

@@ -49,7 +49,7 @@ interface GraphDriveOptions {
   readonly attributes: readonly SearchAttributePair[];
   /** Called after each turn. Returns when it wants to be called next (milliseconds), or null. */
   show(): number | null;
-  /** Called when a node has answered. */
+  /** Called when nodes were asked, and when one has answered. */
   answered(): void;
 }
 
@@ -79,6 +79,7 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
   });
   control.whenStopped(() => driver.agents.stop());
   graph.statuses = () => [driver.ledger.status()];
+  graph.nameOf = (node) => driver.agents.nameOf(node);
   graph.failing = () => driver.ledger.failing;
   graph.trees = () => [treeOfPart(driver.scheduler)];
   return {
@@ -93,9 +94,12 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
     async run() {
       if (plan.mode !== 'dry_run') {
         graph.state = 'asking_nodes';
-        options.show();
         graph.unanswered = () => driver.agents.unanswered();
-        graph.offline = await control.interruptible(() => driver.agents.ask(options.answered)).catch(noneIfCancelled);
+        options.show();
+        const asking = control.interruptible(() => driver.agents.ask(options.answered)).catch(noneIfCancelled);
+        // All that are asked, until they answer.
+        options.answered();
+        graph.offline = await asking;
       }
       driver.push({ type: 'begin', offline: graph.offline, now: Date.now() });
       const end = await driver.drive();
@@ -132,6 +136,7 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
     },
   );
   graph.statuses = () => driver.statuses();
+  graph.nameOf = (node) => driver.nameOf(node);
   graph.failing = () => driver.statuses().reduce((sum, part) => sum + part.failing_nodes, 0);
   graph.trees = () =>
     driver.workflowIds().map((workflow_id, part) => ({ workflow_id, counts: driver.statuses()[part]!.counts }));

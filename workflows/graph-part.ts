@@ -11,6 +11,7 @@ import {
   isFinal,
   type Ledger,
   outcomeOf,
+  type PartStatus,
   restoreLedger,
   shouldContinue,
   type TaskEnd,
@@ -119,6 +120,15 @@ export class PartDriver {
   /** Whether `drive` ended in order to continue as new. */
   get continuesAsNew(): boolean {
     return this.#continuesAsNew;
+  }
+
+  /** Its state, with the names of the nodes that it mentions. */
+  status({ offline = [], isAsking }: { readonly offline?: readonly string[]; readonly isAsking: boolean }): PartStatus {
+    const status = this.ledger.status();
+    const silent = isAsking ? this.agents.unanswered().slice(0, 10) : status.silent;
+    const nodes = [...status.running, ...status.failed].map(({ node }) => node);
+    const names = [...new Set([...nodes, ...silent, ...offline])].map((id) => [id, this.agents.nameOf(id)]);
+    return { ...status, silent, names: Object.fromEntries(names) };
   }
 
   push(event: SchedulerEvent): void {
@@ -261,7 +271,11 @@ export class PartDriver {
     this.#running++;
     const { node } = pairOf(this.#graph, task);
     this.agents.run(task, attempt, {
-      silent: (is) => this.ledger.silent(node, is),
+      silent: (is) => {
+        this.ledger.silent(node, is);
+        // People are shown whom it waits for.
+        this.#control.wake();
+      },
       isStopping: () => this.#stopping || this.#control.cancelled,
       ended: (end) => this.#ended(task, attempt, end),
     });

@@ -93,6 +93,8 @@ export class PartsDriver {
   readonly #asked: Request[] = [];
   /** What operators have asked of the run, as far as the coordinator knows. */
   readonly #seen = { paused: false, stopping: false, cancelled: false, approved: new Set<string>() };
+  /** Of the nodes that parts have mentioned, by their ids. */
+  readonly #names = new Map<string, string>();
   #isProbed = false;
   #coordinator: ReturnType<typeof createCoordinator> | null = null;
   #offline: readonly string[] | null = null;
@@ -125,6 +127,10 @@ export class PartsDriver {
     }));
   }
 
+  /** How people call the node. */
+  nameOf(id: string): string {
+    return this.#names.get(id) ?? id;
+  }
   statuses(): readonly PartStatus[] {
     return this.#children.map((child) => child.status);
   }
@@ -154,6 +160,7 @@ export class PartsDriver {
     if (signal.seq > child.newest) {
       child.newest = signal.seq;
       if (child.report === null) child.status = signal.news;
+      for (const [id, name] of Object.entries(signal.news.names ?? {})) this.#names.set(id, name);
     }
     if (signal.continued) {
       // The signal may arrive before or after the cancellation.

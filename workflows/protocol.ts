@@ -145,5 +145,8 @@ export const controlQueue = (queue: string): string => `${queue}.ctl`;
 export const taskActivityId = (task: string, node: string, attempt: number): string =>
   `${taskKey(task, node)}${attempt > 1 ? `:${attempt}` : ''}`;
 
+/** Id of a question whether the node's agent is there. @param number among those that wait for an answer, from 1 */
+export const pingActivityId = (node: string, number: number): string => `ping:${node}${number > 1 ? `/${number}` : ''}`;
+
 /** Id of a node's activity: `prepare:<group>:<node>` (docs/explain/design.md#the-temporal-surface). */
 export const nodeActivityId = (verb: string, group: string, node: string): string => `${verb}:${group}:${node}`;

@@ -28,7 +28,7 @@ import { maasSilenceHandler } from './operators.ts';
 const REPORT_SHARE = 0.1;
 
 /** Running agents answer sooner. */
-const SILENT_SECONDS = 10;
+const SILENT_SECONDS = 3;
 
 /** One part of a graph that is too big for one workflow. Started by `execute_graph` only. */
 export async function run_graph_part(input: RunGraphPartInput): Promise<PartReport> {
@@ -78,6 +78,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     let continued = input.kept !== undefined;
     const awaiting = (): string[] => (input.hold_before === undefined ? [] : awaitingApproval(current.scheduler));
     let awaitingReported = '';
+    let silentReported = '';
 
     const courier = createCourier<FromPartSignal>(
       () => {
@@ -86,9 +87,11 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
         const stale = hasChanged() && now - exchange.reportedAt >= reportEvery(now);
         const isDue = outgoing.length > 0 || ready || continued || stale || asking;
         const waiting = awaiting();
-        const isNews = waiting.join() !== awaitingReported;
+        const silent = current.ledger.silentNodes().join();
+        const isNews = waiting.join() !== awaitingReported || silent !== silentReported;
         if (!isDue && !isNews && counts.failed <= exchange.reported.failed) return null;
         awaitingReported = waiting.join();
+        silentReported = silent;
         const signal: FromPartSignal = {
           graph: input.graph,
           part: input.part,
@@ -99,8 +102,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
           ...(continued ? { continued: true as const } : {}),
           messages: outgoing.splice(0),
           news: {
-            ...current.ledger.status(),
-            ...(asking ? { silent: current.agents.unanswered().slice(0, 10) } : {}),
+            ...current.status({ ...given({ offline: ready?.offline }), isAsking: asking }),
             ...(waiting.length === 0 ? {} : { awaiting: waiting }),
             ...(current.hasCapacityForRequest() ? {} : { full: true as const }),
           },

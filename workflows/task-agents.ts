@@ -17,7 +17,10 @@ import { type AgentPatience, brief, controlCall, nodeTask, ofMaster, takeSeconds
 import { callActivity, callActivityThen } from './border.ts';
 import type { Patience, TaskRun } from './contract.ts';
 import { stepError } from './failures.ts';
-import { controlQueue, taskActivityId } from './protocol.ts';
+import { controlQueue, pingActivityId, taskActivityId } from './protocol.ts';
+
+/** Runs that builds before 1.0.0 started have numbers for ids of these activities. */
+const PINGS_BY_NODE = 'pings-by-node';
 
 /** Nodes pinged in parallel: enough to be fast, few enough to keep a payload of commands small. */
 const PARALLEL_PINGS = 200;
@@ -67,6 +70,8 @@ export class Agents {
   readonly #facts = new Map<string, AgentFacts>();
   readonly #indexOf: ReadonlyMap<string, number>;
   readonly #asked = new Set<string>();
+  /** By name of a node: its pings that wait for an answer. */
+  readonly #pings = new Map<string, Set<number>>();
   /** Attempts that their nodes have, or are about to take. */
   readonly #open = new Map<RunTask, Sent>();
   /** Of the attempts of each node, which has one at a time: a scope for each attempt would cost promises. */
@@ -87,6 +92,13 @@ export class Agents {
   /** Nodes that `ask` still waits for. */
   unanswered(): readonly string[] {
     return [...this.#asked];
+  }
+
+  /** How people call the node. */
+  nameOf(id: string): string {
+    const { names, agents } = this.#part;
+    const at = this.#indexOf.get(id)!;
+    return names?.[at] ?? agents[at] ?? id;
   }
 
   /**
@@ -122,7 +134,7 @@ export class Agents {
     const isForMaster = goesToMaster(type);
     const queue = isForMaster ? master : queues[node];
     if (queue == null) {
-      listener.ended({ outcome: 'failed', message: `no agent is known for node ${id}` });
+      listener.ended({ outcome: 'failed', message: `no agent is known for node ${this.nameOf(id)}` });
       return;
     }
     const request: RunTask = {
@@ -150,7 +162,7 @@ export class Agents {
   cancelAll(): void {
     for (const { id, queue, request, listener } of this.#open.values()) {
       const options = controlCall(
-        `cancel ${request.task} on ${id}`,
+        `cancel ${request.task} on ${this.nameOf(id)}`,
         controlQueue(queue),
         this.#run.patience.heartbeat_seconds,
       );
@@ -185,7 +197,7 @@ export class Agents {
       this.#scopes.get(sent.id)?.cancel();
       this.#scopes.delete(sent.id);
       // One that is not there any more cannot say how it ended.
-      if (mayHaveStarted && this.#open.delete(sent.request)) sent.listener.ended(lostOn(sent.id));
+      if (mayHaveStarted && this.#open.delete(sent.request)) sent.listener.ended(lostOn(this.nameOf(sent.id)));
     }
   }
 
@@ -223,12 +235,24 @@ export class Agents {
   }
 
   async #pingOn(control: string, id: string, { attempt, seconds }: PingAbout): Promise<AgentFacts | null> {
-    const summary = `ask the agent of ${id}`;
-    const options = this.#isStopped
-      ? { ...controlCall(summary, control, STOP_SECONDS), scheduleToCloseTimeout: STOP_SECONDS * 1000 }
-      : controlCall(summary, control, seconds ?? this.#run.patience.offline_wait_seconds);
+    const name = this.nameOf(id);
+    const waiting = this.#pings.get(name) ?? new Set();
+    this.#pings.set(name, waiting);
+    let number = 1;
+    while (waiting.has(number)) number++;
+    waiting.add(number);
     try {
+      const summary = `ask the agent of ${name}`;
+      const options = {
+        ...(this.#isStopped
+          ? { ...controlCall(summary, control, STOP_SECONDS), scheduleToCloseTimeout: STOP_SECONDS * 1000 }
+          : controlCall(summary, control, seconds ?? this.#run.patience.offline_wait_seconds)),
+        ...(patched(PINGS_BY_NODE) && { activityId: pingActivityId(name, number) }),
+      };
       const asked = callActivity('ping', { node: this.#agentOf(id), ...(attempt && { attempt }) }, options);
+      // A stop waits no longer for it; its number is free once it has ended.
+      const free = (): unknown => waiting.delete(number);
+      asked.then(free, free);
       const answer = await (this.#isStopped ? asked : Promise.race([asked, this.#stop]));
       if (answer === null) return null;
       if (control === this.#controlOf(this.#indexOf.get(id)!)) this.#facts.set(id, answer);
@@ -247,12 +271,12 @@ export class Agents {
   /** Rejects the task when the node's agent does not know the type. Asks it again first: it may have been upgraded. */
   async #refusal(id: string, type: string): Promise<TaskEnd | null> {
     await this.#ping(id);
-    if (this.#isStopped) return notReachedOn(id);
+    if (this.#isStopped) return notReachedOn(this.nameOf(id));
     if (this.#knows(id, type)) return null;
     const { agent_version, task_types } = this.#facts.get(id)!;
     return {
       outcome: 'refused',
-      message: `the agent ${agent_version} of ${id} does not support tasks of type ${type} (only ${task_types.join(', ')}): upgrade it`,
+      message: `the agent ${agent_version} of ${this.nameOf(id)} does not support tasks of type ${type} (only ${task_types.join(', ')}): upgrade it`,
     };
   }
 
@@ -263,7 +287,7 @@ export class Agents {
   #send(attempt: Attempt, times = 1, known: Silence = 'untaken'): void {
     const { id, queue, request, seconds, patience, listener } = attempt;
     const { task, generation, type } = request;
-    const summary = `${task} on ${id} (${type}${generation > 1 ? `, attempt ${generation}` : ''})`;
+    const summary = `${task} on ${this.nameOf(id)} (${type}${generation > 1 ? `, attempt ${generation}` : ''})`;
     const activityId = taskActivityId(task, id, generation) + (times > 1 ? `/${times}` : '');
     this.#open.set(request, { ...attempt, activityId });
     const options = nodeTask(activityId, summary, queue, seconds, patience, times);
@@ -272,7 +296,7 @@ export class Agents {
     };
     const failed = (error: unknown): void => {
       const silence = silenceIn(error);
-      if (this.#withdrawn.has(request) && isNotStarted(error)) ended(notReachedOn(id));
+      if (this.#withdrawn.has(request) && isNotStarted(error)) ended(notReachedOn(this.nameOf(id)));
       else if (silence === null) ended(endOf(error));
       else if (this.#open.delete(request)) void this.#wait(attempt, times, surest(known, silence));
     };
@@ -287,6 +311,7 @@ export class Agents {
    */
   async #wait(attempt: Attempt, times: number, known: Silence): Promise<void> {
     const { id, queue, request, isForMaster, patience, listener } = attempt;
+    const name = this.nameOf(id);
     const isWithdrawn = listener.isStopping() && known !== 'taken';
     let isKnownNot = known === 'untaken';
     listener.silent(true);
@@ -302,13 +327,13 @@ export class Agents {
     } catch (error) {
       return listener.ended(endOf(error));
     }
-    if (!isKnownNot) return listener.ended(lostOn(id));
-    if (isWithdrawn || this.#isStopped) return listener.ended(notReachedOn(id));
+    if (!isKnownNot) return listener.ended(lostOn(name));
+    if (isWithdrawn || this.#isStopped) return listener.ended(notReachedOn(name));
     const [sent, asked] = [takeSeconds(patience, times), patience.offline_wait_seconds].map(Math.round);
     listener.ended({
       outcome: 'failed',
       failure_kind: 'offline',
-      message: `${id} did not start it within ${sent} s, and its agent did not answer for another ${asked} s`,
+      message: `${name} did not start it within ${sent} s, and its agent did not answer for another ${asked} s`,
     });
   }
 
@@ -326,7 +351,7 @@ export class Agents {
       const bootId = before === undefined ? undefined : String(before);
       listener.silent(true);
       restartByPowerCycle({
-        ...{ request, id, end, master, bootId, seconds },
+        ...{ request, id, name: this.nameOf(id), end, master, bootId, seconds },
         patience: this.#run.patience,
         ping: () => this.#ping(id),
         isStopped: () => this.#isStopped,
@@ -338,14 +363,14 @@ export class Agents {
   }
 }
 
-const lostOn = (id: string): TaskEnd => ({
+const lostOn = (name: string): TaskEnd => ({
   outcome: 'lost',
-  message: `${id} may have started it, and its agent is offline: a retry, or a run --from this one, reads the result once the agent is back`,
+  message: `${name} may have started it, and its agent is offline: a retry, or a run --from this one, reads the result once the agent is back`,
 });
 
-const notReachedOn = (id: string): TaskEnd => ({
+const notReachedOn = (name: string): TaskEnd => ({
   outcome: 'not_reached',
-  message: `${id} had not started it when the run stopped`,
+  message: `${name} had not started it when the run stopped`,
 });
 
 /**
@@ -405,6 +430,7 @@ interface MissedRestart {
   readonly request: RunTask;
   /** Id of the node in the graph. */
   readonly id: string;
+  readonly name: string;
   /** How the node's own restart ended. */
   readonly end: TaskEnd;
   /** Queue of the orchestrator's own agent, which reaches MAAS. */
@@ -428,11 +454,11 @@ export const needsPowerCycle = ({ type, mode }: RunTask, end: TaskEnd): boolean 
 
 /** Cycles the power of a node through MAAS and waits for its agent. A new boot id means success. */
 export async function restartByPowerCycle(missed: MissedRestart): Promise<TaskEnd> {
-  const { request, id, end, master, seconds, patience } = missed;
+  const { request, id, name, end, master, seconds, patience } = missed;
   const why = end.message ?? 'its own restart failed';
   const failed = (message: string): TaskEnd => ({ outcome: 'failed', message: `${why}; ${message}`.slice(0, 300) });
   const activityId = `${taskActivityId(request.task, id, request.generation)}/power`;
-  const summary = `power-cycle ${id} for ${request.task}: ${why}`.slice(0, 200);
+  const summary = `power-cycle ${name} for ${request.task}: ${why}`.slice(0, 200);
   let powered: TaskEnd;
   try {
     const options = nodeTask(activityId, summary, master, seconds, ofMaster(patience));
@@ -449,11 +475,11 @@ export async function restartByPowerCycle(missed: MissedRestart): Promise<TaskEn
       const message = `restarted by a power cycle, because ${why}`.slice(0, 300);
       return { outcome: 'success', changed: true, message, ended_at: new Date(Date.now()).toISOString() };
     }
-    if (missed.isStopped()) return lostOn(id);
+    if (missed.isStopped()) return lostOn(name);
     if (Date.now() >= until)
       return failed(
         answer === null ? 'it did not answer after a power cycle' : 'its boot id is the same after a power cycle',
       );
-    if (answer !== null) await sleep(LOOK_AGAIN_MS, { summary: `check ${id} again` });
+    if (answer !== null) await sleep(LOOK_AGAIN_MS, { summary: `check ${name} again` });
   }
 }

@@ -6,7 +6,7 @@ import { calledText } from '../core/names.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
 import { someOf } from '../core/text/text.ts';
 import { filterNodes, GraphProblemError, type NodeRow, type Problems } from '../graph/index.ts';
-import { type ClusterNode, type ClusterSources, uidOf } from './sources.ts';
+import { type ClusterNode, type ClusterSources, nameOf, uidOf } from './sources.ts';
 import { filterRow } from './state/cluster-state.ts';
 
 /** The nodes of a plan. */
@@ -45,7 +45,7 @@ export function chooseNodes(
         ['nodes', at],
         'graph.foreign-node',
         `node ${id} is not in ${calledText('cluster', sources.cluster)}`,
-        known.size === 0 ? 'The cluster has no nodes yet. Assign some.' : `It has ${listOf(known)}.`,
+        known.size === 0 ? 'The cluster has no nodes yet. Assign some.' : `It has ${namesIn(sources.nodes)}.`,
       );
   });
   // Nodes that leave or are new need no system: the graph is for work on them.
@@ -130,4 +130,6 @@ function notFor(type: string, standing: NodeStanding): string {
 
 const SHOWN = 10;
 
-const listOf = (ids: ReadonlySet<number>): string => someOf([...ids].sort((a, b) => a - b).map(String), SHOWN);
+/** The first of them, as people call them. */
+export const namesIn = (nodes: readonly Pick<ClusterNode, 'id' | 'name' | 'hostname'>[]): string =>
+  someOf([...nodes].sort((a, b) => a.id - b.id).map(nameOf), SHOWN);

@@ -8,7 +8,7 @@ import { masterDenied, Problems, tasksSurelyForMaster } from '../graph/index.ts'
 import type { Store, StoreError } from '../store/index.ts';
 import { mergeGraph } from './graph-layers.ts';
 import { readGraphsLeft } from './graphs-left.ts';
-import { requestedInMaintenance } from './node-choice.ts';
+import { namesIn, requestedInMaintenance } from './node-choice.ts';
 import { readGraphLayers } from './read-sources.ts';
 import type { ClusterSources } from './sources.ts';
 
@@ -148,19 +148,16 @@ async function found<T>(reading: Promise<T>): Promise<T | undefined> {
 /** Whether its graphs run from their first task to their last. */
 const isWhole = ({ from, subgraphs = [] }: GraphRunInput): boolean => from === undefined && subgraphs.length === 0;
 
-const MAX_SHOWN = 20;
-
 function foreignNodes({ cluster, nodes }: ClusterSources, graphs: readonly GraphRequest[]): Diagnostic[] {
-  const own = nodes.map(({ id }) => id).sort((a, b) => a - b);
-  const foreign = [...new Set(graphs.flatMap((graph) => graph.nodes ?? []))].filter((id) => !own.includes(id));
+  const own = new Set(nodes.map(({ id }) => id));
+  const foreign = [...new Set(graphs.flatMap((graph) => graph.nodes ?? []))].filter((id) => !own.has(id));
   if (foreign.length === 0) return [];
-  const members = `${own.slice(0, MAX_SHOWN).join(', ')}${own.length > MAX_SHOWN ? ' …' : ''}`;
   return [
     {
       severity: 'error',
       code: 'graph.foreign-node',
       message: `Nodes ${foreign.sort((a, b) => a - b).join(', ')} do not belong to the same cluster ${cluster.id}`,
-      hint: own.length === 0 ? 'The cluster has no nodes yet.' : `It has nodes ${members}.`,
+      hint: nodes.length === 0 ? 'The cluster has no nodes yet.' : `It has ${namesIn(nodes)}.`,
       path: 'graphs',
     },
   ];

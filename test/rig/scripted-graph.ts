@@ -42,6 +42,8 @@ export interface ScriptedGraphOptions {
   readonly queueOf?: (node: string) => string | undefined;
   /** By node: its control queue; absent: the run's; null: not asked. */
   readonly controlOf?: (node: string) => string | null | undefined;
+  /** By node: its name for people; default: its id. */
+  readonly nameOf?: (node: string) => string;
   /** Limit of every task; 60 when absent. */
   readonly timeoutSeconds?: number;
   readonly heartbeatSeconds?: number;
@@ -122,6 +124,7 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
       ),
       master: taskQueue,
       agents: part.nodes,
+      names: part.nodes.map((id) => options.nameOf?.(id) ?? id),
       timeouts: [options.timeoutSeconds ?? 60],
       timeoutOf: part.nameOf.map(() => 0),
     });

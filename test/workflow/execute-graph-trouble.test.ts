@@ -614,27 +614,69 @@ describe('agents', () => {
       expect(graph.closedGraphs[0]!.nodes).toEqual({ n1: 'success', n2: 'failed' });
     });
 
-    it(`nodes without a running agent are listed while the run waits for them ${shape}`, async () => {
-      const absent = rig.workflowId('absent');
-      const controlOf = (id: string) => (id === 'n2' ? absent : undefined);
-      const graph = scriptedGraph({ plans: { default: pair }, controlOf, offlineWaitSeconds: 12, ...split });
+    it.each([[['n2']], [['n1', 'n2']]])(
+      `nodes without a running agent (%j) are named in Temporal's tools while the run waits for them ${shape}`,
+      async (silent) => {
+        const absent = rig.workflowId('absent');
+        const controlOf = (id: string) => (silent.includes(id) ? `${absent}-${id}` : undefined);
+        const names = { nameOf: (id: string) => `web-${id}` };
+        const graph = scriptedGraph({
+          plans: { default: pair },
+          controlOf,
+          offlineWaitSeconds: 12,
+          ...names,
+          ...split,
+        });
+        const run = await startGraphRun(rig, graph);
+        const status = await run.reaches(
+          ({ phase, silent: now }) => phase === 'default: asking nodes' && now.length === silent.length,
+        );
+        expect(status.silent).toEqual(silent);
+        const { currentDetails } = await run.handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+        expect(currentDetails).toContain(`No answer from the agents of: ${silent.map((id) => `web-${id}`).join(', ')}`);
+        const { pendingActivities, pendingChildren } = (await run.handle.describe()).raw;
+        const asking = await Promise.all(
+          (pendingChildren ?? []).map(
+            async ({ workflowId }) =>
+              (await rig.client.workflow.getHandle(workflowId!).describe()).raw.pendingActivities,
+          ),
+        );
+        const open = [...(pendingActivities ?? []), ...asking.flatMap((of) => of ?? [])];
+        expect(open.map(({ activityId }) => activityId)).toEqual(silent.map((id) => `ping:web-${id}`));
+        await run.handle.cancel();
+        await run.ended();
+      },
+    );
+
+    it(`a node whose agent leaves during the run is named in the details ${shape}`, async () => {
+      const queue = rig.workflowId('node');
+      const queueOf = (id: string) => (id === 'n2' ? queue : undefined);
+      const controlOf = (id: string) => (id === 'n2' ? `${queue}.ctl` : undefined);
+      const options = { queueOf, controlOf, offlineWaitSeconds: 1, nameOf: (id: string) => `web-${id}` };
+      const graph = scriptedGraph({ plans: { default: pair }, ...options, ...split });
+      const control = await rig.runWorker({ taskQueue: `${queue}.ctl`, activities: graph.activities(queue) });
+      graph.hold.add('a@n1');
       const run = await startGraphRun(rig, graph);
-      const status = await run.reaches(({ phase, silent }) => phase === 'default: asking nodes' && silent.length === 1);
-      expect(status.silent).toEqual(['n2']);
-      const { currentDetails } = await run.handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
-      expect(currentDetails).toContain('No answer from the agents of: n2');
-      await run.handle.cancel();
+      await graph.until(() => graph.pinged.includes('n2'));
+      await control.stop();
+      await eventually(async () => {
+        const { currentDetails } = await run.handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+        return currentDetails.includes('agents of: web-n2');
+      });
+      (await graph.heldTask('a@n1')).finish();
       await run.ended();
+      expect(graph.rows().get('a@n2')!.end!.message).toContain('web-n2 did not start it');
     });
 
     it(`an offline node in no group fails the run, and the others run to their end ${shape}`, async () => {
       const absent = rig.workflowId('absent');
       const controlOf = (id: string) => (id === 'n2' ? absent : undefined);
-      const graph = scriptedGraph({ plans: { default: pair }, controlOf, offlineWaitSeconds: 1, ...split });
+      const options = { controlOf, offlineWaitSeconds: 1, nameOf: (id: string) => `web-${id}` };
+      const graph = scriptedGraph({ plans: { default: pair }, ...options, ...split });
       const run = await startGraphRun(rig, graph);
       const cause = causeOf((await run.ended()).failure);
       expect(cause.type).toBe('GraphFailed');
-      expect(cause.message).toContain('no answer from n2');
+      expect(cause.message).toContain('no answer from web-n2');
       expect(graph.began).toEqual(['a@n1', 'b@n1']);
       expect(graph.rows().get('a@n2')).toMatchObject({ status: 'blocked', root_cause: { task: null, node: 'n2' } });
       expect(graph.closedGraphs[0]!.nodes).toEqual({ n1: 'success', n2: 'failed' });

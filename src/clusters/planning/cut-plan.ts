@@ -9,7 +9,7 @@ import { MASTER } from '../../graph/index.ts';
 import type { NewPlan } from '../../store/index.ts';
 import { agentAddress, MAAS_CALLS, MASTER_AGENT } from '../agent-address.ts';
 import type { ClusterPlan } from '../plan-cluster.ts';
-import { type ClusterSources, uidOf } from '../sources.ts';
+import { type ClusterSources, nameOf, uidOf } from '../sources.ts';
 import { nothingToDo } from './nothing-to-do.ts';
 import { judging, taskOrder } from './task-orders.ts';
 
@@ -41,10 +41,10 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
   const seconds = whole.nodeOf.map((node, task) => {
     if (whole.noWork[task] === 1) return 0;
     const instance = plan.instances[task]!;
-    const { node: agent, site } = agents[node]!;
+    const { node: agent, site, name } = agents[node]!;
     const judgement = judge(instance, whole.nodes[node]!, agent);
     for (const problem of judgement.problems) {
-      const text = `${taskKey(instance.id, whole.nodes[node]!)} ${problem}`;
+      const text = `${taskKey(instance.id, name)} ${problem}`;
       if (worked.length < MAX_WARNINGS) worked.push(text);
     }
     orders.push({ node: agent, task: instance.id, order: taskOrder(plan, instance, judgement, site) });
@@ -57,9 +57,10 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
   const executable = graphs.map((part) => executablePart(part, agents, types, seconds, maas));
   const parts = executable.map((part) => chunksOf(JSON.stringify(part)));
   const coordination = split === null ? [] : chunksOf(JSON.stringify(split.coordination));
+  const called = (id: number): string => nameOf(sources.nodes.find((one) => one.id === id)!);
   const warnings = [
     ...planned.problems.map(({ message, path }) => (path === undefined ? message : `${path}: ${message}`)),
-    ...planned.leftOut.map(({ node, reason }) => `node ${node} is left out: ${reason}`),
+    ...planned.leftOut.map(({ node, reason }) => `node ${called(node)} is left out: ${reason}`),
     ...worked,
   ];
   const nothing = nothingToDo(planned);
@@ -106,9 +107,11 @@ interface NodeAgentName {
   readonly queue: string | null;
   readonly site: string;
   readonly node: string;
+  /** Its name for people. */
+  readonly name: string;
 }
 
-/** By node of the graph: its queue, and its name for the agent. */
+/** By node of the graph: its queue, and its names for the agent and for people. */
 function agentNames(
   sources: ClusterSources,
   graph: SchedulerGraph,
@@ -118,8 +121,9 @@ function agentNames(
   return graph.nodes.map((uid, at) => {
     const row = byUid.get(uid);
     const agent = uid === MASTER ? MASTER_AGENT : row && agentAddress(sources, row);
-    if (graph.sync[at] === 1 || agent === undefined) return { queue: null, site: '', node: uid };
-    return { queue: queueOf(agent), ...agent };
+    const name = row === undefined ? uid : nameOf(row);
+    if (graph.sync[at] === 1 || agent === undefined) return { queue: null, site: '', node: uid, name };
+    return { queue: queueOf(agent), ...agent, name };
   });
 }
 
@@ -145,6 +149,7 @@ function executablePart(
     controls: own.map(({ queue }, node) => (queue === null || !works.has(node) ? null : controlQueue(queue))),
     master: maas,
     agents: own.map(({ node }) => node),
+    names: own.map(({ name }) => name),
     types: typeTable.values,
     typeOf: typeTable.indexes,
     timeouts: timeTable.values,

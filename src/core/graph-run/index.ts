@@ -26,7 +26,7 @@ export type { GraphProgress, GraphRunProgress } from './progress.ts';
 export { describeRejection } from './rejection.ts';
 export { nothingToDoText, reasonOfGraph, reportGraphRun } from './report.ts';
 export { graphRunName, readGraphRunName } from './run-name.ts';
-export { detailsOfGraphRun, plannedCounts, statusOfGraphRun } from './status.ts';
+export { detailsOfGraphRun, nodeNameIn, plannedCounts, statusOfGraphRun, withNames } from './status.ts';
 export { doneOf, NO_TASKS, sumCounts, type TaskCounts } from './task-counts.ts';
 export {
   isFinal,

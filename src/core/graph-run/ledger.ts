@@ -23,6 +23,8 @@ export interface Ledger {
   ended(task: number, end: TaskEnd): void;
   /** Records whether a task waits for a node whose agent does not answer. */
   silent(node: string, is: boolean): void;
+  /** Nodes that tasks wait for now; at most ten. */
+  silentNodes(): string[];
   /** Number of rows that wait to be written. */
   readonly pending: number;
   /** Number of nodes on which a task failed, or whose agents did not answer. */
@@ -131,6 +133,7 @@ export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<number, T
     silent(node, is) {
       addTo(silent, node, is ? 1 : -1);
     },
+    silentNodes: () => first(silent.keys(), 10),
     get pending() {
       return unwritten.size;
     },
@@ -154,7 +157,7 @@ export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<number, T
         running: first(running, 10).map((task): TaskOnNode => pairOf(graph, task)),
         failed: this.failed(20),
         failing_nodes: failing.size,
-        silent: first(silent.keys(), 10),
+        silent: this.silentNodes(),
       };
     },
     lost: () => [...failed].filter((at) => rows.get(at)?.end?.outcome === 'lost').length,

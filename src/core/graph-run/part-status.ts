@@ -14,6 +14,8 @@ export interface PartStatus {
   readonly failing_nodes: number;
   /** Nodes that a task waits for because their agents do not answer; at most ten. */
   readonly silent: readonly string[];
+  /** How people call the nodes that it mentions, by their ids. */
+  readonly names?: Readonly<Record<string, string>>;
   /** Names of tasks that wait for approval. Absent: none. */
   readonly awaiting?: readonly string[];
   /** Its history has no capacity for more operator requests in addition to the remaining work. */

@@ -13,6 +13,8 @@ export interface ExecutablePart<Graph = SchedulerGraph> {
   readonly controls: readonly (string | null)[];
   /** By node index: the agent's name for the node, in orders and requests. */
   readonly agents: readonly string[];
+  /** By node index: its name for people. Absent in plans of earlier builds. */
+  readonly names?: readonly string[];
   /** Task types, and by local task the index of its type. */
   readonly types: readonly string[];
   readonly typeOf: readonly number[];

@@ -22,6 +22,8 @@ export interface GraphProgress {
   offline: readonly string[];
   /** While its nodes are asked whether their agents run: those that have not answered yet. */
   unanswered?: () => readonly string[];
+  /** How people call the node; read on request. Absent: its id. */
+  nameOf?: (node: string) => string;
   /** By part; read on request. */
   statuses(): readonly PartStatus[];
   /** Number of nodes that fail, asked after each turn: costs less than the statuses that tell it, too. */

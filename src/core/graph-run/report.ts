@@ -63,17 +63,22 @@ export function nothingToDoText(reasons: NothingToDo): string {
   return `${parts.join('; ')}${more > 0 ? ` and ${more} more reasons` : ''}`;
 }
 
-/** Why a graph did not succeed, in one sentence. */
-export function reasonOfGraph(failed: readonly FailedTask[], failedCount: number, offline: readonly string[]): string {
+/** Why a graph did not succeed, in one sentence. @param nameOf how people call a node */
+export function reasonOfGraph(
+  failed: readonly FailedTask[],
+  failedCount: number,
+  offline: readonly string[],
+  nameOf: (node: string) => string = (node) => node,
+): string {
   const parts: string[] = [];
   if (failedCount > 0) {
-    const named = failed.slice(0, 3).map(({ task, node, reason }) => `${task} on ${node} (${reason})`);
+    const named = failed.slice(0, 3).map(({ task, node, reason }) => `${task} on ${nameOf(node)} (${reason})`);
     const more = failedCount - named.length;
     parts.push(`${named.join('; ')}${more > 0 ? ` and ${more} more` : ''}`);
   }
   if (offline.length > 0) {
     const more = offline.length - 10;
-    parts.push(`no answer from ${offline.slice(0, 10).join(', ')}${more > 0 ? ` and ${more} more` : ''}`);
+    parts.push(`no answer from ${offline.slice(0, 10).map(nameOf).join(', ')}${more > 0 ? ` and ${more} more` : ''}`);
   }
   return parts.length > 0 ? parts.join('; ') : 'tasks failed';
 }

@@ -103,9 +103,24 @@ function phaseOf({ outcome, graphs }: GraphRunProgress): string {
 
 const OPEN: readonly GraphState[] = ['planning', 'asking_nodes', 'running', 'held'];
 
+/** How people call a node of the run, as far as it has planned its graphs. */
+export const nodeNameIn = ({ graphs }: GraphRunProgress, node: string): string =>
+  graphs.map((graph) => graph.nameOf?.(node) ?? node).find((name) => name !== node) ?? node;
+
+/** The same with the names of nodes in place of their ids: for Temporal's tools, and for the run on a site. */
+export function withNames<S extends Pick<GraphRunStatus, 'failed' | 'running' | 'silent'>>(
+  progress: GraphRunProgress,
+  status: S,
+): S {
+  const nameOf = (node: string): string => nodeNameIn(progress, node);
+  const named = <T extends { readonly node: string }>(one: T): T => ({ ...one, node: nameOf(one.node) });
+  const { failed, running, silent } = status;
+  return { ...status, failed: failed.map(named), running: running.map(named), silent: silent.map(nameOf) };
+}
+
 /** Text for Temporal's "current details": phase, n of m, failures first. */
 export function detailsOfGraphRun(progress: GraphRunProgress): string {
-  const status = statusOfGraphRun(progress);
+  const status = withNames(progress, statusOfGraphRun(progress));
   const { failed, silent, graphs } = status;
   const failedRows = failed.slice(0, 10).map(({ task, node, attempts, reason }) => [task, node, attempts, reason]);
   const graphRows = graphs

@@ -136,7 +136,7 @@ export class NodeStore {
         throw new StoreError({
           kind: 'conflict',
           users: elsewhere.map(({ id, name }) => ({ kind: 'node', id, name })),
-          message: `Already in another cluster: ${elsewhere.map((node) => `node ${node.id} of ${node.clusterId}`).join(', ')}.`,
+          message: `Already in another cluster: ${elsewhere.map((node) => `node ${node.name ?? node.hostname ?? node.id} of cluster ${node.clusterId}`).join(', ')}.`,
           hint: 'Remove these nodes from their cluster first.',
         });
       }

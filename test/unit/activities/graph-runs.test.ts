@@ -414,7 +414,7 @@ describe('a complete run', () => {
     expect(second).toMatchObject({
       status: 'error',
       errorType: 'deploy',
-      errorMsg: `Task a failed on node ${two}: exit code 1`,
+      errorMsg: `Task a failed on node rack-${two}: exit code 1`,
     });
     expect((await world.store.clusters.brief(world.cluster)).status).toBe('partially_deployed');
     const [failed] = await world.store.taskHistory.list(graph, { statuses: ['failed'] });

@@ -52,7 +52,7 @@ describe('a node of a cluster in maintenance', () => {
     const started = await world.start();
     const plan = planOf(await world.plan_graph({ ...ofGraph(started), room: 2_500 }));
     expect(plan.nodes).toBe(2);
-    expect(plan.warnings).toContain(`node 2 is left out: ${SAID}`);
+    expect(plan.warnings).toContain(`node rack-2 is left out: ${SAID}`);
   });
 
   it('that a run names is refused, with the next step; a plan, too', async () => {
@@ -79,7 +79,7 @@ describe('a node of a cluster in maintenance', () => {
     await begin(world.store, '', '2');
     const started = await world.start({}, 'run-2');
     const plan = planOf(await world.plan_graph({ ...ofGraph(started), room: 2_500 }));
-    expect(plan.warnings).toContain(`node 2 is left out: ${SAID}`);
+    expect(plan.warnings).toContain(`node rack-2 is left out: ${SAID}`);
   });
 
   it('misses what runs do meanwhile, and has it in its plan afterwards', async () => {
