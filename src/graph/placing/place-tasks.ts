@@ -8,6 +8,7 @@ import { valueKey } from '../fields/value-key.ts';
 import type { Problems } from '../problem.ts';
 import type { MergedTask } from '../tasks/merge-layers.ts';
 
+import type { GraphTask } from '../tasks/task.ts';
 import { faultTolerance } from './fault-tolerance.ts';
 import type { NodeResolver, SkippedPrimary } from './node-resolver.ts';
 
@@ -66,6 +67,8 @@ export function placeTasks(
   const groupTasks = tasks.filter(({ task }) => task.type === 'group');
   const field = (merged: MergedTask, name: string): unknown =>
     problems.attempt([...merged.at, name], () => clusterValue(merged.task[name], merged.task.id, evaluator));
+  const listedBy = (merged: MergedTask): unknown =>
+    problems.attempt([...merged.at, 'tasks'], () => groupTasksOf(merged.task, evaluator));
   const resolve = (merged: MergedTask): Resolved => {
     const { by, value } = placingField(merged, field);
     if (by === undefined) return { ...NOWHERE, placedBy: '', nothing: 'it has no tags, roles or groups' };
@@ -105,7 +108,7 @@ export function placeTasks(
   }
   const groups = [...placements.values()].filter(({ type }) => type === 'group');
   return {
-    placements: withGroups(placements, groups, field, problems),
+    placements: withGroups(placements, groups, listedBy, problems),
     groups: toleranceOf(groups, byTags, field, problems),
   };
 }
@@ -158,12 +161,12 @@ function withGroupRoles(
 function withGroups(
   placements: Map<string, Placement>,
   groups: readonly Placement[],
-  field: FieldOf,
+  listedBy: (group: MergedTask) => unknown,
   problems: Problems,
 ): Placement[] {
   const added = new Map<string, { nodes: number[]; by: string[] }>();
   for (const { merged, nodes } of groups) {
-    const listed = nodes.length === 0 ? undefined : field(merged, 'tasks');
+    const listed = nodes.length === 0 ? undefined : listedBy(merged);
     if (listed === undefined || listed === null) continue;
     if (!Array.isArray(listed)) {
       problems.error(
@@ -198,6 +201,25 @@ function withGroups(
     const by = [...(placement.nodes.length > 0 ? [placement.placedBy] : []), ...more.by.map((id) => `group ${id}`)];
     return { ...rest, nodes: [...new Set([...placement.nodes, ...more.nodes])], placedBy: by.join(', ') };
   });
+}
+
+/**
+ * The tasks that a group lists. A group never runs, so that an expression which compares with the last success is about that of
+ * the tasks it lists: each is listed if the expression lists it in comparison with its own.
+ */
+function groupTasksOf(group: GraphTask, evaluator: FieldEvaluator): unknown {
+  const asOf = (task: string): unknown => clusterValue(group.tasks, task, evaluator);
+  const first = asOf(group.id);
+  if (!Array.isArray(first)) return first;
+  const mentioned = new Set<unknown>(first);
+  const listed: unknown[] = [];
+  for (const id of mentioned) {
+    const own = typeof id === 'string' ? asOf(id) : first;
+    const ids: readonly unknown[] = Array.isArray(own) ? own : first;
+    for (const other of ids) mentioned.add(other);
+    if (ids.includes(id)) listed.push(id);
+  }
+  return listed;
 }
 
 function toleranceOf(

@@ -243,6 +243,27 @@ describe('fields', () => {
     expect(running(resultOf({ tasks, cluster: now }))).toEqual(['g@1', 'k@1', 'r@1', 't@1']);
   });
 
+  it('that of a group, which never runs, is that of each task it lists', () => {
+    const tasks = [
+      task('a', { roles: undefined }),
+      task('b', { roles: undefined }),
+      task('c', { roles: undefined }),
+      {
+        id: 'g',
+        type: 'group',
+        roles: '*',
+        tasks: { yaql_exp: 'switch(changed($.x) => [a, b], true => [c])' },
+      },
+    ];
+    const now = cluster({ '1': ['r'] }, { x: 2 });
+    const states = Object.fromEntries([1, 2].map((x) => [`x${x}`, { common: { x }, nodes: {} }]));
+    const ran = (last: Json) => running(resultOf({ tasks, cluster: now, old_state: { states, tasks: last } }));
+    expect(ran({})).toEqual(['a@1', 'b@1']);
+    expect(ran({ a: 'x1', b: 'x1', c: 'x1' })).toEqual(['a@1', 'b@1']);
+    expect(ran({ a: 'x2', b: 'x1', c: 'x1' })).toEqual(['b@1']);
+    expect(ran({ a: 'x2', b: 'x2', c: 'x2' })).toEqual(['c@1']);
+  });
+
   it('a node without data of its own in the old state has none', () => {
     const tasks = [task('t', { condition: { yaql_exp: 'changed($.x)' } })];
     const now = cluster({ '1': ['a'] }, { x: 1 });
