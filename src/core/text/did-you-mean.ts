@@ -1,7 +1,8 @@
 /**
  * The known names closest to what the user wrote, as a hint ("Did you mean 'masters'?"), or undefined if none is
  * close. Ignores case. An insertion, a deletion, a wrong character and a swap of neighbours each count as one typo.
- * Allows at most `maxTypos`; by default, one per three letters.
+ * Allows at most `maxTypos`; by default, one per three letters. Parts between hyphens, dots and the like that both names begin or
+ * end with say nothing about the rest: `primary-trove` is not close to `primary-controller`.
  */
 export function didYouMean(written: string, known: Iterable<string>, maxTypos?: number): string | undefined {
   const nearest = nearestNames(written, known, maxTypos);
@@ -24,20 +25,37 @@ export function nearestNames(written: string, known: Iterable<string>, maxTypos?
   const wanted = written.toLowerCase();
   // The distance costs length²; no known name is longer.
   if (wanted.length > 100) return [];
-  let best = maxTypos ?? Math.max(1, Math.floor(wanted.length / 3));
+  const typosIn = (text: string): number => maxTypos ?? Math.max(1, Math.floor(text.length / 3));
+  let best = typosIn(wanted);
   let names: string[] = [];
   let looked = 0;
   for (const name of known) {
     if (++looked > MAX_NAMES) break;
     if (name === written || Math.abs(name.length - wanted.length) > best) continue;
-    const distance = editDistance(wanted, name.toLowerCase(), best);
-    if (distance > best) continue;
+    const [own, other] = withoutSharedParts(wanted, name.toLowerCase());
+    const limit = Math.min(best, typosIn(own));
+    const distance = editDistance(own, other, limit);
+    if (distance > limit) continue;
     if (distance < best) names = [];
     best = distance;
     names.push(name);
   }
   return [...new Set(names)].slice(0, 3);
 }
+
+/** Without the parts that both begin or end with. */
+function withoutSharedParts(a: string, b: string): [string, string] {
+  const shorter = Math.min(a.length, b.length);
+  let same = 0;
+  let start = 0;
+  for (; same < shorter && a[same] === b[same]; same++) if (isSeparator(a[same]!)) start = same + 1;
+  let end = 0;
+  for (same = 0; same < shorter - start && a.at(-same - 1) === b.at(-same - 1); same++)
+    if (isSeparator(a.at(-same - 1)!)) end = same + 1;
+  return [a.slice(start, a.length - end), b.slice(start, b.length - end)];
+}
+
+const isSeparator = (letter: string): boolean => '-_./: @'.includes(letter);
 
 /** Optimal string alignment distance. Above `limit` the result may be any larger number. */
 function editDistance(a: string, b: string, limit: number): number {
