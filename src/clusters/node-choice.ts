@@ -14,6 +14,8 @@ interface ChosenNodes {
   /** By id. */
   readonly nodes: readonly ClusterNode[];
   readonly leftOut: readonly NodeLeftOut[];
+  /** Those left out that a person expects in the run: requested by name, or of the kind that the graph is for. */
+  readonly missed: readonly number[];
   /** Those left out because they have no operating system yet. */
   readonly notProvisioned: readonly number[];
 }
@@ -71,9 +73,17 @@ export function chooseNodes(
       : matching.has(uidOf(node))
         ? notFor(type, standingIn(node))
         : whyNot(node, ids !== undefined, filter, type);
+  const isMissed = (node: ClusterNode): boolean => {
+    if (ids !== undefined) return isAsked(node);
+    const isAway = !node.online || node.maintenance !== undefined;
+    if (filter !== null && !isAway) return false;
+    const standing = standingIn(node);
+    return isFor(type, standing) || (standing === 'new' && actionOf(type) === 'deploy');
+  };
   return {
     nodes: byId.filter(isTaken),
     leftOut: left.map((node) => ({ node: node.id, reason: reasonFor(node) })),
+    missed: left.filter(isMissed).map(({ id }) => id),
     notProvisioned:
       ids !== undefined || filter !== null || whole !== null
         ? []

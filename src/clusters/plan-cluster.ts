@@ -65,6 +65,8 @@ export interface ClusterPlan {
   readonly only?: ArrayLike<number>;
   readonly metadata: GraphMetadata;
   readonly leftOut: readonly NodeLeftOut[];
+  /** Of the nodes left out, those that a person expects in the run. */
+  readonly missed: readonly number[];
   /** Nodes that leave the cluster as they are: no task of the graph `deletion` is for them. */
   readonly untouched: readonly number[];
   /** Of the nodes left out, those that have no operating system yet. */
@@ -179,6 +181,7 @@ export function planCluster(
     ...given({ only }),
     metadata: merged.metadata,
     leftOut: chosen.leftOut,
+    missed: chosen.missed,
     untouched,
     notProvisioned: chosen.notProvisioned,
     primaries: { ...sources.cluster.primaries, ...tagged.primaries },

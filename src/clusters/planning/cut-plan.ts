@@ -58,9 +58,10 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
   const parts = executable.map((part) => chunksOf(JSON.stringify(part)));
   const coordination = split === null ? [] : chunksOf(JSON.stringify(split.coordination));
   const called = (id: number): string => nameOf(sources.nodes.find((one) => one.id === id)!);
+  const missed = planned.leftOut.filter(({ node }) => planned.missed.includes(node));
   const warnings = [
     ...planned.problems.map(({ message, path }) => (path === undefined ? message : `${path}: ${message}`)),
-    ...planned.leftOut.map(({ node, reason }) => `node ${called(node)} is left out: ${reason}`),
+    ...missed.map(({ node, reason }) => `node ${called(node)} is left out: ${reason}`),
     ...worked,
   ];
   const nothing = nothingToDo(planned);

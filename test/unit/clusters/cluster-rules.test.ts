@@ -149,6 +149,18 @@ describe('the nodes of a plan', () => {
     ]);
   });
 
+  it.each([
+    // A new node is expected in a run, and so is one that is offline; one that leaves is not.
+    ['default', {}, [2, 3]],
+    ['provisioning', {}, []],
+    ['deletion', {}, []],
+    ['default', { nodes: [1, 4] }, [4]],
+    ['deletion', { nodes: [1] }, [1]],
+  ])('that a run of %s %j warns of are those that a person expects there', (type, request, expected) => {
+    const found = planCluster(plain(nodes), [layer('release', [shell('a')])], { type, ...request });
+    expect(found.ok && found.missed).toEqual(expected);
+  });
+
   it('requested by id are used, unless offline; one of another cluster is refused at its place', () => {
     expect(running(planned(plain([...nodes, node(5, ['compute'])]), [shell('a')], { nodes: [2, 5] }))).toEqual(['a@5']);
     const refused = planCluster(plain(nodes), [layer('release', [shell('a')])], { type: 'default', nodes: [1, 77] });
