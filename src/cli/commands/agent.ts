@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
+import { agentsToRun } from '../agents-to-run.ts';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printList } from '../formats/output.ts';
-import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 
 interface RunFlags {
@@ -27,9 +27,9 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
     .verb('run', 'Run the tasks of one or more nodes on this machine, in one process')
     .example('--site dc1 --node node-1')
     .example('--cluster lab', 'all its nodes, for a trial')
-    .ofCluster('all nodes of this cluster: for a trial on one machine')
+    .ofCluster('its nodes, all or those of --node: for a trial on one machine')
     .option('--site <site>', 'site, or cluster-<id>, as in the task queue node.<site>.<node>')
-    .option('--node <node>', 'name of the node; repeatable', collect)
+    .option('--node <node>', 'name of the node (with --cluster also its id); repeatable', collect)
     .option(
       '--state-dir <folder>',
       'journal and output of tasks (default: agent.state_dir; with --cluster, if that is not set, .sitewright/agents here)',
@@ -76,24 +76,4 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
     });
 
   return group;
-}
-
-async function agentsToRun(
-  session: Session,
-  { site, node = [], cluster }: Pick<RunFlags, 'site' | 'node' | 'cluster'>,
-): Promise<readonly { readonly site: string; readonly node: string }[]> {
-  if (cluster !== undefined) {
-    if (site !== undefined || node.length > 0)
-      throw usageError('--cluster names all nodes of a cluster', 'Omit --site and --node.');
-    const agents = await session.call('GET /agents', { query: { cluster_id: cluster } });
-    if (agents.length === 0)
-      throw usageError(
-        `cluster ${cluster} has no nodes`,
-        `Add some: sitewright cluster add-nodes ${cluster} --node NODE --roles ROLE`,
-      );
-    return agents.map((one) => ({ site: one.site, node: one.node }));
-  }
-  if (site === undefined) throw usageError('name a --site, or a --cluster');
-  if (node.length === 0) throw usageError('name at least one --node');
-  return [...new Set(node)].map((one) => ({ site, node: one }));
 }
