@@ -25,6 +25,8 @@ export interface Finding {
   readonly state: 'ok' | 'warn' | 'fail' | 'skip';
   readonly message: string;
   readonly fix?: string;
+  /** The settings of this shell do not name it. */
+  readonly isUnset?: true;
 }
 
 const LIMIT_MS = 8_000;
@@ -73,7 +75,8 @@ export async function examine(settings: Settings): Promise<Finding[]> {
       message: `not checked: ${missing} must work first`,
     });
     // The quick check has a better message if MAAS cannot be used at all.
-    const maas = found.get('maas')?.state === 'fail' ? found.get('maas')! : wholeMaas;
+    const ofMaas = found.get('maas')?.state === 'fail' ? found.get('maas')! : wholeMaas;
+    const maas: Finding = settings.maas.url === undefined ? { ...ofMaas, isUnset: true } : ofMaas;
     if (temporal.state !== 'ok') {
       const down: Finding = {
         ...temporal,

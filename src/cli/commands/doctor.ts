@@ -27,7 +27,7 @@ export function registerDoctor(program: CliCommand, session: Session): void {
       const [own, api] = await Promise.all([systemFindings(session), apiFindings(session)]);
       const findings = [
         nodeFinding(process.versions.node),
-        ...own.map((finding) => asApiSees(finding, api)),
+        ...own.map((finding) => asApiSees(finding, api)).map(({ isUnset: _, ...shown }) => shown),
         api.finding,
       ];
       if (flags.format === 'table' && !flags.column) terminal.out(doctorText(findings, paintFor(terminal.color)));
@@ -123,19 +123,19 @@ async function maasAsApiSees(client: Awaited<ReturnType<Session['client']>>) {
 
 /**
  * The API may have other settings than this shell (`sitewright up` chooses some), and has the store open. Deployments use the
- * services that the API reaches, so a failure only from this shell is a remark, and one that only the API has is a failure.
+ * services that the API reaches, so its check decides: a failure only from this shell is a remark.
  */
-function asApiSees(own: Finding, { checks }: ApiFindings): Finding {
+export function asApiSees(own: Finding, { checks }: Pick<ApiFindings, 'checks'>): Finding {
   const seen = checks.find(({ name }) => name === own.name);
   if (seen === undefined) return own;
   const { name } = own;
   const { ok, message, warning } = seen;
   const fix = given({ fix: seen.fix });
   if (own.state === 'fail' || own.state === 'skip') {
-    if (!ok) return own;
     const said = [message, ...(warning === undefined ? [] : [warning])].join('; ');
-    const state = warning === undefined ? 'ok' : 'warn';
-    return { name, state, message: `${said} (as the API sees it; from here: ${own.message})`, ...fix };
+    const state = !ok ? 'fail' : warning === undefined ? 'ok' : 'warn';
+    const fromHere = own.isUnset || own.message === message ? '' : `; from here: ${own.message}`;
+    return { name, state, message: `${said} (as the API sees it${fromHere})`, ...fix };
   }
   if (!ok) return { name, state: 'fail', message: `${message} (as the API sees it)`, ...fix };
   if (own.state === 'warn' || warning === undefined) return own;

@@ -5,8 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { asApiSees } from '../../../src/cli/commands/doctor.ts';
 import { runCli } from '../../../src/cli/run-cli.ts';
+import { given } from '../../../src/core/data/given.ts';
+import type { Finding } from '../../../worker/doctor.ts';
 import { recordingTerminal } from './recording-terminal.ts';
 
 const env = {
@@ -70,6 +73,39 @@ it.each([
     }
   },
 );
+
+describe('beside an API, which checks what it uses, the doctor', () => {
+  const unset: Finding = {
+    name: 'maas',
+    state: 'fail',
+    message: 'MAAS is not configured: set maas.url',
+    isUnset: true,
+  };
+  const away: Finding = { name: 'maas', state: 'fail', message: 'MAAS cannot be reached' };
+  it.each<[string, Finding, object, string, string | undefined]>([
+    ['shows a MAAS that works', unset, { ok: true, message: 'MAAS 3.8.0' }, 'ok', undefined],
+    ['shows its limits', unset, { ok: true, message: 'MAAS 3.8.0', warning: 'no image' }, 'warn', undefined],
+    [
+      'shows a MAAS that fails',
+      unset,
+      { ok: false, message: 'MAAS refused the key', fix: 'Give it a key.' },
+      'fail',
+      undefined,
+    ],
+    ['remarks that it cannot reach a working one', away, { ok: true, message: 'MAAS 3.8.0' }, 'ok', away.message],
+  ])('%s', (_what, own, check, state, remark) => {
+    const seen = { name: 'maas', ...check } as Parameters<typeof asApiSees>[1]['checks'][number];
+    const found = asApiSees(own, { checks: [seen] });
+    expect(found).toMatchObject({ name: 'maas', state, ...given({ fix: seen.fix }) });
+    expect(found.message).toContain(seen.message);
+    expect(found.message).not.toContain(unset.message);
+    if (remark !== undefined) expect(found.message).toContain(remark);
+  });
+
+  it('says what it finds itself where the API says nothing', () => {
+    expect(asApiSees(unset, { checks: [] })).toBe(unset);
+  });
+});
 
 it('the doctor warns of a MAAS that works, and gets the key in clear', async () => {
   const answers: Record<string, string> = {
