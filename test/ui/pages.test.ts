@@ -388,6 +388,8 @@ describePage('pages over a store', () => {
     opened.push(one);
     const { page } = one;
     await page.clock.install({ time: new Date(startedAt) });
+    // What a shared worker asks cannot be refused here.
+    await page.addInitScript('delete globalThis.SharedWorker');
     await page.goto(`${origin}/runs`);
     const row = page.getByRole('row', { name: /deploy dc1/ });
     await row.waitFor();

@@ -84,6 +84,11 @@ describePage('the page of a run on a site', () => {
     // Its groups are a tree, and it names the nodes it waits for.
     await page.getByText(/Now: deploy of group .*: 3 nodes\s+running/).waitFor();
     await page.getByRole('group', { name: 'Deployment groups' }).getByRole('button').first().waitFor();
+    // All machines are there, those of groups that have not begun, too; none looks finished.
+    const cells = page.getByRole('group', { name: 'Nodes at a glance' });
+    await expect.poll(() => cells.getByRole('button', { name: /deploying/ }).count()).toBe(3);
+    await expect.poll(() => cells.getByRole('button', { name: /waiting/ }).count()).toBe(3);
+    expect(await cells.locator('.ok').count()).toBe(0);
     await page.getByRole('link', { name: 'Show in Temporal' }).waitFor();
     await act(
       'Pause',

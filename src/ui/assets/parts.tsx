@@ -7,7 +7,7 @@ import { addressWith, filterBy } from './router.ts';
 import { shortNames } from './short-names.ts';
 import type { Loading } from './store.ts';
 import type { Key } from './table.tsx';
-import { isUntouched, type Look, lookOf, said, standingOf, stateOf } from './words.ts';
+import { type Look, lookOf, lookOfNode, said, standingOf, stateOf } from './words.ts';
 
 /** A state as a word with a coloured mark: never by colour alone. */
 export const State = ({ of, children }: { readonly of: string; readonly children?: ComponentChildren }) => (
@@ -16,7 +16,7 @@ export const State = ({ of, children }: { readonly of: string; readonly children
 
 /** What became of a node in a run on its site. */
 export const NodeStanding = ({ of }: { readonly of: Parameters<typeof stateOf>[0] }) => (
-  <span class={`state ${isUntouched(of) ? 'off' : lookOf(of.state)}`}>{stateOf(of)}</span>
+  <span class={`state ${lookOfNode(of)}`}>{stateOf(of)}</span>
 );
 
 /** The state of a run. */

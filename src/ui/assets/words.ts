@@ -22,7 +22,7 @@ export type Look = keyof typeof LOOKS | 'off';
 
 /** The states of each look; others look `off`. */
 const LOOKS = {
-  ok: ['success', 'ready', 'operational', 'finished', 'ok', 'available', 'deployed', 'prepared'],
+  ok: ['success', 'ready', 'operational', 'finished', 'ok', 'available', 'deployed'],
   bad: ['failed', 'error', 'bare', 'terminated', 'lost', 'failing', 'update_error'],
   busy: [
     'running',
@@ -40,6 +40,7 @@ const LOOKS = {
     'update',
     'starting',
   ],
+  early: ['preparing', 'prepared'],
   wait: ['waiting', 'new', 'pending', 'discover', 'planned'],
   warn: [
     'blocked',
@@ -155,15 +156,23 @@ export function worst(counts: Counts): TaskStatus | 'started' {
 export const placeOf = ({ task, node }: TaskOnNode, names: Names = {}): string =>
   node === 'null' ? task : `${task} on ${names[node] ?? node}`;
 
-type Progress = Pick<NodeReport, 'state' | 'attempts'>;
+type Progress = Pick<NodeReport, 'state' | 'attempts' | 'running'>;
 
 /** Whether a run left a node as it was: it counts as successful without a try. */
 export const isUntouched = ({ state, attempts }: Progress): boolean => state === 'success' && attempts === 0;
 
 export const UNTOUCHED = 'not touched';
 
-/** What became of a node in a run on its site. */
-export const stateOf = (node: Progress): string => (isUntouched(node) ? UNTOUCHED : said(node.state));
+const UNDER_WAY = { prepare: 'preparing', deploy: 'deploying' } as const;
+
+/** What becomes of a node in a run on its site. */
+export const stateOf = (node: Progress): string => {
+  if (isUntouched(node)) return UNTOUCHED;
+  return node.running === undefined ? said(node.state) : UNDER_WAY[node.running];
+};
+
+export const lookOfNode = (node: Progress): Look =>
+  isUntouched(node) ? 'off' : lookOf(node.running === undefined ? node.state : UNDER_WAY[node.running]);
 
 /** Why a node failed; the warnings of one that did not. */
 export const reasonOf = ({ reason, warnings = [] }: Pick<NodeReport, 'reason' | 'warnings'>): string =>

@@ -11,7 +11,7 @@ import { fieldsOf, filterBy } from '../router.ts';
 import { useData } from '../store.ts';
 import { Chosen, forEach, Table, useSelection } from '../table.tsx';
 import { Lasting } from '../times.tsx';
-import { count, isUntouched, type Look, msOf, reasonOf, said, some, stateOf, UNTOUCHED } from '../words.ts';
+import { count, isUntouched, lookOfNode, msOf, reasonOf, said, some, stateOf, UNTOUCHED } from '../words.ts';
 import { Commit } from './revisions.tsx';
 import { type BarOf, Timeline } from './timeline.tsx';
 
@@ -39,7 +39,8 @@ export function SiteRun({ id, tables, status, query }: SiteRunProps) {
     status.awaiting_approval,
   ]);
   const report = useData(at('GET /runs/:run/report', { params: { run: id } }), { again });
-  const rows = Object.values(nodes);
+  const groups = report.data !== undefined && 'phases' in report.data ? (report.data.baremetal?.groups ?? []) : [];
+  const rows = [...notYet(groups, nodes), ...Object.values(nodes)].map(asOf(status.current));
   const view = query.get('view') === 'timeline' ? 'timeline' : 'nodes';
   return (
     <>
@@ -70,6 +71,21 @@ export function SiteRun({ id, tables, status, query }: SiteRunProps) {
   );
 }
 
+/** Nodes of groups that have not begun: nothing is recorded of them. */
+const notYet = (groups: readonly GroupReport[], nodes: NonNullable<RunFrame['nodes']>): NodeReport[] => {
+  const all = new Map(groups.flatMap((group) => group.nodes.map((name) => [name, group.name] as const)));
+  return [...all].flatMap(([name, group]) =>
+    name in nodes ? [] : [{ name, group, state: 'waiting' as const, attempts: 0 }],
+  );
+};
+
+/** What the run does with a node now: recorded is what it has done. */
+const asOf = (current: RunStatus['current']) => {
+  const running = new Set(current?.running);
+  return (one: NodeReport): NodeReport =>
+    current !== null && current !== undefined && running.has(one.name) ? { ...one, running: current.call } : one;
+};
+
 const tookOf = ({ started_at: start, ended_at: end }: NodeReport): number | undefined =>
   start === undefined ? undefined : (end === undefined ? Date.now() : msOf(end)) - msOf(start);
 
@@ -93,8 +109,8 @@ function Bars({ nodes, run }: { readonly nodes: readonly NodeReport[]; readonly 
 
 const barOf = (one: NodeReport): BarOf => ({
   line: one.name,
-  label: `${said(stepOf(one) ?? '')} ${said(one.state)}`,
-  status: one.running === undefined ? one.state : 'running',
+  label: one.running === undefined ? `${said(stepOf(one) ?? '')} ${said(one.state)}` : stateOf(one),
+  status: one.running === undefined ? one.state : stateOf(one),
   from: one.started_at,
   to: one.ended_at,
 });
@@ -134,14 +150,6 @@ function NodeCells({ nodes, chosen }: { readonly nodes: readonly NodeReport[]; r
     </>
   );
 }
-
-function lookOfNode(node: NodeReport): Look {
-  const { state, started_at: start, ended_at: end } = node;
-  if (isUntouched(node)) return 'off';
-  return LOOKS[state] ?? (start !== undefined && end === undefined ? 'busy' : 'wait');
-}
-
-const LOOKS: Readonly<Partial<Record<NodeState, Look>>> = { success: 'ok', failed: 'bad', prepared: 'half' };
 
 const Phases = ({ phases }: { readonly phases: RunReport['phases'] }) => (
   <ol class="phases" aria-label="Phases">
