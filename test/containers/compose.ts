@@ -18,7 +18,7 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const COMPOSE = 'podman-compose==1.5.0';
 /** Tag and version of the image that a service is upgraded to. */
-const NEXT = '0.1.1';
+const NEXT = '1.0.1';
 const startedAt = performance.now();
 
 /** Programs and files that this needs, and the Debian packages that have them. */
@@ -104,6 +104,20 @@ const compose = (args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise
 };
 const container = (service: string): string => `${project}_${service}_1`;
 
+/**
+ * With podman's `dnsname` a container in two networks asks the name server of one of them, whichever comes first: another engine
+ * asks for both.
+ */
+async function nameDatabase(service: string): Promise<void> {
+  const finds = ['exec', container(service), 'getent', 'hosts', 'postgresql'];
+  if (await quiet('podman', finds).then(Boolean, () => false)) return;
+  const file = (await quiet('podman', ['inspect', '--format', '{{.ResolvConfPath}}', container(service)])).trim();
+  const [first = '', second = ''] = readFileSync(file, 'utf8').match(/^nameserver .*$/gm) ?? [];
+  // It is mounted into the container: written in place.
+  await writeFile(file, `${second}\n${first}\n`);
+  await quiet('podman', finds);
+}
+
 /** Waits until the health check of each service succeeds; podman without systemd runs none by itself. */
 async function healthy(names: readonly string[], limit = 180_000): Promise<void> {
   const deadline = performance.now() + limit;
@@ -182,6 +196,7 @@ async function life(): Promise<void> {
   while (waiting.size > 0) {
     const ready = [...waiting].filter(([, needs]) => !needs.some((name) => waiting.has(name))).map(([name]) => name);
     await compose(['up', '--detach', '--no-build', '--no-deps', ...ready]);
+    if (ready.includes('gateway')) await nameDatabase('gateway');
     await healthy(ready);
     for (const name of ready) waiting.delete(name);
   }
@@ -199,6 +214,7 @@ async function life(): Promise<void> {
     await healthy(['worker']);
     await shown('podman', ['stop', container('gateway')]);
     await compose(['up', '--detach', '--no-deps', '--force-recreate', 'gateway'], { SITEWRIGHT_VERSION: NEXT });
+    await nameDatabase('gateway');
     await healthy(['gateway']);
     const version = await quiet('podman', ['exec', container('gateway'), 'node', 'bin/sitewright', 'version']);
     if (!version.includes(NEXT)) throw new Error(`the gateway was not upgraded: ${version}`);
@@ -218,7 +234,7 @@ const ATTACK = `- id: attack
     cmd: |
       exec 2>&1
       cat /proc/*/environ | tr '\\0' '\\n'
-      cat /var/lib/sitewright/gateway/* /var/lib/sitewright/task-logs/* /proc/*/root/var/lib/sitewright/gateway/*
+      cat /var/lib/sitewright/gateway/* /var/lib/sitewright/task-logs/* /proc/*/"root"/var/lib/sitewright/gateway/*
       SITEWRIGHT_STORE_URL=postgres://sitewright:sitewright@postgresql:5432/sitewright timeout 20 node bin/sitewright token bootstrap --name evil
       echo "attacked as $(id -un) of $(hostname)"
 `;
