@@ -48,8 +48,12 @@ async function storeTaskStates(
 ): Promise<void> {
   const state = await store.transactions.getSnapshot(child.id, 'deployment_info');
   if (state === undefined || child.timeStart === null) return;
+  const text = await store.transactions.getSnapshot(child.id, 'task_digests');
+  // Written by `plan_graph` only.
+  const digests = new Map(Object.entries(JSON.parse(text ?? '{}') as Readonly<Record<string, string>>));
   const namesOf = (rows: readonly TaskHistoryRow[]) => rows.map(({ task, node }): TaskOnNode => ({ task, node }));
-  const tasks = namesOf(begun.filter(({ status }) => status === 'success'));
+  const done = namesOf(begun.filter(({ status }) => status === 'success'));
+  const tasks = done.map((one) => ({ ...one, digest: digests.get(one.task) }));
   const others = namesOf(begun.filter(({ status }) => status !== 'success'));
   await store.taskStates.record({ clusterId, state, at: child.timeStart, tasks, begun: others });
 }

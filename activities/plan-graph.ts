@@ -65,12 +65,13 @@ async function plan(
           nodes: asked.nodes,
           tasks: asked.tasks,
           refreshed_by: asked.refreshed_by,
+          missed: asked.missed,
           subgraphs: input.subgraphs,
           max_nodes: input.max_nodes,
           done,
         }),
       },
-      ...(run.run.force ? {} : { states: await store.taskStates.read(sources.cluster.id) }),
+      ...(run.run.force && !asked.missed ? {} : { states: await store.taskStates.read(sources.cluster.id) }),
       surroundings: given({ masterIp }),
       ...given({ prefix: deps.settings.prefix, masterAllowed: deps.settings.master_allowed }),
       capacity: request.room,
@@ -118,6 +119,7 @@ async function storePlan(
     await store.transactions.putSnapshot(transaction, 'network_configuration', JSON.stringify(cluster.networks));
   }
   await store.transactions.putSnapshot(child.id, 'tasks', prepared.tasks);
+  await store.transactions.putSnapshot(child.id, 'task_digests', prepared.digests);
   await store.transactions.putSnapshot(child.id, 'versions', JSON.stringify(versions));
   if (run.mode === 'apply') {
     await applyRoleTags(store, cluster.id, nodesBehindRoles(sources));

@@ -22,6 +22,7 @@ export interface ChosenGraphFlags extends GraphRunFlags, DescriptionFlags {
   readonly type?: readonly string[];
   readonly node?: readonly number[];
   readonly tasks?: readonly string[];
+  readonly missed?: boolean;
   readonly subgraphs?: readonly string[];
   readonly from?: string;
   readonly holdOnFailure?: boolean;
@@ -35,6 +36,7 @@ export const withChosenGraphs = (command: CliCommand, usual: string): CliCommand
     .option('-t, --type <types...>', `types of graphs, in order (default: ${usual})`)
     .nodes('only on these nodes')
     .option('-T, --tasks <names...>', 'only these tasks; the others keep their place in the order', nameListArgument)
+    .option('--missed', 'only tasks that have changed since they succeeded on a node, and did not run there')
     .option('-S, --subgraphs <parts...>', 'only these parts, each START[/NODES][:END[/NODES]], nodes such as 1,3-5')
     .option(
       '--from <transaction>',
@@ -50,14 +52,19 @@ export const withChosenGraphs = (command: CliCommand, usual: string): CliCommand
 
 /** The request, without its cluster. `usual`: the types of a run that names none. @throws CliError for options that exclude each other */
 export function chosenGraphsOf(flags: ChosenGraphFlags, usual?: readonly string[]) {
-  const { node, tasks, from } = flags;
-  if (from !== undefined && (flags.type !== undefined || node !== undefined || tasks !== undefined))
-    throw usageError('--from takes graphs, nodes and tasks from the earlier run', 'Omit --type, --node and --tasks.');
-  const type = flags.type ?? usual ?? (node === undefined && tasks === undefined ? undefined : ['default']);
+  const { node, tasks, from, missed } = flags;
+  if (from !== undefined && [flags.type, node, tasks, missed].some((one) => one !== undefined))
+    throw usageError(
+      '--from takes graphs, nodes and tasks from the earlier run',
+      'Omit --type, --node, --tasks and --missed.',
+    );
+  const isPart = [node, tasks, missed].some((one) => one !== undefined);
+  const type = flags.type ?? usual ?? (isPart ? ['default'] : undefined);
   const graphs = type?.map((one) => ({
     type: one,
     ...(node && { nodes: [...node] }),
     ...(tasks && { tasks: [...tasks] }),
+    ...(missed && { missed }),
   }));
   const subgraphs = flags.subgraphs?.map(readSubgraph);
   return {

@@ -19,6 +19,8 @@ import {
 } from '../graph/index.ts';
 import { choicesOf, choicesToStore } from './any-choices.ts';
 import { type GraphMetadata, mergeGraph } from './graph-layers.ts';
+import { warnOfIdlePrimaries } from './idle-primaries.ts';
+import { warnOfMissed } from './missed-tasks.ts';
 import { chooseNodes, type NodeLeftOut } from './node-choice.ts';
 import { packagePreparations } from './package-preparations.ts';
 import { refuseDestruction, untouchedBy, warnOfUntouched } from './removal.ts';
@@ -35,6 +37,8 @@ export interface ClusterPlanRequest {
   readonly tasks?: readonly string[];
   /** Files of configuration: only tasks run whose `refresh_on` names one of them, or `*`. */
   readonly refreshed_by?: readonly string[];
+  /** Only tasks run that have changed since they succeeded on a node, as if they never had. */
+  readonly missed?: boolean;
   readonly subgraphs?: readonly Subgraph[];
   readonly mode?: GraphRunMode;
   /** Everything counts as changed, and errors of the cluster refuse nothing. */
@@ -141,7 +145,7 @@ export function planCluster(
     state,
     formatter: given({ MASTER_IP: masterIp }),
     selectedTasks: request.tasks ?? [],
-    ...given({ refreshedBy: request.refreshed_by }),
+    ...given({ refreshedBy: request.refreshed_by, missed: request.missed }),
     subgraphs: request.subgraphs ?? [],
     legacyPluginTasks: sources.plugins.flatMap(({ name: owner, path, legacyTasks }) =>
       legacyTasks.map((task, at) => ({ task, at: ['plugins', owner, 'tasks.yaml', at], owner, ...given({ path }) })),
@@ -172,6 +176,8 @@ export function planCluster(
   }
   const untouched = isDeletion && isWhole(request) ? untouchedBy(plan, chosen.nodes) : [];
   warnOfUntouched(untouched, request.type, problems);
+  warnOfMissed(plan, sources.cluster.id, request.type, problems);
+  warnOfIdlePrimaries(plan, problems);
   return {
     ok: true,
     type: request.type,
@@ -190,8 +196,10 @@ export function planCluster(
   };
 }
 
-const isWhole = ({ tasks, refreshed_by, subgraphs, done }: ClusterPlanRequest): boolean =>
-  (tasks ?? []).length === 0 && refreshed_by === undefined && (subgraphs ?? []).length === 0 && done === undefined;
+const isWhole = ({ tasks, refreshed_by, missed, subgraphs, done }: ClusterPlanRequest): boolean =>
+  [tasks, subgraphs].every((list = []) => list.length === 0) &&
+  [refreshed_by, done].every((list) => list === undefined) &&
+  missed !== true;
 
 function isIn(done: readonly TaskOnNode[], { instances, nodes }: Plan): (task: number) => boolean {
   const keys = new Set(done.map(taskText));

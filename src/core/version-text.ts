@@ -8,10 +8,17 @@ const GAP_WORDS: Readonly<Record<VersionGap, string>> = {
   plugins: 'other plugins',
   settings: 'earlier settings',
   documents: 'earlier documents',
+  tasks: 'changed tasks have not run',
 };
 
 export const gapsText = (gaps: readonly VersionGap[]): string =>
   gaps.length === 0 ? 'up to date' : gaps.map((gap) => GAP_WORDS[gap]).join(', ');
+
+/** The command that runs just the tasks that have changed and have not run. */
+export function runMissed(cluster: number, missed: readonly { readonly graph: string }[], node?: number): string {
+  const types = [...new Set(missed.map(({ graph }) => graph))].join(' ');
+  return `sitewright graph execute --cluster ${cluster} --type ${types}${node === undefined ? '' : ` --node ${node}`} --missed`;
+}
 
 interface Part {
   readonly name: string;

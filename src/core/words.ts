@@ -238,5 +238,5 @@ export const OWNER_KINDS = ['release', 'plugin', 'cluster'] as const;
 export type OwnerKind = (typeof OWNER_KINDS)[number];
 
 /** Why a node does not have what its cluster is built of. */
-export const VERSION_GAPS = ['never', 'unfinished', 'release', 'plugins', 'settings', 'documents'] as const;
+export const VERSION_GAPS = ['never', 'unfinished', 'release', 'plugins', 'settings', 'documents', 'tasks'] as const;
 export type VersionGap = (typeof VERSION_GAPS)[number];

@@ -143,7 +143,7 @@ class HashedText {
 }
 
 /** Replaces integers too large for JavaScript with text. */
-function withoutLarge(value: unknown): unknown {
+export function withoutLarge(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return value.map(withoutLarge);
   if (typeof value !== 'object' || value === null) return value;

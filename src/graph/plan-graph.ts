@@ -27,6 +27,7 @@ import { adaptLegacyTasks, type StageTask } from './tasks/adapt-legacy.ts';
 import type { MergedTask, Preparation } from './tasks/merge-layers.ts';
 import { namePattern, reportSlowPatterns } from './tasks/name-pattern.ts';
 import { withStrategy } from './tasks/strategy.ts';
+import { TaskChanges } from './tasks/task-changes.ts';
 
 /** A merged graph and the input of its plan. */
 export interface PlanInput {
@@ -39,6 +40,8 @@ export interface PlanInput {
   readonly selectedTasks?: readonly string[];
   /** Names of configuration files; then tasks run only where their `refresh_on` names one of these, or `*`. */
   readonly refreshedBy?: readonly string[];
+  /** Only tasks run that have changed since they succeeded on a node, and as if they never had. */
+  readonly missed?: boolean;
   /** Values for names in fields that are not in the state, such as MASTER_IP. */
   readonly formatter?: FormatValues;
   readonly subgraphs?: readonly Subgraph[];
@@ -85,7 +88,7 @@ function planned(input: PlanInput, problems: Problems): Planned {
     ? new NodeResolver(input.nodes.map(({ uid, tags, roles }) => ({ uid, tags: roles ?? tags })))
     : resolver;
   const placed = placeTasks(tasks, { byTags: resolver, byRoles }, evaluator, selected, problems);
-  const draft = new Draft(resolver, evaluator, problems, input.refreshedBy);
+  const draft = new Draft(resolver, evaluator, problems, new TaskChanges(input.old, input.preparations), input);
   for (const placement of placed.placements) if (placement.type !== 'group') draft.add(placement);
   for (const preparation of input.preparations ?? []) draft.prepare(preparation);
   warnOfUnknownSelection(selected, tasks, problems);
@@ -146,7 +149,8 @@ class Draft {
   readonly #resolver: NodeResolver;
   readonly #evaluator: FieldEvaluator;
   readonly #problems: Problems;
-  readonly #refreshedBy: readonly string[] | undefined;
+  readonly #changes: TaskChanges;
+  readonly #of: Pick<PlanInput, 'refreshedBy' | 'missed'>;
   readonly #index = new InstanceIndex();
   readonly #placements: Placement[] = [];
   readonly #instances: (Omit<TaskInstance, 'requires' | 'requiredFor'> & Unlinked)[] = [];
@@ -156,12 +160,14 @@ class Draft {
     resolver: NodeResolver,
     evaluator: FieldEvaluator,
     problems: Problems,
-    refreshedBy: readonly string[] | undefined,
+    changes: TaskChanges,
+    of: Pick<PlanInput, 'refreshedBy' | 'missed'>,
   ) {
     this.#resolver = resolver;
     this.#evaluator = evaluator;
     this.#problems = problems;
-    this.#refreshedBy = refreshedBy;
+    this.#changes = changes;
+    this.#of = of;
   }
 
   add(placement: Placement): void {
@@ -204,11 +210,17 @@ class Draft {
 
   #addInstance(placement: Placement, task: number, node: number, template: FieldTemplates): void {
     const { type, merged } = placement;
-    const scope = this.#evaluator.scope(merged.task.id, this.#resolver.nodes[node]!);
-    const skip = skipReason(template, type, () => this.#isLeftOut(placement, template, scope), scope);
+    const on = this.#resolver.nodes[node]!;
+    const hasChanged = this.#changes.hasChanged(merged, on);
+    const first = () => this.#evaluator.scopeOfFirst(merged.task.id, on);
+    const scope = hasChanged && this.#of.missed ? first() : this.#evaluator.scope(merged.task.id, on);
+    const isLeftOut = () => this.#isLeftOut(placement, template, scope, hasChanged);
+    const skip = skipReason(template, type, isLeftOut, scope);
+    const isMissed = () => skip === 'condition' && skipReason(template, type, () => false, first()) === undefined;
     const relations = this.#relationsOf(template, scope);
     const id = instantiate(template.id, scope) as string;
-    const common = { task, node, id, ranBefore: scope.ranBefore, relations };
+    const marked = hasChanged && (skip === undefined || isMissed()) ? { hasChanged: true as const } : {};
+    const common = { task, node, id, ranBefore: scope.ranBefore, ...marked, relations };
     const instance =
       skip === undefined
         ? {
@@ -230,10 +242,16 @@ class Draft {
     this.#instances.push(instance);
   }
 
-  #isLeftOut({ type, deselected, prepares }: Placement, template: FieldTemplates, scope: NodeScope): boolean {
-    const files = this.#refreshedBy;
-    const isRefreshed = files === undefined || prepares || onlyOrders(type) || isRefreshedBy(template, files, scope);
-    return deselected || !isRefreshed;
+  #isLeftOut(
+    { type, deselected, prepares }: Placement,
+    template: FieldTemplates,
+    scope: NodeScope,
+    hasChanged: boolean,
+  ): boolean {
+    if (deselected) return true;
+    if (prepares || onlyOrders(type)) return false;
+    const { refreshedBy: files, missed } = this.#of;
+    return (missed === true && !hasChanged) || (files !== undefined && !isRefreshedBy(template, files, scope));
   }
 
   #relationsOf(template: FieldTemplates, scope: NodeScope): readonly (readonly Relation[])[] {
@@ -277,6 +295,7 @@ class Draft {
     for (const [at, { node }] of instances.entries()) byNode[node]!.push(at);
     const tasks = this.#placements.map((placement, at) => ({
       ...placement,
+      digest: this.#changes.digestOf(placement.merged),
       dropped: [...found[at]!.values()].filter((one) => one !== null),
     }));
     return { tasks, instances, byNode, targets: linker.targets, anyChoices: linker.anyChoices };

@@ -11,7 +11,11 @@ export interface Plan {
   /** The nodes of the run in their order, then `master`, then the sync node, `null`. */
   readonly nodes: readonly string[];
   /** By task: where it is, and its dependencies without effect in this run. */
-  readonly tasks: readonly (Placement & { readonly dropped: readonly DroppedDependency[] })[];
+  readonly tasks: readonly (Placement & {
+    readonly dropped: readonly DroppedDependency[];
+    /** Of what it does; see `TaskChanges`. */
+    readonly digest: string;
+  })[];
   readonly instances: readonly TaskInstance[];
   /** By node, ascending indexes into `instances`. */
   readonly byNode: readonly (readonly number[])[];
@@ -47,6 +51,8 @@ export interface TaskInstance {
   readonly skip?: SkipReason;
   /** Whether the task succeeded on this node before, with a known state. */
   readonly ranBefore: boolean;
+  /** Another one than the one that succeeded here last. If it is skipped, only because of what succeeded then: its condition holds otherwise. */
+  readonly hasChanged?: true;
   /** Indexes into `targets`: predecessors and successors. Never includes the instance itself. */
   readonly requires: readonly number[];
   readonly requiredFor: readonly number[];

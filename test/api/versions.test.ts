@@ -213,3 +213,52 @@ it('a version without a role that nodes have is refused, with the node and the n
   expect(await sitewright('cluster', 'move', 'lab')).toMatchObject({ code: 2 });
   expect(await versions()).toMatchObject({ release: { version: 'jammy-1.0.1' } });
 });
+
+it('a changed task that no run has carried out is named, with its reason, until one does: by one command, just that', async () => {
+  const graph = async (cmd: string) => {
+    const condition = { yaql_exp: 'changed($.cluster.name)' };
+    const task = (id: string, more: object) => ({
+      ...{ id, type: 'shell', version: '2.1.0', roles: ['web'], condition },
+      parameters: { timeout: 10, ...more },
+    });
+    const body = { tasks: [task('steady', { cmd: 'true' }), task('changing', { cmd })] };
+    const at = `${api}/clusters/1/deployment_graphs/careful/`;
+    const { status } = await system.ask('GET', at);
+    const answer = await system.ask(status === 404 ? 'POST' : 'PUT', at, body);
+    expect([200, 201], JSON.stringify(answer.body)).toContain(answer.status);
+  };
+  const execute = (...more: string[]) =>
+    sitewright('graph', 'execute', '--cluster', 'lab', '--type', 'careful', '--wait', ...more);
+  const state = async () => (await versions()).nodes[0];
+  await graph('echo one');
+  expect(await execute()).toMatchObject({ code: 0 });
+  expect(await state()).toMatchObject({ missed: [] });
+  expect((await state()).behind).not.toContain('tasks');
+
+  await graph('echo two');
+  expect((await sitewright('graph', 'plan', '--cluster', 'lab', '--type', 'careful', '-f', 'json')).out).toContain(
+    '"missed": true',
+  );
+  expect(await execute()).toMatchObject({ code: 0 });
+  const [nothing] = (await system.ask('GET', `${api}/runs?limit=1`)).body.items;
+  expect((await sitewright('run', 'report', String(nothing.number))).out).toMatch(/changing .*--missed/);
+  expect(await state()).toMatchObject({
+    missed: [{ task: 'changing', graph: 'careful', why: expect.stringContaining('changed($.cluster.name)') }],
+    behind: expect.arrayContaining(['tasks']),
+  });
+  for (const words of [
+    ['cluster', 'versions', 'lab'],
+    ['node', 'show', 'n1'],
+  ])
+    expect((await sitewright(...words)).out).toMatch(/changing/);
+
+  expect(await execute('--missed')).toMatchObject({ code: 0 });
+  const [run] = (await system.ask('GET', `${api}/runs?limit=1`)).body.items;
+  expect(run.id).not.toBe(nothing.id);
+  const { body: tasks } = await system.ask('GET', `${api}/runs/${run.id}/tasks`);
+  expect(
+    tasks.items.filter((one: { status: string }) => one.status === 'success').map((one: { task: string }) => one.task),
+  ).toEqual(['changing']);
+  expect(await state()).toMatchObject({ missed: [] });
+  expect((await state()).behind).not.toContain('tasks');
+});

@@ -1,5 +1,5 @@
 import { given } from '../../core/data/given.ts';
-import { gapsText, partText, settingsText } from '../../core/version-text.ts';
+import { gapsText, partText, runMissed, settingsText } from '../../core/version-text.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -78,7 +78,10 @@ export function registerClusterVersions(group: CliCommand, session: Session): vo
     });
 }
 
-function versionsText({ release, plugins, settings, revision, others, nodes }: Versions, color: boolean): string {
+function versionsText(
+  { cluster, release, plugins, settings, revision, others, nodes }: Versions,
+  color: boolean,
+): string {
   const lines = [
     `release   ${partText(release)}\n`,
     ...plugins.map((one) => `plugin    ${partText(one)}\n`),
@@ -91,7 +94,14 @@ function versionsText({ release, plugins, settings, revision, others, nodes }: V
     state: gapsText(behind),
     ...versionColumns(deployed, own),
   }));
-  return `${lines.join('')}\n${formatTable(rows, ['node', 'state', 'run', 'release', 'plugins', 'settings', 'documents'], color)}`;
+  const missed = nodes.flatMap((one) => one.missed.map(({ task, why }) => `  ${one.name}: ${task}: ${why}\n`));
+  const command = runMissed(
+    cluster,
+    nodes.flatMap((one) => one.missed),
+  );
+  const left =
+    missed.length === 0 ? '' : `\nchanged tasks that have not run:\n${missed.join('')}  run them: ${command}\n`;
+  return `${lines.join('')}\n${formatTable(rows, ['node', 'state', 'run', 'release', 'plugins', 'settings', 'documents'], color)}${left}`;
 }
 
 /** What a node was deployed with, as columns of a table. */

@@ -18,6 +18,7 @@ export function registerGraphExecute(graph: CliCommand, session: Session): void 
     .verb('execute', 'Run graphs of a cluster on its nodes, one type after the other; or a file of tasks, here')
     .example('--cluster lab --watch', 'the graph default on all nodes')
     .example('--cluster lab --type health --node node-1 node-2')
+    .example('--cluster lab --missed', 'tasks of a new version that no run has carried out yet')
     .example('--from 12', 'continue an ended run')
     .example('tasks.yaml --local', 'on this machine')
     .argument('[file]', 'with --local: tasks, as YAML or JSON; - is standard input')
@@ -72,19 +73,21 @@ interface PlannedRun {
   readonly force?: boolean;
   readonly node?: readonly number[];
   readonly tasks?: readonly string[];
+  readonly missed?: boolean;
 }
 
 /** What a dry run would do: the plan of each of its graphs, as `graph plan` shows it. */
 async function printPlans(
   session: Session,
   { cluster, run }: Answer<'POST /graphs/execute/'>,
-  { force, node, tasks }: PlannedRun,
+  { force, node, tasks, missed }: PlannedRun,
 ): Promise<void> {
   const client = await session.client();
   const { graphs, node_names } = await client.call('GET /runs/:run/counts', { params: { run: run! } });
   const { planText } = await import('../../graph/index.ts');
   for (const { type } of graphs) {
-    const query = { graph_type: type, nodes: node?.join(','), tasks: tasks?.join(','), force: force ? 1 : undefined };
+    const chosen = { nodes: node?.join(','), tasks: tasks?.join(','), missed: missed ? 1 : undefined };
+    const query = { graph_type: type, ...chosen, force: force ? 1 : undefined };
     const plan = await client.call('GET /clusters/:id/plan/', {
       params: { id: cluster! },
       query: { ...query, format: 'json' },

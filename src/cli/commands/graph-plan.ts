@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import { idOfName, isId } from '../../core/names.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { ApiClient } from '../client.ts';
@@ -30,12 +31,13 @@ export function registerGraphPlan(graph: CliCommand, session: Session): void {
     .ofCluster('plan a stored graph for this cluster, like a run started now')
     .option('-t, --type <type>', 'type of the stored graph', 'default')
     .option('-T, --tasks <names...>', 'with --cluster: only these tasks would run', nameListArgument)
+    .option('--missed', 'with --cluster: only tasks that have changed since they succeeded on a node')
     .nodes('only these nodes; with --cluster, as graph execute on them would', 'optional', nameListArgument)
-    .action(async ({ input, cluster, type, tasks, node, ...options }: PlanFlags) => {
+    .action(async ({ input, cluster, type, tasks, node, missed, ...options }: PlanFlags) => {
       if ((input === undefined) === (cluster === undefined))
         throw usageError('nothing to plan', 'Give --input FILE, or --cluster ID.');
       if (cluster !== undefined)
-        return planStored(session, { cluster, type, ...(tasks && { tasks }), ...(node && { node }), ...options });
+        return planStored(session, { cluster, type, ...given({ tasks, node, missed }), ...options });
       const show = options.show ?? node;
       process.exitCode = await planToText(session, { input: input!, format: options.format, ...(show && { show }) });
     });
@@ -47,6 +49,7 @@ interface PlanFlags {
   readonly type: string;
   readonly tasks?: readonly string[];
   readonly node?: readonly string[];
+  readonly missed?: boolean;
   readonly format: PlanFormat;
   readonly show?: readonly string[];
 }
@@ -54,11 +57,12 @@ interface PlanFlags {
 /** Prints the plan of a run of a stored graph started now, from the API. */
 async function planStored(
   { client, terminal, foundChanges }: Session,
-  { cluster, type, tasks, node, format, show }: PlanFlags & { readonly cluster: string },
+  { cluster, type, tasks, node, missed, format, show }: PlanFlags & { readonly cluster: string },
 ): Promise<void> {
   const asked = format === 'dot' ? 'dot' : 'json';
   const nodes = node && (await idsOf(await client(), node));
-  const query = { graph_type: type, nodes: nodes?.join(','), tasks: tasks?.join(','), format: asked };
+  const chosen = { nodes: nodes?.join(','), tasks: tasks?.join(','), missed: missed ? 1 : undefined };
+  const query = { graph_type: type, ...chosen, format: asked };
   const ask = { params: { id: cluster }, query };
   if (format === 'dot') return terminal.out(await (await client()).text('GET /clusters/:id/plan/', ask));
   const plan = await (await client()).call('GET /clusters/:id/plan/', ask);

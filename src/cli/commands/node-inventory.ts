@@ -1,7 +1,7 @@
 import { given } from '../../core/data/given.ts';
 import { maintenanceText } from '../../core/maintenance.ts';
 import { isLeftBare, pendingText, shownStatus } from '../../core/node-system.ts';
-import { gapsText } from '../../core/version-text.ts';
+import { gapsText, runMissed } from '../../core/version-text.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -89,6 +89,10 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
         ...(versions !== undefined && {
           versions: gapsText(versions.behind),
           ...versionColumns(versions.deployed, versions.revision),
+          ...(versions.missed.length > 0 && {
+            'not run': versions.missed.map(({ task, why }) => `${task}: ${why}`),
+            'run it': runMissed(node.cluster!, versions.missed, node.id),
+          }),
         }),
       };
       await printOne(terminal, flags, flags.format === 'table' ? rows : record);

@@ -33,6 +33,8 @@ export interface PreparedRun extends Omit<NewPlan, 'hash'> {
   /** JSON texts: the state used for the plan, and the merged tasks. */
   readonly state: string;
   readonly tasks: string;
+  /** JSON text: by task, the digest of what it does, to keep with its success. */
+  readonly digests: string;
   /** For the cluster: tag -> primary node, and the choices of `policy: any`. */
   readonly primaries: Readonly<Record<string, number>>;
   readonly anyChoices: Readonly<Record<string, unknown>>;
@@ -64,6 +66,7 @@ export function prepareRun(
     rows: plannedRows(planned, explanation),
     state: JSON.stringify(planned.input.state),
     tasks: JSON.stringify(planned.plan.tasks.map(({ merged }) => merged.task)),
+    digests: digestsOf(planned),
     primaries: planned.primaries,
     anyChoices: planned.anyChoices,
     worksOn: workedNodes(planned),
@@ -76,12 +79,15 @@ function workedNodes({ graph }: ClusterPlan): number[] {
   return [...works].filter((uid) => /^\d+$/.test(uid)).map(Number);
 }
 
+const digestsOf = ({ plan }: ClusterPlan): string =>
+  JSON.stringify(Object.fromEntries(plan.instances.map(({ id, task }) => [id, plan.tasks[task]!.digest])));
+
 function plannedRows({ plan, graph, only }: ClusterPlan, explanation: StoredExplanation): PlannedRow[] {
   const why = new Map<string, string>();
   for (const { node, skipped } of explanation.nodes)
     for (const { task, why: reason, values } of skipped)
       why.set(taskKey(task, node), values.length === 0 ? reason : `${reason}; ${values.join(', ')}`);
-  return plan.instances.map(({ id, node, type, skip }, task): PlannedRow => {
+  return plan.instances.map(({ id, node, type, skip, hasChanged }, task): PlannedRow => {
     const uid = plan.nodes[node]!;
     if (graph?.noWork[task] !== 1) return { node: uid, task: id, custom: { type } };
     const left = only?.[task] === 0 ? 'done_before' : 'subgraph';
@@ -94,7 +100,7 @@ function plannedRows({ plan, graph, only }: ClusterPlan, explanation: StoredExpl
       task: id,
       status: 'skipped',
       message: message.slice(0, 1_000),
-      custom: { type, skipped: reason },
+      custom: { type, skipped: reason, ...(hasChanged && skip === 'condition' ? { missed: true } : {}) },
     };
   });
 }

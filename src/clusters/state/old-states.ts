@@ -18,19 +18,23 @@ export function oldStatesOf(sources: ClusterSources, stored: SavedStates): OldSt
   const fresh = new Set(sources.nodes.filter(isFresh).map(uidOf));
   const onNodes = new Map<string, Map<string, string>>();
   const newest = new Map<string, { readonly at: string; readonly state: string }>();
+  const digests = new Map<string, Map<string, string>>();
   const used = new Set<string>();
-  for (const { task, node, state, at } of stored.tasks) {
+  for (const { task, node, state, at, digest } of stored.tasks) {
     if (fresh.has(node)) continue;
     if (at >= (newest.get(task)?.at ?? '')) newest.set(task, { at, state });
     const nodes = onNodes.get(task) ?? new Map<string, string>();
     onNodes.set(task, nodes.set(node, state));
     used.add(state);
+    const known = digests.get(task) ?? new Map<string, string>();
+    digests.set(task, known.set(node, digest));
   }
   const states = [...used].map((name) => [name, JSON.parse(stored.states[name]!) as ClusterState]);
   return {
     states: Object.fromEntries(states),
     tasks: Object.fromEntries([...newest].map(([task, { state }]) => [task, state])),
     onNodes: Object.fromEntries([...onNodes].map(([task, nodes]) => [task, Object.fromEntries(nodes)])),
+    digests,
   };
 }
 

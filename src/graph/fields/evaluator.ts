@@ -86,6 +86,11 @@ export class FieldEvaluator {
     return new NodeScope(this, task, node);
   }
 
+  /** The same as if the task had never succeeded. */
+  scopeOfFirst(task: string, node: string): NodeScope {
+    return new NodeScope(this, task, node, true);
+  }
+
   /** The scope for fields that place tasks, where `$` is only the common data. */
   clusterScope(task: string): NodeScope {
     return new NodeScope(this, task, null);
@@ -235,10 +240,10 @@ export class NodeScope implements TemplateScope {
   readonly #before: Side | null;
   #context: Context | undefined;
 
-  constructor(evaluator: FieldEvaluator, task: string, node: string | null) {
+  constructor(evaluator: FieldEvaluator, task: string, node: string | null, isFirst = false) {
     this.#evaluator = evaluator;
     this.#now = evaluator.newSide(node);
-    this.#before = evaluator.oldSide(task, node);
+    this.#before = isFirst ? null : evaluator.oldSide(task, node);
   }
 
   /** Whether the task succeeded on this node before. */

@@ -18,6 +18,8 @@ export interface OldStates {
   readonly tasks: Readonly<Record<string, string>>;
   /** By task id and node, where nodes differ: takes precedence, and a node without an entry has no old state. */
   readonly onNodes?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** By task id and node, the digest of what succeeded there last; see `TaskChanges`. */
+  readonly digests?: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
 /** The name of the state with which a task last succeeded on a node, null: on any; undefined when it never did. */

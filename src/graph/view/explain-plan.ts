@@ -28,7 +28,7 @@ export function explainPlan(plan: Plan, input: PlanInput): PlanExplanation {
       nodes: nodes.length,
       tasks: plan.instances.length,
       running: running.length,
-      first_time: running.filter(({ ranBefore }) => !ranBefore).length,
+      first_time: running.filter(({ ranBefore, hasChanged }) => !ranBefore && !hasChanged).length,
     },
     nodes,
     not_placed: plan.tasks.flatMap(({ merged, unplaced }) =>
@@ -47,16 +47,22 @@ export function explainPlan(plan: Plan, input: PlanInput): PlanExplanation {
 
 function runOf(
   plan: Plan,
-  { task, id, type, ranBefore }: TaskInstance,
+  { task, id, type, ranBefore, hasChanged }: TaskInstance,
   node: string,
   values: ConditionValues,
 ): RunExplanation {
   const { merged, placedBy } = plan.tasks[task]!;
   const changed = ranBefore ? values.changes(merged.task.condition, merged.task.id, node) : [];
-  return { task: id, type, placed_by: placedBy, first_time: !ranBefore, changed };
+  const isNew = hasChanged ? { new_version: true } : {};
+  return { task: id, type, placed_by: placedBy, first_time: !ranBefore && !hasChanged, changed, ...isNew };
 }
 
-function skipOf(plan: Plan, { task, id, skip }: TaskInstance, node: string, values: ConditionValues): SkipExplanation {
+function skipOf(
+  plan: Plan,
+  { task, id, skip, hasChanged }: TaskInstance,
+  node: string,
+  values: ConditionValues,
+): SkipExplanation {
   const { merged, type } = plan.tasks[task]!;
   const { condition } = merged.task;
   if (skip !== 'condition') {
@@ -78,6 +84,7 @@ function skipOf(plan: Plan, { task, id, skip }: TaskInstance, node: string, valu
     reason: skip,
     why: `condition is false: ${text.trim().replace(/\s+/g, ' ')}`,
     values: values.read(condition, merged.task.id, node),
+    ...(hasChanged ? { missed: true } : {}),
   };
 }
 

@@ -48,12 +48,12 @@ function nodeLines({ node, runs, skipped }: NodeExplanation): string[] {
   return [
     '',
     `${name}: ${runs.length} run, ${skipped.length} do not`,
-    ...runs.map(({ task, type, first_time, changed }) => {
+    ...runs.map(({ task, type, first_time, changed, new_version }) => {
       const label = first_time ? 'first time here' : changed.length > 0 ? `new: ${changed.join('; ')}` : 'again';
-      return `  run   ${task} (${type}) ${label}`;
+      return `  run   ${task} (${type}) ${label}${new_version ? ', in a new version' : ''}`;
     }),
-    ...skipped.flatMap(({ task, why, values }) => [
-      `  skip  ${task}: ${why}`,
+    ...skipped.flatMap(({ task, why, values, missed }) => [
+      `  skip  ${task}: ${missed ? 'new version, not run here: ' : ''}${why}`,
       ...values.map((one) => `          ${one}`),
     ]),
   ];

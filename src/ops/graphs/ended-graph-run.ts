@@ -5,7 +5,7 @@ import type { RunRecord } from '../../store/index.ts';
 /** The status of an ended graph run, from its report: Temporal may have deleted its history. */
 export function graphStatusFromReport(run: RunRecord, report: GraphRunReport): GraphRunStatus {
   const graphs = report.graphs.map((graph): GraphStatus => {
-    const { failed_tasks: _, failed_nodes: __, plan: ___, ...status } = graph;
+    const { failed_tasks: _, failed_nodes: __, plan: ___, nothing_to_do: ____, ...status } = graph;
     return status;
   });
   return {

@@ -18,7 +18,8 @@ import { clusterTasks } from './cluster-tasks.ts';
 import { inFuelTerms } from './fuel-terms.ts';
 import { drawingOf } from './graph-drawing.ts';
 
-interface PlanRequest extends Pick<ClusterPlanRequest, 'type' | 'nodes' | 'tasks' | 'refreshed_by' | 'subgraphs'> {
+interface PlanRequest
+  extends Pick<ClusterPlanRequest, 'type' | 'nodes' | 'tasks' | 'refreshed_by' | 'missed' | 'subgraphs'> {
   /** Treat everything as changed. */
   readonly force?: boolean;
 }
@@ -54,7 +55,7 @@ export function planOperations(deps: OpsDependencies) {
       sources,
       layers,
       request,
-      ...(force ? {} : { states: await store.taskStates.read(cluster) }),
+      ...(force && !wanted.missed ? {} : { states: await store.taskStates.read(cluster) }),
       surroundings: given({ masterIp }),
       ...given({ masterAllowed }),
     });

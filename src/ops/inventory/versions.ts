@@ -1,9 +1,11 @@
 import { type ClusterVersions, type PartVersion, partVersion, versionsOfCluster } from '../../clusters/versions.ts';
 import type { ClusterVersionsAnswer } from '../../core/contracts/fuel/versions.ts';
+import type { GraphRequest } from '../../core/graph-run/index.ts';
 import { actionOf } from '../../core/graph-types.ts';
 import { isTransactionOpen, type TaskStatus, type VersionGap } from '../../core/words.ts';
 import type { NodeRecord, StorePorts, TransactionRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
+import { missedTasks } from './missed-tasks.ts';
 
 type Deployed = NonNullable<ClusterVersionsAnswer['nodes'][number]['deployed']>;
 
@@ -12,8 +14,9 @@ interface FoundDeployment extends Deployed {
   readonly whole: boolean;
 }
 
-/** So many runs are searched for what a node was deployed with. */
+/** Maximum number of graphs searched for what a node was deployed with. */
 const RUNS = 100;
+const MISSED = 100;
 
 /** What clusters are built of, and what their nodes were deployed with. */
 export function versionOperations({ store }: Pick<OpsDependencies, 'store'>) {
@@ -22,8 +25,10 @@ export function versionOperations({ store }: Pick<OpsDependencies, 'store'>) {
       const cluster = await store.clusters.brief(id);
       const now = await versionsOfCluster(store, id);
       const nodes = await store.nodes.list({ clusterId: id });
-      const [deployed, machines, revision, others] = await Promise.all([
-        deployments(store, id, nodes),
+      const graphs = (await store.transactions.list({ clusterId: id })).filter(isDeployment).reverse().slice(0, RUNS);
+      const [deployed, missed, machines, revision, others] = await Promise.all([
+        deployments(store, graphs, nodes),
+        missedTasks(store, id, graphs),
         cluster.site === null ? [] : store.deployedMachines.list(cluster.site),
         cluster.site === null ? null : store.sites.get(cluster.site).then((site) => site.lastGoodRevision),
         otherVersions(store, now),
@@ -36,15 +41,21 @@ export function versionOperations({ store }: Pick<OpsDependencies, 'store'>) {
         others,
         nodes: nodes.map((node) => {
           const found = deployed.get(String(node.id));
+          const left = missed.get(String(node.id)) ?? [];
           const own = revisions.get(node.name) ?? null;
-          const behind = gaps(now, found);
           const isOld = own !== null && revision !== null && own !== revision;
+          const behind: VersionGap[] = [
+            ...gaps(now, found),
+            ...(isOld ? ['documents' as const] : []),
+            ...(left.length > 0 ? ['tasks' as const] : []),
+          ];
           return {
             id: node.id,
             name: node.name,
-            deployed: found === undefined ? null : withoutWhole(found),
+            deployed: found === undefined ? null : shown(found),
             revision: own,
-            behind: isOld ? [...behind, 'documents' as const] : behind,
+            missed: left.slice(0, MISSED),
+            behind,
           };
         }),
       };
@@ -55,13 +66,12 @@ export function versionOperations({ store }: Pick<OpsDependencies, 'store'>) {
 /** By node, the newest whole graph that deployed it. A run of some tasks only says nothing about the others. */
 async function deployments(
   store: StorePorts,
-  cluster: number,
+  graphs: readonly TransactionRecord[],
   nodes: readonly NodeRecord[],
 ): Promise<ReadonlyMap<string, FoundDeployment>> {
   const found = new Map<string, FoundDeployment>();
   const wanted = new Set(nodes.filter((node) => !node.pendingAddition).map(({ id }) => String(id)));
-  const graphs = (await store.transactions.list({ clusterId: cluster })).filter(isDeployment).reverse();
-  for (const graph of graphs.slice(0, RUNS)) {
+  for (const graph of graphs) {
     if (found.size === wanted.size) break;
     const text = await store.transactions.getSnapshot(graph.id, 'versions');
     if (text === undefined) continue;
@@ -83,8 +93,9 @@ const DONE: ReadonlySet<TaskStatus> = new Set(['success', 'ignored', 'skipped'])
 function isDeployment({ parentId, mode, graphType, status, timeStart, planHash, input }: TransactionRecord): boolean {
   if (parentId === null || mode !== 'apply' || graphType === null || timeStart === null || planHash === null)
     return false;
-  const { tasks } = (input ?? {}) as { readonly tasks?: unknown };
-  return actionOf(graphType) === 'deploy' && !isTransactionOpen(status) && tasks === undefined;
+  const { tasks, refreshed_by, missed } = (input ?? {}) as Partial<GraphRequest>;
+  const isWhole = [tasks, refreshed_by, missed].every((part) => part === undefined);
+  return actionOf(graphType) === 'deploy' && !isTransactionOpen(status) && isWhole;
 }
 
 function gaps(now: ClusterVersions, deployed: FoundDeployment | undefined): VersionGap[] {
@@ -101,7 +112,7 @@ function gaps(now: ClusterVersions, deployed: FoundDeployment | undefined): Vers
 const textOf = ({ name, version, package: from }: PartVersion): string =>
   [name, version, from?.name ?? '', from?.version ?? ''].join('\n');
 
-const withoutWhole = ({ whole: _, ...deployed }: FoundDeployment): Deployed => deployed;
+const shown = ({ whole: _, ...deployed }: FoundDeployment): Deployed => deployed;
 
 async function otherVersions(store: StorePorts, now: ClusterVersions): Promise<readonly PartVersion[]> {
   const [releases, plugins, packages] = await Promise.all([

@@ -16,7 +16,8 @@ interface TaskStateWrite {
   readonly state: string;
   /** ISO 8601. Of two writes for the same task and node, the one with the later time wins. */
   readonly at: string;
-  readonly tasks: readonly TaskOnNode[];
+  /** `digest`: of what the task did. */
+  readonly tasks: readonly (TaskOnNode & { readonly digest?: string | undefined })[];
   /** Tasks that began and did not succeed: what they left is neither this state nor an earlier one, which is forgotten. */
   readonly begun?: readonly TaskOnNode[];
 }
@@ -31,6 +32,7 @@ export interface SavedStates {
     readonly node: string;
     readonly state: string;
     readonly at: string;
+    readonly digest: string;
   }[];
 }
 
@@ -56,7 +58,10 @@ export class TaskStateStore {
         node: check.key(`${name}[${index}].node`, node),
         task: check.key(`${name}[${index}].task`, task),
       }));
-    const tasks = keys('tasks', write.tasks);
+    const tasks = keys('tasks', write.tasks).map((key, index) => ({
+      ...key,
+      digest: write.tasks[index]!.digest ?? '',
+    }));
     const begun = keys('begun', write.begun ?? []);
     check.done();
     const content = await packContent(write.state);
@@ -89,7 +94,7 @@ export class TaskStateStore {
           .onConflict((on) =>
             on
               .columns(['clusterId', 'node', 'task'])
-              .doUpdateSet({ content: content.hash, at })
+              .doUpdateSet((eb) => ({ content: content.hash, at, digest: eb.ref('excluded.digest') }))
               .where('taskState.at', '<=', at),
           )
           .execute();
@@ -106,7 +111,7 @@ export class TaskStateStore {
       await assertRow(db, 'cluster', clusterId);
       const rows = await db
         .selectFrom('taskState')
-        .select(['task', 'node', 'content as state', 'at'])
+        .select(['task', 'node', 'content as state', 'at', 'digest'])
         .where('clusterId', '=', clusterId)
         .orderBy('task')
         .orderBy('node')
@@ -116,6 +121,19 @@ export class TaskStateStore {
     });
     const texts = await Promise.all(contents.map(async ({ hash, bytes }) => [hash, await unpackText(bytes)] as const));
     return { states: Object.fromEntries(texts), tasks };
+  }
+
+  /** The digest of each task that succeeded on a node, without the states. */
+  digests(clusterId: number): Promise<readonly (TaskOnNode & { readonly digest: string })[]> {
+    return this.#session.read((db) =>
+      db
+        .selectFrom('taskState')
+        .select(['task', 'node', 'digest'])
+        .where('clusterId', '=', clusterId)
+        .orderBy('task')
+        .orderBy('node')
+        .execute(),
+    );
   }
 }
 

@@ -79,7 +79,9 @@ export const graphTables = {
   },
   transactionSnapshot: {
     transactionId: reference(),
-    kind: choice<'deployment_info' | 'cluster_settings' | 'network_configuration' | 'tasks' | 'versions'>(),
+    kind: choice<
+      'deployment_info' | 'cluster_settings' | 'network_configuration' | 'tasks' | 'versions' | 'task_digests'
+    >(),
     content: text(),
   },
   /** The outcome of one task on one node in one graph run. */
@@ -131,6 +133,8 @@ export const graphTables = {
     task: key(),
     content: text(),
     at: time(),
+    /** Of what the task did; empty where it is unknown. */
+    digest: text(),
   },
   /** Texts that many rows share: snapshots and states. */
   content: {

@@ -337,7 +337,13 @@ describe('the layers of a graph', () => {
 describe('old states', () => {
   const stored = (state: unknown) => ({
     states: { s: JSON.stringify(state) },
-    tasks: ['1', '2', '3'].map((uid) => ({ task: 'a', node: uid, state: 's', at: '2026-11-21T10:00:00.000Z' })),
+    tasks: ['1', '2', '3'].map((uid) => ({
+      task: 'a',
+      node: uid,
+      state: 's',
+      at: '2026-11-21T10:00:00.000Z',
+      digest: '',
+    })),
   });
   it('apply by task and node, but not to nodes that start over', () => {
     const sources = plain([
@@ -350,6 +356,104 @@ describe('old states', () => {
     const old = oldStatesOf(sources, { states, tasks: tasks.filter(({ node: uid }) => uid !== '3') });
     const changed = { condition: { yaql_exp: 'changed($.cluster.name)' } };
     expect(running(planned(sources, [shell('a', changed)], {}, { old }))).toEqual(['a@2', 'a@3']);
+  });
+});
+
+describe('tasks that have changed since they succeeded', () => {
+  const sources = plain([node(1, ['compute'], { status: 'ready' }), node(2, ['compute'], { status: 'ready' })]);
+  const changing = { condition: { yaql_exp: 'changed($.cluster.name)' } };
+  const off = { condition: { yaql_exp: '$.cluster.name = elsewhere' } };
+  const first = [shell('a', changing), shell('b', changing), shell('off', off), shell('always')];
+  /** As if a run of these tasks had succeeded on the nodes. */
+  const ranBefore = (of: ReturnType<typeof planned>, nodes = ['1', '2']) => {
+    const state = JSON.stringify(clusterState(sources, tagCluster(sources, [1, 2]).nodes));
+    const at = '2026-11-21T10:00:00.000Z';
+    const tasks = of.plan.instances
+      .map(({ id, node: on, task }) => ({ task: id, node: of.plan.nodes[on]!, digest: of.plan.tasks[task]!.digest }))
+      .filter((one) => nodes.includes(one.node))
+      .map((one) => ({ ...one, at, state: 's' }));
+    return oldStatesOf(sources, { states: { s: state }, tasks });
+  };
+  const old = ranBefore(planned(sources, first));
+  const doing = { parameters: { cmd: 'false' } };
+  const missedIn = ({ plan, problems }: ReturnType<typeof planned>) => ({
+    missed: plan.instances
+      .filter(({ skip, hasChanged }) => skip !== undefined && hasChanged)
+      .map((one) => `${one.id}@${plan.nodes[one.node]}`),
+    warned: problems.filter(({ code }) => code === 'graph.missed-tasks').length,
+  });
+
+  it.each<[string, readonly Fields[]]>([
+    ['the same', first],
+    [
+      'conditions, places and order',
+      [shell('b', { ...changing, requires: ['a'], roles: ['compute'] }), ...first.slice(0, 1), ...first.slice(2)],
+    ],
+  ])('are none of a version with other %s', (_, tasks) => {
+    expect(missedIn(planned(sources, tasks, {}, { old }))).toEqual({ missed: [], warned: 0 });
+    expect(running(planned(sources, tasks, { missed: true }, { old }))).toEqual([]);
+  });
+
+  it.each<[string, Fields]>([
+    ['parameters', doing],
+    ['type', { type: 'puppet', parameters: { puppet_manifest: 'a.pp', puppet_modules: 'm', timeout: 1 } }],
+    ['expression', { parameters: { cmd: { yaql_exp: '$.uid' } } }],
+  ])(
+    'are named where a condition keeps them from running, and a run of just these carries them out: other %s',
+    (_, more) => {
+      const tasks = [shell('a', { ...changing, ...more }), ...first.slice(1)];
+      const usual = planned(sources, tasks, {}, { old });
+      expect(running(usual)).toEqual(['always@1', 'always@2']);
+      expect(missedIn(usual)).toEqual({ missed: ['a@1', 'a@2'], warned: 1 });
+      const just = planned(sources, tasks, { missed: true }, { old });
+      expect(running(just)).toEqual(['a@1', 'a@2']);
+      expect(missedIn(just)).toEqual({ missed: [], warned: 0 });
+    },
+  );
+
+  it('had nothing to do where their condition is false anyway, or they never ran', () => {
+    const tasks = [shell('off', { ...off, ...doing }), shell('added', off), ...first.slice(0, 2)];
+    expect(missedIn(planned(sources, tasks, {}, { old })).missed).toEqual([]);
+    expect(running(planned(sources, tasks, { missed: true }, { old }))).toEqual([]);
+    const partly = ranBefore(planned(sources, first), ['1']);
+    const changed = [shell('a', { ...changing, ...doing }), shell('added')];
+    expect(missedIn(planned(sources, changed, {}, { old: partly })).missed).toEqual(['a@1']);
+    expect(running(planned(sources, changed, { missed: true }, { old: partly }))).toEqual(['a@1']);
+  });
+
+  it('are those whose package has other files, too, and their files come first', () => {
+    const files = (digest: string) => ({
+      package: 'lib-1.0',
+      folder: '/etc/lib/',
+      scripts: { src: 's', digest },
+      repository: undefined,
+    });
+    const withFiles = (digest: string) => ({ ...sources, release: { ...sources.release, files: files(digest) } });
+    const before = ranBefore(planned(withFiles('1'), first));
+    expect(missedIn(planned(withFiles('1'), first, {}, { old: before })).missed).toEqual([]);
+    expect(missedIn(planned(withFiles('2'), first, {}, { old: before })).missed).toEqual(
+      ['a@1', 'b@1', 'a@2', 'b@2'].sort(),
+    );
+    expect(running(planned(withFiles('2'), first, { missed: true, nodes: [1] }, { old: before })).sort()).toEqual([
+      'a@1',
+      'always@1',
+      'b@1',
+      'lib-1.0-files@1',
+    ]);
+  });
+});
+
+describe('a primary node on which a run does nothing', () => {
+  const sources = plain([node(1, ['controller']), node(2, ['controller'])], { primaries: { controller: 1 } });
+  const idle = (tasks: readonly Fields[]) =>
+    planned(sources, tasks).problems.filter(({ code }) => code === 'graph.idle-primary');
+
+  it('is warned of, with the tasks that leave it out', () => {
+    expect(idle([shell('a', { roles: ['controller'] }), shell('b', { roles: ['controller'] })])).toMatchObject([
+      { severity: 'warning', message: expect.stringMatching(/primary-controller.*a, b/) },
+    ]);
+    expect(idle([shell('a', { roles: ['controller'] }), shell('b')])).toEqual([]);
+    expect(idle([shell('a', { roles: ['primary-controller', 'controller'] })])).toEqual([]);
   });
 });
 

@@ -85,13 +85,19 @@ describeStore('TaskStateStore', (backend) => {
       { task: 'b', node: '1' },
     ];
     expect(await store.taskStates.read(clusterId)).toEqual({ states: {}, tasks: [] });
-    await store.taskStates.record({ clusterId, state: TWO, at: at(2), tasks: [a1] });
-    for (const _ of [1, 2]) await store.taskStates.record({ clusterId, state: ONE, at: at(1), tasks: [a1, a2, b1] });
+    await store.taskStates.record({ clusterId, state: TWO, at: at(2), tasks: [{ ...a1, digest: 'new' }] });
+    const early = [{ ...a1, digest: 'old' }, { ...a2, digest: 'old' }, b1];
+    for (const _ of [1, 2]) await store.taskStates.record({ clusterId, state: ONE, at: at(1), tasks: early });
     const { states, tasks } = await store.taskStates.read(clusterId);
     expect(tasks.map(({ state, ...row }) => ({ ...row, state: states[state] }))).toEqual([
-      { ...a1, at: at(2), state: TWO },
-      { ...a2, at: at(1), state: ONE },
-      { ...b1, at: at(1), state: ONE },
+      { ...a1, at: at(2), state: TWO, digest: 'new' },
+      { ...a2, at: at(1), state: ONE, digest: 'old' },
+      { ...b1, at: at(1), state: ONE, digest: '' },
+    ]);
+    expect(await store.taskStates.digests(clusterId)).toEqual([
+      { ...a1, digest: 'new' },
+      { ...a2, digest: 'old' },
+      { ...b1, digest: '' },
     ]);
     expect(Object.values(states).sort()).toEqual([ONE, TWO]);
     await store.taskStates.record({ clusterId, state: TWO, at: at(3), tasks: [a2, b1] });

@@ -18,6 +18,7 @@ const requestOf = (query: PartOf<Routes['GET /clusters/:id/serialized_tasks/'], 
     type: query.graph_type ?? 'default',
     nodes: nonEmpty(idsIn(query.nodes, 'nodes')),
     tasks: nonEmpty(listIn(query.tasks)),
+    missed: isSet(query.missed) || undefined,
   });
 
 const nonEmpty = <T>(list: readonly T[] | undefined) => (list?.length === 0 ? undefined : list);

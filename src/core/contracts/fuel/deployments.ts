@@ -155,6 +155,10 @@ export const executeBody = z
           type: graphType,
           nodes: z.array(idNumber('node')).min(1).max(MAX.names).optional(),
           tasks: names.optional().describe('Tasks that may run. Default: all.'),
+          missed: z
+            .boolean()
+            .optional()
+            .describe('Only tasks that have changed since they succeeded on a node, as if they had never run there.'),
         }),
       )
       .min(1)

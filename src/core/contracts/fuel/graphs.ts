@@ -113,6 +113,7 @@ const tasksQuery = typeQuery.extend({
 const planQuery = typeQuery.extend({
   nodes: idList('node', 'Ids of the nodes to plan for. Default: the nodes that the graph applies to'),
   tasks: commaList('Tasks that may run. Default: all'),
+  missed: flagText.optional().describe('Only tasks that have changed since they succeeded on a node.'),
 });
 
 const formattedPlanQuery = planQuery.extend({

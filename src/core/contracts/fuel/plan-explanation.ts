@@ -9,6 +9,10 @@ const run = z.strictObject({
   changed: z
     .array(z.string())
     .describe('Values read by its condition that changed since the last run, as `$.path: old -> new`.'),
+  new_version: z
+    .boolean()
+    .optional()
+    .describe('True if the task is another one than the one that succeeded on this node last.'),
 });
 
 const skip = z.strictObject({
@@ -16,6 +20,10 @@ const skip = z.strictObject({
   reason: z.enum(['type', 'not_selected', 'condition']).describe('`type`: a stage, or a disabled task.'),
   why: z.string().describe('The reason in words, with the type or the condition.'),
   values: z.array(z.string()).describe('Values read by the condition, as `$.path = value`.'),
+  missed: z
+    .boolean()
+    .optional()
+    .describe('True if the task has changed since it succeeded on this node: only `missed` runs this version of it.'),
 });
 
 const node = z.strictObject({ node: z.string(), runs: z.array(run), skipped: z.array(skip) });

@@ -37,6 +37,17 @@ const nodeVersions = z
       .nullable()
       .describe('What it was deployed with last; null before that.'),
     revision: z.int().nullable().describe('Revision of the documents that its machine was deployed by.'),
+    missed: z
+      .array(
+        z.strictObject({
+          task: z.string(),
+          graph: z.string(),
+          why: z.string().describe('Why it did not run: its condition, with the values that it read.'),
+        }),
+      )
+      .describe(
+        'Tasks of that version that have changed since they succeeded on the node, and have not run there; up to 100. `graph execute --type GRAPH --missed` runs them.',
+      ),
     behind: z
       .array(z.enum(VERSION_GAPS))
       .describe('How it differs from what its cluster is built of; empty if it does not.'),

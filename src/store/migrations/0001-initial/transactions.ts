@@ -117,6 +117,7 @@ export async function createTransactions(db: Kysely<unknown>, types: ColumnTypes
     .addColumn('task', text, (column) => column.notNull())
     .addColumn('content', text, (column) => column.notNull().references('content.hash'))
     .addColumn('at', text, (column) => column.notNull())
+    .addColumn('digest', text, (column) => column.notNull())
     .addPrimaryKeyConstraint('task_state_pk', ['cluster_id', 'node', 'task'])
     .execute();
   await db.schema.createIndex('task_state_by_content').on('task_state').column('content').execute();

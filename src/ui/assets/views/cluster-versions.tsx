@@ -1,7 +1,7 @@
-import { gapsText, partText, settingsText } from '../../../core/version-text.ts';
+import { gapsText, partText, runMissed, settingsText } from '../../../core/version-text.ts';
 import { type Answer, at, send } from '../api.ts';
 import { Action, type Given, Planned } from '../ask.tsx';
-import { Loaded, State } from '../parts.tsx';
+import { Command, Loaded, State } from '../parts.tsx';
 import { type Loading, listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago } from '../times.tsx';
@@ -54,9 +54,42 @@ export function ClusterVersions({ id, onDone }: { readonly id: string; readonly 
               ['Deployed', ({ deployed }) => deployed && <Ago of={deployed.at} />, 'number'],
             ]}
           />
+          <Missed cluster={all.cluster} nodes={all.nodes} />
         </>
       )}
     </Loaded>
+  );
+}
+
+interface MissedProps {
+  readonly cluster: number;
+  readonly nodes: readonly Pick<NodeVersions, 'id' | 'name' | 'missed'>[];
+}
+
+/** Tasks that have changed and have not run, with the command that runs just these. */
+export function Missed({ cluster, nodes }: MissedProps) {
+  const left = nodes.filter(({ missed }) => missed.length > 0);
+  if (left.length === 0) return null;
+  return (
+    <section aria-label="Changed tasks that have not run">
+      <h3>Changed tasks that have not run</h3>
+      <ul class="plain">
+        {left.flatMap(({ name, missed }) =>
+          missed.map(({ task, why }) => (
+            <li>
+              <strong>{task}</strong> on {name} <span class="quiet">{why}</span>
+            </li>
+          )),
+        )}
+      </ul>
+      <Command
+        text={runMissed(
+          cluster,
+          left.flatMap(({ missed }) => missed),
+          nodes.length === 1 ? nodes[0]!.id : undefined,
+        )}
+      />
+    </section>
   );
 }
 

@@ -83,10 +83,17 @@ const PlanNode = ({ node }: { readonly node: Answer<'GET /clusters/:id/plan/'>['
       ...node.runs.map((one) => ({
         ...one,
         runs: true,
-        why: [one.first_time ? 'first time' : '', ...one.changed].filter(Boolean).join('; '),
+        why: [one.first_time ? 'first time' : '', one.new_version ? 'new version' : '', ...one.changed]
+          .filter(Boolean)
+          .join('; '),
         values: [],
       })),
-      ...node.skipped.map((one) => ({ ...one, runs: false, placed_by: '' })),
+      ...node.skipped.map((one) => ({
+        ...one,
+        why: one.missed ? `new version, not run here: ${one.why}` : one.why,
+        runs: false,
+        placed_by: '',
+      })),
     ]}
     keyOf={(one) => one.task}
     columns={[

@@ -6,7 +6,7 @@ import { listsChanged, useAll, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago, Lasting } from '../times.tsx';
 import { type Counts, msOf, said, saidCounts, stateOf, sum, worst } from '../words.ts';
-import { Behind } from './cluster-versions.tsx';
+import { Behind, Missed } from './cluster-versions.tsx';
 
 type Node = Answer<'GET /nodes/:id'>;
 
@@ -97,6 +97,7 @@ function Versions({ node }: OfNode) {
               <Ago of={own.deployed.at} />
             </>
           )}
+          <Missed cluster={node.cluster!} nodes={[own]} />
         </>
       )}
       {machine?.revision != null && (
