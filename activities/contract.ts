@@ -24,6 +24,8 @@ export interface SiteActivities {
   release_node(request: NodeCall): Promise<NodeResult>;
   /** Aborts the work of MAAS for a node whose call ended without a result. Returns the state it found. */
   abort_node(request: NodeCall): Promise<AbortAnswer>;
+  /** The errors of the attempts before of activities that this workflow waits for, by their ids. */
+  last_errors(request: LastErrors): Promise<Readonly<Record<string, string>>>;
   /** Reads the state of a node and changes nothing. */
   look_at_node(request: NodeCall): Promise<AbortAnswer>;
   /** For test_site: reads the real state of every node and changes nothing. */
@@ -159,6 +161,11 @@ export interface AbortAnswer {
   /** `deployed` and `ready` mean that the work succeeded after all: a late result. */
   readonly found: 'aborted' | 'deployed' | 'ready' | 'failed' | 'running' | 'nothing';
   readonly message: string;
+}
+
+export interface LastErrors {
+  /** Ids of activities. */
+  readonly activities: readonly string[];
 }
 
 interface InspectNodes {

@@ -6,6 +6,7 @@ import { sourceActivities } from './fetch-source.ts';
 import { graphCloseActivities } from './graph-close.ts';
 import type { GraphActivities } from './graph-contract.ts';
 import { graphRunActivities } from './graph-run.ts';
+import { lastErrorsActivity } from './last-errors.ts';
 import { planActivities } from './load-plan.ts';
 import { nodeActivities } from './node-calls.ts';
 import type { NoticeActivities } from './notice-contract.ts';
@@ -32,6 +33,7 @@ export function createActivities(
     ...planActivities(deps, cache),
     ...siteCheckActivities(deps, cache),
     ...nodeActivities(deps, cache),
+    ...lastErrorsActivity(deps),
     ...graphRunActivities(deps),
     ...planGraphActivities(deps),
     ...taskRecordActivities(deps),

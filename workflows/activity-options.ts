@@ -71,6 +71,14 @@ export const abortCall = (activityId: string, summary: string, heartbeatSeconds:
   retry: RETRY,
 });
 
+/** A question to Temporal itself, on whose answer nothing depends. */
+export const aside = (summary: string): ActivityOptions => ({
+  startToCloseTimeout: '5 seconds',
+  scheduleToCloseTimeout: '10 seconds',
+  retry: RETRY,
+  summary,
+});
+
 /** Temporal retries only while the agent is unavailable; the agent then follows the task again (docs/explain/design.md#failures-are-results). No limit. */
 const FOLLOW_AGAIN: NonNullable<ActivityOptions['retry']> = {
   initialInterval: '1 second',

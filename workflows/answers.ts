@@ -226,6 +226,7 @@ const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
   deploy_node: nodeResult,
   release_node: nodeResult,
   abort_node: abortAnswer,
+  last_errors: mapOf(text),
   look_at_node: abortAnswer,
   inspect_nodes: recordOf({ counts: mapOf(whole), problems: listOf(recordOf({ node: text, problem: text }, {})) }, {}),
   record_nodes: nothing,

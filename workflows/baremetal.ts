@@ -18,6 +18,7 @@ import {
   recordNodes,
   reportBaremetal,
   retryNode,
+  showAbort,
   startBaremetal,
   startNode,
   startRetry,
@@ -136,6 +137,10 @@ class Baremetal {
       },
       finished: (index, result) => {
         this.become(finishNode(this.state, index, call, result, Date.now()));
+        this.run.show();
+      },
+      aborting: (index, is) => {
+        this.become(showAbort(this.state, index, is));
         this.run.show();
       },
     };

@@ -1,5 +1,5 @@
 import type { SearchAttributePair } from '@temporalio/common';
-import { CancellationScope, isCancellation, log, sleep, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, log, patched, sleep, workflowInfo } from '@temporalio/workflow';
 import type { AbortAnswer, NodeCall } from '../activities/contract.ts';
 import { given } from '../src/core/data/given.ts';
 import { isMapping } from '../src/core/data/plain-value.ts';
@@ -8,7 +8,7 @@ import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
 import { MAX } from '../src/core/run/description.ts';
 import { CLAIM_LOST, describeSilence, type ReadRequest, readRequest } from '../src/core/run/index.ts';
 import { counted } from '../src/core/text/text.ts';
-import { abortCall, nodeCall } from './activity-options.ts';
+import { abortCall, aside, nodeCall } from './activity-options.ts';
 import {
   assertStartedByRun,
   type Child,
@@ -28,6 +28,8 @@ import { nodeActivityId } from './protocol.ts';
 export interface CallListener {
   started(index: number): void;
   finished(index: number, result: NodeResult): void;
+  /** Its work in MAAS is being aborted, or no more. */
+  aborting?(index: number, is: boolean): void;
 }
 
 type CalledNode = CallRequest['nodes'][number];
@@ -95,6 +97,7 @@ export async function runCall(
     await control.changed();
   }
   clock.stop();
+  if (end.kind === 'timeout') end = { ...end, ...given({ errors: await lastErrors(request, [...running.values()]) }) };
 
   const unfinished = [...running.values()];
   running.clear();
@@ -116,10 +119,27 @@ export async function runCall(
   if (end.kind !== 'stopped') await Promise.all(unfinished.map((node) => settleUnfinished(request, node, listener)));
 }
 
+const activityIdOf = ({ verb, group }: CallRequest, { name, attempt }: CalledNode): string =>
+  nodeActivityId(verb, group, name) + (attempt > 1 ? `:${attempt}` : '');
+
+/** What the last attempts on nodes without a result failed with. Asked while their activities are pending: nothing keeps it afterwards. */
+async function lastErrors(
+  request: CallRequest,
+  nodes: readonly CalledNode[],
+): Promise<Readonly<Record<number, string>> | undefined> {
+  // Runs of earlier builds did not ask.
+  if (nodes.length === 0 || !patched('last-errors')) return undefined;
+  const ids = nodes.map((node) => activityIdOf(request, node));
+  const options = aside(`the last errors of ${request.verb} in group ${request.group}`);
+  const errors = await callActivity('last_errors', { activities: ids }, options).catch(() => ({}));
+  const known = Object.entries(errors).map(([id, error]) => [nodes[ids.indexOf(id)]?.index, error] as const);
+  return known.length === 0 ? undefined : Object.fromEntries(known);
+}
+
 function callNode(request: CallRequest, node: CalledNode): Promise<NodeResult> {
   const { verb, group } = request;
   const again = node.attempt > 1 ? `, attempt ${node.attempt}` : '';
-  const id = nodeActivityId(verb, group, node.name) + (node.attempt > 1 ? `:${node.attempt}` : '');
+  const id = activityIdOf(request, node);
   const options = nodeCall(id, `${verb} ${node.name} (group ${group}${again})`, request.heartbeat_seconds);
   return callActivity(ACTIVITY_OF[verb], nodeRequest(request, node), options);
 }
@@ -154,6 +174,7 @@ export async function abortNode(request: CallRequest, node: CalledNode, listener
     ok: false,
     failure: { kind, message: `its ${request.verb} was not aborted and may continue: ${why}` },
   });
+  listener.aborting?.(node.index, true);
   try {
     const answer = await callActivity('abort_node', nodeRequest(request, node), options);
     // A release that goes on is what its run was for: the report has the machine as released.
@@ -163,6 +184,8 @@ export async function abortNode(request: CallRequest, node: CalledNode, listener
   } catch (error) {
     const { kind, message } = failedResult(error).failure;
     listener.finished(node.index, notAborted(kind, message));
+  } finally {
+    listener.aborting?.(node.index, false);
   }
 }
 
@@ -381,14 +404,21 @@ export class Slices {
         control.wake();
       }),
     );
-    const end =
-      ends.find((one) => one.kind === 'cancelled') ??
-      ends.find((one) => one.kind === 'timeout') ??
-      ends.find((one) => one.kind === 'stopped');
-    announce(end ?? { kind: 'complete' });
+    announce(endOf(ends));
     for (const [index, result] of late) listener.finished(index, result);
     await Promise.all(orphans.map((node) => abortNode(request, node, listener)));
   }
+}
+
+/** The end of a call, from those of its slices. */
+function endOf(ends: readonly CallEnd[]): CallEnd {
+  const late = ends.filter((one) => one.kind === 'timeout');
+  const errors = Object.assign({}, ...late.map((one) => one.errors));
+  return (
+    ends.find((one) => one.kind === 'cancelled') ??
+    (late[0] && { ...late[0], ...(Object.keys(errors).length > 0 && { errors }) }) ??
+    ends.find((one) => one.kind === 'stopped') ?? { kind: 'complete' }
+  );
 }
 
 /** Result of a slice; `lost`: how its child ended without a result. */

@@ -76,6 +76,7 @@ export const ACTIVITIES = {
   deploy_node: 'deploy_node',
   release_node: 'release_node',
   abort_node: 'abort_node',
+  last_errors: 'last_errors',
   look_at_node: 'look_at_node',
   inspect_nodes: 'inspect_nodes',
   record_nodes: 'record_nodes',

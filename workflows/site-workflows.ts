@@ -2,7 +2,7 @@ import { TemporalFailure } from '@temporalio/workflow';
 import type { SiteCheck } from '../activities/contract.ts';
 import type { NodeReport } from '../src/core/contracts/site-run-report.ts';
 import { given } from '../src/core/data/given.ts';
-import type { CallEnd } from '../src/core/deployment/index.ts';
+import { type CallEnd, lastAttempt } from '../src/core/deployment/index.ts';
 import { DEFAULT_GRAPHS, type GraphRunInput, NO_TASKS } from '../src/core/graph-run/index.ts';
 import { BEFORE_CHANGES, isoTime } from '../src/core/run/index.ts';
 import { releasedRecords, type SitePlan } from '../src/core/site-run/index.ts';
@@ -221,7 +221,7 @@ async function release(
           state: 'failed',
           ended_at: now(),
           failure_kind: 'timeout',
-          reason: `not released within ${request.timeout} s`,
+          reason: `not released within ${request.timeout} s${lastAttempt(end.errors?.[index])}`,
         });
     });
   };

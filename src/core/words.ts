@@ -120,6 +120,8 @@ export const nodeStatesOf = (hasEnded: boolean): readonly NodeState[] =>
 /** The two calls a group makes; also called the phases of deployment. */
 export const CALLS = ['prepare', 'deploy'] as const;
 export type Call = (typeof CALLS)[number];
+/** What may run on a node. After a call that was cut short, its work in MAAS is aborted. */
+export const NODE_STEPS = [...CALLS, 'abort'] as const;
 
 /** Operator actions on any run. `retry_node` is for site runs; `retry_task` and `skip_task` are for graph runs. */
 const RUN_ACTIONS = ['pause', 'resume', 'stop', 'cancel', 'approve', 'reject'] as const;

@@ -169,6 +169,7 @@ export function scriptedSite(
       tick();
       return { found: 'aborted', message: 'aborted' };
     },
+    last_errors: async () => ({}),
     look_at_node: async () => ({ found: 'failed', message: 'failed deployment' }),
     inspect_nodes: async () => ({ counts: { Deployed: nodes.length }, problems: [] }),
     record_nodes: async (record) => {

@@ -12,7 +12,7 @@ export const storeActivities = (store: Store, max_parallel_nodes = 64) =>
     hold: async () => ({ paused: null, stopping: false }),
     end: async () => null,
     tried: async () => [],
-    execution: async (_workflow, run) => ({ runId: run ?? '', isOpen: true, children: [] }),
+    execution: async (_workflow, run) => ({ runId: run ?? '', isOpen: true, children: [], errors: {} }),
     searchAttributes: async () => [],
     planner: plannerHere(),
     settings: { max_parallel_nodes, heartbeat_seconds: 5 },

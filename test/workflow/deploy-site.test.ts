@@ -7,9 +7,11 @@ import {
 } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lastErrorsActivity } from '../../activities/last-errors.ts';
 import type { DeliverNotice, NoticeActivities } from '../../activities/notice-contract.ts';
 import type { ShownPlan, TreeNode } from '../../src/core/contracts/site-run.ts';
 import type { RunStatus } from '../../src/core/site-run/index.ts';
+import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { lookUntil } from '../rig/look-again.ts';
 import {
@@ -460,6 +462,35 @@ describe('time limits', () => {
       state: 'failed',
       late: { ok: false, message: 'its deploy was not aborted and may continue: MAAS could not abort' },
     });
+  });
+
+  it('a node whose attempts fail until the time limit says the last error, and that its abort is under way', async () => {
+    const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
+    site.plan = { ...site.plan, pace: { ...site.plan.pace, deploy: { interval: 1, timeout: 2 } } };
+    site.overrides.deploy_node = async () => {
+      throw ApplicationFailure.retryable('MAAS GET machines/n1/: 503: no region here', 'MaasUnavailable');
+    };
+    site.overrides.last_errors = lastErrorsActivity(runLookups(rig.client)).last_errors;
+    let goOn = (): void => undefined;
+    const allowed = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    site.overrides.abort_node = async () => {
+      await allowed;
+      return { found: 'aborted', message: 'aborted' };
+    };
+    const run = await start(site);
+    await reaches(run, ({ current }) => current?.call === 'abort' && current.running.includes('n1'));
+    const tree = JSON.stringify(await run.handle.query<TreeNode>('tree'));
+    expect(tree).toContain('"name":"n1","kind":"node","state":"running","detail":"abort · no result');
+    goOn();
+    await run.ended();
+    const [node] = site.closed[0]!.report.baremetal!.nodes;
+    expect(node).toMatchObject({ failure_kind: 'timeout', late: { message: 'aborted' } });
+    expect(node?.reason).toMatch(
+      / time limit of 2 s; the last attempt failed: MAAS GET machines\/n1\/: 503: no region here$/,
+    );
+    expect(node?.running).toBeUndefined();
   });
 
   it('a node whose worker died is aborted too at the time limit', async () => {

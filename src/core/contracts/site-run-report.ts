@@ -5,6 +5,7 @@ import {
   CALLS,
   LOST_OUTCOMES,
   NODE_STATES,
+  NODE_STEPS,
   PHASE_NAMES,
   PHASE_STATES,
   SITE_RUN_ACTIONS,
@@ -43,7 +44,7 @@ export const nodeReportSchema = z
   .strictObject({
     name: z.string(),
     state,
-    running: call.optional(),
+    running: z.enum(NODE_STEPS).optional(),
     group: z.string().optional(),
     system_id: z.string().optional(),
     attempts: z.int(),

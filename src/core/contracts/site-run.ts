@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CALLS, LOST_OUTCOMES, NODE_STATES, PHASE_NAMES, SITE_RUN_OUTCOMES } from '../words.ts';
+import { LOST_OUTCOMES, NODE_STATES, NODE_STEPS, PHASE_NAMES, SITE_RUN_OUTCOMES } from '../words.ts';
 import { runStanding } from './approval.ts';
 import { graphRunStatusSchema } from './graph-run.ts';
 import { maintenanceSchema } from './primitives.ts';
@@ -29,7 +29,7 @@ export const runStatusSchema = z
       .array(z.strictObject({ node: z.string(), group: z.string().optional(), reason: z.string() }))
       .describe('At most twenty; the report lists all.'),
     current: z
-      .strictObject({ group: z.string(), call: z.enum(CALLS), running: texts, waiting: z.int() })
+      .strictObject({ group: z.string(), call: z.enum(NODE_STEPS), running: texts, waiting: z.int() })
       .nullable()
       .describe('The current step.'),
     software: softwareStatus.nullable().describe('The graph run that ends this run; null until it starts.'),

@@ -1,7 +1,7 @@
 import { given } from '../data/given.ts';
 import type { Call, NodeState } from '../words.ts';
 import { judgeCriteria } from './criteria.ts';
-import type { NodeFailure } from './failures.ts';
+import { lastAttempt, type NodeFailure } from './failures.ts';
 import type { CallRecord, GroupPlan } from './group-plan.ts';
 import { stableOrder } from './order.ts';
 import {
@@ -24,7 +24,12 @@ export type NodeResult =
 /** How a call ended: all results have arrived, or it was cut short. */
 export type CallEnd =
   | { readonly kind: 'complete' }
-  | { readonly kind: 'timeout'; readonly after_seconds?: number }
+  | {
+      readonly kind: 'timeout';
+      readonly after_seconds?: number;
+      /** The last error of the attempts of each node that had one, by its number. */
+      readonly errors?: Readonly<Record<number, string>>;
+    }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'cancelled' };
 
@@ -214,7 +219,7 @@ export function cutShort(
     });
   if (end.kind === 'timeout') {
     const limit = end.after_seconds === undefined ? '' : ` of ${end.after_seconds} s`;
-    return fail('timeout', `no result within the ${call} time limit${limit}`);
+    return fail('timeout', `no result within the ${call} time limit${limit}${lastAttempt(end.errors?.[index])}`);
   }
   return end.kind === 'cancelled' && running !== undefined
     ? fail('cancelled', `the run was cancelled during ${call}`)

@@ -24,6 +24,10 @@ export interface NodeFailure {
   readonly hint?: string;
 }
 
+/** The end of a sentence on a node without a result in time. */
+export const lastAttempt = (error: string | undefined): string =>
+  error === undefined ? '' : `; the last attempt failed: ${error}`;
+
 export function describeGroupFailure(failure: GroupFailure): string {
   switch (failure.kind) {
     case 'criteria': {

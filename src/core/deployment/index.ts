@@ -18,7 +18,7 @@ export {
 export { checkHolds } from './check-holds.ts';
 export { checkStrategy, describeStrategyProblem, type StrategyProblem } from './check-strategy.ts';
 export { judgeCriteria, successesNeeded } from './criteria.ts';
-export { describeGroupFailure, type GroupFailure } from './failures.ts';
+export { describeGroupFailure, type GroupFailure, lastAttempt } from './failures.ts';
 export type { GroupPlan } from './group-plan.ts';
 export { parseLabelEntry } from './labels.ts';
 export { stableOrder } from './order.ts';
@@ -38,6 +38,7 @@ export {
   finishRetriedCall,
   mayDeployRetried,
   retryNode,
+  showAbort,
   startRetry,
   whyNotRetry,
 } from './retry.ts';

@@ -43,6 +43,8 @@ export interface NodeProgress {
   /** Number of attempts: 1, plus one for each operator's retry that started. */
   readonly attempts: number;
   readonly running?: Call;
+  /** Its work in MAAS is being aborted, after its call was cut short. */
+  readonly aborting?: boolean;
   /** An operator's retry in parallel with calls of groups: its call, and the group that it works for. */
   readonly retrying?: { readonly call: Call; readonly group: number };
   /** A result that arrived after its call had ended. It changes nothing (docs/explain/design.md#deployment-groups). */

@@ -90,7 +90,7 @@ function reportNode(node: BaremetalState['nodes'][number]): NodeReport {
     name: node.name,
     state: node.state,
     attempts: node.attempts,
-    ...(node.running ? { running: node.running } : {}),
+    ...given({ running: node.running ?? (node.aborting ? ('abort' as const) : undefined) }),
     ...given({ group: node.group, system_id: node.system_id }),
     ...(node.started_at === undefined ? {} : { started_at: iso(node.started_at) }),
     ...(node.ended_at === undefined ? {} : { ended_at: iso(node.ended_at) }),

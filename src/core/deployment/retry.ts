@@ -75,6 +75,10 @@ export function finishRetriedCall(state: BaremetalState, node: number, end: Call
 export const endRetry = (state: BaremetalState, node: number): BaremetalState =>
   changed(state, node, ({ retrying: _retrying, ...kept }) => kept);
 
+/** Records that the work of a node is being aborted, or no more. For display only. */
+export const showAbort = (state: BaremetalState, node: number, is: boolean): BaremetalState =>
+  changed(state, node, ({ aborting: _aborting, ...kept }) => (is ? { ...kept, aborting: true } : kept));
+
 const indexOf = (state: BaremetalState, nodeName: string): number =>
   state.nodes.findIndex(({ name }) => name === nodeName);
 

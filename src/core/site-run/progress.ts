@@ -107,7 +107,13 @@ function failedNodes(state: BaremetalState | undefined): { node: string; group?:
 
 function currentCall(state: BaremetalState | undefined): RunStatus['current'] {
   const current = state?.current;
-  if (!state || !current) return null;
+  if (!state) return null;
+  if (!current) {
+    const aborting = state.nodes.filter((node) => node.aborting);
+    if (aborting.length === 0) return null;
+    const running = aborting.slice(0, 20).map(({ name }) => name);
+    return { group: aborting[0]?.group ?? '', call: 'abort', running, waiting: aborting.length - running.length };
+  }
   const open = current.nodes.filter((index) => current.results[index] === undefined);
   const running = open
     .filter((index) => state.nodes[index]!.running !== undefined)

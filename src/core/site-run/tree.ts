@@ -66,6 +66,6 @@ const callsOf = ({ calls }: GroupReport): string =>
     .join(', ');
 
 function nodeOf({ name, state, running, reason }: NodeReport): TreeNode {
-  const detail = reason ?? running;
+  const detail = running === 'abort' ? [running, reason].filter(Boolean).join(' · ') : (reason ?? running);
   return { name, kind: 'node', state: running === undefined ? state : 'running', ...given({ detail }) };
 }

@@ -1,4 +1,6 @@
 import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
+import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { temporal } from '@temporalio/proto';
 import { GRAPH_RUN_OUTCOMES, type RunOutcome, SITE_RUN_OUTCOMES } from '../../core/words.ts';
 import type { RunEnd } from '../../store/index.ts';
 import { metadataClient } from './metadata-client.ts';
@@ -44,6 +46,8 @@ export interface FoundExecution extends RunExecution {
   readonly isOverdue: boolean;
   /** Ids of the activities that it waits for. */
   readonly activities: readonly string[];
+  /** The errors of the last attempts of those that have failed before. */
+  readonly errors: Readonly<Record<string, string>>;
 }
 
 /**
@@ -67,16 +71,32 @@ export async function findExecution(
           workflowId: child.workflowId ?? '',
           runId: child.runId ?? '',
         }));
-        const activities = (raw.pendingActivities ?? []).map(({ activityId }) => activityId ?? '');
+        const pending = raw.pendingActivities ?? [];
+        const activities = pending.map(({ activityId }) => activityId ?? '');
+        const errors = Object.fromEntries((await Promise.all(pending.map((one) => lastError(client, one)))).flat());
         const isOpen = isOpenStatus(status.name);
         const isPaused = status.name === 'PAUSED';
-        return { runId, isOpen, isPaused, isOverdue: isOverdue(raw.pendingWorkflowTask), children, activities };
+        return { runId, isOpen, isPaused, isOverdue: isOverdue(raw.pendingWorkflowTask), children, activities, errors };
       }
       wanted = next;
     }
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
     throw error;
+  }
+}
+
+async function lastError(
+  { options }: Client,
+  { activityId, lastFailure }: temporal.api.workflow.v1.IPendingActivityInfo,
+): Promise<[string, string][]> {
+  if (!lastFailure) return [];
+  try {
+    const error = await decodeOptionalFailureToOptionalError(options.loadedDataConverter, lastFailure);
+    return error === undefined ? [] : [[activityId ?? '', error.message]];
+  } catch {
+    // Of an installation whose key this process does not have.
+    return [];
   }
 }
 

@@ -13,7 +13,7 @@ export interface RunLookups {
   readonly execution: (
     workflowId: string,
     runId: string | null,
-  ) => Promise<Pick<FoundExecution, 'runId' | 'isOpen' | 'children'> | null>;
+  ) => Promise<Pick<FoundExecution, 'runId' | 'isOpen' | 'children' | 'errors'> | null>;
   /** How a run ended; null while it is open. */
   readonly end: (workflowId: string, runId: string | null) => Promise<RunEnd | null>;
   /** See `triedActivities`. */

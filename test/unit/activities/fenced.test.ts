@@ -36,6 +36,7 @@ const FENCES = {
   close_graph_run: 'fenced',
   verify_site: 'reads',
   look_at_node: 'reads',
+  last_errors: 'reads',
   inspect_nodes: 'reads',
   load_graph_part: 'reads',
   find_tried: 'reads',
@@ -71,8 +72,8 @@ beforeEach(async () => {
     // Temporal reports the run that holds the claims as open.
     tried: async () => [],
     execution: async (_workflow, run) => {
-      if (run === RESET.runId) return { runId: RESET.executionId, isOpen: true, children: [] };
-      return run === others.runId ? { runId: run, isOpen: true, children: [] } : null;
+      if (run === RESET.runId) return { runId: RESET.executionId, isOpen: true, children: [], errors: {} };
+      return run === others.runId ? { runId: run, isOpen: true, children: [], errors: {} } : null;
     },
     searchAttributes: async () => [],
     planner: plannerHere(),

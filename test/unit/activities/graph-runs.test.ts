@@ -158,7 +158,12 @@ describe('planning a graph', () => {
     const temporal = { isOpen: false };
     const gate = startGate(world.store, {
       hold: async () => ({ paused: null, stopping: false }),
-      execution: async (_workflow, runId) => ({ runId: runId ?? '', isOpen: temporal.isOpen, children: [] }),
+      execution: async (_workflow, runId) => ({
+        runId: runId ?? '',
+        isOpen: temporal.isOpen,
+        children: [],
+        errors: {},
+      }),
     });
     const alarms: string[] = [];
     const book = storeOrderBook(world.store, { ...gate, hasStarted: async (_run, task) => task === 'a' });

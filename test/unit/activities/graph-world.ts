@@ -100,7 +100,7 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
       run !== null && open.has(run) ? null : { outcome: 'terminated', at: new Date(), reason: 'by the test' },
     tried: async () => [],
     execution: async (_workflow, run) =>
-      run !== null && open.has(run) ? { runId: resets.get(run) ?? run, isOpen: true, children: [] } : null,
+      run !== null && open.has(run) ? { runId: resets.get(run) ?? run, isOpen: true, children: [], errors: {} } : null,
     searchAttributes: async () => [],
     planner: options.planner ?? plannerHere(),
     settings: {

@@ -107,7 +107,7 @@ describe('an approval', () => {
 describe('who started a run', () => {
   const run = { workflowId: 'deploy_site:dc1', runId: 'r1' };
   const children = [{ workflowId: 'execute_graph:1:x', runId: 'c1' }];
-  const deps = () => ({ store, execution: async () => ({ runId: 'p1', isOpen: true, children }) });
+  const deps = () => ({ store, execution: async () => ({ runId: 'p1', isOpen: true, children, errors: {} }) });
   const passedOn = (id: string, actor: string, workflow = run.workflowId) =>
     store.audit.append({ id, actor, action: 'run.start', target: `workflow/${workflow}` });
 

@@ -50,7 +50,7 @@ beforeEach(() => {
       },
     },
   };
-  const execution = async () => ({ runId: 'first', isOpen: true, children: [] });
+  const execution = async () => ({ runId: 'first', isOpen: true, children: [], errors: {} });
   statuses = new RunStatuses({ store, execution } as unknown as ActivityDependencies);
 });
 afterEach(() => vi.useRealTimers());

@@ -70,7 +70,12 @@ export function lookupsOf(world: World, observer: Pick<Observer, 'askedHold' | '
           workflowId: child.workflowId,
           runId: child.runId ?? '',
         }));
-        return { runId: execution.runId, isOpen: execution.status === 'RUNNING', children };
+        const errors = Object.fromEntries(
+          [...execution.activities.values()].flatMap(({ policy, lastFailure }) =>
+            lastFailure ? [[policy.activityId, lastFailure.message ?? '']] : [],
+          ),
+        );
+        return { runId: execution.runId, isOpen: execution.status === 'RUNNING', children, errors };
       }),
     tried: (workflowId, runId) =>
       asked(() =>
