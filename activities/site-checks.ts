@@ -14,6 +14,7 @@ import {
   machineStatusName,
   machinesNamed,
   missingSeries,
+  needsKernelOptions,
   noProgress,
   resolveMachine,
   syncNetworks,
@@ -131,6 +132,11 @@ async function verifySite({ deps, maas, known, nodes, request, signal }: CheckSu
     }
     const missing = await findMissingImages(deps, maas, nodes, signal);
     if (missing) return { ...missing, warnings };
+    const withoutRight = await findWithoutKernelOptions(maas, nodes, found, request.release === true, signal);
+    if (withoutRight.length > 0) {
+      const problem = `${user.username} may not change tags in MAAS, by which machines get kernel options: ${someOf(withoutRight, 5)} would be deployed without theirs. Give the user the right can_edit_global_entities, or take kernel_params out of the documents`;
+      return { ok: false, problems: [problem], warnings, final: true };
+    }
     const refused = request.release ? await findUnreleasable(maas, known, request.site, nodes, signal) : [];
     if (refused.length > 0) return { ok: false, problems: ['nothing was released', ...refused], warnings, final: true };
   } catch (error) {
@@ -217,6 +223,28 @@ async function findUneditable(
   const machines = found.flatMap(({ node, machines: [machine] }) => (machine ? [{ node, id: machine.systemId }] : []));
   const answers = await Promise.all(machines.map(({ id }) => client.mayEditMachine(id, signal)));
   return machines.filter((_machine, at) => !answers[at]).map(({ node }) => node);
+}
+
+/** Nodes that are to get kernel options, which the user has no right to give. */
+async function findWithoutKernelOptions(
+  { client }: MachineContext,
+  nodes: readonly ResolvedNode[],
+  found: readonly FoundMachines[],
+  isRelease: boolean,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const wanted = nodes.flatMap(({ name, layout }) => {
+    const machine = found.find(({ node }) => node === name)?.machines[0];
+    const options = layout?.kernelOptions;
+    // One that is deployed stays as it is, unless it is released first.
+    const isKept = machine?.status === MachineStatus.Deployed && !isRelease;
+    return machine && options !== undefined && !isKept ? [{ name, machine, options }] : [];
+  });
+  if (wanted.length === 0 || (await client.mayEditShared(signal))) return [];
+  const needs = await Promise.all(
+    wanted.map(({ machine, options }) => needsKernelOptions(client, machine, options, signal)),
+  );
+  return wanted.filter((_one, at) => needs[at]).map(({ name }) => name);
 }
 
 /** Finds series without an image in MAAS. Not final while MAAS imports images. */

@@ -2,7 +2,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openMachines } from '@sitewright/maas';
-import { type Effect, type RequestEntry, type Seed, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
+import {
+  type Effect,
+  type MaasVersion,
+  type RequestEntry,
+  type Seed,
+  simulateMaas,
+  simulatorKeys,
+} from '@sitewright/maas-simulator';
 import {
   type ActivityDependencies,
   createActivities,
@@ -59,6 +66,7 @@ export async function livingSite(
   options: {
     readonly seed: Seed;
     readonly auto?: Record<string, unknown>;
+    readonly maasVersion?: MaasVersion;
     readonly distroSeries?: string;
     /** Default: an administrator's. */
     readonly apiKey?: string;
@@ -73,7 +81,12 @@ export async function livingSite(
 ): Promise<LivingSite> {
   const folder = await mkdtemp(join(tmpdir(), 'sitewright-site-'));
   const auto = { commission_ms: 20, deploy_ms: 50, erase_ms: 20, release_ms: 20, ...options.auto };
-  const simulator = await simulateMaas({ port: 0, seed: options.seed, auto });
+  const simulator = await simulateMaas({
+    port: 0,
+    seed: options.seed,
+    auto,
+    ...given({ version: options.maasVersion }),
+  });
   const storeFile = join(folder, 'store.db');
   const store = await openStore(storeFile);
   await store.migrate();

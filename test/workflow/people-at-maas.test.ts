@@ -6,6 +6,7 @@ import { recordHistory } from '../rig/histories.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookAgain } from '../rig/look-again.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { CONFIGURATION, files, node, profile } from '../unit/documents/site-files.ts';
 
 let rig: TemporalRig;
 let site: LivingSite;
@@ -88,6 +89,28 @@ describe('people who work at MAAS meanwhile', () => {
       cause: { type: 'VerifySiteFailed', message: expect.stringContaining('MAAS has no image of warty') },
     });
     expect((await site.effects()).filter(({ cause }) => cause !== 'seed')).toEqual([]);
+  });
+
+  it('kernel options that the user may not give end the run before anything is touched, where they are still to be given', async () => {
+    site = await livingSite(rig, { seed: { machines }, maasVersion: '3.8', apiKey: simulatorKeys.deployer });
+    const documents = files(
+      CONFIGURATION,
+      profile('tuned', "{platform: {kernel_params: {quiet: 'true'}}}"),
+      node(exampleHosts[0] as string, '{host_profile: tuned}'),
+    );
+    await site.commit(documents.map(({ name, text }) => ({ name, text })));
+    await expect((await start('deploy_site')).result()).rejects.toMatchObject({
+      cause: { type: 'VerifySiteFailed', message: expect.stringContaining('can_edit_global_entities') },
+    });
+    expect((await site.effects()).filter(({ cause }) => cause !== 'seed')).toEqual([]);
+
+    const id = await systemId(exampleHosts[0] as string);
+    await person(async ({ client }) => {
+      await client.inventory.ensureTag(`sitewright-kernel-${id}`);
+      await client.inventory.setKernelOptions(`sitewright-kernel-${id}`, 'quiet=true');
+      await client.inventory.changeTag(`sitewright-kernel-${id}`, { add: [id] });
+    });
+    expect((await reportOf(await start('deploy_site'))).outcome).toBe('success');
   });
 
   it('a machine that someone deployed with our key is refused, and taken over only by name', async () => {

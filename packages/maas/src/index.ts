@@ -10,6 +10,7 @@ export { isMaasFailure, MaasError, retryAfterSeconds } from './failure.ts';
 export { HostnameLookup } from './hostname-lookup.ts';
 export { checkLayout } from './layout/check-layout.ts';
 export { type Hardware, parseHardware } from './layout/hardware.ts';
+export { needsKernelOptions } from './layout/kernel-options.ts';
 export { type AddressFact, type MachineFacts, machineFacts } from './layout/machine-facts.ts';
 export { syncNetworks } from './layout/sync-networks.ts';
 export { type Machine, type MachineSummary, parseMachine } from './machine.ts';

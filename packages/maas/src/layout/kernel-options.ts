@@ -1,7 +1,19 @@
 import type { MaasClient } from '../client.ts';
+import type { Machine } from '../machine.ts';
 
 /** MAAS has kernel options only at tags, so that each machine with some has a tag of its own. */
 export const kernelTag = (systemId: string): string => `sitewright-kernel-${systemId}`;
+
+/** Whether a machine still has to get these kernel options: then tags are changed, which needs a right of its own. */
+export async function needsKernelOptions(
+  { inventory }: MaasClient,
+  { systemId, tags }: Pick<Machine, 'systemId' | 'tags'>,
+  options: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const name = kernelTag(systemId);
+  return !tags.includes(name) || (await inventory.findTag(name, signal))?.kernelOptions !== options;
+}
 
 /**
  * Gives a machine kernel options, or removes those that it has from us. Each call follows from the state in MAAS, so
