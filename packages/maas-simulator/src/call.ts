@@ -55,9 +55,13 @@ export function administeredMachineOf(call: Call): Readonly<Machine> {
   return machine;
 }
 
-/** Refuses a caller without a right: until MAAS 3.8 with a body of the call's own, which is mostly empty; since then it names the right. */
+/** What names the missing right since MAAS 3.8. Other refusals are as before, mostly empty. */
+const NAMES_RIGHTS = /\/(?:tags|zones|groups)\//;
+
+/** Refuses a caller without a right. */
 export function requireRight(call: Call, right: Entitlement, body = ''): void {
   if (may(call.user, right)) return;
+  const isNamed = versionTraits(call.region.version).hasEntitlements && NAMES_RIGHTS.test(call.path);
   const named = `User does not have permission to perform this operation. The user should have permission '${right}'`;
-  refuse(forbidden(versionTraits(call.region.version).hasEntitlements ? named : body));
+  refuse(forbidden(isNamed ? named : body));
 }

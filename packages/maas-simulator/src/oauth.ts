@@ -8,6 +8,8 @@ const entitlements = [
   'can_edit_global_entities',
   'can_edit_boot_entities',
   'can_edit_configurations',
+  'can_view_identities',
+  'can_edit_identities',
 ] as const;
 export type Entitlement = (typeof entitlements)[number];
 

@@ -23,6 +23,7 @@ import type {
   Zone,
 } from './records.ts';
 import { ChangeSet, Log, Table } from './tables.ts';
+import type { UserGroup } from './user-groups.ts';
 import type { MaasVersion } from './versions.ts';
 
 const noAutomation = (): Automation => ({
@@ -43,6 +44,7 @@ export class Region {
   readonly changes = new ChangeSet();
   readonly zones = new Table<Zone>('zones', this.changes);
   readonly pools = new Table<Pool>('pools', this.changes);
+  readonly userGroups = new Table<UserGroup>('user-groups', this.changes);
   readonly tags = new Table<Tag>('tags', this.changes);
   readonly domains = new Table<Domain>('domains', this.changes);
   readonly fabrics = new Table<Fabric>('fabrics', this.changes);
@@ -74,6 +76,7 @@ export class Region {
     return [
       this.zones,
       this.pools,
+      this.userGroups,
       this.tags,
       this.domains,
       this.fabrics,

@@ -24,6 +24,7 @@ import * as partitions from './storage/partitions.ts';
 import * as raids from './storage/raids.ts';
 import * as volumeGroups from './storage/volume-groups.ts';
 import * as surroundings from './surroundings.ts';
+import * as userGroups from './user-groups.ts';
 
 /** One endpoint: plain methods, and operations by name for the two methods that have them. */
 interface Endpoint {
@@ -122,6 +123,10 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   'account/': { read: { list_authorisation_tokens: surroundings.listTokens } },
   'users/': { GET: surroundings.listUsers, read: { whoami: surroundings.whoami } },
   'users/*/': { GET: surroundings.readUser },
+  'groups/': { GET: userGroups.listGroups, POST: userGroups.createGroup },
+  'groups/*/': { GET: userGroups.readGroup },
+  'groups/*/members/': { GET: userGroups.listMembers },
+  'groups/*/entitlements/': { GET: userGroups.listEntitlements },
   'maas/': { read: { get_config: surroundings.getConfig }, write: { set_config: surroundings.setConfig } },
 
   'machines/': machines,

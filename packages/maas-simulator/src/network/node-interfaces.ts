@@ -5,6 +5,7 @@ import { Form } from '../form.ts';
 import { FormErrors } from '../form-errors.ts';
 import { maybeField } from '../form-fields.ts';
 import type { Machine } from '../records.ts';
+import { versionTraits } from '../versions.ts';
 import {
   bondParams,
   bridgeParams,
@@ -189,7 +190,8 @@ export const createBond: Handler = (call) => {
 function checkBridgeParent(given: InterfaceCall, parent: NetworkInterface | undefined): void {
   const { errors, interfaces } = given;
   if (errors.has('parent')) return;
-  if (!parent) errors.add('parent', 'A bridge interface must have exactly one parent.');
+  const least = versionTraits(given.call.region.version).maySpanParents ? 'at least' : 'exactly';
+  if (!parent) errors.add('parent', `A bridge interface must have ${least} one parent.`);
   else if (parent.type === 'bridge') {
     errors.add('parent', "A bridge interface can't have another bridge interface as parent.");
   } else if (interfaces.childrenOf(parent.id).some(({ type }) => type === 'bond' || type === 'bridge')) {

@@ -3,6 +3,7 @@ import { type Call, type Handler, requireRight } from '../call.ts';
 import { FormErrors, NO_SUCH_CHOICE, REQUIRED, refuseField } from '../form-errors.ts';
 import { addressField, integerField } from '../form-fields.ts';
 import type { Region } from '../region.ts';
+import { versionTraits } from '../versions.ts';
 import { findSubnet } from './find.ts';
 import { formatNetwork, type IpNetwork, isIn, parseAddress, parseNetwork } from './ip.ts';
 import type { Subnet, Vlan } from './records.ts';
@@ -25,11 +26,20 @@ function cidrField({ form, region }: Call, errors: FormErrors, self: Readonly<Su
   const network = parseNetwork(text);
   if (network?.prefix === 0) errors.add('cidr', 'Prefix length must be greater than 0.');
   else if (network === null) errors.add('cidr', 'Required format: <network>/<prefixlen>.');
-  else if ([...region.subnets.values()].some(({ id, cidr }) => cidr === formatNetwork(network) && id !== self?.id)) {
-    errors.add('cidr', 'Subnet with this Cidr already exists.');
-  } else return network;
+  else {
+    const others = [...region.subnets.values()].filter(({ id }) => id !== self?.id);
+    const isTaken = others.some(({ cidr }) => cidr === formatNetwork(network));
+    if (isTaken) errors.add('cidr', 'Subnet with this Cidr already exists.');
+    const overlaps = others.some(({ cidr }) => areOverlapping(network, parseNetwork(cidr)));
+    if (overlaps && versionTraits(region.version).refusesOverlaps)
+      errors.add('__all__', `Subnet ${formatNetwork(network)} would overlap with existing subnets.`);
+    else if (!isTaken) return network;
+  }
   return null;
 }
+
+const areOverlapping = (one: IpNetwork, other: IpNetwork | null): boolean =>
+  one.version === other?.version && one.first <= other.last && other.first <= one.last;
 
 /** In the network, or for IPv6 of the link. */
 function checkGateway(errors: FormErrors, network: IpNetwork | null, gateway: string): void {
