@@ -85,7 +85,9 @@ export async function deployMachine(
   };
   const allocate = async (): Promise<Machine> => {
     try {
-      return await machines.allocate(systemId, { agentName, comment: run }, signal);
+      const allocated = await machines.allocate(systemId, { agentName, comment: run }, signal);
+      if (allocated.systemId !== systemId) throw await otherMachine(client, systemId, allocated, agentName, signal);
+      return allocated;
     } catch (error) {
       // Only the log tells whose allocation it is, when the answer was lost.
       if (error instanceof MaasError && error.failure.outcomeUnknown)
@@ -156,6 +158,30 @@ export async function deployMachine(
     message: `label ${key} was not set in MAAS: names may contain only letters, digits, ., -, _ and /`,
   }));
   return { ...ended, warnings: [...ended.warnings, ...warnings], isReinstalled };
+}
+
+/** MAAS, or what stands in front of it, has allocated another machine than the one that was asked for. It is released again. */
+async function otherMachine(
+  client: MaasClient,
+  wanted: string,
+  { systemId, hostname }: Machine,
+  agentName: string,
+  signal: AbortSignal | undefined,
+): Promise<MaasError> {
+  const released = await client.machines
+    .release(systemId, { comment: `${agentName}: allocated instead of ${wanted}` }, signal)
+    .then(
+      () => 'it was released again',
+      (error: unknown) => `it stays allocated: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  return new MaasError({
+    kind: 'unexpected',
+    request: 'POST machines/?op=allocate',
+    text: `MAAS allocated ${hostname} (${systemId}) instead of the machine ${wanted} that was asked for; ${released}`,
+    outcomeUnknown: false,
+    retryable: false,
+    hint: 'check that nothing between Sitewright and MAAS changes requests, and that MAAS knows the parameter system_id',
+  });
 }
 
 /** A machine that we allocated and that MAAS will not deploy, such as without the image, is released again. */

@@ -38,6 +38,30 @@ const changes = (maas: FaultyMaas) =>
   maas.requests.filter((r) => r.method !== 'GET').map((r) => /op=(\w+)/.exec(r.target)?.[1]);
 
 describe('deploy', () => {
+  it('another machine that MAAS allocated is named and given back, and nothing is deployed', async () => {
+    const { maas, machine, clock } = scene({});
+    const other = maas.add('zzz999', {});
+    const { send, close } = maas.transport();
+    const context = maasProcess(maas, clock, {
+      transport: {
+        close,
+        send: (sent) =>
+          send(sent.url.includes('op=allocate') ? { ...sent, body: sent.body?.replace(id, 'zzz999') ?? '' } : sent),
+      },
+    });
+    await expect(deployMachine(context, request)).rejects.toMatchObject({
+      failure: {
+        kind: 'unexpected',
+        retryable: false,
+        text: expect.stringMatching(/zzz999.* instead of .*abc123.* released again/),
+      },
+    });
+    expect(changes(maas)).toEqual(['allocate', 'release']);
+    expect([machine.owner, machine.status]).toEqual([null, 4]);
+    expect([4, 12]).toContain(other.status);
+    expect(maas.count(id, 'deploy') + maas.count('zzz999', 'deploy')).toBe(0);
+  });
+
   it('(14, 15) from Ready: allocate by system_id, mark, deploy, wait', async () => {
     const { maas, context, machine } = scene({});
     const outcome = await deployMachine(context, {

@@ -4,6 +4,7 @@ import { HostnameLookup } from '../../src/hostname-lookup.ts';
 import type { MachineOutcome } from '../../src/machine-outcome.ts';
 import { MachineWatcher } from '../../src/machine-watcher.ts';
 import type { MachineContext, Patience } from '../../src/operation.ts';
+import type { Transport } from '../../src/transport.ts';
 import type { FaultyMaas } from './faulty-maas.ts';
 import type { LeapingClock } from './leaping-clock.ts';
 
@@ -13,13 +14,17 @@ export const testKey = 'consumerkeyadmin01:tokenkeyadmin00001:tokensecretadmin00
 export function maasProcess(
   maas: FaultyMaas,
   clock: LeapingClock,
-  options: { readonly onKill?: () => void; readonly patience?: Partial<Patience> } = {},
+  options: {
+    readonly onKill?: () => void;
+    readonly patience?: Partial<Patience>;
+    readonly transport?: Transport;
+  } = {},
 ): MachineContext {
   const client = new MaasClient({
     url: 'http://maas.test/MAAS',
     apiKey: testKey,
     clock,
-    transport: maas.transport(options.onKill),
+    transport: options.transport ?? maas.transport(options.onKill),
   });
   return {
     client,
