@@ -23,6 +23,13 @@ export interface Tag {
   kernel_opts: string;
 }
 
+/** A group of users with rights on MAAS, since 3.8. */
+export interface UserGroup {
+  readonly id: number;
+  readonly name: string;
+  readonly description: string;
+}
+
 /** A domain of DNS. The default one has the id 0. */
 export interface Domain {
   id: number;
@@ -100,6 +107,8 @@ export interface Machine extends StorageLayout {
   gatewayLinks: { readonly ipv4: number | null; readonly ipv6: number | null };
   /** The network cards that the next commissioning finds; null: those that it has. */
   foundNics: readonly FoundNic[] | null;
+  /** Addresses on a bus of cards and disks, by their names; others have some by their order. */
+  buses?: Readonly<Record<string, string>>;
   /** Null: the first one. */
   bootDisk: number | null;
   /** Of its user, while it has one. */

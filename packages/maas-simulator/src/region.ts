@@ -20,10 +20,10 @@ import type {
   Pool,
   RequestEntry,
   Tag,
+  UserGroup,
   Zone,
 } from './records.ts';
 import { ChangeSet, Log, Table } from './tables.ts';
-import type { UserGroup } from './user-groups.ts';
 import type { MaasVersion } from './versions.ts';
 
 const noAutomation = (): Automation => ({

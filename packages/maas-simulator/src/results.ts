@@ -54,9 +54,11 @@ function viewResult(machine: Readonly<Machine>, set: ScriptSet, result: ScriptRe
 }
 
 /** Devices with their addresses on a bus, in the order of the machine: `pci@0000:00:03.0`, `scsi@2:0.0.0`. */
-function lshw({ interfaces, disks }: Readonly<Machine>): string {
-  const node = (id: string, bus: string, name: string): string =>
-    `<node id="${id}"><businfo>${bus}</businfo><logicalname>${name}</logicalname></node>`;
+function lshw({ interfaces, disks, buses }: Readonly<Machine>): string {
+  const node = (id: string, usual: string, name: string): string => {
+    const bus = buses?.[name.replace('/dev/', '')] ?? usual;
+    return `<node id="${id}"><businfo>${bus}</businfo><logicalname>${name}</logicalname></node>`;
+  };
   const nics = interfaces.filter(({ type }) => type === 'physical');
   const devices = [
     ...nics.map(({ name }, index) =>

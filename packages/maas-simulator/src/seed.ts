@@ -16,6 +16,8 @@ import { isInUse, userFilesystems } from './storage/in-use.ts';
 /** One machine to make. Omitted fields have MAAS' defaults. */
 interface SeedMachine {
   readonly hostname: string;
+  /** Made if the region does not have it. */
+  readonly domain?: string;
   readonly mac?: string;
   readonly tags?: readonly string[];
   readonly zone?: string;
@@ -37,13 +39,23 @@ interface SeedMachine {
   /** All cards, as commissioning found them; or names of further ones: the first is `eth0`. */
   readonly interfaces?: readonly (string | SeedNic)[];
   /** Disks instead of the usual one; sizes in bytes. */
-  readonly disks?: readonly { readonly name: string; readonly size: number; readonly block_size?: number }[];
+  readonly disks?: readonly SeedDisk[];
   /** It starts by UEFI. */
   readonly uefi?: boolean;
 }
 
+interface SeedDisk {
+  readonly name: string;
+  readonly size: number;
+  readonly block_size?: number;
+  /** Its address on a bus as `lshw` tells it, `scsi@2:0.0.0`; default: by its number. */
+  readonly bus?: string;
+}
+
 interface SeedNic {
   readonly name: string;
+  /** As of a disk: `pci@0000:00:03.0`. */
+  readonly bus?: string;
   readonly mac?: string;
   /** Default: true. */
   readonly link_connected?: boolean;
@@ -51,9 +63,9 @@ interface SeedNic {
   readonly discovered?: string | null;
 }
 
-/** A subnet to add, with its VLAN and fabric. */
+/** A subnet to add, with its VLAN and fabric; without `cidr` the VLAN alone. */
 interface SeedNetwork {
-  readonly cidr: string;
+  readonly cidr?: string;
   readonly gateway?: string;
   readonly name?: string;
   /** Tag; default 0: untagged. */
@@ -183,12 +195,15 @@ export function plantSeed(
     return { problems: ['count must be a whole number from 0 to 100000'] };
   }
   const machines = fleet(region, seed);
-  const odd = (seed.networks ?? []).filter(({ cidr }) => parseNetwork(cidr) === null);
+  const odd = (seed.networks ?? []).filter(({ cidr }) => cidr !== undefined && parseNetwork(cidr) === null);
   if (odd.length > 0) return { problems: odd.map(({ cidr }) => `'${cidr}' is not a network`) };
   for (const network of seed.networks ?? []) addNetwork(region, network);
   const problems = problemsOf(region, machines);
   if (problems.length > 0) return { problems };
-  for (const { name, version = '', kernels = [] } of seed.images ?? []) region.addImage(name, version, kernels);
+  for (const { name, version, kernels = [] } of seed.images ?? []) {
+    const known = region.images.get(name);
+    region.addImage(name, version ?? known?.version ?? '', [...new Set([...(known?.kernels ?? []), ...kernels])]);
+  }
   const subnet = subnetsInTurn(region);
   return { systemIds: machines.map((machine) => plant(sim, machine, subnet)) };
 }
@@ -196,14 +211,15 @@ export function plantSeed(
 /** A network that is there already stays as it is. */
 function addNetwork(region: Region, given: SeedNetwork): void {
   const { gateway = '', vid = 0, fabric = 0, space, mtu = 1500 } = given;
-  const network = parseNetwork(given.cidr);
-  const cidr = network ? formatNetwork(network) : given.cidr;
+  const network = given.cidr === undefined ? null : parseNetwork(given.cidr);
+  const cidr = network && formatNetwork(network);
   if ([...region.subnets.values()].some((subnet) => subnet.cidr === cidr)) return;
   if (fabric === 0) region.defaultVlan();
   else if (!region.fabrics.has(String(fabric))) region.addFabric({ id: fabric });
   const vlan =
     region.vlansOf(fabric).find((each) => each.vid === vid) ?? region.addVlan({ fabric, vid, name: String(vid), mtu });
   if (space !== undefined) region.vlans.edit(String(vlan.id)).space = spaceNamed(region, space);
+  if (cidr === null) return;
   const id = region.next('subnet');
   region.subnets.put(String(id), { id, name: given.name ?? cidr, vlan: vlan.id, cidr, gateway });
 }
@@ -242,7 +258,12 @@ function plant(sim: Simulation, given: SeedMachine, subnet: () => Readonly<Subne
       powerParameters: given.power_parameters ?? (powerType === 'manual' ? {} : bmc),
     }),
   );
+  if (given.domain !== undefined) machine.domain = domainNamed(region, given.domain);
   addCards(region, machine, given);
+  const devices = [...(given.interfaces ?? []), ...(given.disks ?? [])];
+  machine.buses = Object.fromEntries(
+    devices.flatMap((one) => (typeof one === 'string' || one.bus === undefined ? [] : [[one.name, one.bus]])),
+  );
   // MAAS numbers disks in the order of their names, and boots from the first.
   const disks = [...(given.disks ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
   machine.disks = disks.map(({ name, size, block_size = 512 }) => {
@@ -319,6 +340,14 @@ function install(sim: Simulation, machine: Machine, given: SeedMachine): void {
     endScripts(sim, machine, 'installation', 'failed', machine.errorDescription);
   const found = findAddresses(sim, machine);
   if ('interfaces' in found) sim.region.setInterfaces(machine, found.interfaces);
+}
+
+function domainNamed(region: Region, name: string): string {
+  if (![...region.domains.values()].some((domain) => domain.name === name)) {
+    const id = region.next('domain');
+    region.domains.put(String(id), { id, name, authoritative: true, ttl: null });
+  }
+  return name;
 }
 
 function zoneNamed(region: Region, name: string): string {

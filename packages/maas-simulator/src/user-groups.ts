@@ -1,14 +1,8 @@
 import { invalidForm, json, notFound, refuse, unknownEndpoint } from './answer.ts';
 import { type Call, type Handler, requireRight } from './call.ts';
 import { usersOf } from './oauth.ts';
+import type { UserGroup } from './records.ts';
 import { versionTraits } from './versions.ts';
-
-/** A group of users with rights on MAAS, since 3.8. */
-export interface UserGroup {
-  readonly id: number;
-  readonly name: string;
-  readonly description: string;
-}
 
 /** The users of the region are each in a group of their own name. */
 function groupsOf({ region }: Call): readonly UserGroup[] {

@@ -93,7 +93,7 @@ export class MaasClient {
   async mayEditShared(signal?: AbortSignal): Promise<boolean> {
     try {
       // MAAS looks at the right before it looks at the form, which has no name: nothing is made.
-      return await this.#isAllowed(() => this.#maas.post('tags/', { signal }));
+      return await this.#isAllowed(() => this.#maas.post('tags/', { signal, changesNothing: true }));
     } catch (error) {
       if (isMaasFailure(error, 'invalid')) return true;
       throw error;

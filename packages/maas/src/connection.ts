@@ -70,6 +70,8 @@ interface CallOptions {
   readonly unsigned?: boolean;
   /** Reports a refused key at once: for questions about the key itself. */
   readonly isKeyFinal?: boolean;
+  /** It changes nothing, whatever its method: it may be sent without the permission of changes. */
+  readonly changesNothing?: boolean;
   /** Secret values of the form, to remove from answers that repeat them. */
   readonly secrets?: readonly string[];
 }
@@ -291,7 +293,7 @@ export class MaasConnection {
     const hasBody = method === 'POST' || method === 'PUT';
     const started = this.#clock.now();
     const timeoutMs = changes ? this.#changeTimeoutMs : this.#readTimeoutMs;
-    const sendBy = changes ? this.#sendChangesBy() : undefined;
+    const sendBy = changes && options.changesNothing !== true ? this.#sendChangesBy() : undefined;
     this.#begin(started);
     const authorization = oauthHeader(key, randomUUID().replaceAll('-', ''), Math.floor(started / 1000));
     try {

@@ -58,6 +58,9 @@ describe('requests on the wire', () => {
       sendBy = Date.now() - 1;
       await failureOf(client.machines.release('abc123'));
       expect(server.requests).toEqual([]);
+      // A question about a right changes nothing, though MAAS answers it to a POST.
+      expect(await client.mayEditShared()).toBe(true);
+      server.requests.length = 0;
       await client.machines.read('abc123');
       sendBy = Date.now() + 60_000;
       await client.machines.release('abc123');
