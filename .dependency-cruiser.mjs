@@ -132,7 +132,7 @@ export default {
       'No process of an installation loads the simulator: commands for trials do, when they are called.',
       {
         path: '^(src|workflows|activities|worker)/',
-        pathNot: '^worker/((maas-simulate|up|demo-system|parts/maas-seed)\\.ts$|parts/simulation/)',
+        pathNot: '^worker/((maas-simulate|up|demo-system|parts/(maas|site)-seed)\\.ts$|parts/simulation/)',
       },
       { path: '^packages/maas-simulator/' },
     ),

@@ -32,7 +32,7 @@ interface UpOptions {
    */
   readonly tokens: 'own' | 'off' | 'set';
   /** Content of a simulated MAAS at its first start: a JSON seed, or documents whose nodes become machines. */
-  readonly maasSeed?: string;
+  readonly maasSeed?: readonly string[];
   /** Settings file to pass on. */
   readonly config?: string;
   /** Whether the folder of agents' journals is set; otherwise it is below the working directory. */
@@ -104,7 +104,12 @@ function alreadyUp(folder: string, holder: number): CliError {
 async function runIn(folder: string, terminal: Terminal, settings: Settings, options: UpOptions): Promise<ExitCode> {
   const interrupted = terminal.interrupted();
   const seed =
-    options.maasSeed === undefined ? undefined : await maasSeedFile(resolve(terminal.cwd, options.maasSeed), folder);
+    options.maasSeed === undefined
+      ? undefined
+      : await maasSeedFile(
+          options.maasSeed.map((path) => resolve(terminal.cwd, path)),
+          folder,
+        );
   const say = sayer(terminal);
   const stops: (() => Promise<unknown>)[] = [];
   const untilInterrupted = new Promise<'interrupted'>((done) => {

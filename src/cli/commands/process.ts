@@ -8,7 +8,7 @@ interface UpFlags {
   readonly temporal: boolean;
   readonly token: boolean;
   readonly simulateMaas?: boolean;
-  readonly maasSeed?: string;
+  readonly maasSeed?: string[];
 }
 
 /** `sitewright up`, `api`: the processes of a system. */
@@ -21,7 +21,10 @@ export function registerProcesses(program: CliCommand, session: Session): void {
     .option('--no-temporal', 'start no Temporal server: one must answer at temporal.address')
     .option('--no-token', 'require no token: every user of this machine may use this system as an admin')
     .option('--simulate-maas', 'run a model of MAAS too, and use it')
-    .option('--maas-seed <path>', 'documents whose nodes become bare machines in the model of MAAS, or a JSON seed')
+    .option(
+      '--maas-seed <paths...>',
+      'documents of a site, for which the model of MAAS has images, networks and bare machines, or a JSON seed',
+    )
     .action(async (flags: UpFlags) => {
       if (flags.maasSeed !== undefined && !flags.simulateMaas)
         throw usageError('--maas-seed is for the model of MAAS', 'Add --simulate-maas.');
