@@ -14,7 +14,7 @@ import {
 } from '@sitewright/maas';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { given } from '../src/core/data/given.ts';
-import type { NodeResult } from '../src/core/deployment/index.ts';
+import { IN_FLIGHT, type NodeResult } from '../src/core/deployment/index.ts';
 import { claimedName } from '../src/core/run/claimed-name.ts';
 import type { ResolvedNode } from '../src/documents/index.ts';
 import type { Store } from '../src/store/index.ts';
@@ -44,7 +44,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
         await proveClaim(deps, { site }, request.run_id);
         const found = await findMachine(deps, cache, request, options.signal);
         if (!found.ok) return found.result;
-        return work(found, {
+        const carriedOut = work(found, {
           ...options,
           givenTags: await deps.store.givenTags.get(site, found.systemId),
           maxIntervalMs: Math.max(0.05, request.interval) * 1000,
@@ -54,6 +54,13 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
             await (isFirst ? assertMayStart : proveClaim)(deps, { site }, request.run_id);
             if (action === 'release' || action === 'deploy') await deps.endIdentity?.(site, node, ends);
           },
+        });
+        return carriedOut.catch((error: unknown) => {
+          const { signal } = options;
+          const request = signal?.aborted ? found.maas.client.givenUp(signal) : undefined;
+          if (request === undefined) throw error;
+          const message = `MAAS had not answered ${request}`;
+          return { ok: false, failure: { kind: IN_FLIGHT, message } } satisfies NodeResult;
         });
       });
 

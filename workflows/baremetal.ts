@@ -1,4 +1,5 @@
 import { CancellationScope, createEventGroup, log } from '@temporalio/workflow';
+import type { AbortAnswer } from '../activities/contract.ts';
 import { given } from '../src/core/data/given.ts';
 import {
   type BaremetalState,
@@ -14,6 +15,7 @@ import {
   halts,
   mayDeployRetried,
   type NextCall,
+  type NodeResult,
   nextCall,
   recordNodes,
   reportBaremetal,
@@ -198,11 +200,19 @@ class Baremetal {
           .readOnly(() => callActivity('look_at_node', request, options))
           .catch(() => null);
         const late = answer ? lateResult(call, answer) : null;
-        if (late?.ok) this.become(finishNode(this.state, index, call, late, Date.now()));
+        const isOpen = node.late?.open === true && answer !== null;
+        const found = late ?? (isOpen ? foundLater(answer) : null);
+        if (found && (found.ok || isOpen)) this.become(finishNode(this.state, index, call, found, Date.now()));
       }),
     );
     if (timedOut.length > 0) await this.record(timedOut.map(({ index }) => index));
   }
+}
+
+/** What became of a change that MAAS had not answered in time. */
+function foundLater({ found, message }: AbortAnswer): NodeResult {
+  const what = found === 'running' ? 'MAAS did it after all, and goes on' : 'MAAS has not done it';
+  return { ok: false, failure: { kind: found, message: `${what}: ${message}` } };
 }
 
 /** Retries of failed nodes at operators' requests, beside the calls of groups. */

@@ -4,7 +4,7 @@ import type { AbortAnswer, NodeCall } from '../activities/contract.ts';
 import { given } from '../src/core/data/given.ts';
 import { isMapping } from '../src/core/data/plain-value.ts';
 import { limit, lineOf, listOf, objectOf, valueThat } from '../src/core/data/shape.ts';
-import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
+import { type CallEnd, IN_FLIGHT, type NodeResult } from '../src/core/deployment/index.ts';
 import { MAX } from '../src/core/run/description.ts';
 import { CLAIM_LOST, describeSilence, type ReadRequest, readRequest } from '../src/core/run/index.ts';
 import { counted } from '../src/core/text/text.ts';
@@ -148,7 +148,7 @@ function callNode(request: CallRequest, node: CalledNode): Promise<NodeResult> {
  * Failures without information about the machine: the activity was cancelled, or its worker stopped responding after
  * the cancellation request (the server then fails it by heartbeat timeout, without a retry).
  */
-const NOT_FROM_THE_MACHINE: ReadonlySet<string> = new Set(['cancelled', 'TimeoutFailure']);
+const NOT_FROM_THE_MACHINE: ReadonlySet<string> = new Set(['cancelled', 'TimeoutFailure', IN_FLIGHT]);
 
 const isFromMachine = (result: NodeResult): boolean => result.ok || !NOT_FROM_THE_MACHINE.has(result.failure.kind);
 
@@ -159,11 +159,16 @@ const isFromMachine = (result: NodeResult): boolean => result.ok || !NOT_FROM_TH
 async function settleUnfinished(request: CallRequest, node: RunningNode, listener: CallListener): Promise<void> {
   const result = await node.settled;
   if (isFromMachine(result)) listener.finished(node.index, result);
-  else await abortNode(request, node, listener);
+  else await abortNode(request, node, listener, result.ok ? undefined : result.failure);
 }
 
 /** Aborts work in MAAS that a call without a result may have started on a node, and reports a late result. */
-export async function abortNode(request: CallRequest, node: CalledNode, listener: CallListener): Promise<void> {
+export async function abortNode(
+  request: CallRequest,
+  node: CalledNode,
+  listener: CallListener,
+  cutShort?: { readonly kind: string; readonly message: string },
+): Promise<void> {
   const id = `abort:${request.group}:${node.name}:${request.verb}:${node.attempt}`;
   const options = abortCall(
     id,
@@ -180,7 +185,10 @@ export async function abortNode(request: CallRequest, node: CalledNode, listener
     // A release that goes on is what its run was for: the report has the machine as released.
     const goesOn = answer.found === 'running' && request.verb !== 'release';
     const late = goesOn ? notAborted(answer.found, answer.message) : lateResult(request.verb, answer);
-    if (late) listener.finished(node.index, late);
+    const message = `${cutShort?.message} when its time was up, and may still do it; then it was: ${answer.message}`;
+    const isOpen = answer.found === 'nothing' && cutShort?.kind === IN_FLIGHT;
+    if (isOpen) listener.finished(node.index, { ok: false, failure: { kind: IN_FLIGHT, message } });
+    else if (late) listener.finished(node.index, late);
   } catch (error) {
     const { kind, message } = failedResult(error).failure;
     listener.finished(node.index, notAborted(kind, message));

@@ -493,6 +493,31 @@ describe('time limits', () => {
     expect(node?.running).toBeUndefined();
   });
 
+  it.each([
+    ['running', 'Deploying', 'MAAS did it after all, and goes on: Deploying'],
+    ['nothing', 'Ready', 'MAAS has not done it: Ready'],
+  ] as const)(
+    'a change on its way at the time limit is told of, and the next look corrects it: %s',
+    async (found, state, said) => {
+      const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
+      site.plan = { ...site.plan, pace: { ...site.plan.pace, deploy: { interval: 1, timeout: 1 } } };
+      site.overrides.deploy_node = () =>
+        untilCancelled().catch(() => ({
+          ok: false,
+          failure: { kind: 'in-flight', message: 'MAAS had not answered POST machines/n1/?op=deploy' },
+        }));
+      site.overrides.abort_node = async () => ({ found: 'nothing', message: 'Allocated' });
+      site.overrides.look_at_node = async () => ({ found, message: state });
+      await (await start(site)).ended();
+      const told = site.records.flatMap(({ nodes }) => nodes).flatMap(({ report }) => report.late ?? []);
+      expect(told[0]).toMatchObject({ ok: false, open: true });
+      expect(told[0]?.message).toContain('op=deploy when its time was up, and may still do it');
+      const { late } = site.closed[0]!.report.baremetal!.nodes[0]!;
+      expect(late).toMatchObject({ ok: false, message: said });
+      expect(late?.open).toBeUndefined();
+    },
+  );
+
   it('a node whose worker died is aborted too at the time limit', async () => {
     const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
     site.plan = {

@@ -130,6 +130,11 @@ export class MaasClient {
     return this.#maas.lastAnswerAt;
   }
 
+  /** See `MaasConnection.givenUp`. */
+  givenUp(signal: AbortSignal): string | undefined {
+    return this.#maas.givenUp(signal);
+  }
+
   close(): Promise<void> {
     return this.#maas.close();
   }

@@ -101,6 +101,8 @@ export class MaasConnection {
   #lastEnd = Number.NEGATIVE_INFINITY;
   #silentSince: number | undefined;
   #lastAnswerAt: number | undefined;
+  /** The last change that was given up on its way, by the signal that did so. */
+  readonly #givenUp = new WeakMap<AbortSignal, string>();
 
   /** @throws MaasConfigurationError when URL or key cannot work. */
   constructor(config: MaasConnectionConfig) {
@@ -131,6 +133,11 @@ export class MaasConnection {
   /** When MAAS last answered anything, ms since 1970. */
   get lastAnswerAt(): number | undefined {
     return this.#lastAnswerAt;
+  }
+
+  /** The change that was on its way when this signal was aborted: MAAS may still do it. */
+  givenUp(signal: AbortSignal): string | undefined {
+    return this.#givenUp.get(signal);
   }
 
   /** The key to use now: the same object until it is renewed. */
@@ -315,7 +322,10 @@ export class MaasConnection {
       this.#onAttempt?.({ request, ms: this.#clock.now() - started, outcome: answer.status, again });
       return answer;
     } catch (error) {
-      if (!(error instanceof TransportError)) throw error;
+      if (!(error instanceof TransportError)) {
+        if (changes && options.signal?.aborted) this.#givenUp.set(options.signal, request);
+        throw error;
+      }
       this.#onAttempt?.({ request, ms: this.#clock.now() - started, outcome: error.code, again });
       throw new MaasError(noAnswer(error, request, changes, timeoutMs));
     } finally {

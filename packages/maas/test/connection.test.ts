@@ -527,6 +527,35 @@ describe('answers', () => {
     expect(silent.lastAnswerAt === undefined).toBe(isSilent);
   });
 
+  it('a change that its caller gave up on its way is known, and a reading or one that never left is not', async () => {
+    const ends = [1, 2, 3].map(() => new AbortController());
+    const [change, reading, waiting] = ends as [AbortController, AbortController, AbortController];
+    const client = new MaasClient({
+      url: 'http://maas.test',
+      apiKey: testKey,
+      concurrency: 1,
+      transport: {
+        close: () => Promise.resolve(),
+        send: ({ signal }) =>
+          new Promise((_resolve, reject) => {
+            signal?.addEventListener('abort', () => reject(signal.reason as Error));
+          }),
+      },
+    });
+    const asked = [
+      client.machines.deploy('a', {}, change.signal),
+      client.machines.read('a', reading.signal),
+      client.machines.deploy('b', {}, waiting.signal),
+    ].map((one) => one.catch(() => undefined));
+    for (const end of [waiting, change, reading]) end.abort();
+    await Promise.all(asked);
+    expect(ends.map(({ signal }) => client.givenUp(signal))).toEqual([
+      'POST machines/a/?op=deploy',
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('(29) unknown states, missing and odd fields are tolerated', async () => {
     server.script({
       status: 200,

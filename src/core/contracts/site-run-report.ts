@@ -56,7 +56,13 @@ export const nodeReportSchema = z
     hint: z.string().optional(),
     warnings: texts.optional(),
     late: z
-      .strictObject({ call, ok: z.boolean(), at: timestamp, message: z.string() })
+      .strictObject({
+        call,
+        ok: z.boolean(),
+        at: timestamp,
+        message: z.string(),
+        open: z.literal(true).optional().describe('MAAS may still do what the call asked for.'),
+      })
       .optional()
       .describe('A result that arrived after its call had timed out; it had no effect.'),
   })

@@ -1,7 +1,7 @@
 import { given } from '../data/given.ts';
 import type { Call, NodeState } from '../words.ts';
 import { judgeCriteria } from './criteria.ts';
-import { lastAttempt, type NodeFailure } from './failures.ts';
+import { IN_FLIGHT, lastAttempt, type NodeFailure } from './failures.ts';
 import type { CallRecord, GroupPlan } from './group-plan.ts';
 import { stableOrder } from './order.ts';
 import {
@@ -150,7 +150,9 @@ export function finishNode(
   const awaited = retrying === undefined ? ofCurrent : retrying.call === call && progress.running === call;
   if (!awaited) {
     const message = result.ok ? `${call} succeeded after the call had ended` : result.failure.message;
-    return withNode(state, node, { ...progress, late: { call, ok: result.ok, at: now, message } });
+    const isOpen = !result.ok && result.failure.kind === IN_FLIGHT;
+    const late = { call, ok: result.ok, at: now, message, ...(isOpen && { open: true as const }) };
+    return withNode(state, node, { ...progress, late });
   }
   const { running: _running, ...kept } = progress;
   const group = state.groups[(retrying ?? current!).group]!.plan.name;

@@ -24,6 +24,9 @@ export interface NodeFailure {
   readonly hint?: string;
 }
 
+/** Kind of failure of a node whose call was cut short while a change was on its way to MAAS, which may still do it. */
+export const IN_FLIGHT = 'in-flight';
+
 /** The end of a sentence on a node without a result in time. */
 export const lastAttempt = (error: string | undefined): string =>
   error === undefined ? '' : `; the last attempt failed: ${error}`;

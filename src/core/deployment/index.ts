@@ -18,7 +18,7 @@ export {
 export { checkHolds } from './check-holds.ts';
 export { checkStrategy, describeStrategyProblem, type StrategyProblem } from './check-strategy.ts';
 export { judgeCriteria, successesNeeded } from './criteria.ts';
-export { describeGroupFailure, type GroupFailure, lastAttempt } from './failures.ts';
+export { describeGroupFailure, type GroupFailure, IN_FLIGHT, lastAttempt } from './failures.ts';
 export type { GroupPlan } from './group-plan.ts';
 export { parseLabelEntry } from './labels.ts';
 export { stableOrder } from './order.ts';

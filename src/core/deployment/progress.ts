@@ -48,7 +48,14 @@ export interface NodeProgress {
   /** An operator's retry in parallel with calls of groups: its call, and the group that it works for. */
   readonly retrying?: { readonly call: Call; readonly group: number };
   /** A result that arrived after its call had ended. It changes nothing (docs/explain/design.md#deployment-groups). */
-  readonly late?: { readonly call: Call; readonly ok: boolean; readonly at: number; readonly message: string };
+  readonly late?: {
+    readonly call: Call;
+    readonly ok: boolean;
+    readonly at: number;
+    readonly message: string;
+    /** MAAS may still do what the call asked for. */
+    readonly open?: true;
+  };
 }
 
 export interface CurrentCall {
