@@ -28,6 +28,7 @@ const LOOKS = {
     'running',
     'deploying',
     'provisioning',
+    'aborting',
     'retrying',
     'deployment',
     'baremetal',
@@ -163,7 +164,7 @@ export const isUntouched = ({ state, attempts }: Progress): boolean => state ===
 
 export const UNTOUCHED = 'not touched';
 
-const UNDER_WAY = { prepare: 'preparing', deploy: 'deploying' } as const;
+const UNDER_WAY = { prepare: 'preparing', deploy: 'deploying', abort: 'aborting' } as const;
 
 /** What becomes of a node in a run on its site. */
 export const stateOf = (node: Progress): string => {
