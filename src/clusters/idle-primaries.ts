@@ -1,28 +1,50 @@
-import type { Plan, Problems } from '../graph/index.ts';
+import { someOf } from '../core/text/text.ts';
+import type { Plan, Problems, TaggedNode } from '../graph/index.ts';
 
 const SHOWN = 10;
+const PRIMARY = 'primary-';
 
 /**
- * Warns of primary nodes on which a run does nothing, though it has tasks for others with the same tag: such tasks ask for `TAG`, and the
- * node has it as `primary-TAG`; or their conditions are false just there.
+ * Warns of primary nodes on which a run does nothing, though it does on others: tasks ask for `TAG`, and the node has it as `primary-TAG`;
+ * or their conditions are false just there.
  */
-export function warnOfIdlePrimaries(plan: Plan, problems: Problems): void {
-  const worked = new Set(plan.instances.flatMap(({ node, skip }) => (skip === undefined ? [plan.nodes[node]!] : [])));
-  const left = new Map<string, { readonly tag: string; readonly tasks: string[] }>();
-  for (const { merged, skippedPrimaries } of plan.tasks)
-    for (const { node, tag } of skippedPrimaries) {
-      if (worked.has(node)) continue;
-      const one = left.get(node) ?? { tag, tasks: [] };
-      one.tasks.push(merged.task.id);
-      left.set(node, one);
-    }
-  for (const [node, { tag, tasks }] of left) {
-    const more = tasks.length > SHOWN ? ` and ${tasks.length - SHOWN} more` : '';
+export function warnOfIdlePrimaries(plan: Plan, nodes: readonly TaggedNode[], problems: Problems): void {
+  const isWorked = new Set<string>();
+  const runs = new Set<number>();
+  for (const { node, task, skip } of plan.instances) {
+    if (skip !== undefined) continue;
+    isWorked.add(plan.nodes[node]!);
+    runs.add(task);
+  }
+  for (const { uid, tags } of nodes) {
+    const primary = tags.filter((tag) => tag.startsWith(PRIMARY));
+    if (primary.length === 0 || isWorked.has(uid)) continue;
+    const left = plan.tasks.flatMap(({ merged, skippedPrimaries }) => {
+      const tag = skippedPrimaries.find(({ node }) => node === uid)?.tag;
+      return tag === undefined ? [] : [{ task: merged.task.id, tag }];
+    });
+    const held = plan.instances.flatMap(({ id, node, task, skip }) =>
+      plan.nodes[node] === uid && skip === 'condition' && runs.has(task) ? id : [],
+    );
+    const reasons = [
+      ...(left.length === 0
+        ? []
+        : [
+            `tasks that leave it out: ${someOf(
+              left.map(({ task }) => task),
+              SHOWN,
+            )}`,
+          ]),
+      ...(held.length === 0 ? [] : [`conditions are false there: ${someOf(held, SHOWN)}`]),
+    ];
+    if (reasons.length === 0) continue;
     problems.warning(
       ['tasks'],
       'graph.idle-primary',
-      `no task runs on ${problems.nodesText([node], 1)}, which has ${tag}: ${tasks.slice(0, SHOWN).join(', ')}${more} leave it out`,
-      `Give tasks that it needs the tag ${tag}, too.`,
+      `no task runs on ${problems.nodesText([uid])}, which has ${someOf(primary, 3)}: ${reasons.join('; ')}`,
+      left.length === 0
+        ? 'If it needs them, correct the conditions.'
+        : `Give tasks that it needs the tag ${[...new Set(left.map(({ tag }) => tag))].join(' or ')}, too.`,
     );
   }
 }

@@ -177,7 +177,7 @@ export function planCluster(
   const untouched = isDeletion && isWhole(request) ? untouchedBy(plan, chosen.nodes) : [];
   warnOfUntouched(untouched, request.type, problems);
   warnOfMissed(plan, sources.cluster.id, request.type, problems);
-  warnOfIdlePrimaries(plan, problems);
+  warnOfIdlePrimaries(plan, tagged.nodes, problems);
   return {
     ok: true,
     type: request.type,

@@ -455,6 +455,21 @@ describe('a primary node on which a run does nothing', () => {
     expect(idle([shell('a', { roles: ['controller'] }), shell('b')])).toEqual([]);
     expect(idle([shell('a', { roles: ['primary-controller', 'controller'] })])).toEqual([]);
   });
+
+  it('is warned of where only its conditions are false, and not where they are false on all', () => {
+    const on = (uid: string) => ({
+      roles: ['primary-controller', 'controller'],
+      condition: { yaql_exp: `$.uid = '${uid}'` },
+    });
+    expect(idle([shell('a', on('2')), shell('b', on('2')), shell('c', on('3'))])).toMatchObject([
+      {
+        severity: 'warning',
+        message: expect.stringMatching(/primary-controller.*: conditions are false there: a, b$/),
+      },
+    ]);
+    expect(idle([shell('a', on('2')), shell('b', on('1'))])).toEqual([]);
+    expect(idle([shell('a', on('3'))])).toEqual([]);
+  });
 });
 
 describe('after a run', () => {
