@@ -28,7 +28,12 @@ export function registerSettings(program: CliCommand, session: Session): void {
     .action(async ({ cluster, ...flags }: Flags) => {
       const { items } = await session.call('GET /clusters/:id/attributes/history', { params: { id: cluster } });
       const isForPrograms = flags.format === 'json' || flags.format === 'yaml';
-      const rows = isForPrograms ? items : items.map((one) => ({ ...one, changes: changesText(one.changes) }));
+      const rows = isForPrograms
+        ? items
+        : items.map((one) => ({
+            ...one,
+            changes: one.number === 1 ? 'as the cluster was created' : changesText(one.changes),
+          }));
       await printList(terminal, flags, rows, ['number', 'at', 'by', 'changes']);
     });
 

@@ -1,3 +1,5 @@
+import { changeText } from '../../core/setting-change-text.ts';
+
 interface Change {
   readonly setting: string;
   readonly before: unknown;
@@ -6,6 +8,4 @@ interface Change {
 
 /** `common.debug: false -> true`, one after the other. */
 export const changesText = (changes: readonly Change[]): string =>
-  changes.map(({ setting, before, after }) => `${setting}: ${textOf(before)} -> ${textOf(after)}`).join('; ');
-
-const textOf = (value: unknown): string => (value === null || value === undefined ? 'none' : JSON.stringify(value));
+  changes.map(({ setting, before, after }) => `${setting}: ${changeText(before, after)}`).join('; ');

@@ -1,3 +1,4 @@
+import { SECRET } from '../../core/setting-change-text.ts';
 import { isSecretKey } from '../../graph/view/shown-value.ts';
 import type { Json, JsonObject } from '../../store/index.ts';
 import { isObject, objectOf, sameJson } from './json-object.ts';
@@ -9,37 +10,50 @@ type SettingChange = {
   readonly after: Json;
 };
 
-const MASK = '[secret]';
-
-/** What differs between two states of the settings, setting by setting, for the audit trail. */
+/** What differs between two states of the settings, value by value: for the audit trail, and the history. */
 export function settingChanges(before: JsonObject, after: JsonObject): readonly SettingChange[] {
-  const found: SettingChange[] = [];
-  for (const group of namesIn(before, after)) {
+  return namesIn(before, after).flatMap((group) => {
     const [old, now] = [objectOf(before[group]), objectOf(after[group])];
-    for (const name of namesIn(old, now)) {
-      if (sameJson(old[name] ?? null, now[name] ?? null)) continue;
-      const secret = [old[name], now[name]].some((one) => objectOf(one).type === 'password') || isSecretKey(name);
-      const shown = (one: Json | undefined): Json => (one === undefined ? null : secret ? MASK : shownValueOf(one));
-      found.push({ setting: `${group}.${name}`, before: shown(old[name]), after: shown(now[name]) });
-    }
+    return namesIn(old, now).flatMap((name) => {
+      const isSecret = [old[name], now[name]].some((one) => objectOf(one).type === 'password');
+      const [from, to] = [old[name], now[name]].map((one) => chosenIn(name, one)) as [Value, Value];
+      return differences(`${group}.${name}`, from, to, isSecret || isSecretKey(name));
+    });
+  });
+}
+
+type Value = Json | undefined;
+
+/** What of a group's metadata is chosen by people. The rest declares the group. */
+const CHOSEN: readonly string[] = ['enabled', 'chosen_id', 'plugin_version'];
+
+/** The value of a setting, without what declares it. */
+function chosenIn(name: string, setting: Value): Value {
+  if (!isObject(setting)) return setting;
+  if (name === 'metadata') return Object.fromEntries(Object.entries(setting).filter(([key]) => CHOSEN.includes(key)));
+  return setting.value === undefined ? setting : setting.value;
+}
+
+/** Mappings are compared key by key. */
+function differences(setting: string, before: Value, after: Value, isSecret: boolean): readonly SettingChange[] {
+  if (before === undefined && after === undefined) return [];
+  if (before !== undefined && after !== undefined && sameJson(before, after)) return [];
+  const parts = [before, after].filter((one) => one !== undefined);
+  if (!isSecret && parts.every(isObject) && parts.some((one) => Object.keys(one).length > 0)) {
+    const [old, now] = [objectOf(before), objectOf(after)];
+    return namesIn(old, now).flatMap((key) => differences(`${setting}.${key}`, old[key], now[key], isSecretKey(key)));
   }
-  return found;
+  const shown = (one: Value): Json => (one === undefined ? null : isSecret ? SECRET : withoutSecrets(one));
+  return [{ setting, before: shown(before), after: shown(after) }];
 }
 
 const namesIn = (one: JsonObject, other: JsonObject): readonly string[] =>
   [...new Set([...Object.keys(one), ...Object.keys(other)])].sort();
 
-/** The value of a setting, without what declares it. */
-function shownValueOf(setting: Json): Json {
-  if (!isObject(setting)) return setting;
-  const { value } = setting;
-  return value === undefined ? withoutSecrets(setting) : withoutSecrets(value);
-}
-
 function withoutSecrets(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [key, isSecretKey(key) ? MASK : withoutSecrets(one as Json)]),
+    Object.entries(value).map(([key, one]) => [key, isSecretKey(key) ? SECRET : withoutSecrets(one as Json)]),
   );
 }

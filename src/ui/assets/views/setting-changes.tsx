@@ -1,3 +1,4 @@
+import { changeText, SECRET, valueText } from '../../../core/setting-change-text.ts';
 import type { Answer } from '../api.ts';
 import { count } from '../words.ts';
 
@@ -19,12 +20,15 @@ export const ChangeList = ({ of }: { readonly of: Changes }) => (
   <ul class="plain">
     {of.map(({ setting, before, after }) => (
       <li key={setting}>
-        <strong>{setting}</strong> <del>{textOfValue(before)}</del> → <ins>{textOfValue(after)}</ins>
+        <strong>{setting}</strong>{' '}
+        {before === SECRET || after === SECRET ? (
+          changeText(before, after)
+        ) : (
+          <>
+            <del>{valueText(before)}</del> → <ins>{valueText(after)}</ins>
+          </>
+        )}
       </li>
     ))}
   </ul>
 );
-
-/** A value as its document has it; a mapping in one line. */
-const textOfValue = (value: unknown): string =>
-  value === undefined || value === null ? 'none' : JSON.stringify(value);
