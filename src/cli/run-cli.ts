@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { RefusalError } from '../core/problems/refusal.ts';
+import { withoutPasswords } from '../core/text/secrets.ts';
 import type { GlobalFlags } from './api-address.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError, type CliProblem } from './problem.ts';
@@ -62,7 +63,9 @@ async function failed(error: unknown, args: readonly string[], terminal: Termina
     return EXIT.invalid;
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  terminal.err(`unexpected: ${stack}\nThis is a defect: please report it with the command and this text.\n`);
+  terminal.err(
+    `unexpected: ${withoutPasswords(stack)}\nThis is a defect: please report it with the command and this text.\n`,
+  );
   return EXIT.unreachable;
 }
 
@@ -116,7 +119,7 @@ async function meantCommands(
 
 /** For people: message, findings with their places, next step. With `-f json`: the problem as JSON. */
 async function problemText(problem: CliProblem, args: readonly string[], terminal: Terminal): Promise<string> {
-  if (wantsJson(args)) return `${JSON.stringify(problem, null, 2)}\n`;
+  if (wantsJson(args)) return withoutPasswords(`${JSON.stringify(problem, null, 2)}\n`);
   const paint = paintFor(terminal.color && !args.includes('--no-color'));
   const { message, hint, errors = [], run } = problem;
   // Each problem is printed once: where it has a place, there, else as the message of the whole.
@@ -130,7 +133,7 @@ async function problemText(problem: CliProblem, args: readonly string[], termina
   const lines = [`${paint.bad('error:')} ${isRepeated && isPlaced ? 'the input is not valid' : message}`];
   if (run && !message.includes(run.workflow_id)) lines.push(`  run:  ${run.id} (${run.workflow_id})`);
   if (hint !== undefined) lines.push(`  ${paint.strong('hint:')} ${hint}`);
-  return `${findings}${lines.join('\n')}\n`;
+  return withoutPasswords(`${findings}${lines.join('\n')}\n`);
 }
 
 const wantsAll = (args: readonly string[]): boolean => args.includes('--all');

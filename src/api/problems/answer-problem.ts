@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { withoutPasswords } from '../../core/text/secrets.ts';
 import { asProblem } from '../../ops/index.ts';
 import { type HttpProblem, problemBody, statusOf } from './http-problem.ts';
 import { transportProblem } from './transport-problem.ts';
@@ -18,7 +19,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
       // Errors of the router come before the hook that does this for all others.
       .header('x-request-id', request.id)
       .type(PROBLEM_TYPE)
-      .send(JSON.stringify(problemBody(problem, pathOf(request.url), request.id)))
+      .send(withoutPasswords(JSON.stringify(problemBody(problem, pathOf(request.url), request.id))))
   );
 }
 

@@ -1,4 +1,5 @@
 import { isMapping } from '../../core/data/plain-value.ts';
+import { HIDDEN, holdsHidden, withoutSecretValues } from '../../core/text/secrets.ts';
 import { unchecked } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printOne, yamlText } from '../formats/output.ts';
@@ -64,6 +65,11 @@ export function registerClusterData(group: CliCommand, session: Session): void {
       if (upload !== undefined) {
         const { readDataFile } = await import('../data-file.ts');
         const data = await readDataFile(upload, terminal);
+        if (holdsHidden(data))
+          throw usageError(
+            `${upload} holds ${HIDDEN} in place of secrets`,
+            `A file with them is saved by: sitewright cluster ${name} ${id} --download FILE`,
+          );
         if (!isMapping(data) && !(name === 'facts' && Array.isArray(data)))
           throw usageError(
             `${upload} does not hold the ${name} of a cluster`,
@@ -79,9 +85,11 @@ export function registerClusterData(group: CliCommand, session: Session): void {
         return say(`loaded the ${name} of ${session.textOf('cluster', id)} from ${upload}\n`);
       }
       const data = await client.call(`GET /clusters/:id/${path}`, { params });
-      const text = await yamlText(data);
-      if (download === undefined) return printOne(terminal, flags, data, text);
-      await save(session, String(download), text);
+      if (download === undefined) {
+        const shown = withoutSecretValues(data) as typeof data;
+        return printOne(terminal, flags, shown, await yamlText(shown));
+      }
+      await save(session, String(download), await yamlText(data));
       await say(`saved the ${name} of ${session.textOf('cluster', id)} to ${download}\n`);
     });
   }
@@ -143,7 +151,8 @@ function settingValue(text: string): unknown {
 export async function save({ terminal }: Session, file: string, text: string): Promise<void> {
   const { writeFile } = await import('node:fs/promises');
   const { resolve } = await import('node:path');
-  await writeFile(resolve(terminal.cwd, file), text).catch((error: unknown) => {
+  // It may hold secrets; a file that exists keeps its mode.
+  await writeFile(resolve(terminal.cwd, file), text, { mode: 0o600 }).catch((error: unknown) => {
     throw usageError(`cannot write ${file}: ${(error as Error).message}`, 'Name another file.');
   });
 }

@@ -1,5 +1,6 @@
 import { stateWord } from '../../core/state-word.ts';
 import { causeText } from '../../core/task-on-node.ts';
+import { withoutSecretValues } from '../../core/text/secrets.ts';
 import { TASK_STATUSES, TRANSACTION_STATUSES } from '../../core/words.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
@@ -56,7 +57,8 @@ export function registerHistory(program: CliCommand, session: Session): void {
       const rows = await session.call('GET /transactions/:id/tasks', { params: { id }, query });
       const isForPeople = flags.format === 'table';
       const names = isForPeople ? await nodeNamesOf(await session.client(), id) : {};
-      const shown = isForPeople ? rows.map((row) => inWords(row, names)) : rows;
+      const safe = rows.map((row) => withoutSecretValues(row) as typeof row);
+      const shown = isForPeople ? safe.map((row) => inWords(row, names)) : safe;
       const columns = [
         'task_name',
         isForPeople ? 'node' : 'node_id',
@@ -82,9 +84,11 @@ export function registerHistory(program: CliCommand, session: Session): void {
       .output()
       .action(async (id: string, { file, ...flags }: OutputFlags & { readonly file?: string }) => {
         const data = await session.call(`GET /transactions/:id/${path}`, { params: { id } });
-        const text = await yamlText(data);
-        if (file === undefined) return printOne(terminal, flags, data, text);
-        await save(session, file, text);
+        if (file === undefined) {
+          const shown = withoutSecretValues(data) as typeof data;
+          return printOne(terminal, flags, shown, await yamlText(shown));
+        }
+        await save(session, file, await yamlText(data));
         terminal.out(`saved ${name} of ${id} to ${file}\n`);
       });
   }

@@ -1,4 +1,7 @@
 import { type Diagnostic, firstOfEachKind, groupProblems, printOthers } from '../../core/problems/diagnostic.ts';
+import { SourceLines, type Sources } from './source-lines.ts';
+
+export type { Sources } from './source-lines.ts';
 
 interface FormatOptions {
   /** Colours for a terminal. Default: none. */
@@ -8,9 +11,6 @@ interface FormatOptions {
   /** Every problem, not only the first of each kind. */
   readonly all?: boolean;
 }
-
-/** Text of the files that diagnostics are about, by the name in `Diagnostic.file`. */
-export type Sources = ReadonlyMap<string, string> | readonly { readonly name: string; readonly text: string }[];
 
 const COLOURS = { error: 31, warning: 33, info: 36 } as const;
 const WIDTH = 120;
@@ -42,7 +42,7 @@ export function formatDiagnostics(
     const block = [formatDiagnosticLine(diagnostic, options)];
     // A problem of a whole file or site has no source text to show.
     const line = isOfWholeFile(diagnostic) ? undefined : lines.get(diagnostic);
-    if (line !== undefined && line.trim() !== '') {
+    if (line !== undefined && line.trim() !== '' && !lines.isSecret(diagnostic)) {
       const gutter = String(diagnostic.line);
       const { shown, marker } = underline(line, diagnostic);
       const bar = paint('2', '|');
@@ -98,31 +98,6 @@ function underline(line: string, diagnostic: Diagnostic): { shown: string; marke
     shown,
     marker: `${' '.repeat(indent)}${'~'.repeat(Math.max(1, Math.min(length, to - start))).replace(/^./, '^')}`,
   };
-}
-
-class SourceLines {
-  readonly #texts: ReadonlyMap<string, string>;
-  readonly #lines = new Map<string, readonly string[]>();
-
-  constructor(sources: Sources) {
-    this.#texts = Array.isArray(sources)
-      ? new Map(sources.map(({ name, text }) => [name, text]))
-      : (sources as ReadonlyMap<string, string>);
-  }
-
-  get({ file, line }: Diagnostic): string | undefined {
-    if (line === undefined) return undefined;
-    // Only a single text may have no name.
-    const name = file ?? (this.#texts.size === 1 ? [...this.#texts.keys()][0] : undefined);
-    const text = name === undefined ? undefined : this.#texts.get(name);
-    if (name === undefined || text === undefined) return undefined;
-    let lines = this.#lines.get(name);
-    if (!lines) {
-      lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
-      this.#lines.set(name, lines);
-    }
-    return lines[line - 1];
-  }
 }
 
 function painter({ color = false }: FormatOptions): (style: string, text: string) => string {

@@ -1,5 +1,6 @@
 import { printPath, type ValuePath, valueAt } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { isSecretKey, namesSecret } from '../../core/text/secrets.ts';
 import type { YamlDocument } from '../yaml-document.ts';
 
 import type { SchemaProblem } from './schema-problems.ts';
@@ -29,10 +30,13 @@ export function placeProblem(document: YamlDocument, finding: Finding): Diagnost
     ...(file !== undefined && { file }),
     line,
     column,
-    ...(text !== '' && { text }),
+    ...(text !== '' && !isSecretPlace(path, text) && { text }),
     ...(path.length > 0 && { path: printPath(path) }),
   };
 }
+
+const isSecretPlace = (path: ValuePath, text: string): boolean =>
+  namesSecret(text) || path.some((step) => typeof step === 'string' && isSecretKey(step));
 
 /** Of a value that layering or a substitution has put there: the document that has it, and the one that it comes from. */
 function inheritance(document: YamlDocument, from: YamlDocument): string {

@@ -3,6 +3,7 @@ import { given } from '../../core/data/given.ts';
 import { isMapping, printPath, type ValuePath, valueAt } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
+import { isSecretKey } from '../../core/text/secrets.ts';
 
 /** One way in which a value differs from its schema. */
 export interface SchemaProblem {
@@ -146,7 +147,8 @@ function describeIssue(
     return problem('missing', words.missing(path), hint);
   }
   const must = `${words.nameOf(path)} must`;
-  const but = words.showsValues === false ? '' : `, not ${describe(found, words)}`;
+  const isSecret = path.some((step) => typeof step === 'string' && isSecretKey(step));
+  const but = words.showsValues === false || isSecret ? '' : `, not ${describe(found, words)}`;
   switch (issue.code) {
     case 'invalid_type':
       return problem(

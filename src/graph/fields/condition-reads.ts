@@ -1,5 +1,5 @@
 import type { Node } from '@sitewright/yaql';
-import { isSecretKey } from '../view/shown-value.ts';
+import { isSecretKey } from '../../core/text/secrets.ts';
 import { partsOf } from './read-set.ts';
 
 /** A path of the state that an expression reads, as written there: `$.murano.enabled`. */

@@ -1,8 +1,3 @@
-const SECRET = /pass|secret|token|credential|private|(^|[_-])key(s)?$|auth_key/i;
-
-/** Whether a key suggests that its value is a secret. */
-export const isSecretKey = (key: string): boolean => SECRET.test(key);
-
 const MAX_SHOWN = 60;
 
 /** A short form of a value: scalars unchanged, others by size, so that nothing long or secret is printed. */

@@ -1,5 +1,5 @@
 import { SECRET } from '../../core/setting-change-text.ts';
-import { isSecretKey } from '../../graph/view/shown-value.ts';
+import { isSecretKey } from '../../core/text/secrets.ts';
 import type { Json, JsonObject } from '../../store/index.ts';
 import { isObject, objectOf, sameJson } from './json-object.ts';
 

@@ -1,4 +1,5 @@
 import { valueAt } from '../../core/data/plain-value.ts';
+import { HIDDEN, withoutPasswords } from '../../core/text/secrets.ts';
 import type { LoadedSettings } from './load-settings.ts';
 import { type SettingDefinition, type SettingOrigin, settingDefinitions } from './settings.ts';
 
@@ -23,12 +24,16 @@ export function showSettings(loaded: Extract<LoadedSettings, { ok: true }>): Sho
 function shownValue(setting: SettingDefinition, value: unknown): string {
   if (value === undefined) return '(none)';
   if (setting.secret) return '(set)';
-  return setting.mayHoldPassword ? withoutPassword(String(value)) : String(value);
+  return setting.mayHoldPassword ? withoutPassword(String(value)) : withoutPasswords(String(value));
 }
 
 /** Hides the password of `scheme://user:password@host`, and a password parameter. */
 function withoutPassword(url: string): string {
-  return url.replace(/^([\w+.-]+:\/\/[^/@:]*):.*@/, '$1:***@').replace(/([?&]password=)[^&]*/gi, '$1***');
+  const scheme = url.indexOf('://');
+  const colon = url.indexOf(':', scheme < 0 ? 0 : scheme + 3);
+  const at = url.lastIndexOf('@');
+  const shown = colon < 0 || at < colon ? url : `${url.slice(0, colon + 1)}${HIDDEN}${url.slice(at)}`;
+  return shown.replace(/([?&]password=)[^&]*/gi, `$1${HIDDEN}`);
 }
 
 function shownOrigin(origin: SettingOrigin): string {

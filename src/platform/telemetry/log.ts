@@ -1,5 +1,6 @@
 import { type Logger, type LoggerOptions, pino } from 'pino';
 import { printable } from '../../core/text/control-characters.ts';
+import { withoutPasswords } from '../../core/text/secrets.ts';
 import { TOKEN_IN_TEXT } from '../secrets/access-token.ts';
 import type { Settings } from '../settings/settings.ts';
 
@@ -31,8 +32,6 @@ const SECRET_TEXTS: readonly (readonly [RegExp, string])[] = [
   [TOKEN_IN_TEXT, CENSOR],
   [/\b(bearer|basic) +[\w.~+/=-]{8,}/gi, `$1 ${CENSOR}`],
   [/\b(oauth_(?:signature|token|consumer_key)=)[^,\s&\\]+/gi, `$1${CENSOR}`],
-  // From `://` on, so that a long word is not tried from each of its letters.
-  [/(:\/\/[^\s:/?#@"\\]+:)[^\s/?#@"\\]+@/g, `$1${CENSOR}@`],
 ];
 
 /**
@@ -99,7 +98,10 @@ function withoutSecrets(value: unknown, depth: number): unknown {
 
 /** A text without the secrets that are recognizable by their form. */
 export const withoutSecretTexts = (line: string): string =>
-  SECRET_TEXTS.reduce((text, [form, instead]) => text.replace(form, instead), line);
+  withoutPasswords(
+    SECRET_TEXTS.reduce((text, [form, instead]) => text.replace(form, instead), line),
+    CENSOR,
+  );
 
 const LEVELS: Readonly<Record<number, string>> = {
   10: 'trace',

@@ -72,3 +72,25 @@ it('settings diff ends with 2 for changes, with --detailed-exitcode; settings re
   const done = await against(() => [200, REVISION], 'settings', 'revert', '3', '--cluster', '1', '--yes');
   expect(done.requests.at(-1)).toMatchObject({ method: 'POST', at: '/clusters/1/attributes/history/3/revert' });
 });
+
+it('cluster settings hides secrets where it prints, saves them in a file of its user only, and takes no hidden ones', async () => {
+  const { mkdtempSync, readFileSync, statSync, writeFileSync } = await import('node:fs');
+  const { tmpdir } = await import('node:os');
+  const folder = mkdtempSync(`${tmpdir()}/settings-`);
+  const editable = { common: { db_password: { type: 'text', value: 'hunter2' }, debug: { value: true } } };
+  const answer = (): StubAnswer => [200, { editable }];
+  for (const format of ['table', 'yaml', 'json']) {
+    const printed = await against(answer, 'cluster', 'settings', '1', '-f', format);
+    expect(printed.out).toContain('debug');
+    expect(printed.out).not.toContain('hunter2');
+    await api!.close();
+  }
+  const file = `${folder}/settings.yaml`;
+  await against(answer, 'cluster', 'settings', '1', '--download', file);
+  expect(readFileSync(file, 'utf8')).toContain('hunter2');
+  expect(statSync(file).mode & 0o077).toBe(0);
+  await api!.close();
+  writeFileSync(file, readFileSync(file, 'utf8').replace('hunter2', '***'));
+  const refused = await against(answer, 'cluster', 'settings', '1', '--upload', file);
+  expect([refused.code, refused.requests.filter(({ method }) => method !== 'GET')]).toEqual([2, []]);
+});

@@ -1,0 +1,36 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { cli } from '../cli/recording-terminal.ts';
+
+const head = (schema: string, more = '') =>
+  `---\nschema: ${schema}\nmetadata: {schema: metadata/Document/v1, name: x${more}}\n`;
+
+const node = (data: string) => `${head('drydock/BaremetalNode/v1')}data:\n${data}`;
+
+it.each([
+  [
+    'beside a wrong value',
+    node('  oob: {type: ipmi, credential: hunter2, libvirt_uri: [x]}\n  platform: {password: hunter2, image: {}}\n'),
+  ],
+  ['as a wrong value', node('  platform: {image: jammy, kernel_params: {password: [hunter2]}}\n')],
+  ['below its key', node('  oob:\n    credential:\n      - [hunter2\n')],
+  [
+    'as data of a passphrase',
+    `${head('deckhand/Passphrase/v1', ', storagePolicy: encrypted')}data: {armada: {manifest: [hunter2]}}\n`,
+  ],
+  [
+    'in an encrypted document',
+    `${head('shipyard/DeploymentConfiguration/v1', ', storagePolicy: encrypted')}data: {armada: {manifest: [hunter2]}}\n`,
+  ],
+])('a check that fails prints no secret %s', async (_where, text) => {
+  const file = join(mkdtempSync(join(tmpdir(), 'secret-')), 'site.yaml');
+  writeFileSync(file, text);
+  for (const format of ['table', 'json'])
+    for (const verb of ['check', 'render']) {
+      const { code, out, err } = await cli(['site', verb, file, '-f', format], {});
+      // What is rendered is printed whole.
+      if (verb === 'check' || code !== 0) expect(`${out}${err}`).not.toContain('hunter2');
+    }
+});
