@@ -1,5 +1,6 @@
 import type { GraphRunReport, RunReport } from '../../core/contracts/index.ts';
 import { counted } from '../../core/text/text.ts';
+import type { DeploymentConfiguration } from '../../documents/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { Durations } from './order.ts';
 
@@ -11,21 +12,56 @@ const MAX_ROWS = 200_000;
 /** Machines that a run surely works on at once: the others may have waited for them. */
 const AT_ONCE = 8;
 
+/** Of a site's run: seconds that a call may take, and how many machines it works on one after the other. */
+interface Limits {
+  readonly deploy: number;
+  readonly commission: number;
+  readonly release: number;
+  readonly turns: number;
+}
+
+/** What is assumed must not be why a run fails: a call then takes at most three quarters of its time limit. */
+function defaultsWithin(limits: Limits | undefined) {
+  if (limits === undefined) return DEFAULTS;
+  const within = (kind: 'deploy' | 'commission' | 'release'): number => {
+    const most = Math.floor((limits[kind] / limits.turns) * 0.75);
+    return most < 1 ? DEFAULTS[kind] : Math.min(DEFAULTS[kind], most);
+  };
+  return {
+    ...DEFAULTS,
+    ...{ deploy: within('deploy'), commission: within('commission'), release: within('release') },
+  };
+}
+
+/** The limits of a site whose machines may all be in one group. */
+export const limitsOf = ({ physical_provisioner: of }: DeploymentConfiguration, machines: number): Limits => ({
+  deploy: of.deploy_timeout,
+  commission: of.prepare_node_timeout,
+  release: of.destroy_timeout,
+  turns: Math.max(1, Math.ceil(machines / Math.max(1, of.max_parallel_nodes))),
+});
+
 /** How long things took in earlier runs, in the middle; and in words where that comes from. */
 export async function durationsOf(
   store: Store,
-  { site, cluster }: { readonly site: string | null; readonly cluster: number | null },
+  {
+    site,
+    cluster,
+    limits,
+  }: { readonly site: string | null; readonly cluster: number | null; readonly limits?: Limits },
 ): Promise<{ readonly durations: Durations; readonly told: readonly string[] }> {
   const [deploys, tasks] = await Promise.all([
     site === null ? [] : deploymentsOf(store, site),
     cluster === null ? new Map<string, number[]>() : tasksOf(store, cluster),
   ]);
   const deploy = median(deploys);
+  const defaults = defaultsWithin(limits);
+  const isCut = defaults.deploy < DEFAULTS.deploy || defaults.commission < DEFAULTS.commission;
   const told: string[] = [];
   if (site !== null)
     told.push(
       deploy === undefined
-        ? `A deployment takes ${DEFAULTS.deploy / 60} minutes, and a commissioning ${DEFAULTS.commission / 60}: no earlier run of the site tells.`
+        ? `A deployment takes ${spanText(defaults.deploy)}, and a commissioning ${spanText(defaults.commission)}: no earlier run of the site tells${isCut ? ', and its time limits allow little more' : ''}.`
         : `A deployment takes ${spanText(deploy)}: the median of ${counted(deploys.length, 'earlier deployment')}.`,
     );
   if (cluster !== null)
@@ -35,7 +71,7 @@ export async function durationsOf(
         : `${counted(tasks.size, 'task')} take the median of earlier runs, any other ${DEFAULTS.task} seconds.`,
     );
   const known = [...tasks].map(([task, times]) => [task, median(times)!] as const);
-  return { durations: { ...DEFAULTS, deploy: deploy ?? DEFAULTS.deploy, tasks: Object.fromEntries(known) }, told };
+  return { durations: { ...defaults, deploy: deploy ?? defaults.deploy, tasks: Object.fromEntries(known) }, told };
 }
 
 const spanText = (seconds: number): string =>

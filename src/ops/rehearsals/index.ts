@@ -28,7 +28,7 @@ import { clusterTasks } from '../graphs/cluster-tasks.ts';
 import { invalidInput, problem } from '../problem.ts';
 import { refusalOf } from '../refusal.ts';
 import type { SiteOperations } from '../sites.ts';
-import { durationsOf } from './durations.ts';
+import { durationsOf, limitsOf } from './durations.ts';
 import { rehearsedMachines } from './machines.ts';
 import type { RehearsalOrder, RehearsedFaults, RehearsedRun } from './order.ts';
 
@@ -46,6 +46,8 @@ interface Subject {
   readonly revision?: number;
   readonly nodes: readonly ResolvedNode[];
   readonly cluster: number | null;
+  /** Of a site's run: within them is what no earlier run tells. */
+  readonly limits?: ReturnType<typeof limitsOf>;
   /** Types of graphs that the run surely has. */
   readonly types: readonly string[];
 }
@@ -67,7 +69,11 @@ export function rehearsalOperations(
     const { run, site, cluster, nodes, revision } = subject;
     const agents = cluster === null ? [] : await agentsOf(cluster);
     const wanted = await faultsOf(subject, faults, agents);
-    const { durations, told: times } = await durationsOf(store, { site, cluster });
+    const { durations, told: times } = await durationsOf(store, {
+      site,
+      cluster,
+      ...given({ limits: subject.limits }),
+    });
     const { told, ...machines } =
       site === null ? { machines: [], networks: [], images: [], told: [] } : await rehearsedMachines(deps, site, nodes);
     const copied = {
@@ -185,7 +191,8 @@ export function rehearsalOperations(
         const nodes = [...site.nodes, ...before.filter((one) => !site.nodes.some((now) => now.name === one.name))];
         const cluster = (await clusterOfSite(store, name)) ?? null;
         const run = { kind, input: { ...input, revision: record.number } };
-        const subject = { run, site: name, revision: record.number, nodes, cluster, types: ['default'] };
+        const limits = limitsOf(site.configuration, nodes.length);
+        const subject = { run, site: name, revision: record.number, nodes, cluster, limits, types: ['default'] };
         return live(subject, faults, signal);
       }),
     /** Graphs of a cluster; without any, those of Deploy changes. @throws as `site` */

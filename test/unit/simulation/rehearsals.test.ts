@@ -91,6 +91,21 @@ const outcomes = ({ report }: Rehearsal): Readonly<Record<string, string>> => {
 };
 
 describe('a rehearsal of a site', () => {
+  it('does not fail by what it assumes, whatever the time limits of the site', async () => {
+    const { files } = await readDocumentFiles([installationFile('examples/first-site')]);
+    const short = files.map((file) => ({
+      ...file,
+      text: file.text.replace('deploy_timeout: 3600', 'deploy_timeout: 240\n    prepare_node_timeout: 120'),
+    }));
+    expect(short).not.toEqual(files);
+    const store = await openEmpty();
+    await store.sites.create({ name: 'dc1' });
+    const loaded = loadSite(short);
+    expect(loaded.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+    await store.sites.addRevision('dc1', { files: short, resolved: loaded.site!, diagnostics: [] });
+    expect(await rehearsalsOf(store).site('dc1', {})).toMatchObject({ outcome: 'success' });
+  });
+
   it('gives the report of each example, and how long it would take', async () => {
     const ends: Record<string, unknown> = {};
     for (const example of ['stl1', 'first-site', 'webstack/site']) {
