@@ -2,6 +2,7 @@ import {
   type CarriedOut,
   describeFailure,
   failureKindOf,
+  isTrySeparator,
   outcomeOf,
   type TaskFailure,
   type TaskResult,
@@ -44,6 +45,7 @@ function ofResult({ result, unshipped, before }: Extract<CarriedOut, { kind: 'en
   const { outcome, exitCode, changed, startedAt, endedAt, tries } = result;
   const message = [
     ...(result.failure === null ? [] : [explained(result)]),
+    ...(result.failure !== null && tries.length > 1 ? [`tried ${tries.at(-1)!.number} times`] : []),
     ...(before === undefined
       ? []
       : [`not repeated: attempt ${before.generation} of run ${numberOf(before)} completed it`]),
@@ -78,7 +80,7 @@ function explained({ message, failure, output }: TaskResult): string {
 const lastLine = (text: string): string =>
   text
     .split('\n')
-    .findLast((line) => line.trim() !== '')
+    .findLast((line) => line.trim() !== '' && !isTrySeparator(line))
     ?.trim() ?? '';
 
 function clip(text: string): string {

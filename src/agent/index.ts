@@ -20,3 +20,4 @@ export { DEFAULT_PATH_ROOTS } from './path-rules.ts';
 export { prepareTask } from './prepare-task.ts';
 export type { OutputRecord, TaskFailure, TaskResult, TryRecord } from './result.ts';
 export { describeFailure, failureKindOf, outcomeOf } from './result.ts';
+export { isTrySeparator } from './try-separator.ts';

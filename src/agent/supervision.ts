@@ -27,6 +27,7 @@ import { stoppedEnd } from './stopped-end.ts';
 import type { SupervisorMessage } from './supervisor-message.ts';
 import { runCommand } from './task-process.ts';
 import type { Runnable, TaskContext, TryEnd } from './task-runner.ts';
+import { trySeparator } from './try-separator.ts';
 import { watchFolder } from './watch-folder.ts';
 
 type StopCause =
@@ -203,6 +204,11 @@ export class Supervision {
     let changed: boolean | null = false;
     for (let number = 1; ; number += 1) {
       if (this.#cause !== undefined) return { failure: failureOf(this.#cause), changed };
+      if (number > 1) {
+        const before = this.#progress.tries.at(-1)!.message;
+        // Not into the standard output, which is the task's alone.
+        this.#output.write('stderr', Buffer.from(trySeparator(number, most, before)));
+      }
       const end = await this.#oneTry(number);
       changed = eitherChanged(changed, end.changed);
       const over = end.failure === null || isFinal(end.failure) || this.#cause !== undefined || number >= most;

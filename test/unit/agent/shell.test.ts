@@ -1,5 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
+import { taskEnd } from '../../../activities/node-task-end.ts';
+import { isTrySeparator } from '../../../src/agent/index.ts';
 import { AgentRig, printed } from '../../rig/agent.ts';
 
 const rig = new AgentRig();
@@ -19,6 +21,15 @@ describe.skipIf(process.platform !== 'linux')('shell', () => {
   it('runs the script unchanged: quotes, dollars, newlines, a leading dash', async () => {
     const cmd = `-nothing 2>/dev/null\nprintf '%s|' "a b" 'c"d' $((1+1)) \`echo e\` "\\$HOME"`;
     expect((await rig.run(agent, rig.task('shell', { cmd }))).output.stdout.tail).toBe('a b|c"d|2|e|$HOME|');
+  });
+
+  it('separates the output of attempts, outside its standard output, and counts them in the reason', async () => {
+    const result = await rig.run(agent, rig.task('shell', { cmd: 'echo "no space"; exit 7', retries: 2, interval: 0 }));
+    expect(result.output.stdout.tail).toBe('no space\n'.repeat(3));
+    const separators = result.output.stderr.tail.split('\n').filter(isTrySeparator);
+    expect(separators.map((line) => /\d+ of \d+/.exec(line)![0])).toEqual(['2 of 3', '3 of 3']);
+    const { message } = taskEnd({ kind: 'ended', result } as Parameters<typeof taskEnd>[0]);
+    expect(message).toMatch(/no space; tried 3 times$/);
   });
 
   it('shows every retry as an attempt and stops at the first success', async () => {
