@@ -32,7 +32,7 @@ import { believedReport } from './recorded-names.ts';
 import { endingText, withCanceller } from './run-ending.ts';
 import { auditStart, listOpened, listRefused, type OpenedRunRow, starterOf } from './run-rows.ts';
 import type { SiteCache } from './site-cache.ts';
-import { noteBare } from './site-cluster.ts';
+import { noteBare, noteFailed } from './site-cluster.ts';
 import { targetsInMaintenance } from './site-maintenance.ts';
 
 /** Claim a site, record the run's progress and close the run. All are safe to repeat. */
@@ -67,7 +67,9 @@ export function bookkeepingActivities(
         const named = await believedReport(store, run_id, report, true);
         const operator = await withCanceller(store, run_id, named.operator);
         const full = { ...assembleReport(named, records), operator };
-        await noteBare(store, site, bareNodes(run, request.outcome, records, endingText(request.outcome, operator)));
+        const bare = bareNodes(run, request.outcome, records, endingText(request.outcome, operator));
+        await noteBare(store, site, bare);
+        await noteFailed(store, site, failedNodes(run, records, bare));
         const { outcome, failed_nodes } = request;
         const ended = {
           site,
@@ -117,6 +119,23 @@ function bareNodes(
       .map(({ report: { name } }) => [
         name,
         `Run ${numberOf(run)} released its machine and ${ending}${outcome === 'failed' ? '' : ','} before it was deployed again. Deploy it: ${redeployCommand(site, [name])}`,
+      ]),
+  );
+}
+
+/** The nodes that the run failed to deploy, each with the reason. */
+function failedNodes(
+  run: RunRecord,
+  records: readonly NodeRecord[],
+  bare: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> {
+  if (run.kind === 'test_site') return new Map();
+  return new Map(
+    records
+      .filter(({ position, report }) => position !== null && report.state === 'failed' && !bare.has(report.name))
+      .map(({ report: { name, reason } }) => [
+        name,
+        `Run ${numberOf(run)} did not deploy it: ${reason ?? 'it failed'}`,
       ]),
   );
 }

@@ -1,3 +1,4 @@
+import { commitRevision } from '../src/clusters/site-machines.ts';
 import { isError } from '../src/core/problems/diagnostic.ts';
 import { RefusalError } from '../src/core/problems/refusal.ts';
 import { commitUrl, repositorySecretProblem } from '../src/core/sources/git-source.ts';
@@ -65,7 +66,7 @@ async function fetchSource(
   const by = author.replace(/\p{Cc}/gu, ' ').slice(0, 200);
   let stored: Awaited<ReturnType<typeof store.sites.addRevision>>;
   try {
-    stored = await store.sites.addRevision(site, {
+    stored = await commitRevision(store, site, {
       files,
       resolved,
       diagnostics,

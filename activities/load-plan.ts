@@ -1,6 +1,7 @@
 import { holdOf, MachineStatus, machinesNamed } from '@sitewright/maas';
 import { clusterOfSite } from '../src/clusters/cluster-of-site.ts';
 import { maintenanceOfSite } from '../src/clusters/maintenance.ts';
+import { enterMachines } from '../src/clusters/site-machines.ts';
 import { given } from '../src/core/data/given.ts';
 import { checkHolds, planGroups, targetedStrategy } from '../src/core/deployment/index.ts';
 import { groupToWire, type SitePace, type SitePlan, toRanges } from '../src/core/site-run/index.ts';
@@ -75,6 +76,11 @@ async function loadPlan(
   if (holds.problems.length > 0) return { ok: false, failure: { kind: 'holds-not-found', problems: holds.problems } };
   const difference =
     request.kind === 'update_site' ? await findDifference(deps, cache, site, planned, signal) : NO_DIFFERENCE;
+  await enterMachines(
+    deps.store,
+    site,
+    nodes.map(({ name }) => name),
+  );
   const cluster = await clusterOfSite(deps.store, site);
   // Nodes that an update skips have their systems already.
   const done = difference.done.map((index) => planned[index]!.name);

@@ -1,6 +1,6 @@
 import type { MachineFacts } from '@sitewright/maas';
-import { agentAddress } from '../src/clusters/agent-address.ts';
-import { clusterOfSite } from '../src/clusters/cluster-of-site.ts';
+import { machinesOfSite } from '../src/clusters/site-machines.ts';
+import { hasSystem } from '../src/core/node-system.ts';
 import { type NodeRecord, type Store, StoreError } from '../src/store/index.ts';
 
 /** Statuses of nodes that have no system of ours yet. */
@@ -23,7 +23,7 @@ export async function markProvisioned(
   facts: ReadonlyMap<string, MachineFacts> = new Map(),
 ): Promise<void> {
   if (names.length === 0) return;
-  const { known, members, machines } = await inventoryOf(store, site);
+  const { known, members, machines, missing } = await machinesOfSite(store, site);
   const reported = new Map<number, MachineFacts>();
   for (const [name, found] of facts) for (const node of known.get(name) ?? []) reported.set(node.id, found);
   const all = new Set(names.flatMap((name) => known.get(name) ?? []).map((node) => node.id));
@@ -45,27 +45,27 @@ export async function markProvisioned(
       })),
     );
   }
-  const foreign = new Set(machines.flatMap(({ name, hostname }) => [name, hostname]));
-  for (const name of names.filter((one) => !known.has(one) && !foreign.has(one)))
-    await addToInventory(store, site, name, facts.get(name));
+  for (const name of missing(names)) await addToInventory(store, site, name, facts.get(name));
 }
 
 /** Marks nodes whose machines were released: nothing can run there until they are deployed again. */
 export async function markReleased(store: Store, site: string, names: readonly string[]): Promise<void> {
-  const { known } = await inventoryOf(store, site);
+  const { known } = await machinesOfSite(store, site);
   // Of those that were bare before, someone may have said why.
   const inService = names.flatMap((name) => known.get(name) ?? []).filter(({ status }) => status !== 'discover');
   const ids = new Set(inService.map(({ id }) => id));
   if (ids.size === 0) return;
   await store.nodes.updateMany(
-    [...ids].map((id) => ({ id, change: { status: 'discover', errorType: null, errorMsg: null } })),
+    [...ids].map((id) => ({ id, change: { status: 'discover', errorType: null, errorMsg: RELEASED } })),
   );
 }
+
+const RELEASED = 'Its machine was released, and has not been deployed since.';
 
 /** Says of bare nodes, by name, why they are bare and what to do. The note goes with their next deployment. */
 export async function noteBare(store: Store, site: string, notes: ReadonlyMap<string, string>): Promise<void> {
   if (notes.size === 0) return;
-  const { known } = await inventoryOf(store, site);
+  const { known } = await machinesOfSite(store, site);
   const changes = new Map<number, { id: number; change: { errorMsg: string } }>();
   for (const [name, errorMsg] of notes)
     for (const { id, status } of known.get(name) ?? [])
@@ -73,28 +73,15 @@ export async function noteBare(store: Store, site: string, notes: ReadonlyMap<st
   if (changes.size > 0) await store.nodes.updateMany([...changes.values()]);
 }
 
-/** The nodes of a site and its cluster, by every name that documents may have for them. */
-async function inventoryOf(store: Store, site: string) {
-  const id = await clusterOfSite(store, site);
-  const [cluster, members, machines] = await Promise.all([
-    id === undefined ? undefined : store.clusters.brief(id),
-    id === undefined ? [] : store.nodes.list({ clusterId: id }),
-    store.nodes.list({ site }),
-  ]);
-  const known = new Map<string, NodeRecord[]>();
-  const called = (name: string | null, node: NodeRecord) => {
-    if (name !== null) known.set(name, [...(known.get(name) ?? []), node]);
-  };
-  for (const node of members) {
-    called(node.hostname, node);
-    if (cluster !== undefined) called(agentAddress({ cluster, nodes: members }, node).node, node);
-  }
-  // Skip machines of the site that belong to another cluster.
-  for (const node of machines.filter(({ clusterId }) => clusterId === null || clusterId === id)) {
-    called(node.hostname, node);
-    called(node.name, node);
-  }
-  return { known, members, machines };
+/** Says of nodes without a system, by name, why their deployment failed. Their next deployment takes it back. */
+export async function noteFailed(store: Store, site: string, reasons: ReadonlyMap<string, string>): Promise<void> {
+  if (reasons.size === 0) return;
+  const { known } = await machinesOfSite(store, site);
+  const changes = new Map<number, Parameters<Store['nodes']['updateMany']>[0][number]>();
+  for (const [name, errorMsg] of reasons)
+    for (const node of known.get(name) ?? [])
+      if (!hasSystem(node)) changes.set(node.id, { id: node.id, change: { ...FAILED, errorMsg } });
+  if (changes.size > 0) await store.nodes.updateMany([...changes.values()]);
 }
 
 /** The columns of a node that come from MAAS. A MAC that another node has stays there: MACs are unique. */
@@ -154,3 +141,6 @@ const PROVISIONED = {
   errorType: null,
   errorMsg: null,
 } as const;
+
+/** Fuel's words for a machine that did not get its operating system. */
+const FAILED = { status: 'error', errorType: 'provision' } as const;

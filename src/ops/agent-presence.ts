@@ -136,7 +136,8 @@ async function isPolled(
 /** More nodes than this are not looked at before a run: each costs a call of Temporal. */
 const MAX_LOOKED_AT = 200;
 const LOOK_LIMIT_MS = 1_500;
-const BARE: ReadonlySet<string> = new Set(['discover', 'provisioning']);
+const isBare = ({ status, errorType }: { readonly status: string; readonly errorType: string | null }): boolean =>
+  status === 'discover' || status === 'provisioning' || errorType === 'provision';
 
 /**
  * A warning for a run on these nodes (default: all of the cluster) where no agent would run its tasks, with the
@@ -149,7 +150,7 @@ export async function missingAgents(
 ): Promise<readonly ClusterFinding[]> {
   const all = await deps.store.nodes.list({ clusterId: cluster });
   // Before it has an operating system, a machine has no agent, and takes no tasks.
-  const ready = all.filter(({ id, status }) => (nodes?.includes(id) ?? true) && !BARE.has(status));
+  const ready = all.filter((node) => (nodes?.includes(node.id) ?? true) && !isBare(node));
   const looked = ready.slice(0, MAX_LOOKED_AT).map(({ id }) => id);
   if (looked.length === 0) return [];
   const states = await callTemporal(

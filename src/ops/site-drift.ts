@@ -2,6 +2,7 @@ import { driftOf, machineState } from '@sitewright/maas';
 import { maintenanceOfSite } from '../clusters/maintenance.ts';
 import type { SiteDrift } from '../core/contracts/index.ts';
 import { given } from '../core/data/given.ts';
+import { outOfServiceOf } from '../core/node-system.ts';
 import { compareText } from '../core/text/text.ts';
 import type { DeployedMachine } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
@@ -33,9 +34,15 @@ export async function siteDrift(
     return { ...aboutOf(one), state: differences.length === 0 ? 'same' : 'drifted', differences: [...differences] };
   });
   const known = new Set(recorded.map(({ node }) => node));
-  const unrecorded = expected
-    .filter(({ name }) => !known.has(name))
-    .map(({ name }): NodeDrift => ({ ...NOTHING, node: name, state: 'unrecorded', differences: [] }));
+  const outOfService = new Map(
+    (await store.nodes.list({ site })).flatMap((node) => {
+      const state = outOfServiceOf(node);
+      return state === null ? [] : [[node.name, { state, ...given({ reason: node.errorMsg ?? undefined }) }] as const];
+    }),
+  );
+  const unrecorded = [...new Set([...expected.map(({ name }) => name), ...outOfService.keys()])]
+    .filter((name) => !known.has(name))
+    .map((node): NodeDrift => ({ ...NOTHING, node, differences: [], state: 'unrecorded', ...outOfService.get(node) }));
   const notes = await maintenanceOfSite(store, site);
   const nodes = [...compared, ...unrecorded]
     .map((one) => ({ ...one, ...given({ maintenance: notes.get(one.node) }) }))

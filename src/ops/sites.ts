@@ -1,12 +1,15 @@
+import { commitRevision, isNameAlone } from '../clusters/site-machines.ts';
 import type { SiteDifference } from '../core/contracts/index.ts';
 import { given } from '../core/data/given.ts';
 import { checkHolds, planGroups, targetedStrategy } from '../core/deployment/index.ts';
+import { OUT_OF_SERVICE, type OutOfServiceNodes, outOfServiceNodes, outOfServiceOf } from '../core/node-system.ts';
 import { type Diagnostic, isError } from '../core/problems/diagnostic.ts';
 import type { SiteRunInput } from '../core/site-run/index.ts';
 import type { GitSource } from '../core/sources/git-source.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import type { LoadedSite, RenderedSite, ResolvedSite, SourceFile } from '../documents/index.ts';
 import {
+  type NodeRecord,
   type Page,
   type PageRequest,
   parseRevisionReference,
@@ -52,6 +55,11 @@ export function siteOperations(deps: OpsDependencies) {
   const audit = (actor: string, action: string, site: string) =>
     store.audit.append({ actor, action, target: `site/${site}` });
 
+  const viewOf = async (site: SiteRecord): Promise<SiteView> => ({
+    ...site,
+    outOfService: outOfService(await store.nodes.list({ site: site.name })),
+  });
+
   async function load(files: readonly SourceFile[]): Promise<LoadedSite> {
     if (files.length === 0)
       throw problem('invalid', 'there are no documents', { hint: 'Give at least one YAML file.' });
@@ -59,26 +67,34 @@ export function siteOperations(deps: OpsDependencies) {
   }
 
   return {
-    async create(request: { readonly name: string; readonly cluster?: string }, actor: string): Promise<SiteRecord> {
+    async create(request: { readonly name: string; readonly cluster?: string }, actor: string): Promise<SiteView> {
       const site = await store.sites.create(request);
       await audit(actor, 'site.create', site.name);
-      return site;
+      return viewOf(site);
     },
-    list: (): Promise<readonly SiteRecord[]> => store.sites.list(),
-    get: (name: string): Promise<SiteRecord> => store.sites.get(name),
+    async list(): Promise<readonly SiteView[]> {
+      const [sites, nodes] = await Promise.all([store.sites.list(), store.nodes.list()]);
+      return sites.map((site) => ({
+        ...site,
+        outOfService: outOfService(nodes.filter((one) => one.site === site.name)),
+      }));
+    },
+    get: async (name: string): Promise<SiteView> => viewOf(await store.sites.get(name)),
     async delete(name: string, actor: string): Promise<void> {
+      const entered = (await store.nodes.list({ site: name })).filter(isNameAlone);
       await store.sites.delete(name).catch(async (error: unknown) => {
         throw await busyProblem(deps, name, error);
       });
+      for (const { id } of entered) await store.nodes.delete(id);
       await audit(actor, 'site.delete', name);
     },
     /** Has the site follow a branch; null: none any more. */
-    async follow(name: string, source: GitSource | null, actor: string): Promise<SiteRecord> {
+    async follow(name: string, source: GitSource | null, actor: string): Promise<SiteView> {
       const site = await store.sites.setSource(name, source);
       const details = source === null ? {} : { url: source.url, branch: source.branch };
       const action = source === null ? 'site.unfollow' : 'site.follow';
       await store.audit.append({ actor, action, target: `site/${name}`, details });
-      return site;
+      return viewOf(site);
     },
     check: async (files: readonly SourceFile[]): Promise<DocumentCheck> => checkOf(await load(files)),
     async commit(site: string, request: CommitRequest): Promise<CommitAnswer> {
@@ -97,7 +113,7 @@ export function siteOperations(deps: OpsDependencies) {
           },
         );
       }
-      const { revision, created } = await store.sites.addRevision(site, {
+      const { revision, created } = await commitRevision(store, site, {
         files: request.files,
         resolved: loaded.site ?? null,
         diagnostics: check.diagnostics,
@@ -171,6 +187,17 @@ export function siteOperations(deps: OpsDependencies) {
     },
   };
 }
+
+/** A site with those of its machines that do not serve. */
+type SiteView = SiteRecord & { readonly outOfService: readonly OutOfServiceNodes[] };
+
+const outOfService = (nodes: readonly NodeRecord[]): readonly OutOfServiceNodes[] =>
+  OUT_OF_SERVICE.flatMap((state) =>
+    outOfServiceNodes(
+      state,
+      nodes.filter((node) => outOfServiceOf(node) === state).map(({ name }) => name),
+    ),
+  );
 
 const checkOf = ({ site, diagnostics }: LoadedSite): DocumentCheck => ({
   valid: site !== undefined,

@@ -84,6 +84,40 @@ describe('a layered site', () => {
   });
 });
 
+it('the machines of documents are in the inventory from the commit on, and gone with their site', async () => {
+  await rig.ask('POST', '/api/v1/sites', { name: 'new' });
+  const commit = (text: string) => rig.ask('POST', '/api/v1/sites/new/revisions', text, yaml);
+  const nodes = async () =>
+    (await rig.ask('GET', '/api/v1/nodes')).body.filter(({ site }: { site: string }) => site === 'new');
+  const outOfService = async () => {
+    const { items } = (await rig.ask('GET', '/api/v1/sites')).body;
+    const one = (await rig.ask('GET', '/api/v1/sites/new')).body;
+    expect(items).toContainEqual(one);
+    return one.out_of_service;
+  };
+  await commit(small);
+  expect(await nodes()).toMatchObject([{ name: 'node01', hostname: 'node01', status: 'discover', cluster: null }]);
+  expect(await outOfService()).toEqual([{ state: 'never_deployed', count: 1, nodes: ['node01'] }]);
+  await commit(small.replace('name: node01', 'name: node02'));
+  expect(await nodes()).toMatchObject([{ name: 'node02' }]);
+  const mac = '52:54:00:0d:0c:01';
+  const registered = await rig.ask('POST', '/api/v1/nodes', {
+    name: 'node02',
+    site: 'new',
+    mac,
+    status: 'provisioned',
+  });
+  expect(registered).toMatchObject({ status: 201, body: { id: (await nodes())[0].id, mac } });
+  expect(await outOfService()).toEqual([]);
+  const names = Array.from({ length: 14 }, (_, at) => `many${String(at).padStart(2, '0')}`);
+  const node = small.split('---')[0]!;
+  await commit([small, ...names.map((name) => node.replace('node01', name))].join('---\n'));
+  expect(await outOfService()).toEqual([{ state: 'never_deployed', count: 15, nodes: names.slice(0, 12) }]);
+  await rig.ask('DELETE', '/api/v1/sites/new');
+  await rig.ask('POST', '/api/v1/sites', { name: 'new' });
+  expect((await nodes()).map(({ name }: { name: string }) => name)).toEqual(['node02']);
+});
+
 describe('revisions', () => {
   beforeAll(() => rig.ask('POST', '/api/v1/sites', { name: 'dc1' }));
   const revisions = '/api/v1/sites/dc1/revisions';

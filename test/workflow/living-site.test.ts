@@ -197,6 +197,14 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
       failure_kind: 'other-owner',
       reason: expect.stringContaining('belongs to the MAAS user oper'),
     });
+    const inventory = await site.store.nodes.list({ site: site.name });
+    expect(inventory.map(({ name }) => name).sort()).toEqual(machines.map(({ hostname }) => hostname).sort());
+    expect(inventory.filter(({ status }) => status !== 'provisioned')).toMatchObject([
+      {
+        ...{ name: 'stl1r01s07', status: 'error', errorType: 'provision' },
+        errorMsg: expect.stringContaining('belongs to the MAAS user oper'),
+      },
+    ]);
     expect(
       (await site.effects()).filter((effect) => effect.hostname === 'stl1r01s07' && effect.cause !== 'seed'),
     ).toEqual([]);

@@ -1,6 +1,7 @@
 import { given } from '../../core/data/given.ts';
 import { maintenanceText } from '../../core/maintenance.ts';
-import { isLeftBare, pendingText, shownStatus } from '../../core/node-system.ts';
+import { outOfServiceOf, pendingText, shownStatus } from '../../core/node-system.ts';
+import { stateWord } from '../../core/state-word.ts';
 import { gapsText, runMissed } from '../../core/version-text.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
@@ -51,10 +52,16 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
       const statusOf = (node: Node): string =>
         isForPrograms
           ? node.status
-          : [shownStatus(node), node.maintenance && 'in maintenance', pendingText(node)].filter(Boolean).join(', ');
+          : [stateWord(shownStatus(node)), node.maintenance && 'in maintenance', pendingText(node)]
+              .filter(Boolean)
+              .join(', ');
       const rows = shown.map((node) => ({ ...node, status: statusOf(node), agent: agents?.get(node.id) ?? null }));
       await printList(terminal, flags, rows, WITH_AGENTS);
-      for (const node of shown.filter(isLeftBare)) terminal.err(`${node.name} is bare. ${node.error_msg}\n`);
+      for (const node of shown) {
+        const state = outOfServiceOf({ ...node, errorMsg: node.error_msg });
+        if (state !== null && node.error_msg)
+          terminal.err(`${node.name} ${state === 'failed' ? 'has failed' : 'is bare'}. ${node.error_msg}\n`);
+      }
       for (const { name, maintenance } of shown)
         if (maintenance !== undefined) terminal.err(`${name} has been ${maintenanceText(maintenance)}\n`);
       const without = [...new Set(rows.flatMap((node) => (node.agent === false ? (node.cluster ?? []) : [])))];
@@ -78,7 +85,7 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
       const rows = {
         id: node.id,
         name: node.name,
-        status: [shownStatus(node), pendingText(node)].filter(Boolean).join(', '),
+        status: [stateWord(shownStatus(node)), pendingText(node)].filter(Boolean).join(', '),
         ...(maintenance !== undefined && { maintenance: maintenanceText(maintenance) }),
         cluster: node.cluster,
         site: node.site,
@@ -189,7 +196,11 @@ async function register(session: Session, { name, mac, ip, site, provisioned, ..
   let names: readonly (string | undefined)[] = name ?? [undefined];
   if (whole) {
     if (ip !== undefined) throw usageError('--ip is for one machine', 'Name it with --name.');
-    const known = new Set((await inventory(session)).filter((node) => node.site === site).map((node) => node.name));
+    // Of those, the documents may be all that is known.
+    const isNew = (node: Node): boolean => provisioned === true && node.status === 'discover' && node.cluster === null;
+    const known = new Set(
+      (await inventory(session)).filter((node) => node.site === site && !isNew(node)).map((node) => node.name),
+    );
     names = (await client.sites.select(site!, 'latest', { selectors: [] })).nodes.filter((one) => !known.has(one));
   }
   const made: Node[] = [];

@@ -1,7 +1,8 @@
 import type { Revision, StartRunBody } from '../../core/contracts/index.ts';
 import { given } from '../../core/data/given.ts';
+import { outOfServiceText } from '../../core/node-system.ts';
 import { counted } from '../../core/text/text.ts';
-import type { ApiClient } from '../client.ts';
+import type { Answer, ApiClient } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm, DRY_RUN } from '../confirm.ts';
 import { readDocuments } from '../document-files.ts';
@@ -40,6 +41,12 @@ interface StartFlags extends SiteRunFlags, FollowFlags {
   readonly yes?: boolean;
 }
 
+/** Programs get the machines that do not serve as a list. */
+const forPeople = (sites: readonly Answer<'GET /sites/:site'>[], { format }: OutputFlags) =>
+  format === 'json' || format === 'yaml'
+    ? sites
+    : sites.map((site) => ({ ...site, out_of_service: site.out_of_service.map(outOfServiceText).join('; ') || null }));
+
 /** `sitewright site …`: sites, their documents and revisions, and the runs on them. */
 export function registerSite(program: CliCommand, session: Session): void {
   const { terminal } = session;
@@ -52,11 +59,12 @@ export function registerSite(program: CliCommand, session: Session): void {
     .action(async (flags: OutputFlags) => {
       const { items } = await (await session.client()).sites.list();
       if (items.length === 0) await sayWhichIsEmpty(session, flags);
-      await printList(terminal, flags, items, [
+      await printList(terminal, flags, forPeople(items, flags), [
         'name',
         'cluster',
         'latest_revision',
         'last_good_revision',
+        'out_of_service',
         'created_at',
       ]);
     });
@@ -71,7 +79,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     .output()
     .action(async (name: string, flags: ShowFlags) => {
       const { sites } = await session.client();
-      if (!flags.rendered) return printOne(terminal, flags, await sites.get(name));
+      if (!flags.rendered) return printOne(terminal, flags, forPeople([await sites.get(name)], flags)[0]!);
       const { documents } = await sites.rendered(name, flags.revision);
       await printDocuments(terminal, flags, documents);
     });

@@ -1,5 +1,7 @@
 import type { SiteDrift } from '../../core/contracts/index.ts';
 import { maintenanceText } from '../../core/maintenance.ts';
+import { OUT_OF_SERVICE, outOfServiceNodes, outOfServiceText } from '../../core/node-system.ts';
+import { stateWord } from '../../core/state-word.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted } from '../../core/text/text.ts';
 import { paintFor } from './paint.ts';
@@ -7,8 +9,10 @@ import { paintFor } from './paint.ts';
 /** Machines that differ from their deployment, each difference in a line; then one line of counts. */
 export function driftText({ site, nodes }: SiteDrift, color = false): string {
   const paint = paintFor(color);
-  const lines = nodes.flatMap(({ node, state, system_id, deployed_at, revision, differences, maintenance }) => {
-    if (state === 'same' || state === 'unrecorded') return [];
+  const lines = nodes.flatMap(({ node, state, system_id, deployed_at, revision, differences, maintenance, reason }) => {
+    if (state === 'failed' || state === 'bare')
+      return [`${paint.bad('!')} ${printable(node)} ${stateWord(state)}: ${printable(reason ?? '')}\n`];
+    if (state === 'same' || state === 'unrecorded' || state === 'never_deployed') return [];
     const since = `deployed ${deployed_at?.slice(0, 16).replace('T', ' ')} UTC with revision ${revision}`;
     const missing = state === 'missing' ? [`  ${paint.bad(`MAAS no longer lists its machine ${system_id}`)}\n`] : [];
     return [
@@ -21,9 +25,13 @@ export function driftText({ site, nodes }: SiteDrift, color = false): string {
   const count = (wanted: string): number => nodes.filter(({ state }) => state === wanted).length;
   const unrecorded = count('unrecorded');
   const more = unrecorded === 0 ? '' : `; ${unrecorded} not recorded: their next deployment records them`;
+  const out = OUT_OF_SERVICE.flatMap((wanted) => {
+    const names = nodes.filter(({ state }) => state === wanted).map(({ node }) => printable(node));
+    return outOfServiceNodes(wanted, names).map((one) => `; ${outOfServiceText(one)}`);
+  }).join('');
   const kept = nodes.filter(isDifferent).filter(({ maintenance }) => maintenance !== undefined).length;
   const working = kept === 0 ? '' : `; ${kept} of these in maintenance`;
-  const total = `${counted(nodes.length, 'node')}: ${count('same')} as deployed, ${count('drifted')} changed, ${count('missing')} missing${working}${more}`;
+  const total = `${counted(nodes.length, 'node')}: ${count('same')} as deployed, ${count('drifted')} changed, ${count('missing')} missing${working}${more}${out}`;
   return `${lines.join('')}${printable(site)}, ${nodes.length === 0 ? 'nothing is deployed' : total}\n`;
 }
 

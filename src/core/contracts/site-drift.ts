@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { OUT_OF_SERVICE } from '../node-system.ts';
 import { maintenanceSchema, siteParams, timestamp } from './primitives.ts';
 import { tagged } from './route.ts';
 import type { Wire } from './wire.ts';
@@ -11,10 +12,11 @@ const siteDriftSchema = z
       z.strictObject({
         node: z.string(),
         state: z
-          .enum(['same', 'drifted', 'missing', 'unrecorded'])
+          .enum(['same', 'drifted', 'missing', 'unrecorded', ...OUT_OF_SERVICE])
           .describe(
-            '`missing`: MAAS no longer lists its machine. `unrecorded`: it was deployed before this was recorded; its next deployment records it.',
+            '`missing`: MAAS no longer lists its machine. `unrecorded`: it was deployed before this was recorded; its next deployment records it. The last three have nothing to compare: their deployment failed, they were released and not deployed again, or never deployed.',
           ),
+        reason: z.string().optional().describe('Why it does not serve.'),
         system_id: z.string().nullable(),
         deployed_at: timestamp.nullable(),
         run: z.string().nullable().describe('The run that deployed it.'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { checkShape } from '../data/shape.ts';
+import { OUT_OF_SERVICE } from '../node-system.ts';
 import { holdNames } from '../run/approval.ts';
 import { branchProblem, folderProblem, gitUrlProblem, repositorySecretProblem } from '../sources/git-source.ts';
 import { holdBefore } from './approval.ts';
@@ -70,6 +71,11 @@ export const siteSchema = z
     created_at: timestamp,
     latest_revision: z.int().nullable(),
     last_good_revision: z.int().nullable().describe('The last successfully deployed revision.'),
+    out_of_service: z
+      .array(z.strictObject({ state: z.enum(OUT_OF_SERVICE), count: z.int(), nodes: z.array(z.string()) }))
+      .describe(
+        'Machines that do not serve, and the first dozen by name: their deployment failed, they were released and not deployed again (`bare`), or they were never deployed.',
+      ),
   })
   .meta({ id: 'Site' });
 

@@ -127,7 +127,8 @@ async function clustersNamed(store: Store, nodes: readonly NodeRecord[]): Promis
 }
 
 /** Whether removing the node must undo a deployment. */
-const isDeployed = (node: NodeRecord): boolean => !node.pendingAddition && node.status !== 'discover';
+const isDeployed = ({ pendingAddition, status, errorType }: NodeRecord): boolean =>
+  !pendingAddition && status !== 'discover' && errorType !== 'provision';
 
 const unknownNode = (id: number, index: number): Diagnostic =>
   finding('node.unknown', `body[${index}].id`, `there is no node ${id}`, 'GET /api/v1/nodes lists all nodes.');

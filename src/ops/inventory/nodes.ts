@@ -1,6 +1,7 @@
 import { maintenanceOf, noteOf } from '../../clusters/maintenance.ts';
 import { mergeOver } from '../../clusters/merge-over.ts';
 import { type NodeDefaults, nodeDefaults, partsOfNode, withInterfaceDefaults } from '../../clusters/node-defaults.ts';
+import { isNameAlone } from '../../clusters/site-machines.ts';
 import { given } from '../../core/data/given.ts';
 import { calledText } from '../../core/names.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
@@ -147,6 +148,12 @@ export function inventoryNodeOperations(deps: OpsDependencies) {
     return faults.flat();
   }
 
+  /** The node that the documents of its site have entered by this name, while nothing else is known of it. */
+  async function nameAlone({ name, hostname = name, site }: NodeUpdate): Promise<NodeRecord | undefined> {
+    if (site == null || hostname === undefined) return undefined;
+    return (await store.nodes.list({ site, hostnames: [hostname] })).find(isNameAlone);
+  }
+
   return {
     list: async (filter: NodeFilter = {}): Promise<readonly NodeView[]> => views(await store.nodes.list(filter)),
     get: async (id: number): Promise<NodeView> => view(await store.nodes.get(id)),
@@ -161,7 +168,8 @@ export function inventoryNodeOperations(deps: OpsDependencies) {
       if (site != null && !(await store.sites.list()).some((one) => one.name === site))
         errors.push(finding('node.unknown-site', 'body.site', `there is no site '${site}'`, 'Create the site first.'));
       refuseIfAny(errors);
-      const taken = await takenNames([{ update: registration, at: 'body' }]);
+      const entered = await nameAlone(registration);
+      const taken = await takenNames([{ ...given({ node: entered }), update: registration, at: 'body' }]);
       if (taken.length > 0)
         throw problem('conflict', taken.map(({ message }) => message).join('; '), {
           errors: taken,
@@ -186,11 +194,13 @@ export function inventoryNodeOperations(deps: OpsDependencies) {
         ]);
       }
       const { change } = await checkNodeChange(store, undefined, own, {}, 'body');
-      const node = await store.nodes.create({
-        ...change,
-        name: name ?? hostname ?? `Untitled (${mac!.replaceAll(/[:-]/g, '').slice(-4).toLowerCase()})`,
-        ...given({ site }),
-      });
+      const node = entered
+        ? await store.nodes.update(entered.id, change)
+        : await store.nodes.create({
+            ...change,
+            name: name ?? hostname ?? `Untitled (${mac!.replaceAll(/[:-]/g, '').slice(-4).toLowerCase()})`,
+            ...given({ site }),
+          });
       await audit(actor, 'node.register', node.id, { name: node.name });
       return view(node);
     },

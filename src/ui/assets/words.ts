@@ -42,7 +42,7 @@ const LOOKS = {
     'starting',
   ],
   early: ['preparing', 'prepared'],
-  wait: ['waiting', 'new', 'pending', 'discover', 'planned'],
+  wait: ['waiting', 'new', 'pending', 'discover', 'never_deployed', 'planned'],
   warn: [
     'blocked',
     'success_with_failures',

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { machineFacts, parseHardware } from '@sitewright/maas';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { markProvisioned } from '../../../activities/site-cluster.ts';
+import { markProvisioned, noteFailed } from '../../../activities/site-cluster.ts';
 import { readLayoutScenario } from '../../../packages/maas-simulator/test/layout-recording.ts';
+import { enterMachines } from '../../../src/clusters/site-machines.ts';
 import { type JsonFields, openStore, type Store } from '../../../src/store/index.ts';
 
 let folder: string;
@@ -36,6 +37,31 @@ it('machines unknown to the inventory are added once, under the names of the doc
   const [a] = await store.nodes.list({ site: 'dc1' });
   await store.nodes.assign(cluster.id, [{ id: a!.id, roles: ['web'] }]);
   expect(await store.nodes.get(a!.id)).toMatchObject({ pendingRoles: ['web'], pendingAddition: false });
+});
+
+it('machines of documents are entered once; one that nothing was done with leaves with its name', async () => {
+  await store.nodes.create({ name: 'Rack 1', hostname: 'b', site: 'dc1' });
+  await enterMachines(store, 'dc1', ['a', 'b', 'c', 'd']);
+  await enterMachines(store, 'dc1', ['a', 'b', 'c', 'd']);
+  expect((await shown()).map(({ name, status }) => [name, status])).toEqual(
+    ['Rack 1', 'a', 'c', 'd'].map((name) => [name, 'discover']),
+  );
+  await markProvisioned(store, 'dc1', ['a'], true);
+  await noteFailed(store, 'dc1', new Map([['d', 'no power']]));
+  await enterMachines(store, 'dc1', ['e'], ['a', 'c', 'd']);
+  expect((await shown()).map(({ name }) => name)).toEqual(['Rack 1', 'a', 'd', 'e']);
+});
+
+it('a machine whose deployment failed has the reason until it is deployed; one with a system keeps its status', async () => {
+  await enterMachines(store, 'dc1', ['a', 'b']);
+  await store.nodes.create({ name: 'c', hostname: 'c', site: 'dc1', status: 'ready' });
+  await noteFailed(store, 'dc1', new Map(['a', 'b', 'c'].map((name) => [name, 'no power'])));
+  const states = async () =>
+    (await store.nodes.list({ site: 'dc1' })).map(({ status, errorType, errorMsg }) => [status, errorType, errorMsg]);
+  const failed = ['error', 'provision', 'no power'];
+  expect(await states()).toEqual([failed, failed, ['ready', null, null]]);
+  await markProvisioned(store, 'dc1', ['a'], false);
+  expect(await states()).toEqual([['provisioned', null, null], failed, ['ready', null, null]]);
 });
 
 it('a registered machine is recorded as provisioned, by name or host name, even without a cluster', async () => {

@@ -50,11 +50,12 @@ it('a node that a run left bare is shown as bare, with its next step; programs g
   const nodes = [
     node(1, 'a', { error_msg }),
     node(2, 'b', { error_msg: null }),
-    node(3, 'c', { error_msg, status: 'error' }),
+    node(3, 'c', { error_msg: 'no power', status: 'error' }),
+    node(4, 'd', { error_msg: null, site: 'dc1' }),
   ];
   const shown = await against(() => [200, nodes], 'list', '-c', 'id', '-c', 'status');
-  expect(shown.out).toBe('ID  STATUS\n 1  bare\n 2  discover\n 3  error\n');
-  expect(shown.err).toBe(`a is bare. ${error_msg}\n`);
+  expect(shown.out).toBe('ID  STATUS\n 1  bare\n 2  discover\n 3  error\n 4  never deployed\n');
+  expect(shown.err).toBe(`a is bare. ${error_msg}\nc has failed. no power\n`);
   await api!.close();
   const { out } = await against(() => [200, nodes], 'list', '-f', 'json');
   expect(JSON.parse(out)[0]).toMatchObject({ status: 'discover', error_msg });

@@ -45,7 +45,12 @@ const record = (id: string) => ({
 
 const FANS = { reason: 'fans', since: '2026-05-03T09:00:00.000Z', by: 'nina' };
 
-function driftOfSite(recorded: readonly string[], machines: readonly object[], nodes: readonly string[] = []) {
+function driftOfSite(
+  recorded: readonly string[],
+  machines: readonly object[],
+  nodes: readonly string[] = [],
+  inventory: readonly object[] = [],
+) {
   const asked: (readonly string[])[] = [];
   const layouts = {
     machines: async (ids: readonly string[]) => {
@@ -56,6 +61,7 @@ function driftOfSite(recorded: readonly string[], machines: readonly object[], n
   const store = {
     sites: { get: async () => ({ lastGoodRevision: nodes.length === 0 ? null : 3 }) },
     deployedMachines: { list: async () => recorded.map(record) },
+    nodes: { list: async () => inventory },
     nodeMaintenance: { list: async () => [{ site: 'dc1', node: 'n-b', ...FANS, lockedMachine: null }] },
   };
   const sites = { documents: async () => ({ site: { nodes: nodes.map((name) => ({ name })) } }) };
@@ -101,6 +107,28 @@ it('drift says of a node in maintenance that people work on it, since when and w
     '~ n-b, deployed 2026-01-01 00:00 UTC with revision 3\n  in maintenance since 2026-05-03 09:00 UTC (nina: fans)\n  interface eth0:',
   );
   expect(text).toContain('2 nodes: 1 as deployed, 1 changed, 0 missing; 1 of these in maintenance\n');
+});
+
+it('drift counts what does not serve by name and reason, not as deployed, before the first deployment and after', async () => {
+  const inventory = [
+    { name: 'n-a', site: 'dc1', status: 'provisioned', errorMsg: null },
+    { name: 'n-f', site: 'dc1', status: 'error', errorMsg: 'Run 3 did not deploy it: no power' },
+    { name: 'n-b', site: 'dc1', status: 'discover', errorMsg: 'Run 3 released its machine' },
+    { name: 'n-n', site: 'dc1', status: 'discover', errorMsg: null },
+  ];
+  const drift = await driftOfSite(['a'], [answerOf('a')], ['n-a', 'n-f', 'n-n'], inventory);
+  expect(drift.nodes.map(({ node, state, reason }) => [node, state, reason])).toEqual([
+    ['n-a', 'same', undefined],
+    ['n-b', 'bare', 'Run 3 released its machine'],
+    ['n-f', 'failed', 'Run 3 did not deploy it: no power'],
+    ['n-n', 'never_deployed', undefined],
+  ]);
+  expect(driftText(drift)).toContain(
+    '4 nodes: 1 as deployed, 0 changed, 0 missing; 1 failed: n-f; 1 bare: n-b; 1 never deployed: n-n\n',
+  );
+  const never = await driftOfSite([], [], [], inventory.slice(3));
+  expect(never.nodes.map(({ state }) => state)).toEqual(['never_deployed']);
+  expect(driftText(never)).toContain('1 never deployed: n-n');
 });
 
 it('drift needs no request to MAAS if nothing was deployed', async () => {

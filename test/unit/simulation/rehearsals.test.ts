@@ -121,7 +121,7 @@ describe('a rehearsal of a site', () => {
     const all = (count: number): string => Array.from({ length: count }, () => 'success').join(' ');
     expect(ends).toEqual({
       // Two groups, one after the other, of ten minutes each.
-      stl1: ['success', all(6), 21],
+      stl1: ['success', all(6), 20],
       'first-site': ['success', all(4), 21],
       'webstack/site': ['success', all(9), 20],
     });

@@ -85,7 +85,9 @@ export function ClusterNodes({ cluster, nodes, tags, query, onDone }: ClusterNod
 
 /** Nodes with a deployment to undo stay until the next one. */
 function removedText(nodes: readonly Node[]): string {
-  const staying = nodes.filter((one) => !one.pending_addition && one.status !== 'discover').length;
+  const staying = nodes.filter(
+    (one) => !one.pending_addition && one.status !== 'discover' && one.error_type !== 'provision',
+  ).length;
   const pending = `The removal of ${count(staying, 'node')} is pending until the next deployment.`;
   const removed = `${count(nodes.length - staying, 'node')} removed from the cluster.`;
   return [...(staying < nodes.length ? [removed] : []), ...(staying > 0 ? [pending] : [])].join(' ');

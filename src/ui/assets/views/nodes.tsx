@@ -7,7 +7,7 @@ import { Cells, Command, Empty, Loaded, State, Title } from '../parts.tsx';
 import { filterBy } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
 import { type Column, type Selection, Table } from '../table.tsx';
-import { count, type Look } from '../words.ts';
+import { count, type Look, said } from '../words.ts';
 import { InMaintenance } from './maintenance.tsx';
 
 const RANK: Readonly<Record<string, number>> = { error: 0, deploying: 1, provisioning: 1 };
@@ -64,9 +64,9 @@ export function NodesView({ query: given }: { readonly query: URLSearchParams })
             key: one.id,
             name: one.name,
             look: one.maintenance ? ('warn' as const) : (CELL[shownStatus(one)] ?? 'wait'),
-            note: one.maintenance ? 'in maintenance' : one.online ? shownStatus(one) : 'away',
+            note: one.maintenance ? 'in maintenance' : one.online ? said(shownStatus(one)) : 'away',
             away: !one.online,
-            text: `${one.name}: ${shownStatus(one)}${one.online ? '' : ', offline'}${one.maintenance ? ', in maintenance' : ''}`,
+            text: `${one.name}: ${said(shownStatus(one))}${one.online ? '' : ', offline'}${one.maintenance ? ', in maintenance' : ''}`,
           }));
           const failed = wanted.filter((one) => one.status === 'error').length;
           return (
@@ -116,7 +116,8 @@ const showAll = () => filterBy({ name: '', role: '', status: '', cluster: '' });
 const NoNode = () => (
   <Empty title="No nodes yet.">
     <p>
-      Nodes are added when their <a href="/sites">site</a> is deployed. Register others by name, one or many:
+      Nodes are added when the documents of their <a href="/sites">site</a> are committed. Register others by name, one
+      or many:
     </p>
     <Command text="sitewright node register --name NAME" />
     <Command text="sitewright node register --site SITE" />

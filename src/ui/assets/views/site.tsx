@@ -1,4 +1,4 @@
-import { bareStatus } from '../../../core/node-system.ts';
+import { bareStatus, OUT_OF_SERVICE } from '../../../core/node-system.ts';
 import { type Answer, at } from '../api.ts';
 import { Command, type Crumb, Empty, Fold, Loaded, Missing, State, Title } from '../parts.tsx';
 import { requestIn } from '../rehearsed.ts';
@@ -258,12 +258,14 @@ function DriftTable({ site }: OfSite) {
       {({ nodes }) => {
         const changed = nodes.filter(({ state }) => state === 'drifted' || state === 'missing');
         const unrecorded = nodes.filter(({ state }) => state === 'unrecorded');
+        const compared = nodes.filter(({ state }) => state === 'same').length + changed.length;
+        const out = nodes.filter(({ state }) => OUT_OF_SERVICE.some((one) => one === state));
         return (
           <>
             <p>
-              {nodes.length === 0
+              {compared === 0
                 ? 'Nothing is deployed.'
-                : `${count(changed.length, 'machine')} of ${nodes.length} ${changed.length === 1 ? 'differs' : 'differ'} from what was deployed.`}
+                : `${count(changed.length, 'machine')} of ${compared} ${changed.length === 1 ? 'differs' : 'differ'} from what was deployed.`}
               {unrecorded.length > 0 && (
                 <>
                   {' '}
@@ -273,6 +275,15 @@ function DriftTable({ site }: OfSite) {
                 </>
               )}
             </p>
+            {out.length > 0 && (
+              <ul class="plain">
+                {out.map(({ node, state, reason }) => (
+                  <li key={node}>
+                    {node} <State of={state} /> {reason && <span class="bad">{reason}</span>}
+                  </li>
+                ))}
+              </ul>
+            )}
             {changed.length > 0 && (
               <Table
                 label="Machines that differ"

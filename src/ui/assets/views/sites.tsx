@@ -1,4 +1,5 @@
 import type { Run } from '../../../core/contracts/run.ts';
+import { outOfServiceText } from '../../../core/node-system.ts';
 import type { SiteRunKind } from '../../../core/words.ts';
 import { type Answer, at, send } from '../api.ts';
 import { Action, type Given, heldBefore, holdField } from '../ask.tsx';
@@ -43,6 +44,10 @@ export function SitesView() {
               ],
               ['Last good revision', (site) => site.last_good_revision ?? <span class="quiet">never deployed</span>],
               ['Latest revision', (site) => site.latest_revision ?? <span class="quiet">no documents</span>],
+              [
+                'Out of service',
+                (site) => site.out_of_service.map((one) => <p key={one.state}>{outOfServiceText(one)}</p>),
+              ],
               ['', (site) => <StartRun site={site} open={openRun(site.name)} />, 'actions'],
             ]}
           />
