@@ -68,7 +68,14 @@ const putRow = (store: Store, run: OpenedRunRow): Promise<RunRecord> =>
 
 /** Adds a run that has its subject to the list of runs, or opens it again after a reset. */
 export async function listOpened(store: Store, run: OpenedRunRow): Promise<RunRecord> {
-  const row = await putRow(store, run);
+  let row = await putRow(store, run);
+  const { id, workflowId, kind, phase, startedAt, sequence } = row;
+  // A try before this one may have listed the run as refused, under a number of its own.
+  if (run.number !== undefined && row.number !== run.number)
+    row = await store.runs.put({
+      ...{ id, workflowId, kind, phase, startedAt, sequence: sequence + 1 },
+      ...{ number: run.number, outcome: row.outcome },
+    });
   await reopenRun(store, row);
   return row;
 }

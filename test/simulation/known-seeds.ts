@@ -141,7 +141,15 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
   },
   {
     seed: 20261128100466,
-    showed: 'the records of a part that was reset counted as older than those of before, so that a report kept a failure',
+    showed:
+      'the records of a part that was reset counted as older than those of before, so that a report kept a failure',
     heldBy: 'test/unit/store/task-history.test.ts: handles late and repeated writes',
+  },
+  {
+    seed: 20261128110862,
+    showed:
+      'a run that was opened after a refusal whose answer was lost kept the number of the refusal, and its transaction stayed open',
+    heldBy:
+      'test/unit/activities/graph-runs.test.ts: opening a run > has the number of its transaction, also when a try before was refused and its answer was lost',
   },
 ];

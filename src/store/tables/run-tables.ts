@@ -12,7 +12,7 @@ export const runTables = {
     /** The key of the run; never changes. */
     id: key(),
     /** For people: that of its transaction, or one that no transaction has. Default: the next one. */
-    number: count().nullable(),
+    number: count().nullable().newest(),
     /** Of the newest applied write; increases with every write of a run. */
     sequence: count().newest(),
     workflowId: key(),

@@ -87,6 +87,17 @@ describe('opening a run', () => {
     });
   });
 
+  it('has the number of its transaction, also when a try before was refused and its answer was lost', async () => {
+    const world = await twoNodes();
+    const holder = { workflowId: 'w', runId: 'other', executionId: 'other' };
+    await world.store.claims.claim({ cluster: world.cluster }, holder);
+    world.open.add('other');
+    expect((await world.refused()).kind).toBe('cluster-busy');
+    await world.store.claims.release({ cluster: world.cluster }, holder);
+    const { transaction } = await world.start();
+    expect(await world.store.runs.get('run-1')).toMatchObject({ number: transaction, outcome: null });
+  });
+
   it('takes a cluster over from a workflow that was terminated, and ends its transaction', async () => {
     const world = await twoNodes();
     const before = await world.start();
