@@ -19,7 +19,8 @@ const linesOf = (text: string): readonly string[] => [
   ...new Set(
     [...text.matchAll(/`(sitewright [^`\n]+)`|^(sitewright .+)$/gm)]
       .map(([, code, line]) => (code ?? line)!.trim())
-      .filter((line) => !line.includes('…')),
+      // An installation is here.
+      .filter((line) => !line.includes('…') && !line.startsWith('sitewright up')),
   ),
 ];
 

@@ -62,7 +62,7 @@ interface Wait {
 /** An agent that answers once. */
 async function serveOnce({ serve, queue }: Pick<Scene, 'serve' | 'queue'>): Promise<void> {
   const ping = async () => {
-    setImmediate(() => control.stop());
+    setImmediate(() => void control.stop());
     return facts;
   };
   const control = await serve({ ping }, `${queue}.ctl`);
@@ -121,7 +121,7 @@ const WAITS: Readonly<Record<string, Wait>> = {
         {
           async run_task() {
             await control.stop();
-            setImmediate(() => agent.stop());
+            setImmediate(() => void agent.stop());
             throw agentGone();
           },
         },

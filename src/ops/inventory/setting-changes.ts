@@ -25,7 +25,7 @@ export function settingChanges(before: JsonObject, after: JsonObject): readonly 
 type Value = Json | undefined;
 
 /** What of a group's metadata is chosen by people. The rest declares the group. */
-const CHOSEN: readonly string[] = ['enabled', 'chosen_id', 'plugin_version'];
+const CHOSEN: readonly string[] = ['enabled', 'plugin_version'];
 
 /** The value of a setting, without what declares it. */
 function chosenIn(name: string, setting: Value): Value {

@@ -68,7 +68,7 @@ const slow = new Set<NonNullable<typeof slowRequest.value>>();
 
 /** Shows the oldest request that is slow. @returns what to call when it has ended */
 function watchSlow(address: string): () => void {
-  const one = { path: address.replace(/^\/api\/v1|\?.*$/g, ''), at: new Date() };
+  const one = { path: address.split('?')[0]!, at: new Date() };
   const show = (): void => {
     slowRequest.value = [...slow][0] ?? null;
   };

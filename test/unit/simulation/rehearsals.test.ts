@@ -123,7 +123,7 @@ describe('a rehearsal of a site', () => {
       // Two groups, one after the other, of ten minutes each.
       stl1: ['success', all(6), 20],
       'first-site': ['success', all(4), 21],
-      'webstack/site': ['success', all(9), 20],
+      'webstack/site': ['success', all(9), 21],
     });
   });
 
