@@ -1,5 +1,6 @@
 import type { SiteDifference } from '../core/contracts/index.ts';
 import { canonicalJson, type ResolvedSite } from '../documents/index.ts';
+import { type Value, valueDifferences } from './value-differences.ts';
 
 type Change = SiteDifference['nodes'][number];
 
@@ -20,16 +21,23 @@ export function compareSites(
 
 /** In the order of the new revision; removed entries last. */
 function changesOf(before: readonly Named[], after: readonly Named[]): Change[] {
-  const old = new Map(before.map((one) => [one.name, one]));
+  const known = new Map(before.map((one) => [one.name, one]));
   const wanted = new Set(after.map(({ name }) => name));
   const kept = after.flatMap((one): Change[] => {
-    const earlier = old.get(one.name);
-    if (earlier === undefined) return [{ name: one.name, change: 'added', fields: [] }];
+    const earlier = known.get(one.name);
+    if (earlier === undefined) return [{ name: one.name, change: 'added', fields: [], values: [] }];
     const fields = fieldsThatDiffer(earlier, one);
-    return fields.length === 0 ? [] : [{ name: one.name, change: 'changed', fields }];
+    const [old, now] = [earlier, one] as unknown as readonly Readonly<Record<string, Value>>[];
+    const values = fields.flatMap((field) =>
+      valueDifferences(field, old?.[field], now?.[field], false).map(({ path, ...value }) => ({
+        field: path,
+        ...value,
+      })),
+    );
+    return fields.length === 0 ? [] : [{ name: one.name, change: 'changed', fields, values }];
   });
   const gone = before.filter(({ name }) => !wanted.has(name));
-  return [...kept, ...gone.map(({ name }): Change => ({ name, change: 'removed', fields: [] }))];
+  return [...kept, ...gone.map(({ name }): Change => ({ name, change: 'removed', fields: [], values: [] }))];
 }
 
 type Named = object & { readonly name: string };

@@ -1,4 +1,5 @@
 import type { SiteDifference } from '../../core/contracts/index.ts';
+import { changeText } from '../../core/setting-change-text.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { paintFor } from './paint.ts';
 
@@ -8,10 +9,10 @@ export function differenceText(difference: SiteDifference, color = false): strin
   const paint = paintFor(color);
   const signs = { added: paint.good('+'), changed: paint.busy('~'), removed: paint.bad('-') };
   const linesOf = (kind: string, changes: SiteDifference['nodes']): string[] =>
-    changes.map(({ name, change, fields }) => {
-      const what = fields.length === 0 ? '' : `: ${fields.map(printable).join(', ')}`;
-      return `${signs[change]} ${kind} ${printable(name)}${what}\n`;
-    });
+    changes.flatMap(({ name, change, values }) => [
+      `${signs[change]} ${kind} ${printable(name)}\n`,
+      ...values.map(({ field, before, after }) => `    ${printable(field)}: ${printable(changeText(before, after))}\n`),
+    ]);
   const count = (wanted: string): number => nodes.filter(({ change }) => change === wanted).length;
   const against = since === null ? 'nothing deployed yet' : `revision ${since}`;
   return [

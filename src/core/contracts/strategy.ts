@@ -58,6 +58,9 @@ const changes = z.array(
     name: z.string(),
     change: z.enum(['added', 'changed', 'removed']),
     fields: names.describe('The changed fields.'),
+    values: z
+      .array(z.strictObject({ field: z.string(), before: z.unknown(), after: z.unknown() }))
+      .describe('Value by value, as `layout.disks[0].size`; `null` where there was none, or is none any more.'),
   }),
 );
 

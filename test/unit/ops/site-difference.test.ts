@@ -54,11 +54,19 @@ describe('the difference of two revisions', () => {
     };
     expect(compareSites(before, after)).toEqual({
       nodes: [
-        { name: first!.name, change: 'changed', fields: ['tags'] },
-        { name: 'new01', change: 'added', fields: [] },
-        { name: second!.name, change: 'removed', fields: [] },
+        {
+          ...{ name: first!.name, change: 'changed', fields: ['tags'] },
+          values: [{ field: 'tags', before: first!.tags, after: [...first!.tags, 'gold'] }],
+        },
+        { name: 'new01', change: 'added', fields: [], values: [] },
+        { name: second!.name, change: 'removed', fields: [], values: [] },
       ],
-      groups: [{ name: before.strategy!.groups[0]!.name, change: 'changed', fields: ['critical'] }],
+      groups: [
+        {
+          ...{ name: before.strategy!.groups[0]!.name, change: 'changed', fields: ['critical'] },
+          values: [{ field: 'critical', before: true, after: false }],
+        },
+      ],
       configuration: [],
       unchanged_nodes: 4,
     });
@@ -71,19 +79,33 @@ it('is shown as signs and counts', () => {
     revision: 3,
     since: 2,
     nodes: [
-      { name: 'a', change: 'changed', fields: ['rack', 'tags'] },
-      { name: 'b', change: 'added', fields: [] },
-      { name: 'c', change: 'removed', fields: [] },
+      {
+        ...{ name: 'a', change: 'changed', fields: ['rack', 'tags'] },
+        values: [
+          { field: 'rack', before: null, after: 'r1' },
+          { field: 'tags', before: ['x'], after: ['x', 'y'] },
+        ],
+      },
+      { name: 'b', change: 'added', fields: [], values: [] },
+      { name: 'c', change: 'removed', fields: [], values: [] },
     ],
-    groups: [{ name: 'g', change: 'changed', fields: ['critical'] }],
+    groups: [
+      {
+        ...{ name: 'g', change: 'changed', fields: ['critical'] },
+        values: [{ field: 'critical', before: true, after: false }],
+      },
+    ],
     configuration: ['physical_provisioner'],
     unchanged_nodes: 4,
   });
   expect(text).toBe(`dc1 revision 3 against revision 2
-~ node a: rack, tags
+~ node a
+    rack: none -> "r1"
+    tags: ["x"] -> ["x","y"]
 + node b
 - node c
-~ group g: critical
+~ group g
+    critical: true -> false
 ~ configuration: physical_provisioner
 nodes: 1 new, 1 changed, 1 removed, 4 unchanged
 `);
@@ -106,7 +128,9 @@ it('is by default from the last good revision, if there is one', async () => {
   const { status, body } = await rig.ask('GET', `${path}?since=1`);
   expect(status).toBe(200);
   expect(body).toMatchObject({ revision: 2, since: 1, nodes: [], unchanged_nodes: 6 });
-  expect(body.groups).toEqual([{ name: expect.any(String), change: 'changed', fields: ['critical'] }]);
+  expect(body.groups).toMatchObject([
+    { change: 'changed', fields: ['critical'], values: [{ field: 'critical', before: true, after: false }] },
+  ]);
   expect((await rig.ask('GET', `${path}?since=9`)).status).toBe(404);
   expect((await rig.ask('GET', '/api/v1/sites/nowhere/revisions/latest/difference')).status).toBe(404);
   await rig.close();
