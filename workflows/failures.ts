@@ -14,9 +14,13 @@ export function stepError(error: unknown): StepError {
     message = endOfChild(root);
     root = root.cause;
   }
-  const type = root instanceof ApplicationFailure ? (root.type ?? 'error') : root.name;
+  // Whoever fails an activity by hand gives no type; activities always do.
+  const type = root instanceof ApplicationFailure ? root.type || FAILED_BY_HAND : root.name;
   return { type, message: message ?? root.message };
 }
+
+/** Type of the failure of an activity that someone failed: `temporal activity fail`. */
+const FAILED_BY_HAND = 'failed-by-hand';
 
 /** Type of the failure of a child that is not there any more, and of whose end nothing is known. */
 export const CHILD_MISSING = 'ChildMissing';

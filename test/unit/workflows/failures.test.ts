@@ -1,4 +1,11 @@
-import { CancelledFailure, ChildWorkflowFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancelledFailure,
+  ChildWorkflowFailure,
+  TerminatedFailure,
+  TimeoutFailure,
+} from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { endOfChild, stepError } from '../../../workflows/failures.ts';
 
@@ -13,4 +20,10 @@ describe('a child workflow that has no result', () => {
     expect(endOfChild(error)).toBe(`${execution.workflowId} ${how}`);
     expect(stepError(error)).toEqual({ type: cause.name, message: `${execution.workflowId} ${how}` });
   });
+});
+
+it('an activity that someone failed by hand has a kind', () => {
+  const byHand = new ApplicationFailure('not today', '', true);
+  const error = new ActivityFailure('failed', 'deploy_node', '7', 'NON_RETRYABLE_FAILURE', undefined, byHand);
+  expect(stepError(error)).toEqual({ type: 'failed-by-hand', message: 'not today' });
 });
