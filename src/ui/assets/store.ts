@@ -247,8 +247,10 @@ export function follow<R extends Route>({ addressOf, on, refused, live }: Follow
       } catch (error) {
         if (stop.signal.aborted) return;
         const problem = problemOf(error);
-        if (problem.status === 404 || problem.status === 401) return refused(problem);
-        failures++;
+        // Of what is live there may be nothing yet.
+        const isMissing = problem.status === 404;
+        if ((isMissing && !live) || problem.status === 401) return refused(problem);
+        failures = isMissing ? 0 : failures + 1;
       }
       const wait = document.hidden ? SLOW_MS : Math.min(RETRY_MS * 2 ** failures, SLOW_MS);
       await new Promise((resolve) => setTimeout(resolve, wait));
