@@ -262,7 +262,10 @@ async function attack(): Promise<void> {
   const master = ['python3', program, ...options, '--profile', 'master'];
   const made = `podman exec --env SITEWRIGHT_GATEWAY_URL=https://gateway:8443 ${container('gateway')} node bin/sitewright agent token --site _installation --node master`;
   const kept = `${master.join(' ')} run --rm -T --no-deps --entrypoint sh master-agent -c 'umask 077; cat > /var/lib/sitewright/master/ticket.json'`;
-  await shown('sh', ['-c', `${made} | ${kept}`]);
+  say(
+    '$ podman-compose exec gateway … agent token --site _installation --node master | podman-compose run master-agent …',
+  );
+  await quiet('sh', ['-c', `${made} | ${kept}`]);
   say('$ podman-compose --profile master up --detach --no-deps master-agent');
   await quiet(master[0] as string, [...master.slice(1), 'up', '--detach', '--no-build', '--no-deps', 'master-agent']);
   await healthy(['master-agent']);
