@@ -19,9 +19,9 @@ export function warnOfIdlePrimaries(plan: Plan, nodes: readonly TaggedNode[], pr
   for (const { uid, tags } of nodes) {
     const primary = tags.filter((tag) => tag.startsWith(PRIMARY));
     if (primary.length === 0 || isWorked.has(uid)) continue;
-    const left = plan.tasks.flatMap(({ merged, skippedPrimaries }) => {
+    const left = plan.tasks.flatMap(({ merged, skippedPrimaries }, task) => {
       const tag = skippedPrimaries.find(({ node }) => node === uid)?.tag;
-      return tag === undefined ? [] : [{ task: merged.task.id, tag }];
+      return tag === undefined || !runs.has(task) ? [] : [{ task: merged.task.id, tag }];
     });
     const held = plan.instances.flatMap(({ id, node, task, skip }) =>
       plan.nodes[node] === uid && skip === 'condition' && runs.has(task) ? id : [],
