@@ -39,7 +39,8 @@ export function resetRun(server: Executions, base: Execution, turn: number, reas
     if (before?.status === 'TERMINATED' && before.firstRunId === firstRunId) before.resetTo = runId;
   server.add(execution);
   server.event(execution, 'WorkflowTaskFailed', `reset: ${reason}`);
-  const arrived = again.activations[0]!.jobs.filter(({ doUpdate }) => !doUpdate);
+  // The patches that it set are not in the history that is kept.
+  const arrived = again.activations[0]!.jobs.filter(({ doUpdate, notifyHasPatch }) => !doUpdate && !notifyHasPatch);
   execution.inbox.push(...arrived, { updateRandomSeed: { randomnessSeed: seedOf(runId) as never } });
   // Requests of people that came later are not lost.
   const kept = new Set<Job>(arrived);
