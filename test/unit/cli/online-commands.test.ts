@@ -248,7 +248,8 @@ describe('starting a run', () => {
     if (at === '/sites/dc1') return [200, { name: 'dc1', cluster: null }];
     if (at === '/clusters') return [200, [{ id: 1, name: 'lab', site: 'dc1' }]];
     if (at.startsWith('/sites/dc1/nodes')) return [200, { site: 'dc1', revision: 1, stale: false, nodes: [machine] }];
-    if (at.includes('/difference')) return [200, { ...nothing, nodes: [{ name: 'b', change: 'removed', fields: [] }] }];
+    if (at.includes('/difference'))
+      return [200, { ...nothing, nodes: [{ name: 'b', change: 'removed', fields: [], values: [] }] }];
     return problem('not-found', 404, at);
   };
 
