@@ -6,6 +6,7 @@ import type { Api } from '../../core/contracts/api.ts';
 import type { ProblemBody } from '../../core/contracts/problem.ts';
 import type { AnswerOf, AskOf, EventOf } from '../../core/contracts/route.ts';
 import { eventsOf } from './event-stream.ts';
+import { refusalOf } from './refusal.ts';
 
 /** A route of the API, such as `GET /runs/:run`. */
 export type Route = keyof Api & string;
@@ -131,14 +132,10 @@ export async function request(
   }
   noteAnswer(true);
   if (answer.ok) return answer;
-  const problem: Problem = await answer
-    .json()
-    .catch(() => ({ code: 'unexpected', detail: `The API answered ${answer.status}.` }));
-  if (answer.status === 401) {
-    // The cookie is no longer valid.
-    askSignIn(problem, answer.headers.get('www-authenticate')?.includes('invalid_token') === true);
-  }
-  throw new ApiProblem({ status: answer.status, ...problem });
+  const { problem, ended: isEnded } = await refusalOf(answer);
+  // The cookie is no longer valid.
+  if (answer.status === 401) askSignIn(problem, isEnded);
+  throw new ApiProblem(problem);
 }
 
 export const askSignIn = (problem: Problem, ended: boolean): boolean =>

@@ -2,6 +2,7 @@
 // tab would leave none for requests. Runs in a SharedWorker (live-worker.ts), or in the page of a browser without them.
 import type { Problem, StreamEvent } from './api.ts';
 import { eventsOf } from './event-stream.ts';
+import { refusalOf } from './refusal.ts';
 
 /** What a tab wants to hear of: lists, and these runs. Null: nothing, as nobody sees it. To be said again every `SAY_AGAIN_MS`. */
 export interface Wanted {
@@ -69,7 +70,7 @@ export class Live {
       try {
         const answer = await fetch(address, { headers: { accept: 'text/event-stream' }, signal });
         this.#tell({ kind: 'answer', isThere: true });
-        if (answer.status === 401) return this.#tell(await refusalOf(answer));
+        if (answer.status === 401) return this.#tell({ kind: 'refused', ...(await refusalOf(answer)) });
         if (answer.ok)
           for await (const event of eventsOf(answer)) {
             wait = 250;
@@ -86,12 +87,4 @@ export class Live {
     const run = news.kind === 'event' && news.event.event === 'run' ? news.event.data.run : undefined;
     for (const [port, { runs }] of this.#tabs) if (run === undefined || runs.includes(run)) port.postMessage(news);
   }
-}
-
-async function refusalOf(answer: Response): Promise<News> {
-  const problem = await answer
-    .json()
-    .catch(() => ({ code: 'unexpected', detail: `The API answered ${answer.status}.` }));
-  const ended = answer.headers.get('www-authenticate')?.includes('invalid_token') === true;
-  return { kind: 'refused', problem: { status: answer.status, ...problem }, ended };
 }

@@ -282,16 +282,14 @@ function hearOf(run: string, on: (event: RunEvent) => void): () => void {
   };
 }
 
-let isFirst = true;
-
 function hear({ data: news }: MessageEvent<News>): void {
   if (news.kind === 'answer') noteAnswer(news.isThere);
   if (news.kind === 'refused') askSignIn(news.problem, news.ended);
   if (news.kind !== 'event') return;
   const { event } = news;
   if (event.event === 'run') for (const on of shownRuns.get(event.data.run) ?? []) on(event.data.of);
-  if (event.event === 'changes' || (event.event === 'all' && !isFirst)) listsChanged.value++;
-  if (event.event === 'all') isFirst = false;
+  // Also as the stream begins: what changed between the first request of a list and that, no event tells.
+  if (event.event === 'changes' || event.event === 'all') listsChanged.value++;
 }
 
 /** Where the browser has none of its own, or cannot start it, the stream is this tab's. */
