@@ -3,10 +3,11 @@
 
 import { signal } from '@preact/signals';
 import type { Api } from '../../core/contracts/api.ts';
-import type { ProblemBody } from '../../core/contracts/problem.ts';
 import type { AnswerOf, AskOf, EventOf } from '../../core/contracts/route.ts';
 import { eventsOf } from './event-stream.ts';
-import { refusalOf } from './refusal.ts';
+import { type Problem, refusalOf } from './refusal.ts';
+
+export type { Problem } from './refusal.ts';
 
 /** A route of the API, such as `GET /runs/:run`. */
 export type Route = keyof Api & string;
@@ -26,9 +27,6 @@ export type Address<R extends Route = Route> = string & { readonly route: R };
 type Place<R extends Route> = Omit<Ask<R>, 'body'>;
 type PlaceArguments<R extends Route> = Record<never, never> extends Place<R> ? [place?: Place<R>] : [place: Place<R>];
 type AskArguments<R extends Route> = Record<never, never> extends Ask<R> ? [ask?: Ask<R>] : [ask: Ask<R>];
-
-/** Why there is no answer: of the API, or of the page where the API was not reached. */
-export type Problem = Pick<ProblemBody, 'detail'> & Partial<ProblemBody>;
 
 const NAME = 'sitewright.name';
 

@@ -1,8 +1,8 @@
 // One stream of events for all tabs of a browser: over HTTP/1.1 it has six connections for an address, so that a stream a
 // tab would leave none for requests. Runs in a SharedWorker (live-worker.ts), or in the page of a browser without them.
-import type { Problem, StreamEvent } from './api.ts';
+import type { StreamEvent } from './api.ts';
 import { eventsOf } from './event-stream.ts';
-import { refusalOf } from './refusal.ts';
+import { type Problem, refusalOf } from './refusal.ts';
 
 /** What a tab wants to hear of: lists, and these runs. Null: nothing, as nobody sees it. To be said again every `SAY_AGAIN_MS`. */
 export interface Wanted {
