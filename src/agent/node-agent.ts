@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, mkdirSync, statfsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { given } from '../core/data/given.ts';
 import type { ExecutionKey } from '../core/task-on-node.ts';
 import { type TaskInput, typesOver } from '../core/task-types/index.ts';
-import { unlessUnreadable } from '../platform/files/durable-file.ts';
+import { deleteFolder, unlessUnreadable } from '../platform/files/durable-file.ts';
 import { fileErrorCode } from '../platform/files/file-errors.ts';
 import { BOOT_ID_PATH, ownIdentity, readBootId } from '../platform/processes/process-identity.ts';
 import { ownCgroup } from './cgroup.ts';
@@ -192,7 +192,7 @@ export class NodeAgent {
       const result = unlessUnreadable(() => new Journal(folder).readResult());
       if (result === undefined || Date.parse(result.endedAt) >= moment.getTime()) continue;
       releaseContainment(this.#machine.cgroupRoot, executionMark(folder));
-      rmSync(folder, { recursive: true });
+      deleteFolder(folder);
     }
   }
 

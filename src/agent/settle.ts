@@ -1,6 +1,6 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { setAside, UnreadableFile } from '../platform/files/durable-file.ts';
+import { deleteFolder, setAside, UnreadableFile } from '../platform/files/durable-file.ts';
 import { isRunning, readBootId } from '../platform/processes/process-identity.ts';
 import { contain, endAll } from './containment.ts';
 import { executionIn, executionMark } from './execution.ts';
@@ -88,7 +88,7 @@ export async function settle(folder: string, machine: Machine): Promise<TaskResu
     containment.close();
     if (killed.found === 0) killed = null;
   }
-  rmSync(scratchFolder(machine, folder), { recursive: true, force: true });
+  deleteFolder(scratchFolder(machine, folder));
   const wanted = damaged.length === 0 && rebooted && progress?.rebootFrom === claim?.bootId;
   const failure = wanted ? null : damaged[0] === undefined ? lost(rebooted) : damagedJournal(folder, damaged);
   const rest = wanted

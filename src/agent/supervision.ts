@@ -1,8 +1,8 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { given } from '../core/data/given.ts';
-import { unlessUnreadable } from '../platform/files/durable-file.ts';
+import { deleteFolder, unlessUnreadable } from '../platform/files/durable-file.ts';
 import { readBootId } from '../platform/processes/process-identity.ts';
 import { CapturedOutput } from './captured-output.ts';
 import { type Containment, contain, endAll } from './containment.ts';
@@ -272,7 +272,7 @@ export class Supervision {
     if (end.failure?.kind === 'signal') this.#killed = await endAll(containment, 0, 'signal');
     if (this.#cause?.kind === 'terminated' && this.#progress.rebootFrom !== undefined) return;
     const { stdout, stderr } = this.#output.end();
-    rmSync(this.#scratch, { recursive: true, force: true });
+    deleteFolder(this.#scratch);
     const outcome = end.failure === null ? 'success' : outcomeOf(end.failure);
     await this.#write(
       resultWithout(this.#journal, this.#bootId, end.failure, {
