@@ -57,7 +57,7 @@ export function bookkeepingActivities(
       translated(async () => {
         const { run_id, site, report } = request;
         const holder = { workflowId: request.workflow_id, runId: run_id };
-        const generation = await closeClaim(deps, { site }, holder);
+        const generation = await closeClaim(deps, { site }, holder, request.ended_at);
         if (generation === null) return undefined;
         const run = await store.runs.get(run_id);
         // It has just recorded all that it has: what is older is of before a reset, and of other documents.

@@ -121,11 +121,20 @@ export async function openClaim(fence: Fence, subject: RunSubject, run: ClaimHol
   return other?.runId === run.runId ? openClaim(fence, subject, run) : other;
 }
 
-/** As `proveClaim`, for closing a run; null when an earlier try has closed it, which released the claim. */
-export async function closeClaim(fence: Fence, subject: RunSubject, run: ClaimHolder): Promise<number | null> {
-  const { sequence } = await knownRun(fence, subject, run, fence.store.runs.get(run.runId));
-  if (sequence < CLOSING) return proveClaim(fence, subject, run.runId);
+/**
+ * As `proveClaim`, for closing a run; null when an earlier try has closed it, which released the claim. An execution that a reset has
+ * put in the place of the one that closed it has another end, and its run is over.
+ */
+export async function closeClaim(
+  fence: Fence,
+  subject: RunSubject,
+  run: ClaimHolder,
+  endedAt: string,
+): Promise<number | null> {
+  const known = await knownRun(fence, subject, run, fence.store.runs.get(run.runId));
+  if (known.sequence < CLOSING) return proveClaim(fence, subject, run.runId);
   await assertOwn(fence, subject, run);
+  if (known.endedAt !== endedAt) throw closedBefore(subject, run);
   return null;
 }
 

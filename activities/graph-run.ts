@@ -236,7 +236,7 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
   if (run.temporalRunId !== run_id)
     throw ApplicationFailure.nonRetryable(`transaction ${transaction} is not of run ${run_id}`, 'NoSuchGraph');
   const subject = { cluster: run.clusterId! };
-  const generation = await closeClaim(deps, subject, holder);
+  const generation = await closeClaim(deps, subject, holder, ended_at);
   if (generation !== null) {
     const named = await believedReport(store, run_id, report, true);
     const known = { ...named, operator: await withCanceller(store, run_id, named.operator) };

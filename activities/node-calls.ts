@@ -57,7 +57,9 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
         });
         return carriedOut.catch((error: unknown) => {
           const { signal } = options;
-          const request = signal?.aborted ? found.maas.client.givenUp(signal) : undefined;
+          // A worker that ends has no result: another one goes on.
+          const isCutShort = Context.current().cancellationDetails?.cancelRequested === true;
+          const request = isCutShort && signal ? found.maas.client.givenUp(signal) : undefined;
           if (request === undefined) throw error;
           const message = `MAAS had not answered ${request}`;
           return { ok: false, failure: { kind: IN_FLIGHT, message } } satisfies NodeResult;

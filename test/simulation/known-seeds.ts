@@ -152,4 +152,27 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     heldBy:
       'test/unit/activities/graph-runs.test.ts: opening a run > has the number of its transaction, also when a try before was refused and its answer was lost',
   },
+  {
+    seed: 20261128120095,
+    showed:
+      'a machine that a person released right before its deployment reached MAAS was left deployed and without a marker',
+    heldBy:
+      'packages/maas/test/interference.test.ts: a person at MAAS in the middle of a deployment > releases it right before our deployment reaches it: it is given back',
+  },
+  {
+    seed: 20261128200645,
+    showed: 'a node failed because its worker ended while MAAS had not answered a request',
+    heldBy:
+      'test/unit/activities/abort-node.test.ts: a step whose change is on its way to MAAS > has no result when its worker ends: another worker goes on',
+  },
+  {
+    seed: 20261128200702,
+    showed: 'the check: a machine that is reinstalled while its certificates are revoked gets new ones',
+  },
+  {
+    seed: 20261128201639,
+    showed: 'a run that was reset while it closed itself ended in Temporal otherwise than in the store',
+    heldBy:
+      'test/unit/activities/fenced.test.ts: close_run ends a run that another execution of it has closed as closed: the store keeps its one end',
+  },
 ];

@@ -184,34 +184,56 @@ async function otherMachine(
   });
 }
 
-/** A machine that we allocated and that MAAS will not deploy, such as without the image, is released again. */
+/**
+ * Releases a machine that nobody wants and that we hold: one that we allocated and that MAAS will not deploy, such as without the
+ * image, and one that a person released right before our deployment reached MAAS, which then takes it as a new allocation.
+ */
 async function givenBack(
   context: MachineContext,
-  { systemId, site }: DeployRequest,
+  { systemId, site, run }: DeployRequest,
   outcome: MachineOutcome,
   claim: Claim,
   options: OperationOptions,
 ): Promise<MachineOutcome> {
-  if (outcome.ok || outcome.failure.kind !== 'refused' || outcome.failure.action !== 'deploy') return outcome;
+  if (outcome.ok) return outcome;
   const { failure } = outcome;
-  const hint = (after: string): MachineOutcome => ({
+  const isRefused = failure.kind === 'refused' && failure.action === 'deploy';
+  if (!isRefused && failure.kind !== 'released-by-hand') return outcome;
+  const before = isRefused ? `${failure.hint}; ` : '';
+  const after = isRefused ? '' : '; retry the node, or start the run again, to deploy it';
+  const hint = (what: string): MachineOutcome => ({
     ...outcome,
-    failure: { ...failure, hint: `${failure.hint}; ${after}` },
+    failure: { ...failure, hint: `${before}${what}${after}` },
   });
+  const { client } = context;
   let released: MachineOutcome;
   try {
-    const machine = await context.client.machines.read(systemId, options.signal);
-    if (machine.status !== MachineStatus.Allocated || !isOfThisRun(machine, claim)) return outcome;
-    const comment = `${agentNameOf(site)}: MAAS refuses to deploy it`;
-    released = await releaseMachine(context, { systemId, site, comment }, options);
+    const machine = await client.machines.read(systemId, options.signal);
+    const isHeld = isRefused
+      ? machine.status === MachineStatus.Allocated && isOfThisRun(machine, claim)
+      : holdOf(machine, claim) === 'unmarked' && (await isLastDeployedFor(client, systemId, run, options.signal));
+    if (!isHeld) return outcome;
+    const why = isRefused ? 'MAAS refuses to deploy it' : 'released by hand right before its deployment';
+    released = await releaseMachine(context, { systemId, site, comment: `${agentNameOf(site)}: ${why}` }, options);
   } catch (error) {
-    // The refusal is more important.
+    // The failure is more important.
     if (!(error instanceof MaasError)) throw error;
-    return hint(`it stays allocated: ${error.message}`);
+    return hint(`we hold it: ${error.message}`);
   }
-  const said = hint(released.ok ? 'it was released again' : `it stays allocated: ${released.failure.message}`);
+  const said = hint(released.ok ? 'it was released again' : `we hold it: ${released.failure.message}`);
   const now = released.machine && { machine: released.machine };
   return { ...said, ...now, actions: [...outcome.actions, ...released.actions] };
+}
+
+/** Whether nobody has used the machine, by MAAS' log, since this run deployed it. */
+async function isLastDeployedFor(
+  client: MaasClient,
+  systemId: string,
+  run: string,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const last = (await MachineLog.read(client, systemId, signal)).lastUse();
+  return last?.what === 'deployed' && last.comment === run;
 }
 
 /** Adds details from MAAS' log to a failure: the errors of this deployment, or who interfered. */

@@ -92,6 +92,35 @@ describe('a person at MAAS in the middle of a deployment', () => {
     expect(machine.owner_data).toEqual({});
   });
 
+  it('releases it right before our deployment reaches it: it is given back', async () => {
+    const { maas, machine, context } = scene({}, { releaseMs: 0 });
+    const outcome = await deployMachine(context, request, {
+      acting: async (action) => {
+        if (action === 'deploy') maas.byHand(id, 'release');
+      },
+    });
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: 'released-by-hand' }, machine: { status: 4 } });
+    expect(outcome.actions).toEqual(['allocate', 'annotate', 'deploy', 'release']);
+    expect(machine).toMatchObject({ status: 4, owner: null });
+  });
+
+  it('releases it right before our deployment reaches it, and the process that looks next knows nothing of it', async () => {
+    const { maas, machine, context, clock } = scene({}, { releaseMs: 0 });
+    const killed = new AbortController();
+    const died = deployMachine(context, request, {
+      signal: killed.signal,
+      acting: async (action) => {
+        if (action === 'deploy') maas.byHand(id, 'release');
+      },
+      ...at(9, () => killed.abort()),
+    });
+    await expect(died).rejects.toThrow();
+    expect(machine).toMatchObject({ status: 9, owner_data: {} });
+    const outcome = await deployMachine(maasProcess(maas, clock), request);
+    expect(outcome).toMatchObject({ ok: false, failure: { kind: 'released-by-hand' }, machine: { status: 4 } });
+    expect(outcome.actions).toEqual(['release']);
+  });
+
   it('had done so before the step began: no interference, also for a second process', async () => {
     const { maas, context } = scene({}, { releaseMs: 0 });
     for (const op of ['allocate', 'deploy', 'abort', 'release'] as const) maas.byHand(id, op, 'alice', 'trying');

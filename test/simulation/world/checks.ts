@@ -1,4 +1,4 @@
-import { MachineStatus, machineStatusName } from '@sitewright/maas';
+import { isInUse, MachineStatus, machineStatusName } from '@sitewright/maas';
 import type { ServedRegion } from '@sitewright/maas-simulator';
 import type { NodeReport } from '../../../src/core/contracts/site-run-report.ts';
 import { NOT_REDEPLOYED, type RunReport } from '../../../src/core/site-run/index.ts';
@@ -228,7 +228,7 @@ export class SiteChecks implements Observer {
     if (by !== null) this.#release(by, method, path, body);
   }
 
-  /** A run releases no machine that it has deployed itself, and erases none unasked. */
+  /** A run releases no machine that it has deployed and marked itself, and erases none unasked. */
   #release(by: NonNullable<By>, method: string, path: string, body: string): void {
     const [id, operation] = operationOf(method, path);
     if (operation !== 'release') return;
@@ -238,7 +238,7 @@ export class SiteChecks implements Observer {
     this.#foundBy.set(`${by.runId} ${by.activity} ${id}`, now);
     const isInService = now === MachineStatus.Deployed || now === MachineStatus.Deploying;
     const run = this.#runOf(by);
-    if (isInService && this.#deployedBy.get(id) === run)
+    if (isInService && this.#deployedBy.get(id) === run && !this.#toGiveBack.has(id))
       this.#world.violated(`${by.activity} of ${by.workflowId} releases ${id}, which the same run has deployed`);
   }
 
@@ -294,17 +294,44 @@ export class SiteChecks implements Observer {
     const wasDeployed = this.#foundBy.get(`${by.runId} ${by.activity} ${id}`) === MachineStatus.Deployed;
     if (operation === 'release' && wasDeployed && !this.mayRelease(this.#nameOf(id)))
       this.#world.violated(`${this.#nameOf(id)} was released, and no run was asked to release it`);
+    if (operation === 'set_workload_annotations') this.#markedAt.set(id, this.#world.time.now);
     if (operation === 'deploy') {
       const request = new URLSearchParams(body).get('comment') ?? '';
       const { owner_data: marker = {} } = JSON.parse(answer) as Machine;
-      if (marker.sitewright_site !== this.#site || marker.sitewright_run !== request)
-        this.#world.violated(`${by.activity} of ${by.workflowId} deployed ${id} without its marker`);
+      if (marker.sitewright_site !== this.#site || marker.sitewright_run !== request) this.#deployedUnmarked(by, id);
+      else this.#toGiveBack.delete(id);
       this.#deployedBy.set(id, this.#runOf(by));
       // A reset decides anew.
       const key = `${found[1]} ${request} ${by.runId}`;
       const times = (this.deployments.get(key) ?? 0) + 1;
       this.deployments.set(key, times);
       if (times > 1) this.#world.violated(`machine ${found[1]} was deployed ${times} times for the request ${request}`);
+    }
+  }
+
+  /** When a machine was last marked. */
+  readonly #markedAt = new Map<string, number>();
+  /** Machines that were deployed without a marker, and the run that did. */
+  readonly #toGiveBack = new Map<string, string>();
+
+  /** MAAS knows no condition of a deployment: a person may release a machine when the request for it is under way. */
+  #deployedUnmarked(by: NonNullable<By>, id: string): void {
+    if ((this.touched.get(this.#nameOf(id)) ?? 0) < (this.#markedAt.get(id) ?? Number.POSITIVE_INFINITY))
+      this.#world.violated(`${by.activity} of ${by.workflowId} deployed ${id} without its marker`);
+    this.#toGiveBack.set(id, this.#runOf(by));
+  }
+
+  /** A run that has ended by itself leaves no machine that it has deployed without a marker. */
+  async #unmarkedAreGivenBack(): Promise<void> {
+    if (this.#toGiveBack.size === 0) return;
+    const machines = new Map((await this.readMachines()).map((machine) => [machine.system_id, machine]));
+    for (const [id, run] of this.#toGiveBack) {
+      const execution = this.#world.temporal.executions.find(({ originalRunId }) => originalRunId === run)!;
+      const now = this.#world.temporal.current(execution);
+      const { status = 0, owner_data: marker = {} } = machines.get(id) ?? {};
+      const isByItself = now.status === 'COMPLETED' && !this.partsTouched.has(now.workflowId);
+      if (isInUse(status) && marker.sitewright_site === undefined && isByItself && !this.foreign.has(id))
+        this.#world.violated(`${now.workflowId} has ended (${now.status}), and leaves ${id} deployed and unmarked`);
     }
   }
 
@@ -504,6 +531,7 @@ export class SiteChecks implements Observer {
       if (row !== undefined && row.outcome !== null && !row.outcome.startsWith('success'))
         violated(`revision ${revision} counts as deployed by ${row.workflowId}, whose outcome is ${row.outcome}`);
     }
+    await this.#unmarkedAreGivenBack();
     for (const execution of executions)
       if (execution.activities.size > 0) violated(`${execution.workflowId} has ended with an open activity`);
   }

@@ -239,9 +239,10 @@ export class SimulatedNode {
     void this.enrol();
   }
 
-  /** An operator gives it a new ticket. */
+  /** An operator gives it a new ticket: it has certificates again that are not revoked. */
   async enrol(): Promise<void> {
     await this.#gateway.ticket(this.name, CREDENTIALS, this.machine.disk);
+    this.revokedAt = null;
   }
 
   /** An operator revokes its certificates, and gives it a new ticket after a while. */
@@ -267,7 +268,6 @@ export class SimulatedNode {
     }
     await this.enrol();
     this.#world.tell(`${this.name} has a new ticket`);
-    this.revokedAt = null;
     this.restartAgent();
   }
 

@@ -1,4 +1,5 @@
 import { MaasError, type MachineContext, MachineStatus } from '@sitewright/maas';
+import { ActivityCancellationDetails } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { describe, expect, it } from 'vitest';
@@ -6,6 +7,7 @@ import type { AbortAnswer, NodeCall } from '../../../activities/contract.ts';
 import type { ActivityDependencies } from '../../../activities/index.ts';
 import { nodeActivities } from '../../../activities/node-calls.ts';
 import type { SiteCache } from '../../../activities/site-cache.ts';
+import { IN_FLIGHT } from '../../../src/core/deployment/index.ts';
 import { describeSilence } from '../../../src/core/run/silence.ts';
 
 const NOW = Date.now();
@@ -105,4 +107,38 @@ it('an abort waits for a deployment that its call has sent, and that is on its w
   );
   expect(answer).toMatchObject({ found: 'aborted' });
   expect([machine.status, slept]).toEqual([MachineStatus.Allocated, [30_000]]);
+});
+
+describe('a step whose change is on its way to MAAS', () => {
+  const cut = (reason: 'CANCELLED' | 'WORKER_SHUTDOWN', details: object): Promise<unknown> => {
+    const environment = new MockActivityEnvironment(
+      { workflowExecution: { workflowId: 'w1', runId: 'r1' } },
+      { logger: new DefaultLogger('ERROR') },
+    );
+    const deps = {
+      store: { claims: { holder: async () => claim }, givenTags: { get: async () => [] } },
+      maas: () => ({
+        client: {
+          givenUp: () => 'POST machines/abc123/?op=release',
+          username: (signal: AbortSignal) => {
+            queueMicrotask(() => environment.cancel(reason, new ActivityCancellationDetails(details)));
+            return hangs(signal);
+          },
+        },
+      }),
+    } as unknown as ActivityDependencies;
+    const cache = { load: async () => ({ site: { nodes: [{ name: 'n1' }] } }) } as unknown as SiteCache;
+    return environment.run(nodeActivities(deps, cache).release_node, request);
+  };
+
+  it('says so when its run cuts it short', async () => {
+    expect(await cut('CANCELLED', { cancelRequested: true })).toMatchObject({
+      ok: false,
+      failure: { kind: IN_FLIGHT },
+    });
+  });
+
+  it('has no result when its worker ends: another worker goes on', async () => {
+    await expect(cut('WORKER_SHUTDOWN', { workerShutdown: true })).rejects.toThrow('WORKER_SHUTDOWN');
+  });
 });

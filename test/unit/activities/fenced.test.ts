@@ -238,6 +238,27 @@ it('close_run leaves out what its run recorded before a reset and does not have 
   expect((await store.runs.listNodes(runId)).map(({ node }) => node)).toEqual(['n1']);
 });
 
+it('close_run ends a run that another execution of it has closed as closed: the store keeps its one end', async () => {
+  const as = (runId: string) =>
+    new MockActivityEnvironment(
+      { workflowExecution: { workflowId: RESET.workflowId, runId } },
+      { logger: new DefaultLogger('ERROR') },
+    );
+  const { workflowId, runId, executionId } = RESET;
+  const row = { id: runId, sequence: 0, workflowId, temporalRunId: runId, site: SITE, startedAt: AT } as const;
+  await store.runs.put({ ...row, kind: 'test_site', phase: 'baremetal' });
+  await store.claims.release({ site: SITE }, others);
+  await store.claims.claim({ site: SITE }, { workflowId, runId, executionId: runId });
+  const { deployed_revision: _, ...rest } = requests.close_run;
+  const closing = { ...rest, workflow_id: workflowId, run_id: runId, outcome: 'failed', report: { operator: [] } };
+  await as(runId).run(activities.close_run, closing as never);
+  // Its own try that lost the answer.
+  await as(executionId).run(activities.close_run, closing as never);
+  const again = { ...closing, outcome: 'stopped', ended_at: '2026-11-20T11:00:00.001Z' };
+  await expect(as(executionId).run(activities.close_run, again as never)).rejects.toMatchObject({ type: 'ClaimLost' });
+  expect(await store.runs.get(runId)).toMatchObject({ outcome: 'failed' });
+});
+
 it.each([
   ['close_run', { site: SITE }],
   ['close_graph_run', { cluster: 1 }],

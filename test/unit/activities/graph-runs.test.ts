@@ -678,19 +678,19 @@ describe('a complete run', () => {
     await world.store.plans.put(plan('unused'));
     const { started, graph } = await run(world, 'run-1');
     const { planHash } = await world.store.transactions.get(graph);
-    const close = (ended_at: string) =>
+    const close = ({ transaction }: { readonly transaction: number }, run_id: string, ended_at: string) =>
       world.close_graph_run({
-        transaction: started.transaction,
-        workflow_id: `execute_graph:${world.cluster}:run-1`,
-        run_id: 'run-1',
+        transaction,
+        workflow_id: `execute_graph:${world.cluster}:${run_id}`,
+        run_id,
         outcome: 'success',
         ended_at,
         report: graphReport({}),
       });
     const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
-    await close(inDays(29));
+    await close(started, 'run-1', inDays(29));
     expect(await world.store.plans.getReference('unused')).toBeDefined();
-    await close(inDays(31));
+    await close((await run(world, 'run-2')).started, 'run-2', inDays(31));
     await expect(world.store.plans.getReference('unused')).rejects.toThrow('unused');
     expect(await world.store.plans.getReference(planHash!)).toBeDefined();
   });
