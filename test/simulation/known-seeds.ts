@@ -175,4 +175,9 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     heldBy:
       'test/unit/activities/fenced.test.ts: close_run ends a run that another execution of it has closed as closed: the store keeps its one end',
   },
+  {
+    seed: 20261128202166,
+    showed: 'a run that was reset knew its parts as they were before another reset, and waited for those for ever',
+    heldBy: `${TROUBLE}: a run in parts that is reset to behind their start > continues with those that another reset had started in the place of the ones it knows`,
+  },
 ];

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/client';
 import fc from 'fast-check';
@@ -171,18 +170,8 @@ it('a run in parts continues after a reset, with new children in place of the ol
   graph.hold.add('all');
   const run = await startGraphRun(rig, graph);
   await graph.until(() => graph.began.length === 2);
-  const { events } = await run.handle.fetchHistory();
-  const initiated = events!.find((event) => event.startChildWorkflowExecutionInitiatedEventAttributes);
-  const { runId } = await rig.client.workflowService.resetWorkflowExecution({
-    namespace: rig.namespace,
-    workflowExecution: { workflowId: run.handle.workflowId, runId: run.handle.firstExecutionRunId },
-    reason: 'tests',
-    requestId: randomUUID(),
-    workflowTaskFinishEventId:
-      initiated!.startChildWorkflowExecutionInitiatedEventAttributes!.workflowTaskCompletedEventId!,
-  });
+  const again = await resetTo(run, whenPartsStart);
   graph.hold.clear();
-  const again = rig.client.workflow.getHandle(run.handle.workflowId, runId);
   expect(await again.result()).toMatchObject({ outcome: 'success', transaction: 10 });
   expect(graph.closed).toMatchObject([{ outcome: 'success', run_id: run.handle.firstExecutionRunId }]);
   // The same attempts: an agent follows those that it has.
@@ -210,6 +199,11 @@ function holdRecords(graph: ScriptedGraph) {
   };
   return { begun: () => eventually(async () => isRecording), goOn };
 }
+
+/** The workflow task that starts the parts. */
+const whenPartsStart = (events: Events): EventId =>
+  events.find((event) => event.startChildWorkflowExecutionInitiatedEventAttributes)!
+    .startChildWorkflowExecutionInitiatedEventAttributes!.workflowTaskCompletedEventId!;
 
 /** The workflow task with the first messages to parts. */
 const whenPartsBegin = (events: Events): EventId =>
@@ -244,6 +238,29 @@ describe('a run in parts that is reset to behind their start', () => {
     for (const task of ['a@n1', 'a@n2']) (await graph.heldTask(task)).finish();
     expect(await again.result()).toMatchObject({ outcome: 'success', transaction: 10 });
     expect(graph.began).toHaveLength(4);
+    await run.worker.stop();
+  });
+
+  it('continues with those that another reset had started in the place of the ones it knows', async () => {
+    const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
+    graph.hold.add('all');
+    const run = await startGraphRun(rig, graph);
+    await graph.until(() => graph.began.length === 2);
+    let known: EventId | null = null;
+    await eventually(async () => {
+      const events = (await run.handle.fetchHistory()).events!;
+      const started = events.findLastIndex((event) => event.childWorkflowExecutionStartedEventAttributes);
+      known = events.slice(started).find((event) => event.workflowTaskCompletedEventAttributes)?.eventId ?? null;
+      return known !== null;
+    });
+    await resetTo(run, whenPartsStart);
+    await graph.until(() => graph.began.length === 4);
+    const again = await resetTo(run, () => known!);
+    await again.signal('pause');
+    await again.signal('resume');
+    graph.hold.clear();
+    for (const task of ['a@n1', 'a@n2']) (await graph.heldTask(task)).finish();
+    expect(await again.result()).toMatchObject({ outcome: 'success', transaction: 10 });
     await run.worker.stop();
   });
 

@@ -156,6 +156,8 @@ export function takeOverGlobals(time: VirtualTime, random: Random): () => void {
       return now();
     }
   }
+  // The SDK knows dates by the name of their class.
+  Object.defineProperty(VirtualDate, 'name', { value: 'Date' });
   const timer = (work: (...args: unknown[]) => void, ms: number, args: unknown[], repeats: boolean): VirtualTimer =>
     new VirtualTimer(time, work, Number.isFinite(ms) ? Math.max(1, ms) : 1, args, repeats);
   const given = {
