@@ -44,7 +44,12 @@ export const FOLDERS = [
   [
     'platform',
     ['core', 'documents', 'maas', 'store'],
-    'serves every process: settings, telemetry, secrets, the codec, finding Temporal. It knows no use case.',
+    'serves every process: settings, telemetry, secrets, the codec, finding Temporal. It knows no run and no use case.',
+  ],
+  [
+    'runs',
+    ['core', 'store', 'platform'],
+    'is the life of a run, for every process that has to do with one: it knows no use case and no activity.',
   ],
   [
     'agent',
@@ -63,7 +68,7 @@ export const FOLDERS = [
   ],
   [
     'ops',
-    ['core', 'yaql', 'documents', 'packages', 'graph', 'maas', 'store', 'platform', 'agent', 'clusters'],
+    ['core', 'yaql', 'documents', 'packages', 'graph', 'maas', 'store', 'platform', 'runs', 'agent', 'clusters'],
     'holds the use cases: a use case must not know how it is shown.',
   ],
   [

@@ -15,15 +15,8 @@ import {
   type SiteRunInput,
 } from '../src/core/site-run/index.ts';
 import type { SiteRunOutcome } from '../src/core/words.ts';
-import {
-  closeGoneRuns,
-  MAX_OPEN,
-  parseRevisionReference,
-  type RunRecord,
-  type Store,
-  StoreError,
-  sequenceIn,
-} from '../src/store/index.ts';
+import { closeGoneRuns, MAX_OPEN } from '../src/runs/gone-holders.ts';
+import { parseRevisionReference, type RunRecord, type Store, StoreError, sequenceIn } from '../src/store/index.ts';
 import type { OpenedWithin, OpenRun, OpenRunAnswer, SiteActivities } from './contract.ts';
 import { type ActivityDependencies, isAwaited, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';

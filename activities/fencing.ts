@@ -1,14 +1,12 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { CLAIM_LOST } from '../src/core/run/index.ts';
 import { type RunSubject, subjectText } from '../src/core/run/subject.ts';
+import { claimFor, type IsOpen, reopenRun } from '../src/runs/gone-holders.ts';
 import {
   CLOSING,
   type Claim,
   type ClaimHolder,
-  claimFor,
-  type IsOpen,
   type RunWrite,
-  reopenRun,
   type StorePorts,
   unlessNotFound,
 } from '../src/store/index.ts';

@@ -7,16 +7,14 @@ import { given } from '../src/core/data/given.ts';
 import { type PlanningFailure, titleOfGraphRun } from '../src/core/graph-run/index.ts';
 import { type Diagnostic, isError } from '../src/core/problems/diagnostic.ts';
 import { requestRefused } from '../src/core/run/index.ts';
+import { closeGoneRuns, endGoneTransactions, MAX_OPEN } from '../src/runs/gone-holders.ts';
+import { wholeGraphReport } from '../src/runs/graph-report.ts';
 import {
   type ClaimHolder,
   type ClusterRecord,
-  closeGoneRuns,
-  endGoneTransactions,
-  MAX_OPEN,
   type RunTransactions,
   type Store,
   StoreError,
-  wholeGraphReport,
 } from '../src/store/index.ts';
 import type { OpenedWithin } from './contract.ts';
 import { type ActivityDependencies, type ActivitySettings, isAwaited, openedWithin } from './dependencies.ts';

@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { type PreparedRun, planReferenceOf, type StoredReference } from '../src/clusters/planning/index.ts';
 import { readClusterSources, readGraphLayers } from '../src/clusters/read-sources.ts';
 import type { ClusterSources } from '../src/clusters/sources.ts';
+import { applyRoleTags } from '../src/clusters/tags/apply-role-tags.ts';
 import { nodesBehindRoles } from '../src/clusters/tags/role-tag-changes.ts';
 import { type ClusterVersions, versionsOfCluster } from '../src/clusters/versions.ts';
 import { given } from '../src/core/data/given.ts';
@@ -9,7 +10,7 @@ import type { GraphRequest, GraphRunInput } from '../src/core/graph-run/index.ts
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import type { TaskStatus } from '../src/core/words.ts';
 import type { GraphProblem } from '../src/graph/index.ts';
-import { applyRoleTags, type RunTransactions, type Store, type TransactionRecord } from '../src/store/index.ts';
+import type { RunTransactions, Store, TransactionRecord } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
 import type { GraphActivities, PlanGraph, PlanGraphAnswer } from './graph-contract.ts';

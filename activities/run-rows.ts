@@ -3,7 +3,8 @@ import { isMapping } from '../src/core/data/plain-value.ts';
 import { claimedName } from '../src/core/run/claimed-name.ts';
 import { describedRun, type RunDescription } from '../src/core/run/description.ts';
 import { refusedId, STARTED } from '../src/core/run/passed-on.ts';
-import { type ClaimHolder, closeRun, type RunRecord, reopenRun, type Store } from '../src/store/index.ts';
+import { closeRun, reopenRun } from '../src/runs/gone-holders.ts';
+import type { ClaimHolder, RunRecord, Store } from '../src/store/index.ts';
 import type { StartedWith } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 

@@ -6,7 +6,6 @@ import type {
   NodeRecord,
   PluginRecord,
   ReleaseRecord,
-  RoleTagChange,
   Store,
   StoredGraph,
   TagAssignment,
@@ -20,6 +19,7 @@ import { fittingRecord, type PluginTarget } from './plugin-fit.ts';
 import { stageTasksOf } from './plugin-tasks.ts';
 import { usesTagsEngine } from './settings.ts';
 import type { ClusterNode, ClusterSources, NodeFiles, PluginFacts, StoredLayer } from './sources.ts';
+import type { RoleTagChange } from './tags/apply-role-tags.ts';
 import { allRoles, catalogueOfCluster, roleTagChanges, tagsAfter, tagsOfRoles } from './tags/index.ts';
 
 /** The ports for data of clusters. */

@@ -1,6 +1,6 @@
 import type { MaintenanceNote } from '../core/maintenance.ts';
 import type { ClusterState, Fields } from '../graph/index.ts';
-import type { RoleTagChange } from '../store/index.ts';
+import type { RoleTagChange } from './tags/apply-role-tags.ts';
 
 /**
  * The stored data of a cluster that determines its plans, as plain data without anything derived. `readClusterSources`

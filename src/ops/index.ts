@@ -1,4 +1,4 @@
-/** The use cases of people and programs, and the only caller of Temporal's client. API, CLI and page sit on top. */
+/** The use cases of people and programs. API, CLI and page sit on top. */
 import { given } from '../core/data/given.ts';
 import type { AuditFilter } from '../store/index.ts';
 import { agentStates } from './agent-presence.ts';

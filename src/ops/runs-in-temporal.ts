@@ -3,8 +3,8 @@ import { ACTIVITIES, prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
 import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import { SITE_RUN_KINDS } from '../core/words.ts';
-import { closedOutcome, findExecution, isOpenStatus, OPEN } from '../platform/temporal/is-run-open.ts';
-import { metadataClient } from '../platform/temporal/metadata-client.ts';
+import { metadataClient, OPEN } from '../platform/temporal/metadata-client.ts';
+import { closedOutcome, findExecution, isOpenStatus } from '../runs/find-execution.ts';
 import type { Page, RunFilter, RunRecord } from '../store/index.ts';
 import type { TemporalAccess } from './dependencies.ts';
 

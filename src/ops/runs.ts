@@ -26,13 +26,12 @@ import {
   treeOfSiteRun,
 } from '../core/site-run/index.ts';
 import type { TaskOnNode } from '../core/task-on-node.ts';
-import { type FoundExecution, findExecution } from '../platform/temporal/is-run-open.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
-import { findEnd } from '../platform/temporal/run-lookups.ts';
+import { type FoundExecution, findExecution } from '../runs/find-execution.ts';
+import { type AnnounceEnd, closeIfGone, type EndOf } from '../runs/gone-holders.ts';
+import { wholeGraphReport } from '../runs/graph-report.ts';
+import { findEnd } from '../runs/run-lookups.ts';
 import {
-  type AnnounceEnd,
-  closeIfGone,
-  type EndOf,
   type Json,
   type NewAuditEntry,
   type Page,
@@ -40,7 +39,6 @@ import {
   type RunRecord,
   type RunSummary,
   StoreError,
-  wholeGraphReport,
 } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { earlierRuns } from './earlier-runs.ts';

@@ -1,25 +1,11 @@
 export { StoreError, type StoreFailure, unlessNotFound } from './failure.ts';
-export {
-  type AnnounceEnd,
-  claimFor,
-  closeGoneRuns,
-  closeIfGone,
-  closeRun,
-  type EndOf,
-  endGoneTransactions,
-  type IsOpen,
-  MAX_OPEN,
-  type RunEnd,
-  reopenRun,
-} from './gone-holders.ts';
-export { wholeGraphReport } from './graph-report.ts';
 export type { Migration } from './migrations/migration.ts';
 export type { OpenStoreOptions } from './open-options.ts';
 export { openStore } from './open-store.ts';
 export type * from './page.ts';
 export type { ApiToken } from './queries/api-token-store.ts';
 export type { AuditEntry, AuditFilter, AuditStore, NewAuditEntry } from './queries/audit-store.ts';
-export type { Claim, ClaimHolder } from './queries/claim-store.ts';
+export type { Claim, Claimant, ClaimHolder } from './queries/claim-store.ts';
 export type { ClusterDetails, ClusterRecord } from './queries/cluster-store.ts';
 export type { CopiedSubject, StoreCopy } from './queries/copy-store.ts';
 export type { DeployedMachine } from './queries/deployed-machine-store.ts';
@@ -59,7 +45,6 @@ export type { HistoryWrite, PlannedRow, TaskHistoryRow, TaskHistoryStore } from 
 export type { SavedStates, TaskStateStore } from './queries/task-state-store.ts';
 export type { TransactionFilter, TransactionRecord } from './queries/transaction-row.ts';
 export type { RunTransactions, SnapshotKind } from './queries/transaction-store.ts';
-export { applyRoleTags, type RoleTagChange } from './role-tags.ts';
 export type { StoreCall } from './session.ts';
 export type * from './store.ts';
 export { parseStoreUrl } from './store-url.ts';

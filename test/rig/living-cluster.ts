@@ -10,10 +10,10 @@ import { createActivities, RunStatuses, statusSinks } from '../../activities/ind
 import type { TaskLogs } from '../../src/agent/logs/task-logs.ts';
 import { plannerHere } from '../../src/clusters/planning/index.ts';
 import { createOperations } from '../../src/ops/index.ts';
-import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
+import { startReconciler } from '../../src/runs/reconciler.ts';
+import { runLookups } from '../../src/runs/run-lookups.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
-import { startReconciler } from '../../worker/parts/reconciler.ts';
 import { controlQueue, nodeQueue } from '../../workflows/protocol.ts';
 import { type ApiRig, apiOf } from '../api/api-rig.ts';
 import { ACTIVITIES_ALONE, PATIENCE, type RunningWorker, type TemporalRig } from './temporal.ts';

@@ -21,10 +21,10 @@ import { plannerHere } from '../../src/clusters/planning/index.ts';
 import { given } from '../../src/core/data/given.ts';
 import { readerHere } from '../../src/ops/index.ts';
 import { announceLostRuns } from '../../src/ops/lost-run-notices.ts';
-import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
+import { startReconciler } from '../../src/runs/reconciler.ts';
+import { runLookups } from '../../src/runs/run-lookups.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
-import { startReconciler } from '../../worker/parts/reconciler.ts';
 import { resolvedRevision } from './resolved-revision.ts';
 import type { RunningWorker, TemporalRig } from './temporal.ts';
 

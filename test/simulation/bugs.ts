@@ -108,9 +108,9 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'site',
-    'src/store/gone-holders.ts',
+    'src/runs/gone-holders.ts',
     'a second run takes a site from one that is open',
-    'src/store/gone-holders.ts',
+    'src/runs/gone-holders.ts',
     ['    if (await isOpen(other.workflowId, other.runId)) return other;\n', ''],
   ),
   bug('site', 'src/store/queries/run-store.ts', 'the end of a run leaves its claim', 'src/store/queries/run-store.ts', [
@@ -451,14 +451,14 @@ export const BUGS: readonly Bug[] = [
     ['cluster', 'terminate', 'reset of one that ended'],
     'fbc0d437',
     'the transaction of a run that goes on after a reset stays ended',
-    'src/store/gone-holders.ts',
+    'src/runs/gone-holders.ts',
     ['  if (transaction !== null) await transactions.reopenRun(transaction).catch(unlessNotFound);\n', ''],
   ),
   bug(
     'cluster',
     '332ea3ee',
     'transactions of terminated runs stay open for ever',
-    'src/store/gone-holders.ts',
+    'src/runs/gone-holders.ts',
     ["    await transactions.endRun(id, { status: 'lost', message: 'Its workflow ended without closing it' });\n", ''],
     [
       '    await transactions.endRun(transaction, { status: outcome, message: reason ?? outcome }).catch(unlessNotFound);\n',

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runsInTemporal } from '../../src/ops/runs-in-temporal.ts';
 import { callTemporal } from '../../src/ops/temporal-calls.ts';
 import { EncryptionCodec } from '../../src/platform/codec/encryption-codec.ts';
-import { findExecution } from '../../src/platform/temporal/is-run-open.ts';
-import { findEnd } from '../../src/platform/temporal/run-lookups.ts';
+import { findExecution } from '../../src/runs/find-execution.ts';
+import { findEnd } from '../../src/runs/run-lookups.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;

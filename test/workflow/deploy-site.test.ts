@@ -11,7 +11,7 @@ import { lastErrorsActivity } from '../../activities/last-errors.ts';
 import type { DeliverNotice, NoticeActivities } from '../../activities/notice-contract.ts';
 import type { ShownPlan, TreeNode } from '../../src/core/contracts/site-run.ts';
 import type { RunStatus } from '../../src/core/site-run/index.ts';
-import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
+import { runLookups } from '../../src/runs/run-lookups.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { lookUntil } from '../rig/look-again.ts';
 import {

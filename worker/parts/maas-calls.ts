@@ -9,7 +9,7 @@ import { auditedAlarms } from '../../src/gateway/index.ts';
 import { programVersion } from '../../src/platform/installation.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import type { Logger } from '../../src/platform/telemetry/log.ts';
-import type { StartedLookup } from '../../src/platform/temporal/started-lookup.ts';
+import type { StartedLookup } from '../../src/runs/started-lookup.ts';
 import { type NodeHost, type RunningAgents, type StartAgentsOptions, startAgents } from './agent.ts';
 import { localOrders, storeOrdersOf } from './agent-orders.ts';
 import { graphOfRun } from './graph-of-run.ts';

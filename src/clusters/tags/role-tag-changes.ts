@@ -1,4 +1,4 @@
-import type { RoleTagChange } from '../../store/index.ts';
+import type { RoleTagChange } from './apply-role-tags.ts';
 import { type RoleMetadata, tagsOfRole } from './catalogue.ts';
 
 /** By role the tags that a node got with it, as the role was then. */

@@ -2,7 +2,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { given } from '../../core/data/given.ts';
 import { allOf, percentOf } from '../../core/graph-run/task-counts.ts';
 import { isTransactionOpen, type TransactionStatus } from '../../core/words.ts';
-import { findExecution } from '../../platform/temporal/is-run-open.ts';
+import { findExecution } from '../../runs/find-execution.ts';
 import type { RunTransactions, SnapshotKind, TransactionFilter, TransactionRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';

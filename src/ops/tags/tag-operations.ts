@@ -1,4 +1,5 @@
 import type { ClusterNode } from '../../clusters/sources.ts';
+import { applyRoleTags } from '../../clusters/tags/apply-role-tags.ts';
 import { rolesHolding, tagNameProblem } from '../../clusters/tags/index.ts';
 import { nodesBehindRoles } from '../../clusters/tags/role-tag-changes.ts';
 import type { tagBody } from '../../core/contracts/fuel/tags.ts';
@@ -7,7 +8,6 @@ import { calledText } from '../../core/names.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { JsonFields, StorePorts, TagAssignment, TagOwner, TagRecord } from '../../store/index.ts';
-import { applyRoleTags } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { objectOf } from '../inventory/json-object.ts';
 import { finding, refuseIfAny } from '../inventory/refuse.ts';

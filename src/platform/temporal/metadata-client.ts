@@ -1,6 +1,12 @@
 import { type Client, WorkflowClient } from '@temporalio/client';
 import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
 
+/**
+ * In a query of Temporal's lists: executions that may still act. Those that Temporal has paused are not `Running`, and `Paused` is a word
+ * that servers before 1.30 refuse.
+ */
+export const OPEN = 'CloseTime IS NULL';
+
 const known = new WeakMap<Client, WorkflowClient>();
 
 /**

@@ -3,8 +3,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { WorkerVersionStatus } from '../../core/words.ts';
 import { compareVersions } from './find-server.ts';
-import { OPEN } from './is-run-open.ts';
-import { metadataClient } from './metadata-client.ts';
+import { metadataClient, OPEN } from './metadata-client.ts';
 
 /** A worker that polls. */
 interface PollingWorker {

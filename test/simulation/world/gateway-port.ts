@@ -7,7 +7,7 @@ import { CertificateAuthority } from '../../../src/gateway/identity/certificate-
 import '../../../src/gateway/identity/certificate-request.ts';
 import { fingerprintOf, SigningKeys } from '../../../src/gateway/identity/index.ts';
 import { issueTicket } from '../../../src/gateway/node-ticket.ts';
-import { startedLookup } from '../../../src/platform/temporal/started-lookup.ts';
+import { startedLookup } from '../../../src/runs/started-lookup.ts';
 import { deferred, NotFound } from '../../../src/simulation/temporal/index.ts';
 import { storeOrderBook } from '../../../worker/parts/gateway-orders.ts';
 import { nodeFiles } from '../../../worker/parts/own-credentials.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closeRun } from '../../../src/store/gone-holders.ts';
+import { closeRun } from '../../../src/runs/gone-holders.ts';
 import { graphWorld, planOf, row } from './graph-world.ts';
 
 const shell = (id: string, more: object = {}) => ({

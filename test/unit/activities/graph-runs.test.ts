@@ -12,7 +12,7 @@ import {
   type TaskRow,
 } from '../../../src/core/graph-run/index.ts';
 import type { RunTask } from '../../../src/core/task-on-node.ts';
-import { closeRun } from '../../../src/store/gone-holders.ts';
+import { closeRun } from '../../../src/runs/gone-holders.ts';
 import { storeOrderBook } from '../../../worker/parts/gateway-orders.ts';
 import { startGate } from '../../../worker/parts/start-gate.ts';
 import { storeOrders } from '../../../worker/parts/store-orders.ts';

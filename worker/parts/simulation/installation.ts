@@ -3,8 +3,9 @@ import type { ServedRegion } from '@sitewright/maas-simulator';
 import { type ActivityDependencies, createActivities, SilenceReports } from '../../../activities/index.ts';
 import { plainFailures } from '../../../activities/plain-failures.ts';
 import { plannerHere } from '../../../src/clusters/planning/index.ts';
-import { closedOutcome } from '../../../src/platform/temporal/is-run-open.ts';
-import type { RunLookups } from '../../../src/platform/temporal/run-lookups.ts';
+import { closedOutcome } from '../../../src/runs/find-execution.ts';
+import { startReconciler } from '../../../src/runs/reconciler.ts';
+import type { RunLookups } from '../../../src/runs/run-lookups.ts';
 import {
   type AnyActivity,
   deferred,
@@ -14,7 +15,6 @@ import {
   type WorkflowCode,
 } from '../../../src/simulation/temporal/index.ts';
 import { ACTIVITIES, SEARCH_ATTRIBUTES, sideQueue } from '../../../workflows/protocol.ts';
-import { startReconciler } from '../reconciler.ts';
 import { type MaasPace, type MaasRequest, maasPort } from './maas-port.ts';
 import { type StoreSpy, storePort } from './store-port.ts';
 import { caller, pause, type World } from './world.ts';

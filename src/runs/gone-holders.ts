@@ -2,11 +2,15 @@ import { lostReport } from '../core/run/lost-report.ts';
 import type { AnyRunReport } from '../core/run/status.ts';
 import { graphRunOf, type RunSubject } from '../core/run/subject.ts';
 import { type LostOutcome, OPEN_TRANSACTION_STATUSES, type RunOutcome } from '../core/words.ts';
-import { unlessNotFound } from './failure.ts';
+import {
+  type Claimant,
+  type ClaimHolder,
+  type RunRecord,
+  type Store,
+  type StorePorts,
+  unlessNotFound,
+} from '../store/index.ts';
 import { wholeGraphReport } from './graph-report.ts';
-import type { Claimant, ClaimHolder } from './queries/claim-store.ts';
-import type { RunRecord } from './queries/run-store.ts';
-import type { Store, StorePorts } from './store.ts';
 
 /**
  * Whether a workflow run is open in Temporal; with `null`, the workflow's newest run. A terminated run could neither

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { QUERIES } from '../../../workflows/protocol.ts';
-import type { Paused } from '../../core/run/index.ts';
-import { sharedQuestions } from './shared-questions.ts';
+import { QUERIES } from '../../workflows/protocol.ts';
+import type { Paused } from '../core/run/index.ts';
+import { sharedQuestions } from '../platform/temporal/shared-questions.ts';
 
 /** A worker answers in milliseconds; more than this means that none does. */
 const LIMIT_MS = 10_000;

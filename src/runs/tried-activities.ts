@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { metadataClient } from './metadata-client.ts';
+import { metadataClient } from '../platform/temporal/metadata-client.ts';
 
 /** Pending activities of an execution that a worker has ever taken, by their ids: those that wait for another try, too. */
 export async function triedActivities(client: Client, workflowId: string, runId: string): Promise<readonly string[]> {

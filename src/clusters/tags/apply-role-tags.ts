@@ -1,5 +1,4 @@
-import type { NewTagAssignment } from './queries/tag-assignments.ts';
-import type { Store } from './store.ts';
+import type { NewTagAssignment, Store } from '../../store/index.ts';
 
 /** A change of a role's tags that a node does not have yet. */
 export interface RoleTagChange {

@@ -1,7 +1,6 @@
 import type { GraphRunReport } from '../core/contracts/graph-run.ts';
 import { assembleGraphReport } from '../core/graph-run/assemble-report.ts';
-import { unlessNotFound } from './failure.ts';
-import type { StorePorts } from './store.ts';
+import { type StorePorts, unlessNotFound } from '../store/index.ts';
 
 /** The report of a run of graphs with all failures that the store knows. */
 export async function wholeGraphReport(

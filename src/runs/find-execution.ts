@@ -1,20 +1,14 @@
 import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { temporal } from '@temporalio/proto';
-import { GRAPH_RUN_OUTCOMES, type RunOutcome, SITE_RUN_OUTCOMES } from '../../core/words.ts';
-import type { RunEnd } from '../../store/index.ts';
-import { metadataClient } from './metadata-client.ts';
+import { GRAPH_RUN_OUTCOMES, type RunOutcome, SITE_RUN_OUTCOMES } from '../core/words.ts';
+import { metadataClient } from '../platform/temporal/metadata-client.ts';
+import type { RunEnd } from './gone-holders.ts';
 
 /** `PENDING_WORKFLOW_TASK_STATE_SCHEDULED`. */
 const SCHEDULED = 1;
 /** A worker takes a workflow task within milliseconds; one that starts, within seconds. */
 const OVERDUE_MS = 5_000;
-
-/**
- * The same in a query of Temporal's lists. Those that Temporal has paused are not `Running`, and `Paused` is a word that servers before 1.30
- * refuse.
- */
-export const OPEN = 'CloseTime IS NULL';
 
 /** Whether a workflow run in this state may still act. */
 export const isOpenStatus = (status: string): boolean => status === 'RUNNING' || status === 'PAUSED';
@@ -121,7 +115,3 @@ function isOverdue(task: WorkflowTask): boolean {
   const isWaiting = waitsForWorker(task) && Date.now() - Number(task.scheduledTime?.seconds) * 1000 > OVERDUE_MS;
   return isWaiting || Number(task.attempt) > 1;
 }
-
-/** Whether a workflow run is still open; null: the newest of the workflow. One that Temporal does not know, or has forgotten, is not. */
-export const isRunOpen = async (client: Client, workflowId: string, runId: string | null): Promise<boolean> =>
-  (await findExecution(client, workflowId, runId))?.isOpen ?? false;

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { type FoundExecution, findExecution } from './is-run-open.ts';
-import { sharedQuestions } from './shared-questions.ts';
+import { sharedQuestions } from '../platform/temporal/shared-questions.ts';
+import { type FoundExecution, findExecution } from './find-execution.ts';
 
 /** Describing an execution needs no worker. */
 const LIMIT_MS = 10_000;

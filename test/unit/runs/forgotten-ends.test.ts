@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { closedOutcome } from '../../../src/platform/temporal/is-run-open.ts';
-import { closeIfGone, openStore, type RunEnd, type Store } from '../../../src/store/index.ts';
+import { closedOutcome } from '../../../src/runs/find-execution.ts';
+import { closeIfGone, type RunEnd } from '../../../src/runs/gone-holders.ts';
+import { openStore, type Store } from '../../../src/store/index.ts';
 
 /* A store that was restored from an older copy has runs as open that have ended since. */
 let store: Store;

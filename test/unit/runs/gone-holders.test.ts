@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { claimFor, endGoneTransactions } from '../../../src/store/index.ts';
-import { describeStore } from './backends.ts';
-import { withNodes } from './cluster-rig.ts';
+import { claimFor, endGoneTransactions } from '../../../src/runs/gone-holders.ts';
+import { describeStore } from '../store/backends.ts';
+import { withNodes } from '../store/cluster-rig.ts';
 
 const [A, B] = ['a', 'b'].map((name) => ({ workflowId: `deploy_site:${name}`, runId: name, executionId: name })) as [
   Holder,

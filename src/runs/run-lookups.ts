@@ -1,9 +1,9 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { ValueError } from '@temporalio/common';
-import { given } from '../../core/data/given.ts';
-import type { RunEnd } from '../../store/index.ts';
-import { closedOutcome, type FoundExecution, findExecution } from './is-run-open.ts';
-import { metadataClient } from './metadata-client.ts';
+import { given } from '../core/data/given.ts';
+import { metadataClient } from '../platform/temporal/metadata-client.ts';
+import { closedOutcome, type FoundExecution, findExecution } from './find-execution.ts';
+import type { RunEnd } from './gone-holders.ts';
 import { type HoldLookup, holdLookup } from './run-hold.ts';
 import { triedActivities } from './tried-activities.ts';
 

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { given } from '../../src/core/data/given.ts';
-import type { RunLookups } from '../../src/platform/temporal/run-lookups.ts';
-import { type AnnounceEnd, closeGoneRuns, type EndOf, MAX_OPEN, type Store } from '../../src/store/index.ts';
+import { given } from '../core/data/given.ts';
+import type { Store } from '../store/index.ts';
+import { type AnnounceEnd, closeGoneRuns, type EndOf, MAX_OPEN } from './gone-holders.ts';
+import type { RunLookups } from './run-lookups.ts';
 
 const EVERY_MS = 5_000;
 /** A run that has shown nothing for so long is asked: its last status may have been lost with its worker. */
