@@ -15,15 +15,16 @@ import {
   type SiteRunInput,
 } from '../src/core/site-run/index.ts';
 import type { SiteRunOutcome } from '../src/core/words.ts';
-import { closeGoneRuns, MAX_OPEN } from '../src/runs/gone-holders.ts';
-import { parseRevisionReference, type RunRecord, type Store, StoreError, sequenceIn } from '../src/store/index.ts';
-import type { OpenedWithin, OpenRun, OpenRunAnswer, SiteActivities } from './contract.ts';
+import { closeClaim } from '../src/runs/claims.ts';
+import { closeRecord, forgetOlderNodes, openRecord, recordNodes } from '../src/runs/life.ts';
+import { openRun } from '../src/runs/open-run.ts';
+import { parseRevisionReference, type RunRecord, type Store, StoreError } from '../src/store/index.ts';
+import type { OpenedAlone, OpenRun, OpenRunAnswer, SiteActivities } from './contract.ts';
 import { type ActivityDependencies, isAwaited, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
-import { assertOwn, closeClaim, endRun, openClaim, proveClaim } from './fencing.ts';
+import { ownExecution, proveClaim } from './fencing.ts';
 import { believedReport } from './recorded-names.ts';
 import { endingText, withCanceller } from './run-ending.ts';
-import { auditStart, listOpened, listRefused, type OpenedRunRow, starterOf } from './run-rows.ts';
 import type { SiteCache } from './site-cache.ts';
 import { noteBare, noteFailed } from './site-cluster.ts';
 import { targetsInMaintenance } from './site-maintenance.ts';
@@ -36,25 +37,24 @@ export function bookkeepingActivities(
   const { store } = deps;
   return {
     open_run: (request) =>
-      translated(async () => ({ ...(await openRun(deps, cache, request)), ...openedWithin(deps) })),
+      translated(async () => ({ ...(await openSiteRun(deps, cache, request)), ...openedWithin(deps) })),
 
     record_nodes: (record) =>
       translated(async () => {
         const run = await store.runs.get(record.run_id);
-        const sequence = sequenceIn(await proveClaim(deps, { site: run.site! }, run.id), record.sequence);
-        const nodes = record.nodes.map((node) => ({ ...node, node: node.report.name, sequence }));
-        await store.runs.putNodes(record.run_id, nodes);
+        const generation = await proveClaim(deps, { site: run.site! }, run.id);
+        await recordNodes(store, run.id, generation, record);
       }),
 
     close_run: (request) =>
       translated(async () => {
         const { run_id, site, report } = request;
         const holder = { workflowId: request.workflow_id, runId: run_id };
-        const generation = await closeClaim(deps, { site }, holder, request.ended_at);
+        const generation = await closeClaim(deps, { site }, holder, ownExecution(), request.ended_at);
         if (generation === null) return undefined;
         const run = await store.runs.get(run_id);
         // It has just recorded all that it has: what is older is of before a reset, and of other documents.
-        if (request.records === undefined) await store.runs.dropNodes(run_id, sequenceIn(generation, 0));
+        if (request.records === undefined) await forgetOlderNodes(store, run_id, generation);
         const records = await store.runs.listNodes(run_id);
         if (request.records !== undefined && request.records !== digestOfRecords(records)) return 'records-differ';
         const named = await believedReport(store, run_id, report, true);
@@ -75,13 +75,12 @@ export function bookkeepingActivities(
         deps.log?.(ended, `${run.kind} of site ${site} has ended`);
         if (request.deployed_revision !== undefined)
           await store.sites.markLastGood(site, request.deployed_revision, run_id);
-        await endRun(
-          store,
-          { site },
+        const { id, workflowId, kind, startedAt } = run;
+        await closeRecord(store, {
+          subject: { site },
           generation,
-          {
-            ...identityOf(run),
-            phase: 'finished',
+          run: {
+            ...{ id, workflowId, kind, startedAt },
             outcome: request.outcome,
             endedAt: request.ended_at,
             failedNodes: request.failed_nodes,
@@ -89,8 +88,8 @@ export function bookkeepingActivities(
             failure: named.reason ?? null,
             ...given({ revision: report.revision }),
           },
-          full,
-        );
+          report: full,
+        });
       }),
   };
 }
@@ -133,56 +132,33 @@ function failedNodes(
   );
 }
 
-type OpenedAlone<Answer = OpenRunAnswer> = Answer extends unknown ? Omit<Answer, keyof OpenedWithin> : never;
-
-async function openRun(deps: ActivityDependencies, cache: SiteCache, request: OpenRun): Promise<OpenedAlone> {
-  const { store, searchAttributes } = deps;
-  const { site, workflow_id, run_id } = request;
-  const holder = { workflowId: workflow_id, runId: run_id };
-  await assertOwn(deps, { site }, holder);
-  const starter = await starterOf(deps, holder, request.started_by, request.start);
-  const { started_by } = starter;
-  const row = { ...rowOf(request), ...starter };
-  const failure = (await claimSite(deps, request)) ?? (await objection(store, cache, request));
-  if (failure !== null) {
-    if (failure.kind !== 'site-busy' && failure.kind !== 'site-not-found') await store.claims.release({ site }, holder);
-    if (!isAwaited(request)) await listRefused(store, row, describeRunFailure(failure));
-    return { ok: false, failure, ...given({ started_by }) };
-  }
-  const { number } = await listOpened(store, row);
-  await closeGoneRuns(store, deps, (await store.runs.list({ site, open: true, limit: MAX_OPEN })).items);
-  const { adopt } = request.parameters as Omit<SiteRunInput, 'site'>;
-  await auditStart(store, row, `site/${site}`, adopt && { adopt });
-  // A run gets its number when it is first written.
-  return { ok: true, number: number!, search_attributes: await searchAttributes(), ...given({ started_by }) };
-}
-
-const rowOf = ({ parameters, ...request }: OpenRun): OpenedRunRow => ({
-  ...request,
-  // The workflow has checked them with its input.
-  parameters: parameters as RunDescription,
-});
-
-/** Why the run cannot have its site; null when it has it. */
-async function claimSite(
+async function openSiteRun(
   deps: ActivityDependencies,
-  { site, workflow_id, run_id }: OpenRun,
-): Promise<RunFailure | null> {
-  try {
-    const busy = await openClaim(deps, { site }, { workflowId: workflow_id, runId: run_id });
-    return busy && { kind: 'site-busy', site, workflow_id: busy.workflowId, run_id: busy.runId };
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    const { failure } = error;
-    // A name that no site can have is invalid.
-    const isUnknown = failure.kind === 'invalid' || (failure.kind === 'not-found' && failure.what === 'site');
-    if (!isUnknown) throw error;
-    return { kind: 'site-not-found', site };
-  }
-}
-
-function identityOf(run: { id: string; workflowId: string; kind: string; startedAt: string }) {
-  return { id: run.id, workflowId: run.workflowId, kind: run.kind, startedAt: run.startedAt };
+  cache: SiteCache,
+  request: OpenRun,
+): Promise<OpenedAlone<OpenRunAnswer>> {
+  const { store, searchAttributes } = deps;
+  const { site, workflow_id: _workflow, answered: _answered, start, parameters, ...run } = request;
+  const { adopt } = parameters as Omit<SiteRunInput, 'site'>;
+  const opened = await openRun<RunFailure, RunRecord>(deps, ownExecution(), {
+    subject: { site },
+    // The workflow has checked them with its input.
+    run: { ...run, workflow_id: request.workflow_id, site, parameters: parameters as RunDescription },
+    start,
+    isAwaited: isAwaited(request),
+    absent: { kind: 'site-not-found', site },
+    busy: async ({ workflowId, runId }) => ({ kind: 'site-busy', site, workflow_id: workflowId, run_id: runId }),
+    async check() {
+      const failure = await objection(store, cache, request);
+      return failure === null ? { ok: true, record: (run) => openRecord(store, run) } : { ok: false, failure };
+    },
+    details: () => adopt && { adopt },
+    explain: describeRunFailure,
+  });
+  if (!opened.ok) return opened;
+  const { made, ...answer } = opened;
+  // A run gets its number when it is first written.
+  return { ...answer, number: made.number!, search_attributes: await searchAttributes() };
 }
 
 /** What the input names and the site does not have. Documents that are yet to be fetched are checked when they are loaded. */

@@ -78,6 +78,11 @@ export interface OpenedWithin {
   readonly prefix?: string;
 }
 
+/** An answer without the settings of the installation. */
+export type OpenedAlone<Answer> = Answer extends unknown
+  ? Omit<Answer, Exclude<keyof OpenedWithin, 'started_by'>>
+  : never;
+
 /** The answer to every run that was opened. */
 export interface OpenedRun extends OpenedWithin {
   /** Those that this server knows. Setting another one would block the workflow. */

@@ -7,7 +7,7 @@ import { SURELY_WAITS_MS } from '../src/core/run/opening.ts';
 import type { LoadedSite, SourceFile } from '../src/documents/index.ts';
 import type { GitLimits } from '../src/platform/git/run-git.ts';
 import type { SecretProvider } from '../src/platform/secrets/secret-provider.ts';
-import type { AnnounceEnd } from '../src/runs/gone-holders.ts';
+import type { AnnounceEnd } from '../src/runs/life.ts';
 import type { RunLookups } from '../src/runs/run-lookups.ts';
 import type { Store } from '../src/store/index.ts';
 import type { OpenedWithin } from './contract.ts';

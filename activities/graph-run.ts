@@ -7,23 +7,27 @@ import { given } from '../src/core/data/given.ts';
 import { type PlanningFailure, titleOfGraphRun } from '../src/core/graph-run/index.ts';
 import { type Diagnostic, isError } from '../src/core/problems/diagnostic.ts';
 import { requestRefused } from '../src/core/run/index.ts';
-import { closeGoneRuns, endGoneTransactions, MAX_OPEN } from '../src/runs/gone-holders.ts';
+import { GRAPH_RUN_KIND } from '../src/core/words.ts';
+import { closeClaim, knownRun } from '../src/runs/claims.ts';
 import { wholeGraphReport } from '../src/runs/graph-report.ts';
+import { closeRecord, type OpenedRun, openGraphRecord } from '../src/runs/life.ts';
+import { type Checked, openRun } from '../src/runs/open-run.ts';
 import {
   type ClaimHolder,
   type ClusterRecord,
+  type NewRun,
   type RunTransactions,
   type Store,
   StoreError,
+  type TransactionRecord,
 } from '../src/store/index.ts';
-import type { OpenedWithin } from './contract.ts';
+import type { OpenedAlone } from './contract.ts';
 import { type ActivityDependencies, type ActivitySettings, isAwaited, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
-import { assertOwn, closeClaim, endRun, isOpenBy, knownRun, openClaim } from './fencing.ts';
+import { ownExecution } from './fencing.ts';
 import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.ts';
 import { believedReport } from './recorded-names.ts';
 import { withCanceller } from './run-ending.ts';
-import { auditStart, listOpened, listRefused, type OpenedRunRow, starterOf } from './run-rows.ts';
 
 const OFFLINE_WAIT_SECONDS = 120;
 
@@ -46,54 +50,41 @@ export function graphRunActivities(
   };
 }
 
-/** The answer but for the settings of the installation. */
-type OpenedAlone<Answer = OpenGraphRunAnswer> = Answer extends unknown ? Omit<Answer, keyof OpenedWithin> : never;
-
-async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<OpenedAlone> {
-  const { store } = deps;
-  const { input, run_id } = request;
-  const holder: ClaimHolder = { workflowId: request.workflow_id, runId: run_id };
-  await assertOwn(deps, { cluster: input.cluster }, holder);
-  const starter = await starterOf(deps, holder, input.started_by, request.start);
-  const { started_by } = starter;
-  const refuse = async (failure: PlanningFailure) => {
-    if (!isAwaited(request)) {
-      const row = rowOf(request, {
-        ...starter,
-        described: { labels: { cluster: String(input.cluster) } },
-      });
-      await listRefused(store, row, failure.message);
-    }
-    return { ok: false, failure, ...given({ started_by }) } as const;
-  };
-  let cluster: ClusterRecord;
-  try {
-    cluster = await store.clusters.brief(input.cluster);
-  } catch (error) {
-    if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
-    const message = `there is no cluster ${input.cluster}`;
-    return refuse({ kind: 'cluster-not-found', cluster: input.cluster, message });
-  }
-  const subject = { cluster: cluster.id };
-  const other = await openClaim(deps, subject, holder);
-  if (other !== null) return refuse(await busyWith(store, cluster, other));
-  const opened = await transactionsOf(deps, request, cluster, holder, started_by);
-  if (!opened.ok) {
-    await store.claims.release(subject, holder);
-    return refuse(opened.failure);
-  }
-  const { run, graphs } = opened.transactions;
-  await recordRun(store, request, cluster, opened.transactions, starter);
+async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<OpenedAlone<OpenGraphRunAnswer>> {
+  const { store, searchAttributes, settings } = deps;
+  const { input, run_id, workflow_id, started_at, start } = request;
+  const clusterOf = () => store.clusters.brief(input.cluster);
+  const opened = await openRun<PlanningFailure, MadeRun>(deps, ownExecution(), {
+    subject: { cluster: input.cluster },
+    run: {
+      ...{ kind: GRAPH_RUN_KIND, workflow_id, run_id, started_at, parameters: input },
+      ...given({ started_by: input.started_by, reason: input.reason }),
+      described: { labels: { cluster: String(input.cluster) } },
+    },
+    start,
+    isAwaited: isAwaited(request),
+    absent: { kind: 'cluster-not-found', cluster: input.cluster, message: `there is no cluster ${input.cluster}` },
+    busy: async (holder) => busyWith(store, await clusterOf(), holder),
+    check: async () => checked(deps, request, await clusterOf()),
+    details: ({ run, graphs }) => ({
+      transaction: run.id,
+      graphs: graphs.map(({ graphType }) => graphType),
+      mode: run.mode,
+    }),
+    explain: ({ message }) => message,
+  });
+  if (!opened.ok) return opened;
+  const { made, ...answer } = opened;
+  const { cluster, run, graphs, warnings } = made;
   return {
-    ok: true,
+    ...answer,
     transaction: run.id,
     execution: run_id,
     cluster: { id: cluster.id, name: cluster.name, site: cluster.site },
     graphs: graphs.map(({ id, graphType }) => ({ transaction: id, type: graphType! })),
-    warnings: opened.warnings,
-    ...given({ started_by }),
-    search_attributes: await deps.searchAttributes(),
-    ...agentWaits(deps.settings),
+    warnings,
+    search_attributes: await searchAttributes(),
+    ...agentWaits(settings),
     busy_slack_seconds: BUSY_SLACK_SECONDS,
   };
 }
@@ -109,23 +100,27 @@ function agentWaits({ heartbeat_seconds, offline_wait_seconds = OFFLINE_WAIT_SEC
   return { heartbeat_seconds, agent_heartbeat_seconds, offline_wait_seconds };
 }
 
-type Opened =
-  | { readonly ok: true; readonly transactions: RunTransactions; readonly warnings: readonly Diagnostic[] }
-  | { readonly ok: false; readonly failure: PlanningFailure };
+interface MadeRun extends RunTransactions {
+  readonly cluster: ClusterRecord;
+  readonly warnings: readonly Diagnostic[];
+}
 
-/** The run's transactions: those of an earlier try of this call, or new ones. */
-async function transactionsOf(
+/** Which graphs the request means, and whether the cluster is fit for them; of an earlier try of this call, what that has made. */
+async function checked(
   deps: ActivityDependencies,
   request: OpenGraphRun,
   cluster: ClusterRecord,
-  { workflowId, runId }: ClaimHolder,
-  startedBy: string | undefined,
-): Promise<Opened> {
+): Promise<Checked<PlanningFailure, MadeRun>> {
   const { store } = deps;
   const { input } = request;
-  const before = await store.transactions.findRun(workflowId, runId);
-  if (before !== null) return { ok: true, transactions: before, warnings: [] };
-  await endAbandoned(deps, cluster);
+  const before = await store.transactions.findRun(request.workflow_id, request.run_id);
+  const recorded =
+    (graphs: NewRun['graphs'], warnings: readonly Diagnostic[]) =>
+    async (run: OpenedRun): Promise<MadeRun> => ({
+      ...(await recordRun(store, request, cluster, graphs, run)),
+      ...{ cluster, warnings },
+    });
+  if (before !== null) return { ok: true, record: recorded(before.graphs.map(graphOf), []) };
   const stored = await readClusterSources(store, cluster.id);
   const sources = (await deps.allocateTags?.(stored)) ?? stored;
   if ('refused' in sources)
@@ -135,20 +130,11 @@ async function transactionsOf(
   const findings = findingsForRun(sources, requested.graphs);
   const errors = findings.filter(isError);
   if (errors.length > 0 && !(input.force ?? false)) return { ok: false, failure: unfit(cluster, errors) };
-  const transactions = await store.transactions.createRun({
-    clusterId: cluster.id,
-    graphs: requested.graphs.map((graph) => ({ graphType: graph.type, input: graph })),
-    input,
-    workflowId,
-    temporalRunId: runId,
-    timeStart: request.started_at,
-    mode: input.mode ?? 'apply',
-    force: input.force ?? false,
-    debug: input.debug ?? false,
-    ...given({ startedBy }),
-  });
-  return { ok: true, transactions, warnings: findings.slice(0, MAX_WARNINGS) };
+  const graphs = requested.graphs.map((graph) => ({ graphType: graph.type, input: graph }));
+  return { ok: true, record: recorded(graphs, findings.slice(0, MAX_WARNINGS)) };
 }
+
+const graphOf = ({ graphType, input }: TransactionRecord) => ({ graphType: graphType!, input });
 
 const MAX_WARNINGS = 50;
 
@@ -159,14 +145,6 @@ function unfit({ id }: ClusterRecord, errors: readonly Diagnostic[]): PlanningFa
     message: errors.map(({ message }) => message).join(' '),
     hint: `${refused.hint} GET /api/v1/clusters/${id}/checks shows all findings; add --force (API: force) to run anyway.`,
   };
-}
-
-/** This run has the claim, so runs of the cluster whose records are open have ended without closing them, or do so now. */
-async function endAbandoned(deps: ActivityDependencies, { id }: ClusterRecord): Promise<void> {
-  const { store } = deps;
-  const ofCluster = { kind: 'execute_graph', labels: [['cluster', String(id)]] } as const;
-  await closeGoneRuns(store, deps, (await store.runs.list({ ...ofCluster, open: true, limit: MAX_OPEN })).items);
-  await endGoneTransactions(store, isOpenBy(deps), id);
 }
 
 async function busyWith(store: Store, cluster: ClusterRecord, holder: ClaimHolder): Promise<PlanningFailure> {
@@ -181,15 +159,6 @@ async function busyWith(store: Store, cluster: ClusterRecord, holder: ClaimHolde
   };
 }
 
-const rowOf = (
-  { input, workflow_id, run_id, started_at }: OpenGraphRun,
-  more: Pick<OpenedRunRow, 'described' | 'site' | 'number' | 'started_by' | 'entry'>,
-): OpenedRunRow => ({
-  ...{ kind: 'execute_graph', workflow_id, run_id, started_at, parameters: input },
-  ...given({ reason: input.reason }),
-  ...more,
-});
-
 /** Of the nodes that a run is limited to. */
 async function namesOfNodes(store: Store, { graphs }: OpenGraphRun['input']): Promise<ReadonlyMap<number, string>> {
   const ids = [...new Set((graphs ?? []).flatMap(({ nodes }) => nodes ?? []))];
@@ -197,44 +166,43 @@ async function namesOfNodes(store: Store, { graphs }: OpenGraphRun['input']): Pr
   return new Map(nodes.map(({ id, name }) => [id, name ?? String(id)]));
 }
 
-/** Adds a run that has its cluster to the list of runs and to the audit log. */
+/** Writes a run that has its cluster, with its transactions. */
 async function recordRun(
   store: Store,
-  request: OpenGraphRun,
+  { input, workflow_id, run_id, started_at }: OpenGraphRun,
   cluster: ClusterRecord,
-  { run, graphs }: RunTransactions,
-  starter: Pick<OpenedRunRow, 'started_by' | 'entry'>,
-): Promise<void> {
-  const names = await namesOfNodes(store, request.input);
-  const row = rowOf(request, {
-    ...starter,
-    described: {
-      title: titleOfGraphRun(request.input, cluster.name, {
-        types: graphs.flatMap(({ graphType }) => graphType ?? []),
-        nameOf: (node) => names.get(node) ?? String(node),
-      }),
-      labels: { cluster: String(cluster.id) },
-    },
-    number: run.id,
-    ...(cluster.site === null ? {} : { site: cluster.site }),
+  graphs: NewRun['graphs'],
+  run: OpenedRun,
+): Promise<RunTransactions> {
+  const names = await namesOfNodes(store, input);
+  const title = titleOfGraphRun(input, cluster.name, {
+    types: graphs.map(({ graphType }) => graphType),
+    nameOf: (node) => names.get(node) ?? String(node),
   });
-  await listOpened(store, row);
-  await auditStart(store, row, `cluster/${cluster.id}`, {
-    transaction: run.id,
-    graphs: graphs.map(({ graphType }) => graphType),
-    mode: run.mode,
-  });
+  const transactions = {
+    ...{ clusterId: cluster.id, graphs, input, workflowId: workflow_id, temporalRunId: run_id, timeStart: started_at },
+    ...{ mode: input.mode ?? 'apply', force: input.force ?? false, debug: input.debug ?? false },
+    ...given({ startedBy: run.started_by }),
+  };
+  return openGraphRecord(store, transactions, (made) => ({
+    ...run,
+    described: { title, labels: { cluster: String(cluster.id) } },
+    number: made.run.id,
+    ...(cluster.site !== null && { site: cluster.site }),
+  }));
 }
 
 async function close(deps: ActivityDependencies, request: CloseGraphRun): Promise<void> {
   const { store } = deps;
   const { transaction, outcome, reason, ended_at, workflow_id, run_id, report } = request;
   const holder: ClaimHolder = { workflowId: workflow_id, runId: run_id };
-  const { run } = await knownRun(deps, { cluster: report.cluster }, holder, store.transactions.getRun(transaction));
+  const me = ownExecution();
+  const found = store.transactions.getRun(transaction);
+  const { run } = await knownRun(deps, { cluster: report.cluster }, holder, me, found);
   if (run.temporalRunId !== run_id)
     throw ApplicationFailure.nonRetryable(`transaction ${transaction} is not of run ${run_id}`, 'NoSuchGraph');
   const subject = { cluster: run.clusterId! };
-  const generation = await closeClaim(deps, subject, holder, ended_at);
+  const generation = await closeClaim(deps, subject, holder, me, ended_at);
   if (generation !== null) {
     const named = await believedReport(store, run_id, report, true);
     const known = { ...named, operator: await withCanceller(store, run_id, named.operator) };
@@ -244,9 +212,8 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
     const row = {
       id: run_id,
       workflowId: workflow_id,
-      kind: 'execute_graph',
+      kind: GRAPH_RUN_KIND,
       startedAt: run.timeStart ?? ended_at,
-      phase: 'finished',
       outcome,
       endedAt: ended_at,
       failedNodes: sumOf(report.graphs, ({ failing_nodes }) => failing_nodes),
@@ -254,15 +221,9 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
       done: sumOf(report.graphs, ({ done }) => done),
       total: sumOf(report.graphs, ({ total }) => total),
       failure: reason ?? null,
-    } as const;
+    };
     // Together: of a run that is terminated in between, no one would end the transaction as it ended.
-    await store.atomically(async (within) => {
-      await endRun(within, subject, generation, row, full);
-      await within.transactions.endRun(transaction, {
-        status: outcome,
-        timeEnd: ended_at,
-        ...given({ message: reason }),
-      });
+    await closeRecord(store, { subject, generation, run: row, report: full, transaction }, async (within) => {
       if (run.mode !== 'apply') return;
       const nodes = await within.nodes.list({ clusterId: subject.cluster });
       await within.clusters.update(subject.cluster, { status: clusterStatusAfter(nodes, outcome) });

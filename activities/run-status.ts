@@ -1,11 +1,11 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { given } from '../src/core/data/given.ts';
 import { CLAIM_LOST } from '../src/core/run/index.ts';
-import { type AnyRunStatus, firstFailure, isHeld } from '../src/core/run/status.ts';
-import { type RunWrite, sequenceIn } from '../src/store/index.ts';
+import { provenClaim } from '../src/runs/claims.ts';
+import { showRecord } from '../src/runs/life.ts';
+import { sequenceIn } from '../src/store/index.ts';
 import type { ShownRun } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { provenClaim } from './fencing.ts';
 import { believedReport, believedStatus } from './recorded-names.ts';
 
 /** A status in the store is no older, as long as the store can be reached. */
@@ -144,38 +144,15 @@ export class RunStatuses {
     const named = await believedReport(this.#deps.store, run_id, report, false);
     // Several turns of a run may see the same number of events.
     pending.sequence = Math.max(sequenceIn(generation, events), pending.sequence + 1);
-    const row = {
+    const run = {
       id: run_id,
       sequence: pending.sequence,
       workflowId: execution.workflowId,
       kind,
       startedAt: started_at,
-      ...given({ revision, plan }),
-      ...columnsOf(status),
-      status,
-      statusAt: new Date().toISOString(),
     };
-    await this.#deps.store.runs.show({ ...row, status: believedStatus(status, named) }, named);
+    await showRecord(this.#deps.store, { ...run, revision, plan }, believedStatus(status, named), named);
   }
-}
-
-/** What lists show of a run. */
-function columnsOf(status: AnyRunStatus): Pick<RunWrite, 'phase'> & Partial<RunWrite> {
-  const { phase, paused, awaiting_approval, done, total } = status;
-  const failures =
-    'cluster' in status
-      ? { failedNodes: status.failing_nodes, failedTasks: status.counts.failed ?? 0 }
-      : { failedNodes: status.counts.failed };
-  return {
-    phase,
-    paused: paused !== null,
-    held: isHeld(status),
-    awaitingApproval: awaiting_approval !== undefined,
-    done,
-    total,
-    failure: firstFailure(status),
-    ...failures,
-  };
 }
 
 /** For workers: passes what their runs show to `statuses`. */

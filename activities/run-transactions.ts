@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import type { Fence } from '../src/runs/claims.ts';
 import type { RunTransactions, Store, TransactionRecord } from '../src/store/index.ts';
-import { type Fence, proveClaim } from './fencing.ts';
+import { proveClaim } from './fencing.ts';
 
 /** The graph that a request is about, with the run that it names. */
 export async function graphOfRun(

@@ -1,7 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
 import { prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
 import { hasClosedItself } from '../core/words.ts';
-import type { AnnounceEnd } from '../runs/gone-holders.ts';
+import type { AnnounceEnd } from '../runs/life.ts';
 import type { TemporalAccess } from './dependencies.ts';
 import { startWorkflow } from './workflow-calls.ts';
 

@@ -28,8 +28,8 @@ import {
 import type { TaskOnNode } from '../core/task-on-node.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import { type FoundExecution, findExecution } from '../runs/find-execution.ts';
-import { type AnnounceEnd, closeIfGone, type EndOf } from '../runs/gone-holders.ts';
 import { wholeGraphReport } from '../runs/graph-report.ts';
+import { lostRun } from '../runs/life.ts';
 import { findEnd } from '../runs/run-lookups.ts';
 import {
   type Json,
@@ -45,7 +45,6 @@ import { earlierRuns } from './earlier-runs.ts';
 import { siteStatusFromReport } from './ended-site-run.ts';
 import { graphStatusFromReport } from './graphs/ended-graph-run.ts';
 import { runTaskOperations } from './graphs/run-tasks.ts';
-import { announceLostRuns } from './lost-run-notices.ts';
 import { nodeInRun, taskInRun } from './named-in-run.ts';
 import { asProblem, invalidInput, type ProblemError, problem } from './problem.ts';
 import { refusalOf, siteBusy } from './refusal.ts';
@@ -68,6 +67,8 @@ interface RunView extends RunSummary {
 interface FoundRun {
   readonly run: RunRecord;
   readonly execution?: FoundExecution;
+  /** Of one that ended without writing it. */
+  readonly report?: AnyRunReport;
   /** What could not be asked about it. */
   readonly away?: keyof typeof AWAY;
 }
@@ -83,7 +84,7 @@ export type RunOperations = ReturnType<typeof runOperations>;
 
 /** Runs on sites, and graph runs on clusters. */
 export function runOperations(deps: OpsDependencies) {
-  const { store, temporal, noticeReceivers } = deps;
+  const { store, temporal } = deps;
   const { client } = temporal;
 
   const handleOf = (run: RunSummary) => getRun<RunType>(client.workflow, run.workflowId, run.temporalRunId);
@@ -102,15 +103,7 @@ export function runOperations(deps: OpsDependencies) {
   /** The one that the run has now: a reset changes it. */
   const executionOf = (run: RunSummary) => call(() => findExecution(client, run.workflowId, run.temporalRunId));
 
-  const announce = announceLostRuns(temporal);
-  const ends = {
-    end: ((workflowId, runId) => call(() => findEnd(client, workflowId, runId))) satisfies EndOf,
-    ...(noticeReceivers !== undefined && {
-      announceEnd: ((run, end) => call(() => announce(run, end))) satisfies AnnounceEnd,
-    }),
-  };
-
-  /** The run with the execution that it has now; closed if its workflow ended without doing so. */
+  /** The run with the execution that it has now; as ended if its workflow has, although no worker has closed its record yet. */
   async function found(id: string): Promise<FoundRun> {
     let away: FoundRun['away'];
     const run = await orWithoutStore(
@@ -128,8 +121,14 @@ export function runOperations(deps: OpsDependencies) {
       if (asProblem(error).code !== 'temporal-unreachable') throw error;
       return { run, away: 'temporal' };
     }
-    if (!execution?.isOpen) return { run: await closeIfGone(store, ends, run) };
+    if (!execution?.isOpen) return lost(run);
     return { run: { ...run, temporalRunId: execution.runId }, execution, ...given({ away }) };
+  }
+  async function lost({ id, workflowId, temporalRunId }: RunRecord): Promise<FoundRun> {
+    const end = await call(() => findEnd(client, workflowId, temporalRunId));
+    // Read afterwards: it may just have ended by itself.
+    const run = await store.runs.get(id);
+    return end === null || run.outcome !== null ? { run } : lostRun(store, run, end);
   }
   /** As the run showed it last; if it has shown none, or the store cannot be reached, as it answers now. */
   async function shownStatus({ run, execution, away }: FoundRun): Promise<AnyRunStatus> {
@@ -204,7 +203,8 @@ export function runOperations(deps: OpsDependencies) {
     appendAudit(store, { actor: by, action, target: `run/${run.id}`, ...given({ reason }), ...more });
 
   /** As the run wrote or showed it last, which of an open run of graphs leaves out failures; if it has not, or the store cannot be reached, as its workflow answers now. */
-  async function reportOf(run: RunRecord): Promise<AnyRunReport> {
+  async function reportOf({ run, report: lost }: FoundRun): Promise<AnyRunReport> {
+    if (lost !== undefined) return lost;
     const stored = await ifReachable(async () => {
       const report = (await store.runs.getReport(run.id)) as AnyRunReport | undefined;
       if (run.outcome !== null) return report ?? lostReport(run);
@@ -301,11 +301,12 @@ export function runOperations(deps: OpsDependencies) {
       const one = await found(id);
       const { run } = one;
       if (run.outcome === null) return earlier.withExpectedEnd(run, await shownStatus(one));
-      return statusOfEnded(run, await reportOf(run));
+      return statusOfEnded(run, await reportOf(one));
     },
     async report(id: string): Promise<AnyRunReport> {
-      const { run, away } = await found(id);
-      const outline = await reportOf(run);
+      const one = await found(id);
+      const { run, away } = one;
+      const outline = await reportOf(one);
       // That of an ended run has all failures.
       const isWhole = 'site' in outline || run.outcome !== null;
       const report = isWhole ? outline : ((await ifReachable(() => wholeGraphReport(store, outline))) ?? outline);
@@ -315,7 +316,7 @@ export function runOperations(deps: OpsDependencies) {
     async tree(id: string): Promise<Answers['tree']> {
       const one = await found(id);
       const { run } = one;
-      const report = await reportOf(run);
+      const report = await reportOf(one);
       const status = run.outcome === null ? await shownStatus(one) : statusOfEnded(run, report);
       if ('site' in report) return treeOfSiteRun(report, { software: null, ...status });
       const nodes = await ifReachable(() => tasks.trees(id));

@@ -3,7 +3,7 @@ import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/int
 import type { temporal } from '@temporalio/proto';
 import { GRAPH_RUN_OUTCOMES, type RunOutcome, SITE_RUN_OUTCOMES } from '../core/words.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
-import type { RunEnd } from './gone-holders.ts';
+import type { RunEnd } from './life.ts';
 
 /** `PENDING_WORKFLOW_TASK_STATE_SCHEDULED`. */
 const SCHEDULED = 1;

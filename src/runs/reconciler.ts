@@ -1,25 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { given } from '../core/data/given.ts';
 import type { Store } from '../store/index.ts';
-import { type AnnounceEnd, closeGoneRuns, type EndOf, MAX_OPEN } from './gone-holders.ts';
+import { closeGone, type Ends } from './life.ts';
 import type { RunLookups } from './run-lookups.ts';
 
 const EVERY_MS = 5_000;
 /** A run that has shown nothing for so long is asked: its last status may have been lost with its worker. */
 const QUIET_MS = 60_000;
 
-interface Reconciled {
+interface Reconciled extends Ends {
   readonly store: Store;
-  /** How runs have ended in Temporal. */
-  readonly end: EndOf;
   /** Has the run answer a query, after which it shows its status to the worker that read it again. */
   readonly ask: (workflowId: string) => Promise<unknown>;
   /** Which children the run waits for. */
   readonly execution: RunLookups['execution'];
   /** Tells a run that a child which it waits for has ended, whose end no one told it. */
   readonly missed: (workflowId: string, child: string) => Promise<unknown>;
-  /** Sends the notice of such a run. Absent: no one wants to know. */
-  readonly announceEnd?: AnnounceEnd;
   readonly log?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
@@ -38,8 +34,7 @@ export function startReconciler(
   const asked = new Map<string, number>();
 
   async function reconcile(): Promise<void> {
-    const { items } = await store.runs.list({ open: true, limit: MAX_OPEN });
-    await closeGoneRuns(store, { end, ...given({ announceEnd }) }, items);
+    const items = await closeGone({ store, end, ...given({ announceEnd }) });
     const now = Date.now();
     for (const { id, workflowId, temporalRunId, statusAt, startedAt } of items) {
       const since = Math.max(Date.parse(statusAt ?? startedAt), asked.get(id) ?? 0);

@@ -3,7 +3,7 @@ import { ValueError } from '@temporalio/common';
 import { given } from '../core/data/given.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import { closedOutcome, type FoundExecution, findExecution } from './find-execution.ts';
-import type { RunEnd } from './gone-holders.ts';
+import type { RunEnd } from './life.ts';
 import { type HoldLookup, holdLookup } from './run-hold.ts';
 import { triedActivities } from './tried-activities.ts';
 

@@ -1,7 +1,7 @@
 ------------------------------- MODULE Claim -------------------------------
 (***************************************************************************)
 (* The claim of a site or cluster: which run may change its machines, and  *)
-(* how that is proved (activities/fencing.ts, src/runs/gone-holders.ts,   *)
+(* how that is proved (activities/fencing.ts, src/runs/claims.ts,         *)
 (* src/store/queries/claim-store.ts). Each action is one call of the store *)
 (* or of Temporal by one try of an activity. Between two calls of a try,   *)
 (* anything happens: another run, a reset, a death, a stall, or a store    *)

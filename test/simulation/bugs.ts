@@ -53,10 +53,10 @@ export const BUGS: readonly Bug[] = [
     ['site', 'terminate'],
     'b1594189',
     'a machine is changed without proof that its run has the site',
-    'activities/fencing.ts',
+    'src/runs/claims.ts',
     [
-      '    const claim = await fence.store.claims.holder(subject);\n    if (claim === null) throw lost',
-      '    const claim = await fence.store.claims.holder(subject);\n    if (claim !== null) return claim;\n    if (claim === null) throw lost',
+      '    const claim = await fence.store.claims.holder(subject);\n    if (claim === null) throw claimLost',
+      '    const claim = await fence.store.claims.holder(subject);\n    if (claim !== null) return claim;\n    if (claim === null) throw claimLost',
     ],
   ),
   bug(
@@ -75,7 +75,7 @@ export const BUGS: readonly Bug[] = [
       ['site', 'reset of one that ended'],
       'b1594189',
       'a reset of a run that has ended does its work again',
-      'activities/fencing.ts',
+      'src/runs/claims.ts',
       ['  if (current?.runId !== me.runId) throw closedBefore(subject, { runId });\n', ''],
     ),
     // The store holds it, too, since claims have generations.
@@ -92,27 +92,24 @@ export const BUGS: readonly Bug[] = [
     'src/store/queries/run-sequence.ts',
     ['(generation - 1) * OF_ONE_CLAIM + sequence;', 'sequence + 0 * generation;'],
   ),
-  bug('site', 'b1594189', 'a second try of the end of a run fails: its claim is gone', 'activities/fencing.ts', [
-    '  if (sequence < CLOSING) return proveClaim(fence, subject, run.runId);',
-    '  if (sequence >= 0) return proveClaim(fence, subject, run.runId);',
+  bug('site', 'b1594189', 'a second try of the end of a run fails: its claim is gone', 'src/runs/claims.ts', [
+    '  if (sequence < CLOSING) return',
+    '  if (sequence >= 0) return',
   ]),
   bug(
     'site',
     'f3ab4acf',
     'a claim is not taken over by the execution that a reset puts in place',
-    'activities/fencing.ts',
+    'src/runs/claims.ts',
     [
       '  if (me.workflowId === workflowId) return current.runId === me.runId ? current.runId : null;',
       '  if (me.workflowId === workflowId) return null;',
     ],
   ),
-  bug(
-    'site',
-    'src/runs/gone-holders.ts',
-    'a second run takes a site from one that is open',
-    'src/runs/gone-holders.ts',
-    ['    if (await isOpen(other.workflowId, other.runId)) return other;\n', ''],
-  ),
+  bug('site', 'src/runs/claims.ts', 'a second run takes a site from one that is open', 'src/runs/claims.ts', [
+    '    if ((await execution(other.workflowId, other.runId))?.isOpen) return other;\n',
+    '',
+  ]),
   bug('site', 'src/store/queries/run-store.ts', 'the end of a run leaves its claim', 'src/store/queries/run-store.ts', [
     '      if (!(await releaseClaim(transaction, subject, { workflowId: run.workflowId, runId: run.id }, generation)))\n        return null;\n',
     '',
@@ -126,8 +123,8 @@ export const BUGS: readonly Bug[] = [
     '      await condition(allHandlersFinished);\n',
     '      if (opened.ok) await condition(allHandlersFinished);\n',
   ]),
-  bug(['site', 'terminate'], '332ea3ee', 'rows of terminated runs stay open for ever', 'activities/bookkeeping.ts', [
-    '  await closeGoneRuns(store, deps, (await store.runs.list({ site, open: true, limit: MAX_OPEN })).items);\n',
+  bug(['site', 'terminate'], '332ea3ee', 'rows of terminated runs stay open for ever', 'src/runs/life.ts', [
+    '    await closeLost(store, run, ended!);\n',
     '',
   ]),
   bug('site', '1b9fe29c', 'a run fails when a slice of its nodes ends without a result', 'workflows/call.ts', [
@@ -323,7 +320,7 @@ export const BUGS: readonly Bug[] = [
       '99010381',
       'a node is not aborted when the silence of its worker is noticed after its time was up',
       'workflows/call.ts',
-      ["new Set(['cancelled', 'TimeoutFailure']);", "new Set(['cancelled']);"],
+      ["new Set(['cancelled', 'TimeoutFailure', IN_FLIGHT]);", "new Set(['cancelled', IN_FLIGHT]);"],
     ),
   ),
   bug(
@@ -419,7 +416,7 @@ export const BUGS: readonly Bug[] = [
     '1bc4edc6',
     'a task that an agent had taken before it went offline counts as not taken',
     'workflows/task-agents.ts',
-    ['    if (!isKnownNot) {\n', '    if (!isKnownNot && times < 0) {\n'],
+    ['    if (!isKnownNot) return listener', '    if (!isKnownNot && times < 0) return listener'],
   ),
   bug('cluster', '004bb41b', 'a node without an agent stops the others', 'src/core/scheduler/propagation.ts', [
     's.lostOn[node] === s.absentOn[node] ? ABSENT : FAILING;',
@@ -451,20 +448,13 @@ export const BUGS: readonly Bug[] = [
     ['cluster', 'terminate', 'reset of one that ended'],
     'fbc0d437',
     'the transaction of a run that goes on after a reset stays ended',
-    'src/runs/gone-holders.ts',
-    ['  if (transaction !== null) await transactions.reopenRun(transaction).catch(unlessNotFound);\n', ''],
+    'src/runs/life.ts',
+    ['  if (transaction !== null) await within.transactions.reopenRun(transaction).catch(unlessNotFound);\n', ''],
   ),
-  bug(
-    'cluster',
-    '332ea3ee',
-    'transactions of terminated runs stay open for ever',
-    'src/runs/gone-holders.ts',
-    ["    await transactions.endRun(id, { status: 'lost', message: 'Its workflow ended without closing it' });\n", ''],
-    [
-      '    await transactions.endRun(transaction, { status: outcome, message: reason ?? outcome }).catch(unlessNotFound);\n',
-      '',
-    ],
-  ),
+  bug('cluster', '332ea3ee', 'transactions of terminated runs stay open for ever', 'src/runs/life.ts', [
+    '      await endTransaction(within, transaction, end.outcome, undefined, failure ?? outcome).catch(unlessNotFound);\n',
+    '      await Promise.resolve();\n',
+  ]),
   bug('cluster', 'b1594189', 'a part records tasks of a cluster that its run has lost', 'activities/task-records.ts', [
     'const generation = await proveTransaction(deps, run);',
     'const generation = 1;',

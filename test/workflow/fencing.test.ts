@@ -3,7 +3,7 @@ import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/core/site-run/index.ts';
 import { getRun } from '../../src/ops/workflow-calls.ts';
-import { closeIfGone } from '../../src/runs/gone-holders.ts';
+import { closeGone } from '../../src/runs/life.ts';
 import { findEnd } from '../../src/runs/run-lookups.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
@@ -291,7 +291,7 @@ describe('a reset of the other kinds in flight', () => {
     await deploying(3);
     await first.terminate('tests');
     const row = await site.store.runs.get(first.firstExecutionRunId);
-    await closeIfGone(site.store, { end: (id, run) => findEnd(rig.client, id, run) }, row);
+    await closeGone({ store: site.store, end: (id, run) => findEnd(rig.client, id, run) });
     expect(await site.store.runs.get(row.id)).toMatchObject({ outcome: 'terminated' });
     await goesOn(first, 'deploy_node');
     expect(await site.store.runs.get(row.id)).toMatchObject({ outcome: 'success' });

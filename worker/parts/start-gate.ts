@@ -3,7 +3,7 @@ import { OrderWithdrawn, RunHeld } from '../../src/agent/index.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import type { Logger } from '../../src/platform/telemetry/log.ts';
 import { followCredentials } from '../../src/platform/temporal/follow-credentials.ts';
-import { reopenRun } from '../../src/runs/gone-holders.ts';
+import { reopened } from '../../src/runs/claims.ts';
 import { type RunLookups, runLookups } from '../../src/runs/run-lookups.ts';
 import { describeBy, type StartedLookup, startedLookup } from '../../src/runs/started-lookup.ts';
 import type { Store, TransactionRecord } from '../../src/store/index.ts';
@@ -44,9 +44,7 @@ export interface SigningGate extends StartGate {
 export const startGate = (store: Store, { hold, execution }: Pick<RunLookups, 'hold' | 'execution'>): StartGate => ({
   async reopened({ workflowId, temporalRunId }) {
     if (workflowId === null || temporalRunId === null) return false;
-    if ((await execution(workflowId, temporalRunId))?.isOpen !== true) return false;
-    await reopenRun(store, await store.runs.get(temporalRunId));
-    return true;
+    return reopened({ store, execution }, { workflowId, runId: temporalRunId });
   },
   async mayStart(run) {
     const workflowId = (await graphOfRun(store, run))?.run.workflowId;

@@ -2,6 +2,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { given } from '../../core/data/given.ts';
 import { allOf, percentOf } from '../../core/graph-run/task-counts.ts';
 import { isTransactionOpen, type TransactionStatus } from '../../core/words.ts';
+import { releaseClaim } from '../../runs/claims.ts';
 import { findExecution } from '../../runs/find-execution.ts';
 import type { RunTransactions, SnapshotKind, TransactionFilter, TransactionRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
@@ -100,7 +101,7 @@ export function transactionOperations(deps: OpsDependencies) {
     if (clusterId === null) return;
     const subject = { cluster: clusterId };
     const holder = await store.claims.holder(subject);
-    if (holder?.workflowId === workflowId) await store.claims.release(subject, holder);
+    if (holder?.workflowId === workflowId) await releaseClaim(store, subject, holder);
   }
 
   const audit = (actor: string, action: string, id: number) =>

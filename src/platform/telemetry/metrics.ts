@@ -159,12 +159,12 @@ export class ApiMetrics extends ProcessMetrics {
 
   override async text(): Promise<string> {
     // If the store is unreachable, show no old values.
-    const { runs: runStore, nodes: nodeStore, audit } = this.#queriedStore;
+    const store = this.#queriedStore;
     const since = new Date(Date.now() - DAY_MS).toISOString();
     const counts = await Promise.all([
-      runStore.count(),
-      nodeStore.countOnline(),
-      audit.list({ action: 'agent.alarm', since, limit: 1000 }),
+      store.runs.count(),
+      store.nodes.countOnline(),
+      store.audit.list({ action: 'agent.alarm', since, limit: 1000 }),
     ]).catch(() => undefined);
     this.#runs.reset();
     this.#alarms.reset();

@@ -30,7 +30,7 @@ type ClaimResult<Holder = Claim> = { readonly claimed: true } | { readonly claim
 
 /**
  * One run per subject at a time, however many processes ask. A claim has no time limit: Temporal knows when its holder
- * has ended, and `claimFor` takes the claim over then. Every call fails with `not-found` for an unknown subject.
+ * has ended, and `takeClaim` takes the claim over then. Every call fails with `not-found` for an unknown subject.
  *
  * Every change of a claim locks the subject's row first, so that changes are serialized.
  */

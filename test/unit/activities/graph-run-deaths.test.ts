@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closeRun } from '../../../src/runs/gone-holders.ts';
+import { closeGone } from '../../../src/runs/life.ts';
 import { graphWorld, planOf, row } from './graph-world.ts';
 
 const shell = (id: string, more: object = {}) => ({
@@ -114,11 +114,10 @@ describe('a process that dies anywhere in a run', () => {
     for (let at = 1, isOver = false; !isOver; at++) {
       const { world, life } = await mortalWorld();
       const started = await world.start();
-      const record = await world.store.runs.get('run-1');
       life.calls = 0;
       life.diesAt = at;
       const end = { outcome: 'terminated', at: new Date() } as const;
-      await closeRun(world.heard, record, end).catch(() => undefined);
+      await closeGone({ store: world.heard, end: async () => end }).catch(() => undefined);
       isOver = life.deaths === 0;
       const { run } = await world.store.transactions.getRun(started.transaction);
       const { outcome } = await world.store.runs.get('run-1');
@@ -135,7 +134,7 @@ describe('a process that dies anywhere in a run', () => {
       const { world, life } = await mortalWorld();
       const started = await world.start();
       const end = { outcome: 'terminated', at: new Date() } as const;
-      await closeRun(world.store, await world.store.runs.get('run-1'), end);
+      await closeGone({ store: world.store, end: async () => end });
       world.reset('run-1');
       life.calls = 0;
       life.diesAt = at;

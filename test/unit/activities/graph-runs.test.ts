@@ -12,7 +12,7 @@ import {
   type TaskRow,
 } from '../../../src/core/graph-run/index.ts';
 import type { RunTask } from '../../../src/core/task-on-node.ts';
-import { closeRun } from '../../../src/runs/gone-holders.ts';
+import { closeGone } from '../../../src/runs/life.ts';
 import { storeOrderBook } from '../../../worker/parts/gateway-orders.ts';
 import { startGate } from '../../../worker/parts/start-gate.ts';
 import { storeOrders } from '../../../worker/parts/store-orders.ts';
@@ -205,7 +205,7 @@ describe('planning a graph', () => {
   it('of a run that was found terminated hands its tasks out again after a reset, but not those of an ended graph', async () => {
     const { world, started, graph, key, temporal, fetch, book } = await orders();
     const end = { outcome: 'terminated', at: new Date() } as const;
-    const terminated = async () => closeRun(world.store, await world.store.runs.get(started.run), end);
+    const terminated = () => closeGone({ store: world.store, end: async () => end });
     await terminated();
     await expect(fetch()).rejects.toThrow(`run ${key.run} has ended`);
     expect(await book.find(key)).toMatchObject({ closed: expect.any(String) });
@@ -802,7 +802,7 @@ describe('the report of a run of 150 nodes that fail', () => {
     const run = await failedRun();
     const record = await run.world.store.runs.get(run.started.run);
     await run.world.store.runs.putReport(record.id, record.sequence, run.report);
-    await closeRun(run.world.store, record, { outcome: 'terminated', at: new Date() });
+    await closeGone({ store: run.world.store, end: async () => ({ outcome: 'terminated', at: new Date() }) });
     await expectWhole(run);
   });
 });

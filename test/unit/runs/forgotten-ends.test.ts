@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { closedOutcome } from '../../../src/runs/find-execution.ts';
-import { closeIfGone, type RunEnd } from '../../../src/runs/gone-holders.ts';
+import { closeGone, lostRun, type RunEnd } from '../../../src/runs/life.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 
 /* A store that was restored from an older copy has runs as open that have ended since. */
@@ -20,7 +20,11 @@ async function closed(kind: string, end: Omit<RunEnd, 'at'>, parameters = {}) {
     end: async () => ({ ...end, at: new Date('2026-11-01T01:00:00Z') }),
     announceEnd: async () => void announced.push(id),
   };
-  const { outcome } = await closeIfGone(store, ends, await store.runs.get(id));
+  const seen = await lostRun(store, await store.runs.get(id), await ends.end());
+  await closeGone({ store, ...ends });
+  const { outcome } = await store.runs.get(id);
+  // Whoever looked before it was closed has seen the same.
+  expect(seen).toEqual({ run: { ...(await store.runs.get(id)), sequence: 1 }, report: await store.runs.getReport(id) });
   return { outcome, report: (await store.runs.getReport(id)) as object };
 }
 
