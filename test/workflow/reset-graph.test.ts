@@ -97,7 +97,10 @@ it.each([
   while (!started) await lookAgain();
   await rig.client.workflow.getHandle(workflowId, run).terminate('tests');
   expect(await runOf(run)).toMatchObject({ outcome: 'terminated' });
-  expect((await system.ask('GET', `${api}/transactions/${id}`)).body).toMatchObject({ status: 'error' });
+  // The reconciler writes what the run is shown as: nobody who looks does.
+  const transaction = async () => (await system.ask('GET', `${api}/transactions/${id}`)).body;
+  while ((await transaction()).status === 'running') await lookAgain();
+  expect(await transaction()).toMatchObject({ status: 'error' });
   finish();
   if (to === 'open_graph_run') {
     const { body } = await system.ask('POST', `${api}/graphs/execute/`, {
