@@ -154,7 +154,10 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
               acting: async () => void (await proveClaim(deps, { site: request.site }, request.run_id)),
             },
           );
-          if (!outcome.ok) return { found: 'failed', message: outcome.failure.message };
+          if (!outcome.ok) {
+            const { kind, message } = outcome.failure;
+            return { found: kind === 'timed-out' ? 'running' : 'failed', message };
+          }
           // The call that released it did not come to record that.
           if (isBare(outcome.machine)) await recordReleased(deps.store, request);
           if (outcome.actions.includes('abort'))

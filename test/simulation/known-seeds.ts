@@ -180,4 +180,22 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     showed: 'a run that was reset knew its parts as they were before another reset, and waited for those for ever',
     heldBy: `${TROUBLE}: a run in parts that is reset to behind their start > continues with those that another reset had started in the place of the ones it knows`,
   },
+  {
+    seed: 20261128205753,
+    showed: 'the check: a run that comes back to open anew finds another run on its site, and the store keeps its end',
+  },
+  {
+    seed: 20261128207085,
+    showed: 'the check: a run that is reset loads the documents of then, and releases what they do not have any more',
+  },
+  {
+    seed: 20261128208549,
+    showed: 'the report of a deployment whose abort took no effect did not say that it may continue',
+  },
+  {
+    seed: 20261128209339,
+    showed: 'a deployment whose attempt failed in the moment of the cancel was not aborted at MAAS',
+    heldBy:
+      'test/workflow/deploy-site.test.ts: time limits > a node whose last attempt failed before it heard of the time limit is aborted too',
+  },
 ];

@@ -542,6 +542,28 @@ describe('time limits', () => {
     expect(site.closed[0]!.report.baremetal!.nodes[0]).toMatchObject({ failure_kind: 'timeout', late: { ok: false } });
   });
 
+  it('a node whose last attempt failed before it heard of the time limit is aborted too', async () => {
+    const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
+    site.plan = { ...site.plan, pace: { ...site.plan.pace, deploy: { interval: 1, timeout: 1 } } };
+    let wakeUp = (): void => undefined;
+    const asleep = new Promise<void>((resolve) => {
+      wakeUp = resolve;
+    });
+    site.overrides.deploy_node = async () => {
+      await asleep;
+      throw ApplicationFailure.retryable('MAAS GET events/: no connection', 'MaasConnectionLost');
+    };
+    const run = await start(site);
+    await lookUntil(
+      () => run.handle.fetchHistory(),
+      ({ events }) => events!.some((event) => event.activityTaskCancelRequestedEventAttributes),
+    );
+    wakeUp();
+    await run.ended();
+    expect(site.aborted).toEqual(['n1']);
+    expect(site.closed[0]!.report.baremetal!.nodes[0]).toMatchObject({ failure_kind: 'timeout', late: { ok: false } });
+  });
+
   it('the clock of a call stops while the run is paused', async () => {
     const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
     site.plan = { ...site.plan, pace: { ...site.plan.pace, prepare: { interval: 1, timeout: 600 } } };

@@ -370,7 +370,9 @@ export class SiteChecks implements Observer {
       CANCELLED: ['cancelled'],
     };
     const result = now.result as { readonly nodes?: Readonly<Record<string, number>> } | undefined;
-    const isLost = now.failure?.message.includes('does not hold') ?? false;
+    // Of one that comes back to open anew while another run has the site, the store keeps the end that it had.
+    const isRefused = this.comeBack.has(now.originalRunId) && now.failure?.message.includes('is busy with') === true;
+    const isLost = isRefused || (now.failure?.message.includes('does not hold') ?? false);
     // One that is reset in the moment of its end has ended before.
     const wasOver = now.earlierRuns.length > 0 && this.#ended.has(now.originalRunId);
     if (isLost && this.restoredAt() === null && !this.comeBack.has(now.originalRunId) && !wasOver)

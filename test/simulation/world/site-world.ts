@@ -167,18 +167,21 @@ async function live(
 
   const runs: Execution[] = [];
   const mayRelease = new Set<string>();
+  /** Nodes that documents once did not have. */
+  const removed = new Set<string>();
+  let releasesRemoved = false;
   let mayErase = false;
   checks.restoredAt = () => script.restoredAt;
   checks.mayErase = () => mayErase;
-  checks.mayRelease = (hostname) => mayRelease.has(hostname);
+  // A run that is reset loads the documents of then.
+  checks.mayRelease = (hostname) => mayRelease.has(hostname) || (releasesRemoved && removed.has(hostname));
   let nodes = wanted.nodes;
 
   const start = (kind: string, input: Readonly<Record<string, unknown>>): void => {
     const people = random.fork(`start ${runs.length}`);
     if (kind === 'redeploy_nodes') for (const name of input.nodes as string[]) mayRelease.add(name);
     mayErase ||= input.erase === true;
-    const again = input.release_removed ? wanted.nodes.filter((one) => !nodes.includes(one)) : [];
-    for (const { name } of again) mayRelease.add(name);
+    releasesRemoved ||= input.release_removed === true;
     try {
       const execution = temporal.start({
         type: kind,
@@ -247,6 +250,7 @@ async function live(
     }
     if (action === 'documents') {
       nodes = people.chance(0.5) && nodes.length > 1 ? nodes.slice(0, -1) : wanted.nodes;
+      for (const one of wanted.nodes) if (!nodes.includes(one)) removed.add(one.name);
       await store.sites.addRevision(SITE, revisionOf(wanted, nodes));
       return;
     }
