@@ -1,6 +1,6 @@
 import { maintenanceOfSite } from '../src/clusters/maintenance.ts';
+import { notInDocuments } from '../src/clusters/named-in-documents.ts';
 import { given } from '../src/core/data/given.ts';
-import { checkHolds } from '../src/core/deployment/index.ts';
 import type { RunDescription } from '../src/core/run/description.ts';
 import { numberOf } from '../src/core/run/subject.ts';
 import {
@@ -167,7 +167,7 @@ async function objection(
   cache: SiteCache,
   { kind, site, parameters }: OpenRun,
 ): Promise<RunFailure | null> {
-  const { revision = 'latest', fetch, hold_before, nodes = [] } = parameters as Omit<SiteRunInput, 'site'>;
+  const { revision = 'latest', fetch, hold_before, nodes, adopt } = parameters as Omit<SiteRunInput, 'site'>;
   if (fetch) return null;
   const text = String(revision);
   const notFound: RunFailure = { kind: 'revision-not-found', site, revision: text };
@@ -175,18 +175,16 @@ async function objection(
   if (reference === undefined) return notFound;
   try {
     if (kind === 'redeploy_nodes') {
-      const refused = targetsInMaintenance(nodes, await maintenanceOfSite(store, site));
+      const refused = targetsInMaintenance(nodes ?? [], await maintenanceOfSite(store, site));
       if (refused !== null) return refused;
     }
-    if (hold_before === undefined || kind === 'redeploy_nodes') {
+    if ((nodes ?? hold_before ?? adopt) === undefined) {
       await store.sites.findRevision(site, reference);
       return null;
     }
     const { site: resolved } = await cache.load(site, reference);
     // The errors of documents are reported with the plan.
-    if (resolved === null) return null;
-    const { problems } = checkHolds(hold_before, resolved.groups, []);
-    return problems.length === 0 ? null : { kind: 'holds-not-found', problems };
+    return resolved && notInDocuments({ nodes, hold_before, adopt }, resolved);
   } catch (error) {
     const isUnknown =
       error instanceof StoreError && (error.failure.kind === 'not-found' || error.failure.kind === 'conflict');

@@ -1,6 +1,7 @@
 import { holdOf, MachineStatus, machinesNamed } from '@sitewright/maas';
 import { clusterOfSite } from '../src/clusters/cluster-of-site.ts';
 import { maintenanceOfSite } from '../src/clusters/maintenance.ts';
+import { notInDocuments } from '../src/clusters/named-in-documents.ts';
 import { enterMachines } from '../src/clusters/site-machines.ts';
 import { given } from '../src/core/data/given.ts';
 import { checkHolds, planGroups, targetedStrategy } from '../src/core/deployment/index.ts';
@@ -55,9 +56,8 @@ async function loadPlan(
 
   const { nodes, configuration } = resolved;
   const targets = request.nodes;
-  const known = new Set(nodes.map(({ name }) => name));
-  const unknown = [...(targets ?? []), ...(request.adopt ?? [])].filter((name) => !known.has(name));
-  if (unknown.length > 0) return { ok: false, failure: { kind: 'nodes-not-found', nodes: unknown } };
+  const missing = notInDocuments(request, resolved);
+  if (missing !== null) return { ok: false, failure: missing };
   const kept = await maintenanceOfSite(deps.store, site);
   const refused = targetsInMaintenance(targets ?? [], kept);
   if (refused !== null) return { ok: false, failure: refused };
@@ -73,7 +73,6 @@ async function loadPlan(
     groups,
     wanted.map(({ name }) => name),
   );
-  if (holds.problems.length > 0) return { ok: false, failure: { kind: 'holds-not-found', problems: holds.problems } };
   const difference =
     request.kind === 'update_site' ? await findDifference(deps, cache, site, planned, signal) : NO_DIFFERENCE;
   await enterMachines(

@@ -1,7 +1,7 @@
+import { notInDocuments } from '../clusters/named-in-documents.ts';
 import { commitRevision, isNameAlone } from '../clusters/site-machines.ts';
 import type { SiteDifference } from '../core/contracts/index.ts';
 import { given } from '../core/data/given.ts';
-import { checkHolds, planGroups, targetedStrategy } from '../core/deployment/index.ts';
 import { OUT_OF_SERVICE, type OutOfServiceNodes, outOfServiceNodes, outOfServiceOf } from '../core/node-system.ts';
 import { type Diagnostic, isError } from '../core/problems/diagnostic.ts';
 import type { SiteRunInput } from '../core/site-run/index.ts';
@@ -225,17 +225,15 @@ export async function checkNames(
     throw error;
   });
   if (read?.site == null) return;
-  const known = new Set(read.site.nodes.map(({ name }) => name));
-  const unknown = [...(nodes ?? []), ...(adopt ?? [])].filter((name) => !known.has(name));
-  if (unknown.length > 0)
-    throw problem('invalid', `revision ${read.record.number} of site ${site} has no node ${unknown.join(', ')}`, {
-      hint:
-        unknown.flatMap((name) => didYouMean(name, known) ?? []).join(' ') ||
-        `'sitewright node select ${site} --revision ${read.record.number}' lists its nodes.`,
-    });
-  const groups = nodes === undefined ? read.site.groups : planGroups(targetedStrategy(nodes), read.site.nodes);
-  const { problems } = checkHolds(hold_before ?? [], groups, [...known]);
-  if (problems.length > 0) throw invalidInput(problems);
+  const missing = notInDocuments({ nodes, hold_before, adopt }, read.site);
+  if (missing?.kind === 'holds-not-found') throw invalidInput(missing.problems);
+  if (missing === null) return;
+  const known = read.site.nodes.map(({ name }) => name);
+  throw problem('invalid', `revision ${read.record.number} of site ${site} has no node ${missing.nodes.join(', ')}`, {
+    hint:
+      missing.nodes.flatMap((name) => didYouMean(name, known) ?? []).join(' ') ||
+      `'sitewright node select ${site} --revision ${read.record.number}' lists its nodes.`,
+  });
 }
 
 export function parseReference(text: string): RevisionReference {

@@ -281,6 +281,13 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     expect((await run('redeploy_nodes', { nodes: ['nosuch'] })).error).toMatchObject({
       cause: { type: 'NodesNotFound' },
     });
+    // As it opens, as the API says at once.
+    const { items } = await site.store.runs.list({ kind: 'redeploy_nodes', limit: 1 });
+    const { workflowId, id } = items[0]!;
+    const { events } = await rig.client.workflow.getHandle(workflowId, id).fetchHistory();
+    const types = events!.map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name);
+    expect(types).toContain('open_run');
+    expect(types).not.toContain('load_plan');
   });
 
   it('a site has one run at a time, and a terminated run does not hold it', async () => {
