@@ -1,6 +1,6 @@
 import type { ShownPlan } from '../src/core/contracts/site-run.ts';
 import type { NodeResult } from '../src/core/deployment/index.ts';
-import type { SiteRunOutcome } from '../src/core/run/index.ts';
+import type { MaasSilence, SiteRunOutcome } from '../src/core/run/index.ts';
 import type { AnyRunReport, AnyRunStatus } from '../src/core/run/status.ts';
 import type { RunSubject } from '../src/core/run/subject.ts';
 import type { NodeWrite, Pace, RunFailure, RunReport, SitePlan, SiteRunKind } from '../src/core/site-run/index.ts';
@@ -26,6 +26,8 @@ export interface SiteActivities {
   abort_node(request: NodeCall): Promise<AbortAnswer>;
   /** The errors of the attempts before of activities that this workflow waits for, by their ids. */
   last_errors(request: LastErrors): Promise<Readonly<Record<string, string>>>;
+  /** Whether MAAS answers now, for whoever cannot wait for it; in seconds. */
+  ask_maas(): Promise<MaasSilence>;
   /** Reads the state of a node and changes nothing. */
   look_at_node(request: NodeCall): Promise<AbortAnswer>;
   /** For test_site: reads the real state of every node and changes nothing. */

@@ -1,3 +1,4 @@
+import { askMaasActivity } from './ask-maas.ts';
 import { bookkeepingActivities } from './bookkeeping.ts';
 import type { AuditActivities, SiteActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -34,6 +35,7 @@ export function createActivities(
     ...siteCheckActivities(deps, cache),
     ...nodeActivities(deps, cache),
     ...lastErrorsActivity(deps),
+    ...askMaasActivity(deps),
     ...graphRunActivities(deps),
     ...planGraphActivities(deps),
     ...taskRecordActivities(deps),

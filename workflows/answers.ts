@@ -227,6 +227,7 @@ const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
   release_node: nodeResult,
   abort_node: abortAnswer,
   last_errors: mapOf(text),
+  ask_maas: recordOf({ since: nullable(text) }, {}),
   look_at_node: abortAnswer,
   inspect_nodes: recordOf({ counts: mapOf(whole), problems: listOf(recordOf({ node: text, problem: text }, {})) }, {}),
   record_nodes: nothing,

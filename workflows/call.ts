@@ -68,6 +68,17 @@ export async function runCall(
   const clock = new CallClock(request.timeout, summary, control);
 
   let lost: string | null = null;
+  // A stop does not wait until a silence of MAAS is long enough to be reported.
+  let silentSince: string | null = null;
+  let isAsked = false;
+  const askMaas = async (): Promise<void> => {
+    isAsked = true;
+    // Runs of earlier builds did not ask.
+    if (!patched('stop-asks-maas')) return;
+    const answer = await callActivity('ask_maas', undefined, aside('whether MAAS answers')).catch(() => null);
+    silentSince = answer?.since ?? null;
+    if (silentSince !== null) control.wake();
+  };
   const start = (node: CalledNode): void => {
     const scope = new CancellationScope({ cancellable: true });
     listener.started(node.index);
@@ -89,9 +100,13 @@ export async function runCall(
     if (control.cancelled) end = { kind: 'cancelled' };
     else if (clock.expired) end = { kind: 'timeout', after_seconds: request.timeout };
     if (end.kind !== 'complete') break;
-    if (running.size > 0 && control.stopping && control.maasSilentSince !== null) {
-      end = { kind: 'stopped' };
-      break;
+    if (running.size > 0 && control.stopping) {
+      silentSince = control.maasSilentSince ?? silentSince;
+      if (silentSince !== null) {
+        end = { kind: 'stopped' };
+        break;
+      }
+      if (!isAsked) void askMaas();
     }
     while (!control.paused && !control.stopping && running.size < limit) {
       const node = queue.shift();
@@ -115,7 +130,7 @@ export async function runCall(
     throw failure(CLAIM_LOST, lost);
   }
   if (end.kind === 'stopped') {
-    const why = `the run was stopped; ${describeSilence(control.maasSilentSince ?? '')}`;
+    const why = `the run was stopped; ${describeSilence(silentSince ?? '')}`;
     for (const node of unfinished) {
       const result = await node.settled;
       const message = `${why}: its work on ${node.name} is unknown and may continue`;

@@ -77,6 +77,7 @@ export const ACTIVITIES = {
   release_node: 'release_node',
   abort_node: 'abort_node',
   last_errors: 'last_errors',
+  ask_maas: 'ask_maas',
   look_at_node: 'look_at_node',
   inspect_nodes: 'inspect_nodes',
   record_nodes: 'record_nodes',

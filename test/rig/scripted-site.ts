@@ -170,6 +170,7 @@ export function scriptedSite(
       return { found: 'aborted', message: 'aborted' };
     },
     last_errors: async () => ({}),
+    ask_maas: async () => ({ since: null }),
     look_at_node: async () => ({ found: 'failed', message: 'failed deployment' }),
     inspect_nodes: async () => ({ counts: { Deployed: nodes.length }, problems: [] }),
     record_nodes: async (record) => {

@@ -307,6 +307,21 @@ describe('a MAAS that takes connections and does not answer', () => {
     await recordHistory(handle, 'deploy_site--stopped-while-maas-is-silent');
   });
 
+  it.each([
+    ['hangs', { kind: 'slow', ms: 3_600_000 }],
+    ['is away', { kind: 'drop_before' }],
+  ] as const)('stop ends a step within ten seconds, though MAAS %s only since then', async (_how, fault) => {
+    // Nobody has reported a silence: the stop asks MAAS itself.
+    site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 } });
+    await site.commit(await exampleDocuments());
+    const handle = await start('deploy_site');
+    while (!((await site.entered(MachineStatus.Deploying)).stl1r01s03 === 1)) await lookAgain();
+    await site.control('faults', [{ match: '.', times: 100_000, ...fault }]);
+    const report = await endInTime(handle, 'stop');
+    expect(report.outcome).toBe('stopped');
+    expect(nodeOf(report, 'stl1r01s03')).toMatchObject({ state: 'failed', failure_kind: 'maas-silent' });
+  });
+
   it.each(ends)(
     '%s ends the loading of a plan within ten seconds, with since when it waited',
     async (action, outcome) => {

@@ -37,6 +37,7 @@ const FENCES = {
   verify_site: 'reads',
   look_at_node: 'reads',
   last_errors: 'reads',
+  ask_maas: 'reads',
   inspect_nodes: 'reads',
   load_graph_part: 'reads',
   find_tried: 'reads',
