@@ -35,6 +35,16 @@ export function mergedSettings(settings: Fields): Fields {
   return isSplit ? mergeOver(part('generated'), part('editable')) : settings;
 }
 
+/** The settings declared as passwords, by their paths in what tasks see. */
+export function passwordSettings(settings: Fields): ReadonlySet<string> {
+  const paths = Object.entries(mergedSettings(settings)).flatMap(([group, of]) =>
+    Object.entries(isMapping(of) ? of : {}).flatMap(([name, one]) =>
+      isMapping(one) && one.type === 'password' ? [group === 'common' ? name : `${group}.${name}`] : [],
+    ),
+  );
+  return new Set(paths);
+}
+
 /** The version in `newton-10.0`. */
 export const environmentVersion = (version: string): string | undefined => /-(\d+(?:\.\d+)*)$/.exec(version)?.[1];
 

@@ -1,4 +1,5 @@
 import { isMapping } from '../../core/data/plain-value.ts';
+import { withoutSecretValues } from '../../core/text/secrets.ts';
 import type { CliCommand } from '../command.ts';
 import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.ts';
 import { pluginArgument, releaseArgument } from '../id-argument.ts';
@@ -19,7 +20,7 @@ export function registerReleases(program: CliCommand, session: Session): void {
       .example()
       .output()
       .action(async (flags: OutputFlags) => {
-        const found = await session.call(`GET /${name}s`);
+        const found = withoutSecrets(await session.call(`GET /${name}s`));
         await printList(terminal, flags, isTabular(flags) ? found.map(withNames) : found, columns);
       });
     group
@@ -28,12 +29,14 @@ export function registerReleases(program: CliCommand, session: Session): void {
       .argument('<id>', `id or name of the ${name}`, name === 'release' ? releaseArgument : pluginArgument)
       .output()
       .action(async (id: string, flags: OutputFlags) => {
-        const found = await session.call(`GET /${name}s/:id`, { params: { id } });
+        const found = withoutSecrets(await session.call(`GET /${name}s/:id`, { params: { id } }));
         await printOne(terminal, flags, found);
       });
     if (name === 'plugin') registerPluginEnabling(group, session);
   }
 }
+
+const withoutSecrets = <T>(contents: T): T => withoutSecretValues(contents) as T;
 
 interface Contents {
   readonly releases?: readonly { readonly os?: string; readonly version?: string }[];

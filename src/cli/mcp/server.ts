@@ -1,3 +1,4 @@
+import { HIDDEN, holdsHidden, withoutSecretValues } from '../../core/text/secrets.ts';
 import { programVersion } from '../../platform/installation.ts';
 import type { ApiClient } from '../client.ts';
 import { CliError, type CliProblem, usageError } from '../problem.ts';
@@ -83,7 +84,7 @@ export function mcpServer({ client, allowChanges, now }: ServerOptions) {
             `${operation.route.id} changes something`,
             allowChanges ? 'Call plan_change.' : 'This server only reads: start it with --allow-changes.',
           );
-        return callOperation(await client(), operation, argumentsIn(given));
+        return withoutSecretValues(await callOperation(await client(), operation, argumentsIn(given)));
       },
     },
     {
@@ -99,13 +100,18 @@ export function mcpServer({ client, allowChanges, now }: ServerOptions) {
       async call(given) {
         const operation = operationNamed(String(given.operation));
         if (!operation.changes) throw usageError(`${operation.route.id} changes nothing`, 'Call read.');
+        if (holdsHidden(given.body))
+          throw usageError(
+            `the body holds ${HIDDEN} in place of secrets`,
+            'Send only what changes, or let a person do it who has the secrets.',
+          );
         const plan = await planChange(await client(), operation, argumentsIn(given));
         shown.keep(plan);
         return {
           does: operation.route.summary,
           at: operation.at,
           ...plan.arguments,
-          before: plan.preview,
+          before: withoutSecretValues(plan.preview),
           digest: plan.digest,
         };
       },
@@ -127,7 +133,7 @@ export function mcpServer({ client, allowChanges, now }: ServerOptions) {
         if (again.digest !== before.digest)
           throw usageError('the plan has changed since it was shown', 'Call plan_change again, and show the new plan.');
         const answer = await callOperation(api, before.operation, before.arguments);
-        return { made: before.operation.at, answer };
+        return { made: before.operation.at, answer: withoutSecretValues(answer) };
       },
     },
   ];

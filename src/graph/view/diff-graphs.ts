@@ -1,3 +1,4 @@
+import { isSecretKey, withoutSecretValues } from '../../core/text/secrets.ts';
 import { canonicalJson } from '../../documents/canonical-json.ts';
 import type { GraphTask } from '../tasks/task.ts';
 
@@ -16,7 +17,7 @@ interface FieldDifference {
   readonly after?: unknown;
 }
 
-/** Compares tasks by id and field. The spelling of fields and the order of tasks do not count. */
+/** Compares tasks by id and field, for people: secrets are not shown. The spelling of fields and the order of tasks do not count. */
 export function diffGraphs(before: readonly GraphTask[], after: readonly GraphTask[]): GraphDifference {
   const [old, now] = [before, after].map((tasks) => new Map(tasks.map((task) => [task.id, task])));
   return {
@@ -35,7 +36,10 @@ function diffFields(before: GraphTask, after: GraphTask): FieldDifference[] {
   return fields.flatMap((field): FieldDifference[] => {
     const [had, has] = [Object.hasOwn(before, field), Object.hasOwn(after, field)];
     if (had && has && canonicalJson(before[field]) === canonicalJson(after[field])) return [];
-    return [{ field, ...(had ? { before: before[field] } : {}), ...(has ? { after: after[field] } : {}) }];
+    const shown = (value: unknown): unknown => withoutSecretValues(value, isSecretKey(field));
+    return [
+      { field, ...(had ? { before: shown(before[field]) } : {}), ...(has ? { after: shown(after[field]) } : {}) },
+    ];
   });
 }
 

@@ -4,6 +4,7 @@ import type {
   RunExplanation,
   SkipExplanation,
 } from '../../core/contracts/fuel/plan-explanation.ts';
+import { isSecretKey } from '../../core/text/secrets.ts';
 import { pathsRead } from '../fields/condition-reads.ts';
 import { FieldEvaluator, type NodeScope } from '../fields/evaluator.ts';
 import { isExpression } from '../fields/template.ts';
@@ -101,10 +102,12 @@ class ConditionValues {
     if (typeof condition === 'string') {
       return this.#evaluator
         .condition(condition)
-        .paths.flatMap((path) => shown(path, () => scope.evaluateLegacy(path)));
+        .paths.flatMap((path) =>
+          path.split(/[:.]/).some(isSecretKey) ? [notShown(path)] : shown(path, () => scope.evaluateLegacy(path)),
+        );
     }
     return this.#paths(condition).flatMap(({ text, secret }) => {
-      const now = secret ? [`${text} = (not shown)`] : shown(text, () => scope.evaluate(text, []));
+      const now = secret ? [notShown(text)] : shown(text, () => scope.evaluate(text, []));
       return now.length === 0 || !scope.ranBefore
         ? now
         : [`${now[0]}${this.#isChanged(scope, text) ? ' (changed)' : ' (as before)'}`];
@@ -144,6 +147,8 @@ function value(evaluate: () => unknown): string | undefined {
     return undefined;
   }
 }
+
+const notShown = (path: string): string => `${path} = (not shown)`;
 
 function shown(path: string, evaluate: () => unknown): string[] {
   const text = value(evaluate);

@@ -1,7 +1,7 @@
 import { type ChangedSetting, changedSettings } from '../../clusters/changed-settings.ts';
 import { readClusterSources } from '../../clusters/read-sources.ts';
 import { unknownType } from '../../clusters/requested-graphs.ts';
-import { flattenSettings } from '../../clusters/settings.ts';
+import { flattenSettings, passwordSettings } from '../../clusters/settings.ts';
 import { clusterStates } from '../../clusters/state/cluster-state.ts';
 import { given } from '../../core/data/given.ts';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.ts';
@@ -150,7 +150,14 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
           const change = changeOf(node);
           return change === null ? [] : [{ id, name, change, roles, pending_roles }];
         }),
-        settings: before === null ? null : changedSettings(pick(before.common, settings), pick(now.common, settings)),
+        settings:
+          before === null
+            ? null
+            : changedSettings(
+                pick(before.common, settings),
+                pick(now.common, settings),
+                passwordSettings(sources.cluster.settings),
+              ),
       };
     },
     /** Deploys all changes: by the release's sequence `deploy-changes`, else by deletion, provisioning and deployment. */
