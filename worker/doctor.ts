@@ -16,7 +16,7 @@ import { checkSearchAttributes } from '../src/platform/temporal/search-attribute
 import { importUserModule } from '../src/platform/user-module.ts';
 import { openStore, type Store, StoreError } from '../src/store/index.ts';
 import { databaseFile } from './database.ts';
-import { machinesOf } from './parts/services.ts';
+import { machinesWhenAsked } from './parts/services.ts';
 
 /** The result of one check. */
 export interface Finding {
@@ -38,7 +38,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
   // No retries: the check reports the current state, and a retry would outlive the connection.
   const once = makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: 1 }));
   const connection = Connection.lazy({ ...connectionOptions(settings.temporal), interceptors: [once] });
-  const machines = machinesOf(settings);
+  const machines = machinesWhenAsked(settings);
   try {
     const operations = createOperations({
       store: unusedStore,

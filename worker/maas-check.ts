@@ -3,11 +3,11 @@ import { EXIT } from '../src/cli/exit-codes.ts';
 import { CliError } from '../src/cli/problem.ts';
 import type { MaasCheck } from '../src/core/contracts/index.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
-import { machinesOf } from './parts/services.ts';
+import { machinesWhenAsked } from './parts/services.ts';
 
 /** Checks MAAS from this process with the settings. */
 export async function checkMaasDirectly(settings: Settings): Promise<MaasCheck> {
-  const machines = machinesOf(settings);
+  const machines = machinesWhenAsked(settings);
   try {
     const { distro_series: series } = settings.deploy;
     const needs = series === undefined ? {} : { series: [series] };

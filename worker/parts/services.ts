@@ -10,21 +10,31 @@ import type { Settings } from '../../src/platform/settings/settings.ts';
 import type { Store } from '../../src/store/index.ts';
 import { masterAddress, secretsOf } from './of-settings.ts';
 
+interface Machines {
+  /** @throws MaasConfigurationError without a URL and a key that can work */
+  readonly maas: () => MachineContext;
+  close(): Promise<void>;
+}
+
 /**
  * Opens the configured MAAS. A worker without MAAS starts anyway, since graphs and queries do not need it; a call that
  * needs machines then fails with the setting to set, until there is a key.
  *
  * @throws MaasConfigurationError when there is a URL or a key that cannot work
  */
-export function machinesOf(
-  settings: Settings,
-  onAttempt?: MachinesConfig['onAttempt'],
-): { maas: () => MachineContext; close(): Promise<void> } {
+export function machinesOf(settings: Settings, onAttempt?: MachinesConfig['onAttempt']): Machines {
+  const machines = machinesWhenAsked(settings, onAttempt);
+  if (settings.maas.url !== undefined && readMaasKey(settings).ok) machines.maas();
+  return machines;
+}
+
+/** Opens the configured MAAS with the first call that needs it. */
+export function machinesWhenAsked(settings: Settings, onAttempt?: MachinesConfig['onAttempt']): Machines {
   const { url } = settings.maas;
   const open = () => {
-    if (url === undefined) return 'MAAS is not configured: set maas.url';
+    if (url === undefined) throw new MaasConfigurationError(['MAAS is not configured: set maas.url']);
     const key = readMaasKey(settings);
-    if (!key.ok) return `${key.message}. ${key.hint}`;
+    if (!key.ok) throw new MaasConfigurationError([`${key.message}. ${key.hint}`]);
     return openMachines({
       url,
       apiKey: key.key,
@@ -37,14 +47,13 @@ export function machinesOf(
       ...given({ onAttempt }),
     });
   };
-  let machines = open();
+  let machines: ReturnType<typeof open> | undefined;
   return {
     maas: () => {
-      if (typeof machines === 'string') machines = open();
-      if (typeof machines === 'string') throw new MaasConfigurationError([machines]);
+      machines ??= open();
       return machines;
     },
-    close: async () => (typeof machines === 'string' ? undefined : machines.close()),
+    close: async () => machines?.close(),
   };
 }
 

@@ -4,7 +4,7 @@ import { isMapping } from '../data/plain-value.ts';
 export const HIDDEN = '***';
 
 /** The password of an address. From `://` on, so that a long word is not tried from each of its letters. */
-const PASSWORD_IN_ADDRESS = /(:\/\/[^\s:/?#@"\\]+:)[^\s/?#@"\\]+@/g;
+const PASSWORD_IN_ADDRESS = /(:\/\/[^\s:/?#@"\\]*:)[^\s/?#"\\]+@/g;
 
 /** The text without the passwords of addresses in it. */
 export const withoutPasswords = (text: string, instead = HIDDEN): string =>

@@ -134,3 +134,19 @@ it('the doctor warns of a MAAS that works, and gets the key in clear', async () 
     maas.close();
   }
 });
+
+it.each([
+  ['with a password', 'http://u:hunter2@127.0.0.1:9/MAAS'],
+  ['with a password of nobody', 'http://:hunter2@127.0.0.1:9/MAAS'],
+  ['with a query', 'http://127.0.0.1:9/MAAS?x=1'],
+])('an address of MAAS %s is a problem of the settings, and not shown', async (_what, url) => {
+  const terminal = recordingTerminal({ env: { ...env, SITEWRIGHT_MAAS_URL: url, SITEWRIGHT_MAAS_KEY: 'a:b:c' } });
+  expect(await runCli(['maas', 'check', '--direct', '--format', 'json'], terminal)).toBe(5);
+  expect(JSON.parse(terminal.said.err)).toMatchObject({ code: 'maas-not-configured' });
+  const { out } = terminal.said;
+  await runCli(['doctor', '--format', 'json'], terminal);
+  const findings: Finding[] = JSON.parse(terminal.said.out.slice(out.length));
+  expect(findings.find(({ name }) => name === 'maas')).toMatchObject({ state: 'fail' });
+  await runCli(['config', 'show'], terminal);
+  expect(terminal.said.out + terminal.said.err).not.toContain('hunter2');
+});

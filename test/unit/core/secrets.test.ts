@@ -9,6 +9,8 @@ import {
 
 it.each([
   ['reached http://u:hunter2@h/x twice: postgres://u:hunter2@h', true],
+  ['nobody: http://:hunter2@h/x', true],
+  ['redis://u:hun@hunter2@h/x, and redis://h', true],
   ['http://h:80/a@b, node@rack, a:b', false],
 ])('hides passwords of addresses in %s', (text, has) => {
   const shown = withoutPasswords(text);
