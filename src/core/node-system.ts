@@ -61,5 +61,15 @@ export const pendingText = (node: {
 }): string | null =>
   node.pending_deletion === true ? 'removal pending' : node.pending_addition === true ? 'addition pending' : null;
 
-/** The state in MAAS of a machine that a run left bare, where `ready` would look like a machine in service. */
-export const bareStatus = (inMaas: string | null): string => (inMaas === null ? 'bare' : `bare (${inMaas} in MAAS)`);
+/** The state in MAAS of a machine out of service: its `ready` alone would look like a machine in service. */
+export const statusWithHealth = (health: OutOfService, inMaas: string | null): string =>
+  inMaas === null ? stateWord(health) : `${stateWord(health)} (${inMaas} in MAAS)`;
+
+/** What a list says below itself of a machine out of service; undefined for one that was never deployed. */
+export const healthNote = (
+  name: string,
+  health: OutOfService,
+  reason: string | null | undefined,
+): string | undefined => (reason ? `${name} ${health === 'failed' ? 'has failed' : 'is bare'}. ${reason}` : undefined);
+
+export const bareStatus = (inMaas: string | null): string => statusWithHealth('bare', inMaas);

@@ -21,6 +21,7 @@ import {
   selectNodes,
 } from '../core/deployment/index.ts';
 import { type MaintenanceNote, maintenanceText } from '../core/maintenance.ts';
+import { outOfServiceOf } from '../core/node-system.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import type { ResolvedNode } from '../documents/index.ts';
 import type { NodeHistoryEntry, NodeRecord, Page, PageRequest } from '../store/index.ts';
@@ -85,7 +86,7 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
       const names = documents.nodes.map((node) => node.name);
       const seen_at = new Date().toISOString();
       const kept = await maintenanceOfSite(store, site);
-      const bare = bareNotes(await store.nodes.list({ site, statuses: ['discover'] }));
+      const health = healthOf(await store.nodes.list({ site }));
       try {
         const maas = deps.maas();
         const me = await maas.client.username();
@@ -99,7 +100,7 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
               fateOf(maas, me, site, node, known),
             ]);
             const note = kept.get(node.name);
-            return { ...withNote(fromMaas(node.name, found, seen_at), bare), ...inMaintenance(note, deployment) };
+            return { ...withHealth(fromMaas(node.name, found, seen_at), health), ...inMaintenance(note, deployment) };
           }),
         );
         await store.nodeFacts.put(site, nodes.filter((node) => node.status !== null).map(sighting));
@@ -126,7 +127,7 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
           revision: record.number,
           stale: true,
           reason: message,
-          nodes: nodes.map((one) => ({ ...withNote(one, bare), ...inMaintenance(kept.get(one.node), undefined) })),
+          nodes: nodes.map((one) => ({ ...withHealth(one, health), ...inMaintenance(kept.get(one.node), undefined) })),
         };
       }
     },
@@ -184,23 +185,28 @@ const inMaintenance = (note: MaintenanceNote | undefined, deployment: Deployment
   }),
 });
 
-/** By every name that documents may have for a node, why it is bare. */
-const bareNotes = (nodes: readonly NodeRecord[]): ReadonlyMap<string, string> =>
+type Health = Pick<NodeStatus, 'health' | 'reason'>;
+
+/** By every name that documents may have for a node, why it does not serve. */
+const healthOf = (nodes: readonly NodeRecord[]): ReadonlyMap<string, Health> =>
   new Map(
-    nodes.flatMap(({ name, hostname, errorMsg }) =>
-      errorMsg ? [name, hostname].map((one) => [one ?? '', errorMsg] as const) : [],
-    ),
+    nodes.flatMap((node) => {
+      const health = outOfServiceOf(node);
+      if (health === null) return [];
+      const why = { health, ...given({ reason: node.errorMsg ?? undefined }) };
+      return [node.hostname, node.name].map((one) => [one ?? '', why] as const);
+    }),
   );
 
-/** Someone may have deployed the machine since, in MAAS. */
-function withNote(node: NodeStatus, bare: ReadonlyMap<string, string>): NodeStatus {
-  const note = bare.get(node.node);
-  return note === undefined || IN_SERVICE.has(node.status) ? node : { ...node, bare: note };
+/** Someone may have deployed the machine since, in MAAS; of one that failed its run knows more. */
+function withHealth(node: NodeStatus, all: ReadonlyMap<string, Health>): NodeStatus {
+  const found = all.get(node.node);
+  if (found === undefined || node.status === DEPLOYING) return node;
+  if (found.health !== 'failed' && node.status === DEPLOYED) return node;
+  return { ...node, ...found, ...(found.health === 'bare' && given({ bare: found.reason })) };
 }
 
-const IN_SERVICE: ReadonlySet<string | null> = new Set(
-  [MachineStatus.Deployed, MachineStatus.Deploying].map(machineStatusName),
-);
+const [DEPLOYED, DEPLOYING] = [MachineStatus.Deployed, MachineStatus.Deploying].map(machineStatusName);
 
 function fromMaas(node: string, found: readonly Machine[], seen_at: string): NodeStatus {
   const [machine] = found;

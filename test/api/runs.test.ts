@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { MachineStatus } from '@sitewright/maas';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { NodeReport } from '../../src/core/contracts/site-run-report.ts';
+import { given } from '../../src/core/data/given.ts';
 import { gitRepository } from '../rig/git-repository.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookAgain, lookUntil } from '../rig/look-again.ts';
@@ -622,19 +623,30 @@ it('nodes are shown with their state in MAAS, or their last known state when it 
     deployment: { does: 'deploy', why: 'its machine is New' },
   });
   const bare = 'Run 3 released its machine. Deploy it: sitewright site redeploy stl1 stl1r01s02';
-  const { id } = await site.store.nodes.create({ name: 'stl1r01s02', site: 'stl1' });
-  await site.store.nodes.update(id, { errorMsg: bare });
+  const inventory = await site.store.nodes.list({ site: 'stl1' });
+  const idOf = (name: string) => inventory.find((one) => one.name === name)!.id;
+  const [id] = exampleHosts.map(idOf);
+  await site.store.nodes.update(id!, { errorMsg: bare });
+  await site.store.nodes.update(idOf(exampleHosts[1]!), {
+    ...{ status: 'error', errorType: 'provision', errorMsg: 'no power' },
+  });
+  await site.store.nodes.update(idOf(exampleHosts[2]!), { status: 'ready' });
+  const health = [
+    { health: 'bare', reason: bare },
+    { health: 'failed', reason: 'no power' },
+    {},
+    ...exampleHosts.slice(3).map(() => ({ health: 'never_deployed' })),
+  ];
+  const healthOf = ({ health, reason }: { health?: string; reason?: string }) => ({ ...given({ health, reason }) });
   const noted = (await api.ask('GET', '/api/v1/sites/stl1/nodes/status')).body.nodes;
-  expect(noted.map((node: { bare?: string }) => node.bare)).toEqual([
-    bare,
-    ...exampleHosts.slice(1).map(() => undefined),
-  ]);
+  expect(noted.map(healthOf)).toEqual(health);
   expect((await api.ask('GET', `/api/v1/nodes/${id}`)).body).toMatchObject({ status: 'discover', error_msg: bare });
   await site.control('faults', [{ match: 'machines', kind: 'drop_before', times: 1000 }]);
   const away = await api.ask('GET', '/api/v1/sites/stl1/nodes/status?revision=1');
   expect(away).toMatchObject({ status: 200, body: { stale: true, reason: expect.any(String) } });
   expect(away.body.nodes[0]).toMatchObject({ hostname: 'stl1r01s02', status: 'New' });
   expect(away.body.nodes[0]).not.toHaveProperty('deployment');
+  expect(away.body.nodes.map(healthOf)).toEqual(health);
   await site.control('faults', []);
   const check = await api.ask('GET', '/api/v1/maas/check');
   expect(check).toMatchObject({

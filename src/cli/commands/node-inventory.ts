@@ -1,6 +1,6 @@
 import { given } from '../../core/data/given.ts';
 import { maintenanceText } from '../../core/maintenance.ts';
-import { outOfServiceOf, pendingText, shownStatus } from '../../core/node-system.ts';
+import { healthNote, outOfServiceOf, pendingText, shownStatus } from '../../core/node-system.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { gapsText, runMissed } from '../../core/version-text.ts';
 import type { Answer } from '../client.ts';
@@ -59,8 +59,8 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
       await printList(terminal, flags, rows, WITH_AGENTS);
       for (const node of shown) {
         const state = outOfServiceOf({ ...node, errorMsg: node.error_msg });
-        if (state !== null && node.error_msg)
-          terminal.err(`${node.name} ${state === 'failed' ? 'has failed' : 'is bare'}. ${node.error_msg}\n`);
+        const note = state && healthNote(node.name, state, node.error_msg);
+        if (note) terminal.err(`${note}\n`);
       }
       for (const { name, maintenance } of shown)
         if (maintenance !== undefined) terminal.err(`${name} has been ${maintenanceText(maintenance)}\n`);

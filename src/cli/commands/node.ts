@@ -1,5 +1,5 @@
 import { maintenanceText } from '../../core/maintenance.ts';
-import { bareStatus } from '../../core/node-system.ts';
+import { healthNote, statusWithHealth } from '../../core/node-system.ts';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
 import type { Session } from '../session.ts';
@@ -31,12 +31,17 @@ export function registerNode(program: CliCommand, session: Session): void {
         terminal.err(`warning: MAAS did not answer (${answer.reason ?? 'unknown'}): this is the last known state\n`);
       const isForPeople = flags.format !== 'json' && flags.format !== 'yaml';
       const nodes = answer.nodes.map((node) =>
-        isForPeople && node.bare !== undefined ? { ...node, status: bareStatus(node.status) } : node,
+        isForPeople && node.health !== undefined
+          ? { ...node, status: statusWithHealth(node.health, node.status) }
+          : node,
       );
       await printList(terminal, flags, nodes, ['node', 'status', 'power', 'system_id', 'zone', 'tags', 'seen_at']);
       for (const { node, maintenance } of answer.nodes)
         if (maintenance !== undefined) terminal.err(`${node} has been ${maintenanceText(maintenance)}\n`);
-      for (const { node, bare } of answer.nodes) if (bare !== undefined) terminal.err(`${node} is bare. ${bare}\n`);
+      for (const { node, health, reason } of answer.nodes) {
+        const note = health && healthNote(node, health, reason);
+        if (note) terminal.err(`${note}\n`);
+      }
     });
 
   group

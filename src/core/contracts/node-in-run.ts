@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { OUT_OF_SERVICE } from '../node-system.ts';
 import {
   maintenanceSchema,
   pageOf,
@@ -25,6 +26,11 @@ const nodeStatusesSchema = z
         system_id: z.string().nullable(),
         hostname: z.string().nullable(),
         status: z.string().nullable().describe('The state, as MAAS names it; null for an unknown node.'),
+        health: z
+          .enum(OUT_OF_SERVICE)
+          .optional()
+          .describe('Why it does not serve, as the inventory and the drift say it; absent: it serves, or is about to.'),
+        reason: z.string().optional().describe('Of its health: what happened, and the next step.'),
         bare: z
           .string()
           .optional()

@@ -67,15 +67,19 @@ it('what is pending for a node is shown with its status', async () => {
   expect(out).toBe('status\r\n"ready, removal pending"\r\n"discover, addition pending"\r\n');
 });
 
-it('node status says bare where MAAS says ready of a machine that a run left so', async () => {
+it('node status says of each machine whether it serves, and why not, beside its state in MAAS', async () => {
   const nodes = [
-    { node: 'n1', status: 'ready', bare: 'Deploy it: X', tags: [] },
+    { node: 'n1', status: 'ready', health: 'bare', reason: 'Deploy it: X', tags: [] },
     { node: 'n2', status: 'deployed', tags: [] },
+    { node: 'n3', status: 'failed deployment', health: 'failed', reason: 'no power', tags: [] },
+    { node: 'n4', status: null, health: 'never_deployed', tags: [] },
   ];
   const answer = { site: 'dc1', revision: 1, stale: false, nodes };
   const { out, err } = await against(() => [200, answer], 'status', 'dc1', '-c', 'node', '-c', 'status');
-  expect(out).toBe('NODE  STATUS\nn1    bare (ready in MAAS)\nn2    deployed\n');
-  expect(err).toBe('n1 is bare. Deploy it: X\n');
+  expect(out).toBe(
+    'NODE  STATUS\nn1    bare (ready in MAAS)\nn2    deployed\nn3    failed (failed deployment in MAAS)\nn4    never deployed\n',
+  );
+  expect(err).toBe('n1 is bare. Deploy it: X\nn3 has failed. no power\n');
 });
 
 describe('agents', () => {
