@@ -34,3 +34,30 @@ it.each([
       if (verb === 'check' || code !== 0) expect(`${out}${err}`).not.toContain('hunter2');
     }
 });
+
+it('documents that cannot be rendered end with exit code 2 and all their problems, and print no document', async () => {
+  const control = 'metadata: {schema: metadata/Control/v1, name: layering-policy}';
+  const policy = `---\nschema: deckhand/LayeringPolicy/v1\n${control}\ndata: {layerOrder: [site]}\n`;
+  const passphrase = '{schema: deckhand/Passphrase/v1, name: nobody, path: .}';
+  const layered = (name: string, layer: string, more = '') =>
+    `${head('drydock/BaremetalNode/v1', `, storagePolicy: cleartext, layeringDefinition: {layer: ${layer}}${more}`)}data: {credential: hunter2}\n`.replace(
+      'name: x',
+      `name: ${name}`,
+    );
+  const substitution = `, substitutions: [{dest: {path: .credential}, src: ${passphrase}}]`;
+  const file = join(mkdtempSync(join(tmpdir(), 'unrendered-')), 'site.yaml');
+  writeFileSync(file, policy + layered('n1', 'site', substitution) + layered('n2', 'nowhere'));
+  const { code, out, err } = await cli(['site', 'render', file, '-f', 'json'], {});
+  expect([code, out]).toEqual([2, '']);
+  const problem = JSON.parse(err);
+  expect(problem.code).toBe('invalid');
+  expect(problem.errors.map((one: { code: string; line: number }) => [one.code, one.line])).toEqual([
+    ['rendering.missing-source', 7],
+    ['rendering.unknown-layer', 11],
+  ]);
+  expect(err).not.toContain('hunter2');
+  writeFileSync(file, policy + layered('n2', 'site'));
+  const whole = await cli(['site', 'render', file, '-f', 'json'], {});
+  expect(whole.code).toBe(0);
+  expect(JSON.parse(whole.out).map((one: object) => Object.keys(one))).toContainEqual(['schema', 'metadata', 'data']);
+});
