@@ -32,41 +32,45 @@ export async function machinesOfSite(store: Pick<StorePorts, 'clusters' | 'nodes
 
 type Revisions = Store['sites'];
 
-/** Stores a revision, with its machines in the inventory. */
-export async function commitRevision(
+/** Stores a revision, with its machines in the inventory: both, or neither. */
+export const commitRevision = (
   store: Store,
   site: string,
   revision: Parameters<Revisions['addRevision']>[1],
-): ReturnType<Revisions['addRevision']> {
-  const { latestRevision } = await store.sites.get(site);
-  const before = latestRevision === null ? null : (await store.sites.resolvedRevision(site, 'latest')).site;
-  const stored = await store.sites.addRevision(site, revision);
-  if (revision.resolved !== null) {
-    const names = new Set(revision.resolved.nodes.map(({ name }) => name));
-    const gone = (before?.nodes ?? []).flatMap(({ name }) => (names.has(name) ? [] : [name]));
-    await enterMachines(store, site, [...names], gone);
-  }
-  return stored;
-}
+): ReturnType<Revisions['addRevision']> =>
+  store.atomically(async (within) => {
+    // Holds the site: what another commit stores at the same time is read below, or comes after this one.
+    const stored = await within.sites.addRevision(site, revision);
+    if (revision.resolved !== null) {
+      const names = new Set(revision.resolved.nodes.map(({ name }) => name));
+      const number = stored.revision.number - 1;
+      const hasBefore = stored.created && number > 0;
+      const before = hasBefore ? (await within.sites.resolvedRevision(site, { number })).site : null;
+      const gone = (before?.nodes ?? []).flatMap(({ name }) => (names.has(name) ? [] : [name]));
+      await enter(within, site, [...names], gone);
+    }
+    return stored;
+  });
 
-/**
- * Adds the machines of a site's documents to the inventory, from their commit on: whatever becomes of one, it is in every list.
- *
- * @param gone names that the documents had before, and have no more: a machine that nothing was ever done with goes with its name
- */
-export async function enterMachines(
-  store: Store,
+/** Adds the machines of a site's documents to the inventory: whatever becomes of one, it is in every list. */
+export const enterMachines = (store: Store, site: string, names: readonly string[]): Promise<void> =>
+  store.atomically(async (within) => {
+    await within.sites.hold(site);
+    await enter(within, site, names, []);
+  });
+
+/** @param gone names that the documents had before, and have no more: a machine that nothing was ever done with goes with its name */
+async function enter(
+  within: StorePorts,
   site: string,
   names: readonly string[],
-  gone: readonly string[] = [],
+  gone: readonly string[],
 ): Promise<void> {
-  await store.atomically(async (within) => {
-    const { known, missing } = await machinesOfSite(within, site);
-    // A node is known by its name and its host name.
-    const left = new Set(gone.flatMap((name) => known.get(name) ?? []).filter(isNameAlone));
-    for (const { id } of left) await within.nodes.delete(id);
-    for (const name of missing(names)) await within.nodes.create({ name, hostname: name, site });
-  });
+  const { known, missing } = await machinesOfSite(within, site);
+  // A node is known by its name and its host name.
+  const left = new Set(gone.flatMap((name) => known.get(name) ?? []).filter(isNameAlone));
+  for (const { id } of left) await within.nodes.delete(id);
+  for (const name of missing(names)) await within.nodes.create({ name, hostname: name, site });
 }
 
 /** Whether nothing is known of a machine but its name. */

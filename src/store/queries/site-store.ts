@@ -102,6 +102,11 @@ export class SiteStore {
     );
   }
 
+  /** Within `atomically`: others who hold the site, or add a revision to it, wait until the end of this change. */
+  async hold(name: string): Promise<void> {
+    await this.#session.write((transaction) => holdSite(transaction, name));
+  }
+
   /** Sets or clears the branch that the site follows. */
   setSource(name: string, source: GitSource | null): Promise<SiteRecord> {
     const check = new InputCheck();

@@ -5,7 +5,8 @@ import { machineFacts, parseHardware } from '@sitewright/maas';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { markProvisioned, noteFailed } from '../../../activities/site-cluster.ts';
 import { readLayoutScenario } from '../../../packages/maas-simulator/test/layout-recording.ts';
-import { enterMachines } from '../../../src/clusters/site-machines.ts';
+import { commitRevision, enterMachines } from '../../../src/clusters/site-machines.ts';
+import type { ResolvedSite } from '../../../src/documents/index.ts';
 import { type JsonFields, openStore, type Store } from '../../../src/store/index.ts';
 
 let folder: string;
@@ -41,14 +42,19 @@ it('machines unknown to the inventory are added once, under the names of the doc
 
 it('machines of documents are entered once; one that nothing was done with leaves with its name', async () => {
   await store.nodes.create({ name: 'Rack 1', hostname: 'b', site: 'dc1' });
-  await enterMachines(store, 'dc1', ['a', 'b', 'c', 'd']);
+  const commit = (...names: string[]) => {
+    const resolved = { nodes: names.map((name) => ({ name })) } as unknown as ResolvedSite;
+    return commitRevision(store, 'dc1', { files: [{ name: 'a.yaml', text: names.join() }], resolved });
+  };
+  await commit('a', 'b', 'c', 'd');
+  await commit('a', 'b', 'c', 'd');
   await enterMachines(store, 'dc1', ['a', 'b', 'c', 'd']);
   expect((await shown()).map(({ name, status }) => [name, status])).toEqual(
     ['Rack 1', 'a', 'c', 'd'].map((name) => [name, 'discover']),
   );
   await markProvisioned(store, 'dc1', ['a'], true);
   await noteFailed(store, 'dc1', new Map([['d', 'no power']]));
-  await enterMachines(store, 'dc1', ['e'], ['a', 'c', 'd']);
+  await commit('b', 'e');
   expect((await shown()).map(({ name }) => name)).toEqual(['Rack 1', 'a', 'd', 'e']);
 });
 
