@@ -31,6 +31,7 @@ export { readPlainScalar, type ScalarValue } from './reader/yaml-scalars.ts';
 export { type DeploymentConfigurationData, deploymentConfigurationSchema } from './schemas/deployment-configuration.ts';
 export { deploymentStrategySchema } from './schemas/deployment-strategy.ts';
 export { CONFIGURATION_SCHEMA, HOST_PROFILE_SCHEMA, NODE_SCHEMA, STRATEGY_SCHEMA } from './schemas/envelope.ts';
+export { assumedHardware } from './site/assumed-hardware.ts';
 export { type LoadedSite, loadSite, type ResolvedSite } from './site/load-site.ts';
 export { type RenderedSite, renderSite } from './site/render-site.ts';
 export type { ResolvedNode } from './site/resolve-nodes.ts';

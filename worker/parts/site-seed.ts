@@ -1,14 +1,9 @@
-import { type MachineLayout, sizeInBytes } from '@sitewright/maas/machine-layout';
 import type { Seed } from '@sitewright/maas-simulator';
 import { given } from '../../src/core/data/given.ts';
-import type { ResolvedNode, ResolvedSite } from '../../src/documents/index.ts';
+import { assumedHardware, type ResolvedNode, type ResolvedSite } from '../../src/documents/index.ts';
 
 type SeedMachine = NonNullable<Seed['machines']>[number];
 type SeedNetwork = NonNullable<Seed['networks']>[number];
-
-const GIB = 1024 ** 3;
-/** Disks are at least as large, so that a root of 20 % of a disk is as large as documents want it. */
-const LEAST_DISK = 480 * GIB;
 
 /**
  * The region that the documents of a site were written for: images and kernels, subnets and VLANs, and bare machines with the cards and
@@ -53,79 +48,17 @@ function networksOf(nodes: readonly ResolvedNode[], settings: ResolvedSite['netw
 
 const FIRST_FABRIC = 10;
 
-function machineOf({ hostname, domain, boot_mac: mac, layout }: ResolvedNode): SeedMachine {
-  const interfaces = cardsOf(layout, mac);
-  const disks = disksOf(layout);
+function machineOf(node: ResolvedNode): SeedMachine {
+  const { hostname, domain, boot_mac: mac, layout } = node;
+  const { cards, disks } = assumedHardware(node);
   const parts = layout?.storage?.disks.flatMap(({ partitions }) => partitions) ?? [];
   return {
     hostname,
     status: 0,
     power_type: 'ipmi',
     ...given({ domain }),
-    ...(interfaces.length > 0 ? { interfaces } : given({ mac })),
+    ...(cards.length > 0 ? { interfaces: cards.map((card) => ({ ...card, discovered: null })) } : given({ mac })),
     ...(disks.length > 0 && { disks }),
     ...(parts.some(({ filesystem }) => filesystem?.mountPoint === '/boot/efi') && { uefi: true }),
   };
-}
-
-/** A device that documents name by an address on a bus is an alias: its card has the name that Linux gives. */
-function cardsOf(
-  layout: MachineLayout | undefined,
-  mac: string | undefined,
-): Exclude<SeedMachine['interfaces'], undefined> {
-  const ports = layout?.ports ?? [];
-  const devices = uniqueBy(
-    ports.flatMap((port) => port.devices),
-    ({ name, address }) => address ?? name,
-  );
-  const taken = new Set(devices.flatMap(({ name, address }) => (address === undefined ? [name] : [])));
-  // It boots from the port whose network is untagged.
-  const boot = ports.find(({ networks }) => networks.some(({ vlan }) => vlan === undefined))?.devices[0] ?? devices[0];
-  const found = devices.map(({ name, address }) => ({
-    name: address === undefined ? name : freeName('eno', taken, 1),
-    discovered: null,
-    ...given({ bus: address }),
-    ...((address ?? name) === (boot?.address ?? boot?.name) && given({ mac })),
-  }));
-  const kept = (layout?.untouched ?? []).filter(
-    (name) => !taken.has(name) && !ports.some((port) => port.name === name),
-  );
-  return [...found, ...kept.map((name) => ({ name, discovered: null }))];
-}
-
-function disksOf(layout: MachineLayout | undefined): NonNullable<SeedMachine['disks']> {
-  const { disks = [], groups = [] } = layout?.storage ?? {};
-  const taken = new Set(disks.flatMap(({ device }) => (device.address === undefined ? [device.name] : [])));
-  // A disk of a group holds all of it, whatever the others hold.
-  const held = (group: string | undefined): number =>
-    sum(
-      groups
-        .filter(({ name }) => name === group)
-        .flatMap(({ volumes }) => volumes.map(({ size }) => sizeInBytes(size, 0))),
-    );
-  return disks.map(({ device, group, partitions }) => {
-    const needed = held(group) + sum(partitions.map((part) => sizeInBytes(part.size, 0) + held(part.group)));
-    return {
-      name: device.address === undefined ? device.name : freeName('sd', taken),
-      size: Math.max(LEAST_DISK, 2 * Math.ceil(needed / GIB) * GIB),
-      ...given({ bus: device.address }),
-    };
-  });
-}
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
-
-function uniqueBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
-  return [...new Map(items.map((item) => [keyOf(item), item])).values()];
-}
-
-/** `eno1`, `eno2`; without a first number `sda`, `sdb`, as far as letters go. */
-function freeName(prefix: string, taken: Set<string>, first?: number): string {
-  for (let at = 0; ; at++) {
-    const suffix = first === undefined && at < 26 ? String.fromCharCode(97 + at) : String(at + (first ?? 0));
-    const name = `${prefix}${suffix}`;
-    if (taken.has(name)) continue;
-    taken.add(name);
-    return name;
-  }
 }

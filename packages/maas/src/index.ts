@@ -8,6 +8,7 @@ export { type DeploymentFate, deploymentFate, refusedFate } from './deployment-f
 export { missingSeries } from './distro-series.ts';
 export { isMaasFailure, MaasError, retryAfterSeconds } from './failure.ts';
 export { HostnameLookup } from './hostname-lookup.ts';
+export { busAddressesOf } from './layout/bus-addresses.ts';
 export { checkLayout } from './layout/check-layout.ts';
 export { type Hardware, parseHardware } from './layout/hardware.ts';
 export { needsKernelOptions } from './layout/kernel-options.ts';

@@ -1,15 +1,13 @@
-import { type Machine, MachineStatus, machinesNamed } from '@sitewright/maas';
+import { busAddressesOf, type Machine, MachineStatus, machinesNamed } from '@sitewright/maas';
 import { given } from '../../core/data/given.ts';
 import { someOf } from '../../core/text/text.ts';
-import type { ResolvedNode } from '../../documents/index.ts';
+import { assumedHardware, type ResolvedNode } from '../../documents/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { asProblem } from '../problem.ts';
 import type { RehearsalOrder, RehearsedMachine } from './order.ts';
 
 type Simulated = Pick<RehearsalOrder, 'machines' | 'networks' | 'images'>;
 
-const GIB = 1024 ** 3;
-const USUAL_DISK = 1024 * GIB;
 /** As hardware that documents do not describe has it. */
 const USUAL_INTERFACE = 'eth0';
 
@@ -28,18 +26,25 @@ export async function rehearsedMachines(
     const ids = found.flatMap(([machine]) => machine?.systemId ?? []);
     const whole = ids.length === 0 ? [] : await maas.client.layouts.machines(ids);
     const hardware = new Map(whole.map((one) => [one.machine.systemId, one.hardware]));
+    const buses = await Promise.all(
+      nodes.map((node, at) => {
+        const machine = found[at]?.[0];
+        return machine && namesAddresses(node) ? busAddressesOf(maas.client, machine.systemId) : undefined;
+      }),
+    );
     const machines = nodes.flatMap((node, at) => {
       const machine = found[at]?.[0];
       if (machine === undefined) return [];
+      const as = { ...described(node), ...asFound(machine, me) };
+      // Its commissioning will tell where its devices are: until then, where its documents say.
+      if (buses[at]?.size === 0) return as;
       const { interfaces = [], disks = [] } = hardware.get(machine.systemId) ?? {};
-      const names = interfaces.filter(({ type }) => type === 'physical').map(({ name }) => name);
-      const sizes = disks.map(({ name, size }) => ({ name, size }));
-      return {
-        ...described(node),
-        ...asFound(machine, me),
-        ...(names.length > 0 ? { interfaces: cards(names, interfaces) } : {}),
-        ...(sizes.length > 0 ? { disks: sizes } : {}),
-      };
+      const busOf = new Map([...(buses[at] ?? [])].map(([bus, name]) => [name, bus]));
+      const cards = interfaces
+        .filter(({ type }) => type === 'physical')
+        .map(({ name, macAddress }) => ({ name, ...given({ mac: macAddress || undefined, bus: busOf.get(name) }) }));
+      const sizes = disks.map(({ name, size }) => ({ name, size, ...given({ bus: busOf.get(name) }) }));
+      return { ...as, ...(cards.length > 0 && { interfaces: cards }), ...(sizes.length > 0 && { disks: sizes }) };
     });
     const unknown = nodes.filter((_, at) => found[at]?.[0] === undefined).map(({ name }) => name);
     const told = ['Machines are as MAAS has them now.'];
@@ -56,10 +61,9 @@ export async function rehearsedMachines(
 }
 
 /** A machine that is ready, with the hardware that its documents name. */
-function described({ name, hostname, boot_mac, layout }: ResolvedNode): RehearsedMachine {
-  const ports = layout?.ports?.flatMap(({ devices }) => devices.map((device) => device.name)) ?? [];
-  const disks = layout?.storage?.disks.map(({ device }) => device.name) ?? [];
-  const interfaces = ports.length > 0 ? [...new Set(ports)] : [USUAL_INTERFACE];
+function described(node: ResolvedNode): RehearsedMachine {
+  const { name, hostname, boot_mac } = node;
+  const { cards, disks } = assumedHardware(node);
   return {
     node: name,
     hostname,
@@ -68,16 +72,16 @@ function described({ name, hostname, boot_mac, layout }: ResolvedNode): Rehearse
     holder: null,
     annotations: {},
     locked: false,
-    interfaces: interfaces.map((one, at) => ({ name: one, ...(at === 0 ? given({ mac: boot_mac }) : {}) })),
-    disks: [...new Set(disks)].map((one) => ({ name: one, size: USUAL_DISK })),
+    interfaces: cards.length > 0 ? cards : [{ name: USUAL_INTERFACE, ...given({ mac: boot_mac }) }],
+    disks,
   };
 }
 
-const cards = (
-  names: readonly string[],
-  found: readonly { readonly name: string; readonly macAddress: string }[],
-): RehearsedMachine['interfaces'] =>
-  names.map((name) => ({ name, ...given({ mac: found.find((one) => one.name === name)?.macAddress || undefined }) }));
+const namesAddresses = ({ layout }: ResolvedNode): boolean =>
+  [
+    ...(layout?.ports ?? []).flatMap((port) => port.devices),
+    ...(layout?.storage?.disks ?? []).map((disk) => disk.device),
+  ].some(({ address }) => address !== undefined);
 
 /** Phases that are under way in MAAS end in a rehearsal after their usual time. */
 function asFound(machine: Machine, me: string) {

@@ -23,8 +23,9 @@ export interface RehearsedMachine {
   readonly locked: boolean;
   readonly osystem?: string;
   readonly distroSeries?: string;
-  readonly interfaces: readonly { readonly name: string; readonly mac?: string }[];
-  readonly disks: readonly { readonly name: string; readonly size: number }[];
+  /** `bus`: its address there, as `lshw` writes it. */
+  readonly interfaces: readonly { readonly name: string; readonly mac?: string; readonly bus?: string }[];
+  readonly disks: readonly { readonly name: string; readonly size: number; readonly bus?: string }[];
 }
 
 /** How long things take, in seconds. */

@@ -1,4 +1,4 @@
-import { MaasConfigurationError, openMachines } from '@sitewright/maas';
+import { MaasConfigurationError, openMachines, prepareMachine } from '@sitewright/maas';
 import { simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Rehearsal } from '../../../src/core/contracts/index.ts';
@@ -12,7 +12,9 @@ import type { AskedFaults } from '../../../src/ops/rehearsals/index.ts';
 import { installationFile } from '../../../src/platform/installation.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 import { openRehearser } from '../../../worker/parts/rehearsals.ts';
+import { seedOfSite } from '../../../worker/parts/site-seed.ts';
 import { bundleOurWorkflows } from '../../../worker/parts/workflow-bundle.ts';
+import { CONFIGURATION, document, files, node, profile } from '../documents/site-files.ts';
 
 const settings = { max_parallel_nodes: 8, heartbeat_seconds: 30, offline_wait_seconds: 120 };
 let rehearser: ReturnType<typeof openRehearser>;
@@ -53,6 +55,37 @@ async function siteOf(example: string, store: Store, name = 'dc1'): Promise<void
   await store.sites.create({ name });
   await store.sites.addRevision(name, { files, resolved: loadSite(files).site!, diagnostics: [] });
 }
+
+/** Cards and disks by the addresses of a hardware profile, of which one is bonded. */
+const ALIASED = [
+  CONFIGURATION,
+  document('drydock/NetworkLink/v1', 'pxe', '{bonding: {mode: disabled}, allowed_networks: [pxe]}'),
+  document('drydock/NetworkLink/v1', 'data', '{bonding: {mode: 802.3ad}, allowed_networks: [oam]}'),
+  document('drydock/Network/v1', 'pxe', '{cidr: 10.76.0.0/22}'),
+  document('drydock/Network/v1', 'oam', '{cidr: 10.23.21.0/24}'),
+  document(
+    'drydock/HardwareProfile/v1',
+    'box',
+    `{device_aliases: {
+      pxe0: {address: '0000:3d:00.0', bus_type: pci}, left: {address: '0000:81:00.1', bus_type: pci},
+      right: {address: '0000:81:00.0', bus_type: pci}, boot: {address: '2:2.0.0', bus_type: scsi}}}`,
+  ),
+  profile(
+    'base',
+    `{hardware_profile: box, primary_network: oam,
+      interfaces: {
+        pxe: {device_link: pxe, slaves: [pxe0], networks: [pxe]},
+        bond0: {device_link: data, slaves: [left, right], networks: [oam]}},
+      storage: {physical_devices: {boot: {partitions: [
+        {name: root, size: 30g, bootable: true, filesystem: {mountpoint: /, fstype: ext4}}]}}}}`,
+  ),
+  ...['n1', 'n2'].map((name, at) =>
+    node(
+      name,
+      `{host_profile: base, addressing: [{network: pxe, address: dhcp}, {network: oam, address: 10.23.21.1${at}}]}`,
+    ),
+  ),
+];
 
 /** A cluster of three nodes: each is configured, then checked; the control node before the others. */
 async function clusterOf(store: Store): Promise<number> {
@@ -444,3 +477,36 @@ it('a rehearsal looks at machines as often as the installation does', async () =
   expect([rarely.outcome, usual.outcome]).toEqual(['success', 'success']);
   expect(deployed(rarely)).not.toEqual(deployed(usual));
 });
+
+it.each(['without MAAS', 'with the machines of MAAS'])(
+  'devices that documents name by their addresses are those of the machines, %s',
+  async (how) => {
+    const store = await openEmpty();
+    const aliased = files(...ALIASED);
+    const { site: resolved } = loadSite(aliased);
+    await store.sites.create({ name: 'dc1' });
+    await store.sites.addRevision('dc1', { files: aliased, resolved: resolved!, diagnostics: [] });
+    let maas = noMaas as OpsDependencies['maas'];
+    if (how !== 'without MAAS') {
+      const simulator = await simulateMaas({ port: 0, seed: seedOfSite(resolved!), auto: { commission_ms: 5 } });
+      const machines = openMachines({
+        url: simulator.url,
+        apiKey: simulatorKeys.admin,
+        pollMinSeconds: 0.05,
+        pollMaxSeconds: 0.1,
+      });
+      onTestFinished(async () => {
+        await machines.close();
+        await simulator.close();
+      });
+      for (const { systemId } of await machines.client.machines.list())
+        expect(await prepareMachine(machines, { systemId, site: 'dc1' })).toMatchObject({ ok: true });
+      maas = () => machines;
+    }
+    const { outcome, steps } = await rehearsalsOf(store, maas).site('dc1');
+    expect([outcome, steps.filter(({ what, state }) => what === 'deploy' && state === 'failed')]).toEqual([
+      'success',
+      [],
+    ]);
+  },
+);

@@ -1,3 +1,5 @@
+import type { MaasClient } from '../client.ts';
+
 /**
  * Devices by their addresses on a bus, from the output of `lshw -xml` that MAAS keeps of the commissioning:
  * `pci@0000:00:03.0` is `eth0`, `scsi@2:0.0.0` is `sda`.
@@ -18,4 +20,14 @@ export function busAddresses(lshw: string): ReadonlyMap<string, string> {
     else if (node.bus !== undefined && node.name !== undefined) devices.set(node.bus, node.name);
   }
   return devices;
+}
+
+/** Those of a machine: only what `lshw` said at its commissioning has them. Empty: it was not commissioned. */
+export async function busAddressesOf(
+  { diagnostics }: Pick<MaasClient, 'diagnostics'>,
+  systemId: string,
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const results = await diagnostics.scriptResults(systemId, 'commissioning', { includeOutput: true }, signal);
+  return busAddresses(results.find(({ name }) => name.endsWith('lshw'))?.output ?? '');
 }

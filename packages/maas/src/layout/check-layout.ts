@@ -1,6 +1,6 @@
 import type { MaasClient } from '../client.ts';
 import { MachineStatus } from '../status.ts';
-import { busAddresses } from './bus-addresses.ts';
+import { busAddressesOf } from './bus-addresses.ts';
 import type { Hardware } from './hardware.ts';
 import { isInRange, isSameAddress } from './ip-address.ts';
 import type { DeviceReference, MachineLayout } from './machine-layout.ts';
@@ -98,7 +98,7 @@ async function checkAddresses(
   }
 }
 
-/** Names of devices in MAAS. Addresses on a bus are only in what `lshw` said at the commissioning. */
+/** Names of devices in MAAS. */
 async function deviceNames(
   client: MaasClient,
   { ports = [], storage }: MachineLayout,
@@ -107,8 +107,6 @@ async function deviceNames(
 ): Promise<(device: DeviceReference) => string | undefined> {
   const devices = [...ports.flatMap((port) => port.devices), ...(storage?.disks ?? []).map(({ device }) => device)];
   if (devices.every(({ address }) => address === undefined)) return ({ name }) => name;
-  const results = await client.diagnostics.scriptResults(systemId, 'commissioning', { includeOutput: true }, signal);
-  const lshw = results.find(({ name }) => name.endsWith('lshw'))?.output ?? '';
-  const addresses = busAddresses(lshw);
+  const addresses = await busAddressesOf(client, systemId, signal);
   return ({ name, address }) => (address === undefined ? name : addresses.get(address));
 }
