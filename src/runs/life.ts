@@ -1,9 +1,11 @@
 import { given } from '../core/data/given.ts';
+import { hasSystem } from '../core/node-system.ts';
 import { describedRun, type RunDescription } from '../core/run/description.ts';
 import { lostReport } from '../core/run/lost-report.ts';
 import { type AnyRunReport, type AnyRunStatus, firstFailure, isHeld } from '../core/run/status.ts';
-import { graphRunOf, type RunSubject } from '../core/run/subject.ts';
-import type { LostOutcome, RunOutcome } from '../core/words.ts';
+import { graphRunOf, numberOf, type RunSubject } from '../core/run/subject.ts';
+import { cutShort, underWay } from '../core/run/under-way.ts';
+import { hasClosedItself, type LostOutcome, type RunOutcome } from '../core/words.ts';
 import {
   CLOSING,
   type NewRun,
@@ -267,12 +269,34 @@ async function closeLost(store: Store, run: RunRecord, end: RunEnd): Promise<voi
   const { phase, outcome, endedAt, failure } = lost.run;
   const { transaction } = graphRunOf(run);
   const row = { ...nextOf(run), phase, outcome, endedAt, failure };
+  const shown = ((await store.runs.getReport(run.id)) ?? undefined) as AnyRunReport | undefined;
+  const left = hasClosedItself(end.outcome) ? [] : underWay(shown);
   await store.atomically(async (within) => {
+    await noteCutShort(within.nodes, run, end.outcome, left);
     if (transaction !== null)
       await endTransaction(within, transaction, end.outcome, undefined, failure ?? outcome).catch(unlessNotFound);
     await within.runs.putReport(run.id, row.sequence, lost.report);
     await within.runs.put(row);
   });
+}
+
+/** Machines without a system that a lost run was in the middle of: their next deployment takes it back. */
+async function noteCutShort(
+  nodes: StorePorts['nodes'],
+  run: RunRecord,
+  outcome: string,
+  left: ReturnType<typeof underWay>,
+): Promise<void> {
+  if (run.site === null || left.length === 0) return;
+  const byName = new Map(left.map((node) => [node.name, node]));
+  const changes = (await nodes.list({ site: run.site })).flatMap((node) => {
+    const cut = byName.get(node.hostname ?? '') ?? byName.get(node.name);
+    if (cut === undefined || hasSystem(node)) return [];
+    const next = `Look at it: sitewright node status ${run.site}`;
+    const errorMsg = `Run ${numberOf(run)} did not deploy it: ${cutShort(cut, outcome)}. ${next}`;
+    return [{ id: node.id, change: { status: 'error', errorType: 'provision', errorMsg } as const }];
+  });
+  if (changes.length > 0) await nodes.updateMany(changes);
 }
 
 /** Opens a run again that was found ended and goes on: by a reset, or as its workflow was not refused after all. */

@@ -16,6 +16,7 @@ import {
 } from '../words.ts';
 import type { AnyRunReport } from './status.ts';
 import { graphRunOf } from './subject.ts';
+import { cutShort, cutShortWarning, underWay } from './under-way.ts';
 
 /** Known facts of a run whose report is missing: it ended before it could write it, or the store has forgotten it. */
 interface LostRun {
@@ -50,7 +51,8 @@ export function lostReport(run: LostRun, seen: LastSeen = NOTHING_SEEN, reason?:
     ? `the store has lost the report of this run, which ended as ${run.outcome}: it was restored from an older copy. Ask Temporal for it: temporal workflow query --workflow-id ${run.workflowId} --run-id ${run.id} --type report`
     : `the run ended as ${run.outcome ?? 'unknown'} before it could write its report`;
   const { report } = seen;
-  const warnings = [...(report?.warnings ?? []).filter((one) => one !== warning), warning];
+  const told = hasClosedItself(run.outcome) ? [warning] : [warning, ...cutShortWarning(underWay(report))];
+  const warnings = [...(report?.warnings ?? []).filter((one) => !told.includes(one)), ...told];
   const ended = {
     workflow_id: run.workflowId,
     run_id: run.id,
@@ -72,7 +74,7 @@ export function lostReport(run: LostRun, seen: LastSeen = NOTHING_SEEN, reason?:
   const outcome = endOf([...SITE_RUN_OUTCOMES, ...LOST_OUTCOMES], run);
   const known: RunReport =
     report !== undefined && 'site' in report
-      ? stopped(assembleReport(report, seen.nodes))
+      ? stopped(assembleReport(report, seen.nodes), outcome)
       : { ...ended, kind: run.kind as SiteRunKind, site: run.site ?? '', operator: [], phases: [] };
   return { ...known, ...ended, outcome };
 }
@@ -84,12 +86,16 @@ const endOf = <Outcome extends string>(outcomes: readonly Outcome[], { outcome }
   outcomes.find((one) => one === outcome) ?? 'failed';
 
 /** Nothing of it runs any more. */
-function stopped(report: RunReport): RunReport {
+function stopped(report: RunReport, outcome: string): RunReport {
   const { baremetal, phases } = report;
+  const ended = (node: NonNullable<typeof baremetal>['nodes'][number]) => {
+    const { running, ...rest } = node;
+    return running === undefined || hasClosedItself(outcome) ? rest : { ...rest, reason: cutShort(node, outcome) };
+  };
   return {
     ...report,
     phases: phases.map((phase) => (phase.state === 'running' ? { ...phase, state: 'stopped' } : phase)),
-    ...(baremetal && { baremetal: { ...baremetal, nodes: baremetal.nodes.map(({ running: _, ...node }) => node) } }),
+    ...(baremetal && { baremetal: { ...baremetal, nodes: baremetal.nodes.map(ended) } }),
   };
 }
 
