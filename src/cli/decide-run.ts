@@ -35,13 +35,11 @@ export async function confirmDecision(
 async function workOf(client: ApiClient, { id, cluster }: Run, before: string | undefined): Promise<RunWork> {
   const params = { run: id };
   if (cluster === null) {
-    const [{ plan }, { items }, status] = await Promise.all([
+    const [{ plan }, { items }] = await Promise.all([
       client.call('GET /runs/:run/plan', { params }),
       client.call('GET /runs/:run/nodes', { params }),
-      client.runs.status(id),
     ]);
-    if (plan === null || !('groups' in plan)) return { running: [], next: [] };
-    return workOfSite(plan, items, 'current' in status ? (status.current?.running ?? []) : [], before);
+    return workOfSite(items, plan !== null && 'groups' in plan ? plan.groups : [], before);
   }
   const query = { statuses: 'waiting,running,retrying', limit: 1000 };
   const [{ items }, nodes] = await Promise.all([

@@ -1,4 +1,5 @@
 import type { NodeReport } from './contracts/site-run-report.ts';
+import type { NodeState } from './words.ts';
 
 /** What an open run is doing and has still to do, by name: nodes of a site, or tasks on nodes. */
 export interface RunWork {
@@ -19,34 +20,26 @@ export const WORK_AFTER: Readonly<Record<RunDecision, { readonly running: string
   cancel: { running: 'aborted', next: 'not started' },
 };
 
-interface PlannedSite {
-  readonly nodes: readonly string[];
-  /** Those that need no work. */
-  readonly done: readonly string[];
-  readonly groups: readonly { readonly name: string; readonly nodes: readonly string[] }[];
-}
-
 /**
- * The work of a run on a site, from its plan.
+ * The work of a run on a site: its nodes as they are now.
  *
- * @param reports as recorded so far
- * @param working the nodes that its status shows at work; records say it only of some
  * @param before what waits for approval: only its nodes are next; `*` or absent: all
  */
 export function workOfSite(
-  plan: PlannedSite,
-  reports: readonly NodeReport[],
-  working: readonly string[],
+  nodes: readonly NodeReport[],
+  groups: readonly { readonly name: string; readonly nodes: readonly string[] }[],
   before = '*',
 ): RunWork {
-  const known = new Map(reports.map((one) => [one.name, one]));
-  const group = plan.groups.find(({ name }) => name === before);
-  const recorded = reports.filter((one) => one.running !== undefined).map(({ name }) => name);
-  const running = [...new Set([...working, ...recorded])];
-  const ended = (name: string): boolean => ['success', 'failed'].includes(known.get(name)?.state ?? '');
-  const isNext = (name: string): boolean => !plan.done.includes(name) && !running.includes(name) && !ended(name);
-  return { running, next: (group?.nodes ?? plan.nodes).filter(isNext) };
+  const group = groups.find(({ name }) => name === before);
+  const isMeant = new Set(group?.nodes ?? nodes.map(({ name }) => name));
+  const named = (which: (node: NodeReport) => boolean): string[] => nodes.filter(which).map(({ name }) => name);
+  return {
+    running: named(({ running }) => running !== undefined),
+    next: named(({ name, state, running }) => running === undefined && isMeant.has(name) && LEFT.includes(state)),
+  };
 }
+
+const LEFT: readonly NodeState[] = ['waiting', 'prepared'];
 
 interface TaskOfRun {
   readonly task: string;

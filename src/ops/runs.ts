@@ -10,6 +10,7 @@ import { prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.ts
 import { readGraphsLeft } from '../clusters/graphs-left.ts';
 import type { NodeReport } from '../core/contracts/site-run-report.ts';
 import { given } from '../core/data/given.ts';
+import { successesNeeded } from '../core/deployment/index.ts';
 import { treeOfGraphs } from '../core/graph-run/index.ts';
 import { continueRun, reportOfRun, runAgain } from '../core/next-steps.ts';
 import type { OperatorNote } from '../core/run/index.ts';
@@ -20,6 +21,7 @@ import { graphRunOf, numberOf } from '../core/run/subject.ts';
 import {
   assembleReport,
   explainRunFailure,
+  nodesOfRun,
   parseSiteRunInput,
   type SiteRunInput,
   type SiteRunKind,
@@ -62,6 +64,18 @@ interface RunView extends RunSummary {
   readonly cluster: number | null;
   /** This run's page in Temporal's Web UI; null if no UI is configured. */
   readonly temporalUrl: string | null;
+}
+
+/** A run as its page shows it. */
+interface ShownRun {
+  readonly run: RunView;
+  readonly status: AnyRunStatus;
+  /** Null while it is a run of graphs that goes on. */
+  readonly report: AnyRunReport | null;
+  /** Of a run on a site. */
+  readonly nodes: readonly NodeReport[];
+  /** How many nodes of a group must succeed, by its name; null: more than it has. */
+  readonly needed: Readonly<Record<string, number | null>>;
 }
 
 interface FoundRun {
@@ -210,9 +224,22 @@ export function runOperations(deps: OpsDependencies) {
       if (run.outcome !== null) return report ?? lostReport(run);
       // One that was reset may show the end that it had before.
       if (report === undefined || report.outcome !== undefined) return null;
-      return 'site' in report ? assembleReport(report, await store.runs.listNodes(run.id)) : report;
+      return 'site' in report ? assembleReport(report, await store.runs.listNodes(run.id), run.plan) : report;
     });
     return stored ?? ask(run, 'report');
+  }
+
+  /** @param report needed of a run that has ended */
+  async function statusOf(one: FoundRun, report: AnyRunReport | null): Promise<AnyRunStatus> {
+    const { run } = one;
+    if (run.outcome === null || report === null) return earlier.withExpectedEnd(run, await shownStatus(one));
+    return statusOfEnded(run, report);
+  }
+
+  /** An open run's report is newer than what it has recorded of its nodes. */
+  async function nodesOf(run: RunRecord, report: AnyRunReport | null): Promise<readonly NodeReport[]> {
+    if (run.outcome === null && report !== null && 'site' in report) return nodesOfRun(report, run.plan);
+    return (await store.runs.listNodes(run.id)).map((one) => one.report);
   }
 
   /** As the run showed it; before it has shown one, or without the store, as its workflow answers. */
@@ -299,9 +326,7 @@ export function runOperations(deps: OpsDependencies) {
 
     async status(id: string): Promise<AnyRunStatus> {
       const one = await found(id);
-      const { run } = one;
-      if (run.outcome === null) return earlier.withExpectedEnd(run, await shownStatus(one));
-      return statusOfEnded(run, await reportOf(one));
+      return statusOf(one, one.run.outcome === null ? null : await reportOf(one));
     },
     async report(id: string): Promise<AnyRunReport> {
       const one = await found(id);
@@ -328,8 +353,27 @@ export function runOperations(deps: OpsDependencies) {
       );
     },
     plan: async (id: string): Promise<Answers['plan']> => planOf(await current(id)),
-    nodes: async (id: string): Promise<readonly NodeReport[]> =>
-      (await store.runs.listNodes(id)).map(({ report }) => report),
+    /** Every node of a run on a site, as it is now. */
+    async nodes(id: string): Promise<readonly NodeReport[]> {
+      const one = await found(id);
+      const { run } = one;
+      return nodesOf(run, run.outcome === null ? await reportOf(one) : null);
+    },
+    /** All that the page of a run shows of it, from one report. */
+    async shown(id: string): Promise<ShownRun> {
+      const one = await found(id);
+      const { run } = one;
+      const isOfGraphs = run.kind === WORKFLOWS.execute_graph;
+      const report = isOfGraphs && run.outcome === null ? null : await reportOf(one);
+      const status = await statusOf(one, report);
+      const groups = run.plan?.groups ?? [];
+      const needed = groups.map((group) => [group.name, successesNeeded(group.success_criteria, group.total)] as const);
+      return {
+        ...{ run: view(run), status, report },
+        nodes: isOfGraphs ? [] : await nodesOf(run, report),
+        needed: Object.fromEntries(needed),
+      };
+    },
 
     /** An operator's request to a running run, which decides about it. @throws `refused` */
     async update<U extends OperatorUpdate>(id: string, update: U, request: UpdateRequest<U>): Promise<AnyRunStatus> {

@@ -79,10 +79,11 @@ describePage('the page of a run on a site', () => {
     await dialog.getByLabel('Your name').fill('eva');
     await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
     await page.waitForURL(/\/runs\//);
+    await page.getByText('Deployment of stl1 started.').waitFor();
     const run = page.url().split('/runs/')[1]!;
 
     // Its groups are a tree, and it names the nodes it waits for.
-    await page.getByText(/Now: deploy of group .*: 3 nodes\s+running/).waitFor();
+    await page.getByText(/Now: deploy of group .*: 3 nodes running/).waitFor();
     await page.getByRole('group', { name: 'Deployment groups' }).getByRole('button').first().waitFor();
     // All machines are there, those of groups that have not begun, too; none looks finished.
     const cells = page.getByRole('group', { name: 'Nodes at a glance' });
@@ -96,12 +97,22 @@ describePage('the page of a run on a site', () => {
       /^Running, finishes: (stl1r01s0[234](, )?){3}$/,
       /^Still to do, waits: (stl1r01s0[567](, )?){3}$/,
     );
-    await page.getByText(/Paused since .* by eva: power work in row 3/).waitFor();
+    await page.getByText(/Paused .* by eva: power work in row 3/).waitFor();
     const { body } = await api.ask('GET', `/api/v1/runs/${run}/status`);
     expect(body.paused).toMatchObject({ by: 'eva', reason: 'power work in row 3' });
+    // A result is shown when it is there, not when its group ends, and what asks knows it.
+    await site.control('stl1r01s02/deployed', {});
+    await cells.getByRole('button', { name: /s02.*success/ }).waitFor();
+    expect(await cells.getByRole('button', { name: /deploying/ }).count()).toBe(2);
+    await page.getByText('1 / 6 nodes').waitFor();
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    const touched = previewOf(dialog);
+    await touched.getByText(/^Running, finishes: stl1r01s03, stl1r01s04$/).waitFor();
+    await touched.getByText(/^Still to do, not started: stl1r01s05, stl1r01s06, stl1r01s07$/).waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
     // A machine fails. It can be retried while the run is open.
     await site.control('stl1r01s03/failed', {});
-    for (const host of ['stl1r01s02', 'stl1r01s04']) await site.control(`${host}/deployed`, {});
+    await site.control('stl1r01s04/deployed', {});
     const row = page.getByRole('region', { name: 'Nodes', exact: true }).getByRole('row', { name: /stl1r01s03/ });
     await row.getByText('failed').first().waitFor();
     // Failed ones are first.
@@ -230,7 +241,7 @@ describePage('the page of a run on a site', () => {
     await dialog.getByLabel('Your name').fill('eva');
     await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
     await page.waitForURL(/\/runs\//);
-    await page.getByText(/Waiting for approval before any change since/).waitFor();
+    await page.getByText(/Waiting for approval before any change/).waitFor();
     expect(await commit.getAttribute('href')).toBe(commitUrl);
     await page.getByRole('heading', { level: 1 }).getByText('awaiting approval').waitFor();
     const decide = async (verb: string, name: string, reason: string) => {
@@ -243,7 +254,7 @@ describePage('the page of a run on a site', () => {
     await dialog.getByText(/^eva started the run/).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await decide('Approve', 'otto', 'looked at the plan');
-    await page.getByText(/Waiting for approval before masters since/).waitFor();
+    await page.getByText(/Waiting for approval before masters/).waitFor();
     await page.getByText('looked at the plan').waitFor();
 
     await page.goto(`${base}/runs`);

@@ -40,7 +40,7 @@ export async function storeGraphRun(store: Store, env: Environment, run: StoredR
     nodes.map((node) => {
       const status = endings[task.id] ?? 'success';
       const times = status === 'skipped' ? {} : { timeStart: at(index), timeEnd: at(index + 1) };
-      const message = status === 'failed' ? { message: `exit code 3 on ${node}` } : {};
+      const message = status === 'failed' ? { message: 'exit code 3: no space left on device' } : {};
       return { task: task.id, node, status, attempt: 1, sequence: 1, ...times, ...message };
     }),
   );

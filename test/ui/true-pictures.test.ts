@@ -91,6 +91,17 @@ describePage('pictures of runs', () => {
     await page.getByText('0 / 4 tasks').waitFor();
   });
 
+  it('what failed for one reason is one line, whoever failed', async () => {
+    await storeGraphRun(rig.store, env, {
+      ...{ id: 'full', tasks: [shell('packages'), shell('database', 'packages')], nodes },
+      ...{ startedAt: '2026-05-01T10:00:00.000Z', endings: { database: 'failed' }, outcome: 'failed' },
+    });
+    const page = await at('/runs/full');
+    const causes = page.getByRole('region', { name: 'Causes' }).locator('p');
+    await causes.getByText('200 tasks: exit code 3: no space left on device').waitFor();
+    expect(await causes.count()).toBe(1);
+  });
+
   it('a table whose request failed is read again, although nothing else happens', async () => {
     await small('silent');
     const page = await at('/sites');

@@ -1,6 +1,7 @@
 import { runSchema } from '../../core/contracts/run.ts';
 import type { ListsFrame, RunFrame } from '../../core/contracts/run-tasks.ts';
 import { siteSchema } from '../../core/contracts/site.ts';
+import { given } from '../../core/data/given.ts';
 import type { Operations } from '../../ops/index.ts';
 import { shown } from '../shown.ts';
 import type { Seen } from './watches.ts';
@@ -16,14 +17,19 @@ export async function lookAtRun(
   { runs, runTasks }: Pick<Operations, 'runs' | 'runTasks'>,
   id: string,
 ): Promise<Seen<RunFrame>> {
-  // The status first: it detects runs that Temporal ended without our knowledge.
-  const status = await runs.status(id);
-  const run = await runs.get(id);
+  const { run, status, report, nodes, needed } = await runs.shown(id);
   const frame = { run: viewRun(run), status: { ...status } };
   const ended = run.outcome !== null;
-  if (run.kind !== 'execute_graph') {
-    const nodes = await runs.nodes(id);
-    return { ended, frame: { ...frame, nodes: Object.fromEntries(nodes.map((one) => [one.name, one])) } };
+  if (report !== null && 'site' in report) {
+    const { baremetal, released: _, ...outline } = report;
+    const groups = Object.fromEntries(
+      (baremetal?.groups ?? []).map((one, place) => [
+        String(place),
+        { ...one, ...given({ needed: needed[one.name] }) },
+      ]),
+    );
+    const byName = Object.fromEntries(nodes.map((one) => [one.name, one]));
+    return { ended, frame: { ...frame, report: outline, site_groups: groups, nodes: byName } };
   }
   const counted = await runTasks.counts(id);
   const keyed = (of: 'nodes' | 'tasks') =>

@@ -1,4 +1,5 @@
 import type { RunReport } from '../../core/contracts/index.ts';
+import { type Cause, causesOfNodes } from '../../core/run/causes.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted, someOf } from '../../core/text/text.ts';
@@ -48,7 +49,15 @@ function headOf(report: RunReport, run: string, paint: Paint): string[] {
 
 function failuresOf({ baremetal }: RunReport, paint: Paint): string[] {
   const failed = (baremetal?.nodes ?? []).filter((node) => node.state === 'failed');
-  return nodeList(`Failed nodes (${failed.length})`, failed, paint);
+  const shared = causesOfNodes(failed).filter((cause) => cause.names.length > 1);
+  const explained = new Map(shared.flatMap((cause) => cause.names.map((name) => [name, cause])));
+  const [title, ...lines] = nodeList(`Failed nodes (${failed.length})`, failed, paint, explained);
+  if (title === undefined) return [];
+  const causes = shared.flatMap(({ reason, hint, names: of }) => [
+    `  ${paint.strong(counted(of.length, 'node'))}  ${printable(reason)}`,
+    ...(hint === undefined ? [] : [`    ${paint.strong('hint:')} ${printable(hint)}`]),
+  ]);
+  return [title, ...causes, ...lines];
 }
 
 /** Notes on successful nodes; failed nodes have them with their failure. */
@@ -59,7 +68,13 @@ function notesOf({ baremetal, released = [] }: RunReport, paint: Paint): string[
   return noted.length === 0 ? [] : [paint.strong('Notes on nodes'), ...noted];
 }
 
-function nodeList(title: string, nodes: readonly NodeReport[], paint: Paint): string[] {
+/** @param explained causes, shown before, of nodes by their names */
+function nodeList(
+  title: string,
+  nodes: readonly NodeReport[],
+  paint: Paint,
+  explained: ReadonlyMap<string, Cause> = new Map(),
+): string[] {
   if (nodes.length === 0) return [];
   const lines = nodes.flatMap((node) => {
     const where = [node.group && `group ${printable(node.group)}`, node.failed_in && `in ${node.failed_in}`]
@@ -70,8 +85,10 @@ function nodeList(title: string, nodes: readonly NodeReport[], paint: Paint): st
     const state = paintState(paint, node.state);
     const about = where + tries === '' ? '' : ` (${(where + tries).replace(/^, /, '')})`;
     const block = [`  ${paint.strong(printable(node.name))}  ${state}${kind}${about}`];
-    if (node.reason !== undefined) block.push(`    ${printable(node.reason)}`);
-    if (node.hint !== undefined) block.push(`    ${paint.strong('hint:')} ${printable(node.hint)}`);
+    const cause = explained.get(node.name);
+    if (node.reason !== undefined && cause === undefined) block.push(`    ${printable(node.reason)}`);
+    if (node.hint !== undefined && cause?.hint === undefined)
+      block.push(`    ${paint.strong('hint:')} ${printable(node.hint)}`);
     if (node.late !== undefined)
       block.push(
         `    late: ${node.late.call} ${node.late.ok ? 'succeeded' : 'failed'} at ${node.late.at}: ${printable(node.late.message)}`,

@@ -7,7 +7,7 @@ import { pageOf, pageQuery, rootCause, runParams, timestamp } from './primitives
 import { media, tagged } from './route.ts';
 import { anyStatusSchema, runSchema } from './run.ts';
 import { siteSchema } from './site.ts';
-import { nodeReportSchema } from './site-run-report.ts';
+import { groupReportSchema, nodeReportSchema, runReportSchema } from './site-run-report.ts';
 import type { Wire } from './wire.ts';
 
 const countsBy = (what: string) => z.record(z.string(), someTaskCounts).describe(`The same by ${what}.`);
@@ -142,6 +142,11 @@ const countedSchema = z.strictObject({ transaction: z.int(), name: z.string(), c
 const runFrameSchema = z.strictObject({
   run: runSchema,
   status: anyStatusSchema,
+  report: runReportSchema.omit({ baremetal: true, released: true }).optional(),
+  site_groups: z
+    .record(z.string(), groupReportSchema.extend({ needed: z.int().nullable().optional() }))
+    .optional()
+    .describe('By their place in the documents. `needed`: how many of its nodes must succeed; null: more than it has.'),
   nodes: z.record(z.string(), nodeReportSchema).optional(),
   graphs: z.record(z.string(), runCountsSchema.shape.graphs.element.omit({ nodes: true, tasks: true })).optional(),
   node_tasks: z.record(z.string(), countedSchema).optional(),

@@ -291,7 +291,7 @@ export const runRoutes = tagged('runs', {
   'GET /runs/:run/nodes': {
     ...read,
     id: 'listRunNodes',
-    summary: 'List the nodes of a run, from the store',
+    summary: 'List the nodes of a run on a site, as they are now',
     answers: { 200: runNodeListSchema },
   },
   'GET /runs/:run/logs': {

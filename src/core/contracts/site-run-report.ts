@@ -77,7 +77,7 @@ const verdict = z.strictObject({
   text: z.string(),
 });
 
-const groupReport = z
+export const groupReportSchema = z
   .strictObject({
     name: z.string(),
     critical: z.boolean(),
@@ -102,7 +102,7 @@ const groupReport = z
 
 const baremetalReport = z.strictObject({
   /** In document order. */
-  groups: z.array(groupReport),
+  groups: z.array(groupReportSchema),
   nodes: z.array(nodeReportSchema),
   /** All states are always there, also with none in them. */
   nodes_by_state: z.record(z.enum(NODE_STATES), texts),
@@ -159,7 +159,7 @@ export const runReportSchema = z
 
 export type PhaseReport = Wire<typeof phaseReport>;
 export type NodeReport = Wire<typeof nodeReportSchema>;
-export type GroupReport = Wire<typeof groupReport>;
+export type GroupReport = Wire<typeof groupReportSchema>;
 /** Results of every group and node of a baremetal step, with reasons. */
 export type BaremetalReport = Wire<typeof baremetalReport>;
 /** Something an operator did to the run. */

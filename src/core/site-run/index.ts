@@ -14,6 +14,7 @@ export {
   type Members,
   type NodeRecord,
   type NodeWrite,
+  nodesOfRun,
   outlineReport,
 } from './report.ts';
 export { treeOfSiteRun } from './tree.ts';

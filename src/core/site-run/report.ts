@@ -1,3 +1,4 @@
+import type { ShownPlan } from '../contracts/site-run.ts';
 import type { BaremetalReport, NodeReport, RunReport } from '../contracts/site-run-report.ts';
 import { namesByState } from '../deployment/index.ts';
 import { utf8Length } from '../text/text.ts';
@@ -34,12 +35,14 @@ export type Members = readonly IndexRanges[];
 
 /**
  * Fits the report of an open run into `limit` bytes. First drops the nodes of groups and states and what was released, then
- * nodes: failed nodes are kept longest, then running ones. `assembleReport` puts them in again.
+ * nodes: failed nodes are kept longest, then running ones, then those that ended last. `assembleReport` puts them in again.
  */
 export function fitReport(report: RunReport, members: Members, limit: number = REPORT_LIMIT_BYTES): RunReport {
   if (utf8Length(JSON.stringify(report)) <= limit) return report;
   const outline = outlineReport(report, members);
-  const ranked = [...(report.baremetal?.nodes ?? [])].sort((a, b) => rank(a) - rank(b));
+  const ranked = [...(report.baremetal?.nodes ?? [])].sort(
+    (a, b) => rank(a) - rank(b) || Number(endOf(a) < endOf(b)) - Number(endOf(a) > endOf(b)),
+  );
   const kept: NodeReport[] = [];
   let size = utf8Length(JSON.stringify(outline));
   for (const node of ranked) {
@@ -74,12 +77,17 @@ export function outlineReport(report: RunReport, members: Members): RunReport {
 
 /**
  * The whole report, from its outline and the recorded nodes. A node that the cut report has is newer than its record. A node of
- * an open run without a record stays omitted.
+ * an open run without a record waits if the plan names it, and stays omitted otherwise.
  */
-export function assembleReport(report: RunReport, records: readonly NodeRecord[]): RunReport {
+export function assembleReport(
+  report: RunReport,
+  recorded: readonly NodeRecord[],
+  plan: Planned | null = null,
+): RunReport {
   const { cut, ...rest } = report;
   if (cut === undefined) return report;
   const { baremetal } = rest;
+  const records = [...recorded, ...unrecorded(recorded, plan)];
   const released = records.flatMap((record) => record.released ?? []);
   const nodes = baremetal === undefined ? [] : merged(baremetal.nodes, records);
   const omitted = (baremetal?.nodes.length ?? 0) + cut.nodes_omitted - nodes.length;
@@ -89,6 +97,36 @@ export function assembleReport(report: RunReport, records: readonly NodeRecord[]
     ...(rest.released && { released }),
     ...(omitted > 0 && { cut: { ...cut, nodes_omitted: omitted } }),
   };
+}
+
+type Planned = Pick<ShownPlan, 'nodes' | 'done' | 'total'>;
+
+/** Nodes of a plan without a record. A plan that was too long to be shown has no positions to trust. */
+function unrecorded(records: readonly NodeRecord[], plan: Planned | null): readonly NodeRecord[] {
+  if (plan === null || plan.nodes.length < plan.total) return [];
+  const known = new Set(records.map(({ report }) => report.name));
+  return waitingNodes(plan).flatMap((report, position) =>
+    known.has(report.name) ? [] : [{ position, report, released: null }],
+  );
+}
+
+function waitingNodes({ nodes, done }: Planned): readonly NodeReport[] {
+  const isDone = new Set(done);
+  return nodes.map((name) => ({ name, state: isDone.has(name) ? 'success' : 'waiting', attempts: 0 }));
+}
+
+/** Every node of an open run. Until groups start, they are the plan's and those that the run releases. */
+export function nodesOfRun(
+  { kind, baremetal, released = [] }: Pick<RunReport, 'kind' | 'baremetal' | 'released'>,
+  plan: Planned | null,
+): readonly NodeReport[] {
+  if (baremetal !== undefined) {
+    const known = new Set(baremetal.nodes.map(({ name }) => name));
+    return [...baremetal.nodes, ...released.filter(({ name }) => !known.has(name))];
+  }
+  const known = new Set(released.map(({ name }) => name));
+  const planned = plan === null || kind === 'test_site' ? [] : waitingNodes(plan);
+  return [...planned.filter(({ name }) => !known.has(name)), ...released];
 }
 
 function merged(kept: readonly NodeReport[], records: readonly NodeRecord[]): NodeReport[] {
@@ -121,3 +159,6 @@ function rank(node: NodeReport): number {
   if (node.state === 'failed') return 0;
   return node.running ? 1 : 2;
 }
+
+/** An older end is recorded by now. */
+const endOf = ({ ended_at: end }: NodeReport): string => end ?? '';

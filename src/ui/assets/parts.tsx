@@ -2,12 +2,13 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { Cause } from '../../core/run/causes.ts';
 import type { Problem as Refusal } from './api.ts';
 import { addressWith, filterBy } from './router.ts';
 import { shortNames } from './short-names.ts';
 import type { Loading } from './store.ts';
 import type { Key } from './table.tsx';
-import { type Look, lookOf, lookOfNode, said, standingOf, stateOf } from './words.ts';
+import { count, type Look, lookOf, lookOfNode, said, some, standingOf, stateOf } from './words.ts';
 
 /** A state as a word with a coloured mark: never by colour alone. */
 export const State = ({ of, children }: { readonly of: string; readonly children?: ComponentChildren }) => (
@@ -221,14 +222,25 @@ interface ProgressProps {
   readonly badly?: string | undefined;
   readonly what?: string;
   readonly small?: boolean;
+  /** How many have begun and not ended, by their look. */
+  readonly underWay?: readonly (readonly [look: Look, n: number])[];
 }
 
 /** `done` of `total`, as a bar and as text. */
-export const Progress = ({ done, total, bad = 0, badly, what = 'nodes', small = false }: ProgressProps) => (
+export const Progress = ({
+  done,
+  total,
+  bad = 0,
+  badly,
+  what = 'nodes',
+  small = false,
+  underWay = [],
+}: ProgressProps) => (
   <div class={small ? 'progress small' : 'progress'}>
     <div class="bar" aria-hidden="true">
       <span class="good" style={{ width: `${share((done ?? 0) - bad, total)}%` }}></span>
       {bad > 0 && <span class="failed" style={{ width: `${share(bad, total)}%` }}></span>}
+      {underWay.map(([look, n]) => n > 0 && <span class={look} style={{ width: `${share(n, total)}%` }}></span>)}
     </div>
     <span>
       {(done ?? 0).toLocaleString()} / {total.toLocaleString()} {what}
@@ -242,6 +254,25 @@ export const Progress = ({ done, total, bad = 0, badly, what = 'nodes', small = 
     </span>
   </div>
 );
+
+/** More causes are in the table. */
+const CAUSES = 6;
+
+/** Why things failed: each cause once, with its fix. */
+export const Causes = ({ of, what }: { readonly of: readonly Cause[]; readonly what: string }) =>
+  of.length > 0 && (
+    <section class="problem causes" aria-label="Causes">
+      {of.slice(0, CAUSES).map(({ reason, hint, names }) => (
+        <p key={reason}>
+          <strong>
+            {count(names.length, what)}: {reason}
+          </strong>{' '}
+          {hint} <span class="quiet">{some(names)}</span>
+        </p>
+      ))}
+      {of.length > CAUSES && <p class="quiet">and {count(of.length - CAUSES, 'more cause')}: see the reasons below</p>}
+    </section>
+  );
 
 const share = (part: number, whole: number): number => (whole === 0 ? 0 : (100 * part) / whole);
 

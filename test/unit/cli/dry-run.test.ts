@@ -156,8 +156,6 @@ describe('--dry-run', () => {
 describe('a decision about a run', () => {
   const RUN = { id: 'r-1', workflow_id: 'w', kind: 'deploy_site', site: 'dc1', cluster: null, number: 12 };
   const PLAN = {
-    nodes: ['n1', 'n2', 'n3', 'n4'],
-    done: ['n4'],
     groups: [
       { name: 'control', nodes: ['n1', 'n2'] },
       { name: 'workers', nodes: ['n3', 'n4'] },
@@ -165,13 +163,13 @@ describe('a decision about a run', () => {
   };
   const REPORTS = [
     { name: 'n1', state: 'success' },
-    { name: 'n2', state: 'prepared' },
+    { name: 'n2', state: 'prepared', running: 'deploy' },
     { name: 'n3', state: 'waiting' },
+    { name: 'n4', state: 'success' },
   ];
   const answer = ({ at }: StubRequest): StubAnswer => {
     if (at.endsWith('/plan')) return [200, { plan: PLAN }];
     if (at.endsWith('/nodes')) return [200, { items: REPORTS }];
-    if (at.endsWith('/status')) return [200, { current: { running: ['n2'] } }];
     return at.startsWith('/runs?') ? [200, { items: [RUN], next: null }] : [200, RUN];
   };
 

@@ -1,12 +1,13 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { GraphRunStatus } from '../../../core/contracts/graph-run.ts';
 import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
+import { causesOf } from '../../../core/run/causes.ts';
 import type { TaskStatus } from '../../../core/words.ts';
 import { at, get } from '../api.ts';
 import { Choice } from '../ask.tsx';
 import { criticalPath, type Step } from '../critical-path.ts';
 import type { Names } from '../names.ts';
-import { type Cell, Cells, Counts, Loaded, Tabs, type View } from '../parts.tsx';
+import { Causes, type Cell, Cells, Counts, Loaded, Tabs, type View } from '../parts.tsx';
 import { addressWith, filterBy, go } from '../router.ts';
 import { useAll, useData } from '../store.ts';
 import {
@@ -98,6 +99,7 @@ export function GraphRun({ id, tables, status, query }: GraphRunProps) {
         </div>
       )}
       {graph.message && <p class="problem">{graph.message}</p>}
+      {graph.counts.failed ? <FailedTasks {...shared} /> : null}
       <NodeCells nodes={nodes} names={names} chosen={node} />
       <Tabs views={VIEWS} current={view} />
       {view === 'tasks' && (
@@ -134,6 +136,18 @@ export function GraphRun({ id, tables, status, query }: GraphRunProps) {
       {log !== null && <TaskLog key={JSON.stringify(log)} id={id} of={log} live={live} names={names} />}
     </>
   );
+}
+
+/** Why tasks failed. */
+function FailedTasks({ id, graph, version, names }: Pick<BarsProps, 'id' | 'graph' | 'version' | 'names'>) {
+  const query = { graph, statuses: 'failed', limit: 1000 };
+  const tasks = useData(at('GET /runs/:run/tasks', { params: { run: id }, query }), { again: version });
+  const failed = (tasks.data?.items ?? []).map((one) => ({
+    name: placeOf(one, names),
+    reason: one.message ?? 'no reason is known',
+    also: [names[one.node]],
+  }));
+  return <Causes of={causesOf(failed)} what="task" />;
 }
 
 const openGraph = (graphs: readonly GraphState[]) =>

@@ -74,6 +74,7 @@ export function RunLog({ id, live, node, query, names }: RunLogProps) {
     setState((before) => ({ ...before, items: [...page.items, ...(before.items ?? [])], earlier: page.earlier }));
   };
   const { items, earlier, problem } = state;
+  const again = beginnings(items ?? []);
   return (
     <>
       <div class="filters" role="search">
@@ -111,7 +112,7 @@ export function RunLog({ id, live, node, query, names }: RunLogProps) {
             }}
           >
             {items.map((line, at) => (
-              <Line key={`${line.place}/${at}`} of={line} names={names} />
+              <Line key={`${line.place}/${at}`} of={line} names={names} begins={again.has(at)} />
             ))}
           </ol>
         ))}
@@ -135,10 +136,25 @@ function joined(before: Shown, page: Page): Shown {
   return { items, earlier: isCut ? (items[0]?.place ?? null) : before.earlier, problem: undefined };
 }
 
-const Line = ({ of, names }: { readonly of: Page['items'][number]; readonly names: Names }) => {
+/** Where tasks begin another attempt. */
+function beginnings(items: Page['items']): ReadonlySet<number> {
+  const seen = new Set<string>();
+  const key = ({ task, node, attempt }: Page['items'][number]) => JSON.stringify([task, node, attempt]);
+  return new Set(items.flatMap((one, at) => (one.attempt > 1 && !seen.has(key(one)) && seen.add(key(one)) ? at : [])));
+}
+
+const Line = ({
+  of,
+  names,
+  begins,
+}: {
+  readonly of: Page['items'][number];
+  readonly names: Names;
+  readonly begins: boolean;
+}) => {
   const again = of.attempt > 1 ? ` (attempt ${of.attempt})` : '';
   return (
-    <li class={of.stream === 'stderr' ? 'bad' : of.stream === 'ended' ? 'quiet' : ''}>
+    <li class={`${of.stream === 'stderr' ? 'bad' : of.stream === 'ended' ? 'quiet' : ''}${begins ? ' begins' : ''}`}>
       <time datetime={of.at} title={of.at}>
         {new Date(of.at).toLocaleTimeString(undefined, CLOCK)}
       </time>

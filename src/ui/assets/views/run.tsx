@@ -11,11 +11,11 @@ import { type Crumb, Loaded, Missing, notice, Progress, RunState, Title, Waiting
 import { go } from '../router.ts';
 import { useData, useRun } from '../store.ts';
 import { Ago, Lasting, TimeLeft } from '../times.tsx';
-import { doneOf, placeOf, said, saidCounts, some, sum, timeOf, totalOf, workOf } from '../words.ts';
+import { doneOf, placeOf, said, saidCounts, some, sum, totalOf, workOf } from '../words.ts';
 import { GraphRun } from './graph-run.tsx';
 import { RunAgain } from './run-again.tsx';
 import { nameOfRun } from './runs.tsx';
-import { SiteRun } from './site-run.tsx';
+import { NodeProgress, SiteRun } from './site-run.tsx';
 
 const LIST: Crumb = ['/runs', 'Runs'];
 
@@ -49,28 +49,26 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
   };
   return (
     <>
-      <Title of={name} trail={[LIST]} actions={<Steering run={run} status={status} />}>
+      <Title of={name} trail={[LIST]} actions={<Steering tables={tables} />}>
         {name} <RunState run={standing} />
       </Title>
       <Facts run={run} expected={status.expected} />
       {ofGraphs ? (
         <TaskProgress graphs={Object.values(tables.graphs ?? {})} status={status} />
       ) : (
-        <Progress done={status.done} total={status.total} bad={status.counts.failed} />
+        <NodeProgress nodes={Object.values(tables.nodes ?? {})} total={status.total} />
       )}
       {status.paused && (
         <p class="banner" role="status">
-          Paused since <Ago of={status.paused.since} />
+          Paused <Ago of={status.paused.since} />
           {status.paused.by ? ` by ${status.paused.by}` : ''}
           {status.paused.reason ? `: ${status.paused.reason}` : ''}. Running work finishes; nothing new starts.
         </p>
       )}
-      {status.awaiting_approval && (
-        <Approvals run={run} status={status} isOfSite={!ofGraphs} awaiting={status.awaiting_approval} />
-      )}
+      {status.awaiting_approval && <Approvals tables={tables} awaiting={status.awaiting_approval} />}
       {status.maas_silent_since && (
         <p class="banner" role="status">
-          MAAS has not answered since {timeOf(status.maas_silent_since)}. The run continues when it does.
+          MAAS last answered <Ago of={status.maas_silent_since} />. The run continues when it does.
         </p>
       )}
       {held && (
@@ -93,6 +91,7 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
       <OperatorActions
         run={id}
         cluster={run.cluster}
+        shown={tables.report?.operator}
         again={`${status.phase}/${status.paused?.since}/${status.done}/${notice.value}`}
       />
     </>
@@ -129,43 +128,37 @@ const Kept = ({ of: { text, commands } }: { readonly of: ReturnType<typeof keptB
 );
 
 interface ApprovalsProps {
-  readonly run: Run;
-  readonly status: Status;
-  readonly isOfSite: boolean;
+  readonly tables: RunFrame;
   readonly awaiting: NonNullable<Status['awaiting_approval']>;
 }
 
 /** Pending approvals, with the actions. */
-const Approvals = ({ run, status, isOfSite, awaiting }: ApprovalsProps) =>
+const Approvals = ({ tables, awaiting }: ApprovalsProps) =>
   awaiting.map(({ before, since }) => (
     <div class="banner" role="status" key={before}>
       <p>
-        Waiting for approval{' '}
-        {before === '*' ? (
-          'before any change'
-        ) : (
-          <>
-            before <strong>{before}</strong>
-          </>
-        )}
-        {' since '}
-        <Ago of={since} />. Everything else continues. <Kept of={keptByWaiting(run.id, isOfSite)} />
+        Waiting for approval before <strong>{before === '*' ? 'any change' : before}</strong>. Asked <Ago of={since} />.
+        Everything else continues. <Kept of={keptByWaiting(tables.run.id, !isOfGraphs(tables.status))} />
       </p>
       <div class="actions">
         <Action
           label="Approve"
           title={before === '*' ? 'Approve the run' : `Approve ${before}`}
           explain="The run continues there. The report records who approved and why."
-          preview={() => <Work run={run} status={status} verb="approve" before={before} />}
-          act={({ note }) => send('POST /runs/:run/approve', { params: { run: run.id }, body: { ...note, before } })}
+          preview={() => <Work tables={tables} verb="approve" before={before} />}
+          act={({ note }) =>
+            send('POST /runs/:run/approve', { params: { run: tables.run.id }, body: { ...note, before } })
+          }
           done="Approved: the run continues."
         />
         <Action
           label="Reject"
           title={before === '*' ? 'Reject the run' : `Reject ${before}`}
           explain="Ends the run: running work finishes, nothing new starts, the report is written."
-          preview={() => <Work run={run} status={status} verb="reject" />}
-          act={({ note }) => send('POST /runs/:run/reject', { params: { run: run.id }, body: { ...note, before } })}
+          preview={() => <Work tables={tables} verb="reject" />}
+          act={({ note }) =>
+            send('POST /runs/:run/reject', { params: { run: tables.run.id }, body: { ...note, before } })
+          }
           done="Rejected: the run is stopping."
           danger
         />
@@ -242,7 +235,8 @@ function Conclusion({ run }: { readonly run: Run }) {
   );
 }
 
-function Steering({ run, status }: { readonly run: Run; readonly status: Status }) {
+function Steering({ tables }: { readonly tables: RunFrame }) {
+  const { run, status } = tables;
   const ofGraphs = isOfGraphs(status);
   if (run.outcome !== null) {
     const { number } = run;
@@ -277,7 +271,7 @@ function Steering({ run, status }: { readonly run: Run; readonly status: Status 
         <Action
           label="Resume"
           explain="Resumes the run."
-          preview={() => <Work run={run} status={status} verb="resume" />}
+          preview={() => <Work tables={tables} verb="resume" />}
           act={to('resume')}
           done="The run continues."
         />
@@ -285,7 +279,7 @@ function Steering({ run, status }: { readonly run: Run; readonly status: Status 
         <Action
           label="Pause"
           explain="Running work finishes, and nothing new starts until the run is resumed. Nothing is lost."
-          preview={() => <Work run={run} status={status} verb="pause" />}
+          preview={() => <Work tables={tables} verb="pause" />}
           act={to('pause')}
           done="The run is paused."
         />
@@ -293,7 +287,7 @@ function Steering({ run, status }: { readonly run: Run; readonly status: Status 
       <Action
         label="Stop"
         explain="Ends the run gracefully: running work finishes, nothing new starts, the report is written. The run cannot be resumed."
-        preview={() => <Work run={run} status={status} verb="stop" />}
+        preview={() => <Work tables={tables} verb="stop" />}
         act={to('stop')}
         done="The run is stopping."
         danger
@@ -301,7 +295,7 @@ function Steering({ run, status }: { readonly run: Run; readonly status: Status 
       <Action
         label="Cancel"
         explain={`Ends the run immediately. ${aborts} Machines may be left half done: use Stop unless it is urgent.`}
-        preview={() => <Work run={run} status={status} verb="cancel" />}
+        preview={() => <Work tables={tables} verb="cancel" />}
         act={to('cancel')}
         done="The run is being cancelled."
         danger
@@ -311,38 +305,28 @@ function Steering({ run, status }: { readonly run: Run; readonly status: Status 
 }
 
 interface WorkProps {
-  readonly run: Pick<Run, 'id' | 'cluster'>;
-  readonly status: Status;
+  readonly tables: RunFrame;
   readonly verb: RunDecision;
   /** What waits for approval. */
   readonly before?: string;
 }
 
 /** What becomes of the nodes of a site, or the tasks of graphs, by a decision about their run. */
-const Work = (of: WorkProps) => (isOfGraphs(of.status) ? <WorkOfGraphs {...of} /> : <WorkOfSite {...of} />);
+const Work = (of: WorkProps) => (isOfGraphs(of.tables.status) ? <WorkOfGraphs {...of} /> : <WorkOfSite {...of} />);
 
-function WorkOfSite({ run: { id }, status, verb, before }: WorkProps) {
-  const working = isOfGraphs(status) ? [] : (status.current?.running ?? []);
-  const params = { run: id };
-  const plan = useData(at('GET /runs/:run/plan', { params }));
-  const nodes = useData(at('GET /runs/:run/nodes', { params }));
-  return (
-    <Loaded from={plan}>
-      {({ plan: made }) =>
-        made !== null && 'groups' in made ? (
-          <WorkText verb={verb} of={workOfSite(made, nodes.data?.items ?? [], working, before)} />
-        ) : (
-          <p>Its documents are not loaded yet.</p>
-        )
-      }
-    </Loaded>
+const WorkOfSite = ({ tables: { nodes, site_groups: groups = {} }, verb, before }: WorkProps) =>
+  nodes === undefined || Object.keys(nodes).length === 0 ? (
+    <p>Its documents are not loaded yet.</p>
+  ) : (
+    <WorkText verb={verb} of={workOfSite(Object.values(nodes), Object.values(groups), before)} />
   );
-}
 
-function WorkOfGraphs({ run: { id, cluster }, verb, before }: WorkProps) {
-  const names = useNodeNames(cluster);
+function WorkOfGraphs({ tables: { run, node_tasks: counts }, verb, before }: WorkProps) {
+  const names = useNodeNames(run.cluster);
   const query = { statuses: 'waiting,running,retrying', limit: 100 };
-  const tasks = useData(at('GET /runs/:run/tasks', { params: { run: id }, query }));
+  const tasks = useData(at('GET /runs/:run/tasks', { params: { run: run.id }, query }), {
+    again: JSON.stringify(counts),
+  });
   return (
     <Loaded from={tasks}>
       {({ items }) => <WorkText verb={verb} of={workOfGraphs(items, (node) => names[node] ?? node, before)} />}
@@ -396,13 +380,15 @@ interface OperatorActionsProps {
   readonly run: string;
   readonly again: string;
   readonly cluster: number | null;
+  /** Of a run on a site. */
+  readonly shown: readonly OperatorAction[] | undefined;
 }
 
 /** Actions of operators on the run. */
-function OperatorActions({ run, again, cluster }: OperatorActionsProps) {
+function OperatorActions({ run, again, cluster, shown }: OperatorActionsProps) {
   const names = useNodeNames(cluster);
-  const report = useData(at('GET /runs/:run/report', { params: { run } }), { again });
-  const actions = report.data?.operator ?? [];
+  const report = useData(shown === undefined ? at('GET /runs/:run/report', { params: { run } }) : null, { again });
+  const actions = shown ?? report.data?.operator ?? [];
   if (actions.length === 0) return null;
   return (
     <>

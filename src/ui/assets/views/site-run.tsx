@@ -3,12 +3,13 @@ import { useState } from 'preact/hooks';
 import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
 import type { RunStatus } from '../../../core/contracts/site-run.ts';
 import type { GroupReport, NodeReport, RunReport } from '../../../core/contracts/site-run-report.ts';
+import { countStates } from '../../../core/deployment/report.ts';
+import { causesOfNodes } from '../../../core/run/causes.ts';
 import type { NodeState } from '../../../core/words.ts';
-import { at, send } from '../api.ts';
+import { send } from '../api.ts';
 import { Action, Choice, type Given, Search } from '../ask.tsx';
-import { type Cell, Cells, Loaded, NodeStanding, Progress, State, Tabs, type View } from '../parts.tsx';
+import { Causes, type Cell, Cells, NodeStanding, Progress, State, Tabs, type View } from '../parts.tsx';
 import { fieldsOf, filterBy } from '../router.ts';
-import { useData } from '../store.ts';
 import { Chosen, forEach, Table, useSelection } from '../table.tsx';
 import { Lasting } from '../times.tsx';
 import { count, isUntouched, lookOfNode, msOf, reasonOf, said, some, stateOf, UNTOUCHED } from '../words.ts';
@@ -27,64 +28,57 @@ interface SiteRunProps {
   readonly query: URLSearchParams;
 }
 
-/** A run on a site: phases, groups as a tree, nodes with their results or times. */
+/** A run on a site: phases, groups as a tree, nodes with their results or times; all of one moment. */
 export function SiteRun({ id, tables, status, query }: SiteRunProps) {
-  const { run, nodes = {} } = tables;
-  const again = JSON.stringify([
-    status.phase,
-    status.done,
-    status.counts,
-    status.groups,
-    status.current,
-    status.awaiting_approval,
-  ]);
-  const report = useData(at('GET /runs/:run/report', { params: { run: id } }), { again });
-  const groups = report.data !== undefined && 'phases' in report.data ? (report.data.baremetal?.groups ?? []) : [];
-  const rows = [...notYet(groups, nodes), ...Object.values(nodes)].map(asOf(status.current));
+  const { run, report } = tables;
+  const groups = Object.values(tables.site_groups ?? {});
+  const nodes = Object.values(tables.nodes ?? {});
   const view = query.get('view') === 'timeline' ? 'timeline' : 'nodes';
   return (
     <>
-      {status.current && <Current current={status.current} />}
-      <NodeCells nodes={rows} chosen={query.get('node') ?? ''} />
-      <Loaded from={report}>
-        {(data) =>
-          'phases' in data && (
-            <>
-              {data.commit && (
-                <p class="facts">
-                  Commit <Commit id={data.commit} url={data.commit_url} />
-                </p>
-              )}
-              <Phases phases={data.phases} />
-              {data.baremetal && <GroupTree groups={data.baremetal.groups} live={status.groups} query={query} />}
-            </>
-          )
-        }
-      </Loaded>
+      {run.outcome === null && <Now nodes={nodes} />}
+      <Causes of={causesOfNodes(nodes)} what="node" />
+      <NodeCells nodes={nodes} chosen={query.get('node') ?? ''} />
+      {report?.commit && (
+        <p class="facts">
+          Commit <Commit id={report.commit} url={report.commit_url} />
+        </p>
+      )}
+      {report && <Phases phases={report.phases} />}
+      {groups.length > 0 && <GroupTree groups={groups} live={status.groups} nodes={nodes} query={query} />}
       <Tabs views={VIEWS} current={view} />
       {view === 'nodes' ? (
-        <NodeTable id={id} rows={rows} query={query} live={run.outcome === null} />
+        <NodeTable id={id} rows={nodes} query={query} live={run.outcome === null} />
       ) : (
-        <Bars nodes={rows} run={run} />
+        <Bars nodes={nodes} run={run} />
       )}
     </>
   );
 }
 
-/** Nodes of groups that have not begun: nothing is recorded of them. */
-const notYet = (groups: readonly GroupReport[], nodes: NonNullable<RunFrame['nodes']>): NodeReport[] => {
-  const all = new Map(groups.flatMap((group) => group.nodes.map((name) => [name, group.name] as const)));
-  return [...all].flatMap(([name, group]) =>
-    name in nodes ? [] : [{ name, group, state: 'waiting' as const, attempts: 0 }],
-  );
-};
+/** The bar of a run: its nodes by what becomes of them. */
+export function NodeProgress({ nodes, total }: { readonly nodes: readonly NodeReport[]; readonly total: number }) {
+  const { success, failed } = countStates(nodes);
+  return <Progress done={success + failed} total={nodes.length || total} bad={failed} underWay={looksOf(nodes)} />;
+}
 
-/** What the run does with a node now: recorded is what it has done. */
-const asOf = (current: RunStatus['current']) => {
-  const running = new Set(current?.running);
-  return (one: NodeReport): NodeReport =>
-    current !== null && current !== undefined && running.has(one.name) ? { ...one, running: current.call } : one;
-};
+/** How many nodes have begun and not ended, by their look. */
+const looksOf = (nodes: readonly NodeReport[]) =>
+  (['busy', 'early'] as const).map((look) => [look, nodes.filter((one) => lookOfNode(one) === look).length] as const);
+
+/** What it does now, or waits for, in one sentence. */
+function Now({ nodes }: { readonly nodes: readonly NodeReport[] }) {
+  const working = Map.groupBy(
+    nodes.filter(({ running }) => running !== undefined),
+    ({ running, group }) => `${said(running ?? '')}${group === undefined ? '' : ` of group ${group}`}`,
+  );
+  return [...working].map(([what, of]) => (
+    <p class="facts" key={what}>
+      Now: <strong>{what}</strong>: {count(of.length, 'node')} running.{' '}
+      <span class="quiet">Waiting for {some(of.map(({ name }) => name))}.</span>
+    </p>
+  ));
+}
 
 const tookOf = ({ started_at: start, ended_at: end }: NodeReport): number | undefined =>
   start === undefined ? undefined : (end === undefined ? Date.now() : msOf(end)) - msOf(start);
@@ -114,14 +108,6 @@ const barOf = (one: NodeReport): BarOf => ({
   from: one.started_at,
   to: one.ended_at,
 });
-
-const Current = ({ current }: { readonly current: NonNullable<RunStatus['current']> }) => (
-  <p class="facts">
-    Now: <strong>{current.call}</strong> of group <strong>{current.group}</strong>:{' '}
-    {count(current.running.length, 'node')} running{current.waiting > 0 ? `, ${current.waiting} waiting` : ''}.
-    {current.running.length > 0 && <span class="quiet">Waiting for {some(current.running)}.</span>}
-  </p>
-);
 
 /** A cell for each node. */
 function NodeCells({ nodes, chosen }: { readonly nodes: readonly NodeReport[]; readonly chosen: string }) {
@@ -173,10 +159,12 @@ type LiveGroup = RunStatus['groups'][number];
 interface GroupTreeProps {
   readonly groups: readonly GroupReport[];
   readonly live: readonly LiveGroup[];
+  readonly nodes: readonly NodeReport[];
   readonly query: URLSearchParams;
 }
 
-function GroupTree({ groups, live, query }: GroupTreeProps) {
+function GroupTree({ groups, live, nodes, query }: GroupTreeProps) {
+  const known = new Map(nodes.map((one) => [one.name, one]));
   const now = new Map(live.map((one) => [one.name, one]));
   const tree = treeOf(groups);
   const chosen = query.get('group');
@@ -188,7 +176,14 @@ function GroupTree({ groups, live, query }: GroupTreeProps) {
         <ul class="tree">
           {own.map((group) => (
             <li key={group.name}>
-              <Group group={group} now={now.get(group.name) ?? group} above={above} chosen={chosen} onChoose={choose} />
+              <Group
+                group={group}
+                now={now.get(group.name) ?? group}
+                nodes={group.nodes.flatMap((name) => known.get(name) ?? [])}
+                above={above}
+                chosen={chosen}
+                onChoose={choose}
+              />
               {branch(group.name)}
             </li>
           ))}
@@ -210,13 +205,13 @@ interface GroupProps {
   readonly group: GroupReport;
   /** Its state now. */
   readonly now: LiveGroup;
+  readonly nodes: readonly NodeReport[];
   readonly above: string;
   readonly chosen: string | null;
   readonly onChoose: (name: string) => void;
 }
 
-function Group({ group, now, above, chosen, onChoose }: GroupProps) {
-  const { counts } = group;
+function Group({ group, now, nodes, above, chosen, onChoose }: GroupProps) {
   const others = group.depends_on.filter((name) => name !== above);
   const reason = now.reason ?? group.reason;
   return (
@@ -227,7 +222,7 @@ function Group({ group, now, above, chosen, onChoose }: GroupProps) {
         </button>
         <State of={now.state} />
         {group.critical && <span class="tag">critical</span>}
-        <Progress small done={counts.success + counts.failed} total={group.nodes.length} bad={counts.failed} />
+        <NodeProgress nodes={nodes} total={group.nodes.length} />
         {others.length > 0 && <span class="quiet">also after {others.join(', ')}</span>}
       </div>
       {reason && <p class="bad">{reason}</p>}
@@ -265,7 +260,8 @@ function treeOf(groups: readonly GroupReport[]): ReadonlyMap<string, readonly Gr
   });
 }
 
-const keyOfState = (one: NodeReport): string => (isUntouched(one) ? 'untouched' : one.state);
+const keyOfState = (one: NodeReport): string =>
+  one.running !== undefined ? 'running' : isUntouched(one) ? 'untouched' : one.state;
 
 const RANK: Readonly<Record<NodeState, number>> = { failed: 0, prepared: 1, waiting: 2, not_reached: 3, success: 4 };
 
@@ -310,6 +306,7 @@ function NodeTable({ id, rows, query, live }: NodeTableProps) {
           options={[
             ['', 'all'],
             ['failed', 'failed'],
+            ['running', 'running'],
             ['waiting', 'waiting'],
             ['not_reached', 'not reached'],
             ['prepared', 'prepared'],

@@ -134,6 +134,7 @@ export function StartRun({ site, open, rehearsed }: StartRunProps) {
         preview={() => <Touched site={site.name} kind="deploy_site" />}
         rehearse={rehearse('deploy_site')}
         act={start('deploy_site')}
+        done={`Deployment of ${site.name} started.`}
       />
       <Action
         label="Update"
@@ -144,6 +145,7 @@ export function StartRun({ site, open, rehearsed }: StartRunProps) {
         preview={() => <Touched site={site.name} kind="update_site" />}
         rehearse={rehearse('update_site')}
         act={start('update_site')}
+        done={`Update of ${site.name} started.`}
       />
       <Action
         label="Test"
@@ -153,6 +155,7 @@ export function StartRun({ site, open, rehearsed }: StartRunProps) {
         preview={() => <Touched site={site.name} kind="test_site" />}
         rehearse={rehearse('test_site')}
         act={start('test_site')}
+        done={`Test of ${site.name} started.`}
       />
     </>
   );
