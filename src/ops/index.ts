@@ -6,6 +6,7 @@ import type { OpsDependencies } from './dependencies.ts';
 import { graphUseCases } from './graphs/index.ts';
 import { healthOperations } from './health.ts';
 import { inventoryOperations } from './inventory/index.ts';
+import { machineOperations } from './machines.ts';
 import { maintenanceOperations } from './maintenance.ts';
 import { nameOperations } from './names.ts';
 import { nodeOperations } from './nodes.ts';
@@ -56,6 +57,8 @@ export function createOperations(deps: OpsDependencies) {
   const runs = runOperations(deps);
   const nodes = nodeOperations(deps, sites);
   const graphs = graphUseCases(deps, runs);
+  const inventory = inventoryOperations(deps);
+  const maintenance = maintenanceOperations(deps, { ...graphs, sites, nodes });
   return {
     sites,
     runs,
@@ -70,7 +73,9 @@ export function createOperations(deps: OpsDependencies) {
     rehearsals: rehearsalOperations(deps, sites, graphs.deployments.changes),
     nodes,
     /** Nodes that people work on. */
-    maintenance: maintenanceOperations(deps, { ...graphs, sites, nodes }),
+    maintenance,
+    /** Machines, each with one health. */
+    machines: machineOperations(deps, { sites, runs, inventory, maintenance }),
     /** What people mean by names. */
     names: nameOperations(deps.store),
     /** Differences between MAAS and the deployment. */
@@ -84,7 +89,7 @@ export function createOperations(deps: OpsDependencies) {
     health: healthOperations(deps),
     system: () => systemIdentity(deps),
     /** Releases, clusters, their nodes and settings. */
-    inventory: inventoryOperations(deps),
+    inventory,
     packages: packageOperations(deps),
     tags: tagOperations(deps),
     /** Checks of a cluster before its next run. */

@@ -329,7 +329,7 @@ describePage('pages over a store', () => {
     await table.getByRole('cell', { name: 'r0999' }).waitFor();
     await page.locator('.cell.bad').click();
     await page.waitForURL(/node=r0003/);
-    await page.getByText('power is off').waitFor();
+    await table.getByText('power is off').waitFor();
   });
 
   it('everything is reachable by keyboard, and a dialog restores the focus', async () => {

@@ -1,3 +1,4 @@
+import { machineRoutes } from '../../core/contracts/machine.ts';
 import { maintenanceRoutes } from '../../core/contracts/maintenance.ts';
 import { runOfNodeSchema, siteNodeRoutes } from '../../core/contracts/node-in-run.ts';
 import { siteDriftRoutes } from '../../core/contracts/site-drift.ts';
@@ -8,7 +9,7 @@ import { shown } from '../shown.ts';
 
 const viewRun = shown(runOfNodeSchema);
 
-export const serveSiteNodes: RouteGroup = async (app, { operations: { nodes, drift, maintenance } }) => {
+export const serveSiteNodes: RouteGroup = async (app, { operations: { nodes, drift, machines, maintenance } }) => {
   serve(app, siteNodeRoutes, {
     'POST /sites/:site/revisions/:ref/select': ({ params: { site, ref }, body }) =>
       nodes.select(site, ref, body.selectors, body.known),
@@ -18,6 +19,7 @@ export const serveSiteNodes: RouteGroup = async (app, { operations: { nodes, dri
       return { items: items.map(({ node, run }) => ({ node, run: viewRun(run) })), next };
     },
   });
+  serve(app, machineRoutes, { 'GET /machines': async ({ query }) => ({ items: await machines.list(query.site) }) });
   serve(app, maintenanceRoutes, {
     'GET /maintenance': () => maintenance.list(),
     'PUT /nodes/:id/maintenance': (request) => maintenance.begin(request.params, given(request.body), actorOf(request)),

@@ -11,6 +11,7 @@ import { ROLES_OF } from './fuel/roles.ts';
 import { factsRoutes, settingsRoutes } from './fuel/settings.ts';
 import { TAGS_OF, tagRoutes } from './fuel/tags.ts';
 import { versionRoutes } from './fuel/versions.ts';
+import { machineRoutes } from './machine.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { siteNodeRoutes } from './node-in-run.ts';
 import { noticeRoutes } from './notice.ts';
@@ -33,6 +34,7 @@ export const API = {
   ...revisionRoutes,
   ...siteNodeRoutes,
   ...siteDriftRoutes,
+  ...machineRoutes,
   ...maintenanceRoutes,
   ...runRoutes,
   ...rehearsalRoutes,

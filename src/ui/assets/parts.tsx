@@ -362,10 +362,11 @@ interface CountsProps<S extends string> {
   readonly counts: readonly (readonly [state: S, n: number])[];
   readonly chosen: string;
   readonly onChoose: (state: S | '') => void;
+  readonly look?: (state: S) => Look;
 }
 
 /** How many there are of each state; a click shows only those. */
-export const Counts = <S extends string>({ label, counts, chosen, onChoose }: CountsProps<S>) => (
+export const Counts = <S extends string>({ label, counts, chosen, onChoose, look = lookOf }: CountsProps<S>) => (
   <div class="counts" role="group" aria-label={label}>
     {counts
       .filter(([state, n]) => n > 0 || state === chosen)
@@ -373,7 +374,7 @@ export const Counts = <S extends string>({ label, counts, chosen, onChoose }: Co
         <button
           type="button"
           key={state}
-          class={`state ${lookOf(state)}`}
+          class={`state ${look(state)}`}
           aria-pressed={chosen === state}
           onClick={() => onChoose(chosen === state ? '' : state)}
         >

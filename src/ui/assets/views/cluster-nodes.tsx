@@ -4,7 +4,7 @@ import { Pages } from '../parts.tsx';
 import { fieldsOf, filterBy } from '../router.ts';
 import { Chosen, useSelection } from '../table.tsx';
 import { count, some } from '../words.ts';
-import { NodeTable } from './nodes.tsx';
+import { NodeTable } from './node-table.tsx';
 
 const PAGE = 50;
 

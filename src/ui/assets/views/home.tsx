@@ -9,6 +9,7 @@ import { Loaded, State, Title } from '../parts.tsx';
 import { listsChanged, useData } from '../store.ts';
 import { Ago } from '../times.tsx';
 import { count, said, some } from '../words.ts';
+import { Fleet } from './fleet.tsx';
 import { nameOfRun, RunTable } from './runs.tsx';
 
 /** So many newest runs tell how each site and cluster stands. */
@@ -16,7 +17,7 @@ const NEWEST = 200;
 const FAILED: ReadonlySet<string | null> = new Set(['failed', 'success_with_failures', 'terminated', 'timed_out']);
 
 /** What runs, what failed, what waits for whom, and what drifted. */
-export function HomeView() {
+export function HomeView({ query }: { readonly query: URLSearchParams }) {
   const again = listsChanged.value;
   const open = useData(at('GET /runs', { query: { open: true, limit: 100 } }), { again });
   const ended = useData(at('GET /runs', { query: { open: false, limit: NEWEST } }), { again });
@@ -61,6 +62,11 @@ export function HomeView() {
           </p>
         )}
       </Section>
+      {(sites.data?.items.length ?? 0) > 0 && (
+        <Section name="Machines">
+          <Fleet query={query} />
+        </Section>
+      )}
       <Section name="Out of service">
         <Loaded from={sites}>
           {({ items }) => <OutOfService sites={items.filter((one) => one.out_of_service.length > 0)} />}

@@ -1,14 +1,12 @@
-import type { VNode } from 'preact';
-import { pendingText, shownStatus } from '../../../core/node-system.ts';
 import { NODE_STATUSES } from '../../../core/words.ts';
-import { type Answer, at } from '../api.ts';
+import { at } from '../api.ts';
 import { Choice, type Option, optionsOf, Search } from '../ask.tsx';
-import { Cells, Command, Empty, Loaded, State, Title } from '../parts.tsx';
+import { Command, Empty, Loaded, Title } from '../parts.tsx';
 import { filterBy } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
-import { type Column, type Selection, Table } from '../table.tsx';
-import { count, type Look, said } from '../words.ts';
-import { InMaintenance } from './maintenance.tsx';
+import { count } from '../words.ts';
+import { Fleet } from './fleet.tsx';
+import { NodeTable } from './node-table.tsx';
 
 const RANK: Readonly<Record<string, number>> = { error: 0, deploying: 1, provisioning: 1 };
 
@@ -60,14 +58,6 @@ export function NodesView({ query: given }: { readonly query: URLSearchParams })
             .filter((one) => `${one.name} ${one.hostname} ${one.mac} ${one.ip}`.includes(name))
             .sort((a, b) => (RANK[a.status] ?? 2) - (RANK[b.status] ?? 2) || a.id - b.id);
           if (all.length === 0 && !isFiltered) return <NoNode />;
-          const cells = wanted.map((one) => ({
-            key: one.id,
-            name: one.name,
-            look: one.maintenance ? ('warn' as const) : (CELL[shownStatus(one)] ?? 'wait'),
-            note: one.maintenance ? 'in maintenance' : one.online ? said(shownStatus(one)) : 'away',
-            away: !one.online,
-            text: `${one.name}: ${said(shownStatus(one))}${one.online ? '' : ', offline'}${one.maintenance ? ', in maintenance' : ''}`,
-          }));
           const failed = wanted.filter((one) => one.status === 'error').length;
           return (
             <>
@@ -85,12 +75,7 @@ export function NodesView({ query: given }: { readonly query: URLSearchParams })
                   : ''}
                 {wanted.some((one) => !one.online) ? `, ${wanted.filter((one) => !one.online).length} offline` : ''}
               </p>
-              <Cells
-                label="Nodes at a glance"
-                cells={cells}
-                chosen={name}
-                onChoose={({ name: chosen }) => filterBy({ name: chosen === name ? '' : chosen })}
-              />
+              <Fleet query={given} only={new Set(wanted.map(({ id }) => id))} />
               <NodeTable nodes={wanted} nameOf={nameOf} />
             </>
           );
@@ -99,17 +84,6 @@ export function NodesView({ query: given }: { readonly query: URLSearchParams })
     </>
   );
 }
-
-const CELL: Readonly<Record<string, Look>> = {
-  ready: 'ok',
-  error: 'bad',
-  bare: 'bad',
-  deploying: 'busy',
-  provisioning: 'busy',
-  provisioned: 'half',
-  stopped: 'warn',
-  removing: 'warn',
-};
 
 const showAll = () => filterBy({ name: '', role: '', status: '', cluster: '' });
 
@@ -123,90 +97,3 @@ const NoNode = () => (
     <Command text="sitewright node register --site SITE" />
   </Empty>
 );
-
-type Node = Answer<'GET /nodes'>[number];
-
-interface NodeTableProps {
-  readonly nodes: readonly Node[];
-  /** Names of clusters: shown only with them. */
-  readonly nameOf?: ReadonlyMap<number, string>;
-  readonly selection?: Selection<Node>;
-  readonly empty?: string | VNode;
-}
-
-/** Nodes with their roles. */
-export const NodeTable = ({ nodes, nameOf, selection, empty = 'No nodes match.' }: NodeTableProps) => (
-  <Table
-    label="Nodes"
-    rows={nodes}
-    keyOf={(one) => one.id}
-    empty={empty}
-    selection={selection}
-    columns={[
-      [
-        'Node',
-        (one) => (
-          <>
-            <a href={`/nodes/${one.id}`}>{one.name}</a>{' '}
-            <span class="quiet" title="id">
-              {one.id}
-            </span>
-          </>
-        ),
-        'name',
-        (one) => one.name,
-      ],
-      [
-        'Status',
-        (one) => (
-          <>
-            <State of={shownStatus(one)} /> {!one.online && <span class="bad">offline</span>}{' '}
-            {pendingText(one) && <span class="quiet">{pendingText(one)}</span>}
-            <InMaintenance of={one.maintenance} />
-            {one.error_msg && <p class="bad">{one.error_msg}</p>}
-          </>
-        ),
-        undefined,
-        (one) => `${one.status} ${one.online} ${one.maintenance?.since ?? ''}`,
-      ],
-      ...(nodes.some((one) => one.site) ? [SITE] : []),
-      ...(nameOf === undefined ? [] : [clusterIn(nameOf)]),
-      [
-        'Roles',
-        (one) => (
-          <>
-            {one.roles.join(', ')}{' '}
-            {one.pending_roles.length > 0 && <span class="quiet">pending: {one.pending_roles.join(', ')}</span>}
-          </>
-        ),
-      ],
-      [
-        'Tags',
-        (one) =>
-          one.tags.map((tag) => (
-            <span class="tag" title={one.primary_tags.includes(tag) ? 'primary' : undefined}>
-              {tag}
-              {one.primary_tags.includes(tag) ? '★' : ''}
-            </span>
-          )),
-      ],
-      ...(nodes.some((one) => one.ip || one.mac) ? [ADDRESS] : []),
-    ]}
-  />
-);
-
-const SITE: Column<Node> = ['Site', ({ site }) => site && <a href={`/sites/${encodeURIComponent(site)}`}>{site}</a>];
-
-const clusterIn = (nameOf: ReadonlyMap<number, string>): Column<Node> => [
-  'Cluster',
-  ({ cluster }) => cluster && <a href={`/clusters/${cluster}`}>{nameOf.get(cluster) ?? cluster}</a>,
-];
-
-const ADDRESS: Column<Node> = [
-  'Address',
-  ({ ip, mac }) => (
-    <>
-      {ip ?? ''} <span class="quiet">{mac ?? ''}</span>
-    </>
-  ),
-];

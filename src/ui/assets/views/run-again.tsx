@@ -20,7 +20,15 @@ export function RunAgain({ run }: { readonly run: Run }) {
   return run.cluster !== null && <GraphsAgain id={run.cluster} given={given} />;
 }
 
-function GraphsAgain({ id, given }: { readonly id: number; readonly given: unknown }) {
+interface GraphsProps {
+  /** Of the cluster. */
+  readonly id: number;
+  readonly given: unknown;
+  readonly label?: string;
+}
+
+/** Asks for a run of graphs, as `given` unless changed. */
+export function GraphsAgain({ id, given, label = 'Run again' }: GraphsProps) {
   const cluster = useData(at('GET /clusters/:id', { params: { id } }));
   const nodes = useData(at('GET /nodes', { query: { cluster_id: id } }));
   const graphs = useData(at('GET /graphs/', { query: { clusters_ids: id, fetch_related: '1' } }));
@@ -34,7 +42,7 @@ function GraphsAgain({ id, given }: { readonly id: number; readonly given: unkno
       given={given}
       nodes={nodes.data}
       locked={cluster.data.is_locked}
-      label="Run again"
+      label={label}
     />
   );
 }

@@ -8,6 +8,7 @@ import { Table } from '../table.tsx';
 import { Ago } from '../times.tsx';
 import { count, some } from '../words.ts';
 import { EditDocuments } from './edit-documents.tsx';
+import { Fleet } from './fleet.tsx';
 import { InMaintenance, Maintenance } from './maintenance.tsx';
 import { RehearsalView } from './rehearsal.tsx';
 import { Commit, Documents } from './revisions.tsx';
@@ -61,6 +62,12 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
       {given.has('plan') && site.data && newest !== null && <SitePlan site={site.data} query={given} />}
       {given.has('rehearse') && newest !== null && (
         <RehearsalView key={given.get('rehearse')} of={params} request={requestIn(given)} />
+      )}
+      {newest !== null && (
+        <section aria-label="Machines">
+          <h2>Machines</h2>
+          <Fleet query={given} site={id} />
+        </section>
       )}
       <h2>Runs</h2>
       <Loaded from={runs}>{({ items }) => <RunTable runs={items} empty="No runs yet: deploy it above." />}</Loaded>
@@ -117,7 +124,7 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
           <Documents site={id} newest={newest} query={given} />
           <h2>Deployment groups of the latest revision</h2>
           <Groups site={id} />
-          <h2>Machines</h2>
+          <h2>Machines in MAAS</h2>
           <Machines site={id} />
           <h2>Drift</h2>
           <Drift site={id} />
