@@ -76,6 +76,10 @@ describePage('the page of a run on a site', () => {
     };
     await page.getByRole('button', { name: 'Deploy', exact: true }).click();
     await dialog.getByText('Deploys all nodes of revision 1').waitFor();
+    // What will be, by name, grouped by fate and reason.
+    await previewOf(dialog)
+      .getByText(/^Will deploy: \d nodes?, .*stl1r01s02/)
+      .waitFor();
     await dialog.getByLabel('Your name').fill('eva');
     await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
     await page.waitForURL(/\/runs\//);
@@ -85,6 +89,10 @@ describePage('the page of a run on a site', () => {
     // Its groups are a tree, and it names the nodes it waits for.
     await page.getByText(/Now: deploy of group .*: 3 nodes running/).waitFor();
     await page.getByRole('group', { name: 'Deployment groups' }).getByRole('button').first().waitFor();
+    await page
+      .getByText(/^needs \d more of \d; \d may still fail$/)
+      .first()
+      .waitFor();
     // All machines are there, those of groups that have not begun, too; none looks finished.
     const cells = page.getByRole('group', { name: 'Nodes at a glance' });
     await expect.poll(() => cells.getByRole('button', { name: /deploying/ }).count()).toBe(3);

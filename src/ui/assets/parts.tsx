@@ -224,6 +224,8 @@ interface ProgressProps {
   readonly small?: boolean;
   /** How many have begun and not ended, by their look. */
   readonly underWay?: readonly (readonly [look: Look, n: number])[];
+  /** How many are needed: a mark on the bar. */
+  readonly needed?: number | undefined;
 }
 
 /** `done` of `total`, as a bar and as text. */
@@ -235,11 +237,13 @@ export const Progress = ({
   what = 'nodes',
   small = false,
   underWay = [],
+  needed,
 }: ProgressProps) => (
   <div class={small ? 'progress small' : 'progress'}>
     <div class="bar" aria-hidden="true">
       <span class="good" style={{ width: `${share((done ?? 0) - bad, total)}%` }}></span>
       {bad > 0 && <span class="failed" style={{ width: `${share(bad, total)}%` }}></span>}
+      {needed !== undefined && <span class="mark" style={{ left: `calc(${share(needed, total)}% - 2px)` }}></span>}
       {underWay.map(([look, n]) => n > 0 && <span class={look} style={{ width: `${share(n, total)}%` }}></span>)}
     </div>
     <span>

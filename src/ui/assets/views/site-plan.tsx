@@ -1,7 +1,7 @@
 import { maintenanceText } from '../../../core/maintenance.ts';
 import { type Answer, at } from '../api.ts';
 import { Search } from '../ask.tsx';
-import { Loaded, State } from '../parts.tsx';
+import { Fold, Loaded, State } from '../parts.tsx';
 import { filterBy } from '../router.ts';
 import { useData } from '../store.ts';
 import { Table } from '../table.tsx';
@@ -37,7 +37,7 @@ export function Touched({ site, kind, nodes = [] }: TouchedProps) {
     return (
       <>
         <Effect what="redeployed" of={nodes.filter((node) => !kept.has(node))} />
-        <Effect what="in maintenance, so the run is refused" of={nodes.filter((node) => kept.has(node))} />
+        <Effect what="refused" why="in maintenance" of={nodes.filter((node) => kept.has(node))} />
       </>
     );
   }
@@ -49,12 +49,14 @@ export function Touched({ site, kind, nodes = [] }: TouchedProps) {
         // An update also deploys machines anew whose documents have changed; a deployment leaves what is deployed.
         const fate = (row: (typeof rows)[number]) =>
           kind === 'update_site' && row.what === 'unchanged' && isChanged.has(row.node) ? 'deployed' : row.what;
-        const by = Map.groupBy(rows, fate);
+        const whyOf = (row: (typeof rows)[number]) => (fate(row) === row.what ? row.why : 'its documents have changed');
+        const same = Map.groupBy(rows, (row) => JSON.stringify([EFFECTS.indexOf(fate(row)), whyOf(row)]));
+        const effects = [...same].sort(([a], [b]) => JSON.parse(a)[0] - JSON.parse(b)[0]);
         return (
           <>
             {rows.length === 0 && <p>No nodes.</p>}
-            {EFFECTS.map((what) => (
-              <Effect key={what} what={what} of={(by.get(what) ?? []).map(({ node }) => node)} />
+            {effects.map(([key, [row, ...others]]) => (
+              <Effect key={key} what={fate(row!)} why={whyOf(row!)} of={[row!, ...others].map(({ node }) => node)} />
             ))}
             <p>
               <a href={`/sites/${encodeURIComponent(site)}?plan=1`}>Show the plan with reasons</a>
@@ -67,14 +69,35 @@ export function Touched({ site, kind, nodes = [] }: TouchedProps) {
 }
 
 const EFFECTS = ['deployed', 'refused', 'left out', 'not decided', 'unchanged'] as const;
-/** At most so many nodes by name. */
-const NAMED = 30;
 
-const Effect = ({ what, of }: { readonly what: string; readonly of: readonly string[] }) =>
+const WILL: Readonly<Record<string, string>> = {
+  deployed: 'Will deploy',
+  redeployed: 'Will release and deploy again',
+  refused: 'Will refuse',
+  'left out': 'Will leave out',
+  'not decided': 'Not decided',
+  unchanged: 'Will not change',
+};
+
+interface EffectProps {
+  readonly what: string;
+  readonly why?: string;
+  readonly of: readonly string[];
+}
+
+/** More names than these are folded. */
+const NAMED = 12;
+
+/** Nodes with the same fate for the same reason, by name. */
+const Effect = ({ what, why, of }: EffectProps) =>
   of.length > 0 && (
-    <p>
-      {count(of.length, 'node')} {what}: <strong>{some(of, NAMED)}</strong>
-    </p>
+    <>
+      <p>
+        {WILL[what] ?? what}: {count(of.length, 'node')}
+        {why && <span class="quiet">, {why}</span>} {of.length <= NAMED && <strong>{of.join(', ')}</strong>}
+      </p>
+      {of.length > NAMED && <Fold label={some(of, 4)}>{() => <strong>{of.join(', ')}</strong>}</Fold>}
+    </>
   );
 
 /** The effect of a deployment of the newest revision on each node, with reasons; nothing is changed. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
 import type { RunStatus } from '../../../core/contracts/site-run.ts';
-import type { GroupReport, NodeReport, RunReport } from '../../../core/contracts/site-run-report.ts';
+import type { NodeReport, RunReport } from '../../../core/contracts/site-run-report.ts';
 import { countStates } from '../../../core/deployment/report.ts';
 import { causesOfNodes } from '../../../core/run/causes.ts';
 import type { NodeState } from '../../../core/words.ts';
@@ -56,10 +56,25 @@ export function SiteRun({ id, tables, status, query }: SiteRunProps) {
   );
 }
 
+interface NodeProgressProps {
+  readonly nodes: readonly NodeReport[];
+  readonly total: number;
+  /** How many must succeed. */
+  readonly needed?: number | undefined;
+}
+
 /** The bar of a run: its nodes by what becomes of them. */
-export function NodeProgress({ nodes, total }: { readonly nodes: readonly NodeReport[]; readonly total: number }) {
+export function NodeProgress({ nodes, total, needed }: NodeProgressProps) {
   const { success, failed } = countStates(nodes);
-  return <Progress done={success + failed} total={nodes.length || total} bad={failed} underWay={looksOf(nodes)} />;
+  return (
+    <Progress
+      done={success + failed}
+      total={nodes.length || total}
+      bad={failed}
+      underWay={looksOf(nodes)}
+      needed={needed}
+    />
+  );
 }
 
 /** How many nodes have begun and not ended, by their look. */
@@ -156,8 +171,10 @@ const Phases = ({ phases }: { readonly phases: RunReport['phases'] }) => (
  */
 type LiveGroup = RunStatus['groups'][number];
 
+type SiteGroup = NonNullable<RunFrame['site_groups']>[string];
+
 interface GroupTreeProps {
-  readonly groups: readonly GroupReport[];
+  readonly groups: readonly SiteGroup[];
   readonly live: readonly LiveGroup[];
   readonly nodes: readonly NodeReport[];
   readonly query: URLSearchParams;
@@ -202,7 +219,7 @@ function GroupTree({ groups, live, nodes, query }: GroupTreeProps) {
 }
 
 interface GroupProps {
-  readonly group: GroupReport;
+  readonly group: SiteGroup;
   /** Its state now. */
   readonly now: LiveGroup;
   readonly nodes: readonly NodeReport[];
@@ -222,7 +239,8 @@ function Group({ group, now, nodes, above, chosen, onChoose }: GroupProps) {
         </button>
         <State of={now.state} />
         {group.critical && <span class="tag">critical</span>}
-        <NodeProgress nodes={nodes} total={group.nodes.length} />
+        <NodeProgress nodes={nodes} total={group.nodes.length} needed={group.needed || undefined} />
+        <Needed group={group} nodes={nodes} />
         {others.length > 0 && <span class="quiet">also after {others.join(', ')}</span>}
       </div>
       {reason && <p class="bad">{reason}</p>}
@@ -240,11 +258,24 @@ function Group({ group, now, nodes, above, chosen, onChoose }: GroupProps) {
   );
 }
 
+/** What a group that goes on still needs to succeed, and how many of its nodes may fail. */
+function Needed({ group: { needed, nodes: names, state }, nodes }: Pick<GroupProps, 'group' | 'nodes'>) {
+  if (!needed || !['waiting', 'prepared'].includes(state)) return null;
+  const { success, failed } = countStates(nodes);
+  const spare = names.length - needed - failed;
+  return (
+    <span class={spare < 0 ? 'bad' : 'quiet'}>
+      {success >= needed ? 'has all it needs' : `needs ${needed - success} more of ${needed}`}
+      {spare < 0 ? '; too many failed' : `; ${spare} may still fail`}
+    </span>
+  );
+}
+
 /** Groups by the one above them, '' for those that wait for none: of all that one waits for the deepest. */
-function treeOf(groups: readonly GroupReport[]): ReadonlyMap<string, readonly GroupReport[]> {
+function treeOf(groups: readonly SiteGroup[]): ReadonlyMap<string, readonly SiteGroup[]> {
   const known = new Map(groups.map((one) => [one.name, one]));
   const depths = new Map<string, number>();
-  const above = (group: GroupReport): string[] => group.depends_on.filter((name) => known.has(name));
+  const above = (group: SiteGroup): string[] => group.depends_on.filter((name) => known.has(name));
   const depthOf = (name: string): number => {
     const group = known.get(name);
     const before = depths.get(name);
