@@ -60,6 +60,8 @@ describePage('the map of the fleet', () => {
     const { items } = (await rig.ask('GET', '/api/v1/machines?site=dc1')).body as { items: Machine[] };
     expect(items.filter(({ health }) => health === 'maintenance')).toHaveLength(6);
     expect(items.find(({ name }) => name === 'r4s04')?.reason).toContain('power work');
+    await counts.getByRole('button', { name: '0 bare' }).click();
+    await expect.poll(() => map.getByRole('button').count()).toBe(40);
     await screenshot(page, 'page-fleet');
   });
 
