@@ -270,7 +270,6 @@ export async function startChildOf<W extends WorkflowType>(
     await CancellationScope.nonCancellable(() => sleep(RESULT_FOLLOWS_MS, { summary }));
     miss(failure(CHILD_MISSING, `${options.id} has ended, while its run was closed`));
   };
-  waitedFor.set(options.id, () => void notThere());
   const cancel = async (): Promise<void> => {
     if (hasEnded) return;
     await CancellationScope.nonCancellable(() => Promise.all([byId.cancel(), byId.signal(PROBE, {})]));
@@ -291,11 +290,13 @@ export async function startChildOf<W extends WorkflowType>(
   });
   const signal = (name: string, ...payload: unknown[]): Promise<void> =>
     byId.signal(name, ...payload).catch(() => void notThere());
+  const probe = async (): Promise<void> => (hasEnded ? undefined : signal(PROBE, {}));
+  waitedFor.set(options.id, { gone: () => void notThere(), probe });
   return {
     run: child.firstExecutionRunId,
     result: () => Promise.race([child.result(), missing]),
     signal,
-    probe: async () => (hasEnded ? undefined : signal(PROBE, {})),
+    probe,
   };
 }
 
@@ -310,14 +311,19 @@ export const probeHandler = () => ({
   [PROBE]: { read: () => ({ request: {}, problems: [] }), handle: () => undefined },
 });
 
-/** Children of this workflow that have not ended, by workflow id: what to do when someone finds that one has. */
-const waitedFor = new Map<string, () => void>();
+/** Children of this workflow that have not ended, by workflow id: what to do when someone finds that one has, and how to find out. */
+const waitedFor = new Map<string, { gone(): void; probe(): Promise<void> }>();
+
+/** Finds out which children have ended without this workflow being told. */
+export function probeChildren(): void {
+  for (const { probe } of waitedFor.values()) void CancellationScope.nonCancellable(probe);
+}
 
 /** Receives from the worker that a child has ended of which Temporal has told the run nothing. */
 export const childGoneHandler = () => ({
   child_gone: {
     read: (payload: unknown) => readRequest(childGone, payload),
-    handle: ({ id }: { readonly id: string }) => waitedFor.get(id)?.(),
+    handle: ({ id }: { readonly id: string }) => waitedFor.get(id)?.gone(),
   },
 });
 

@@ -1,4 +1,4 @@
-import { condition } from '@temporalio/workflow';
+import { condition, patched } from '@temporalio/workflow';
 import { given } from '../src/core/data/given.ts';
 import {
   type ApprovalRequest,
@@ -15,7 +15,7 @@ import {
 } from '../src/core/run/index.ts';
 import type { Decision } from '../src/core/words.ts';
 import { bookkeeping } from './activity-options.ts';
-import { callActivity } from './border.ts';
+import { callActivity, probeChildren } from './border.ts';
 import type { RunOpening } from './contract.ts';
 import type { Control } from './control.ts';
 import { failure } from './failures.ts';
@@ -66,6 +66,8 @@ export function steeringHandlers<Status>({ control, status, forward, settled, va
     description: DESCRIPTION[name],
     read,
     handle(note: OperatorNote): void {
+      // After a reset, a stop that was told before is no news to anyone, and children may have ended in between.
+      if (name === 'stop' && control.stopping && patched('stop-again-probes')) probeChildren();
       control[name](note);
       forward?.(name);
     },

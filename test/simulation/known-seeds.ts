@@ -181,6 +181,16 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     heldBy: `${TROUBLE}: a run in parts that is reset to behind their start > continues with those that another reset had started in the place of the ones it knows`,
   },
   {
+    seed: 20261128204936,
+    showed:
+      'a run whose parts ended after it had stopped them, while someone had terminated it, waited for ever after a reset',
+    heldBy: `${TROUBLE}: a run in parts that is reset to before most of what it has told them > ends at a stop, at another stop, or at a cancel when they ended with it, while someone had terminated it`,
+  },
+  {
+    seed: 20261128205652,
+    showed: 'the check: a resume by an update takes back a pause by a signal that was sent after it',
+  },
+  {
     seed: 20261128205753,
     showed: 'the check: a run that comes back to open anew finds another run on its site, and the store keeps its end',
   },

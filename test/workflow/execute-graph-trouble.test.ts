@@ -340,11 +340,14 @@ describe('a run in parts that is reset to before most of what it has told them',
   const reason = expect.stringMatching(/11\.[12] has ended, while its run was closed$/) as string;
 
   /** Someone terminates the run, and its parts end with it. */
-  async function terminatedInParts() {
+  async function terminatedInParts(
+    before: (run: Awaited<ReturnType<typeof startGraphRun>>) => Promise<void> = async () => undefined,
+  ) {
     const graph = scriptedGraph({ plans: { default: chain }, partOf: (id) => (id === 'n1' ? 0 : 1) });
     graph.hold.add('all');
     const run = await startGraphRun(rig, graph);
     await graph.heldTask('a@n1');
+    await before(run);
     await run.handle.terminate('tests');
     for (const part of [1, 2]) {
       const handle = rig.client.workflow.getHandle(`${run.handle.workflowId}/11.${part}`);
@@ -359,17 +362,29 @@ describe('a run in parts that is reset to before most of what it has told them',
     return { graph, run, again: await resetTo(run, lastTask) };
   }
 
-  it('ends at a stop or cancel when they ended with it, while someone had terminated it', async () => {
+  /** Stops it, and waits until its parts know. */
+  async function stopped({ handle }: Awaited<ReturnType<typeof startGraphRun>>): Promise<void> {
+    const told = async (): Promise<number> =>
+      (await handle.fetchHistory()).events!.filter((event) => event.externalWorkflowExecutionSignaledEventAttributes)
+        .length;
+    const before = await told();
+    await handle.signal('stop');
+    await eventually(async () => (await told()) >= before + 2);
+  }
+
+  it('ends at a stop, at another stop, or at a cancel when they ended with it, while someone had terminated it', async () => {
     const closed = await Promise.all(
-      (['stop', 'cancel'] as const).map(async (how) => {
-        const { graph, run, again } = await resetAfterTermination();
-        await (how === 'stop' ? again.signal('stop') : again.cancel());
+      (['stop', 'another stop', 'cancel'] as const).map(async (how) => {
+        const { graph, run } = await terminatedInParts(how === 'another stop' ? stopped : undefined);
+        const again = await resetTo(run, lastTask);
+        await (how === 'cancel' ? again.cancel() : again.signal('stop'));
         await expect(again.result()).rejects.toThrow();
         await run.worker.stop();
         return graph.closedGraphs;
       }),
     );
     expect(closed).toMatchObject([
+      [{ outcome: 'failed', reason }],
       [{ outcome: 'failed', reason }],
       [{ outcome: 'stopped', reason: expect.stringMatching(/cancelled/) }],
     ]);

@@ -314,6 +314,8 @@ async function live(
         const sentAt = time.now;
         void temporal.update(run, action, [{ by: 'ann' }]).then(
           () => {
+            // A server hands over signals before updates, also those that came later.
+            if (action === 'resume') letGoOn(run);
             const isOver = (resumedAt.get(run.workflowId) ?? -1) >= sentAt || run.status !== 'RUNNING';
             if (action === 'pause' && !isOver && !pausedSince.has(run.workflowId))
               pausedSince.set(run.workflowId, time.now);
