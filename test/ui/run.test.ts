@@ -201,7 +201,7 @@ describePage('the page of a run of graphs', () => {
     await screenshot(page, 'page-run-live');
 
     await act(page, 'Pause', 'power work in row 3');
-    await page.getByText(/Paused since .* by nina: power work in row 3/).waitFor();
+    await page.getByText(/Paused .* by nina: power work in row 3/).waitFor();
     const paused = (await system.ask('GET', `${api}/runs/${run}/status`)).body;
     expect(paused.paused).toMatchObject({ by: 'nina', reason: 'power work in row 3' });
     await act(page, 'Resume');
