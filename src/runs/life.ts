@@ -102,12 +102,13 @@ interface Shown extends Pick<RunWrite, 'id' | 'sequence' | 'workflowId' | 'kind'
 
 /** Writes how an open run stands. One that has ended stays as it ended. */
 export async function showRecord(
-  { runs }: Pick<StorePorts, 'runs'>,
+  { runs, nodes }: Pick<StorePorts, 'runs' | 'nodes'>,
   { revision, plan, ...run }: Shown,
   status: AnyRunStatus,
   report: AnyRunReport,
 ): Promise<void> {
-  const row = { ...run, ...given({ revision, plan }), ...columnsOf(status) };
+  const failure = firstFailure(await withNameOfFirst(nodes, status));
+  const row = { ...run, ...given({ revision, plan }), ...columnsOf(status), failure };
   await runs.show({ ...row, status, statusAt: new Date().toISOString() }, report);
 }
 
@@ -125,9 +126,20 @@ function columnsOf(status: AnyRunStatus): Pick<RunWrite, 'phase'> & Partial<RunW
     awaitingApproval: awaiting_approval !== undefined,
     done,
     total,
-    failure: firstFailure(status),
     ...failures,
   };
+}
+
+/** Its first failure with the node as people call it: the status of a run of graphs has the ids of nodes. */
+async function withNameOfFirst(
+  nodes: StorePorts['nodes'],
+  status: AnyRunStatus,
+): Promise<Pick<AnyRunStatus, 'failed'>> {
+  const [first] = status.failed;
+  const id = Number(first?.node);
+  if (first === undefined || !('task' in first) || !Number.isSafeInteger(id)) return status;
+  const node = await nodes.get(id).catch(unlessNotFound);
+  return node === undefined ? status : { failed: [{ ...first, node: node.name }] };
 }
 
 /** @param generation of the claim under which the run has recorded them */

@@ -11,7 +11,7 @@ export const isHeld = (status: AnyRunStatus): boolean =>
   'cluster' in status && status.graphs.some(({ state }) => state === 'held');
 
 /** The first failure so far, in one line; null: none. */
-export function firstFailure({ failed }: AnyRunStatus): string | null {
+export function firstFailure({ failed }: Pick<AnyRunStatus, 'failed'>): string | null {
   const [first] = failed;
   if (first === undefined) return null;
   return `${'task' in first ? `${first.task} on ` : ''}${first.node}: ${first.reason}`;
