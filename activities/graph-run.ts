@@ -4,7 +4,13 @@ import { clusterStatusAfter } from '../src/clusters/cluster-status.ts';
 import { readClusterSources } from '../src/clusters/read-sources.ts';
 import { requestedGraphs } from '../src/clusters/requested-graphs.ts';
 import { given } from '../src/core/data/given.ts';
-import { type PlanningFailure, titleOfGraphRun } from '../src/core/graph-run/index.ts';
+import {
+  doneOf,
+  type GraphRunReport,
+  type PlanningFailure,
+  recordsLost,
+  titleOfGraphRun,
+} from '../src/core/graph-run/index.ts';
 import { type Diagnostic, isError } from '../src/core/problems/diagnostic.ts';
 import { requestRefused } from '../src/core/run/index.ts';
 import { GRAPH_RUN_KIND } from '../src/core/words.ts';
@@ -20,6 +26,7 @@ import {
   type Store,
   StoreError,
   type TransactionRecord,
+  unlessNotFound,
 } from '../src/store/index.ts';
 import type { OpenedAlone } from './contract.ts';
 import { type ActivityDependencies, type ActivitySettings, isAwaited, openedWithin } from './dependencies.ts';
@@ -206,7 +213,7 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
   if (generation !== null) {
     const named = await believedReport(store, run_id, report, true);
     const known = { ...named, operator: await withCanceller(store, run_id, named.operator) };
-    const full = await wholeGraphReport(store, known);
+    const full = await withLostRecords(store, await wholeGraphReport(store, known));
     const ended = { cluster: run.clusterId, run: run_id, transaction, outcome, ...given({ reason }) };
     deps.log?.(ended, `execute_graph of cluster ${run.clusterId} has ended`);
     const row = {
@@ -230,6 +237,17 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
     });
   }
   await pruneOldPlans(store, ended_at);
+}
+
+/** A store that was restored since a graph was closed has lost what only `close_graph` looks at. */
+async function withLostRecords(store: Store, report: GraphRunReport): Promise<GraphRunReport> {
+  const lost = await Promise.all(
+    report.graphs.map(async ({ transaction, type, counts }) => {
+      const kept = await store.taskHistory.count(transaction).catch(unlessNotFound);
+      return kept === undefined || doneOf(kept) < doneOf(counts) ? [recordsLost(type)] : [];
+    }),
+  );
+  return { ...report, warnings: [...new Set([...report.warnings, ...lost.flat()])] };
 }
 
 const sumOf = <T>(items: readonly T[], of: (item: T) => number): number =>

@@ -19,6 +19,7 @@ import {
   type PlanReference,
   parseGraphRunInput,
   reasonOfGraph,
+  recordsLost,
   reportGraphRun,
   statusOfGraphRun,
   taskCapacity,
@@ -248,10 +249,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
     graph.closing = true;
     this.show();
     const options = bookkeeping(`end graph ${graph.type}: ${stateWord(outcome)}`);
-    if ((await callActivity('close_graph', closing, options)) === 'records-missing')
-      this.warn(
-        `the store has lost how tasks of graph ${graph.type} ended: it was restored from an older copy. The next run of the graph runs them again`,
-      );
+    if ((await callActivity('close_graph', closing, options)) === 'records-missing') this.warn(recordsLost(graph.type));
     graph.closing = false;
   }
 

@@ -208,4 +208,11 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     heldBy:
       'test/workflow/deploy-site.test.ts: time limits > a node whose last attempt failed before it heard of the time limit is aborted too',
   },
+  {
+    seed: 20261128211238,
+    showed:
+      'a run whose store was restored after it had closed its graph, and before its own end, did not say what is lost',
+    heldBy:
+      'test/unit/activities/graph-runs.test.ts: a complete run > whose graph was closed before the store was restored says at its end what is lost',
+  },
 ];

@@ -24,7 +24,7 @@ export type { PartStatus } from './part-status.ts';
 export type { ExecutablePart, PlanReference } from './plan-reference.ts';
 export type { GraphProgress, GraphRunProgress } from './progress.ts';
 export { describeRejection } from './rejection.ts';
-export { nothingToDoText, reasonOfGraph, reportGraphRun } from './report.ts';
+export { nothingToDoText, reasonOfGraph, recordsLost, reportGraphRun } from './report.ts';
 export { graphRunName, readGraphRunName } from './run-name.ts';
 export { detailsOfGraphRun, nodeNameIn, plannedCounts, statusOfGraphRun, withNames } from './status.ts';
 export { doneOf, NO_TASKS, sumCounts, type TaskCounts } from './task-counts.ts';

@@ -63,6 +63,10 @@ export function nothingToDoText(reasons: NothingToDo): string {
   return `${parts.join('; ')}${more > 0 ? ` and ${more} more reasons` : ''}`;
 }
 
+/** Warning of a report whose graph has ended more tasks than the store has. */
+export const recordsLost = (graph: string): string =>
+  `the store has lost how tasks of graph ${graph} ended: it was restored from an older copy. The next run of the graph runs them again`;
+
 /** Why a graph did not succeed, in one sentence. @param nameOf how people call a node */
 export function reasonOfGraph(
   failed: readonly FailedTask[],

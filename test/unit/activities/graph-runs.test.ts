@@ -9,6 +9,7 @@ import {
   type GraphRunReport,
   graphRunName,
   NO_TASKS,
+  recordsLost,
   type TaskRow,
 } from '../../../src/core/graph-run/index.ts';
 import type { RunTask } from '../../../src/core/task-on-node.ts';
@@ -663,6 +664,27 @@ describe('a complete run', () => {
     const third = await run(world, 'run-3', { from });
     expect(await waiting(third.graph)).toEqual([`b@${two}`]);
     expect((await world.store.transactions.get(from)).message).toBe('by the test');
+  });
+
+  it('whose graph was closed before the store was restored says at its end what is lost', async () => {
+    const world = await twoNodes();
+    const { started, graph } = await run(world, 'run-1');
+    const counts = { ...NO_TASKS, success: 2 };
+    const one = {
+      transaction: graph,
+      type: 'default',
+      state: 'success',
+      ...{ counts, done: 2, total: 2, failing_nodes: 0, failed_tasks: [], failed_nodes: [] },
+    } as never;
+    await world.close_graph_run({
+      transaction: started.transaction,
+      workflow_id: `execute_graph:${world.cluster}:run-1`,
+      run_id: 'run-1',
+      outcome: 'success',
+      ended_at: new Date().toISOString(),
+      report: graphReport({ graphs: [one] }),
+    });
+    expect(await world.store.runs.getReport('run-1')).toMatchObject({ warnings: [recordsLost('default')] });
   });
 
   it('that ends removes old plans that no transaction shows', async () => {
