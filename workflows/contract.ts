@@ -95,8 +95,8 @@ export interface FromPartSignal {
   readonly part: number;
   /** First run of the child: a child of the same id that a reset has replaced may still be heard. */
   readonly run: string;
-  /** The execution that sends, which one it continues as new, and since when it runs (milliseconds). Absent: sent by hand. */
-  readonly by?: { readonly run: string; readonly after?: string; readonly since?: number };
+  /** The execution that sends, and which one it continues as new. Absent: sent by hand. */
+  readonly by?: { readonly run: string; readonly after?: string };
   /** Counts up from 1. */
   readonly seq: number;
   /** Sent once: the child has loaded its part, and these of its nodes do not answer. */

@@ -44,8 +44,6 @@ interface Child {
   newest: number;
   /** Its first run, once it has started. */
   run: string | null;
-  /** When this run, or another that it has heard of since, started it (milliseconds). */
-  since: number;
   /** The execution that it was last heard of, and those that it has replaced. */
   execution: string | null;
   readonly replaced: Set<string>;
@@ -114,7 +112,6 @@ export class PartsDriver {
       status: { counts: plannedCounts(planned), running: [], failed: [], failing_nodes: 0, silent: [] },
       newest: 0,
       run: null,
-      since: 0,
       execution: null,
       replaced: new Set(),
       early: [],
@@ -159,7 +156,6 @@ export class PartsDriver {
     const child = this.#children[signal.part];
     if (signal.graph !== this.#plan.input.graph || child === undefined) return;
     if (child.run === null) child.early.push(signal);
-    else if (signal.run !== child.run) this.#adopt(child, signal);
     if (signal.run !== child.run || !this.#isCurrent(child, signal)) return;
     if (signal.seq > child.newest) {
       child.newest = signal.seq;
@@ -174,18 +170,6 @@ export class PartsDriver {
     if (signal.ready) child.ready = signal.ready.offline;
     for (const message of signal.messages) this.#inbox.push({ type: 'received', message });
     this.#control.wake();
-  }
-
-  /**
-   * Another reset, which was taken back by the one that this run began with, had started the part anew: that one goes on, and the one
-   * that this run knows is gone. An older one is one that was replaced.
-   */
-  #adopt(child: Child, { part, run, by }: FromPartSignal): void {
-    if (by?.since === undefined || by.since <= child.since || child.report !== null) return;
-    const { run: execution, since } = by;
-    Object.assign(child, { run, since, execution, newest: 0, ready: child.ready ?? [] });
-    this.#inbox.push({ type: 'part_reset', part });
-    if (this.#cancelling) this.#cancelNow(child);
   }
 
   /** Whether the signal comes from the execution that the part has now. One that neither is the known one nor continues it is a reset. */
@@ -275,7 +259,6 @@ export class PartsDriver {
   async #run(child: Child, part: number): Promise<void> {
     const { input, parts, type, attributes } = this.#plan;
     const { chunks, tasks, nodes } = parts[part]!;
-    child.since = Date.now();
     const started = await startChildOf('run_graph_part', {
       id: child.id,
       input: { ...input, part, chunks },

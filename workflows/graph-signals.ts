@@ -20,7 +20,7 @@ const fromPart = objectOf<FromPartSignal>(
     graph: limit,
     part: limit,
     run: lineOf(MAX.name),
-    by: objectOf({ run: lineOf(MAX.name), after: lineOf(MAX.name), since: limit }, ['run']),
+    by: objectOf({ run: lineOf(MAX.name), after: lineOf(MAX.name) }, ['run']),
     seq: limit,
     ready: objectOf({ offline: listOf(lineOf(MAX.name)) }),
     continued: valueThat<true>((value) => value === true, 'must be true'),

@@ -96,7 +96,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
           graph: input.graph,
           part: input.part,
           run: workflowInfo().firstExecutionRunId,
-          by: sender(),
+          by: { run: workflowInfo().runId, ...given({ after: workflowInfo().continuedFromExecutionRunId }) },
           seq: ++exchange.seq,
           ...(ready ? { ready } : {}),
           ...(continued ? { continued: true as const } : {}),
@@ -180,11 +180,6 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
       return [];
     }
   }
-}
-
-function sender(): NonNullable<FromPartSignal['by']> {
-  const { runId, continuedFromExecutionRunId, startTime } = workflowInfo();
-  return { run: runId, since: startTime.getTime(), ...given({ after: continuedFromExecutionRunId }) };
 }
 
 const newExchange = (): Exchange => ({

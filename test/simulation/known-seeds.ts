@@ -177,8 +177,7 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
   },
   {
     seed: 20261128202166,
-    showed: 'a run that was reset knew its parts as they were before another reset, and waited for those for ever',
-    heldBy: `${TROUBLE}: a run in parts that is reset to behind their start > continues with those that another reset had started in the place of the ones it knows`,
+    showed: 'the simulation: children of an execution that a reset of an earlier one ends',
   },
   {
     seed: 20261128204936,
@@ -193,10 +192,6 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
   {
     seed: 20261128205753,
     showed: 'the check: a run that comes back to open anew finds another run on its site, and the store keeps its end',
-  },
-  {
-    seed: 20261128207085,
-    showed: 'the check: a run that is reset loads the documents of then, and releases what they do not have any more',
   },
   {
     seed: 20261128208549,

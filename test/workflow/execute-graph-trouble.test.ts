@@ -241,29 +241,6 @@ describe('a run in parts that is reset to behind their start', () => {
     await run.worker.stop();
   });
 
-  it('continues with those that another reset had started in the place of the ones it knows', async () => {
-    const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
-    graph.hold.add('all');
-    const run = await startGraphRun(rig, graph);
-    await graph.until(() => graph.began.length === 2);
-    let known: EventId | null = null;
-    await eventually(async () => {
-      const events = (await run.handle.fetchHistory()).events!;
-      const started = events.findLastIndex((event) => event.childWorkflowExecutionStartedEventAttributes);
-      known = events.slice(started).find((event) => event.workflowTaskCompletedEventAttributes)?.eventId ?? null;
-      return known !== null;
-    });
-    await resetTo(run, whenPartsStart);
-    await graph.until(() => graph.began.length === 4);
-    const again = await resetTo(run, () => known!);
-    await again.signal('pause');
-    await again.signal('resume');
-    graph.hold.clear();
-    for (const task of ['a@n1', 'a@n2']) (await graph.heldTask(task)).finish();
-    expect(await again.result()).toMatchObject({ outcome: 'success', transaction: 10 });
-    await run.worker.stop();
-  });
-
   it('is cancelled with them', async () => {
     const { graph, run, again } = await resetBehindParts();
     await again.cancel();

@@ -261,11 +261,20 @@ export abstract class Executions {
     execution.answer = { ...(result && { result }), ...(failure && { failure }) };
     execution.failure = failure === undefined ? null : fromFailure(failure);
     const isReset = execution.resetTo !== null;
+    // Those of before a reset are no one's (seen with server 1.29).
+    if (!isReset) this.closeChildren(execution);
+    const parent = execution.takenOverBy ?? execution.parent;
+    if (parent === undefined || isReset) return;
+    const above = this.byRun(parent.runId);
+    if (above !== undefined) this.childClosed(this.current(above), parent.seq, execution);
+  }
+
+  /** Its own, as they were started to be closed with it. */
+  closeChildren(execution: Execution): void {
     for (const [, { runId }] of execution.children) {
       const child = runId === null ? undefined : this.byRun(runId);
       const now = child && this.newest(child.workflowId);
-      // Those of before a reset are no one's (seen with server 1.29).
-      if (isReset || now?.status !== 'RUNNING' || now.parent?.runId !== execution.runId) continue;
+      if (now?.status !== 'RUNNING' || now.parent?.runId !== execution.runId) continue;
       this.time.after(this.random.int(1, 50), () => {
         if (now.status !== 'RUNNING') return;
         const policy = now.parent?.closePolicy ?? 0;
@@ -273,10 +282,6 @@ export abstract class Executions {
         else if (policy !== 2) this.terminate(now, 'its parent closed');
       });
     }
-    const parent = execution.takenOverBy ?? execution.parent;
-    if (parent === undefined || isReset) return;
-    const above = this.byRun(parent.runId);
-    if (above !== undefined) this.childClosed(this.current(above), parent.seq, execution);
   }
 
   /** Tells the parent. */

@@ -20,6 +20,8 @@ export function resetRun(server: Executions, base: Execution, turn: number, reas
   if (running !== undefined) {
     running.resetTo = '';
     server.terminate(running, `reset: ${reason}`);
+    // One that runs on for a later execution is ended like any other, with its children (seen with server 1.32).
+    if (running !== base) server.closeChildren(running);
   }
   const runId = server.random.uuid();
   const { workflowId, originalRunId, firstRunId, type, taskQueue, input, startedAt, headers, parent } = base;

@@ -175,7 +175,9 @@ export class SiteChecks implements Observer {
 
   /** Something was recorded in a history. */
   recorded(workflowId: string, type: string, detail: string): void {
-    if (type === 'WorkflowExecutionStarted') this.pausedSince.delete(workflowId);
+    // A server hands over signals before updates, also those that came later.
+    const goesOn = type === 'WorkflowExecutionUpdateAccepted' && detail === 'resume';
+    if (type === 'WorkflowExecutionStarted' || goesOn) this.pausedSince.delete(workflowId);
     if (type !== 'ActivityTaskScheduled') return;
     this.#scheduled(workflowId, detail);
     if (detail !== 'close_run') return;

@@ -115,7 +115,9 @@ async function live(
   const ended = new Set<string>();
   const mix = mixOf('cluster', seed);
   const copied = await openCopiedStore();
-  const begins = (_workflowId: string, type: string, detail: string): void => {
+  const begins = (workflowId: string, type: string, detail: string): void => {
+    // A server hands over signals before updates, also those that came later.
+    if (type === 'WorkflowExecutionUpdateAccepted' && detail === 'resume') pausedSince.delete(workflowId);
     if (type !== 'ActivityTaskScheduled') return;
     const task = TASK_STEP.exec(detail);
     script.begins(task === null ? detail : 'task', task === null ? null : (names[Number(task[1]) - 1] ?? null));
@@ -314,8 +316,6 @@ async function live(
         const sentAt = time.now;
         void temporal.update(run, action, [{ by: 'ann' }]).then(
           () => {
-            // A server hands over signals before updates, also those that came later.
-            if (action === 'resume') letGoOn(run);
             const isOver = (resumedAt.get(run.workflowId) ?? -1) >= sentAt || run.status !== 'RUNNING';
             if (action === 'pause' && !isOver && !pausedSince.has(run.workflowId))
               pausedSince.set(run.workflowId, time.now);

@@ -277,8 +277,6 @@ async function live(
                 type === 'WorkflowExecutionCancelRequested' || detail === 'stop' || detail === 'reject',
             );
             const isOver = (resumedAt.get(run.workflowId) ?? -1) >= sentAt || run.status !== 'RUNNING';
-            // A server hands over signals before updates, also those that came later.
-            if (isUpdate && action === 'resume') letGoOn(run);
             if (action === 'pause' && !isStopped && !isOver && !checks.pausedSince.has(run.workflowId))
               checks.pausedSince.set(run.workflowId, time.now);
           };
