@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
-import { describe, expect } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 
 /** Where Debian, Ubuntu and others have it; CHROMIUM names another. Without windows, it takes two thirds of the processor time. */
 const executable = [
@@ -41,6 +41,22 @@ export async function closePages(opened: OpenPage[]): Promise<void> {
   const all = opened.splice(0);
   await Promise.all(all.map((one) => one.close()));
   expect(all.flatMap(({ complaints }) => complaints)).toEqual([]);
+}
+
+/**
+ * Opens pages of an API, and closes them after each test.
+ *
+ * @param where asked when a page is opened: both are there only then
+ */
+export function pages(where: () => { readonly browser: Browser; readonly origin: string }) {
+  const opened: OpenPage[] = [];
+  afterEach(() => closePages(opened));
+  return async (path: string, options?: PageOptions): Promise<Page> => {
+    const { browser, origin } = where();
+    const one = await openPage(browser, `${origin}${path}`, options);
+    opened.push(one);
+    return one.page;
+  };
 }
 
 /** One browser a test file. */

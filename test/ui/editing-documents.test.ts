@@ -2,25 +2,15 @@ import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';
-import {
-  closePages,
-  describePage,
-  launch,
-  type OpenPage,
-  openPage,
-  type PageOptions,
-  previewOf,
-  screenshot,
-  seriousFindings,
-} from './browser.ts';
+import { describePage, launch, pages, previewOf, screenshot, seriousFindings } from './browser.ts';
 
 describePage('the documents of a site in the editor of the page', () => {
   let browser: Browser;
   let rig: ApiRig;
   let origin: string;
-  const opened: OpenPage[] = [];
+  const at = pages(() => ({ browser, origin }));
 
   beforeAll(async () => {
     [browser, rig] = await Promise.all([launch(), apiAlone()]);
@@ -36,17 +26,11 @@ describePage('the documents of a site in the editor of the page', () => {
     await rig.api.listen({ port: 0, host: '127.0.0.1' });
     origin = `http://127.0.0.1:${(rig.api.server.address() as AddressInfo).port}`;
   });
-  afterEach(() => closePages(opened));
   afterAll(async () => {
     await rig?.close();
     await browser?.close();
   });
 
-  const at = async (path: string, options?: PageOptions): Promise<Page> => {
-    const one = await openPage(browser, `${origin}${path}`, options);
-    opened.push(one);
-    return one.page;
-  };
   const editor = (page: Page, name: string) => page.getByRole('textbox', { name });
 
   it('are checked as they are typed, across files, and committed by what changes', async () => {

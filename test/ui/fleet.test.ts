@@ -1,15 +1,15 @@
 import type { AddressInfo } from 'node:net';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Machine } from '../../src/core/contracts/machine.ts';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';
-import { closePages, describePage, launch, type OpenPage, openPage, type PageOptions, screenshot } from './browser.ts';
+import { describePage, launch, pages, screenshot } from './browser.ts';
 
 describePage('the map of the fleet', () => {
   let browser: Browser;
   let rig: ApiRig;
   let origin: string;
-  const opened: OpenPage[] = [];
+  const at = pages(() => ({ browser, origin }));
 
   beforeAll(async () => {
     [browser, rig] = await Promise.all([launch(), apiAlone()]);
@@ -27,17 +27,10 @@ describePage('the map of the fleet', () => {
       );
     await rig.store.nodes.update(made[3]!.id, { status: 'error', errorMsg: 'the disk is full' });
   });
-  afterEach(() => closePages(opened));
   afterAll(async () => {
     await rig?.close();
     await browser?.close();
   });
-
-  const at = async (path: string, options?: PageOptions): Promise<Page> => {
-    const one = await openPage(browser, `${origin}${path}`, options);
-    opened.push(one);
-    return one.page;
-  };
 
   it('racks are columns, each machine has one health with its reason, and several are changed together', async () => {
     const page = await at('/nodes');

@@ -1,18 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';
 import { type Environment, environment } from '../api/fuel-graphs-rig.ts';
-import {
-  closePages,
-  describePage,
-  hold,
-  launch,
-  type OpenPage,
-  openPage,
-  type PageOptions,
-  screenshot,
-} from './browser.ts';
+import { describePage, hold, launch, pages, screenshot } from './browser.ts';
 import { storeGraphRun } from './stored-runs.ts';
 
 describePage("finding one's way", () => {
@@ -22,7 +13,7 @@ describePage("finding one's way", () => {
   let origin: string;
   /** Endless answers that are open. */
   let streams = 0;
-  const opened: OpenPage[] = [];
+  const at = pages(() => ({ browser, origin }));
 
   beforeAll(async () => {
     [browser, rig] = await Promise.all([launch(), apiAlone()]);
@@ -70,17 +61,10 @@ describePage("finding one's way", () => {
     await rig.store.nodes.update(env.nodes[1], { status: 'error', errorMsg: 'no power' });
     await rig.ask('PUT', `/api/v1/nodes/${env.nodes[1]}`, { labels: { rack: '3' } });
   });
-  afterEach(() => closePages(opened));
   afterAll(async () => {
     await rig?.close();
     await browser?.close();
   });
-
-  const at = async (path: string, options?: PageOptions): Promise<Page> => {
-    const one = await openPage(browser, `${origin}${path}`, options);
-    opened.push(one);
-    return one.page;
-  };
 
   it('twelve tabs of open runs share one stream, and each loads and asks', async () => {
     const first = await at('/runs/live');

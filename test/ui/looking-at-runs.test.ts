@@ -1,18 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';
 import { type Environment, environment } from '../api/fuel-graphs-rig.ts';
-import {
-  closePages,
-  describePage,
-  launch,
-  type OpenPage,
-  openPage,
-  type PageOptions,
-  screenshot,
-  seriousFindings,
-} from './browser.ts';
+import { describePage, launch, pages, screenshot, seriousFindings } from './browser.ts';
 import { storeGraphRun } from './stored-runs.ts';
 
 const api = '/api/v1';
@@ -26,7 +17,7 @@ describePage('looking at runs', () => {
   let rig: ApiRig;
   let env: Environment;
   let origin: string;
-  const opened: OpenPage[] = [];
+  const at = pages(() => ({ browser, origin }));
 
   beforeAll(async () => {
     [browser, rig] = await Promise.all([launch(), apiAlone()]);
@@ -54,17 +45,10 @@ describePage('looking at runs', () => {
     });
     for (const rack of ['one', 'two']) await rig.ask('POST', `${api}/sites/dc1/revisions`, document(rack));
   });
-  afterEach(() => closePages(opened));
   afterAll(async () => {
     await rig?.close();
     await browser?.close();
   });
-
-  const at = async (path: string, options?: PageOptions): Promise<Page> => {
-    const one = await openPage(browser, `${origin}${path}`, options);
-    opened.push(one);
-    return one.page;
-  };
 
   it('two runs are compared by plan, result and duration', async () => {
     const page = await at('/runs');

@@ -1,19 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page, Route } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';
 import { type Environment, environment } from '../api/fuel-graphs-rig.ts';
 import { lookAgain } from '../rig/look-again.ts';
-import {
-  closePages,
-  describePage,
-  hold,
-  launch,
-  type OpenPage,
-  openPage,
-  type PageOptions,
-  seriousFindings,
-} from './browser.ts';
+import { describePage, hold, launch, pages, seriousFindings } from './browser.ts';
 import { storeGraphRun } from './stored-runs.ts';
 
 const shell = (id: string, ...requires: string[]) => ({ id, type: 'shell', role: ['compute'], requires });
@@ -25,7 +16,7 @@ describePage('pictures of runs', () => {
   let env: Environment;
   let origin: string;
   let nodes: string[];
-  const opened: OpenPage[] = [];
+  const at = pages(() => ({ browser, origin }));
 
   beforeAll(async () => {
     [browser, rig] = await Promise.all([launch(), apiAlone()]);
@@ -40,17 +31,11 @@ describePage('pictures of runs', () => {
     );
     nodes = [...env.nodes, ...made.map(({ id }) => id)].map(String);
   });
-  afterEach(() => closePages(opened));
   afterAll(async () => {
     await rig?.close();
     await browser?.close();
   });
 
-  const at = async (path: string, options?: PageOptions): Promise<Page> => {
-    const one = await openPage(browser, `${origin}${path}`, options);
-    opened.push(one);
-    return one.page;
-  };
   const small = (id: string, more: object = {}) =>
     storeGraphRun(rig.store, env, {
       ...{ id, tasks: [shell('packages'), shell('database', 'packages')], nodes: env.nodes.map(String) },

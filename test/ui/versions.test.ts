@@ -1,21 +1,10 @@
 import type { AddressInfo } from 'node:net';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Browser, Locator } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { normaliseTask } from '../../src/graph/index.ts';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';
 import { newton } from '../api/fuel-inventory-rig.ts';
-import {
-  closePages,
-  describePage,
-  hold,
-  launch,
-  type OpenPage,
-  openPage,
-  type PageOptions,
-  previewOf,
-  screenshot,
-  seriousFindings,
-} from './browser.ts';
+import { describePage, hold, launch, pages, previewOf, screenshot, seriousFindings } from './browser.ts';
 
 describePage('versions of a cluster on the page', () => {
   let browser: Browser;
@@ -24,7 +13,7 @@ describePage('versions of a cluster on the page', () => {
   let cluster: number;
   let clusters = 0;
   let releases: readonly number[];
-  const opened: OpenPage[] = [];
+  const at = pages(() => ({ browser, origin }));
 
   beforeAll(async () => {
     [browser, rig] = await Promise.all([launch(), apiAlone()]);
@@ -61,7 +50,6 @@ describePage('versions of a cluster on the page', () => {
       pendingAddition: false,
     });
   });
-  afterEach(() => closePages(opened));
   afterAll(async () => {
     await rig?.close();
     await browser?.close();
@@ -76,11 +64,6 @@ describePage('versions of a cluster on the page', () => {
   const descriptionOf = async (button: Locator): Promise<string | null> => {
     const id = await button.getAttribute('aria-describedby');
     return button.page().locator(`[id="${id}"]`).textContent();
-  };
-  const at = async (path: string, options?: PageOptions): Promise<Page> => {
-    const one = await openPage(browser, `${origin}${path}`, options);
-    opened.push(one);
-    return one.page;
   };
 
   it('shows which node has which, and moves to another version by a plan, and back', async () => {

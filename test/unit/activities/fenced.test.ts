@@ -215,17 +215,23 @@ it.each([
   expect(await store.claims.holder(subject)).toMatchObject(RESET);
 });
 
-it('close_run leaves out what its run recorded before a reset and does not have any more', async () => {
-  const as = (runId: string) =>
-    new MockActivityEnvironment(
-      { workflowExecution: { workflowId: RESET.workflowId, runId } },
-      { logger: new DefaultLogger('ERROR') },
-    );
+/** The run that is reset has the site; activities run as an execution of it. */
+async function runWithSite(kind: string) {
   const { workflowId, runId, executionId } = RESET;
   const row = { id: runId, sequence: 0, workflowId, temporalRunId: runId, site: SITE, startedAt: AT } as const;
-  await store.runs.put({ ...row, kind: 'deploy_site', phase: 'baremetal' });
+  await store.runs.put({ ...row, kind, phase: 'baremetal' });
   await store.claims.release({ site: SITE }, others);
   await store.claims.claim({ site: SITE }, { workflowId, runId, executionId: runId });
+  const as = (execution: string) =>
+    new MockActivityEnvironment(
+      { workflowExecution: { workflowId, runId: execution } },
+      { logger: new DefaultLogger('ERROR') },
+    );
+  return { as, workflowId, runId, executionId };
+}
+
+it('close_run leaves out what its run recorded before a reset and does not have any more', async () => {
+  const { as, workflowId, runId, executionId } = await runWithSite('deploy_site');
   const record = (name: string, sequence: number) => ({
     run_id: runId,
     sequence,
@@ -240,16 +246,7 @@ it('close_run leaves out what its run recorded before a reset and does not have 
 });
 
 it('close_run ends a run that another execution of it has closed as closed: the store keeps its one end', async () => {
-  const as = (runId: string) =>
-    new MockActivityEnvironment(
-      { workflowExecution: { workflowId: RESET.workflowId, runId } },
-      { logger: new DefaultLogger('ERROR') },
-    );
-  const { workflowId, runId, executionId } = RESET;
-  const row = { id: runId, sequence: 0, workflowId, temporalRunId: runId, site: SITE, startedAt: AT } as const;
-  await store.runs.put({ ...row, kind: 'test_site', phase: 'baremetal' });
-  await store.claims.release({ site: SITE }, others);
-  await store.claims.claim({ site: SITE }, { workflowId, runId, executionId: runId });
+  const { as, workflowId, runId, executionId } = await runWithSite('test_site');
   const { deployed_revision: _, ...rest } = requests.close_run;
   const closing = { ...rest, workflow_id: workflowId, run_id: runId, outcome: 'failed', report: { operator: [] } };
   await as(runId).run(activities.close_run, closing as never);

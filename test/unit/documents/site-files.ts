@@ -29,3 +29,12 @@ export function findings(...texts: string[]): string[] {
       `${severity} ${code} ${file}:${line}:${column}${text === undefined ? '' : ` ${text}`}`,
   );
 }
+
+/** A hardware profile with cards and a disk by their addresses. */
+export const BOX = document(
+  'drydock/HardwareProfile/v1',
+  'box',
+  `{device_aliases: {
+    pxe0: {address: '0000:3d:00.0', bus_type: pci}, left: {address: '0000:81:00.1', bus_type: pci},
+    right: {address: '0000:81:00.0', bus_type: pci}, boot: {address: '2:2.0.0', bus_type: scsi}}}`,
+);

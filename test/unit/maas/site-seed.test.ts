@@ -12,7 +12,7 @@ import { type Simulator, simulateMaas, simulatorKeys } from '@sitewright/maas-si
 import { afterEach, expect, it } from 'vitest';
 import { loadSite } from '../../../src/documents/index.ts';
 import { seedOfSite } from '../../../worker/parts/site-seed.ts';
-import { CONFIGURATION, document, files, node, profile } from '../documents/site-files.ts';
+import { BOX, CONFIGURATION, document, files, node, profile } from '../documents/site-files.ts';
 
 const DOCUMENTS = files(
   CONFIGURATION,
@@ -30,13 +30,7 @@ const DOCUMENTS = files(
   document('drydock/Network/v1', 'oam', "{cidr: 10.23.21.0/24, vlan: '21', mtu: 9000}"),
   document('drydock/Network/v1', 'storage', "{cidr: 10.23.22.0/24, vlan: '22'}"),
   document('drydock/Network/v1', 'bare', "{vlan: '23'}"),
-  document(
-    'drydock/HardwareProfile/v1',
-    'box',
-    `{device_aliases: {
-      pxe0: {address: '0000:3d:00.0', bus_type: pci}, left: {address: '0000:81:00.1', bus_type: pci},
-      right: {address: '0000:81:00.0', bus_type: pci}, boot: {address: '2:2.0.0', bus_type: scsi}}}`,
-  ),
+  BOX,
   profile(
     'base',
     `{hardware_profile: box, primary_network: oam, platform: {image: focal, kernel: hwe-20.04},

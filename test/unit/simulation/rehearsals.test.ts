@@ -14,7 +14,7 @@ import { openStore, type Store } from '../../../src/store/index.ts';
 import { openRehearser } from '../../../worker/parts/rehearsals.ts';
 import { seedOfSite } from '../../../worker/parts/site-seed.ts';
 import { bundleOurWorkflows } from '../../../worker/parts/workflow-bundle.ts';
-import { CONFIGURATION, document, files, node, profile } from '../documents/site-files.ts';
+import { BOX, CONFIGURATION, document, files, node, profile } from '../documents/site-files.ts';
 
 const settings = { max_parallel_nodes: 8, heartbeat_seconds: 30, offline_wait_seconds: 120 };
 let rehearser: ReturnType<typeof openRehearser>;
@@ -63,13 +63,7 @@ const ALIASED = [
   document('drydock/NetworkLink/v1', 'data', '{bonding: {mode: 802.3ad}, allowed_networks: [oam]}'),
   document('drydock/Network/v1', 'pxe', '{cidr: 10.76.0.0/22}'),
   document('drydock/Network/v1', 'oam', '{cidr: 10.23.21.0/24}'),
-  document(
-    'drydock/HardwareProfile/v1',
-    'box',
-    `{device_aliases: {
-      pxe0: {address: '0000:3d:00.0', bus_type: pci}, left: {address: '0000:81:00.1', bus_type: pci},
-      right: {address: '0000:81:00.0', bus_type: pci}, boot: {address: '2:2.0.0', bus_type: scsi}}}`,
-  ),
+  BOX,
   profile(
     'base',
     `{hardware_profile: box, primary_network: oam,
