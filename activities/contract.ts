@@ -1,6 +1,7 @@
 import type { ShownPlan } from '../src/core/contracts/site-run.ts';
 import type { NodeResult } from '../src/core/deployment/index.ts';
 import type { MaasSilence, SiteRunOutcome } from '../src/core/run/index.ts';
+import type { StartedWith } from '../src/core/run/passed-on.ts';
 import type { AnyRunReport, AnyRunStatus } from '../src/core/run/status.ts';
 import type { RunSubject } from '../src/core/run/subject.ts';
 import type { NodeWrite, Pace, RunFailure, RunReport, SitePlan, SiteRunKind } from '../src/core/site-run/index.ts';
@@ -94,14 +95,6 @@ export interface OpenedRun extends OpenedWithin {
 export type OpenRunAnswer =
   | ({ readonly ok: true /** The run's, for people. */; readonly number: number } & OpenedRun)
   | ({ readonly ok: false; readonly failure: RunFailure } & OpenedWithin);
-
-/** What a run knows of its own start; the activity that opens it believes neither. */
-export interface StartedWith {
-  /** Entry of the audit trail with which an API passed the start on. */
-  readonly entry?: string;
-  /** Workflow id of the run that started it. */
-  readonly parent?: string;
-}
 
 interface FetchSource {
   readonly site: string;

@@ -9,10 +9,11 @@ import type {
 } from '../src/core/graph-run/index.ts';
 import type { Diagnostic } from '../src/core/problems/diagnostic.ts';
 import type { GraphRunOutcome } from '../src/core/run/index.ts';
+import type { StartedWith } from '../src/core/run/passed-on.ts';
 import type { NodeStatus } from '../src/core/scheduler/index.ts';
 import type { ExecutionKey, RunTask } from '../src/core/task-on-node.ts';
 import type { GraphOutcome } from '../src/core/words.ts';
-import type { OpenedRun, OpenedWithin, StartedWith } from './contract.ts';
+import type { OpenedRun, OpenedWithin } from './contract.ts';
 
 export type { ExecutablePart, PlanReference, RunTask, TaskEnd, TaskRow };
 

@@ -11,7 +11,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { OpenedRun, OpenedWithin, ShownRun, StartedWith } from '../activities/contract.ts';
+import type { OpenedRun, OpenedWithin, ShownRun } from '../activities/contract.ts';
 import type { ShownPlan } from '../src/core/contracts/site-run.ts';
 import { given } from '../src/core/data/given.ts';
 import type { RunDescription } from '../src/core/run/description.ts';
@@ -32,6 +32,7 @@ import {
 } from '../src/core/run/index.ts';
 import type { ParsedRunInput } from '../src/core/run/input.ts';
 import { SURELY_WAITS_MS } from '../src/core/run/opening.ts';
+import type { StartedWith } from '../src/core/run/passed-on.ts';
 import { type RunSubject, subjectText } from '../src/core/run/subject.ts';
 import { isInvalidAnswer } from './answers.ts';
 import { validInput } from './border.ts';

@@ -92,12 +92,12 @@ export function machineOperations({ store }: Pick<OpsDependencies, 'store'>, of:
       ]);
       const bySite = new Map(documents);
       const byId = new Map(behind.flatMap((one) => [...one]));
-      const kept = new Map(notes.items.flatMap((one) => (one.id === null ? [] : [[one.id, one] as const])));
+      const noted = new Map(notes.items.flatMap((one) => (one.id === null ? [] : [[one.id, one] as const])));
       const shown = await Promise.all(
         open.items.flatMap((run) =>
           run.site !== null && bySite.has(run.site) && run.kind !== 'test_site'
             ? [
-                of.runs.nodes(run.id).then(
+                of.runs.shownNodes(run.id).then(
                   (all) => ({ run, all }),
                   () => ({ run, all: [] }),
                 ),
@@ -117,7 +117,7 @@ export function machineOperations({ store }: Pick<OpsDependencies, 'store'>, of:
           running: at.one.running,
           failed: at.one.state === 'failed' ? (at.one.reason ?? 'failed') : undefined,
         };
-        const note = kept.get(node.id);
+        const note = noted.get(node.id);
         const about = {
           inRun,
           maintenance: note && { reason: note.reason, since: note.since, by: note.by },

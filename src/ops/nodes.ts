@@ -86,7 +86,7 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
       const names = documents.nodes.map((node) => node.name);
       const seen_at = new Date().toISOString();
       const kept = await maintenanceOfSite(store, site);
-      const health = healthOf(await store.nodes.list({ site }));
+      const health = healthByName(await store.nodes.list({ site }));
       try {
         const maas = deps.maas();
         const me = await maas.client.username();
@@ -188,7 +188,7 @@ const inMaintenance = (note: MaintenanceNote | undefined, deployment: Deployment
 type Health = Pick<NodeStatus, 'health' | 'reason'>;
 
 /** By every name that documents may have for a node, why it does not serve. */
-const healthOf = (nodes: readonly NodeRecord[]): ReadonlyMap<string, Health> =>
+const healthByName = (nodes: readonly NodeRecord[]): ReadonlyMap<string, Health> =>
   new Map(
     nodes.flatMap((node) => {
       const health = outOfServiceOf(node);

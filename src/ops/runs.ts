@@ -359,6 +359,11 @@ export function runOperations(deps: OpsDependencies) {
       const { run } = one;
       return nodesOf(run, run.outcome === null ? await reportOf(one) : null);
     },
+    /** As `nodes`, as the run showed them last: a list of many machines does not ask Temporal about each run. */
+    async shownNodes(id: string): Promise<readonly NodeReport[]> {
+      const run = await store.runs.get(id);
+      return nodesOf(run, run.outcome === null ? await reportOf({ run }) : null);
+    },
     /** All that the page of a run shows of it, from one report. */
     async shown(id: string): Promise<ShownRun> {
       const one = await found(id);

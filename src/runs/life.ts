@@ -263,25 +263,32 @@ interface LostRun {
 const STILL = { paused: false, held: false, awaitingApproval: false, status: null, statusAt: null };
 
 /** Such a run and its report, by what it has shown and recorded. Nothing is written. */
-export async function lostRun(
-  { runs, taskHistory }: Pick<StorePorts, 'runs' | 'taskHistory'>,
+export const lostRun = async (store: LostPorts, run: RunRecord, end: RunEnd): Promise<LostRun> =>
+  lostAsShown(store, run, await shownReport(store, run), end);
+
+type LostPorts = Pick<StorePorts, 'runs' | 'taskHistory'>;
+
+const shownReport = async ({ runs }: Pick<StorePorts, 'runs'>, { id }: RunRecord): Promise<AnyRunReport | undefined> =>
+  ((await runs.getReport(id)) ?? undefined) as AnyRunReport | undefined;
+
+async function lostAsShown(
+  { runs, taskHistory }: LostPorts,
   run: RunRecord,
+  shown: AnyRunReport | undefined,
   { outcome, at, reason }: RunEnd,
 ): Promise<LostRun> {
-  const { id } = run;
-  const shown = ((await runs.getReport(id)) ?? undefined) as AnyRunReport | undefined;
   const report = shown && 'graphs' in shown ? await wholeGraphReport({ taskHistory }, shown) : shown;
   const closed = { ...run, ...STILL, phase: 'finished', outcome, endedAt: at.toISOString(), failure: reason ?? null };
-  return { run: closed, report: lostReport(closed, { report, nodes: await runs.listNodes(id) }, reason) };
+  return { run: closed, report: lostReport(closed, { report, nodes: await runs.listNodes(run.id) }, reason) };
 }
 
 /** Closes a run that could not do so itself, with its transaction. */
 async function closeLost(store: Store, run: RunRecord, end: RunEnd): Promise<void> {
-  const lost = await lostRun(store, run, end);
+  const shown = await shownReport(store, run);
+  const lost = await lostAsShown(store, run, shown, end);
   const { phase, outcome, endedAt, failure } = lost.run;
   const { transaction } = graphRunOf(run);
   const row = { ...nextOf(run), phase, outcome, endedAt, failure };
-  const shown = ((await store.runs.getReport(run.id)) ?? undefined) as AnyRunReport | undefined;
   const left = hasClosedItself(end.outcome) ? [] : underWay(shown);
   await store.atomically(async (within) => {
     await noteCutShort(within.nodes, run, end.outcome, left);

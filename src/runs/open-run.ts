@@ -1,20 +1,12 @@
 import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import { claimedName } from '../core/run/claimed-name.ts';
-import { refusedId, STARTED } from '../core/run/passed-on.ts';
+import { refusedId, STARTED, type StartedWith } from '../core/run/passed-on.ts';
 import type { RunSubject } from '../core/run/subject.ts';
 import { GRAPH_RUN_KIND } from '../core/words.ts';
 import { type ClaimHolder, type RunFilter, StoreError } from '../store/index.ts';
 import { assertOwn, type Execution, type Fence, openClaim, releaseClaim } from './claims.ts';
 import { closeGone, type Ends, listRefused, type OpenedRun } from './life.ts';
-
-/** How a start reached the run. */
-interface StartedWith {
-  /** Entry of the audit trail with which an API passed the start on. */
-  readonly entry?: string;
-  /** Workflow id of the run that started it. */
-  readonly parent?: string;
-}
 
 /** Why a run cannot be opened; else how its record is written, repeatably, with the name of its starter that can be believed. */
 export type Checked<Failure, Made> =
