@@ -134,6 +134,8 @@ describePage('the page of a run on a site', () => {
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
     await dialog.getByRole('button', { name: 'Resume', exact: true }).click();
     await row.locator('.state.bad').waitFor({ state: 'detached' });
+    // A stop before that would end the run at once: nothing new starts.
+    await cells.getByRole('button', { name: /s03.*deploying/ }).waitFor();
     await act('Stop', 'enough for today');
     await page.getByText('Stopping: running work finishes').waitFor();
     await act('Cancel', 'the wrong site');
