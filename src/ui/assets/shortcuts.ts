@@ -58,6 +58,8 @@ export function obeyShortcuts(): void {
   });
 }
 
+/** A field keeps the focus for a moment after its dialog has closed: nobody writes where nothing is shown. */
 const isBusy = (target: EventTarget | null): boolean =>
   document.querySelector('dialog[open]') !== null ||
-  (target instanceof Element && target.closest('input:not([type="checkbox"]), select, textarea') !== null);
+  (target instanceof Element &&
+    target.closest('input:not([type="checkbox"]), select, textarea')?.checkVisibility() === true);
