@@ -194,6 +194,12 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     showed: 'the check: a run that comes back to open anew finds another run on its site, and the store keeps its end',
   },
   {
+    seed: 20261128207085,
+    showed: 'the report of a run that was reset said that a node succeeded which the run then released',
+    heldBy:
+      'test/unit/store/runs.test.ts: has no place in the plan for a node that the run has only released, whatever it recorded before a reset',
+  },
+  {
     seed: 20261128208549,
     showed: 'the report of a deployment whose abort took no effect did not say that it may continue',
   },
@@ -209,5 +215,9 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
       'a run whose store was restored after it had closed its graph, and before its own end, did not say what is lost',
     heldBy:
       'test/unit/activities/graph-runs.test.ts: a complete run > whose graph was closed before the store was restored says at its end what is lost',
+  },
+  {
+    seed: 20261128220092,
+    showed: 'the simulation: a machine booted a second time while it ran, by an earlier loss of its power',
   },
 ];

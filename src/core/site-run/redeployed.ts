@@ -57,13 +57,17 @@ export const NOT_REDEPLOYED = 'not-redeployed';
 const hintFor = ({ input }: OfRun, left: ReadonlySet<string>, name: string) =>
   left.size > MAX_NAMES ? {} : { hint: `deploy it: ${redeployCommand(input.site, [name])}` };
 
-/** Records of nodes after their release. A redeployment has not done its work on them yet. */
+/**
+ * Records of nodes after their release. A redeployment has not done its work on them yet. They leave their place in the plan, which a
+ * reset of the run may have taken from them after it was recorded.
+ */
 export const releasedRecords = (kind: SiteRunKind, released: readonly NodeReport[]): NodeWrite[] =>
   released.map((node) => ({
     report:
       kind === 'redeploy_nodes' && node.state === 'success'
         ? { ...node, state: 'waiting', reason: 'its machine was released and is bare until it is deployed again' }
         : node,
+    position: null,
     released: node,
   }));
 

@@ -63,6 +63,7 @@ export class SimulatedNode {
   #agent: { readonly process: Process; readonly worker: Worker | undefined; leave(): void } | undefined;
   /** Until when no agent is started. */
   #downUntil = 0;
+  #offs = 0;
 
   constructor(world: World, gateway: SimulatedGateway, site: string, name: string, tasks: TaskModel) {
     this.#world = world;
@@ -220,8 +221,9 @@ export class SimulatedNode {
     const { machine } = this;
     if (this.hasAgent) this.#world.time.hosts.run(this.#agent!.process.host, this.#agent!.leave);
     for (const { pid } of [...machine.processes.values()]) machine.signal(pid, 'SIGTERM');
-    this.#off(20_000 + downMs);
+    const off = this.#off(20_000 + downMs);
     this.#world.time.after(20_000, () => {
+      if (off !== this.#offs) return;
       machine.disk.syncAll();
       machine.losePower();
     });
@@ -307,14 +309,17 @@ export class SimulatedNode {
     this.startAgent();
   }
 
-  #off(ms: number): void {
+  /** Which time it is off; one that is switched off again meanwhile boots once, when the last says so. */
+  #off(ms: number): number {
+    const off = ++this.#offs;
     this.#downUntil = this.#world.time.now + ms;
     this.#world.time.after(ms, () => {
-      if (this.#world.time.now < this.#downUntil) return;
+      if (off !== this.#offs) return;
       this.#world.tell(`${this.name} boots`);
       this.machine.boot();
       this.startAgent();
     });
+    return off;
   }
 
   #down(ms: number): void {

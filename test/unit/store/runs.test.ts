@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AnyRunStatus } from '../../../src/core/run/status.ts';
+import { releasedRecords } from '../../../src/core/site-run/index.ts';
 import type { RunNodeWrite, RunWrite } from '../../../src/store/index.ts';
 import { describeStore } from './backends.ts';
 import { failureOf } from './failures.ts';
@@ -319,6 +320,15 @@ describeStore('RunStore', (backend) => {
     ]);
     await runs.dropNodes('r', 3);
     expect((await runs.listNodes('r')).map((one) => one.node)).toEqual(['n2']);
+  });
+
+  it('has no place in the plan for a node that the run has only released, whatever it recorded before a reset', async () => {
+    const { runs } = await backend.fresh();
+    await runs.put(write('r', 0));
+    await runs.putNodes('r', [node('n1', 1, { position: 2 })]);
+    const [released] = releasedRecords('update_site', [{ ...report('n1'), state: 'success' }]);
+    await runs.putNodes('r', [node('n1', 2, released)]);
+    expect(await runs.listNodes('r')).toMatchObject([{ node: 'n1', position: null, released: { state: 'success' } }]);
   });
 
   it('accepts a batch of any size, with repeated nodes, all or nothing', async () => {
