@@ -9,7 +9,7 @@ export interface Bug {
   /** Of what a seed has much that may find it: others are left out. */
   readonly much?: readonly string[];
   readonly changes: readonly Change[];
-  /** From all seeds that were tried: a test finds it, as docs/explain/guarantees.md lists. */
+  /** No tried seed finds it; the test in README.md does. */
   readonly isHidden?: true;
 }
 

@@ -4,7 +4,7 @@ import { installationFile } from '../../../src/platform/installation.ts';
 import { namedTests } from '../../rig/named-tests.ts';
 import { BUGS } from '../../simulation/bugs.ts';
 
-const page = readFileSync(installationFile('docs/explain/guarantees.md'), 'utf8');
+const page = readFileSync(installationFile('test/simulation/README.md'), 'utf8');
 
 /** Cells of the rows of the table with this heading. */
 function rowsOf(heading: string): readonly (readonly string[])[] {
@@ -24,9 +24,9 @@ it('every known defect is in the list of what finds it: a seed, or a test that e
   const byTest = rowsOf('| defect | needs | test |');
   expect([...bySeed, ...byTest.map(([name]) => name!)].sort()).toEqual(BUGS.map(({ name }) => name).sort());
   for (const [defect, , test = ''] of byTest) {
-    const [, file = '', name = ''] = /^\[[^\]]+\]\(\.\.\/\.\.\/([^)]+)\): (.+)$/.exec(test) ?? [];
+    const [, link = '', name = ''] = /^\[[^\]]+\]\(([^)]+)\): (.+)$/.exec(test) ?? [];
     expect(
-      namedTests(installationFile(file)).map((one) => one.name),
+      namedTests(installationFile(`test/simulation/${link}`)).map((one) => one.name),
       defect,
     ).toContain(name);
     expect(BUGS.find((one) => one.name === defect)!.isHidden, defect).toBe(true);
