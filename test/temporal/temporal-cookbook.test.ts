@@ -11,8 +11,8 @@ import { failed, scriptedGraph } from '../rig/scripted-graph.ts';
 import { failure, group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
-/* docs/how-to/temporal.md: every command, in its order, against a server. MAAS and agents are driven as the page needs. */
-const page = readFileSync(new URL('../../docs/how-to/temporal.md', import.meta.url), 'utf8');
+/* docs/how-to/operating.md: its commands, in their order, against a server. MAAS and agents are driven as the page needs. */
+const page = readFileSync(new URL('../../docs/how-to/operating.md', import.meta.url), 'utf8');
 const commands = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap(([, block]) => block!.trim().split('\n'));
 
 const site = scriptedSite({ groups: [group('compute', ['node03', 'node07'])] }, plainNodes('node03', 'node07'));
