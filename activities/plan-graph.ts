@@ -65,7 +65,6 @@ async function plan(
         ...given({
           nodes: asked.nodes,
           tasks: asked.tasks,
-          refreshed_by: asked.refreshed_by,
           missed: asked.missed,
           subgraphs: input.subgraphs,
           max_nodes: input.max_nodes,

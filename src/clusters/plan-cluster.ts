@@ -35,8 +35,6 @@ export interface ClusterPlanRequest {
   readonly nodes?: readonly number[];
   /** Tasks that may run; the others keep their positions in the order. */
   readonly tasks?: readonly string[];
-  /** Files of configuration: only tasks run whose `refresh_on` names one of them, or `*`. */
-  readonly refreshed_by?: readonly string[];
   /** Only tasks run that have changed since they succeeded on a node, as if they never had. */
   readonly missed?: boolean;
   readonly subgraphs?: readonly Subgraph[];
@@ -145,7 +143,7 @@ export function planCluster(
     state,
     formatter: given({ MASTER_IP: masterIp }),
     selectedTasks: request.tasks ?? [],
-    ...given({ refreshedBy: request.refreshed_by, missed: request.missed }),
+    ...given({ missed: request.missed }),
     subgraphs: request.subgraphs ?? [],
     legacyPluginTasks: sources.plugins.flatMap(({ name: owner, path, legacyTasks }) =>
       legacyTasks.map((task, at) => ({ task, at: ['plugins', owner, 'tasks.yaml', at], owner, ...given({ path }) })),
@@ -196,10 +194,8 @@ export function planCluster(
   };
 }
 
-const isWhole = ({ tasks, refreshed_by, missed, subgraphs, done }: ClusterPlanRequest): boolean =>
-  [tasks, subgraphs].every((list = []) => list.length === 0) &&
-  [refreshed_by, done].every((list) => list === undefined) &&
-  missed !== true;
+const isWhole = ({ tasks, missed, subgraphs, done }: ClusterPlanRequest): boolean =>
+  [tasks, subgraphs].every((list = []) => list.length === 0) && done === undefined && missed !== true;
 
 function isIn(done: readonly TaskOnNode[], { instances, nodes }: Plan): (task: number) => boolean {
   const keys = new Set(done.map(taskText));

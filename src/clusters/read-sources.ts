@@ -23,19 +23,15 @@ import type { RoleTagChange } from './tags/apply-role-tags.ts';
 import { allRoles, catalogueOfCluster, roleTagChanges, tagsAfter, tagsOfRoles } from './tags/index.ts';
 
 /** The ports for data of clusters. */
-type ClusterPorts = Pick<
-  Store,
-  'clusters' | 'releases' | 'plugins' | 'nodes' | 'nodeMaintenance' | 'openstackConfigs' | 'tags' | 'graphs'
->;
+type ClusterPorts = Pick<Store, 'clusters' | 'releases' | 'plugins' | 'nodes' | 'nodeMaintenance' | 'tags' | 'graphs'>;
 
 /** Reads everything that determines a cluster's plans. @throws StoreError `not-found` for the cluster */
 export async function readClusterSources(store: ClusterPorts, clusterId: number): Promise<ClusterSources> {
   const cluster = await store.clusters.get(clusterId);
-  const [release, plugins, nodes, configs, tags, assignments, maintenance] = await Promise.all([
+  const [release, plugins, nodes, tags, assignments, maintenance] = await Promise.all([
     store.releases.get(cluster.releaseId),
     store.plugins.ofCluster(clusterId, { enabled: true }),
     store.nodes.list({ clusterId }),
-    store.openstackConfigs.list({ clusterId, isActive: true }),
     store.tags.ofCluster(clusterId),
     store.tags.assignments(clusterId),
     store.nodeMaintenance.list(),
@@ -100,7 +96,6 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
         ...given({ provision, maintenance: noteOf(maintenanceOf(maintenance, { cluster, nodes }, node)) }),
       };
     }),
-    configs: configs.map(({ nodeId, nodeRole, configuration }) => ({ node: nodeId, role: nodeRole, configuration })),
   };
 }
 

@@ -13,15 +13,6 @@ export interface ClusterSources {
   readonly plugins: readonly PluginFacts[];
   /** All nodes of the cluster, by id. */
   readonly nodes: readonly ClusterNode[];
-  /** The active OpenStack configurations of the cluster. */
-  readonly configs: readonly OpenstackConfig[];
-}
-
-/** OpenStack configuration by file, for the whole cluster, a role, or a node. */
-export interface OpenstackConfig {
-  readonly node: number | null;
-  readonly role: string | null;
-  readonly configuration: Fields;
 }
 
 export interface ClusterFacts {

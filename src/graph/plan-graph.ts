@@ -10,7 +10,6 @@ import {
   compileTask,
   DEPENDENCY_FIELDS,
   type FieldTemplates,
-  isRefreshedBy,
   parametersOf,
   skipReason,
 } from './fields/task-template.ts';
@@ -38,8 +37,6 @@ export interface PlanInput {
   readonly old?: OldStates;
   /** Tasks that may run; the others keep their places in the order. Absent or empty: all. */
   readonly selectedTasks?: readonly string[];
-  /** Names of configuration files; then tasks run only where their `refresh_on` names one of these, or `*`. */
-  readonly refreshedBy?: readonly string[];
   /** Only tasks run that have changed since they succeeded on a node, and as if they never had. */
   readonly missed?: boolean;
   /** Values for names in fields that are not in the state, such as MASTER_IP. */
@@ -88,7 +85,13 @@ function planned(input: PlanInput, problems: Problems): Planned {
     ? new NodeResolver(input.nodes.map(({ uid, tags, roles }) => ({ uid, tags: roles ?? tags })))
     : resolver;
   const placed = placeTasks(tasks, { byTags: resolver, byRoles }, evaluator, selected, problems);
-  const draft = new Draft(resolver, evaluator, problems, new TaskChanges(input.old, input.preparations), input);
+  const draft = new Draft(
+    resolver,
+    evaluator,
+    problems,
+    new TaskChanges(input.old, input.preparations),
+    input.missed === true,
+  );
   for (const placement of placed.placements) if (placement.type !== 'group') draft.add(placement);
   for (const preparation of input.preparations ?? []) draft.prepare(preparation);
   warnOfUnknownSelection(selected, tasks, problems);
@@ -150,7 +153,7 @@ class Draft {
   readonly #evaluator: FieldEvaluator;
   readonly #problems: Problems;
   readonly #changes: TaskChanges;
-  readonly #of: Pick<PlanInput, 'refreshedBy' | 'missed'>;
+  readonly #missed: boolean;
   readonly #index = new InstanceIndex();
   readonly #placements: Placement[] = [];
   readonly #instances: (Omit<TaskInstance, 'requires' | 'requiredFor'> & Unlinked)[] = [];
@@ -161,13 +164,13 @@ class Draft {
     evaluator: FieldEvaluator,
     problems: Problems,
     changes: TaskChanges,
-    of: Pick<PlanInput, 'refreshedBy' | 'missed'>,
+    missed: boolean,
   ) {
     this.#resolver = resolver;
     this.#evaluator = evaluator;
     this.#problems = problems;
     this.#changes = changes;
-    this.#of = of;
+    this.#missed = missed;
   }
 
   add(placement: Placement): void {
@@ -213,8 +216,8 @@ class Draft {
     const on = this.#resolver.nodes[node]!;
     const hasChanged = this.#changes.hasChanged(merged, on);
     const first = () => this.#evaluator.scopeOfFirst(merged.task.id, on);
-    const scope = hasChanged && this.#of.missed ? first() : this.#evaluator.scope(merged.task.id, on);
-    const isLeftOut = () => this.#isLeftOut(placement, template, scope, hasChanged);
+    const scope = hasChanged && this.#missed ? first() : this.#evaluator.scope(merged.task.id, on);
+    const isLeftOut = () => this.#isLeftOut(placement, hasChanged);
     const skip = skipReason(template, type, isLeftOut, scope);
     const isMissed = () => skip === 'condition' && skipReason(template, type, () => false, first()) === undefined;
     const relations = this.#relationsOf(template, scope);
@@ -242,16 +245,10 @@ class Draft {
     this.#instances.push(instance);
   }
 
-  #isLeftOut(
-    { type, deselected, prepares }: Placement,
-    template: FieldTemplates,
-    scope: NodeScope,
-    hasChanged: boolean,
-  ): boolean {
+  #isLeftOut({ type, deselected, prepares }: Placement, hasChanged: boolean): boolean {
     if (deselected) return true;
     if (prepares || onlyOrders(type)) return false;
-    const { refreshedBy: files, missed } = this.#of;
-    return (missed === true && !hasChanged) || (files !== undefined && !isRefreshedBy(template, files, scope));
+    return this.#missed && !hasChanged;
   }
 
   #relationsOf(template: FieldTemplates, scope: NodeScope): readonly (readonly Relation[])[] {

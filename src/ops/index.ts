@@ -31,7 +31,6 @@ export { AgentPresence } from './agent-presence.ts';
 export type { OpsDependencies } from './dependencies.ts';
 export type {
   ClusterLayer,
-  ConfigTarget,
   DeploymentOptions,
   GraphSource,
   HistoryRecord,

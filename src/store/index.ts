@@ -13,7 +13,6 @@ export type { GraphContent, GraphFilter, StoredGraph } from './queries/graph-sto
 export type { NodeCertificate, NodeIdentityStore, TokenRefusal } from './queries/node-identity-store.ts';
 export type { Maintenance } from './queries/node-maintenance-store.ts';
 export type { NodeChange, NodeFilter, NodeRecord } from './queries/node-store.ts';
-export type { OpenstackConfigFilter, OpenstackConfigRecord } from './queries/openstack-config-store.ts';
 export type { GraphOwner } from './queries/owner-columns.ts';
 export type { PackageRecord, PackageStore } from './queries/package-store.ts';
 export type { NewPlan, PlanStore } from './queries/plan-store.ts';

@@ -15,7 +15,6 @@ import { NodeIdentityStore } from './queries/node-identity-store.ts';
 import { NodeMaintenanceStore } from './queries/node-maintenance-store.ts';
 import { NodeStore } from './queries/node-store.ts';
 import { NoticeStore } from './queries/notice-store.ts';
-import { OpenstackConfigStore } from './queries/openstack-config-store.ts';
 import { PackageStore } from './queries/package-store.ts';
 import { PlanStore } from './queries/plan-store.ts';
 import { PluginStore } from './queries/plugin-store.ts';
@@ -86,7 +85,6 @@ function portsOf(session: Session): StorePorts {
     plugins: new PluginStore(session),
     clusters: new ClusterStore(session),
     nodes: new NodeStore(session),
-    openstackConfigs: new OpenstackConfigStore(session),
     tags: new TagStore(session),
     graphs: new GraphStore(session),
     sequences: new SequenceStore(session),

@@ -11,7 +11,6 @@ import type { NodeIdentityStore } from './queries/node-identity-store.ts';
 import type { NodeMaintenanceStore } from './queries/node-maintenance-store.ts';
 import type { NodeStore } from './queries/node-store.ts';
 import type { NoticeStore } from './queries/notice-store.ts';
-import type { OpenstackConfigStore } from './queries/openstack-config-store.ts';
 import type { PackageStore } from './queries/package-store.ts';
 import type { PlanStore } from './queries/plan-store.ts';
 import type { PluginStore } from './queries/plugin-store.ts';
@@ -64,7 +63,6 @@ export interface StorePorts {
   readonly clusters: ClusterStore;
   readonly settingsRevisions: SettingsRevisionStore;
   readonly nodes: NodeStore;
-  readonly openstackConfigs: OpenstackConfigStore;
   readonly tags: TagStore;
   readonly graphs: GraphStore;
   readonly sequences: SequenceStore;

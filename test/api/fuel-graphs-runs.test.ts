@@ -407,52 +407,18 @@ describe('the history of a transaction', () => {
 });
 
 describe('OpenStack configurations', () => {
-  const path = `${api}/openstack-config/`;
-  const create = (body: object) => ask('POST', path, { cluster_id: env.cluster, ...body });
-  const configuration = { nova_config: { 'DEFAULT/debug': { value: true } } };
-
-  it('are kept for a cluster, its roles and nodes, and read by expressions', async () => {
-    const whole = await create({ configuration });
-    expect(whole).toMatchObject({
-      status: 201,
-      body: [{ is_active: true, config_type: 'cluster', cluster_id: env.cluster, node_id: null, configuration }],
-    });
-    const nodes = await create({ configuration: { nova_config: { own: { value: 1 } } }, node_ids: [...env.nodes] });
-    expect(nodes.body.map((one: { config_type: string; node_id: number }) => [one.config_type, one.node_id])).toEqual(
-      env.nodes.map((id) => ['node', id]),
-    );
-    const role = await create({ configuration: {}, node_role: 'compute' });
-    const list = async (query = '') =>
-      (await ask('GET', `${path}?cluster_id=${env.cluster}${query}`)).body.map(({ id }: { id: number }) => id);
-    const [ofCluster, ofNode, ofOther, ofRole] = [...whole.body, ...nodes.body, ...role.body].map(({ id }) => id);
-    expect(await list()).toEqual([ofCluster, ofNode, ofOther, ofRole]);
-    expect(await list(`&node_ids=${env.nodes[0]}`)).toEqual([ofNode]);
-    expect(await list('&node_role=compute&is_active=True')).toEqual([ofRole]);
-    expect((await ask('GET', `${path}${ofNode}/`)).body).toEqual(nodes.body[0]);
-
-    const states = (await ask('GET', `${api}/clusters/${env.cluster}/states?node=${env.nodes[0]}`)).body.now;
-    expect(states.facts.nodes[env.nodes[0]].configs.nova).toEqual({ ...configuration.nova_config, own: { value: 1 } });
-    expect(states.facts.common.configs.nova).toEqual(configuration.nova_config);
-
-    expect(await ask('DELETE', `${path}${ofNode}`)).toMatchObject({ status: 204 });
-    expect(await ask('DELETE', `${path}${ofNode}`)).toMatchObject({
-      status: 400,
-      body: { detail: `Configuration '${ofNode}' has been already disabled.` },
-    });
-    expect(await list('&is_active=0')).toEqual([ofNode]);
-    expect(await ask('GET', `${path}9999`)).toMatchObject({ status: 404 });
-    expect(await create({ configuration, node_ids: [env.nodes[0]], node_role: 'compute' })).toMatchObject({
-      status: 400,
-    });
-    expect(await create({ configuration, node_ids: [9999] })).toMatchObject({ status: 404 });
-    expect(await ask('POST', path, { cluster_id: 9999, configuration })).toMatchObject({ status: 404 });
-  });
-
-  it('can only be executed if tasks name them in refresh_on', async () => {
-    await create({ configuration });
-    expect(await ask('PUT', `${path}execute/`, { cluster_id: env.cluster })).toMatchObject({
-      status: 400,
-      body: { hint: "Name one of nova_config, or '*', in refresh_on of a task." },
+  it.each([
+    ['GET', '/openstack-config/?cluster_id=1'],
+    ['POST', '/openstack-config/'],
+    ['GET', '/openstack-config/1/'],
+    ['DELETE', '/openstack-config/1'],
+    ['PUT', '/openstack-config/execute/'],
+  ] as const)('are refused with the alternative: %s %s', async (method, path) => {
+    expect(
+      await ask(method, `${api}${path}`, method === 'GET' ? undefined : { cluster_id: env.cluster }),
+    ).toMatchObject({
+      status: 410,
+      body: { code: 'not-offered', hint: expect.stringContaining('sitewright cluster settings ID --upload FILE') },
     });
   });
 });

@@ -62,6 +62,12 @@ export const ABSENT_OF_FUEL: readonly Absent[] = [
     instead: "run 'sitewright run list' or 'sitewright audit list'",
   },
   {
+    paths: ['/api/v1/openstack-config', '/api/v1/openstack-config/*'],
+    reason: 'there are no OpenStack configurations: tasks read what they apply from the settings of the cluster',
+    instead:
+      "put the values there ('sitewright cluster settings ID --upload FILE'; $.GROUP.NAME in tasks) and run the tasks that apply them: 'sitewright graph execute --cluster ID --tasks TASK', or 'sitewright cluster deploy ID' if their condition is changed($.GROUP). For tasks that read $.configs, give them as 'configuration' of nodes with 'sitewright cluster facts ID --upload FILE'",
+  },
+  {
     paths: ['/ostf/*'],
     reason: 'there are no built-in health checks of OpenStack',
     instead:

@@ -11,7 +11,6 @@ import { dataOf } from './data-key.ts';
 import { NODE_DATA, NODE_FACTS, type NodeGiven } from './node-data.ts';
 import { networksOfNode } from './node-networks.ts';
 import { newestState } from './old-states.ts';
-import { configurationOf } from './openstack-configs.ts';
 
 /** Values from the environment that expressions may read. */
 export interface Surroundings {
@@ -49,7 +48,6 @@ export function clusterState(
       nodeContent(
         {
           ...given,
-          configuration: configurationOf(sources.configs, node),
           // A scheme that users gave is whole.
           networks: uploaded.nodes[uid]?.network_scheme === undefined ? networksOfNode(node, sources) : undefined,
         },
@@ -73,7 +71,7 @@ export function clusterState(
     common: mergeOver(withoutSubstitutes(computed, uploaded.common), uploaded.common),
     nodes: Object.fromEntries(parts),
     facts: {
-      common: dataOf(COMMON_FACTS, { sources, configuration: configurationOf(sources.configs, null) }),
+      common: dataOf(COMMON_FACTS, { sources }),
       nodes: Object.fromEntries(facts),
     },
   };

@@ -2,9 +2,8 @@ import { isMapping } from '../../core/data/plain-value.ts';
 import type { Fields } from '../../graph/index.ts';
 import { environmentVersion, mergedSettings } from '../settings.ts';
 import { type ClusterNode, type ClusterSources, hostnameOf, uidOf } from '../sources.ts';
-import type { DataKeys } from './data-key.ts';
+import { ALWAYS_EMPTY, type DataKeys } from './data-key.ts';
 import { networksOfNode } from './node-networks.ts';
-import { byService } from './openstack-configs.ts';
 
 /** Sources of the data common to all nodes. */
 interface CommonGiven {
@@ -89,7 +88,7 @@ export const COMMON_DATA: DataKeys<CommonGiven> = {
 };
 
 /** Facts of a cluster: read by name, without being content. */
-export const COMMON_FACTS: DataKeys<{ readonly sources: ClusterSources; readonly configuration: Fields }> = {
+export const COMMON_FACTS: DataKeys<{ readonly sources: ClusterSources }> = {
   settings: {
     holds: 'the settings in their stored groups: `$.settings.GROUP.NAME.value`',
     origin: 'the settings of the cluster, edited over generated ones',
@@ -100,12 +99,7 @@ export const COMMON_FACTS: DataKeys<{ readonly sources: ClusterSources; readonly
     origin: 'the cluster',
     value: ({ sources: { cluster } }) => ({ status: cluster.status, site: cluster.site }),
   },
-  configs: {
-    holds:
-      'OpenStack configuration by service: `$.configs.nova` and `$.configs.nova_config`; empty for a service without any',
-    origin: 'openstack-config: the cluster’s; for a node with those of its roles and its own over it',
-    value: ({ configuration }) => byService(configuration),
-  },
+  configs: ALWAYS_EMPTY,
 };
 
 export function identityOf(node: ClusterNode): Fields {

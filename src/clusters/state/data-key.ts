@@ -8,6 +8,13 @@ interface DataKey<Given> {
   readonly value: (given: Given) => unknown;
 }
 
+/** A key of Fuel that published tasks read and nothing here fills. */
+export const ALWAYS_EMPTY: DataKey<unknown> = {
+  holds: 'always empty',
+  origin: 'for tasks made for Fuel',
+  value: () => ({}),
+};
+
 export type DataKeys<Given> = Readonly<Record<string, DataKey<Given>>>;
 
 /** The values of all keys that are present. */

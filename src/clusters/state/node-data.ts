@@ -3,9 +3,8 @@ import type { Fields } from '../../graph/index.ts';
 import { type ClusterNode, uidOf } from '../sources.ts';
 import { allRoles } from '../tags/of-sources.ts';
 import { identityOf } from './common-data.ts';
-import type { DataKeys } from './data-key.ts';
+import { ALWAYS_EMPTY, type DataKeys } from './data-key.ts';
 import type { NodeNetworks } from './node-networks.ts';
-import { byService } from './openstack-configs.ts';
 
 /** Sources of the data of a node. */
 export interface NodeGiven {
@@ -13,7 +12,6 @@ export interface NodeGiven {
   /** Its tags for matching tasks, with `primary-TAG` where it is primary. */
   readonly matching: readonly string[];
   readonly tags: readonly string[];
-  readonly configuration: Fields;
   readonly networks: NodeNetworks | undefined;
 }
 
@@ -30,16 +28,16 @@ export const NODE_DATA: DataKeys<NodeGiven> = {
   },
   tags: { holds: 'its tags', origin: 'the tags of the node, or of its roles', value: ({ tags }) => tags },
   configuration: {
-    holds: 'its OpenStack configuration, by file: `nova_config` …',
-    origin: 'openstack-config: the cluster’s, its roles’ and its own',
-    value: ({ configuration }) => configuration,
+    holds: 'OpenStack configuration, by file: `nova_config` …; empty without such facts',
+    origin: 'the facts that users gave, if any',
+    value: () => ({}),
   },
   network_scheme: {
     holds: '`interfaces`, `endpoints` with `IP` and `gateway`, `roles` of networks, no `transformations`',
     origin: 'MAAS, once it has deployed the node',
     value: ({ networks }) => networks?.scheme,
   },
-  configuration_options: { holds: 'always empty', origin: 'for tasks made for Fuel', value: () => ({}) },
+  configuration_options: ALWAYS_EMPTY,
 };
 
 function identity(key: 'fqdn' | 'user_node_name') {
@@ -47,7 +45,7 @@ function identity(key: 'fqdn' | 'user_node_name') {
 }
 
 /** Sources of a fact of a node: its own data, including uploaded data. */
-interface NodeFactGiven extends Omit<NodeGiven, 'configuration' | 'networks'> {
+interface NodeFactGiven extends Omit<NodeGiven, 'networks'> {
   readonly content: Fields;
 }
 
@@ -111,11 +109,21 @@ export const NODE_FACTS: DataKeys<NodeFactGiven> = {
     value: ({ node }) => node.provision,
   },
   configs: {
-    holds: 'its OpenStack configuration by service',
-    origin: 'openstack-config',
+    holds:
+      '`$.configuration` by service: `$.configs.nova` and `$.configs.nova_config`; empty for a service without any',
+    origin: 'as `$.configuration`',
     value: ({ content }) => byService(content.configuration),
   },
 };
+
+/** Under the names of its files, and under the services' own: `nova_config` and `nova`. */
+function byService(configuration: unknown): Fields {
+  const files = isMapping(configuration) ? configuration : {};
+  const services = Object.entries(files).flatMap(([name, file]) =>
+    name.endsWith('_config') ? [[name.slice(0, -'_config'.length), file]] : [],
+  );
+  return { ...Object.fromEntries(services), ...files };
+}
 
 const union = (some: readonly string[], others: unknown): readonly unknown[] => [
   ...new Set([...some, ...(Array.isArray(others) ? others : [])]),

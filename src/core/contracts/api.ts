@@ -3,7 +3,6 @@ import { executionRoutes, sequenceRoutes, transactionRoutes } from './fuel/deplo
 import { extensionRoutes } from './fuel/extensions.ts';
 import { GRAPHS_OF, graphRoutes, graphTaskRoutes } from './fuel/graphs.ts';
 import { inventoryNodeRoutes } from './fuel/nodes.ts';
-import { openstackConfigRoutes } from './fuel/openstack-configs.ts';
 import { packageRoutes } from './fuel/packages.ts';
 import { pluginRoutes } from './fuel/plugins.ts';
 import { releaseRoutes } from './fuel/releases.ts';
@@ -58,7 +57,6 @@ export const API = {
   ...graphRoutes,
   ...graphTaskRoutes,
   ...executionRoutes,
-  ...openstackConfigRoutes,
   ...sequenceRoutes,
   ...transactionRoutes,
   ...below('/releases/:id', { ...ROLES_OF.release, ...TAGS_OF.release, ...GRAPHS_OF.release }),

@@ -12,8 +12,6 @@ export interface GraphRequest {
   readonly nodes?: readonly number[];
   /** Tasks that may run. The others keep their places in the order. */
   readonly tasks?: readonly string[];
-  /** Names of configuration files: of the tasks, only those run whose `refresh_on`, evaluated on the node, names one of them or `*`. */
-  readonly refreshed_by?: readonly string[];
   /** Only tasks that have changed since they succeeded on a node run there, as if they never had. */
   readonly missed?: boolean;
 }
@@ -59,11 +57,7 @@ const tasks = listOf(name, 0, MAX.names);
 const names = listOf(name, 1, MAX.names);
 
 const graphs = withRule(
-  listOf(
-    objectOf<GraphRequest>({ type: name, nodes: ids, tasks: names, refreshed_by: names, missed: flag }, ['type']),
-    1,
-    1000,
-  ),
+  listOf(objectOf<GraphRequest>({ type: name, nodes: ids, tasks: names, missed: flag }, ['type']), 1, 1000),
   (requests) => {
     const types = requests.map(({ type }) => type);
     const twice = types.find((type, at) => types.indexOf(type) !== at);

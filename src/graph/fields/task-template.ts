@@ -15,8 +15,6 @@ export interface FieldTemplates {
   readonly condition: Template | undefined;
   readonly parameters: Template | undefined;
   readonly failOnError: Template | undefined;
-  /** Names of the configuration files that the task applies; `*`: all. */
-  readonly refreshOn: Template | undefined;
   readonly dependencies: readonly (Template | undefined)[];
   /** Fields that nothing reads. Their expressions must still evaluate. */
   readonly others: readonly Template[];
@@ -34,7 +32,6 @@ const SEPARATE: ReadonlySet<string> = new Set([
   'condition',
   'parameters',
   'fail_on_error',
-  'refresh_on',
   'tags',
   'roles',
   'groups',
@@ -59,7 +56,6 @@ export function compileTask(
     condition: compile('condition'),
     parameters,
     failOnError: compile('fail_on_error'),
-    refreshOn: compile('refresh_on'),
     dependencies: DEPENDENCY_FIELDS.map(compile),
     others: Object.keys(task)
       .filter((field) => !SEPARATE.has(field))
@@ -88,12 +84,6 @@ export function skipReason(
   if (type === 'skipped' || type === 'stage') return 'type';
   if (isLeftOut()) return 'not_selected';
   return template.condition === undefined || holds(template.condition, scope) ? undefined : 'condition';
-}
-
-/** Whether the task applies one of these configuration files on the node. */
-export function isRefreshedBy({ refreshOn }: FieldTemplates, files: readonly string[], scope: NodeScope): boolean {
-  const names = refreshOn === undefined ? null : instantiate(refreshOn, scope);
-  return Array.isArray(names) && names.some((name) => name === '*' || files.includes(String(name)));
 }
 
 function holds(condition: Template, scope: NodeScope): boolean {
@@ -129,7 +119,6 @@ const withDirectory = (
 ): Readonly<Record<string, unknown>> => (Object.hasOwn(parameters, 'cwd') ? parameters : { ...parameters, cwd });
 
 /** Evaluates the fields that decide nothing in this run, to find their errors. */
-export function checkOthers({ others, refreshOn }: FieldTemplates, scope: NodeScope): void {
+export function checkOthers({ others }: FieldTemplates, scope: NodeScope): void {
   for (const other of others) instantiate(other, scope);
-  if (refreshOn !== undefined) instantiate(refreshOn, scope);
 }

@@ -10,7 +10,6 @@ const TERMS: Readonly<Record<string, string>> = {
   sequence: 'DeploymentSequence',
   transaction: 'Transaction',
   node: 'Node',
-  'openstack-config': 'OpenstackConfig',
 };
 
 /** A `not-found` problem in the terms that Fuel's clients and users know. */

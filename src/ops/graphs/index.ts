@@ -4,7 +4,6 @@ import type { RunOperations } from '../runs.ts';
 import { stateOperations } from './cluster-states.ts';
 import { deploymentOperations } from './deployment-operations.ts';
 import { graphOperations } from './graph-operations.ts';
-import { openstackConfigOperations } from './openstack-configs.ts';
 import { planOperations } from './plan-operations.ts';
 import { runTaskOperations } from './run-tasks.ts';
 import { sequenceOperations } from './sequence-operations.ts';
@@ -14,7 +13,6 @@ export type { ClusterLayer } from './cluster-tasks.ts';
 export type { DeploymentOptions } from './deployment-operations.ts';
 export type { UploadedGraph } from './graph-operations.ts';
 export type { GraphSource } from './graph-source.ts';
-export type { ConfigTarget } from './openstack-configs.ts';
 export type { StartedDeployment } from './start-graph-run.ts';
 export type { HistoryRecord } from './task-history.ts';
 
@@ -25,7 +23,6 @@ export const graphUseCases = (deps: OpsDependencies, runs: Pick<RunOperations, '
   states: stateOperations(deps),
   deployments: deploymentOperations(deps, runs),
   sequences: sequenceOperations(deps),
-  openstackConfigs: openstackConfigOperations(deps),
   transactions: transactionOperations(deps),
   /** Tasks of a run, for people watching it. */
   runTasks: runTaskOperations(deps),

@@ -18,8 +18,7 @@ import { clusterTasks } from './cluster-tasks.ts';
 import { inFuelTerms } from './fuel-terms.ts';
 import { drawingOf } from './graph-drawing.ts';
 
-interface PlanRequest
-  extends Pick<ClusterPlanRequest, 'type' | 'nodes' | 'tasks' | 'refreshed_by' | 'missed' | 'subgraphs'> {
+interface PlanRequest extends Pick<ClusterPlanRequest, 'type' | 'nodes' | 'tasks' | 'missed' | 'subgraphs'> {
   /** Treat everything as changed. */
   readonly force?: boolean;
 }

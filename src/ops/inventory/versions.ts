@@ -93,8 +93,8 @@ const DONE: ReadonlySet<TaskStatus> = new Set(['success', 'ignored', 'skipped'])
 function isDeployment({ parentId, mode, graphType, status, timeStart, planHash, input }: TransactionRecord): boolean {
   if (parentId === null || mode !== 'apply' || graphType === null || timeStart === null || planHash === null)
     return false;
-  const { tasks, refreshed_by, missed } = (input ?? {}) as Partial<GraphRequest>;
-  const isWhole = [tasks, refreshed_by, missed].every((part) => part === undefined);
+  const { tasks, missed } = (input ?? {}) as Partial<GraphRequest>;
+  const isWhole = tasks === undefined && missed === undefined;
   return actionOf(graphType) === 'deploy' && !isTransactionOpen(status) && isWhole;
 }
 

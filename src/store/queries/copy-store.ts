@@ -112,7 +112,6 @@ export class CopyStore {
     }
     await take('clusterPrimary', (eb) => eb('clusterId', '=', cluster));
     await take('tagNodeAssignment', (eb) => eb('clusterId', '=', cluster));
-    await take('openstackConfig', (eb) => eb('clusterId', '=', cluster));
     const states = await take('taskState', (eb) => eb('clusterId', '=', cluster));
     const contents = [...new Set(states.map(({ content }) => content as string))];
     await take('content', (eb) => eb('hash', 'in', ['', ...contents]));
@@ -139,16 +138,7 @@ type Row = Readonly<Record<string, unknown>>;
 const IN_ORDER = [
   ...['package', 'release', 'plugin', 'content', 'site', 'cluster', 'node', 'graph', 'revision'],
   ...['revisionDeployment', 'deployedMachine', 'givenTags', 'nodeFact', 'nodeMaintenance', 'clusterPlugin'],
-  ...[
-    'settingsRevision',
-    'graphTask',
-    'graphSequence',
-    'tag',
-    'tagNodeAssignment',
-    'clusterPrimary',
-    'openstackConfig',
-    'taskState',
-  ],
+  ...['settingsRevision', 'graphTask', 'graphSequence', 'tag', 'tagNodeAssignment', 'clusterPrimary', 'taskState'],
   ...['deploymentTransaction', 'taskHistory'],
 ] as readonly TableName[];
 

@@ -14,7 +14,6 @@ const NAMES = {
   graphSequence: ['sequence', 'List the sequences.'],
   deploymentTransaction: ['transaction', 'List the transactions; this one may have been deleted.'],
   tag: ['tag', 'List the tags.'],
-  openstackConfig: ['openstack-config', 'List the configurations of the cluster.'],
 } as const;
 
 type IdentifiedTable = keyof typeof NAMES;

@@ -79,11 +79,6 @@ export async function forgetMembership(
     .where('clusterId', '=', clusterId)
     .where('nodeId', 'in', ids)
     .execute();
-  await transaction
-    .deleteFrom('openstackConfig')
-    .where('clusterId', '=', clusterId)
-    .where('nodeId', 'in', ids)
-    .execute();
   await forgetTaskStates(transaction, clusterId, ids);
 }
 

@@ -70,17 +70,6 @@ export const clusterTables = {
     tag: key(),
     nodeId: reference(),
   },
-  /** OpenStack configuration for the cluster, for a role or for a node; of each the newest is active. */
-  openstackConfig: {
-    id: serial(),
-    clusterId: reference(),
-    nodeId: reference().nullable(),
-    nodeRole: key().nullable(),
-    /** By file: `{nova_config: {'DEFAULT/debug': {value: true}}}`. */
-    configuration: jsonObject(),
-    isActive: flag().internal(),
-    createdAt: time().internal(),
-  },
   /** A machine of the inventory, in a cluster or not. */
   node: {
     id: serial(),

@@ -21,14 +21,14 @@ async function deployed() {
     editable: { additional_components: { murano: { value } }, storage: { size: { value: 1 } } },
     generated: {},
   });
-  const nova = (value: boolean) =>
-    store.openstackConfigs.create([{ clusterId: cluster, configuration: { nova_config: { parameter: { value } } } }]);
   await store.clusters.update(cluster, { attributes: murano(false) });
   await store.nodes.update(controller, { labels: { testing: null } });
   await store.nodes.update(compute, { attributes: ATTRIBUTES });
-  const facts = (via: string) => ({ common: {}, nodes: { [compute]: { network_scheme: scheme(via) } } });
+  const facts = (via: string, parameter = true) => {
+    const configuration = { nova_config: { parameter: { value: parameter } } };
+    return { common: {}, nodes: { [compute]: { network_scheme: scheme(via), configuration } } };
+  };
   await store.clusters.update(cluster, { deploymentInfo: facts('10.0.0.1') });
-  await nova(true);
   await world.upload([SHELL]);
   const started = await world.start();
   const graph = started.graphs[0]!.transaction;
@@ -49,7 +49,7 @@ async function deployed() {
     const old = before === null ? null : new StateData(before).of(uid);
     return new TaskScope(engine, new StateData(now).of(uid), old).evaluateToHost(expression);
   };
-  return { ...world, controller, compute, value, nova, murano, facts };
+  return { ...world, controller, compute, value, murano, facts };
 }
 
 describe('expressions of tasks over a stored cluster', () => {
@@ -103,23 +103,18 @@ $.roles and $.pending_addition = true))`;
     ]);
   });
 
-  it('notice changed OpenStack configuration, and compare old with new values', async () => {
-    const { value, store, cluster, nova, controller, compute } = await deployed();
-    expect(await value('$.configs.nova.parameter.value', controller)).toBe(true);
-    await nova(false);
-    expect(await value('changed($.configs.nova)')).toBe(true);
+  it('notice changed OpenStack configuration among the facts, and compare old with new values', async () => {
+    const { value, store, cluster, facts, controller, compute } = await deployed();
+    expect(await value('$.configs.nova.parameter.value', compute)).toBe(true);
+    await store.clusters.update(cluster, { deploymentInfo: facts('10.0.0.1', false) });
+    expect(await value('changed($.configs.nova)', compute)).toBe(true);
     const switchedOff = 'new($.configs.nova.parameter.value) = False and old($.configs.nova.parameter.value) = True';
-    expect(await value(switchedOff, controller)).toBe(true);
-    const own = { nova_config: { parameter: { value: 'own' } } };
-    await store.openstackConfigs.create([{ clusterId: cluster, nodeId: compute, configuration: own }]);
-    const role = { nova_config: { parameter: { value: 'role' }, other: { value: 1 } } };
-    await store.openstackConfigs.create([{ clusterId: cluster, nodeRole: 'compute', configuration: role }]);
-    const both = '[$.configs.nova.parameter.value, $.configs.nova.get(other)]';
-    expect(await value(both, compute)).toEqual(['own', { value: 1 }]);
-    expect(await value(both, controller)).toEqual([false, null]);
-    for (const { id } of await store.openstackConfigs.list({ clusterId: cluster, isActive: true }))
-      await store.openstackConfigs.disable(id);
-    expect(await value('[changed($.configs.nova), $.configs.keystone]', controller)).toEqual([true, {}]);
+    expect(await value(switchedOff, compute)).toBe(true);
+    const empty = '[$.configs.keystone, $.configs, $.configuration]';
+    expect(await value(empty, controller)).toEqual([{}, {}, {}]);
+    expect(await value('[$.configs.keystone, $.configs]')).toEqual([{}, {}]);
+    await store.clusters.update(cluster, { deploymentInfo: { common: {}, nodes: {} } });
+    expect(await value('[changed($.configs.nova), $.configs.nova]', compute)).toEqual([true, {}]);
   });
 
   it('notice the network of nodes with an attribute, and the labels of nodes', async () => {

@@ -62,7 +62,6 @@ export function sixNodes(more: Partial<ClusterSources['cluster']> = {}): Cluster
       tags: RELEASE_TAGS,
     },
     plugins: [],
-    configs: [],
     nodes: [
       ...[8, 9, 10].map((id) => node(id, ['controller'])),
       ...[11, 12].map((id) => node(id, ['compute'])),

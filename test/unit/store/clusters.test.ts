@@ -87,31 +87,6 @@ describeStore('ReleaseStore and PluginStore', (backend) => {
     expect(assigned.map(({ pendingAddition }) => pendingAddition)).toEqual([false, false, false, true, true]);
   });
 
-  it('keeps the OpenStack configurations of a cluster, its roles and nodes; the newest of each is active', async () => {
-    const store = await backend.fresh();
-    const { cluster, nodes } = await withNodes(store, 1);
-    const [clusterId, nodeId] = [cluster.id, nodes[0]!.id];
-    const configs = store.openstackConfigs;
-    const [whole] = await configs.create([{ clusterId, configuration: { nova_config: { a: 1 } } }]);
-    const [role, own] = await configs.create([
-      { clusterId, nodeRole: 'compute', configuration: {} },
-      { clusterId, nodeId, configuration: {} },
-    ]);
-    const [newer] = await configs.create([{ clusterId, configuration: { nova_config: { a: 2 } } }]);
-    const active = async () => (await configs.list({ clusterId, isActive: true })).map(({ id }) => id);
-    expect(await active()).toEqual([role!.id, own!.id, newer!.id]);
-    expect(await configs.get(whole!.id)).toMatchObject({ isActive: false, configuration: { nova_config: { a: 1 } } });
-    await configs.disable(role!.id);
-    expect(await active()).toEqual([own!.id, newer!.id]);
-    expect(await failureOf(configs.create([{ clusterId, nodeId: 999, configuration: {} }]))).toMatchObject({
-      kind: 'not-found',
-    });
-    await store.nodes.unassign(clusterId, [nodeId]);
-    expect(await active()).toEqual([newer!.id]);
-    await store.clusters.delete(clusterId);
-    expect(await configs.list()).toEqual([]);
-  });
-
   it('links plugins to a cluster, disabled at first, and keeps settings when only the switch is turned', async () => {
     const store = await backend.fresh();
     const { cluster } = await withCluster(store);

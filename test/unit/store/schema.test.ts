@@ -55,10 +55,8 @@ describeStore('The schema', (backend) => {
     ],
     [
       'a table is dropped',
-      async (db) => db.schema.dropTable('openstack_config').execute(),
-      ['cluster_id', 'configuration', 'created_at', 'id', 'is_active', 'node_id', 'node_role'].map(
-        (name) => `openstack_config.${name}`,
-      ),
+      async (db) => db.schema.dropTable('node_maintenance').execute(),
+      ['by', 'locked_machine', 'node', 'reason', 'since', 'site'].map((name) => `node_maintenance.${name}`),
     ],
     [
       'nothing is lost',

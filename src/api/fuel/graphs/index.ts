@@ -1,7 +1,6 @@
 import type { RouteGroup } from '../../serve.ts';
 import { serveExecutions } from './execution-routes.ts';
 import { serveGraphs } from './graph-routes.ts';
-import { serveOpenstackConfigs } from './openstack-config-routes.ts';
 import { serveGraphTasks } from './plan-routes.ts';
 import { readYamlGraphs, refuseEmptyBodies } from './read-graph-bodies.ts';
 import { serveSequences } from './sequence-routes.ts';
@@ -19,6 +18,5 @@ export const serveFuelGraphs: RouteGroup = async (app, { operations, version }) 
   });
   await app.register(serveExecutions, options);
   await app.register(serveSequences, options);
-  await app.register(serveOpenstackConfigs, options);
   await app.register(serveTransactions, options);
 };

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { ColumnTypes } from '../../backend.ts';
 
-/** The inventory, which node of a cluster is primary for a tag, and the OpenStack configuration of clusters, roles and nodes. */
+/** The inventory, and which node of a cluster is primary for a tag. */
 export async function createNodes(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { text, integer, serial } = types;
   // No cascade: the nodes of a deleted cluster stay.
@@ -61,20 +61,4 @@ export async function createNodes(db: Kysely<unknown>, types: ColumnTypes): Prom
     .addPrimaryKeyConstraint('cluster_primary_pk', ['cluster_id', 'tag'])
     .execute();
   await db.schema.createIndex('cluster_primary_by_node').on('cluster_primary').column('node_id').execute();
-
-  await db.schema
-    .createTable('openstack_config')
-    .addColumn('id', serial)
-    .addColumn('cluster_id', integer, (column) => column.notNull().references('cluster.id').onDelete('cascade'))
-    .addColumn('node_id', integer, (column) => column.references('node.id').onDelete('cascade'))
-    .addColumn('node_role', text)
-    .addColumn('configuration', text, (column) => column.notNull())
-    .addColumn('is_active', integer, (column) => column.notNull())
-    .addColumn('created_at', text, (column) => column.notNull())
-    .execute();
-  await db.schema
-    .createIndex('openstack_config_of_cluster')
-    .on('openstack_config')
-    .columns(['cluster_id', 'is_active'])
-    .execute();
 }

@@ -31,7 +31,7 @@ it.each([
       expect.stringContaining("unknown field 'clusters'"),
       "field 'graphs[0].type' must be one line of 1 to 1000 characters",
       "field 'graphs[0].nodes[0]' must be a whole number above 0",
-      "unknown field 'graphs[0].x' (known: type, nodes, tasks, refreshed_by, missed)",
+      "unknown field 'graphs[0].x' (known: type, nodes, tasks, missed)",
     ],
   ],
   [
