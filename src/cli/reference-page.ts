@@ -41,7 +41,8 @@ MAC that it has in MAAS. That needs Linux, root, podman, runc, debootstrap and \
 \`--state\`.`,
   'token bootstrap':
     'Run it where the API runs, with its settings: it needs no API. [Control access](../how-to/access.md).',
-  login: 'The session is kept in `~/.config/sitewright/sessions.json` (mode 600).',
+  login:
+    'The session is kept in the contexts of its address, and in a new one if there is none: `~/.config/sitewright/contexts.json` (mode 600).',
   schedule: '[Temporal alone](../how-to/operating.md#schedules) makes the same schedules.',
   'schedule create':
     'A run that is due while another has the site or cluster ends with `SiteBusy` or `ClusterBusy`; the next one is due as usual.',

@@ -3,7 +3,7 @@ import type { NamedKind } from '../core/names.ts';
 import { apiOrigin, contextOf, type GlobalFlags, loadedSettings } from './api-address.ts';
 import { apiToken, trustingFetch } from './api-token.ts';
 import type { ApiClient } from './client.ts';
-import type { Context } from './contexts.ts';
+import { type Context, savedContexts } from './contexts.ts';
 import { EXIT } from './exit-codes.ts';
 import { usageError } from './problem.ts';
 import type { Terminal } from './terminal.ts';
@@ -40,8 +40,8 @@ export function createSession(terminal: Terminal, flags: () => GlobalFlags): Ses
       trustingFetch(terminal, context?.ca_file),
       import('./client.ts'),
     ]);
-    const saved = async () => (await import('./saved-sessions.ts')).savedSessions(terminal).of(url);
-    const token = typed ?? (await saved()) ?? (await import('./local-token.ts')).localToken(terminal, url);
+    const token =
+      typed ?? savedContexts(terminal).session(url) ?? (await import('./local-token.ts')).localToken(terminal, url);
     const user = userOf(terminal);
     return new ApiClient({
       url,

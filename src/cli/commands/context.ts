@@ -6,7 +6,6 @@ import type { CliCommand } from '../command.ts';
 import { savedContexts } from '../contexts.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
 import { CliError, usageError } from '../problem.ts';
-import { savedSessions } from '../saved-sessions.ts';
 import type { Session } from '../session.ts';
 
 interface AddFlags extends OutputFlags {
@@ -29,13 +28,12 @@ export function registerContext(program: CliCommand, session: Session): void {
     .action(async (flags: OutputFlags) => {
       const { contexts: all } = contexts().all();
       const inUse = contexts().inUse(session.flags().context, terminal.env);
-      const sessions = savedSessions(terminal);
       const rows = [...all].map(([name, { url, token, token_file }]) => ({
         name,
         in_use: name === inUse,
         url,
         // The token itself is never shown.
-        token: token !== undefined ? 'kept' : (token_file ?? (sessions.of(url) === undefined ? null : 'login')),
+        token: token !== undefined ? 'kept' : (token_file ?? (contexts().session(url) === undefined ? null : 'login')),
       }));
       await printList(terminal, flags, rows, ['name', 'in_use', 'url', 'token']);
     });
@@ -108,7 +106,7 @@ export function registerContext(program: CliCommand, session: Session): void {
     });
 
   group
-    .verb('remove', 'Remove a context with its token; its system is not changed')
+    .verb('remove', 'Remove a context with its token and session; its system is not changed')
     .example('prod')
     .argument('<name>', 'name of the context')
     .output()

@@ -1,5 +1,6 @@
 import type { SignInFailure } from '../../core/words.ts';
 import type { CliCommand } from '../command.ts';
+import { savedContexts } from '../contexts.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printOne } from '../formats/output.ts';
 import { CliError } from '../problem.ts';
@@ -26,11 +27,7 @@ export function registerLogin(program: CliCommand, session: Session): void {
     .example()
     .output()
     .action(async (flags: OutputFlags) => {
-      const [client, { awaitSignIn }, { savedSessions }] = await Promise.all([
-        session.client(),
-        import('../await-sign-in.ts'),
-        import('../saved-sessions.ts'),
-      ]);
+      const [client, { awaitSignIn }] = await Promise.all([session.client(), import('../await-sign-in.ts')]);
       const { openid } = await client.call('GET /session');
       if (openid === null)
         throw failed(
@@ -50,9 +47,10 @@ export function registerLogin(program: CliCommand, session: Session): void {
         }
         const body = { code: answer.code, verifier: waiting.verifier };
         const { token, ...signedIn } = await client.call('POST /session/exchange', { body });
-        savedSessions(terminal).set(client.url, token);
+        const contexts = savedContexts(terminal).signIn(client.url, token);
         const { name, role, expires_at } = signedIn;
-        await printOne(terminal, flags, signedIn, `signed in as ${name} (${role}) until ${expires_at}\n`);
+        const text = `signed in as ${name} (${role}) until ${expires_at}\n  kept in context ${contexts.join(', ')}\n`;
+        await printOne(terminal, flags, { ...signedIn, contexts }, text);
       } finally {
         waiting.close();
       }
@@ -63,16 +61,15 @@ export function registerLogin(program: CliCommand, session: Session): void {
     .example()
     .output()
     .action(async (flags: OutputFlags) => {
-      const { savedSessions } = await import('../saved-sessions.ts');
       const client = await session.client('saved');
-      const sessions = savedSessions(terminal);
-      const isSignedIn = sessions.of(client.url) !== undefined;
+      const contexts = savedContexts(terminal);
+      const isSignedIn = contexts.session(client.url) !== undefined;
       if (!isSignedIn) return printOne(terminal, flags, { signed_out: false }, `not signed in at ${client.url}\n`);
       // One that has ended is forgotten all the same.
       await client.call('DELETE /session').catch((error: unknown) => {
         if (!(error instanceof CliError) || error.problem.code !== 'unauthenticated') throw error;
       });
-      sessions.set(client.url, undefined);
+      contexts.signOut(client.url);
       await printOne(terminal, flags, { signed_out: true }, 'signed out\n');
     });
 }

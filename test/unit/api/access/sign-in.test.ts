@@ -346,9 +346,25 @@ describe('an API with a provider', () => {
     expect(await (await fetch(returned)).text()).toContain('You are signed in');
     expect(await login.ended).toBe(0);
     expect(login.terminal.said.out).toMatch(/^signed in as nina@sitewright.example \(operator\) until /);
-    const file = join(home, '.config/sitewright/sessions.json');
+    const file = join(home, '.config/sitewright/contexts.json');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await cli(['site', 'list'], { env })).code).toBe(0);
+    // The session is that of a context, one of the user's own too.
+    const listed = async () => JSON.parse((await cli(['context', 'list', '-f', 'json'], { env })).out);
+    expect(await listed()).toMatchObject([{ url: pageUrl, token: 'login', in_use: false }]);
+    await cli(['context', 'add', 'ours', pageUrl], { env });
+    await cli(['context', 'remove', (await listed())[0].name], { env });
+    expect((await cli(['site', 'list'], { env })).code).toBe(6);
+    const again = start();
+    await fetch(
+      await browser.signIn(await again.address, 'nina', [
+        `http://127.0.0.1:${new URL(await again.address).searchParams.get('port')}/`,
+      ]),
+    );
+    expect(await again.ended).toBe(0);
+    expect(await listed()).toMatchObject([{ name: 'ours', url: pageUrl, token: 'login' }]);
+    await cli(['context', 'add', 'ours', pageUrl, '--use'], { env });
+    expect((await cli(['--context', 'ours', 'site', 'list'], { env })).code).toBe(0);
     // The token goes to the address that issued it, and to no other.
     const received: (string | undefined)[] = [];
     const other = createServer((request, response) => {
@@ -367,6 +383,7 @@ describe('an API with a provider', () => {
     expect(await cli(['logout'], { env })).toMatchObject({ code: 0, out: 'signed out\n' });
     expect((await cli(['site', 'list'], { env })).code).toBe(6);
     expect((await cli(['logout'], { env })).out).toContain('not signed in at');
+    expect(await listed()).toMatchObject([{ name: 'ours', url: pageUrl, token: null }]);
 
     const second = start();
     const asked = new URL(await second.address).searchParams;
