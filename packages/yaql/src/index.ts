@@ -63,6 +63,7 @@ export {
   createTaskEngine,
   type NodeState,
   nodeState,
+  optionsFor,
   type PreparedData,
   prepareData,
   TaskScope,

@@ -53,4 +53,18 @@ describe('a task on a node', () => {
     const scope = new TaskScope(small, now, null);
     for (let i = 0; i < 20; i++) expect(scope.evaluateToHost('range(500).sum()')).toBe(124750);
   });
+
+  it('lets an expression work in proportion to its data, and not to the square of it', () => {
+    const small = createTaskEngine({ maxSteps: 2000 });
+    const nodes = Array.from({ length: 3000 }, (_, n) => ({
+      name: `node-${n}`,
+      roles: ['compute'],
+      ip: `10.0.0.${n}`,
+    }));
+    const large = nodeState(prepareData({ nodes }), prepareData({ uid: '1' }));
+    const scope = new TaskScope(small, large, large);
+    expect(scope.evaluateToHost('changed($.nodes) or $.nodes.where($.name = "node-1").len() != 1')).toBe(false);
+    const pairs = '$.nodes.where(let(a => $) -> $common.nodes.any($.name + "x" = $a.name)).len()';
+    expect(() => scope.evaluate(pairs)).toThrow('too many steps');
+  });
 });

@@ -122,7 +122,7 @@ function fromFiles(states: InputStates): States {
   const node = states.node === null ? new Dict(false) : (fromHost(states.node, 'mutable') as Dict);
   if (!(common instanceof Dict) || (old !== null && !(old instanceof Dict))) {
     if (states.node !== null) throw new InputProblem('With --node, the data must be an object');
-    const plain = (value: Value) => ({ union: value, node, common: value });
+    const plain = (value: Value) => ({ union: value, node, common: value, size: 0 });
     return { now: plain(common), old: old === null ? null : plain(old) };
   }
   return { now: nodeState(common, node), old: old === null ? null : nodeState(old, node) };

@@ -3,9 +3,11 @@ import {
   createTaskEngine,
   Dict,
   type Engine,
+  type EvaluationOptions,
   type NodeState,
   newVariable,
   oldVariable,
+  optionsFor,
   Runtime,
   type StepBudget,
   type Value,
@@ -239,6 +241,7 @@ export class NodeScope implements TemplateScope {
   readonly #now: Side;
   readonly #before: Side | null;
   #context: Context | undefined;
+  #options: EvaluationOptions | undefined;
 
   constructor(evaluator: FieldEvaluator, task: string, node: string | null, isFirst = false) {
     this.#evaluator = evaluator;
@@ -335,6 +338,7 @@ export class NodeScope implements TemplateScope {
   #evaluateIn(expression: string, variables: readonly (readonly [string, Value])[]): Value {
     const { engine } = this.#evaluator;
     this.#context ??= this.#taskContext();
+    this.#options ??= optionsFor(engine, this.#now.state, this.#before?.state ?? null);
     const { budget } = this.#evaluator;
     if (budget.steps <= 0)
       throw new GraphProblemError(
@@ -342,7 +346,7 @@ export class NodeScope implements TemplateScope {
         'the expressions of this plan take too many steps together',
         'Simplify expressions that copy or compare large collections, or plan fewer tasks and nodes together.',
       );
-    const runtime = new Runtime(engine.options, budget);
+    const runtime = new Runtime(this.#options, budget);
     const context = new Context(this.#context, runtime);
     for (const [name, value] of variables) context.setVariable(name, value);
     context.first = this.#now.state.union;

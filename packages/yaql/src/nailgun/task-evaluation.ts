@@ -1,6 +1,6 @@
 import { createEngine, type Engine, type EngineOptions } from '../engine.ts';
 import { Context } from '../runtime/context.ts';
-import { Runtime } from '../runtime/limits.ts';
+import { type EvaluationOptions, Runtime } from '../runtime/limits.ts';
 import { BackedDict, Dict } from '../values/collections.ts';
 import { fromHost, toHost } from '../values/conversion.ts';
 import type { Value } from '../values/kind.ts';
@@ -13,10 +13,22 @@ export const taskEngineOptions: EngineOptions = {
   convertTuplesToLists: true,
   convertSetsToLists: true,
   convertInputData: false,
-  // Half a minute's work of the reference implementation, and well under a second here.
+  // Half a minute's work of the reference implementation, and well under a second here; more for data that is large: see STEPS_PER_VALUE.
   maxSteps: 300_000,
   pythonLiterals: true,
 };
+
+/**
+ * Steps that each value of the data adds: an honest expression reads all of it a few times, so its budget grows with the cluster.
+ * Quadratic work is still refused.
+ */
+const STEPS_PER_VALUE = 4;
+
+/** Options to evaluate one expression of a task on this data. */
+export const optionsFor = (engine: Engine, now: NodeState, old: NodeState | null): EvaluationOptions => ({
+  ...engine.options,
+  maxSteps: engine.options.maxSteps + STEPS_PER_VALUE * (now.size + (old?.size ?? 0)),
+});
 
 /** An engine for computable task fields: the standard library and `changed`, `old`, `toYaml` … */
 export function createTaskEngine(options: EngineOptions = {}): Engine {
@@ -40,11 +52,30 @@ export interface NodeState {
   readonly union: Value;
   readonly node: Value;
   readonly common: Value;
+  /** How many values it has, nested ones included. */
+  readonly size: number;
 }
 
 /** The state of one node. Cheap: only dicts present on both sides are copied. The backing of one of them backs `$`. */
 export function nodeState(common: PreparedData, node: PreparedData): NodeState {
-  return { union: deepUnion(common, node), node, common };
+  return { union: deepUnion(common, node), node, common, size: sizeOf(common) + sizeOf(node) };
+}
+
+/** Counted once for each piece of prepared data. */
+const sizes = new WeakMap<Dict, number>();
+
+function sizeOf(data: PreparedData): number {
+  const known = sizes.get(data);
+  if (known !== undefined) return known;
+  let size = 0;
+  const left: Value[] = [data];
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    size += 1;
+    if (Array.isArray(value)) for (const item of value) left.push(item);
+    else if (value instanceof Dict) for (const [, item] of value.entries()) left.push(item);
+  }
+  sizes.set(data, size);
+  return size;
 }
 
 function deepUnion(base: Dict, over: Dict): Dict {
@@ -82,11 +113,13 @@ const noState = new Dict(false);
  */
 export class TaskScope {
   readonly #engine: Engine;
+  readonly #options: EvaluationOptions;
   readonly #now: Value;
   readonly #context: Context;
 
   constructor(engine: Engine, now: NodeState, old: NodeState | null) {
     this.#engine = engine;
+    this.#options = optionsFor(engine, now, old);
     this.#now = now.union;
     this.#context = new Context(engine.context);
     this.#context.setVariable('node', now.node);
@@ -97,7 +130,7 @@ export class TaskScope {
 
   /** The finalized value. Throws YaqlError with a place. */
   evaluate(expression: string): Value {
-    const context = new Context(this.#context, new Runtime(this.#engine.options));
+    const context = new Context(this.#context, new Runtime(this.#options));
     context.first = this.#now;
     return this.#engine.parse(expression).evaluateIn(context);
   }
