@@ -53,6 +53,9 @@ export interface MaasParts {
   readonly endIdentity?: (site: string, node: string, by: 'release') => Promise<void>;
 }
 
+/** Steps that each task reaches: it has its order; it may have changed something. */
+const [TAKEN, BEGUN] = ['started', 'begun'];
+
 const refused = (message: string): TaskEnd => ({
   outcome: 'refused',
   message: `was not run: ${message}`.slice(0, 300),
@@ -75,14 +78,15 @@ export function maasTask(deps: MaasParts, request: RunTask): WorkHere | undefine
     if (machine === undefined) return refused(`the cluster of the run has no node ${request.node}`);
     if (machine.standing !== undefined && !mayRunOn(request.type, machine.standing))
       return refused(`node ${request.node} is not pending removal from its cluster, so its machine is kept`);
-    // What an earlier try has begun, a pause lets finish.
-    let hasStarted = from?.last !== undefined;
-    const mayChange = async (): Promise<void> => {
-      await (hasStarted ? deps.prove : deps.mayStart)(request.run);
-      hasStarted = true;
-    };
     const report = (last: string) =>
       onProgress({ gen: request.generation, phase: 'running', offset: { stdout: 0, stderr: 0 }, last });
+    // What an earlier try has begun, a pause lets finish.
+    let hasBegun = from !== undefined && from.last !== TAKEN;
+    const mayChange = async (): Promise<void> => {
+      await (hasBegun ? deps.prove : deps.mayStart)(request.run);
+      if (!hasBegun) report(BEGUN);
+      hasBegun = true;
+    };
     const { run, task } = request;
     const key = { ...request, node: machine.agent };
     let parameters: Readonly<Record<string, unknown>>;
@@ -93,7 +97,7 @@ export function maasTask(deps: MaasParts, request: RunTask): WorkHere | undefine
       if (error instanceof OrderRefused) return refused(error.message);
       throw error;
     }
-    report(from?.last ?? 'started');
+    report(from?.last ?? TAKEN);
     try {
       const options = {
         parameters,

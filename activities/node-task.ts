@@ -13,6 +13,7 @@ import {
   type Verifier,
 } from '../src/agent/index.ts';
 import { given } from '../src/core/data/given.ts';
+import type { ExecutionKey } from '../src/core/task-on-node.ts';
 import type { AgentFacts, NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from './graph-contract.ts';
 import { taskEnd } from './node-task-end.ts';
 import { held, RUN_HELD } from './run-holds.ts';
@@ -62,8 +63,7 @@ interface TaskProgress extends ExecutionProgress {
   readonly heldUntil?: number;
 }
 
-const keyOf = ({ run, task, generation }: Pick<RunTask, 'run' | 'task' | 'generation'>): string =>
-  JSON.stringify([run, task, generation]);
+const keyOf = ({ run, task, node, generation }: ExecutionKey): string => JSON.stringify([run, task, node, generation]);
 
 /** How often to check again whether an operator has ordered a cancellation. */
 const CHECK_AGAIN_MS = 5_000;
@@ -77,6 +77,9 @@ const SLACK_MS = 6_000;
  * the control queue, and so does the question whether the attempt is obsolete.
  */
 const heartbeatMs = (limitMs = 30_000): number => Math.max(100, limitMs / 3, limitMs - SLACK_MS);
+
+/** Of a task that this process runs itself: another worker may be the one that a cancellation reaches. */
+const OFTEN_MS = 4_000;
 
 /** Starts heartbeats at a random moment of their interval: a thousand tasks may start at the same time. @returns ends them */
 function startHeartbeats(report: () => void, everyMs: number): () => void {
@@ -124,14 +127,16 @@ export function nodeTaskActivities(deps: NodeTaskDependencies): NodeTaskActiviti
  * that only Temporal knows of does not stop the task.
  *
  * @param work resolves with undefined when it was left
- * @param atOnce whether the start and each phase have a heartbeat of their own: the next attempt continues from what they say
+ * @param isHere whether this process does the work itself: its start and each step have a heartbeat of their own, because the
+ * next attempt continues from what they say
  */
 async function withProgressHeartbeats(
-  { run, task, generation }: RunTask,
+  request: RunTask,
   { node, control, leaving, followed, taken }: NodeTaskDependencies,
   work: WorkHere,
-  atOnce = false,
+  isHere = false,
 ): Promise<TaskEnd> {
+  const { run, task, generation } = request;
   const context = Context.current();
   taken?.(context.info.taskToken);
   const from = context.info.heartbeatDetails as TaskProgress | undefined;
@@ -154,14 +159,15 @@ async function withProgressHeartbeats(
   if (context.cancellationSignal.aborted) onStop();
   let heldUntil = from?.heldUntil;
   const report = () => context.heartbeat({ ...progress, ...given({ heldUntil }) });
-  const endHeartbeats = startHeartbeats(report, heartbeatMs(context.info.heartbeatTimeoutMs));
-  followed.set(keyOf({ run, task, generation }), { cancel: (order) => cancel.abort(order), report });
-  if (atOnce) report();
+  const everyMs = heartbeatMs(context.info.heartbeatTimeoutMs);
+  const endHeartbeats = startHeartbeats(report, isHere ? Math.min(OFTEN_MS, everyMs) : everyMs);
+  followed.set(keyOf(request), { cancel: (order) => cancel.abort(order), report });
+  if (isHere) report();
   try {
     const onProgress = (now: ExecutionProgress) => {
-      const phaseChanged = now.phase !== progress.phase;
+      const isNews = now.phase !== progress.phase || now.last !== progress.last;
       progress = now;
-      if (atOnce && phaseChanged) report();
+      if (isHere && isNews) report();
     };
     const end = await work(onProgress, from?.gen === generation ? from : undefined, cancel.signal, leave.signal);
     if (end !== undefined) return end;
@@ -179,7 +185,7 @@ async function withProgressHeartbeats(
   } finally {
     over.abort();
     endHeartbeats();
-    followed.delete(keyOf({ run, task, generation }));
+    followed.delete(keyOf(request));
     leaving.removeEventListener('abort', onLeave);
     context.cancellationSignal.removeEventListener('abort', onStop);
   }
@@ -260,7 +266,8 @@ export function nodeControlActivities(deps: NodeControlDependencies): NodeContro
       const key = { ...attempt, node };
       return { ...facts, started: (await agent.execution(key)) !== undefined && (await agent.hasStarted(key)) };
     },
-    cancel_task: async ({ run, task, generation }) => {
+    cancel_task: async (attempt) => {
+      const { run, task, generation } = attempt;
       const key = { run, task, node, generation };
       const order = await deps.control.cancelled(key);
       if (order === undefined)
@@ -268,7 +275,7 @@ export function nodeControlActivities(deps: NodeControlDependencies): NodeContro
           `no operator has ordered the cancellation of ${task} on ${node}`,
           'NotOrdered',
         );
-      const follower = deps.followed.get(keyOf(key));
+      const follower = deps.followed.get(keyOf(attempt));
       // Without a follower in this process, the journal passes it to the supervisor, and to the next follower.
       if (follower === undefined) await agent.cancel(key, order.reason, order.by);
       else follower.cancel(order);

@@ -2,7 +2,12 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, it, vi } from 'vitest';
 import type { RunTask } from '../../../activities/graph-contract.ts';
-import { type Followed, nodeControlActivities, nodeTaskActivities } from '../../../activities/node-task.ts';
+import {
+  type Followed,
+  nodeControlActivities,
+  nodeTaskActivities,
+  type WorkHere,
+} from '../../../activities/node-task.ts';
 import type { FollowEvent, NodeFacts } from '../../../src/agent/index.ts';
 import { obeysTemporal } from '../../rig/agent-orders.ts';
 
@@ -83,4 +88,64 @@ it('a ping makes an agent send its heartbeat, and returns whether an attempt has
   const before = beats.length;
   await ping({ node: 'n' });
   expect(beats).toHaveLength(before);
+});
+
+/** A worker that runs tasks itself, as for MAAS, one on each of two nodes. */
+function workingHere(work: WorkHere) {
+  const followed: Followed = new Map();
+  const none = () => Promise.reject(new Error('none'));
+  const shared = { node: 'maas', control: obeysTemporal, followed };
+  const agent = {} as never;
+  const orders = { fetch: none, secret: none, source: none, ship: none } as never;
+  const leaving = new AbortController();
+  const { run_task } = nodeTaskActivities({
+    ...{ ...shared, agent, orders, leaving: leaving.signal, further: () => work },
+  });
+  const { cancel_task } = nodeControlActivities({ ...shared, agent, version: '1', instance: 'i', drain: none });
+  const beats: unknown[] = [];
+  const run = (node: string): Promise<unknown> => {
+    const environment = new MockActivityEnvironment({ heartbeatTimeoutMs: 30_000 });
+    environment.on('heartbeat', (details: unknown) => beats.push(details));
+    return environment.run(run_task, { ...request, node }).catch((error: unknown) => error);
+  };
+  return { run, cancel_task, beats, leaving };
+}
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+const progress = (last: string) => ({ gen: 1, phase: 'running', offset: { stdout: 0, stderr: 0 }, last }) as const;
+
+it('a cancellation ends the task of its node, where a worker runs those of many', async () => {
+  const { run, cancel_task, leaving } = workingHere(async (_progress, _from, cancel, leave) => {
+    await Promise.race([aborted(cancel), aborted(leave)]);
+    return cancel.aborted ? { outcome: 'cancelled' } : undefined;
+  });
+  const [first, second] = [run('n1'), run('n2')];
+  const cancelled = new MockActivityEnvironment().run(cancel_task, { ...attempt, node: 'n1' });
+  await cancelled;
+  expect(await first).toEqual({ outcome: 'cancelled' });
+  leaving.abort();
+  expect(await second).toMatchObject({ type: 'AgentGone' });
+});
+
+it('a task that a worker runs itself hears of a cancellation within seconds, and each of its steps is kept', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'clearTimeout', 'clearInterval'] });
+  try {
+    let step: (last: string) => void = () => undefined;
+    const { run, beats, leaving } = workingHere(async (onProgress, _from, _cancel, leave) => {
+      step = (last) => onProgress(progress(last));
+      await aborted(leave);
+      return undefined;
+    });
+    const end = run('n1');
+    step('off');
+    expect(beats.at(-1)).toMatchObject({ last: 'off' });
+    const before = beats.length;
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(beats.length - before).toBeGreaterThanOrEqual(4);
+    leaving.abort();
+    await end;
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -40,22 +40,22 @@ const request = (type: string, more: Partial<RunTask> = {}): RunTask => ({
   ...more,
 });
 
+const partsOf = (): MaasParts => ({
+  maas: () => maas,
+  machineOf: async () => ({ hostname: 'n001', site: 'dc1', agent: 'n001' }),
+  mayStart: async () => undefined,
+  prove: async () => undefined,
+  givenTags: { get: async () => [], forget: async () => undefined },
+  orders: () => ({
+    fetch: async ({ run, task, node, generation, type }) => ({
+      execution: { run, task, node, generation, type, parameters: {} },
+    }),
+  }),
+});
+
 async function run(of: RunTask, more: Partial<MaasParts> = {}, from?: ExecutionProgress) {
   const sent: ExecutionProgress[] = [];
-  const deps: MaasParts = {
-    maas: () => maas,
-    machineOf: async () => ({ hostname: 'n001', site: 'dc1', agent: 'n001' }),
-    mayStart: async () => undefined,
-    prove: async () => undefined,
-    givenTags: { get: async () => [], forget: async () => undefined },
-    orders: () => ({
-      fetch: async ({ run, task, node, generation, type }) => ({
-        execution: { run, task, node, generation, type, parameters: {} },
-      }),
-    }),
-    ...more,
-  };
-  const work = maasTask(deps, of);
+  const work = maasTask({ ...partsOf(), ...more }, of);
   if (work === undefined) return undefined;
   const never = new AbortController().signal;
   return { end: await work((progress) => sent.push(progress), from, never, never), sent };
@@ -143,6 +143,21 @@ describe('tasks that MAAS does', () => {
     const mayStart = () => Promise.reject(new Error('paused'));
     await expect(run(request(type), { mayStart })).rejects.toThrow('paused');
     expect(await asked()).toEqual(before);
+  });
+
+  it('a pause holds a power cycle in each of its tries, until one has changed something', async () => {
+    const paused = { mayStart: () => Promise.reject(new Error('paused')) };
+    const work = maasTask({ ...partsOf(), ...paused }, request('reboot'))!;
+    const never = new AbortController().signal;
+    const before = await asked();
+    let reached: ExecutionProgress | undefined;
+    for (const _try of [1, 2])
+      await expect(work((progress) => (reached = progress), reached, never, never)).rejects.toThrow('paused');
+    expect(await asked()).toEqual(before);
+
+    const first = await run(request('reboot'));
+    const begun = first!.sent.find(({ last }) => last !== 'started')!;
+    expect((await run(request('reboot'), paused, begun))!.end).toMatchObject({ outcome: 'success' });
   });
 
   it('while MAAS does not answer, the run of the task receives since when, and when it answers again', async () => {
