@@ -31,6 +31,7 @@ import { Control } from './control.ts';
 import { failure, stepError } from './failures.ts';
 import { maasSilenceHandler, type Steering, steeringHandlers } from './operators.ts';
 import { nodeActivityId } from './protocol.ts';
+import { silenceAtStop, untilStopInSilence } from './silence-at-stop.ts';
 
 /** Receives the reports of a call while it runs. The owner of the state implements it. */
 export interface CallListener {
@@ -73,10 +74,7 @@ export async function runCall(
   let isAsked = false;
   const askMaas = async (): Promise<void> => {
     isAsked = true;
-    // Runs of earlier builds did not ask.
-    if (!patched('stop-asks-maas')) return;
-    const answer = await callActivity('ask_maas', undefined, aside('whether MAAS answers')).catch(() => null);
-    silentSince = answer?.since ?? null;
+    silentSince = await silenceAtStop();
     if (silentSince !== null) control.wake();
   };
   const start = (node: CalledNode): void => {
@@ -139,7 +137,9 @@ export async function runCall(
     }
   }
   announce(end);
-  if (end.kind !== 'stopped') await Promise.all(unfinished.map((node) => settleUnfinished(request, node, listener)));
+  if (end.kind === 'stopped' || unfinished.length === 0) return;
+  const settled = () => Promise.all(unfinished.map((node) => settleUnfinished(request, node, control, listener)));
+  await untilStopInSilence(control, settled);
 }
 
 const activityIdOf = ({ verb, group }: CallRequest, { name, attempt }: CalledNode): string =>
@@ -179,18 +179,24 @@ const isFromMachine = (result: NodeResult): boolean => result.ok || !NOT_FROM_TH
  * Reads the work in progress on the machine, aborts it where possible and reports a late result. Waits for the
  * cancelled activity first: otherwise one activity could deploy a machine that the other aborts.
  */
-async function settleUnfinished(request: CallRequest, node: RunningNode, listener: CallListener): Promise<void> {
+async function settleUnfinished(
+  request: CallRequest,
+  node: RunningNode,
+  control: Control,
+  listener: CallListener,
+): Promise<void> {
   const result = await node.settled;
   // Runs of earlier builds took the error of an attempt that would have been repeated for what became of the machine.
   const isPassing = passing.has(result) && patched('passing-errors');
   if (isFromMachine(result) && !isPassing) listener.finished(node.index, result);
-  else await abortNode(request, node, listener, result.ok ? undefined : result.failure);
+  else await abortNode(request, node, control, listener, result.ok ? undefined : result.failure);
 }
 
 /** Aborts work in MAAS that a call without a result may have started on a node, and reports a late result. */
-export async function abortNode(
+async function abortNode(
   request: CallRequest,
   node: CalledNode,
+  control: Control,
   listener: CallListener,
   cutShort?: { readonly kind: string; readonly message: string },
 ): Promise<void> {
@@ -216,7 +222,12 @@ export async function abortNode(
     else if (late) listener.finished(node.index, late);
   } catch (error) {
     const { kind, message } = failedResult(error).failure;
-    listener.finished(node.index, notAborted(kind, message));
+    // Only a stop in such a silence cancels an abort.
+    const since = isCancellation(error) ? control.maasSilentSince : null;
+    listener.finished(
+      node.index,
+      since === null ? notAborted(kind, message) : notAborted('maas-silent', describeSilence(since)),
+    );
   } finally {
     listener.aborting?.(node.index, false);
   }
@@ -444,7 +455,10 @@ export class Slices {
     );
     announce(endOf(ends));
     for (const [index, result] of late) listener.finished(index, result);
-    await Promise.all(orphans.map((node) => abortNode(request, node, listener)));
+    if (orphans.length === 0) return;
+    await untilStopInSilence(control, () =>
+      Promise.all(orphans.map((node) => abortNode(request, node, control, listener))),
+    );
   }
 }
 

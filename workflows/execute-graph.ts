@@ -32,6 +32,7 @@ import {
   claimLost,
   type GraphRunOutcome,
   isoTime,
+  type MaasSilence,
   type OperatorAction,
   type OperatorNote,
   type RunAction,
@@ -253,6 +254,10 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
     graph.closing = false;
   }
 
+  override maasSilence(silence: MaasSilence): void {
+    super.maasSilence(silence);
+    this.drive?.maasSilence(silence);
+  }
   override show(): void {
     super.show();
     this.#showFailing();

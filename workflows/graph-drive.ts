@@ -11,6 +11,7 @@ import {
   sumCounts,
   treeOfPart,
 } from '../src/core/graph-run/index.ts';
+import type { MaasSilence } from '../src/core/run/index.ts';
 import { awaitingApproval, type GraphEnd, type Rejection } from '../src/core/scheduler/index.ts';
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import type { FromPartSignal, TaskRun } from './contract.ts';
@@ -21,6 +22,8 @@ import { PartsDriver, type RetryOrSkip } from './graph-parts.ts';
 /** A running graph, as signals and updates reach it. */
 export interface GraphDrive {
   onSignal(signal: FromPartSignal): void;
+  /** Whether MAAS answers the tasks of this workflow. */
+  maasSilence(silence: MaasSilence): void;
   /** Why this workflow must reject the request, or null. Called before the update is accepted. */
   objection(request: RetryOrSkip, about: TaskOnNode): Rejection | null;
   ask(request: RetryOrSkip, about: TaskOnNode): Promise<Rejection | null>;
@@ -84,6 +87,7 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
   graph.trees = () => [treeOfPart(driver.scheduler)];
   return {
     onSignal: () => undefined,
+    maasSilence: ({ since }) => driver.agents.maasSilence(since),
     objection: (type, { task, node }) => driver.objection({ type, task, node }),
     async ask(type, { task, node }) {
       driver.push({ type, task, node });
@@ -142,6 +146,8 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
     driver.workflowIds().map((workflow_id, part) => ({ workflow_id, counts: driver.statuses()[part]!.counts }));
   return {
     onSignal: (signal) => driver.onSignal(signal),
+    // Each part hears of its own.
+    maasSilence: () => undefined,
     objection() {
       if (!driver.started) return { reason: 'not_started' };
       return control.stopping || control.cancelled ? { reason: 'stopped' } : null;

@@ -45,7 +45,10 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
   };
   handle<WorkflowContracts['run_graph_part']>({
     signals: {
-      ...maasSilenceHandler((silence) => void signalParent('maas_silence', silence)),
+      ...maasSilenceHandler((silence) => {
+        driver?.agents.maasSilence(silence.since);
+        void signalParent('maas_silence', silence);
+      }),
       ...probeHandler(),
       to_part: {
         read: readToPart,

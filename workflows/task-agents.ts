@@ -10,6 +10,7 @@ import {
 } from '@temporalio/workflow';
 import type { AgentFacts, RunTask } from '../activities/graph-contract.ts';
 import { type ExecutablePart, graphRunName, type TaskEnd } from '../src/core/graph-run/index.ts';
+import { describeSilence } from '../src/core/run/index.ts';
 import { pairOf } from '../src/core/scheduler/index.ts';
 import { type ExecutionKey, executionKey } from '../src/core/task-on-node.ts';
 import { goesToMaster } from '../src/core/task-types/off-agent.ts';
@@ -18,6 +19,7 @@ import { callActivity, callActivityThen } from './border.ts';
 import type { Patience, TaskRun } from './contract.ts';
 import { stepError } from './failures.ts';
 import { controlQueue, pingActivityId, taskActivityId } from './protocol.ts';
+import { silenceAtStop, stopAsksMaas } from './silence-at-stop.ts';
 
 /** Runs that builds before 1.0.0 started have numbers for ids of these activities. */
 const PINGS_BY_NODE = 'pings-by-node';
@@ -81,6 +83,10 @@ export class Agents {
   /** Ends the waits for silent agents. */
   readonly #stop = new Trigger<null>();
   #isStopped = false;
+  /** Work in MAAS: ends it without a result, given why. */
+  readonly #atMaas = new Set<(why: string) => void>();
+  /** Since when MAAS has not answered. */
+  #maasSilentSince: string | null = null;
 
   constructor(part: ExecutablePart, run: TaskRun) {
     this.#part = part;
@@ -182,7 +188,24 @@ export class Agents {
     this.#isStopped = true;
     this.#stop.resolve(null);
     // A signal's handler runs in the scope of the workflow, whose cancellation would end it.
-    void CancellationScope.nonCancellable(() => this.#withdraw());
+    void CancellationScope.nonCancellable(() => Promise.all([this.#withdraw(), this.#leaveMaas()]));
+  }
+
+  /** What MAAS works on is not waited for while it is silent and the run is stopped. */
+  maasSilence(since: string | null): void {
+    this.#maasSilentSince = since;
+    if (this.#isStopped && since !== null && this.#atMaas.size > 0 && stopAsksMaas()) this.#endAtMaas(since);
+  }
+
+  async #leaveMaas(): Promise<void> {
+    if (this.#atMaas.size === 0 || !stopAsksMaas()) return;
+    const since = this.#maasSilentSince ?? (await silenceAtStop());
+    if (since !== null) this.#endAtMaas(since);
+  }
+
+  #endAtMaas(since: string): void {
+    for (const end of this.#atMaas) end(describeSilence(since));
+    this.#atMaas.clear();
   }
 
   async #withdraw(): Promise<void> {
@@ -193,6 +216,8 @@ export class Agents {
     for (const { sent, state } of asked) {
       if (state === 'started' || !this.#open.has(sent.request)) continue;
       const mayHaveStarted = state === 'unknown' && (tried === null || tried.includes(sent.activityId));
+      // MAAS goes on with it, and its worker follows.
+      if (mayHaveStarted && sent.isForMaster && stopAsksMaas()) continue;
       if (!mayHaveStarted) this.#withdrawn.add(sent.request);
       this.#scopes.get(sent.id)?.cancel();
       this.#scopes.delete(sent.id);
@@ -203,6 +228,8 @@ export class Agents {
 
   /** What the journal of its node says about an attempt. */
   async #stateOf({ id, queue, isForMaster, request }: Attempt): Promise<'started' | 'not_started' | 'unknown'> {
+    // Only the worker that carries it out knows of it, and any may answer.
+    if (isForMaster && stopAsksMaas()) return 'unknown';
     const control = isForMaster ? controlQueue(queue) : this.#controlOf(this.#indexOf.get(id)!);
     if (control === null) return 'started';
     const answer = await this.#pingOn(control, id, { attempt: executionKey(request) });
@@ -285,20 +312,30 @@ export class Agents {
    * Uses callbacks, not `await`: the SDK records a stack trace for each promise, and this is the hot path of a run.
    */
   #send(attempt: Attempt, times = 1, known: Silence = 'untaken'): void {
-    const { id, queue, request, seconds, patience, listener } = attempt;
+    const { id, queue, isForMaster, request, seconds, patience, listener } = attempt;
     const { task, generation, type } = request;
     const summary = `${task} on ${this.nameOf(id)} (${type}${generation > 1 ? `, attempt ${generation}` : ''})`;
     const activityId = taskActivityId(task, id, generation) + (times > 1 ? `/${times}` : '');
     this.#open.set(request, { ...attempt, activityId });
     const options = nodeTask(activityId, summary, queue, seconds, patience, times);
     const ended = (end: TaskEnd): void => {
+      this.#atMaas.delete(leave);
       if (this.#open.delete(request)) listener.ended(end);
     };
+    const leave = (why: string): void => {
+      this.#scopes.get(id)?.cancel();
+      this.#scopes.delete(id);
+      ended(leftAtMaas(this.nameOf(id), why));
+    };
+    if (isForMaster) this.#atMaas.add(leave);
     const failed = (error: unknown): void => {
       const silence = silenceIn(error);
       if (this.#withdrawn.has(request) && isNotStarted(error)) ended(notReachedOn(this.nameOf(id)));
       else if (silence === null) ended(endOf(error));
-      else if (this.#open.delete(request)) void this.#wait(attempt, times, surest(known, silence));
+      else if (this.#open.delete(request)) {
+        this.#atMaas.delete(leave);
+        void this.#wait(attempt, times, surest(known, silence));
+      }
     };
     let scope = this.#scopes.get(id);
     if (scope === undefined) this.#scopes.set(id, (scope = new CancellationScope({ cancellable: true })));
@@ -350,13 +387,19 @@ export class Agents {
       const before = end.summary?.bootIdBefore ?? this.#facts.get(id)?.boot_id;
       const bootId = before === undefined ? undefined : String(before);
       listener.silent(true);
+      const left = new Trigger<string>();
+      const leave = (why: string): void => left.resolve(why);
+      this.#atMaas.add(leave);
       restartByPowerCycle({
-        ...{ request, id, name: this.nameOf(id), end, master, bootId, seconds },
+        ...{ request, id, name: this.nameOf(id), end, master, bootId, seconds, left },
         patience: this.#run.patience,
         ping: () => this.#ping(id),
         isStopped: () => this.#isStopped,
       })
-        .finally(() => listener.silent(false))
+        .finally(() => {
+          this.#atMaas.delete(leave);
+          listener.silent(false);
+        })
         .then(listener.ended, (error: unknown) => listener.ended(endOf(error)));
     };
     return { ...attempt, listener: { ...listener, ended } };
@@ -366,6 +409,11 @@ export class Agents {
 const lostOn = (name: string): TaskEnd => ({
   outcome: 'lost',
   message: `${name} may have started it, and its agent is offline: a retry, or a run --from this one, reads the result once the agent is back`,
+});
+
+const leftAtMaas = (name: string, why: string): TaskEnd => ({
+  outcome: 'lost',
+  message: `the run was stopped; ${why}: what it does to ${name} is unknown and may continue`,
 });
 
 const notReachedOn = (name: string): TaskEnd => ({
@@ -444,6 +492,8 @@ interface MissedRestart {
   readonly ping: () => Promise<AgentFacts | null>;
   /** An operator has stopped the run: nothing waits for the node any more. */
   readonly isStopped: () => boolean;
+  /** Resolves with why MAAS is not waited for any more. */
+  readonly left: PromiseLike<string>;
 }
 
 /** Whether MAAS must cycle the power after a node's own restart. Not after a cancellation or refusal. */
@@ -459,13 +509,18 @@ export async function restartByPowerCycle(missed: MissedRestart): Promise<TaskEn
   const failed = (message: string): TaskEnd => ({ outcome: 'failed', message: `${why}; ${message}`.slice(0, 300) });
   const activityId = `${taskActivityId(request.task, id, request.generation)}/power`;
   const summary = `power-cycle ${name} for ${request.task}: ${why}`.slice(0, 200);
-  let powered: TaskEnd;
+  const scope = new CancellationScope({ cancellable: true });
+  let powered: TaskEnd | string;
   try {
     const options = nodeTask(activityId, summary, master, seconds, ofMaster(patience));
-    powered = await callActivity('run_task', request, options);
+    powered = await Promise.race([scope.run(() => callActivity('run_task', request, options)), missed.left]);
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
     return failed(`its power was not cycled: ${stepError(error).message}`);
+  }
+  if (typeof powered === 'string') {
+    scope.cancel();
+    return leftAtMaas(name, powered);
   }
   if (powered.outcome !== 'success') return failed(`its power was not cycled: ${powered.message ?? powered.outcome}`);
   const until = Date.now() + seconds * 1000;

@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import type { SiteActivities } from '../../activities/contract.ts';
 import type {
   AgentFacts,
   CloseGraph,
@@ -81,8 +82,8 @@ export interface ScriptedGraph {
   /** Boot id by node; `boot-NODE` where it is not named. */
   readonly boots: Map<string, string>;
   /** The behaviour of the orchestrator's own agent when it is to cycle a node's power. */
-  powerCycle: (request: RunTask) => TaskEnd;
-  readonly overrides: Partial<GraphActivities>;
+  powerCycle: (request: RunTask) => TaskEnd | Promise<TaskEnd>;
+  readonly overrides: Partial<GraphActivities & Pick<SiteActivities, 'ask_maas'>>;
   heldTask(task: string): Promise<HeldTask>;
   /** Resolves when `ready` holds; checked after each event. */
   until(ready: () => boolean): Promise<void>;
@@ -196,7 +197,10 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
       return rows;
     },
     activities(taskQueue) {
-      const base: GraphActivities = {
+      const base: GraphActivities & Pick<SiteActivities, 'ask_maas'> = {
+        async ask_maas() {
+          return { since: null };
+        },
         async open_graph_run(request) {
           scripted.opened.push(request);
           return {
@@ -244,7 +248,7 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
           (request: never) =>
             ((scripted.overrides as Record<string, typeof original | undefined>)[name] ?? original)(request),
         ]),
-      ) as unknown as GraphActivities;
+      ) as unknown as typeof base;
       return { ...wired, run_task: runTask, ping };
     },
   };

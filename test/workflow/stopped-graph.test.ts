@@ -17,6 +17,7 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 const AN_HOUR = 3_600;
+const NOON = '2026-11-28T12:00:00.000Z';
 const node = (id: string) => ({ id, kind: 'node' as const });
 
 /** On n1 a task that ends at once, on n2 two of this type. */
@@ -173,6 +174,32 @@ const WAITS: Readonly<Record<string, Wait>> = {
     waits: (scene) => eventually(async () => scene.isTaken() && (await isAsked(scene))),
     end: { outcome: 'lost' },
   },
+  'MAAS, over a task': {
+    type: 'erase_node',
+    async prepare({ graph, serve, queue }) {
+      await serve(answers(), `${queue}.ctl`);
+      graph.hold.add('a@n2');
+      graph.overrides.ask_maas = async () => ({ since: NOON });
+    },
+    waits: ({ graph }) => graph.heldTask('a@n2'),
+    end: { outcome: 'lost', message: expect.stringContaining('12:00 UTC') },
+  },
+  'MAAS, over the power of a node': {
+    type: 'reboot',
+    async prepare({ graph, serve, queue, over }) {
+      await serve(answers({ task_types: ['shell', 'reboot'] }), `${queue}.ctl`);
+      const run_task = async () => ({ ...failed('its boot id stayed the same'), failure_kind: 'not-rebooted' });
+      await serve({ run_task }, queue);
+      graph.overrides.ask_maas = async () => ({ since: NOON });
+      graph.powerCycle = async () => {
+        await Promise.race([Context.current().cancelled, over]);
+        return ok;
+      };
+    },
+    waits: (scene) =>
+      eventually(async () => (await pendingOf(scene)).some(({ activityId }) => activityId === 'a@n2/power')),
+    end: { outcome: 'lost', message: expect.stringContaining('12:00 UTC') },
+  },
   'the next attempt of a task': {
     task: { retry: { count: 5, interval: AN_HOUR * 1000 } },
     prepare: ({ serve, queue }) =>
@@ -250,4 +277,47 @@ describe.each(Object.entries(WAITS))('a run that waits for %s', (name, wait) => 
     if (name === 'agents that do not answer before the graph')
       await recordHistory(run.handle, `execute_graph--stopped-while-agents-are-silent`);
   });
+});
+
+it.each(['in one workflow', 'in parts'])('a stop lets MAAS finish the task that it works on, %s', async (shape) => {
+  const graph = scriptedGraph({
+    plans: { default: planOf('erase_node') },
+    ...(shape === 'in parts' ? { partOf: (id: string) => (id === 'n1' ? 0 : 1) } : {}),
+    heartbeatSeconds: 1,
+  });
+  graph.hold.add('a@n2');
+  let isAsked = (): void => undefined;
+  const asked = new Promise<void>((resolve) => {
+    isAsked = resolve;
+  });
+  graph.overrides.ask_maas = async () => {
+    isAsked();
+    return { since: null };
+  };
+  const run = await startGraphRun(rig, graph);
+  const task = await graph.heldTask('a@n2');
+  await run.handle.signal('stop', { by: 'ann' });
+  await asked;
+  task.finish();
+  expect((await run.ended()).result).toMatchObject({ outcome: 'stopped' });
+  expect(graph.rows().get('a@n2')).toMatchObject({ status: 'success' });
+  expect(graph.began.filter((one) => one === 'b@n2')).toEqual([]);
+});
+
+it('a silence of MAAS that is reported only after a stop ends its tasks, too', async () => {
+  const graph = scriptedGraph({ plans: { default: planOf('erase_node') }, timeoutSeconds: AN_HOUR });
+  graph.hold.add('a@n2');
+  const taskQueue = rig.workflowId('queue');
+  // As a worker answers, which keeps no journal.
+  const control = await rig.runWorker({
+    ...{ taskQueue: `${taskQueue}.ctl`, activities: answers({ started: false }) },
+  });
+  onTestFinished(() => control.stop());
+  const run = await startGraphRun(rig, graph, undefined, taskQueue);
+  await graph.heldTask('a@n2');
+  await run.handle.signal('stop', { by: 'ann' });
+  await run.reaches(({ stopping }) => stopping);
+  await run.handle.signal('maas_silence', { since: NOON });
+  expect((await run.ended()).result).toMatchObject({ outcome: 'stopped' });
+  expect(graph.rows().get('a@n2')?.end).toMatchObject({ outcome: 'lost' });
 });
