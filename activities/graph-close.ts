@@ -31,7 +31,6 @@ export function graphCloseActivities(deps: ActivityDependencies): Pick<GraphActi
         }
         await store.transactions.update(request.graph, {
           status: request.outcome,
-          progress: 100,
           ...given({ message: request.reason }),
         });
         return answer;

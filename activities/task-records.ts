@@ -12,7 +12,7 @@ const ROWS_A_BATCH = 100_000;
 /** Of one claim: with ten numbers a second, more than a hundred days. */
 const BATCHES_A_CLAIM = 100_000_000;
 
-/** Records the history of tasks and updates the progress of graph, run and nodes. Safe to repeat, in any order. */
+/** Records the history of tasks and shows the progress of their nodes. Safe to repeat, in any order. */
 export function taskRecordActivities(deps: ActivityDependencies): Pick<GraphActivities, 'record_tasks'> {
   const { store } = deps;
   return {
@@ -22,7 +22,7 @@ export function taskRecordActivities(deps: ActivityDependencies): Pick<GraphActi
         const generation = await proveTransaction(deps, run);
         const sequence = (generation - 1) * BATCHES_A_CLAIM + request.sequence;
         await store.taskHistory.record(request.graph, historyWrites({ ...request, sequence }));
-        await updateProgress(store, request);
+        await showProgress(store, request);
       }),
   };
 }
@@ -65,13 +65,8 @@ function summaryOf(end: TaskEnd): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Updates the percentage of tasks done of the graph, the run (the mean of its graphs) and the nodes. */
-async function updateProgress(store: Store, { transaction, graph, rows }: RecordTasks): Promise<void> {
-  const percent = percentOf(await store.taskHistory.count(graph));
-  await store.transactions.update(graph, { progress: percent });
-  const { graphs } = await store.transactions.getRun(transaction);
-  const mean = graphs.reduce((before, { id, progress }) => before + (id === graph ? percent : progress), 0);
-  await store.transactions.update(transaction, { progress: Math.floor(mean / Math.max(1, graphs.length)) });
+/** Updates the percentage of tasks done of the nodes. */
+async function showProgress(store: Store, { graph, rows }: RecordTasks): Promise<void> {
   const touched = [...new Set(rows.map(({ node }) => node))].filter((node) => /^\d+$/.test(node));
   // Skip nodes that were removed from the inventory meanwhile.
   const there = await store.nodes.list({ ids: touched.map(Number) });

@@ -34,6 +34,7 @@ export type {
   DeploymentOptions,
   GraphSource,
   HistoryRecord,
+  ShownTransaction,
   StartedDeployment,
   UploadedGraph,
 } from './graphs/index.ts';

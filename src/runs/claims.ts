@@ -178,10 +178,3 @@ async function goOn(within: StorePorts, { runId }: Claim, execution: string): Pr
     details: { execution },
   });
 }
-
-/** Whether a reset has a run going on that was found terminated; its record is open again then. */
-export async function reopened({ store, execution }: Fence, { workflowId, runId }: ClaimHolder): Promise<boolean> {
-  if (!(await execution(workflowId, runId))?.isOpen) return false;
-  await store.atomically(async (within) => void (await reopen(within, await within.runs.get(runId))));
-  return true;
-}

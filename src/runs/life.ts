@@ -25,7 +25,7 @@ import { wholeGraphReport } from './graph-report.ts';
 
 /*
  * The life of a run in the store: opened, shown, closed by itself or by others, opened again. Only this file writes a run's
- * record: its row, its report, its nodes, and its transaction (test/architecture/runs.test.ts).
+ * record: its row, its report, its nodes, and its graphs (test/architecture/runs.test.ts).
  */
 
 /** A run as it is opened. */
@@ -189,20 +189,17 @@ export const closeRecord = (
     const row = { ...run, phase: 'finished', sequence: CLOSING };
     if ((await within.runs.end(row, report, subject, generation)) === null)
       throw claimLost(subject, 'another execution or run has taken it over');
-    if (transaction !== undefined) await endTransaction(within, transaction, run.outcome, run.endedAt, run.failure);
+    if (transaction !== undefined) await endGraphs(within, transaction, run);
     await also?.(within);
   });
 
-async function endTransaction(
+async function endGraphs(
   { transactions }: Pick<StorePorts, 'transactions'>,
-  id: number,
-  outcome: RunOutcome | LostOutcome,
-  timeEnd?: string,
-  message?: string | null,
+  run: number,
+  { outcome, endedAt }: { readonly outcome: RunOutcome | LostOutcome; readonly endedAt: string },
 ): Promise<void> {
   // Only runs of sites end with failures that do not matter.
-  if (outcome === 'success_with_failures') return;
-  await transactions.endRun(id, { status: outcome, ...given({ timeEnd }), ...(message != null && { message }) });
+  if (outcome !== 'success_with_failures') await transactions.endGraphs(run, { status: outcome, timeEnd: endedAt });
 }
 
 /** How a run ended whose record is open: it could not close it itself, or the store has forgotten that it did. */
@@ -286,14 +283,15 @@ async function lostAsShown(
 async function closeLost(store: Store, run: RunRecord, end: RunEnd): Promise<void> {
   const shown = await shownReport(store, run);
   const lost = await lostAsShown(store, run, shown, end);
-  const { phase, outcome, endedAt, failure } = lost.run;
+  const { phase, outcome, failure } = lost.run;
+  const endedAt = end.at.toISOString();
   const { transaction } = graphRunOf(run);
   const row = { ...nextOf(run), phase, outcome, endedAt, failure };
   const left = hasClosedItself(end.outcome) ? [] : underWay(shown);
   await store.atomically(async (within) => {
     await noteCutShort(within.nodes, run, end.outcome, left);
     if (transaction !== null)
-      await endTransaction(within, transaction, end.outcome, undefined, failure ?? outcome).catch(unlessNotFound);
+      await endGraphs(within, transaction, { outcome: end.outcome, endedAt }).catch(unlessNotFound);
     await within.runs.putReport(run.id, row.sequence, lost.report);
     await within.runs.put(row);
   });
@@ -322,7 +320,7 @@ async function noteCutShort(
 export async function reopen(within: Pick<StorePorts, 'runs' | 'transactions'>, run: RunRecord): Promise<RunRecord> {
   if (run.outcome === null) return run;
   const { transaction } = graphRunOf(run);
-  if (transaction !== null) await within.transactions.reopenRun(transaction).catch(unlessNotFound);
+  if (transaction !== null) await within.transactions.reopenGraphs(transaction).catch(unlessNotFound);
   return within.runs.put({ ...nextOf(run), phase: 'starting', ...AS_IF_OPENED });
 }
 

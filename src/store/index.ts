@@ -43,7 +43,7 @@ export type { NewTag, TagOwner, TagRecord } from './queries/tag-store.ts';
 export type { HistoryWrite, PlannedRow, TaskHistoryRow, TaskHistoryStore } from './queries/task-history-store.ts';
 export type { SavedStates, TaskStateStore } from './queries/task-state-store.ts';
 export type { NewRun, TransactionFilter, TransactionRecord } from './queries/transaction-row.ts';
-export type { RunTransactions, SnapshotKind } from './queries/transaction-store.ts';
+export { endedWithRun, type RunTransactions, type SnapshotKind } from './queries/transaction-store.ts';
 export type { StoreCall } from './session.ts';
 export type * from './store.ts';
 export { parseStoreUrl } from './store-url.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { normaliseTask } from '../../src/graph/index.ts';
+import { endStoredRun } from '../rig/ended-run.ts';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import type { ApiRig } from './api-rig.ts';
@@ -143,7 +144,7 @@ describe('executing graphs', () => {
       temporalRunId: `run-${made}`,
     });
     for (const { id } of graphs) await system.store.transactions.update(id, { status: 'success' });
-    await system.store.transactions.endRun(run.id, { status: 'success' });
+    await endStoredRun(system.store, run.id, 'success');
     expect(await execute({ from: run.id })).toMatchObject({
       status: 409,
       body: { detail: expect.stringContaining(`run ${run.id} `), errors: [{ path: 'from' }] },

@@ -3,6 +3,7 @@ import { OUTCOMES, STATES } from '../../src/core/outcomes.ts';
 import { TRANSACTION_STATUSES } from '../../src/core/words.ts';
 import { normaliseTask } from '../../src/graph/index.ts';
 import type { RunTransactions } from '../../src/store/index.ts';
+import { endStoredRun } from '../rig/ended-run.ts';
 import { type ApiRig, apiAlone } from './api-rig.ts';
 import { type Environment, environment, myTask, recorded } from './fuel-graphs-rig.ts';
 
@@ -200,7 +201,7 @@ describe('transactions', () => {
     ]);
     const task = (await ask('GET', `${api}/tasks/${graphs[0]!.id}`)).body;
     expect(task.parent_id).toBe(run.id);
-    await rig.store.transactions.endRun(run.id, { status: 'stopped', message: 'enough' });
+    await endStoredRun(rig.store, run.id, 'stopped', 'enough');
     expect((await ask('GET', `${api}/transactions/${run.id}/`)).body).toMatchObject({
       status: 'error',
       message: 'enough',
@@ -286,7 +287,7 @@ describe('transactions', () => {
         body: { detail: 'You cannot delete running task manually' },
       });
     }
-    await rig.store.transactions.endRun(run.id, { status: 'success' });
+    await endStoredRun(rig.store, run.id, 'success');
     expect(await ask('DELETE', `${api}/tasks/${run.id}`)).toMatchObject({ status: 204 });
     expect((await ask('GET', `${api}/tasks/?cluster_id=${env.cluster}`)).body).toEqual([]);
     expect((await ask('GET', `${api}/transactions/?cluster_id=${env.cluster}`)).body).toHaveLength(3);

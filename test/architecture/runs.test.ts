@@ -9,11 +9,11 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 /** What changes the record of a run, by the port of the store. */
 const WRITERS: Readonly<Record<string, readonly string[]>> = {
   runs: ['put', 'show', 'end', 'putReport', 'putNodes', 'dropNodes'],
-  transactions: ['createRun', 'endRun', 'reopenRun'],
+  transactions: ['createRun', 'endGraphs', 'reopenGraphs'],
   claims: ['claim', 'takeOver', 'release'],
 };
 /** Those that no other object of the product has: found whatever the port is called there. */
-const UNMISTAKABLE = ['putReport', 'putNodes', 'dropNodes', 'createRun', 'endRun', 'reopenRun'];
+const UNMISTAKABLE = ['putReport', 'putNodes', 'dropNodes', 'createRun', 'endGraphs', 'reopenGraphs'];
 
 /** Where a run's record is written, by file and line; and where a port gets another name, under which no writer would be found. */
 function writersIn(file: string, text: string): string[] {
@@ -91,7 +91,7 @@ it('a second writer is found however it is written', () => {
     'const { runs: rows } = store;',
     'const rows = store.runs;',
     'await rows.putReport(id, 1, report);',
-    'await (await open()).transactions.endRun(1, end);',
+    'await (await open()).transactions.endGraphs(1, end);',
     'const end = runs.end;',
   ];
   expect(planted.filter((line) => writersIn('planted.ts', line).length === 0)).toEqual([]);

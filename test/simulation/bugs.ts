@@ -93,8 +93,8 @@ export const BUGS: readonly Bug[] = [
     ['(generation - 1) * OF_ONE_CLAIM + sequence;', 'sequence + 0 * generation;'],
   ),
   bug('site', 'b1594189', 'a second try of the end of a run fails: its claim is gone', 'src/runs/claims.ts', [
-    '  if (sequence < CLOSING) return',
-    '  if (sequence >= 0) return',
+    '  if (known.sequence < CLOSING) return',
+    '  if (known.sequence >= 0) return',
   ]),
   bug(
     'site',
@@ -449,10 +449,10 @@ export const BUGS: readonly Bug[] = [
     'fbc0d437',
     'the transaction of a run that goes on after a reset stays ended',
     'src/runs/life.ts',
-    ['  if (transaction !== null) await within.transactions.reopenRun(transaction).catch(unlessNotFound);\n', ''],
+    ['  if (transaction !== null) await within.transactions.reopenGraphs(transaction).catch(unlessNotFound);\n', ''],
   ),
   bug('cluster', '332ea3ee', 'transactions of terminated runs stay open for ever', 'src/runs/life.ts', [
-    '      await endTransaction(within, transaction, end.outcome, undefined, failure ?? outcome).catch(unlessNotFound);\n',
+    '      await endGraphs(within, transaction, { outcome: end.outcome, endedAt }).catch(unlessNotFound);\n',
     '      await Promise.resolve();\n',
   ]),
   bug('cluster', 'b1594189', 'a part records tasks of a cluster that its run has lost', 'activities/task-records.ts', [

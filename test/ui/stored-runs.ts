@@ -48,7 +48,6 @@ export async function storeGraphRun(store: Store, env: Environment, run: StoredR
     await store.taskHistory.record(graph, rows.slice(from, from + 1000));
   // Temporal would be asked about an open one.
   await store.transactions.update(graph, { status: 'success', planHash: null });
-  await store.transactions.endRun(parent.id, { status: 'success' });
   const failed = Object.values(endings).includes('failed');
   const labels = { cluster: String(env.cluster) };
   await store.runs.put({

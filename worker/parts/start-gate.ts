@@ -3,7 +3,6 @@ import { OrderWithdrawn, RunHeld } from '../../src/agent/index.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import type { Logger } from '../../src/platform/telemetry/log.ts';
 import { followCredentials } from '../../src/platform/temporal/follow-credentials.ts';
-import { reopened } from '../../src/runs/claims.ts';
 import { type RunLookups, runLookups } from '../../src/runs/run-lookups.ts';
 import { describeBy, type StartedLookup, startedLookup } from '../../src/runs/started-lookup.ts';
 import type { Store, TransactionRecord } from '../../src/store/index.ts';
@@ -14,12 +13,8 @@ import { lazyLink } from './lazy-connection.ts';
 
 /** Asked before an order is handed out. */
 export interface StartGate {
-  /**
-   * Whether a reset has a run going on that was found terminated; its records are then open again.
-   *
-   * @param run a transaction with its cluster's claim
-   */
-  reopened(run: TransactionRecord): Promise<boolean>;
+  /** Whether the run of a transaction is open in Temporal: a reset continues one that was found terminated, before it opens its record again. */
+  goesOn(run: TransactionRecord): Promise<boolean>;
   /**
    * For an order that a node has not started: the task may have waited for its node for hours. Rejects with `RunHeld` or
    * `OrderWithdrawn` when nothing of the run may start.
@@ -42,9 +37,9 @@ export interface SigningGate extends StartGate {
 }
 
 export const startGate = (store: Store, { hold, execution }: Pick<RunLookups, 'hold' | 'execution'>): StartGate => ({
-  async reopened({ workflowId, temporalRunId }) {
+  async goesOn({ workflowId, temporalRunId }) {
     if (workflowId === null || temporalRunId === null) return false;
-    return reopened({ store, execution }, { workflowId, runId: temporalRunId });
+    return (await execution(workflowId, temporalRunId))?.isOpen === true;
   },
   async mayStart(run) {
     const workflowId = (await graphOfRun(store, run))?.run.workflowId;

@@ -13,7 +13,7 @@ import {
   type SourceFiles,
 } from '../../src/gateway/index.ts';
 import type { SecretProvider } from '../../src/platform/secrets/secret-provider.ts';
-import type { Store } from '../../src/store/index.ts';
+import { endedWithRun, type Store } from '../../src/store/index.ts';
 import { graphOfRun } from './graph-of-run.ts';
 import type { StartGate } from './start-gate.ts';
 
@@ -53,7 +53,7 @@ export function plannedExecution(
  */
 export async function whyNoneOf(
   store: Store,
-  gate: Pick<StartGate, 'reopened'>,
+  gate: Pick<StartGate, 'goesOn'>,
   run: string,
 ): Promise<string | undefined> {
   const found = await graphOfRun(store, run);
@@ -62,15 +62,12 @@ export async function whyNoneOf(
   if (clusterId === null) return `the cluster of run ${run} was deleted`;
   const claim = await store.claims.holder({ cluster: clusterId });
   const hasClaim = claim !== null && claim.workflowId === workflowId && claim.runId === temporalRunId;
-  const isOver =
-    !isUnderWay(found) && !(hasClaim && (await gate.reopened(found.run)) && isUnderWay(await graphOfRun(store, run)));
-  if (isOver) return `run ${run} has ended`;
+  const mayGoOn = (): boolean => hasClaim && endedWithRun(found.graph);
+  if (!isTransactionOpen(found.graph.status) && !(mayGoOn() && (await gate.goesOn(found.run))))
+    return `run ${run} has ended`;
   if (hasClaim) return undefined;
   return `run ${run} does not hold cluster ${clusterId}: ${claim === null ? 'no run' : claim.workflowId} does`;
 }
-
-const isUnderWay = (found: Awaited<ReturnType<typeof graphOfRun>>): boolean =>
-  found !== undefined && isTransactionOpen(found.graph.status);
 
 interface StoreOrdersParts {
   readonly store: Pick<Store, 'nodeIdentities'>;

@@ -11,7 +11,7 @@ import { calledText } from '../../core/names.ts';
 import { requestRefused } from '../../core/run/index.ts';
 import { GRAPH_RUN_KIND, OPEN_TRANSACTION_STATUSES } from '../../core/words.ts';
 import type { Fields } from '../../graph/index.ts';
-import type { NodeRecord, SequenceRecord, TransactionRecord } from '../../store/index.ts';
+import type { NodeRecord, SequenceRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
 import { requestProblem } from '../refusal.ts';
@@ -21,6 +21,7 @@ import { checkClusterNodes } from './cluster-nodes.ts';
 import { clusterTasks } from './cluster-tasks.ts';
 import { inFuelTerms } from './fuel-terms.ts';
 import { type StartedDeployment, startGraphRun } from './start-graph-run.ts';
+import { type ShownTransaction, withProgress } from './transaction-progress.ts';
 
 /** How to run a deployment. */
 export type DeploymentOptions = Pick<
@@ -177,7 +178,7 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
       return started({ cluster, sequence, ...options });
     },
     /** Stops the cluster's run: running work finishes, nothing new starts. */
-    async stop(cluster: number, by: string): Promise<TransactionRecord> {
+    async stop(cluster: number, by: string): Promise<ShownTransaction> {
       const named = calledText('cluster', await store.clusters.brief(cluster));
       const [run] = await store.transactions.list({
         clusterId: cluster,
@@ -189,14 +190,14 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
         throw problem('invalid', 'Nothing to stop', { hint: `No run is open on ${named}.` });
       }
       await runs.stop(id, { by });
-      return store.transactions.create({
+      const stopped = await store.transactions.create({
         name: 'stop_deployment',
         clusterId: cluster,
         status: 'success',
-        progress: 100,
         message: `run ${run?.id ?? id} is stopping: running work finishes, nothing new starts`,
         startedBy: by,
       });
+      return withProgress(store, stopped);
     },
   });
 }

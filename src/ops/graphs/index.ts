@@ -15,6 +15,7 @@ export type { UploadedGraph } from './graph-operations.ts';
 export type { GraphSource } from './graph-source.ts';
 export type { StartedDeployment } from './start-graph-run.ts';
 export type { HistoryRecord } from './task-history.ts';
+export type { ShownTransaction } from './transaction-progress.ts';
 
 /** All use cases of graphs, as part of `Operations`. */
 export const graphUseCases = (deps: OpsDependencies, runs: Pick<RunOperations, 'stop' | 'list'>) => ({

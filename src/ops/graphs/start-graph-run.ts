@@ -7,18 +7,18 @@ import {
   titleOfGraphRun,
 } from '../../core/graph-run/index.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
-import type { TransactionRecord } from '../../store/index.ts';
 import { missingAgents } from '../agent-presence.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { invalidInput } from '../problem.ts';
 import { refusalOf } from '../refusal.ts';
 import { type StartedRun, startRun } from '../start-run.ts';
+import { type ShownTransaction, withProgress } from './transaction-progress.ts';
 
 type WaitingRun = Extract<StartedRun<'execute_graph'>, { readonly kind: 'waiting' }>;
 
 export interface StartedDeployment {
   /** The run's transaction, or the run that no worker has opened yet. */
-  readonly run: TransactionRecord | (WaitingRun & { readonly cluster: number });
+  readonly run: ShownTransaction | (WaitingRun & { readonly cluster: number });
   /** Findings that do not keep it from running; with `force`, errors too. */
   readonly warnings: readonly Diagnostic[];
 }
@@ -50,7 +50,7 @@ export async function startGraphRun(deps: OpsDependencies, input: GraphRunInput)
       // A dry run asks no agent.
       const missing = input.mode === 'dry_run' ? [] : await missingAgents(deps, cluster, input.graphs?.[0]?.nodes);
       return {
-        run: await deps.store.transactions.get(number),
+        run: await withProgress(deps.store, await deps.store.transactions.get(number)),
         warnings: [...warnings, ...missing.map(diagnosticOf)],
       };
     }

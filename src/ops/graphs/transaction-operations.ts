@@ -1,6 +1,5 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { given } from '../../core/data/given.ts';
-import { allOf, percentOf } from '../../core/graph-run/task-counts.ts';
 import { isTransactionOpen, type TransactionStatus } from '../../core/words.ts';
 import { releaseClaim } from '../../runs/claims.ts';
 import { findExecution } from '../../runs/find-execution.ts';
@@ -10,6 +9,7 @@ import { problem } from '../problem.ts';
 import { requestOfTemporal } from '../temporal-calls.ts';
 import { inFuelTerms } from './fuel-terms.ts';
 import { type HistoryFilter, type HistoryRecord, type HistoryWord, taskHistory, wordOfRuns } from './task-history.ts';
+import { type ShownTransaction, withProgress } from './transaction-progress.ts';
 
 interface TransactionListFilter {
   readonly cluster?: number;
@@ -56,25 +56,6 @@ export function transactionOperations(deps: OpsDependencies) {
   const { store, temporal } = deps;
   const { transactions } = store;
 
-  /** Adds the current progress to a running transaction: its share of finished tasks. */
-  async function live(record: TransactionRecord): Promise<TransactionRecord> {
-    if (record.status !== 'running') return record;
-    if (record.parentId !== null) return { ...record, progress: await shareDone(record) };
-    const { graphs } = await transactions.getRun(record.id);
-    if (graphs.length === 0) return record;
-    const shares = await Promise.all(
-      graphs.map(async (graph) => (isOpen(graph) ? shareDone(graph) : isDone(graph) ? 100 : graph.progress)),
-    );
-    const mean = Math.floor(shares.reduce((sum, one) => sum + one, 0) / shares.length);
-    return { ...record, progress: Math.max(record.progress, mean) };
-  }
-
-  async function shareDone(graph: TransactionRecord): Promise<number> {
-    if (graph.status !== 'running') return graph.progress;
-    const counts = await store.taskHistory.count(graph.id);
-    return Math.max(graph.progress, Math.min(allOf(counts) === 0 ? 0 : percentOf(counts), 99));
-  }
-
   async function checkDeletable(id: number, force: boolean): Promise<RunTransactions> {
     const found = await transactions.getRun(id);
     const asked = found.run.id === id ? found.run : found.graphs.find((graph) => graph.id === id)!;
@@ -108,20 +89,20 @@ export function transactionOperations(deps: OpsDependencies) {
     store.audit.append({ actor, action, target: `transaction/${id}` });
 
   return inFuelTerms({
-    /** By id. Running transactions have their current progress. */
-    async list({ cluster, statuses, names, visible }: TransactionListFilter): Promise<readonly TransactionRecord[]> {
+    /** By id. */
+    async list({ cluster, statuses, names, visible }: TransactionListFilter): Promise<readonly ShownTransaction[]> {
       const filter: TransactionFilter = {
         ...given({ clusterId: cluster, statuses }),
         ...(names === undefined ? {} : { names: namesOf(names) }),
         ...(visible ? { hidden: false } : {}),
       };
-      return Promise.all((await transactions.list(filter)).map(live));
+      return Promise.all((await transactions.list(filter)).map((one) => withProgress(store, one)));
     },
     /** @throws `not-found` for a cluster that neither exists nor has runs */
     async checkCluster(cluster: number): Promise<void> {
       if ((await transactions.list({ clusterId: cluster })).length === 0) await store.clusters.brief(cluster);
     },
-    get: async (id: number): Promise<TransactionRecord> => live(await transactions.get(id)),
+    get: async (id: number): Promise<ShownTransaction> => withProgress(store, await transactions.get(id)),
     /** Deletes it with everything that belongs to it. An open one needs `force`, which terminates its workflow. */
     async delete(id: number, { force }: { readonly force: boolean }, actor: string): Promise<void> {
       const found = await checkDeletable(id, force);
@@ -170,7 +151,6 @@ export function transactionOperations(deps: OpsDependencies) {
 }
 
 const isOpen = ({ status }: TransactionRecord): boolean => isTransactionOpen(status);
-const isDone = ({ status }: TransactionRecord): boolean => status === 'success' || status === 'nothing_to_do';
 
 function namesOf(given: readonly string[]): readonly string[] {
   const odd = given.filter((name) => !NAMES.includes(name));

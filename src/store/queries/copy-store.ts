@@ -66,9 +66,10 @@ export class CopyStore {
     await this.#inventory(take, site, cluster);
     if (from !== undefined) {
       const rows = await this.#session.read((db) => rowsOfRun(db, from));
-      const own = rows.flatMap(({ id, clusterId }) => (clusterId === cluster ? [id] : []));
-      await take('deploymentTransaction', (eb) => eb('id', 'in', [0, ...own]));
-      await take('taskHistory', (eb) => eb('transactionId', 'in', [0, ...own]));
+      const own = rows.filter(({ clusterId }) => clusterId === cluster);
+      // As it ended: its record stays behind.
+      copy.deploymentTransaction = own;
+      await take('taskHistory', (eb) => eb('transactionId', 'in', [0, ...own.map(({ id }) => id)]));
     }
     return copy;
   }

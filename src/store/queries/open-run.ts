@@ -2,12 +2,11 @@ import type { Kysely } from 'kysely';
 import { OPEN_TRANSACTION_STATUSES } from '../../core/words.ts';
 import { StoreError } from '../failure.ts';
 import type { Row, Tables } from '../tables.ts';
+import { transactionsIn } from './transaction-row.ts';
 
 /** The cluster's open run. Lock the cluster's row first: then there is at most one. */
 export const findOpenRun = (db: Kysely<Tables>, clusterId: number): Promise<Row<'deploymentTransaction'> | undefined> =>
-  db
-    .selectFrom('deploymentTransaction')
-    .selectAll()
+  transactionsIn(db)
     .where('clusterId', '=', clusterId)
     .where('parentId', 'is', null)
     .where('status', 'in', OPEN_TRANSACTION_STATUSES)

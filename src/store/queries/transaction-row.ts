@@ -4,7 +4,7 @@ import { isTransactionOpen, type TransactionStatus } from '../../core/words.ts';
 import { InputCheck } from '../input.ts';
 import type { Change, New, NewRow, Own, Row, Stored, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
-import { changedColumns, newRow, recordOf } from './conversion.ts';
+import { changedColumns, columnsWithout, newRow, recordOf } from './conversion.ts';
 
 export type TransactionRow = Row<'deploymentTransaction'>;
 type NewTransactionRow = NewRow<'deploymentTransaction'>;
@@ -35,7 +35,7 @@ export function transactionRowOf(given: NewTransaction): NewTransactionRow {
   const check = new InputCheck();
   const now = new Date().toISOString();
   const { status = 'running', timeStart = now } = given;
-  const ended = isTransactionOpen(status) ? {} : { progress: 100, timeEnd: now };
+  const ended = isTransactionOpen(status) ? {} : { timeEnd: now };
   const row = newRow('deploymentTransaction', check, { ...ended, ...given, timeStart }, { uuid: randomUUID(), status });
   check.done();
   return row;
@@ -65,7 +65,6 @@ export function changedTransaction(stored: TransactionRow, change: CheckedChange
     timeStart: open && change.timeStart !== undefined ? change.timeStart : (stored.timeStart ?? started),
     ...(open && {
       status,
-      progress: change.progress ?? (ends ? 100 : stored.progress),
       message: change.message === undefined ? stored.message : change.message,
       result: change.result ?? stored.result,
       timeEnd: change.timeEnd ?? (ends ? now : stored.timeEnd),
@@ -73,10 +72,31 @@ export function changedTransaction(stored: TransactionRow, change: CheckedChange
   };
 }
 
+const OWN = columnsWithout('deploymentTransaction', 'status', 'message', 'timeEnd').map(
+  (name) => `own.${name}` as const,
+);
+
+/** The rows of transactions. That of a run ends when the run does: its outcome, failure and end are those of its record. */
+export const transactionsIn = (db: Kysely<Tables>) =>
+  db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('deploymentTransaction as own')
+        .leftJoin('run', (join) => join.onRef('run.number', '=', 'own.id').on('run.outcome', 'is not', null))
+        .select(OWN)
+        .select(({ fn, ref }) => [
+          fn.coalesce(ref('run.outcome').$castTo<TransactionStatus>(), 'own.status').as('status'),
+          fn.coalesce('run.failure', 'own.message').as('message'),
+          fn.coalesce('run.endedAt', 'own.timeEnd').as('timeEnd'),
+        ])
+        .as('deploymentTransaction'),
+    )
+    .selectAll();
+
 /** The transactions that match a filter. */
 export function filteredTransactions(db: Kysely<Tables>, filter: TransactionFilter) {
   const { ids, clusterId, statuses, names, parentId, workflowId, hidden } = filter;
-  const query = matching(db.selectFrom('deploymentTransaction').selectAll(), {
+  const query = matching(transactionsIn(db), {
     id: ids,
     clusterId,
     status: statuses,
@@ -117,12 +137,12 @@ export type NewTransaction = Omit<New<'deploymentTransaction'>, 'mode' | 'force'
 /** Absent fields keep their values. */
 export type TransactionChange = Pick<
   Change<'deploymentTransaction'>,
-  'progress' | 'message' | 'result' | 'workflowId' | 'temporalRunId' | 'timeStart' | 'timeEnd' | 'planHash'
+  'message' | 'result' | 'workflowId' | 'temporalRunId' | 'timeStart' | 'timeEnd' | 'planHash'
 > & {
   /**
-   * The first outcome is final: a later status, progress, message, result or `timeEnd` changes
-   * nothing, so that calls may be repeated and arrive late. An outcome sets `timeEnd` to now and `progress` to 100
-   * unless given; `running` sets `timeStart` to now if it is unset.
+   * The first outcome is final: a later status, message, result or `timeEnd` changes nothing, so that calls may be
+   * repeated and arrive late. An outcome sets `timeEnd` to now unless given; `running` sets `timeStart` to now if it is
+   * unset.
    */
   readonly status?: TransactionStatus;
 };

@@ -10,7 +10,7 @@ import type { Session } from '../session.ts';
 import type { Stored, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { dropContents, keepContent, packContent, unpackText } from './contents.ts';
-import { assertRow, holdRow, insertRow, isId, listRows, readRow, rowNotFound, updateRow } from './identified-row.ts';
+import { assertRow, holdRow, insertRow, isId, listRows, rowNotFound, updateRow } from './identified-row.ts';
 import { removeTransactions } from './transaction-removal.ts';
 import {
   type CheckedChange,
@@ -27,6 +27,7 @@ import {
   type TransactionRow,
   transactionOf,
   transactionRowOf,
+  transactionsIn,
 } from './transaction-row.ts';
 
 /** The run and its children in order. */
@@ -65,7 +66,7 @@ export class TransactionStore {
         .set({ deletedAt: new Date().toISOString() })
         .where('clusterId', '=', run.clusterId)
         .where('deletedAt', 'is', null)
-        .where('status', 'not in', OPEN_TRANSACTION_STATUSES)
+        .where('id', 'in', endedOf(transaction, run.clusterId))
         .execute();
       const stored = await insertRow(transaction, 'deploymentTransaction', rows.run);
       const graphs: TransactionRecord[] = [];
@@ -88,7 +89,7 @@ export class TransactionStore {
   }
 
   get(id: number): Promise<TransactionRecord> {
-    return this.#session.read(async (db) => transactionOf(await readRow(db, 'deploymentTransaction', id)));
+    return this.#session.read(async (db) => transactionOf(await readTransaction(db, id)));
   }
 
   /** The run that the transaction is or belongs to. */
@@ -124,66 +125,41 @@ export class TransactionStore {
   }
 
   /**
-   * Ends the run and its open children: waiting ones become `not_reached`, running ones `stopped` if an operator ended the run,
+   * Ends what is open of a run that has ended: graphs that wait become `not_reached`, running ones `stopped` if an operator ended the run,
    * else `failed`. Tasks that are recorded as running become `failed`, as no one records their end.
    */
-  async endRun(
-    id: number,
-    end: {
-      readonly status: TransactionEnd;
-      readonly message?: string | null;
-      readonly timeEnd?: string;
-      /** Message of those children; default `Aborted`. */
-      readonly childMessage?: string;
-    },
-  ): Promise<RunTransactions> {
-    const { status, message, timeEnd, childMessage = ABORTED } = end;
-    const ofRun = checkedChange({
-      status,
-      ...(message !== undefined && { message }),
-      ...(timeEnd !== undefined && { timeEnd }),
-    });
-    const ofChild = (was: TransactionStatus) =>
+  async endGraphs(run: number, { status, timeEnd }: RunEnd): Promise<void> {
+    const isStopped = status === 'stopped' || status === 'cancelled';
+    const endOf = (was: TransactionStatus) =>
       checkedChange({
-        status:
-          was === 'waiting' ? 'not_reached' : status === 'stopped' || status === 'cancelled' ? 'stopped' : 'failed',
-        message: childMessage,
-        ...(timeEnd !== undefined && { timeEnd }),
+        status: was === 'waiting' ? 'not_reached' : isStopped ? 'stopped' : 'failed',
+        message: ABORTED,
+        timeEnd,
       });
     return this.#session.write(async (transaction) => {
-      const stored = await holdRow(transaction, 'deploymentTransaction', id);
-      for (const child of await childrenOf(transaction, id)) {
-        if (isTransactionOpen(child.status)) await apply(transaction, child, ofChild(child.status));
-      }
+      await holdRow(transaction, 'deploymentTransaction', run);
+      for (const graph of await graphsOf(transaction, run))
+        if (isTransactionOpen(graph.status)) await apply(transaction, graph, endOf(graph.status));
       // Their runner has ended; their sequence stays, so that a run that continues after a reset replaces this.
       await transaction
         .updateTable('taskHistory')
-        .set({ status: 'failed', message: UNKNOWN_END, timeEnd: timeEnd ?? new Date().toISOString() })
+        .set({ status: 'failed', message: UNKNOWN_END, timeEnd })
         .where('status', 'in', ['running', 'retrying'])
         .where('transactionId', 'in', (eb) =>
-          eb
-            .selectFrom('deploymentTransaction')
-            .select('id')
-            .where((one) => selfOrChild(one, id)),
+          eb.selectFrom('deploymentTransaction').select('id').where('parentId', '=', run),
         )
         .execute();
-      return runOf(transaction, await apply(transaction, stored, ofRun));
     });
   }
 
-  /**
-   * Opens a run again, with the children that `endRun` ended: its workflow, which seemed dead, continues after a reset.
-   * Does nothing to an open run.
-   */
-  reopenRun(id: number): Promise<void> {
+  /** Opens the graphs again that `endGraphs` ended: their run, which seemed dead, continues after a reset. */
+  reopenGraphs(run: number): Promise<void> {
     return this.#session.write(async (transaction) => {
-      const run = await holdRow(transaction, 'deploymentTransaction', id);
-      if (isTransactionOpen(run.status)) return;
-      const ended = (await childrenOf(transaction, id)).filter(({ message }) => message === ABORTED);
-      for (const row of [run, ...ended]) {
-        const status = row.timeStart === null ? ('waiting' as const) : ('running' as const);
-        const open = { status, message: null, timeEnd: null, progress: 0 };
-        await updateRow(transaction, 'deploymentTransaction', row.id, open);
+      await holdRow(transaction, 'deploymentTransaction', run);
+      for (const graph of await graphsOf(transaction, run)) {
+        if (!endedWithRun(graph)) continue;
+        const status = graph.timeStart === null ? ('waiting' as const) : ('running' as const);
+        await updateRow(transaction, 'deploymentTransaction', graph.id, { status, message: null, timeEnd: null });
       }
     });
   }
@@ -207,12 +183,13 @@ export class TransactionStore {
    */
   delete(id: number, options: { readonly force?: boolean } = {}): Promise<void> {
     return this.#session.write(async (transaction) => {
-      const row = await holdRow(transaction, 'deploymentTransaction', id);
-      if (isTransactionOpen(row.status) && options.force !== true) {
+      await holdRow(transaction, 'deploymentTransaction', id);
+      const { status } = await readTransaction(transaction, id);
+      if (isTransactionOpen(status) && options.force !== true) {
         throw new StoreError({
           kind: 'conflict',
           transaction: id,
-          message: `Transaction ${id} is ${row.status}.`,
+          message: `Transaction ${id} is ${status}.`,
           hint: 'Wait until it ends or stop it, then delete it.',
         });
       }
@@ -258,8 +235,17 @@ export class TransactionStore {
   }
 }
 
-/** Message of the children that ended with their run. */
+/** How a run ended. */
+interface RunEnd {
+  readonly status: TransactionEnd;
+  readonly timeEnd: string;
+}
+
+/** Message of graphs that ended with their run. */
 const ABORTED = 'Aborted';
+
+/** Whether a graph ended as its run did: where that goes on after a reset, so does the graph. */
+export const endedWithRun = ({ message }: Pick<TransactionRow, 'message'>): boolean => message === ABORTED;
 
 /** Message of tasks that run when their run ends without having recorded how they ended. */
 const UNKNOWN_END = 'its run ended without it: its outcome is unknown';
@@ -273,12 +259,26 @@ async function apply(
   return updateRow(transaction, 'deploymentTransaction', id, changed);
 }
 
-const childrenOf = (db: Kysely<Tables>, id: number): Promise<TransactionRow[]> =>
-  listRows(db, 'deploymentTransaction', { parentId: id });
+const graphsOf = (db: Kysely<Tables>, run: number): Promise<TransactionRow[]> =>
+  listRows(db, 'deploymentTransaction', { parentId: run });
+
+async function readTransaction(db: Kysely<Tables>, id: number): Promise<TransactionRow> {
+  const [row] = await filteredTransactions(db, { ids: [id] }).execute();
+  if (row === undefined) throw rowNotFound('deploymentTransaction', id);
+  return row;
+}
+
+/** Ids of the transactions of a cluster that have ended. */
+const endedOf = (db: Kysely<Tables>, cluster: number) =>
+  transactionsIn(db)
+    .clearSelect()
+    .select('id')
+    .where('clusterId', '=', cluster)
+    .where('status', 'not in', OPEN_TRANSACTION_STATUSES);
 
 const runOf = async (db: Kysely<Tables>, run: TransactionRow): Promise<RunTransactions> => ({
   run: transactionOf(run),
-  graphs: (await childrenOf(db, run.id)).map(transactionOf),
+  graphs: (await graphsOf(db, run.id)).map(transactionOf),
 });
 
 /**
@@ -291,9 +291,7 @@ export function rowsOfRun(db: Kysely<Tables>, id: number): Promise<TransactionRo
     .select(({ fn }) => fn.coalesce('parentId', 'id').as('run'))
     .where('id', '=', id);
   return (
-    db
-      .selectFrom('deploymentTransaction')
-      .selectAll()
+    transactionsIn(db)
       .where(({ eb, or }) => or([eb('id', '=', run), eb('parentId', '=', run)]))
       // A run is created before its children.
       .orderBy('id')
@@ -307,6 +305,4 @@ const findRunRow = (
   workflowId: string,
   temporalRunId: string | undefined,
 ): Promise<TransactionRow | undefined> =>
-  matching(db.selectFrom('deploymentTransaction').selectAll(), { workflowId, temporalRunId, parentId: null })
-    .orderBy('id', 'desc')
-    .executeTakeFirst();
+  matching(transactionsIn(db), { workflowId, temporalRunId, parentId: null }).orderBy('id', 'desc').executeTakeFirst();

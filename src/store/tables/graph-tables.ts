@@ -48,7 +48,10 @@ export const graphTables = {
     /** The object of all other fields. */
     custom: json<JsonObject, JsonFields>().nullable(),
   },
-  /** A task in Fuel's terms: a run (`deploy`), or one of its graphs (`deployment`), whose parent is the run. */
+  /**
+   * A task in Fuel's terms: a run (`deploy`), or one of its graphs (`deployment`), whose parent is the run. How a run ended
+   * is in its record alone: read rows by `transactionsIn`.
+   */
   deploymentTransaction: {
     id: serial(),
     uuid: text().internal(),
@@ -56,8 +59,6 @@ export const graphTables = {
     parentId: reference().nullable(),
     name: key(),
     status: choice<TransactionStatus>().derived(),
-    /** Percent. */
-    progress: count().initially(0),
     message: text().nullable(),
     result: json<Json, unknown>().nullable().initially('{}'),
     /** Of a child. */

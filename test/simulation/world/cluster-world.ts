@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { openRegion } from '@sitewright/maas-simulator';
 import { doneOf, type GraphRunReport, graphRunName } from '../../../src/core/graph-run/index.ts';
+import { isTransactionOpen } from '../../../src/core/words.ts';
 import { normaliseTask } from '../../../src/graph/index.ts';
 import {
   type Execution,
@@ -503,18 +504,23 @@ async function live(
       // A reset takes back what the run knows of tasks: one that is stopped since asks for none of them again.
       if (now.runId === row.id && !isForgotten(now)) compare(row.workflowId, row.id, report);
     }
-    for (const { id: transaction, workflowId, temporalRunId, status } of await store.transactions.list({
-      clusterId: cluster,
-      parentId: null,
-    })) {
-      if (workflowId === null || temporalRunId === null) continue;
+    await checkGraphs();
+  }
+
+  /** The graphs of a run that has ended have ended, and as its report says. */
+  async function checkGraphs(): Promise<void> {
+    for (const { id, parentId, temporalRunId, status } of await store.transactions.list({ clusterId: cluster })) {
+      if (parentId === null || temporalRunId === null) continue;
+      const { outcome, workflowId } = await store.runs.get(temporalRunId);
+      if (outcome === null) continue;
+      if (isTransactionOpen(status))
+        world.violated(`${workflowId} has ended (${outcome}), and its graph ${id} is open`);
       const now = temporal.current(temporal.find(workflowId, temporalRunId));
-      const row = await store.runs.get(temporalRunId);
-      const isOpen = status === 'waiting' || status === 'running';
-      if (row.outcome !== null && isOpen)
-        world.violated(`${workflowId} has ended (${row.outcome}), and its transaction ${transaction} is open`);
-      if (row.outcome !== null && now.status !== 'TERMINATED' && !isOpen && status !== row.outcome)
-        world.violated(`${workflowId} has ended (${row.outcome}), and its transaction ${transaction} is ${status}`);
+      if (now.status === 'TERMINATED' || isForgotten(now)) continue;
+      const { graphs } = (await store.runs.getReport(temporalRunId)) as unknown as GraphRunReport;
+      const said = graphs.find(({ transaction }) => transaction === id)?.state;
+      if (said !== status)
+        world.violated(`${workflowId} reports that its graph ${id} is ${said}, and the store that it is ${status}`);
     }
   }
 

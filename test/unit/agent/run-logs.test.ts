@@ -10,6 +10,7 @@ import { type Api, createApi } from '../../../src/api/index.ts';
 import { graphRunName } from '../../../src/core/graph-run/index.ts';
 import { createOperations } from '../../../src/ops/index.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
+import { endStoredRun } from '../../rig/ended-run.ts';
 import { openapiCheck } from '../../rig/openapi-check.ts';
 import { cli } from '../cli/recording-terminal.ts';
 
@@ -225,7 +226,7 @@ it('missing output is answered with a message', async () => {
 it('a task without output is awaited only while its run is open', async () => {
   const hint = async () => (await get('later')).json<{ hint: string }>().hint;
   expect(await hint()).toContain('follow');
-  await store.transactions.endRun(run, { status: 'stopped', message: 'stopped', childMessage: 'Aborted' });
+  await endStoredRun(store, run, 'stopped', 'stopped');
   expect(await hint()).toBe(`'sitewright history show ${run}' shows its result.`);
   expect((await get('later', '?follow=true')).statusCode).toBe(404);
 });

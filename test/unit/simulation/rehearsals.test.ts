@@ -14,6 +14,7 @@ import { openStore, type Store } from '../../../src/store/index.ts';
 import { openRehearser } from '../../../worker/parts/rehearsals.ts';
 import { seedOfSite } from '../../../worker/parts/site-seed.ts';
 import { bundleOurWorkflows } from '../../../worker/parts/workflow-bundle.ts';
+import { endStoredRun } from '../../rig/ended-run.ts';
 import { BOX, CONFIGURATION, document, files, node, profile } from '../documents/site-files.ts';
 
 const settings = { max_parallel_nodes: 8, heartbeat_seconds: 30, offline_wait_seconds: 120 };
@@ -373,7 +374,7 @@ describe('a rehearsal of a cluster', () => {
       tasks.map(([task, node, status]) => ({ task, node, status, attempts: 1 })) as never,
     );
     await store.transactions.update(graph, { status: 'failed' });
-    await store.transactions.update(run.id, { status: 'failed' });
+    await endStoredRun(store, run.id, 'failed');
     return run.id;
   }
 

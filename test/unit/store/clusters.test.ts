@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { endStoredRun } from '../../rig/ended-run.ts';
 import { describeStore } from './backends.ts';
 import { withCluster, withNodes, withRun } from './cluster-rig.ts';
 import { failureOf } from './failures.ts';
@@ -153,7 +154,7 @@ describeStore('ClusterStore', (backend) => {
     await store.clusters.update(cluster.id, { primaries: { mine: node!.id } });
 
     expect(await failureOf(store.clusters.delete(cluster.id))).toMatchObject({ kind: 'conflict', transaction: run.id });
-    await store.transactions.endRun(run.id, { status: 'success' });
+    await endStoredRun(store, run.id, 'success');
     const holder = { workflowId: 'w', runId: 'r' };
     await store.claims.claim({ cluster: cluster.id }, { ...holder, executionId: 'r' });
     expect(await failureOf(store.clusters.delete(cluster.id))).toMatchObject({ kind: 'conflict', holder });

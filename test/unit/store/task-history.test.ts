@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { HistoryWrite } from '../../../src/store/index.ts';
+import { endStoredRun } from '../../rig/ended-run.ts';
 import { describeStore } from './backends.ts';
 import { withCluster, withRun } from './cluster-rig.ts';
 import { failureOf } from './failures.ts';
@@ -146,13 +147,13 @@ describeStore('TaskHistoryStore', (backend) => {
     const { store, run, graph, history } = await planned();
     const row = { node: '1', task: 'a', status: 'running', attempt: 1, sequence: 1 } as const;
     await history.record(graph, [row, { ...row, task: 'b', status: 'success' }]);
-    await store.transactions.endRun(run.id, { status: 'terminated', message: 'terminated' });
+    await endStoredRun(store, run.id, 'terminated');
     const rows = (tasks: string[]) => history.list(graph, { nodes: ['1'], tasks });
     expect(await rows(['a'])).toMatchObject([
       { status: 'failed', message: 'its run ended without it: its outcome is unknown', timeEnd: expect.any(String) },
     ]);
     expect(await rows(['b'])).toMatchObject([{ status: 'success' }]);
-    await store.transactions.reopenRun(run.id);
+    await store.transactions.reopenGraphs(run.id);
     await history.record(graph, [{ ...row, status: 'success', sequence: 2, message: 'done' }]);
     expect(await rows(['a'])).toMatchObject([{ status: 'success', message: 'done' }]);
   });

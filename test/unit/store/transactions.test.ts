@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { endStoredRun } from '../../rig/ended-run.ts';
 import { describeStore } from './backends.ts';
 import { withCluster, withRun } from './cluster-rig.ts';
 import { failureOf } from './failures.ts';
@@ -11,7 +12,7 @@ describeStore('TransactionStore', (backend) => {
     const { cluster } = await withCluster(store);
     const input = { cluster: cluster.id, force: true };
     const first = await store.transactions.createRun({ clusterId: cluster.id, graphs: GRAPHS, input, force: true });
-    expect(first.run).toMatchObject({ name: 'deploy', status: 'running', progress: 0, input, force: true, result: {} });
+    expect(first.run).toMatchObject({ name: 'deploy', status: 'running', input, force: true, result: {} });
     expect(first.graphs).toMatchObject([
       { name: 'deployment', status: 'waiting', parentId: first.run.id, graphType: 'default', timeStart: null },
       { graphType: 'custom', input: { type: 'custom', nodes: [1] }, force: true },
@@ -19,26 +20,26 @@ describeStore('TransactionStore', (backend) => {
     for (const id of [first.run.id, first.graphs[1]!.id]) expect(await store.transactions.getRun(id)).toEqual(first);
     for (const id of [first.run.id + 9, -1, Number.NaN])
       expect(await failureOf(store.transactions.getRun(id))).toMatchObject({ kind: 'not-found', what: 'transaction' });
-    await store.transactions.endRun(first.run.id, { status: 'failed', message: 'boom' });
+    await endStoredRun(store, first.run.id, 'failed', 'boom');
     const { run } = await store.transactions.createRun({ clusterId: cluster.id, graphs: GRAPHS });
     const shown = await store.transactions.list({ hidden: false, parentId: null });
     expect(shown.map(({ id }) => id)).toEqual([run.id]);
     expect(await store.transactions.list({ clusterId: cluster.id })).toHaveLength(6);
     expect(await store.transactions.list({ statuses: ['failed'], names: ['deploy'] })).toMatchObject([
-      { id: first.run.id, message: 'boom', progress: 100 },
+      { id: first.run.id, message: 'boom', timeEnd: expect.any(String) },
     ]);
     expect(await store.transactions.list({ statuses: [] })).toEqual([]);
   });
 
-  it('reopens a run with the children that ended with it, but not those that had ended before', async () => {
+  it('reopens the graphs that ended with their run, but not those that had ended before', async () => {
     const store = await backend.fresh();
     const { cluster } = await withCluster(store);
     const { run, graphs } = await store.transactions.createRun({ clusterId: cluster.id, graphs: GRAPHS });
     await store.transactions.update(graphs[0]!.id, { status: 'failed', message: 'boom' });
-    await store.transactions.endRun(run.id, { status: 'failed', message: 'terminated' });
-    for (const _again of [1, 2]) await store.transactions.reopenRun(run.id);
+    const timeEnd = new Date().toISOString();
+    await store.transactions.endGraphs(run.id, { status: 'failed', timeEnd });
+    for (const _again of [1, 2]) await store.transactions.reopenGraphs(run.id);
     const open = await store.transactions.getRun(run.id);
-    expect(open.run).toMatchObject({ status: 'running', message: null, timeEnd: null, progress: 0 });
     expect(open.graphs).toMatchObject([
       { status: 'failed', message: 'boom' },
       { status: 'waiting', message: null, timeEnd: null },
@@ -61,35 +62,42 @@ describeStore('TransactionStore', (backend) => {
     const { workflowId, temporalRunId } = won[0]!;
     const again = { clusterId: cluster.id, graphs: GRAPHS, workflowId: workflowId!, temporalRunId: temporalRunId! };
     expect((await stores[0]!.transactions.createRun(again)).run).toEqual(won[0]);
-    await stores[0]!.transactions.endRun(won[0]!.id, { status: 'success' });
+    await endStoredRun(stores[0]!, won[0]!.id, 'success');
     expect((await stores[0]!.transactions.createRun(again)).run.id).toBe(won[0]!.id);
     expect(await stores[0]!.transactions.list()).toHaveLength(3);
     expect((await stores[1]!.transactions.findRun(workflowId!))?.run.id).toBe(won[0]!.id);
     expect(await stores[1]!.transactions.findRun('nosuch')).toBeNull();
   });
 
-  it('keeps the first end of a run', async () => {
+  it('keeps the first end of a graph, and shows that of a run by its record', async () => {
     const store = await backend.fresh();
     const { cluster } = await withCluster(store);
     const { run, graph } = await withRun(store, cluster.id);
     const { transactions } = store;
-    const started = await transactions.update(graph.id, { status: 'running', progress: 5, planHash: 'h' });
-    expect(started).toMatchObject({ status: 'running', progress: 5, planHash: 'h', timeEnd: null });
+    const started = await transactions.update(graph.id, { status: 'running', planHash: 'h' });
+    expect(started).toMatchObject({ status: 'running', planHash: 'h', timeEnd: null });
     expect(started.timeStart).not.toBeNull();
     const at = '2026-01-01T00:00:00.000Z';
     const ended = await transactions.update(graph.id, { status: 'success', timeEnd: at, result: { a: 1 } });
-    expect(ended).toMatchObject({ status: 'success', progress: 100, timeEnd: at, result: { a: 1 } });
-    for (const change of [{ status: 'running' }, { status: 'failed', message: 'late' }, { progress: 7 }] as const) {
+    expect(ended).toMatchObject({ status: 'success', timeEnd: at, result: { a: 1 } });
+    for (const change of [{ status: 'running' }, { status: 'failed', message: 'late' }] as const) {
       expect(await transactions.update(graph.id, change)).toEqual(ended);
     }
-    const whole = await transactions.endRun(run.id, { status: 'stopped', message: 'by ann' });
+    await endStoredRun(store, run.id, 'stopped', 'by ann');
+    const whole = await transactions.getRun(run.id);
     expect(whole).toMatchObject({ run: { status: 'stopped', message: 'by ann' }, graphs: [{ status: 'success' }] });
-    expect(await transactions.endRun(run.id, { status: 'failed' })).toEqual(whole);
+    const { id, endedAt } = (await store.runs.list({ number: run.id })).items[0]!;
+    expect(whole.run.timeEnd).toBe(endedAt);
+    expect(await transactions.get(run.id)).toEqual(whole.run);
+    expect(await transactions.list({ statuses: ['running'], parentId: null })).toEqual([]);
+    await store.runs.put({ ...(await store.runs.get(id)), sequence: 1_001, outcome: null, endedAt: null });
+    expect(await transactions.get(run.id)).toEqual(run);
   });
 
   it('aborts remaining tasks when the run ends', async () => {
     const store = await backend.fresh();
     const { cluster } = await withCluster(store);
+    const timeEnd = new Date().toISOString();
     for (const [status, ofRunning] of [
       ['failed', 'failed'],
       ['terminated', 'failed'],
@@ -97,13 +105,14 @@ describeStore('TransactionStore', (backend) => {
       ['cancelled', 'stopped'],
     ] as const) {
       const waiting = await withRun(store, cluster.id);
-      expect(await store.transactions.endRun(waiting.run.id, { status })).toMatchObject({
-        run: { status },
+      await store.transactions.endGraphs(waiting.run.id, { status, timeEnd });
+      expect(await store.transactions.getRun(waiting.run.id)).toMatchObject({
         graphs: [{ status: 'not_reached', message: 'Aborted' }],
       });
       const running = await withRun(store, cluster.id);
       await store.transactions.update(running.graph.id, { status: 'running' });
-      expect(await store.transactions.endRun(running.run.id, { status })).toMatchObject({
+      await store.transactions.endGraphs(running.run.id, { status, timeEnd });
+      expect(await store.transactions.getRun(running.run.id)).toMatchObject({
         graphs: [{ status: ofRunning, message: 'Aborted' }],
       });
     }
@@ -146,7 +155,7 @@ describeStore('TransactionStore', (backend) => {
   it('writes other work in the same transaction', async () => {
     const store = await backend.fresh();
     const made = await store.transactions.create({ name: 'check_before_deployment', status: 'failed', message: 'no' });
-    expect(made).toMatchObject({ clusterId: null, status: 'failed', progress: 100, message: 'no' });
+    expect(made).toMatchObject({ clusterId: null, status: 'failed', message: 'no' });
     expect(made.timeEnd).not.toBeNull();
     expect(await failureOf(store.transactions.create({ name: 'x', clusterId: 9 }))).toMatchObject({ what: 'cluster' });
   });

@@ -9,8 +9,8 @@ import {
 import type { Wire } from '../../../core/contracts/wire.ts';
 import { given } from '../../../core/data/given.ts';
 import type { TaskStatus, TransactionStatus } from '../../../core/words.ts';
-import type { StartedDeployment } from '../../../ops/index.ts';
-import type { SequenceRecord, TransactionRecord } from '../../../store/index.ts';
+import type { ShownTransaction, StartedDeployment } from '../../../ops/index.ts';
+import type { SequenceRecord } from '../../../store/index.ts';
 import { shown } from '../../shown.ts';
 
 type TransactionAnswer = Wire<typeof transactionSchema>;
@@ -51,7 +51,7 @@ export const FUEL_STATUS_OF: Readonly<Record<TransactionStatus, FuelStatus>> = {
 /** The status of a task as Fuel shows it. */
 export const fuelTaskStatus = (status: TaskStatus): FuelWord => TASK_WORDS[status];
 
-const fieldsOf = (one: TransactionRecord) => ({
+const fieldsOf = (one: ShownTransaction) => ({
   ...one,
   cluster: one.clusterId,
   dryRun: one.mode !== 'apply',
@@ -60,16 +60,16 @@ const fieldsOf = (one: TransactionRecord) => ({
 });
 
 /** A transaction as Fuel shows it below /tasks, and where a run is started. */
-export const viewTask = (one: TransactionRecord): TransactionAnswer =>
+export const viewTask = (one: ShownTransaction): TransactionAnswer =>
   show({ ...fieldsOf(one), status: FUEL_STATUS_OF[one.status] });
 
 const showRecorded = shown(recordedRunSchema);
 
 /** The same in the words of runs. */
-export const viewRecorded = (one: TransactionRecord): Wire<typeof recordedRunSchema> => showRecorded(fieldsOf(one));
+export const viewRecorded = (one: ShownTransaction): Wire<typeof recordedRunSchema> => showRecorded(fieldsOf(one));
 
 /** The same below /transactions. */
-export const viewTransaction = (one: TransactionRecord): TransactionAnswer => {
+export const viewTransaction = (one: ShownTransaction): TransactionAnswer => {
   const { parent_id: _parent, ...transaction } = viewTask(one);
   return transaction;
 };

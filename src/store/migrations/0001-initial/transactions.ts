@@ -18,7 +18,6 @@ export async function createTransactions(db: Kysely<unknown>, types: ColumnTypes
     .addColumn('parent_id', integer, (column) => column.references('deployment_transaction.id').onDelete('cascade'))
     .addColumn('name', text, (column) => column.notNull())
     .addColumn('status', text, (column) => column.notNull())
-    .addColumn('progress', integer, (column) => column.notNull())
     .addColumn('message', text)
     .addColumn('result', text)
     .addColumn('graph_type', text)
