@@ -1,8 +1,10 @@
 import { isMapping } from '../core/data/plain-value.ts';
 import { DEFAULT_GRAPHS } from '../core/graph-run/index.ts';
 import { type AnyRunStatus, isHeld } from '../core/run/status.ts';
+import { graphRunOf } from '../core/run/subject.ts';
 import { type EarlierRun, expectedEnd } from '../core/run/time-left.ts';
 import type { RunRecord, Store } from '../store/index.ts';
+import { mediansOf, secondsOf, tookOfNodes } from './usual-times.ts';
 import { orWithoutStore } from './without-store.ts';
 
 /** Runs that are looked at, the newest ones. */
@@ -10,11 +12,29 @@ const MAX_EARLIER = 10;
 /** Runs whose earlier ones are remembered: they no longer change. */
 const MAX_KEPT = 200;
 
+/** Nodes whose tasks tell how long each takes. */
+const MAX_NODES = 60;
+/** Runs whose nodes and tasks are looked at. */
+const MAX_COMPARED = 5;
+
+interface Found extends EarlierRun {
+  readonly id: string;
+  /** Of a run of graphs. */
+  readonly transaction: number | null;
+}
+
+/** Durations of nodes of a run on a site by name, of tasks of graphs by id. */
+interface UsualTimes {
+  /** How many earlier runs tell. */
+  readonly runs: number;
+  readonly seconds: Readonly<Record<string, number>>;
+}
+
 /** Finds the ended runs of the same kind, on the same site or cluster, that went well. Looks once for each run. */
 export function earlierRuns(store: Store) {
-  const kept = new Map<string, Promise<readonly EarlierRun[]>>();
+  const kept = new Map<string, Promise<readonly Found[]>>();
 
-  async function find(run: RunRecord): Promise<readonly EarlierRun[]> {
+  async function find(run: RunRecord): Promise<readonly Found[]> {
     const { cluster } = run.labels;
     const { items } = await store.runs.list({
       kind: run.kind,
@@ -26,13 +46,18 @@ export function earlierRuns(store: Store) {
       limit: MAX_EARLIER,
     });
     const records = await Promise.all(items.map(({ id }) => store.runs.get(id)));
-    return records.filter((one) => sortOf(one) === sortOf(run));
+    return records
+      .filter((one) => sortOf(one) === sortOf(run))
+      .map((one) => {
+        const { id, startedAt, endedAt, total } = one;
+        return { id, startedAt, endedAt, total, transaction: graphRunOf(one).transaction };
+      });
   }
 
-  function earlierOf(run: RunRecord): Promise<readonly EarlierRun[]> {
+  function earlierOf(run: RunRecord): Promise<readonly Found[]> {
     const known = kept.get(run.id);
     if (known !== undefined) return known;
-    const found = orWithoutStore<readonly EarlierRun[]>(
+    const found = orWithoutStore<readonly Found[]>(
       () => find(run),
       () => [],
     );
@@ -43,7 +68,35 @@ export function earlierRuns(store: Store) {
     return found;
   }
 
+  /** Of a few nodes: a median needs no more. */
+  async function tookOfTasks(transaction: number, type: string | undefined, nodes: readonly string[] | undefined) {
+    const { graphs } = await store.transactions.getRun(transaction);
+    const of = graphs.filter(({ graphType }) => type === undefined || graphType === type);
+    const rows = await Promise.all(
+      of.map(async ({ id }) => {
+        const some = nodes ?? Object.keys(await store.taskHistory.countByNode(id));
+        return store.taskHistory.list(id, { statuses: ['success'], nodes: some.slice(0, MAX_NODES) });
+      }),
+    );
+    return rows.flat().flatMap(({ task, timeStart, timeEnd }) => secondsOf(task, timeStart, timeEnd));
+  }
+
   return {
+    /** How long nodes or tasks took, in the middle, in the newest earlier runs. */
+    async usualTimes(
+      run: RunRecord,
+      { graph, nodes }: { readonly graph?: string; readonly nodes?: readonly string[] },
+    ): Promise<UsualTimes> {
+      const newest = (await earlierOf(run)).slice(0, MAX_COMPARED);
+      const took = await Promise.all(
+        newest.map(async ({ id, transaction }) =>
+          transaction === null
+            ? tookOfNodes((await store.runs.listNodes(id)).map(({ report }) => report))
+            : tookOfTasks(transaction, graph, nodes),
+        ),
+      );
+      return { runs: newest.length, seconds: mediansOf(took.flat()) };
+    },
     /** The status with when the run should end, unless it waits for a person. */
     async withExpectedEnd<S extends AnyRunStatus>(run: RunRecord, status: S): Promise<S> {
       const { paused, stopping, awaiting_approval, total } = status;

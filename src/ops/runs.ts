@@ -353,6 +353,9 @@ export function runOperations(deps: OpsDependencies) {
       );
     },
     plan: async (id: string): Promise<Answers['plan']> => planOf(await current(id)),
+    /** How long its nodes or tasks took in earlier runs of its kind. */
+    usualTimes: async (id: string, of: Parameters<typeof earlier.usualTimes>[1]) =>
+      earlier.usualTimes(await store.runs.get(id), of),
     /** Every node of a run on a site, as it is now. */
     async nodes(id: string): Promise<readonly NodeReport[]> {
       const one = await found(id);

@@ -208,6 +208,8 @@ describePage('pages over a store', () => {
         group: at < 3 ? 'control' : 'compute',
         attempts: 1,
         started_at: `2026-05-01T10:0${at % 10}:00.000Z`,
+        prepared_at: `2026-05-01T10:0${at % 10}:30.000Z`,
+        deploying_at: `2026-05-01T10:10:00.000Z`,
         ended_at: `2026-05-01T10:1${at % 10}:00.000Z`,
         ...(node === failed
           ? {
@@ -307,7 +309,13 @@ describePage('pages over a store', () => {
     // Another view of it is one step back in the history.
     await page.getByRole('link', { name: 'Timeline' }).click();
     await page.waitForURL(/view=timeline/);
-    await page.locator('.timeline .span').nth(23).waitFor();
+    // By group and start, each with its preparation and its deployment, of which the last ones are framed.
+    await page.locator('.timeline .span').nth(47).waitFor();
+    expect(await page.locator('.timeline h3').allTextContents()).toEqual(['control', 'compute']);
+    const lines = page.locator('.timeline .track[role=list]');
+    expect(await lines.nth(3).getAttribute('aria-label')).toBe('Node r0010');
+    expect(await page.locator('.timeline .span.bad').count()).toBe(1);
+    expect(await page.locator('.timeline .span.critical').count()).toBe(4);
     await page.locator('.timeline .tick').nth(3).waitFor();
     await page.goBack();
     await first.waitFor();

@@ -164,7 +164,7 @@ describePage('pictures of runs', () => {
       if (on === 60) await page.getByRole('button', { name: 'Next' }).click();
     }
     // The critical path leads over all nodes, not over those that are shown.
-    await page.getByLabel('Critical path').check();
+    await page.getByRole('checkbox', { name: 'Critical path' }).check();
     await expect.poll(() => page.getByRole('list', { name: 'Critical path' }).getByRole('listitem').count()).toBe(10);
   });
 

@@ -2,6 +2,7 @@ import type { PartOf } from '../../core/contracts/route.ts';
 import { type Run, runPageSchema, runRoutes, runSchema } from '../../core/contracts/run.ts';
 import { GRAPH_RUN_KIND } from '../../core/words.ts';
 import type { Json } from '../../store/index.ts';
+import { listIn } from '../fuel/request-parts.ts';
 import { actorOf } from '../requests/actor.ts';
 import { given, isTrue } from '../requests/given.ts';
 import { type Asked, type RouteGroup, serve } from '../serve.ts';
@@ -86,6 +87,8 @@ export const serveRuns: RouteGroup = async (app, { operations: { runs, sites, ta
     'GET /runs/:run/tree': ({ params }) => runs.tree(params.run),
     'GET /runs/:run/plan': async ({ params }) => ({ plan: await runs.plan(params.run) }),
     'GET /runs/:run/nodes': async ({ params }) => ({ items: await runs.nodes(params.run) }),
+    'GET /runs/:run/usual': ({ params, query: { graph, nodes } }) =>
+      runs.usualTimes(params.run, given({ graph, nodes: listIn(nodes) })),
     'GET /runs/:run/logs': ({ params, query }) => taskLogs.ofRun(params.run, given(query)),
     'GET /runs/:run/nodes/:node/tasks/:task/log': taskLog(taskLogs),
     'POST /runs/:run/pause': (request) => runs.update(request.params.run, 'pause', operatorOf(request)),

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { MAX } from '../run/description.ts';
 import { RUN_KINDS, RUN_OUTCOMES, SITE_RUN_KINDS } from '../words.ts';
 import { holdBefore } from './approval.ts';
+import { graphType } from './fuel/graphs.ts';
+import { idList } from './fuel/parts.ts';
 import { graphPlansSchema, graphRunReportSchema, graphRunStatusSchema } from './graph-run.ts';
 import { takesNames } from './named-ids.ts';
 import { runNodeListSchema } from './node-in-run.ts';
@@ -179,6 +181,20 @@ export type StartRunBody = Sent<typeof startRunBody>;
 
 const outputStream = z.enum(['stdout', 'stderr']);
 
+const usualQuery = z.strictObject({
+  graph: graphType.optional().describe('Of a run of graphs: only tasks of this one.'),
+  nodes: idList('node', 'Of a run of graphs: on these nodes, by id'),
+});
+
+const usualTimesSchema = z
+  .strictObject({
+    runs: z.int().describe('How many earlier runs tell; at most the five newest that succeeded.'),
+    seconds: z
+      .record(z.string(), z.number())
+      .describe('The median: of a run on a site by node, of a run of graphs by task.'),
+  })
+  .meta({ id: 'UsualTimes' });
+
 const taskLogQuery = z.strictObject({
   stream: outputStream
     .optional()
@@ -293,6 +309,13 @@ export const runRoutes = tagged('runs', {
     id: 'listRunNodes',
     summary: 'List the nodes of a run on a site, as they are now',
     answers: { 200: runNodeListSchema },
+  },
+  'GET /runs/:run/usual': {
+    ...read,
+    id: 'getUsualTimes',
+    summary: 'Show how long the nodes or tasks of a run took in earlier runs of its kind',
+    query: usualQuery,
+    answers: { 200: usualTimesSchema },
   },
   'GET /runs/:run/logs': {
     ...read,

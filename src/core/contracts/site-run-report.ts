@@ -49,6 +49,8 @@ export const nodeReportSchema = z
     system_id: z.string().optional(),
     attempts: z.int(),
     started_at: timestamp.optional(),
+    prepared_at: timestamp.optional().describe('When its preparation had succeeded.'),
+    deploying_at: timestamp.optional().describe('When its deployment began.'),
     ended_at: timestamp.optional(),
     failed_in: call.optional(),
     failure_kind: z.string().optional(),

@@ -124,12 +124,26 @@ export function startNode(state: BaremetalState, node: number, now: number): Bar
   const open = progress.retrying ?? state.current;
   if (!open) return state;
   const group = state.groups[open.group]!.plan.name;
-  const started_at = open.call === 'prepare' ? now : (progress.started_at ?? now);
-  const { failure: _failure, late: _late, ended_at: _ended, ...kept } = progress;
+  const times =
+    open.call === 'prepare'
+      ? { started_at: now }
+      : {
+          started_at: progress.started_at ?? now,
+          deploying_at: now,
+          ...given({ prepared_at: progress.prepared_at }),
+        };
+  const {
+    failure: _failure,
+    late: _late,
+    prepared_at: _prepared,
+    deploying_at: _at,
+    ended_at: _ended,
+    ...kept
+  } = progress;
   return withNode(state, node, {
     ...kept,
     group,
-    started_at,
+    ...times,
     attempts: progress.attempts + (open.call === 'prepare' ? 1 : 0),
     running: open.call,
   });
@@ -162,7 +176,7 @@ export function finishNode(
         ...identified,
         state: call === 'prepare' ? 'prepared' : 'success',
         group,
-        ...(call === 'deploy' ? { ended_at: now } : {}),
+        ...(call === 'deploy' ? { ended_at: now } : { prepared_at: now }),
         ...(result.warnings?.length ? { warnings: [...(kept.warnings ?? []), ...result.warnings] } : {}),
       }
     : { ...identified, state: 'failed', group, ended_at: now, failure: { call, ...result.failure } };

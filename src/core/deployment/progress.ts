@@ -39,6 +39,9 @@ export interface NodeProgress {
   readonly group?: string;
   readonly system_id?: string;
   readonly started_at?: number;
+  /** When it was prepared, and when its deployment began. */
+  readonly prepared_at?: number;
+  readonly deploying_at?: number;
   readonly ended_at?: number;
   /** Number of attempts: 1, plus one for each operator's retry that started. */
   readonly attempts: number;

@@ -93,6 +93,8 @@ function reportNode(node: BaremetalState['nodes'][number]): NodeReport {
     ...given({ running: node.running ?? (node.aborting ? ('abort' as const) : undefined) }),
     ...given({ group: node.group, system_id: node.system_id }),
     ...(node.started_at === undefined ? {} : { started_at: iso(node.started_at) }),
+    ...(node.prepared_at === undefined ? {} : { prepared_at: iso(node.prepared_at) }),
+    ...(node.deploying_at === undefined ? {} : { deploying_at: iso(node.deploying_at) }),
     ...(node.ended_at === undefined ? {} : { ended_at: iso(node.ended_at) }),
     ...(failure ? { failed_in: failure.call, failure_kind: failure.kind, reason: failure.message } : {}),
     ...(failure?.hint === undefined ? {} : { hint: failure.hint }),

@@ -2,6 +2,7 @@ import type { GraphRunReport, RunReport } from '../../core/contracts/index.ts';
 import { counted } from '../../core/text/text.ts';
 import type { DeploymentConfiguration } from '../../documents/index.ts';
 import type { Store } from '../../store/index.ts';
+import { median } from '../usual-times.ts';
 import type { Durations } from './order.ts';
 
 /** Seconds, where no earlier run tells. */
@@ -76,9 +77,6 @@ export async function durationsOf(
 
 const spanText = (seconds: number): string =>
   seconds < 120 ? `${Math.round(seconds)} seconds` : `${Math.round(seconds / 60)} minutes`;
-
-const median = (values: readonly number[]): number | undefined =>
-  [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)];
 
 async function deploymentsOf(store: Store, site: string): Promise<readonly number[]> {
   const kind = ['deploy_site', 'update_site', 'redeploy_nodes'];

@@ -51,6 +51,28 @@ function run(state: BaremetalState, fail: readonly string[] = [], calls: string[
   }
 }
 
+describe('times of a node', () => {
+  const at = (state: BaremetalState) => {
+    const { started_at, prepared_at, deploying_at, ended_at } = reportBaremetal(state).nodes[0]!;
+    return [started_at, prepared_at, deploying_at, ended_at].map((time) => time && Date.parse(time));
+  };
+  const call = (state: BaremetalState, result: NodeResult, from: number): BaremetalState => {
+    const { state: open, call: next } = nextCall(state, from);
+    const ended = finishNode(startNode(open, 0, from), 0, next!.call, result, from + 5);
+    return finishCall(ended, { kind: 'complete' }, from + 5);
+  };
+
+  it('tell its preparation from its deployment, and those of a retry from the first ones', () => {
+    const prepared = call(startBaremetal([plan('a', [0])], ['n0']), ok, 10);
+    expect(at(prepared)).toEqual([10, 15, undefined, undefined]);
+    const failed = call(prepared, bad, 20);
+    expect(at(failed)).toEqual([10, 15, 20, 25]);
+    const again = call(retryNode(failed, 'n0'), ok, 30);
+    expect(at(again)).toEqual([30, 35, undefined, undefined]);
+    expect(at(call(again, ok, 40))).toEqual([30, 35, 40, 45]);
+  });
+});
+
 describe('operator retries', () => {
   //   a --> b --> c      node 0 in a, 1 in b, 2 in c; a needs all its nodes
   const groups = [plan('a', [0], [], true, { maximum_failed_nodes: 0 }), plan('b', [1], ['a']), plan('c', [2], ['b'])];

@@ -5,7 +5,7 @@ import { causesOf } from '../../../core/run/causes.ts';
 import type { TaskStatus } from '../../../core/words.ts';
 import { at, get } from '../api.ts';
 import { Choice } from '../ask.tsx';
-import { criticalPath, type Step } from '../critical-path.ts';
+import { criticalPath, readyTimes, type Step } from '../critical-path.ts';
 import type { Names } from '../names.ts';
 import { Causes, type Cell, Cells, Counts, Loaded, Tabs, type View } from '../parts.tsx';
 import { addressWith, filterBy, go } from '../router.ts';
@@ -235,13 +235,18 @@ interface BarsProps {
   readonly query: URLSearchParams;
 }
 
-/** All bars of the nodes of a page; of all nodes where the critical path is asked for, which may lead over each. */
+/** With so many tasks, the critical path is found only when it is asked for: it may lead over all of them. */
+const MANY_TASKS = 1_000;
+
+/** All bars of the nodes of a page; of all nodes for the critical path. */
 function Bars({ id, graph, run, version, nodes, names, node, query }: BarsProps) {
   const [page, setPage] = useState(0);
   const params = { run: id };
-  const isCritical = query.has('critical');
+  const isSmall = nodes.reduce((all, [, counts]) => all + sum(counts, STARTED), 0) <= MANY_TASKS;
+  const isCritical = (query.get('critical') ?? (isSmall ? '1' : '0')) === '1';
   const lines = useMemo(() => linesOf(nodes, names, node), [version, names, node]);
-  const asked = isCritical ? [] : linesOn(lines, page).map(({ key }) => key);
+  const shown = linesOn(lines, page).map(({ key }) => key);
+  const asked = isCritical ? [] : shown;
   const tasks = useAll(
     lines.length === 0 ? null : JSON.stringify([id, graph, asked]),
     (before, signal) => {
@@ -250,18 +255,20 @@ function Bars({ id, graph, run, version, nodes, names, node, query }: BarsProps)
     },
     { again: version },
   );
-  const shape = useData(isCritical ? at('GET /runs/:run/graph', { params, query: { graph } }) : null);
+  const edges = useData(at('GET /runs/:run/graph', { params, query: { graph } })).data?.edges ?? [];
+  const usual = useData(at('GET /runs/:run/usual', { params, query: { graph, nodes: shown.join() } })).data?.seconds;
   return (
     <>
       <label class="check">
-        <input type="checkbox" checked={isCritical} onChange={() => filterBy({ critical: isCritical ? '' : '1' })} />{' '}
+        <input type="checkbox" checked={isCritical} onChange={() => filterBy({ critical: isCritical ? '0' : '1' })} />{' '}
         Critical path
       </label>
       {lines.length === 0 && <p class="quiet">Nothing has started yet.</p>}
       <Loaded from={tasks}>
         {(items) => {
-          const steps = shape.data === undefined ? [] : criticalPath(items, shape.data.edges);
+          const steps = isCritical ? criticalPath(items, edges) : [];
           const critical = new Set(steps.map(({ row }) => row));
+          const ready = readyTimes(items, edges);
           return (
             <>
               {isCritical && <CriticalPath path={steps} names={names} />}
@@ -274,9 +281,12 @@ function Bars({ id, graph, run, version, nodes, names, node, query }: BarsProps)
                 bars={items.map((one) => ({
                   line: one.node,
                   label: one.task,
+                  name: one.task,
                   status: one.status,
                   from: one.time_start,
                   to: one.time_end,
+                  since: ready.get(one),
+                  usual: usual?.[one.task],
                   isCritical: critical.has(one),
                   href: addressWith(logOf(one)),
                 }))}

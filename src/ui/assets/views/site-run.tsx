@@ -5,11 +5,13 @@ import type { RunStatus } from '../../../core/contracts/site-run.ts';
 import type { NodeReport, RunReport } from '../../../core/contracts/site-run-report.ts';
 import { countStates } from '../../../core/deployment/report.ts';
 import { causesOfNodes } from '../../../core/run/causes.ts';
-import type { NodeState } from '../../../core/words.ts';
-import { send } from '../api.ts';
+import { CALLS, type NodeState } from '../../../core/words.ts';
+import { at, send } from '../api.ts';
 import { Action, Choice, type Given, Search } from '../ask.tsx';
+import { keyOfCall, lastOfCalls, timesOfCall } from '../critical-path.ts';
 import { Causes, type Cell, Cells, NodeStanding, Progress, State, Tabs, type View } from '../parts.tsx';
 import { fieldsOf, filterBy } from '../router.ts';
+import { useData } from '../store.ts';
 import { Chosen, forEach, Table, useSelection } from '../table.tsx';
 import { Lasting } from '../times.tsx';
 import { count, isUntouched, lookOfNode, msOf, reasonOf, said, some, stateOf, UNTOUCHED } from '../words.ts';
@@ -50,7 +52,7 @@ export function SiteRun({ id, tables, status, query }: SiteRunProps) {
       {view === 'nodes' ? (
         <NodeTable id={id} rows={nodes} query={query} live={run.outcome === null} />
       ) : (
-        <Bars nodes={nodes} run={run} />
+        <Bars nodes={nodes} groups={groups} run={run} />
       )}
     </>
   );
@@ -101,21 +103,60 @@ const tookOf = ({ started_at: start, ended_at: end }: NodeReport): number | unde
 /** The current step, or the one that failed. */
 const stepOf = (one: NodeReport) => one.running ?? one.failed_in;
 
-function Bars({ nodes, run }: { readonly nodes: readonly NodeReport[]; readonly run: RunFrame['run'] }) {
+interface BarsProps {
+  readonly nodes: readonly NodeReport[];
+  readonly groups: readonly SiteGroup[];
+  readonly run: RunFrame['run'];
+}
+
+/** Nodes by group and start, each with its preparation and its deployment. */
+function Bars({ nodes, groups, run }: BarsProps) {
   const [page, setPage] = useState(0);
-  const lines = nodes.flatMap(({ name, started_at: start }) => (start === undefined ? [] : [{ key: name, name }]));
+  const usual = useData(at('GET /runs/:run/usual', { params: { run: run.id } })).data?.seconds ?? {};
+  const startOf = ({ calls: [first] }: SiteGroup): string => first?.started_at ?? '';
+  const order = [...groups]
+    .sort((a, b) => Number(startOf(a) > startOf(b)) - Number(startOf(a) < startOf(b)))
+    .map(({ name }) => name);
+  const lines = nodes
+    .filter(({ started_at: start }) => start !== undefined)
+    .map(({ name, group, started_at: start = '' }) => ({ key: name, name, group, start }))
+    .sort((a, b) => order.indexOf(a.group ?? '') - order.indexOf(b.group ?? '') || (a.start < b.start ? -1 : 1));
+  const critical = lastOfCalls(nodes);
+  const barsOf = (node: NodeReport): BarOf[] => {
+    const calls = new Map(groups.find(({ name }) => name === node.group)?.calls.map((one) => [one.call, one]));
+    return CALLS.flatMap((call): BarOf[] => {
+      const { from, to } = timesOfCall(node, call);
+      if (!from || (to === undefined && node.running === undefined)) return [];
+      const isFirst = call === 'prepare';
+      const isFailed = node.failed_in === call;
+      return [
+        {
+          ...{ line: node.name, label: call, name: call, from, to },
+          status: to === undefined ? stateOf(node) : isFailed ? 'failed' : isFirst ? 'prepared' : node.state,
+          look: isFirst && to && !isFailed && node.ended_at ? 'ok first' : undefined,
+          since: isFirst ? calls.get(call)?.started_at : node.prepared_at,
+          usual: isFirst ? usual[node.name] : undefined,
+          isCritical: critical.has(keyOfCall(node.name, call)),
+        },
+      ];
+    });
+  };
   return (
-    <Timeline
-      lines={lines}
-      bars={nodes.map(barOf)}
-      page={page}
-      onPage={setPage}
-      from={run.started_at}
-      until={run.ended_at}
-    />
+    <>
+      <Timeline
+        lines={lines}
+        bars={nodes.flatMap((node) => (node.group === undefined ? barOf(node) : barsOf(node)))}
+        page={page}
+        onPage={setPage}
+        from={run.started_at}
+        until={run.ended_at}
+      />
+      {critical.size > 0 && <p class="quiet">Framed: the last one of each step of a group; the rest waited for it.</p>}
+    </>
   );
 }
 
+/** Of a node that is only released: one bar. */
 const barOf = (one: NodeReport): BarOf => ({
   line: one.name,
   label: one.running === undefined ? `${said(stepOf(one) ?? '')} ${said(one.state)}` : stateOf(one),

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { shownMoment } from '../clock.ts';
 import { shortNames } from '../short-names.ts';
-import { count, lookOf, msOf, said, timeOf } from '../words.ts';
+import { count, type Look, lasting, lookOf, msOf, said, timeOf } from '../words.ts';
 
 /** Lines that are shown together. */
 export const LINES_A_PAGE = 60;
@@ -9,6 +9,11 @@ export const LINES_A_PAGE = 60;
 const MIN_MS = 1_000;
 const DRAG_PX = 6;
 const KEYS: Readonly<Record<string, number>> = { ArrowLeft: -0.25, ArrowRight: 0.25 };
+
+/** On so few lines, bars of the same time have a full height each. */
+const ROOMY = 12;
+/** Room for a few letters in a bar. */
+const NAMED_PX = 44;
 
 /** Of phones. */
 const NARROW_PX = 700;
@@ -19,10 +24,11 @@ const TICK_PX = 150;
 /** Steps of the axis, in seconds. */
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];
 
-/** A line: a node, by its key and its name. */
+/** A line: a node, by its key and its name; those of a group follow each other. */
 export interface Line {
   readonly key: string;
   readonly name: string;
+  readonly group?: string | undefined;
 }
 
 /** What a bar shows, on the line of that key. */
@@ -30,9 +36,17 @@ export interface BarOf {
   readonly line: string;
   readonly label: string;
   readonly status: string;
+  /** Default: that of its status. */
+  readonly look?: Look | 'ok first' | undefined;
+  /** Written in it. */
+  readonly name?: string | undefined;
   /** Absent before it starts. */
   readonly from: string | null | undefined;
   readonly to: string | null | undefined;
+  /** Since when it could have started: it waited. */
+  readonly since?: string | null | undefined;
+  /** The seconds that it takes, as earlier runs tell. */
+  readonly usual?: number | undefined;
   readonly href?: string;
   readonly isCritical?: boolean;
 }
@@ -40,6 +54,8 @@ export interface BarOf {
 interface Bar extends BarOf {
   readonly begin: number;
   readonly end: number;
+  /** When it would end if it took as long as usual. */
+  readonly ghost?: number | undefined;
 }
 
 interface Dragged {
@@ -72,13 +88,14 @@ export function Timeline({ lines, bars: given, page, onPage, from, until, timeTe
   const [dragged, setDragged] = useState<Dragged>();
   const track = useRef<HTMLDivElement>(null);
   const last = until === null ? shownMoment.value : msOf(until);
-  const bars = given.flatMap((one): Bar[] =>
-    one.from ? [{ ...one, begin: msOf(one.from), end: one.to ? msOf(one.to) : last }] : [],
-  );
+  const bars = given.flatMap((one): Bar[] => (one.from ? [{ ...one, ...timesOf(one, msOf(one.from), last) }] : []));
   if (bars.length === 0 && lines.length <= LINES_A_PAGE) return <p class="quiet">Nothing has started yet.</p>;
   const first = bars.reduce((least, { begin }) => Math.min(least, begin), msOf(from));
   // Of one page as of another: they are compared.
-  const latest = bars.reduce((most, { end }) => Math.max(most, end), Math.max(last, msOf(from) + 1000));
+  const latest = bars.reduce(
+    (most, { to, end, ghost = end }) => Math.max(most, to ? end : ghost),
+    Math.max(last, msOf(from) + 1000),
+  );
   const [start, end] = range ?? [first, latest];
   const byLine = Map.groupBy(bars, ({ line }) => line);
   const shown = linesOn(lines, page);
@@ -126,7 +143,9 @@ export function Timeline({ lines, bars: given, page, onPage, from, until, timeTe
       if (by !== undefined && range !== undefined) move(by);
     },
   };
-  const looks = [...new Set(bars.map((one) => one.status))];
+  const looks = new Map(bars.map((one) => [one.status, one.look ?? lookOf(one.status)]));
+  const [hasGhosts, waits] = [bars.some(({ usual }) => usual !== undefined), bars.some(({ since }) => since)];
+  const trackPx = Math.max(200, innerWidth - 190);
   return (
     <>
       <div class="filters">
@@ -134,12 +153,22 @@ export function Timeline({ lines, bars: given, page, onPage, from, until, timeTe
           {shownTime(start)} – {shownTime(end)}
         </span>
         <ul class="legend" aria-label="Colours">
-          {looks.map((status) => (
+          {[...looks].map(([status, look]) => (
             <li key={status}>
-              <span class={`swatch ${lookOf(status)}`}></span>
+              <span class={`swatch ${look}`}></span>
               {said(status)}
             </li>
           ))}
+          {waits && (
+            <li>
+              <span class="swatch since"></span>it could have started
+            </li>
+          )}
+          {hasGhosts && (
+            <li>
+              <span class="swatch ghost"></span>as long as usual
+            </li>
+          )}
         </ul>
         <span class="actions">
           <button type="button" aria-label="Zoom out" disabled={range === undefined} onClick={() => zoom(2)}>
@@ -187,26 +216,42 @@ export function Timeline({ lines, bars: given, page, onPage, from, until, timeTe
               ))}
             </div>
           </div>
-          {shown.map(({ key, name }) => (
-            <div class="line" key={key}>
-              <span class="name" title={name}>
-                {names.get(name)}
-              </span>
-              <div class="track" role="list" aria-label={`Node ${name}`}>
-                {inLanes(byLine.get(key) ?? [])
-                  .filter(({ bar }) => bar.end >= start && bar.begin <= end)
-                  .map((one) => (
-                    <Shown
-                      key={one.bar.label}
-                      {...one}
-                      shownTime={shownTime}
-                      left={Math.max(0, at(one.bar.begin))}
-                      right={Math.min(100, at(one.bar.end))}
-                    />
-                  ))}
-              </div>
-            </div>
-          ))}
+          {shown.map(({ key, name, group }, index) => {
+            const placed = inLanes(byLine.get(key) ?? []);
+            const lanes = placed[0]?.lanes ?? 1;
+            return (
+              <>
+                {group !== undefined && group !== shown[index - 1]?.group && (
+                  <h3 class="line" key={`group ${group}`}>
+                    {group}
+                  </h3>
+                )}
+                <div class="line" key={key}>
+                  <span class="name" title={name}>
+                    {names.get(name)}
+                  </span>
+                  <div
+                    class="track"
+                    role="list"
+                    aria-label={`Node ${name}`}
+                    style={shown.length <= ROOMY && lanes > 1 ? { height: `${16 * lanes}px` } : undefined}
+                  >
+                    {placed
+                      .filter(({ bar }) => bar.end >= start && bar.begin <= end)
+                      .map((one) => (
+                        <Shown
+                          key={one.bar.label}
+                          {...one}
+                          shownTime={shownTime}
+                          at={at}
+                          room={lanes === 1 || shown.length <= ROOMY ? trackPx : 0}
+                        />
+                      ))}
+                  </div>
+                </div>
+              </>
+            );
+          })}
         </div>
       </div>
     </>
@@ -238,32 +283,51 @@ function inLanes(bars: readonly Bar[]): InLane[] {
   return placed.map((one) => ({ ...one, lanes }));
 }
 
+/** When a bar ends, or would end; one that goes on ends now. */
+function timesOf({ to, usual }: BarOf, begin: number, last: number) {
+  const end = to ? msOf(to) : Math.max(begin, last);
+  return { begin, end, ghost: usual === undefined ? undefined : begin + usual * 1000 };
+}
+
 interface ShownProps extends InLane {
   readonly shownTime: (moment: string | number) => string;
-  readonly left: number;
-  readonly right: number;
+  /** Where a time is, in percent. */
+  readonly at: (time: number) => number;
+  /** Pixels of the whole width; none where names have no room. */
+  readonly room: number;
 }
 
 /** The table has the same links for the keyboard: a thousand bars would be too many tab stops. */
-function Shown({ bar, lane, lanes, left, right, shownTime }: ShownProps) {
-  const text = `${bar.label}: ${said(bar.status)}, ${shownTime(bar.begin)} – ${bar.to ? shownTime(bar.to) : 'now'}`;
-  const look = {
-    class: `span ${lookOf(bar.status)}${bar.isCritical ? ' critical' : ''}`,
-    style: {
+function Shown({ bar, lane, lanes, at, room, shownTime }: ShownProps) {
+  const usual = bar.usual === undefined ? '' : `, usually ${lasting(0, bar.usual * 1000)}`;
+  const text = `${bar.label}: ${said(bar.status)}, ${shownTime(bar.begin)} – ${bar.to ? shownTime(bar.to) : 'now'}${usual}`;
+  const place = (from: number, to: number, least: number) => {
+    const [left, right] = [Math.max(0, at(from)), Math.min(100, at(to))];
+    return {
       left: `${left}%`,
-      width: `${Math.max(right - left, 0.15)}%`,
+      width: `${Math.max(right - left, least)}%`,
       top: `${(100 * lane) / lanes}%`,
       height: `${100 / lanes}%`,
-    },
+    };
+  };
+  const look = {
+    class: `span ${bar.look ?? lookOf(bar.status)}${bar.isCritical ? ' critical' : ''}`,
+    style: place(bar.begin, bar.end, 0.15),
     title: text,
   };
+  const px = (room * (Math.min(100, at(bar.end)) - Math.max(0, at(bar.begin)))) / 100;
+  const name = px > NAMED_PX ? bar.name : undefined;
   return (
     <span role="listitem" aria-label={text}>
+      {bar.since && <span class="since" style={place(msOf(bar.since), bar.begin, 0)}></span>}
       {bar.href === undefined ? (
-        <span {...look}></span>
+        <span {...look}>{name}</span>
       ) : (
-        <a href={bar.href} data-stay tabindex={-1} aria-hidden="true" {...look}></a>
+        <a href={bar.href} data-stay tabindex={-1} aria-hidden="true" {...look}>
+          {name}
+        </a>
       )}
+      {bar.ghost !== undefined && <span class="ghost" style={place(bar.begin, bar.ghost, 0.15)}></span>}
     </span>
   );
 }
