@@ -2,10 +2,11 @@ import { isMapping } from '../core/data/plain-value.ts';
 import { DEFAULT_GRAPHS } from '../core/graph-run/index.ts';
 import { type AnyRunStatus, isHeld } from '../core/run/status.ts';
 import { graphRunOf } from '../core/run/subject.ts';
-import { type EarlierRun, expectedEnd } from '../core/run/time-left.ts';
+import { type EarlierRun, endAfter, expectedEnd } from '../core/run/time-left.ts';
 import type { RunRecord, Store } from '../store/index.ts';
+import { durationsOf } from './rehearsals/durations.ts';
 import { mediansOf, secondsOf, tookOfNodes } from './usual-times.ts';
-import { orWithoutStore } from './without-store.ts';
+import { ifReachable, orWithoutStore } from './without-store.ts';
 
 /** Runs that are looked at, the newest ones. */
 const MAX_EARLIER = 10;
@@ -32,7 +33,8 @@ interface UsualTimes {
 
 /** Finds the ended runs of the same kind, on the same site or cluster, that went well. Looks once for each run. */
 export function earlierRuns(store: Store) {
-  const kept = new Map<string, Promise<readonly Found[]>>();
+  const kept: Remembered<readonly Found[]> = new Map();
+  const models: Remembered<Awaited<ReturnType<typeof durationsOf>>> = new Map();
 
   async function find(run: RunRecord): Promise<readonly Found[]> {
     const { cluster } = run.labels;
@@ -54,18 +56,27 @@ export function earlierRuns(store: Store) {
       });
   }
 
-  function earlierOf(run: RunRecord): Promise<readonly Found[]> {
-    const known = kept.get(run.id);
-    if (known !== undefined) return known;
-    const found = orWithoutStore<readonly Found[]>(
-      () => find(run),
-      () => [],
+  const earlierOf = (run: RunRecord): Promise<readonly Found[]> =>
+    remembered(kept, run.id, () =>
+      orWithoutStore<readonly Found[]>(
+        () => find(run),
+        () => [],
+      ),
     );
-    kept.set(run.id, found);
-    found.catch(() => kept.delete(run.id));
-    const [oldest] = kept.keys();
-    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-    return found;
+
+  /** Seconds as a rehearsal assumes them: group after group, so many machines at once. Undefined before there is a plan. */
+  async function modelled({ id, site, kind, plan }: RunRecord): Promise<number | undefined> {
+    if (site === null || plan === null || kind === 'test_site') return undefined;
+    const { max_parallel_nodes: most, deploy, prepare, release } = plan.pace;
+    const counted = new Set(plan.done);
+    const turns = plan.groups.reduce((all, { nodes }) => {
+      const own = nodes.filter((name) => !counted.has(name));
+      for (const name of own) counted.add(name);
+      return all + Math.ceil(own.length / Math.max(1, most));
+    }, 0);
+    const limits = { deploy: deploy.timeout, commission: prepare.timeout, release: release.timeout, turns: 1 };
+    const { durations } = await remembered(models, id, () => durationsOf(store, { site, cluster: null, limits }));
+    return turns === 0 ? undefined : turns * durations.deploy;
   }
 
   /** Of a few nodes: a median needs no more. */
@@ -101,10 +112,26 @@ export function earlierRuns(store: Store) {
     async withExpectedEnd<S extends AnyRunStatus>(run: RunRecord, status: S): Promise<S> {
       const { paused, stopping, awaiting_approval, total } = status;
       if (paused || stopping || awaiting_approval || isHeld(status)) return status;
-      const expected = expectedEnd({ startedAt: run.startedAt, total }, await earlierOf(run));
+      const expected =
+        expectedEnd({ startedAt: run.startedAt, total }, await earlierOf(run)) ??
+        endAfter(run.startedAt, await ifReachable(() => modelled(run)));
       return expected === undefined ? status : { ...status, expected };
     },
   };
+}
+
+/** What is known of runs, by their ids; the oldest is forgotten. */
+type Remembered<T> = Map<string, Promise<T>>;
+
+function remembered<T>(kept: Remembered<T>, id: string, find: () => Promise<T>): Promise<T> {
+  const known = kept.get(id);
+  if (known !== undefined) return known;
+  const found = find();
+  kept.set(id, found);
+  found.catch(() => kept.delete(id));
+  const [oldest] = kept.keys();
+  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+  return found;
 }
 
 /** Other fields that must match: a dry run is no basis for a real one, nor one graph for another. */

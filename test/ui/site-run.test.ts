@@ -86,9 +86,10 @@ describePage('the page of a run on a site', () => {
     await page.getByText('Deployment of stl1 started.').waitFor();
     const run = page.url().split('/runs/')[1]!;
 
-    // Its groups are a tree, and it names the nodes it waits for.
+    // Its groups are drawn, it names the nodes it waits for, and a first run says how long it should take, too.
+    await page.getByText('(from the model of rehearsals)').waitFor();
     await page.getByText(/Now: deploy of group .*: 3 nodes running/).waitFor();
-    await page.getByRole('group', { name: 'Deployment groups' }).getByRole('button').first().waitFor();
+    await page.getByRole('group', { name: 'Deployment groups' }).locator('.small-cells .busy').nth(2).waitFor();
     await page
       .getByText(/^needs \d more of \d; \d may still fail$/)
       .first()

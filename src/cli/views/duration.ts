@@ -48,7 +48,8 @@ interface Expecting {
 export function expectedLines({ expected }: Expecting, now = Date.now()): string[] {
   if (expected === undefined) return [];
   const left = Date.parse(expected.ends_at) - now;
-  const basis = `from ${expected.earlier_runs} earlier ${expected.earlier_runs === 1 ? 'run' : 'runs'}`;
+  const { earlier_runs: runs } = expected;
+  const basis = runs === 0 ? 'from the model of rehearsals' : `from ${runs} earlier ${runs === 1 ? 'run' : 'runs'}`;
   return [left > 0 ? `about ${formatDuration(left)} left, ${basis}` : `longer than usual, ${basis}`];
 }
 

@@ -18,10 +18,14 @@ export const maasSilentSince = timestamp
 export const expectedEnd = z
   .strictObject({
     ends_at: timestamp,
-    earlier_runs: z.int().describe('Number of earlier runs whose median duration the estimate uses.'),
+    earlier_runs: z
+      .int()
+      .describe('Number of earlier runs whose median duration the estimate uses; 0: it is of the model of rehearsals.'),
   })
   .optional()
-  .describe('Estimated end, from earlier successful runs of the same kind. Absent if unknown or while the run waits.');
+  .describe(
+    'Estimated end, from earlier successful runs of the same kind, or of a first run on a site from the durations that a rehearsal assumes. Absent if unknown or while the run waits.',
+  );
 
 /** Names of people, things and files: one line without control characters. */
 export const nameText = (longest: number) =>

@@ -28,3 +28,9 @@ export function expectedEnd(
   if (middle === undefined) return undefined;
   return { ends_at: new Date(Date.parse(run.startedAt) + middle).toISOString(), earlier_runs: durations.length };
 }
+
+/** The end of a run that should take so many seconds, as no earlier run tells. */
+export const endAfter = (startedAt: string, seconds: number | null | undefined): ExpectedEnd | undefined =>
+  seconds == null
+    ? undefined
+    : { ends_at: new Date(Date.parse(startedAt) + seconds * 1000).toISOString(), earlier_runs: 0 };

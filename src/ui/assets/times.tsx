@@ -54,7 +54,7 @@ export function TimeLeft({
 }: {
   readonly of: NonNullable<RunStatus['expected']>;
 }) {
-  const basis = `from ${count(runs, 'earlier run')}`;
+  const basis = runs === 0 ? 'from the model of rehearsals' : `from ${count(runs, 'earlier run')}`;
   const left = msOf(end) - shownMoment.value;
   const text = left > 0 ? `about ${lasting(0, Math.ceil(left / 1000) * 1000)} left` : 'longer than usual';
   return (

@@ -13,9 +13,10 @@ import { useData, useRun } from '../store.ts';
 import { Ago, Lasting, TimeLeft } from '../times.tsx';
 import { doneOf, placeOf, said, saidCounts, some, sum, totalOf, workOf } from '../words.ts';
 import { GraphRun } from './graph-run.tsx';
+import { NodeProgress } from './group-drawing.tsx';
 import { RunAgain } from './run-again.tsx';
 import { nameOfRun } from './runs.tsx';
-import { NodeProgress, SiteRun } from './site-run.tsx';
+import { SiteRun } from './site-run.tsx';
 
 const LIST: Crumb = ['/runs', 'Runs'];
 

@@ -1,20 +1,19 @@
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
 import type { RunStatus } from '../../../core/contracts/site-run.ts';
 import type { NodeReport, RunReport } from '../../../core/contracts/site-run-report.ts';
-import { countStates } from '../../../core/deployment/report.ts';
 import { causesOfNodes } from '../../../core/run/causes.ts';
 import { CALLS, type NodeState } from '../../../core/words.ts';
 import { at, send } from '../api.ts';
 import { Action, Choice, type Given, Search } from '../ask.tsx';
 import { keyOfCall, lastOfCalls, timesOfCall } from '../critical-path.ts';
-import { Causes, type Cell, Cells, NodeStanding, Progress, State, Tabs, type View } from '../parts.tsx';
+import { Causes, type Cell, Cells, NodeStanding, State, Tabs, type View } from '../parts.tsx';
 import { fieldsOf, filterBy } from '../router.ts';
 import { useData } from '../store.ts';
 import { Chosen, forEach, Table, useSelection } from '../table.tsx';
 import { Lasting } from '../times.tsx';
 import { count, isUntouched, lookOfNode, msOf, reasonOf, said, some, stateOf, UNTOUCHED } from '../words.ts';
+import { GroupDrawing, type SiteGroup } from './group-drawing.tsx';
 import { Commit } from './revisions.tsx';
 import { type BarOf, Timeline } from './timeline.tsx';
 
@@ -30,7 +29,7 @@ interface SiteRunProps {
   readonly query: URLSearchParams;
 }
 
-/** A run on a site: phases, groups as a tree, nodes with their results or times; all of one moment. */
+/** A run on a site: phases, a drawing of its groups, nodes with their results or times; all of one moment. */
 export function SiteRun({ id, tables, status, query }: SiteRunProps) {
   const { run, report } = tables;
   const groups = Object.values(tables.site_groups ?? {});
@@ -47,7 +46,9 @@ export function SiteRun({ id, tables, status, query }: SiteRunProps) {
         </p>
       )}
       {report && <Phases phases={report.phases} />}
-      {groups.length > 0 && <GroupTree groups={groups} live={status.groups} nodes={nodes} query={query} />}
+      {groups.length > 0 && (
+        <GroupDrawing groups={groups} live={status.groups} nodes={nodes} chosen={query.get('group')} />
+      )}
       <Tabs views={VIEWS} current={view} />
       {view === 'nodes' ? (
         <NodeTable id={id} rows={nodes} query={query} live={run.outcome === null} />
@@ -57,31 +58,6 @@ export function SiteRun({ id, tables, status, query }: SiteRunProps) {
     </>
   );
 }
-
-interface NodeProgressProps {
-  readonly nodes: readonly NodeReport[];
-  readonly total: number;
-  /** How many must succeed. */
-  readonly needed?: number | undefined;
-}
-
-/** The bar of a run: its nodes by what becomes of them. */
-export function NodeProgress({ nodes, total, needed }: NodeProgressProps) {
-  const { success, failed } = countStates(nodes);
-  return (
-    <Progress
-      done={success + failed}
-      total={nodes.length || total}
-      bad={failed}
-      underWay={looksOf(nodes)}
-      needed={needed}
-    />
-  );
-}
-
-/** How many nodes have begun and not ended, by their look. */
-const looksOf = (nodes: readonly NodeReport[]) =>
-  (['busy', 'early'] as const).map((look) => [look, nodes.filter((one) => lookOfNode(one) === look).length] as const);
 
 /** What it does now, or waits for, in one sentence. */
 function Now({ nodes }: { readonly nodes: readonly NodeReport[] }) {
@@ -205,132 +181,6 @@ const Phases = ({ phases }: { readonly phases: RunReport['phases'] }) => (
     ))}
   </ol>
 );
-
-/**
- * Groups below the one they wait for last; others that they wait for are named. Each with its nodes by state and its
- * criteria.
- */
-type LiveGroup = RunStatus['groups'][number];
-
-type SiteGroup = NonNullable<RunFrame['site_groups']>[string];
-
-interface GroupTreeProps {
-  readonly groups: readonly SiteGroup[];
-  readonly live: readonly LiveGroup[];
-  readonly nodes: readonly NodeReport[];
-  readonly query: URLSearchParams;
-}
-
-function GroupTree({ groups, live, nodes, query }: GroupTreeProps) {
-  const known = new Map(nodes.map((one) => [one.name, one]));
-  const now = new Map(live.map((one) => [one.name, one]));
-  const tree = treeOf(groups);
-  const chosen = query.get('group');
-  const choose = (name: string) => filterBy({ group: chosen === name ? '' : name, page: '', view: '' });
-  const branch = (above: string): ComponentChildren => {
-    const own = tree.get(above) ?? [];
-    return (
-      own.length > 0 && (
-        <ul class="tree">
-          {own.map((group) => (
-            <li key={group.name}>
-              <Group
-                group={group}
-                now={now.get(group.name) ?? group}
-                nodes={group.nodes.flatMap((name) => known.get(name) ?? [])}
-                above={above}
-                chosen={chosen}
-                onChoose={choose}
-              />
-              {branch(group.name)}
-            </li>
-          ))}
-        </ul>
-      )
-    );
-  };
-  return (
-    <>
-      <h2>Deployment groups</h2>
-      <div class="groups" role="group" aria-label="Deployment groups">
-        {branch('')}
-      </div>
-    </>
-  );
-}
-
-interface GroupProps {
-  readonly group: SiteGroup;
-  /** Its state now. */
-  readonly now: LiveGroup;
-  readonly nodes: readonly NodeReport[];
-  readonly above: string;
-  readonly chosen: string | null;
-  readonly onChoose: (name: string) => void;
-}
-
-function Group({ group, now, nodes, above, chosen, onChoose }: GroupProps) {
-  const others = group.depends_on.filter((name) => name !== above);
-  const reason = now.reason ?? group.reason;
-  return (
-    <>
-      <div class="row">
-        <button type="button" class="link" aria-pressed={chosen === group.name} onClick={() => onChoose(group.name)}>
-          {group.name}
-        </button>
-        <State of={now.state} />
-        {group.critical && <span class="tag">critical</span>}
-        <NodeProgress nodes={nodes} total={group.nodes.length} needed={group.needed || undefined} />
-        <Needed group={group} nodes={nodes} />
-        {others.length > 0 && <span class="quiet">also after {others.join(', ')}</span>}
-      </div>
-      {reason && <p class="bad">{reason}</p>}
-      {group.criteria.length > 0 && (
-        <ul class="criteria">
-          {group.criteria.map((one) => (
-            <li class={one.met ? 'ok' : 'bad'}>
-              <span aria-hidden="true">{one.met ? '✓' : '✗'}</span> {one.call}: {one.text}
-              {one.met ? '' : ' (not met)'}
-            </li>
-          ))}
-        </ul>
-      )}
-    </>
-  );
-}
-
-/** What a group that goes on still needs to succeed, and how many of its nodes may fail. */
-function Needed({ group: { needed, nodes: names, state }, nodes }: Pick<GroupProps, 'group' | 'nodes'>) {
-  if (!needed || !['waiting', 'prepared'].includes(state)) return null;
-  const { success, failed } = countStates(nodes);
-  const spare = names.length - needed - failed;
-  return (
-    <span class={spare < 0 ? 'bad' : 'quiet'}>
-      {success >= needed ? 'has all it needs' : `needs ${needed - success} more of ${needed}`}
-      {spare < 0 ? '; too many failed' : `; ${spare} may still fail`}
-    </span>
-  );
-}
-
-/** Groups by the one above them, '' for those that wait for none: of all that one waits for the deepest. */
-function treeOf(groups: readonly SiteGroup[]): ReadonlyMap<string, readonly SiteGroup[]> {
-  const known = new Map(groups.map((one) => [one.name, one]));
-  const depths = new Map<string, number>();
-  const above = (group: SiteGroup): string[] => group.depends_on.filter((name) => known.has(name));
-  const depthOf = (name: string): number => {
-    const group = known.get(name);
-    const before = depths.get(name);
-    if (group === undefined || before !== undefined) return before ?? 0;
-    depths.set(name, 0);
-    const own = Math.max(-1, ...above(group).map(depthOf)) + 1;
-    depths.set(name, own);
-    return own;
-  };
-  return Map.groupBy(groups, (group) => {
-    const [deepest = ''] = above(group).sort((a, b) => depthOf(b) - depthOf(a));
-    return deepest;
-  });
-}
 
 const keyOfState = (one: NodeReport): string =>
   one.running !== undefined ? 'running' : isUntouched(one) ? 'untouched' : one.state;
