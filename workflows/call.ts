@@ -136,6 +136,7 @@ export async function runCall(
       listener.finished(node.index, isFromMachine(result) ? result : unknown);
     }
   }
+  if (end.kind !== 'stopped') for (const { index } of unfinished) listener.aborting?.(index, true);
   announce(end);
   if (end.kind === 'stopped' || unfinished.length === 0) return;
   const settled = () => Promise.all(unfinished.map((node) => settleUnfinished(request, node, control, listener)));
@@ -188,8 +189,10 @@ async function settleUnfinished(
   const result = await node.settled;
   // Runs of earlier builds took the error of an attempt that would have been repeated for what became of the machine.
   const isPassing = passing.has(result) && patched('passing-errors');
-  if (isFromMachine(result) && !isPassing) listener.finished(node.index, result);
-  else await abortNode(request, node, control, listener, result.ok ? undefined : result.failure);
+  if (isFromMachine(result) && !isPassing) {
+    listener.aborting?.(node.index, false);
+    listener.finished(node.index, result);
+  } else await abortNode(request, node, control, listener, result.ok ? undefined : result.failure);
 }
 
 /** Aborts work in MAAS that a call without a result may have started on a node, and reports a late result. */
@@ -339,6 +342,7 @@ const sliceProgress = objectOf<SliceProgress>(
   {
     slice: lineOf(MAX.name),
     started: listOf(limit),
+    aborting: listOf(limit),
     finished: listOf(
       valueThat<SliceProgress['finished'][number]>(
         (value) => Array.isArray(value) && Number.isSafeInteger(value[0]) && isMapping(value[1]),
@@ -358,6 +362,7 @@ interface OpenSlice {
   /** Results that the listener already has: progress and result overlap. */
   readonly started: Set<number>;
   readonly finished: Set<number>;
+  aborting: ReadonlySet<number>;
 }
 
 /** A parent's open children by slice id. The parent passes their signals to `onProgress`. */
@@ -384,6 +389,7 @@ export class Slices {
       slice.finished.add(index);
       slice.listener.finished(index, result);
     }
+    if (progress.aborting !== undefined) showAborts(slice, progress.aborting);
   }
 
   /** Forwards an operator's signal to every open child. */
@@ -422,7 +428,7 @@ export class Slices {
             attributes: this.#attributesOf(request),
             isPart: true,
           });
-          this.#open.set(slice, { child, listener, started: new Set(), finished: new Set() });
+          this.#open.set(slice, { child, listener, started: new Set(), finished: new Set(), aborting: new Set() });
           // An operator may have acted while the child started.
           if ((control.paused !== null) !== paused) await child.signal(paused ? 'resume' : 'pause');
           if (control.stopping) await child.signal('stop');
@@ -437,6 +443,7 @@ export class Slices {
         this.onProgress(result);
         const opened = this.#open.get(slice);
         this.#open.delete(slice);
+        if (opened !== undefined) showAborts(opened, []);
         const unfinished = nodes.filter(({ index }) => !opened?.finished.has(index));
         if (opened !== undefined && result.lost !== undefined) {
           // Which nodes the child had started is not known in full. A deployment has the marker of its site; a
@@ -460,6 +467,14 @@ export class Slices {
       Promise.all(orphans.map((node) => abortNode(request, node, control, listener))),
     );
   }
+}
+
+/** Tells the listener of a slice what has changed. */
+function showAborts(slice: OpenSlice, now: readonly number[]): void {
+  const [before, after] = [slice.aborting, new Set(now)];
+  slice.aborting = after;
+  for (const index of before) if (!after.has(index)) slice.listener.aborting?.(index, false);
+  for (const index of after) if (!before.has(index)) slice.listener.aborting?.(index, true);
 }
 
 /** The end of a call, from those of its slices. */
@@ -511,7 +526,8 @@ export async function run_call(input: RunCallInput): Promise<SliceResult> {
 
   const started: number[] = [];
   const finished: (readonly [number, NodeResult])[] = [];
-  const sent = { started: 0, finished: 0 };
+  const aborting = new Set<number>();
+  const sent = { started: 0, finished: 0, aborting: 0 };
   const late: (readonly [number, NodeResult])[] = [];
   let end: CallEnd | null = null;
   const names = new Map(input.nodes.map((node) => [node.index, node.name]));
@@ -544,9 +560,11 @@ export async function run_call(input: RunCallInput): Promise<SliceResult> {
       slice: input.slice,
       started: started.slice(sent.started),
       finished: finished.slice(sent.finished),
+      ...(aborting.size > 0 && { aborting: [...aborting] }),
     };
     sent.started = started.length;
     sent.finished = finished.length;
+    sent.aborting = aborting.size;
     void signalParent('call_progress', progress);
   };
   // An operator can retry a node when the parent knows that it failed.
@@ -567,6 +585,12 @@ export async function run_call(input: RunCallInput): Promise<SliceResult> {
       const due = finished.length - sent.finished >= step || (!result.ok && atOnce());
       if (due && finished.length < input.nodes.length) report();
     },
+    aborting(index, is) {
+      if (is) aborting.add(index);
+      else aborting.delete(index);
+      // The result says when none is left.
+      if (!is && aborting.size > 0 && sent.aborting - aborting.size >= step) report();
+    },
   };
 
   const root = CancellationScope.current();
@@ -574,6 +598,8 @@ export async function run_call(input: RunCallInput): Promise<SliceResult> {
   await CancellationScope.nonCancellable(() =>
     runCall(input, control, listener, (how) => {
       end = how;
+      // Runs of earlier builds did not tell.
+      if (aborting.size > 0 && patched('slices-tell-aborts')) report();
     }),
   );
   return { slice: input.slice, started, finished, late, end: end ?? { kind: 'complete' } };

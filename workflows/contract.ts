@@ -278,6 +278,8 @@ export interface SliceProgress {
   readonly slice: string;
   readonly started: readonly number[];
   readonly finished: readonly (readonly [index: number, result: NodeResult])[];
+  /** All whose work in MAAS is being aborted; absent: as told before. */
+  readonly aborting?: readonly number[];
 }
 
 export interface SliceResult extends SliceProgress {

@@ -335,6 +335,39 @@ describe('big sites run their calls in child workflows', () => {
     expect(causeOf(error).message).toMatch(/big \(prepare timed out after 4 s, no result from .*\bn3\b/);
     expect(site.aborted).toContain('n3');
   });
+
+  it('the run names the machines whose work its children abort, until it is aborted', async () => {
+    const site = scriptedSite(strategy, plainNodes(...names));
+    site.plan = {
+      ...site.plan,
+      pace: { ...site.plan.pace, max_parallel_nodes: 600, deploy: { interval: 1, timeout: 4 } },
+    };
+    const goOn = new Map<string, () => void>();
+    const allowed = new Map<string, Promise<void>>();
+    for (const name of ['n3', 'n400']) {
+      site.hold.add(`deploy:${name}`);
+      allowed.set(name, new Promise<void>((resolve) => goOn.set(name, resolve)));
+    }
+    site.overrides.abort_node = async ({ node }) => {
+      await allowed.get(node);
+      return { found: 'aborted', message: 'aborted' };
+    };
+    const started = await run(site, 'deploy_site', { site: 'dc1' });
+    const aborts = (...wanted: string[]) =>
+      reaches(
+        started,
+        ({ current }) => current?.call === 'abort' && wanted.every((one) => current.running.includes(one)),
+      );
+    expect((await aborts('n3', 'n400')).current).toMatchObject({ group: 'big' });
+    const { baremetal } = await started.report();
+    expect(baremetal!.nodes[3]).toMatchObject({ name: 'n3', running: 'abort' });
+    goOn.get('n3')!();
+    await reaches(started, ({ current }) => current?.running.includes('n3') === false);
+    goOn.get('n400')!();
+    await started.ended();
+    const [closed] = site.closed;
+    expect(closed!.report.baremetal!.nodes.filter(({ running }) => running !== undefined)).toEqual([]);
+  });
 });
 
 describe('retry_node', () => {

@@ -90,7 +90,7 @@ function reportNode(node: BaremetalState['nodes'][number]): NodeReport {
     name: node.name,
     state: node.state,
     attempts: node.attempts,
-    ...given({ running: node.running ?? (node.aborting ? ('abort' as const) : undefined) }),
+    ...given({ running: node.aborting ? ('abort' as const) : node.running }),
     ...given({ group: node.group, system_id: node.system_id }),
     ...(node.started_at === undefined ? {} : { started_at: iso(node.started_at) }),
     ...(node.prepared_at === undefined ? {} : { prepared_at: iso(node.prepared_at) }),

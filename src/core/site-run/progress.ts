@@ -108,12 +108,14 @@ function failedNodes(state: BaremetalState | undefined): { node: string; group?:
 function currentCall(state: BaremetalState | undefined): RunStatus['current'] {
   const current = state?.current;
   if (!state) return null;
-  if (!current) {
-    const aborting = state.nodes.filter((node) => node.aborting);
-    if (aborting.length === 0) return null;
+  // A call in slices has its last aborts before its end; beside a call of a group, a retried node may be aborted.
+  const called = current ? current.nodes.map((index) => state.nodes[index]!) : state.nodes;
+  const aborting = called.filter((node) => node.aborting);
+  if (aborting.length > 0) {
     const running = aborting.slice(0, 20).map(({ name }) => name);
     return { group: aborting[0]?.group ?? '', call: 'abort', running, waiting: aborting.length - running.length };
   }
+  if (!current) return null;
   const open = current.nodes.filter((index) => current.results[index] === undefined);
   const running = open
     .filter((index) => state.nodes[index]!.running !== undefined)
