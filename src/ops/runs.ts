@@ -50,11 +50,11 @@ import { runTaskOperations } from './graphs/run-tasks.ts';
 import { nodeInRun, taskInRun } from './named-in-run.ts';
 import { asProblem, invalidInput, type ProblemError, problem } from './problem.ts';
 import { refusalOf, siteBusy } from './refusal.ts';
-import { asWaiting, runsInTemporal } from './runs-in-temporal.ts';
 import { explainSilence, whyUnattended } from './silent-run.ts';
 import { checkNames, parseReference } from './sites.ts';
 import { startRun } from './start-run.ts';
 import { callTemporal, requestOfTemporal, unanswered } from './temporal-calls.ts';
+import { asWaiting, waitingRuns } from './waiting-runs.ts';
 import { appendAudit, ifReachable, orWithoutStore } from './without-store.ts';
 import { getRun, type RunType } from './workflow-calls.ts';
 
@@ -104,7 +104,7 @@ export function runOperations(deps: OpsDependencies) {
   const handleOf = (run: RunSummary) => getRun<RunType>(client.workflow, run.workflowId, run.temporalRunId);
   const call = <T>(work: () => Promise<T>) => callTemporal(temporal, work);
   const request = <T>(work: () => Promise<T>) => requestOfTemporal(temporal, work);
-  const elsewhere = runsInTemporal(temporal);
+  const unopened = waitingRuns(temporal);
   const earlier = earlierRuns(store);
   const tasks = runTaskOperations(deps);
 
@@ -124,7 +124,7 @@ export function runOperations(deps: OpsDependencies) {
       () => store.runs.get(id).catch(notYetOpened(id)),
       () => {
         away = 'store';
-        return call(() => elsewhere.find(id));
+        return call(() => unopened.find(id));
       },
     );
     if (run.outcome !== null) return { run };
@@ -156,7 +156,7 @@ export function runOperations(deps: OpsDependencies) {
     (id: string) =>
     async (error: unknown): Promise<RunRecord> => {
       if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
-      const run = await call(() => elsewhere.find(id)).catch(() => undefined);
+      const run = await call(() => unopened.find(id)).catch(() => undefined);
       if (run === undefined) throw error;
       return asWaiting(run);
     };
@@ -164,10 +164,10 @@ export function runOperations(deps: OpsDependencies) {
   const current = async (id: string): Promise<RunRecord> => (await found(id)).run;
 
   /** Runs that Temporal has accepted and no worker has opened. A list does not wait long for them. */
-  async function waitingRuns(filter: RunFilter): Promise<readonly RunSummary[]> {
+  async function listWaiting(filter: RunFilter): Promise<readonly RunSummary[]> {
     if (filter.open === false || filter.outcome !== undefined) return [];
     const known = (ids: readonly string[]) => store.runs.known(ids);
-    return callTemporal(temporal, () => elsewhere.waiting(filter, known), WAITING_LIMIT_MS).catch(() => []);
+    return callTemporal(temporal, () => unopened.list(filter, known), WAITING_LIMIT_MS).catch(() => []);
   }
 
   /**
@@ -291,23 +291,20 @@ export function runOperations(deps: OpsDependencies) {
         case 'opened':
           return view(await store.runs.get(started.run.id));
         case 'waiting':
-          return view(asWaiting(await call(() => elsewhere.started(started.workflowId, started.id))));
+          return view(asWaiting(await call(() => unopened.started(started.workflowId, started.id))));
       }
     },
 
     async list(filter: RunFilter = {}): Promise<Page<RunView>> {
-      const listed = (wanted: RunFilter) =>
-        orWithoutStore<Page<RunSummary>>(
-          () => store.runs.list(wanted),
-          () => call(() => elsewhere.list(wanted)),
-        );
-      const page = await listed(filter);
+      const page = await store.runs.list(filter);
       const { workflowId } = filter;
       // A user may leave out the prefix of this installation.
       const isPrefixed = workflowId === undefined || workflowId === prefixed(temporal.prefix, workflowId);
       const found = page.items.length > 0 || isPrefixed;
-      const full = found ? page : await listed({ ...filter, workflowId: prefixed(temporal.prefix, workflowId) });
-      const waiting = filter.before === undefined ? await waitingRuns(filter) : [];
+      const full = found
+        ? page
+        : await store.runs.list({ ...filter, workflowId: prefixed(temporal.prefix, workflowId) });
+      const waiting = filter.before === undefined ? await listWaiting(filter) : [];
       return { ...full, items: [...waiting, ...full.items].map(view) };
     },
     /**

@@ -8,9 +8,10 @@ import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
+import { given } from '../../src/core/data/given.ts';
 import { CertificateAuthority } from '../../src/gateway/identity/certificate-authority.ts';
 import { newKeyPair, privateKeyPem } from '../../src/gateway/identity/index.ts';
-import { runsInTemporal } from '../../src/ops/runs-in-temporal.ts';
+import { waitingRuns } from '../../src/ops/waiting-runs.ts';
 import { loadSettings } from '../../src/platform/settings/load-settings.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { repeatCalls } from '../../src/platform/temporal/closed-channel.ts';
@@ -160,8 +161,6 @@ it('two installations never see each other’s runs, tasks and schedules', async
   expect([said('west'), said('east')]).toEqual(['west\n', 'east\n']);
 
   const client = new Client({ connection, namespace });
-  // One without a prefix has none of them.
-  expect(await runsInTemporal({ client, taskQueue: 'sitewright' }).list({})).toEqual({ items: [], next: null });
   for (const [name, one, another] of [
     ['west', west, 'east'],
     ['east', east, 'west'],
@@ -170,12 +169,11 @@ it('two installations never see each other’s runs, tasks and schedules', async
     expect(items).toMatchObject([{ number: transaction }]);
     const own: string = items[0].workflow_id;
     expect(own).toMatch(new RegExp(`^${name}:execute_graph:${one.cluster}:[0-9a-z]+$`));
-    // Without their store they ask the namespace, which has both.
-    const elsewhere = runsInTemporal({ client, taskQueue: `${name}:sitewright`, prefix: name });
-    const inTemporal = async () => (await elsewhere.list({}))!.items.map(({ workflowId }) => workflowId);
-    await expect.poll(inTemporal).toEqual([own]);
-    expect(await elsewhere.find(items[0].id)).toMatchObject({ workflowId: own });
-    expect(await runsInTemporal({ client, taskQueue: 'sitewright' }).find(items[0].id)).toBeUndefined();
+    // Without its store, each finds its own runs in the namespace, which has both.
+    const inTemporal = (prefix: string | undefined) =>
+      waitingRuns({ client, taskQueue: 'sitewright', ...given({ prefix }) }).find(items[0].id);
+    await expect.poll(() => inTemporal(name)).toMatchObject({ workflowId: own });
+    expect([await inTemporal(another), await inTemporal(undefined)]).toEqual([undefined, undefined]);
     // By its number, and by its workflow with and without the prefix; that of the other one is not found.
     for (const reference of [String(transaction), own, own.replace(`${name}:`, '')])
       expect(JSON.parse((await sitewright(one, 'run', 'show', reference, '-f', 'json')).out)).toMatchObject({

@@ -5,31 +5,11 @@ import { isMapping } from '../core/data/plain-value.ts';
 import { SITE_RUN_KINDS } from '../core/words.ts';
 import { metadataClient, OPEN } from '../platform/temporal/metadata-client.ts';
 import { closedOutcome, findExecution, isOpenStatus } from '../runs/find-execution.ts';
-import type { Page, RunFilter, RunRecord } from '../store/index.ts';
+import type { RunFilter, RunRecord } from '../store/index.ts';
 import type { TemporalAccess } from './dependencies.ts';
 
-/** Runs as Temporal alone knows them, without numbers of nodes, revisions and inputs: for use while the store is unreachable. */
-interface RunsInTemporal {
-  /** @param id the run id of the run's first execution */
-  find(id: string): Promise<RunRecord | undefined>;
-  /** A run that this process has just started; it is found from now on. */
-  started(workflowId: string, runId: string): Promise<RunRecord>;
-  /** Running ones first, then the newest. Undefined for a further page. */
-  list(filter: RunFilter): Promise<Page<RunRecord> | undefined>;
-  /**
-   * Open runs that no worker has opened yet: the store does not know them.
-   *
-   * @param stored which of these ids the store has
-   */
-  waiting(
-    filter: RunFilter,
-    stored: (ids: readonly string[]) => Promise<ReadonlySet<string>>,
-  ): Promise<readonly RunRecord[]>;
-}
-
-/** Executions looked at for a list. */
-const MAX = 1_000;
-const USUAL_LIMIT = 50;
+/** Open runs that are listed or just started, and no more. */
+const MAX = 50;
 const MOST_STARTED = 1_000;
 const KINDS: readonly string[] = [...SITE_RUN_KINDS, WORKFLOWS.execute_graph];
 
@@ -57,55 +37,54 @@ const isUnopened = ({ workflowExecutionInfo, pendingActivities }: Raw): boolean 
 /** A run that no worker has opened yet. */
 export const asWaiting = (run: RunRecord): RunRecord => (run.outcome === null ? { ...run, phase: 'waiting' } : run);
 
-export function runsInTemporal({
-  client,
-  taskQueue,
-  prefix,
-}: Pick<TemporalAccess, 'client' | 'taskQueue' | 'prefix'>): RunsInTemporal {
+/** Runs that no worker has opened yet, which the store does not know: by what Temporal shows of their workflows. */
+export function waitingRuns({ client, taskQueue, prefix }: Pick<TemporalAccess, 'client' | 'taskQueue' | 'prefix'>) {
   const executions = () => metadataClient(client);
-  const types = `WorkflowType IN (${KINDS.map((kind) => `'${kind}'`).join(', ')})`;
   const own = prefix === undefined ? '' : ` AND TaskQueue STARTS_WITH '${prefixed(prefix, '')}'`;
   const isOurs = (queue: string): boolean => queue === taskQueue || PREFIX.exec(queue)?.[1] === prefix;
   /** Workflow ids of runs that were just started, by run id: Temporal's lists know a run some seconds after its start. */
   const started = new Map<string, string>();
 
+  const describe = (workflowId: string, runId: string) => executions().getHandle(workflowId, runId).describe();
+
   /** The run with this first execution, as it is now. */
-  async function asItIs(workflowId: string, runId: string, id: string): Promise<RunRecord | undefined> {
+  async function asItIs(workflowId: string, runId: string): Promise<RunRecord | undefined> {
     const now = await findExecution(client, workflowId, runId);
-    const described = now && (await executions().getHandle(workflowId, now.runId).describe());
-    return described && KINDS.includes(described.type) ? { ...recordOf(described), id } : undefined;
+    const described = now && (await describe(workflowId, now.runId));
+    return described && KINDS.includes(described.type) ? { ...recordOf(described), id: runId } : undefined;
   }
 
   return {
-    async find(id) {
+    /** @param id the run id of the run's first execution */
+    async find(id: string): Promise<RunRecord | undefined> {
       if (!/^[\w-]+$/.test(id)) return undefined;
       const justStarted = started.get(id);
-      if (justStarted !== undefined) return asItIs(justStarted, id, id);
-      for await (const { workflowId, runId, taskQueue: queue } of executions().list({
-        query: `RunId = '${id}'${own}`,
-      })) {
-        if (!isOurs(queue)) continue;
-        const found = await asItIs(workflowId, runId, id);
+      if (justStarted !== undefined) return asItIs(justStarted, id);
+      for await (const { workflowId, runId, taskQueue } of executions().list({ query: `RunId = '${id}'${own}` })) {
+        const found = isOurs(taskQueue) ? await asItIs(workflowId, runId) : undefined;
         if (found !== undefined) return found;
       }
       return undefined;
     },
-    async started(workflowId, runId) {
-      const run = recordOf(await executions().getHandle(workflowId, runId).describe());
+    /** A run that this process has just started; it is found from now on. */
+    async started(workflowId: string, runId: string): Promise<RunRecord> {
+      const run = recordOf(await describe(workflowId, runId));
       started.set(runId, workflowId);
       for (const oldest of started.keys()) if (started.size > MOST_STARTED) started.delete(oldest);
       return run;
     },
-    async list({ before, limit = USUAL_LIMIT, ...filter }) {
-      if (before !== undefined) return undefined;
-      return { items: await found(types + own, filter, limit), next: null };
-    },
-    async waiting(filter, stored) {
+    /** @param stored which of these ids the store has */
+    async list(
+      filter: RunFilter,
+      stored: (ids: readonly string[]) => Promise<ReadonlySet<string>>,
+    ): Promise<readonly RunRecord[]> {
       // A run on another queue waits for workers of others.
-      const open = await found(`${types} AND TaskQueue = '${taskQueue}' AND ${OPEN}`, {}, USUAL_LIMIT);
+      const query = `WorkflowType IN ('${KINDS.join("', '")}') AND TaskQueue = '${taskQueue}' AND ${OPEN}`;
+      const open: RunRecord[] = [];
+      for await (const info of executions().list({ query })) if (open.push(recordOf(info)) >= MAX) break;
       const known = await stored(open.map(({ id }) => id));
       const unknown = open.filter(({ id }) => !known.has(id));
-      const described = await Promise.all(unknown.map((run) => describe(run)));
+      const described = await Promise.all(unknown.map(async (run) => (await describe(run.workflowId, run.id)).raw));
       // A reset has another id than its run.
       const first = described.map((raw, at) => raw.workflowExecutionInfo?.firstRunId || unknown[at]!.id);
       const knownByFirst = await stored(first);
@@ -115,65 +94,39 @@ export function runsInTemporal({
         .filter((run) => fits(run, filter));
     },
   };
-
-  async function describe({ workflowId, id }: RunRecord): Promise<Raw> {
-    return (await executions().getHandle(workflowId, id).describe()).raw;
-  }
-
-  async function found(query: string, filter: RunFilter, limit: number): Promise<RunRecord[]> {
-    const items: RunRecord[] = [];
-    let seen = 0;
-    for await (const info of executions().list({ query })) {
-      const run = recordOf(info);
-      if (isOurs(info.taskQueue) && fits(run, filter)) items.push(run);
-      seen += 1;
-      if (items.length >= limit || seen >= MAX) break;
-    }
-    return items;
-  }
 }
+
+/** What no run has before it is opened. */
+const NOTHING_YET = {
+  ...{ number: null, sequence: 0, revision: null, parameters: {}, plan: null, status: null, statusAt: null },
+  ...{ paused: false, held: false, awaitingApproval: false, failure: null },
+  ...{ failedNodes: null, failedTasks: null, done: null, total: null },
+};
 
 function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
   const { workflowId, runId, type, status, typedSearchAttributes, memo = {}, startTime, closeTime } = info;
-  const attributes = typedSearchAttributes.getAll();
-  const attribute = (name: string): string | null => {
-    const value = attributes.find(({ key }) => key.name === name)?.value;
-    return typeof value === 'string' ? value : null;
-  };
+  const attribute = (name: string): string | null =>
+    textOf(typedSearchAttributes.getAll().find(({ key }) => key.name === name)?.value);
   const isOpen = isOpenStatus(status.name);
   const phase = attribute('RunPhase');
   // Its label is added when a worker opens it.
   const [, cluster] = type === WORKFLOWS.execute_graph ? (GRAPH_WORKFLOW.exec(workflowId) ?? []) : [];
   const [, site = null] = type === WORKFLOWS.execute_graph ? [] : (SITE_WORKFLOW.exec(workflowId) ?? []);
   return {
+    ...NOTHING_YET,
     id: runId,
-    number: typeof memo.number === 'number' ? memo.number : null,
-    sequence: 0,
     workflowId,
     temporalRunId: runId,
     kind: type,
     site: attribute('SiteName') ?? site,
-    revision: null,
     title: textOf(memo.title),
     labels: { ...textsOf(isMapping(memo.labels) ? memo.labels : {}), ...given({ cluster }) },
-    parameters: {},
     phase: isOpen ? (phase ?? 'starting') : 'finished',
-    paused: phase === 'paused',
-    held: false,
-    awaitingApproval: false,
     outcome: isOpen ? null : closedOutcome(status.name, { outcome: phase }),
     startedBy: attribute('StartedBy') ?? textOf(memo.started_by),
     reason: textOf(memo.reason),
     startedAt: startTime.toISOString(),
     endedAt: closeTime?.toISOString() ?? null,
-    failedNodes: null,
-    failedTasks: null,
-    done: null,
-    total: null,
-    failure: null,
-    status: null,
-    statusAt: null,
-    plan: null,
   };
 }
 
@@ -182,39 +135,23 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' ? v
 const textsOf = (labels: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));
 
-function fits(run: RunRecord, filter: Omit<RunFilter, 'before' | 'limit'>): boolean {
-  const {
-    site,
-    number,
-    kind,
-    phase,
-    outcome,
-    workflowId,
-    labels = [],
-    startedBy,
-    since,
-    until,
-    open,
-    text = '',
-  } = filter;
+/** Whether a waiting run is one of those that a list is asked for. */
+function fits(run: RunRecord, filter: RunFilter): boolean {
+  const { site, number, kind, phase, workflowId, labels = [], startedBy, since, until, text = '' } = filter;
   const is = (value: string | null, wanted: string | readonly string[] | undefined): boolean =>
     wanted === undefined || (value !== null && [wanted].flat().includes(value));
   const startedAt = Date.parse(run.startedAt);
+  const words = [run.id, run.workflowId, run.kind, run.title, run.startedBy, run.reason].join(' ').toLowerCase();
   return (
+    number === undefined &&
     is(run.site, site) &&
-    (number === undefined || run.number === number) &&
     is(run.kind, kind) &&
     is(run.phase, phase) &&
-    is(run.outcome, outcome) &&
     is(run.workflowId, workflowId) &&
     is(run.startedBy, startedBy) &&
-    [run.id, run.workflowId, run.kind, run.title, run.startedBy, run.reason]
-      .join(' ')
-      .toLowerCase()
-      .includes(text.toLowerCase()) &&
+    words.includes(text.toLowerCase()) &&
     labels.every(([name, value]) => run.labels[name] === value) &&
     (since === undefined || startedAt >= Date.parse(since)) &&
-    (until === undefined || startedAt < Date.parse(until)) &&
-    (open === undefined || open === (run.outcome === null))
+    (until === undefined || startedAt < Date.parse(until))
   );
 }
