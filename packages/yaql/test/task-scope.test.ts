@@ -55,7 +55,7 @@ describe('a task on a node', () => {
   });
 
   it('lets an expression work in proportion to its data, and not to the square of it', () => {
-    const small = createTaskEngine({ maxSteps: 2000 });
+    const small = createTaskEngine({ maxSteps: 2000, limitIterators: 1000 });
     const nodes = Array.from({ length: 3000 }, (_, n) => ({
       name: `node-${n}`,
       roles: ['compute'],
@@ -64,6 +64,7 @@ describe('a task on a node', () => {
     const large = nodeState(prepareData({ nodes }), prepareData({ uid: '1' }));
     const scope = new TaskScope(small, large, large);
     expect(scope.evaluateToHost('changed($.nodes) or $.nodes.where($.name = "node-1").len() != 1')).toBe(false);
+    expect(() => scope.evaluate('range(100000)')).toThrow('exceeds');
     const pairs = '$.nodes.where(let(a => $) -> $common.nodes.any($.name + "x" = $a.name)).len()';
     expect(() => scope.evaluate(pairs)).toThrow('too many steps');
   });

@@ -24,11 +24,16 @@ export const taskEngineOptions: EngineOptions = {
  */
 const STEPS_PER_VALUE = 4;
 
-/** Options to evaluate one expression of a task on this data. */
-export const optionsFor = (engine: Engine, now: NodeState, old: NodeState | null): EvaluationOptions => ({
-  ...engine.options,
-  maxSteps: engine.options.maxSteps + STEPS_PER_VALUE * (now.size + (old?.size ?? 0)),
-});
+/** Options to evaluate one expression of a task on this data, which it may read to its last element. */
+export function optionsFor({ options }: Engine, now: NodeState, old: NodeState | null): EvaluationOptions {
+  const size = now.size + (old?.size ?? 0);
+  const { limitIterators: limit, maxSteps } = options;
+  return {
+    ...options,
+    maxSteps: maxSteps + STEPS_PER_VALUE * size,
+    limitIterators: limit < 0 ? limit : Math.max(limit, size),
+  };
+}
 
 /** An engine for computable task fields: the standard library and `changed`, `old`, `toYaml` … */
 export function createTaskEngine(options: EngineOptions = {}): Engine {
