@@ -4,7 +4,9 @@ import { maintenanceOfSite } from '../src/clusters/maintenance.ts';
 import { notInDocuments } from '../src/clusters/named-in-documents.ts';
 import { enterMachines } from '../src/clusters/site-machines.ts';
 import { given } from '../src/core/data/given.ts';
-import { checkHolds, planGroups, targetedStrategy } from '../src/core/deployment/index.ts';
+import { checkHolds } from '../src/core/deployment/check-holds.ts';
+import { planGroups } from '../src/core/deployment/plan-groups.ts';
+import { targetedStrategy } from '../src/core/deployment/strategy.ts';
 import { groupToWire, type SitePace, type SitePlan, toRanges } from '../src/core/site-run/index.ts';
 import { canonicalJson, type DeploymentConfiguration, type ResolvedNode } from '../src/documents/index.ts';
 import {

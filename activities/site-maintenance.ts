@@ -25,7 +25,12 @@ export function withoutNodes(
   let next = 0;
   const moved = nodes.map((node) => (isLeftOut(node) ? -1 : next++));
   if (next === nodes.length) return groups;
-  return groups.map((group) => ({ ...group, nodes: group.nodes.map((at) => moved[at]!).filter((at) => at >= 0) }));
+  const left = (all: readonly number[]) => all.map((at) => moved[at]!).filter((at) => at >= 0);
+  return groups.map(({ rollout, ...group }) => ({
+    ...group,
+    nodes: left(group.nodes),
+    ...(rollout && { rollout: { ...rollout, order: left(rollout.order) } }),
+  }));
 }
 
 const SHOWN = 10;

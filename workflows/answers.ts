@@ -27,6 +27,7 @@ import {
   mapOf,
   nullable,
   oneOf,
+  positiveInteger,
   recordOf,
   type Shape,
   valueThat,
@@ -40,6 +41,7 @@ import {
   TASK_OUTCOMES,
 } from '../src/core/graph-run/index.ts';
 import type { Diagnostic } from '../src/core/problems/diagnostic.ts';
+import { type Amount, type Growth, isAmount, type StopAt } from '../src/core/rollout/policy.ts';
 import { describeFields } from '../src/core/run/input.ts';
 import type { Coordination } from '../src/core/scheduler/index.ts';
 import type { Pace, RunFailure, SitePace, SitePlan } from '../src/core/site-run/index.ts';
@@ -134,6 +136,22 @@ const sitePace = recordOf<SitePace>(
   },
   {},
 );
+const amount = valueThat<Amount>(isAmount, 'must be a number of nodes or a percentage');
+const growthBy = recordOf<{ readonly add?: Amount; readonly by?: Amount }>({}, { add: amount, by: amount });
+const growth: Shape<Growth> = {
+  problems: (value, path) => (isMapping(value) ? growthBy : oneOf(['all', 'double'])).problems(value, path),
+};
+const stopFailed = recordOf({ failed: positiveInteger }, {});
+const stopPercent = recordOf({ percent: positiveInteger }, {});
+const stopAt: Shape<StopAt> = {
+  problems: (value, path) => (isMapping(value) && 'percent' in value ? stopPercent : stopFailed).problems(value, path),
+};
+const rollout = recordOf<NonNullable<GroupWire['rollout']>>(
+  {
+    ...{ first: amount, growth, soak: number, stop_at: stopAt, order: wholes },
+  },
+  {},
+);
 const group = recordOf<GroupWire>(
   { name: text, critical: flag, depends_on: texts, nodes: wholes },
   {
@@ -141,6 +159,7 @@ const group = recordOf<GroupWire>(
       {},
       { percent_successful_nodes: number, minimum_successful_nodes: number, maximum_failed_nodes: number },
     ),
+    rollout,
   },
 );
 const sitePlan = recordOf<SitePlan>(

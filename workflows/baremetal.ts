@@ -1,4 +1,4 @@
-import { CancellationScope, createEventGroup, log } from '@temporalio/workflow';
+import { CancellationScope, createEventGroup, isCancellation, log, sleep } from '@temporalio/workflow';
 import type { AbortAnswer } from '../activities/contract.ts';
 import { given } from '../src/core/data/given.ts';
 import {
@@ -9,14 +9,18 @@ import {
   describeGroupFailure,
   endBaremetal,
   endRetry,
+  failuresLeftIn,
   finishCall,
   finishNode,
   finishRetriedCall,
   halts,
+  isRolloutHeld,
   mayDeployRetried,
+  mayStartNode,
   type NextCall,
   type NodeResult,
   nextCall,
+  recordLook,
   recordNodes,
   reportBaremetal,
   retryNode,
@@ -24,14 +28,17 @@ import {
   startBaremetal,
   startNode,
   startRetry,
+  type WaveRest,
 } from '../src/core/deployment/index.ts';
-import { undecided } from '../src/core/run/index.ts';
+import { CLAIM_LOST, undecided } from '../src/core/run/index.ts';
 import { fromRanges, groupFromWire, type SitePlan } from '../src/core/site-run/index.ts';
+import { counted } from '../src/core/text/text.ts';
 import type { Call } from '../src/core/words.ts';
-import { abortCall } from './activity-options.ts';
+import { abortCall, inquiry } from './activity-options.ts';
 import { callActivity } from './border.ts';
 import { type CallListener, lateResult, nodeRequest, runCall } from './call.ts';
 import type { CallRequest } from './contract.ts';
+import { stepError } from './failures.ts';
 import type { NodeRetries, Phase, SiteRun } from './site-run.ts';
 
 /** Later retries of a run wait for the next calls of their groups. Keeps the history bounded: a retry costs up to 40 events. */
@@ -58,6 +65,7 @@ class Baremetal {
   readonly run: SiteRun;
   readonly plan: SitePlan;
   readonly #retries: Retries;
+  #soak: { readonly until: number; readonly timer: CancellationScope } | null = null;
 
   constructor(run: SiteRun, plan: SitePlan) {
     this.run = run;
@@ -86,10 +94,15 @@ class Baremetal {
       const next = nextCall(this.state, Date.now(), undecided(run.progress.holds));
       this.become(next.state);
       run.reached(next.waiting);
+      const isHeld = isRolloutHeld(next.state);
+      run.held(isHeld);
+      this.#soakUntil(next.rest?.kind === 'soak' ? next.rest : null);
       if (next.call) await this.#make(next.call);
-      else if (next.waiting.length > 0 || retries.underWay()) await run.control.changed();
+      else if (next.rest?.kind === 'look') await this.#look(next.rest);
+      else if (next.rest || isHeld || next.waiting.length > 0 || retries.underWay()) await run.control.changed();
       else if (!retries.pending()) break;
     }
+    this.#soakUntil(null);
     run.retries = null;
     await retries.ended();
     await this.#recheckTimedOutNodes();
@@ -152,11 +165,65 @@ class Baremetal {
     return this.run.record(recordNodes(this.state, nodes));
   }
 
+  /** Wakes the run at the end of a soak; null: it waits for none any more. */
+  #soakUntil(rest: Extract<WaveRest, { kind: 'soak' }> | null): void {
+    if (this.#soak?.until === rest?.until) return;
+    this.#soak?.timer.cancel();
+    this.#soak = null;
+    if (rest === null) return;
+    const { control } = this.run;
+    const timer = new CancellationScope({ cancellable: true });
+    this.#soak = { until: rest.until, timer };
+    const summary = `soak of a wave of group ${rest.group}`;
+    timer
+      .run(() => sleep(Math.max(1, rest.until - Date.now()), { summary }))
+      .then(() => control.wake())
+      .catch((error: unknown) => {
+        if (!isCancellation(error)) throw error;
+      });
+    this.run.show();
+  }
+
+  /** Looks at the nodes of a rollout after the soak of a wave. */
+  async #look({ group, nodes }: Extract<WaveRest, { kind: 'look' }>): Promise<void> {
+    const { run, plan } = this;
+    const { site, revision, pace } = plan;
+    const names = nodes.map((index) => plan.nodes[index]!);
+    const options = inquiry(
+      `look at ${counted(names.length, 'node')} of group ${this.state.groups[group]!.plan.name} after their soak`,
+      pace.heartbeat_seconds,
+    );
+    run.show();
+    const look = await run.control
+      .readOnly(() =>
+        Promise.all(
+          slicesOf(names).map((some) => callActivity('inspect_nodes', { site, revision, nodes: some }, options)),
+        ),
+      )
+      .then((found) => ({ problems: found.flatMap(({ problems }) => problems) }))
+      .catch((error: unknown) => {
+        const { type, message } = stepError(error);
+        if (type === CLAIM_LOST) throw error;
+        return { unseen: message };
+      });
+    // It was interrupted: the run ends.
+    if (run.control.stopping || run.control.cancelled) return;
+    this.become(recordLook(this.state, group, look, Date.now()));
+    await this.record(nodes.filter((index) => this.state.nodes[index]!.state === 'failed'));
+  }
+
   async #make(next: NextCall): Promise<void> {
     const { run, plan } = this;
     const retries = this.#retries;
-    const request = this.request(next.call, next.name, next.nodes);
+    const failures_left = failuresLeftIn(this.state, this.state.groups[next.group]!);
+    const request = { ...this.request(next.call, next.name, next.nodes), ...given({ failures_left }) };
     const members = this.state.groups[next.group]!.plan.nodes;
+    const listener: CallListener = {
+      ...this.listener(next.call),
+      ...(failures_left !== undefined && {
+        mayStart: () => mayStartNode(this.state, this.state.groups[next.group]!),
+      }),
+    };
     const finish = (end: CallEnd): void => {
       this.become(finishCall(this.state, end, Date.now()));
       run.show();
@@ -171,7 +238,7 @@ class Baremetal {
     run.show();
     // Servers that know event groups show the events of a group together.
     await createEventGroup(`group ${next.name}`).withScope(() =>
-      run.call(plan.nodes.length, request, this.listener(next.call), announce),
+      run.call(plan.nodes.length, request, listener, announce),
     );
     retries.settling = [];
     if (complete !== null) {
@@ -208,6 +275,14 @@ class Baremetal {
     if (timedOut.length > 0) await this.record(timedOut.map(({ index }) => index));
   }
 }
+
+/** How many nodes one look takes. */
+const NODES_PER_LOOK = 250;
+
+const slicesOf = (names: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(names.length / NODES_PER_LOOK) }, (_, at) =>
+    names.slice(at * NODES_PER_LOOK, (at + 1) * NODES_PER_LOOK),
+  );
 
 /** What became of a change that MAAS had not answered in time. */
 function foundLater({ found, message }: AbortAnswer): NodeResult {

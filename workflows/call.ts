@@ -37,6 +37,8 @@ import { silenceAtStop, untilStopInSilence } from './silence-at-stop.ts';
 export interface CallListener {
   started(index: number): void;
   finished(index: number, result: NodeResult): void;
+  /** Whether a node may start now. Absent: it may. */
+  mayStart?(): boolean;
   /** Its work in MAAS is being aborted, or no more. */
   aborting?(index: number, is: boolean): void;
 }
@@ -106,13 +108,14 @@ export async function runCall(
       }
       if (!isAsked) void askMaas();
     }
-    while (!control.paused && !control.stopping && running.size < limit) {
+    const mayStart = (): boolean => listener.mayStart?.() ?? true;
+    while (!control.paused && !control.stopping && running.size < limit && mayStart()) {
       const node = queue.shift();
       if (!node) break;
       start(node);
     }
-    if (running.size === 0 && (queue.length === 0 || control.stopping)) {
-      if (queue.length > 0) end = { kind: 'stopped' };
+    if (running.size === 0 && (queue.length === 0 || control.stopping || !mayStart())) {
+      if (queue.length > 0) end = { kind: control.stopping ? 'stopped' : 'held' };
       break;
     }
     await control.changed();
@@ -433,6 +436,7 @@ export class Slices {
           if ((control.paused !== null) !== paused) await child.signal(paused ? 'resume' : 'pause');
           if (control.stopping) await child.signal('stop');
           const follower = followCancel(control, scope);
+          if (listener.mayStart !== undefined) void tellOfLimit(listener, control, child, follower);
           try {
             return await child.result();
           } finally {
@@ -484,7 +488,8 @@ function endOf(ends: readonly CallEnd[]): CallEnd {
   return (
     ends.find((one) => one.kind === 'cancelled') ??
     (late[0] && { ...late[0], ...(Object.keys(errors).length > 0 && { errors }) }) ??
-    ends.find((one) => one.kind === 'stopped') ?? { kind: 'complete' }
+    ends.find((one) => one.kind === 'stopped') ??
+    ends.find((one) => one.kind === 'held') ?? { kind: 'complete' }
   );
 }
 
@@ -516,6 +521,17 @@ function followCancel(control: Control, scope: CancellationScope): { done: boole
   return follower;
 }
 
+/** Tells a slice of a rollout that no other node of it may start. */
+async function tellOfLimit(
+  { mayStart }: CallListener,
+  control: Control,
+  child: Child<'run_call'>,
+  slice: { readonly done: boolean },
+): Promise<void> {
+  while (!slice.done && mayStart?.() !== false) await control.changed();
+  if (!slice.done) await child.signal('start_no_more', {});
+}
+
 /** Later failures of a slice are reported with its progress. */
 const FAILURES_AT_ONCE = 20;
 
@@ -540,12 +556,22 @@ export async function run_call(input: RunCallInput): Promise<SliceResult> {
     failed,
     paused: control.paused,
   });
+  let isToldToEnd = false;
+  const limitHandler = {
+    start_no_more: {
+      read: () => ({ request: {}, problems: [] }),
+      handle(): void {
+        isToldToEnd = true;
+        control.wake();
+      },
+    },
+  };
   const toParent = maasSilenceHandler((silence) => {
     control.maasSilence(silence);
     void signalParent('maas_silence', silence);
   });
   handle<WorkflowContracts['run_call']>({
-    signals: { ...steeringHandlers({ control, status }).signals, ...toParent, ...probeHandler() },
+    signals: { ...steeringHandlers({ control, status }).signals, ...toParent, ...limitHandler, ...probeHandler() },
     updates: {},
     queries: { status: { description: 'Progress of the nodes of this slice.', answer: status } },
     warn: log.warn,
@@ -569,7 +595,9 @@ export async function run_call(input: RunCallInput): Promise<SliceResult> {
   };
   // An operator can retry a node when the parent knows that it failed.
   const atOnce = (): boolean => failed.length <= FAILURES_AT_ONCE;
+  const { failures_left = Number.POSITIVE_INFINITY } = input;
   const listener: CallListener = {
+    mayStart: () => !isToldToEnd && failed.length < failures_left,
     started(index) {
       started.push(index);
       running.add(index);

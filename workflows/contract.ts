@@ -3,7 +3,7 @@ import type { GraphActivities, NodeControlActivities, NodeTaskActivities } from 
 import type { NoticeActivities } from '../activities/notice-contract.ts';
 import type { NoticeDelivery } from '../src/core/contracts/notice.ts';
 import type { GraphRunNews, ShownPlan } from '../src/core/contracts/site-run.ts';
-import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
+import type { CallEnd, NodeResult, RolloutRequest } from '../src/core/deployment/index.ts';
 import type {
   FailedTask,
   GraphRunFailure,
@@ -131,16 +131,25 @@ interface Approvals {
   readonly reject: ApprovalRequest;
 }
 
+/** Requests to rollouts; signals and updates. */
+interface Rollouts {
+  readonly promote: OperatorNote & RolloutRequest;
+  readonly hold: OperatorNote & RolloutRequest;
+  readonly abort_rollout: OperatorNote & RolloutRequest;
+}
+
 export interface SiteRunContract {
   readonly input: SiteRunInput;
   readonly result: SiteRunResult;
   readonly signals: OperatorSignals &
     Approvals &
+    Rollouts &
     MaasSignals &
     ChildSignals & { readonly call_progress: SliceProgress; readonly graph_news: GraphRunNews };
   readonly opening: RunOpening<RunFailure>;
   readonly updates: Openings &
-    Approvals & {
+    Approvals &
+    Rollouts & {
       readonly pause: OperatorNote;
       readonly resume: OperatorNote;
       readonly retry_node: RetryNodeRequest;
@@ -190,7 +199,7 @@ export interface WorkflowContracts extends Readonly<Record<SiteRunKind, SiteRunC
   readonly run_call: {
     readonly input: RunCallInput;
     readonly result: SliceResult;
-    readonly signals: OperatorSignals & MaasSignals & ParentSignals;
+    readonly signals: OperatorSignals & MaasSignals & ParentSignals & { readonly start_no_more: None };
     readonly updates: None;
     readonly queries: { readonly status: SliceStatus };
   };
@@ -383,6 +392,8 @@ export interface CallRequest {
   readonly timeout: number;
   readonly max_parallel_nodes: number;
   readonly heartbeat_seconds: number;
+  /** Of a rollout: nothing starts any more once so many have failed. */
+  readonly failures_left?: number;
   readonly erase?: boolean;
   /** Names of nodes; see `SiteRunInput`. */
   readonly adopt?: readonly string[];

@@ -35,7 +35,7 @@ export class Notices {
     for (const { before } of fresh) this.#noticed.add(before);
     if (fresh.length > 0) this.#send('awaiting_approval');
   }
-  /** Whether failed tasks hold the run open now. */
+  /** Whether failed tasks, or a rollout, hold the run open now. */
   held(is: boolean): void {
     if (is && !this.#isHeld) this.#send('held');
     this.#isHeld = is;

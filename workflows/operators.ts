@@ -1,5 +1,8 @@
 import { condition, patched } from '@temporalio/workflow';
 import { given } from '../src/core/data/given.ts';
+import { lineOf, objectOf, positiveInteger } from '../src/core/data/shape.ts';
+import { operateRollouts, type RolloutRequest, whyNotOperate } from '../src/core/deployment/index.ts';
+import { MAX, noteFields } from '../src/core/run/description.ts';
 import {
   type ApprovalRequest,
   approvalRequest,
@@ -9,11 +12,13 @@ import {
   namesOf,
   type OperatorNote,
   operatorNote,
+  type ReadRequest,
   readRequest,
   readSilence,
   whyNotDecide,
 } from '../src/core/run/index.ts';
-import type { Decision } from '../src/core/words.ts';
+import type { RunProgress } from '../src/core/site-run/index.ts';
+import type { Decision, RolloutAction } from '../src/core/words.ts';
 import { bookkeeping } from './activity-options.ts';
 import { callActivity, probeChildren } from './border.ts';
 import type { RunOpening } from './contract.ts';
@@ -85,6 +90,95 @@ export function steeringHandlers<Status>({ control, status, forward, settled, va
   return { signals, updates: { pause: update('pause'), resume: update('resume') } };
 }
 
+interface Request<R, Status> {
+  readonly description: string;
+  readonly read: (payload: unknown) => ReadRequest<R>;
+  /** Why it must be refused now, or null. */
+  whyNot(request: R): string | null;
+  take(request: R): void;
+  /** Takes it, and answers. */
+  answer(request: R): Status | Promise<Status>;
+}
+
+/** A request of operators as a signal, which warns where it has no effect, and as an update, which is refused there. */
+function signalAndUpdate<R, Status>(
+  name: string,
+  refusal: string,
+  run: { warn(text: string): void },
+  { description, read, whyNot, take, answer }: Request<R, Status>,
+) {
+  return {
+    signal: {
+      description,
+      read,
+      handle(request: R): void {
+        const why = whyNot(request);
+        if (why === null) take(request);
+        else run.warn(`signal '${name}': ${why}; it had no effect`);
+      },
+    },
+    update: {
+      description,
+      read,
+      validate(request: R): void {
+        const why = whyNot(request);
+        if (why !== null) throw failure(refusal, why);
+      },
+      handle: answer,
+    },
+  };
+}
+
+const ROLLOUT = {
+  promote:
+    'Lets a rollout go on: ends a soak, or a hold: {"group": "...", "limit": 5, "reason": "...", "by": "..."}. Without "group": each that waits. With "limit": from now on so many failed nodes stop it; without: one more.',
+  hold: 'Opens no further wave of a rollout: {"group": "...", "reason": "...", "by": "..."}. Without "group": of any.',
+  abort_rollout:
+    'Ends a rollout; what has started finishes, and its group fails: {"group": "...", "reason": "...", "by": "..."}. Without "group": each.',
+} as const;
+
+const rolloutFields = { ...noteFields, group: lineOf(MAX.name) };
+const ROLLOUT_REQUESTS = {
+  promote: objectOf<OperatorNote & RolloutRequest>({ ...rolloutFields, limit: positiveInteger }),
+  hold: objectOf<OperatorNote & Pick<RolloutRequest, 'group'>>(rolloutFields),
+  abort_rollout: objectOf<OperatorNote & Pick<RolloutRequest, 'group'>>(rolloutFields),
+} as const;
+
+/** Handlers with which operators steer the rollouts of a site run. */
+export function rolloutHandlers<Status>(
+  run: Pick<Run<RunProgress>, 'progress' | 'control' | 'show' | 'warn'>,
+  status: () => Status,
+) {
+  const { progress, control } = run;
+  const whyNot = (action: RolloutAction, request: RolloutRequest): string | null => {
+    const { baremetal, stopping, outcome } = progress;
+    if (baremetal === undefined || outcome !== undefined) return 'no group is being deployed now';
+    return stopping ? 'the run is stopping' : whyNotOperate(baremetal, action, request, Date.now());
+  };
+  const take = (action: RolloutAction, request: OperatorNote & RolloutRequest): void => {
+    progress.baremetal = operateRollouts(progress.baremetal!, action, request, Date.now());
+    progress.operator.push({ action, at: isoTime(Date.now()), ...request });
+    control.wake();
+    run.show();
+  };
+  const handlers = (action: RolloutAction) =>
+    signalAndUpdate<OperatorNote & RolloutRequest, Status>(action, 'RolloutRefused', run, {
+      description: ROLLOUT[action],
+      read: (payload) => readRequest<OperatorNote & RolloutRequest>(ROLLOUT_REQUESTS[action], payload),
+      whyNot: (request) => whyNot(action, request),
+      take: (request) => take(action, request),
+      answer(request) {
+        take(action, request);
+        return status();
+      },
+    });
+  const [promote, hold, abort] = [handlers('promote'), handlers('hold'), handlers('abort_rollout')];
+  return {
+    signals: { promote: promote.signal, hold: hold.signal, abort_rollout: abort.signal },
+    updates: { promote: promote.update, hold: hold.update, abort_rollout: abort.update },
+  };
+}
+
 const DECISION = {
   approve:
     'Approves the run where it waits (hold_before): {"before": "...", "reason": "...", "by": "..."}. Without "before": all current waits.',
@@ -134,30 +228,18 @@ export function approvalHandlers<Status>(
     return status();
   }
 
-  const handlers = (action: 'approve' | 'reject', decision: Decision) => ({
-    signal: {
+  const handlers = (action: 'approve' | 'reject', decision: Decision) =>
+    signalAndUpdate<ApprovalRequest, Status>(action, 'ApprovalRefused', run, {
       description: DECISION[action],
       read,
-      handle(request: ApprovalRequest): void {
-        const why = whyNotDecide(progress, decision, request);
-        if (why === null) take(decision, request);
-        else run.warn(`signal '${action}': ${why}; it had no effect`);
-      },
-    },
-    update: {
-      description: DECISION[action],
-      read,
-      validate(request: ApprovalRequest): void {
-        const why = whyNotDecide(progress, decision, request);
-        if (why !== null) throw failure('ApprovalRefused', why);
-      },
-      handle(request: ApprovalRequest): Status | Promise<Status> {
+      whyNot: (request) => whyNotDecide(progress, decision, request),
+      take: (request) => take(decision, request),
+      answer(request) {
         if (decision === 'approved' && progress.approved_by_another) return takeRecorded(request);
         take(decision, request);
         return settled?.()?.then(status) ?? status();
       },
-    },
-  });
+    });
   const approve = handlers('approve', 'approved');
   const reject = handlers('reject', 'rejected');
   return {

@@ -36,6 +36,9 @@ export const SIGNALS = {
   stop: 'stop',
   approve: 'approve',
   reject: 'reject',
+  promote: 'promote',
+  hold: 'hold',
+  abort_rollout: 'abort_rollout',
   call_progress: 'call_progress',
   graph_news: 'graph_news',
   from_part: 'from_part',
@@ -44,6 +47,8 @@ export const SIGNALS = {
   maas_silence: 'maas_silence',
   /** From a worker: a child whose end no one told the run. */
   child_gone: 'child_gone',
+  /** From a run to a slice of its nodes: its rollout has reached its limit. */
+  start_no_more: 'start_no_more',
   /** From a parent to a child that it has cancelled: whether it still runs. */
   probe: 'probe',
 } as const satisfies Names<SignalName>;

@@ -42,7 +42,7 @@ import { type CallListener, NODES_IN_ONE_WORKFLOW, readProgress, runCall, Slices
 import type { CallRequest, RetryNodeRequest, SiteRunContract, SiteRunResult } from './contract.ts';
 import { failure } from './failures.ts';
 import { readNews } from './graph-signals.ts';
-import { approvalHandlers, maasSilenceHandler, openedHandler, steeringHandlers } from './operators.ts';
+import { approvalHandlers, maasSilenceHandler, openedHandler, rolloutHandlers, steeringHandlers } from './operators.ts';
 import { prefixed } from './protocol.ts';
 import { Run, RunEnded, startProgress } from './run.ts';
 
@@ -93,6 +93,7 @@ export class SiteRun extends Run<RunProgress, Opened, SiteRunResult> {
   readonly #body: (run: SiteRun) => Promise<void>;
   readonly #recorded = new Map<string, NodeWrite>();
   #sequence = 0;
+  #isHeld = false;
 
   constructor(kind: SiteRunKind, args: readonly unknown[], body: (run: SiteRun) => Promise<void>) {
     super({ ...startProgress(parseSiteRunInput(kind, args)), kind, phases: [], operator: [] });
@@ -151,6 +152,15 @@ export class SiteRun extends Run<RunProgress, Opened, SiteRunResult> {
   failPhase(why: RunFailure, detail: string = describeRunFailure(why)): never {
     this.progress.failure = why;
     throw new PhaseEnded({ state: 'failed', detail });
+  }
+
+  /** Whether a rollout is held now, until an operator decides: `RunPhase='held'`. */
+  held(is: boolean): void {
+    if (is === this.#isHeld) return;
+    this.#isHeld = is;
+    this.notices.held(is);
+    this.setAttributes({ RunPhase: is ? 'held' : 'baremetal' });
+    this.show();
   }
 
   /** Makes a call, in child workflows when it is one of many nodes. @param nodes of the whole step */
@@ -325,10 +335,12 @@ function handleSiteOperators(run: SiteRun): void {
   const status = () => run.status();
   const steering = steeringHandlers({ control, status, forward: (name) => slices.forward(name) });
   const approvals = approvalHandlers(run, { status, rejected: () => slices.forward('stop') });
+  const rollouts = rolloutHandlers(run, status);
   handle<SiteRunContract>({
     signals: {
       ...steering.signals,
       ...approvals.signals,
+      ...rollouts.signals,
       ...maasSilenceHandler((silence) => run.maasSilence(silence)),
       ...childGoneHandler(),
       call_progress: {
@@ -351,6 +363,7 @@ function handleSiteOperators(run: SiteRun): void {
       opened: openedHandler(run),
       ...steering.updates,
       ...approvals.updates,
+      ...rollouts.updates,
       retry_node: {
         description: 'Retries a failed node immediately, during the baremetal step: {"node": "...", "reason": "..."}',
         read: (payload) => readRequest(retryNode, payload),

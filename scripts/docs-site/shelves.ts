@@ -18,6 +18,7 @@ export const SHELVES: readonly Shelf[] = [
       'repair-a-node',
       'rehearse-a-run',
       'try-one-node-first',
+      'roll-out-in-waves',
       'undo-a-change',
       'move-a-service',
       'operating',

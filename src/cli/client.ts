@@ -123,6 +123,11 @@ export class ApiClient {
     /** Decides about a run that waits for approval. */
     decide: (run: string, verb: 'approve' | 'reject', body: OperatorNote & { readonly before?: string }) =>
       this.call(`POST /runs/:run/${verb}`, { params: { run }, body }),
+    rollout: (
+      run: string,
+      verb: 'promote' | 'hold' | 'abort-rollout',
+      body: OperatorNote & { readonly group?: string; readonly limit?: number },
+    ) => this.call(`POST /runs/:run/${verb}`, { params: { run }, body }),
     retry: (run: string, node: string, body: OperatorNote) =>
       this.call('POST /runs/:run/nodes/:node/retry', { params: { run, node }, body }),
     /** Retry or skip a task of a run of graphs. */

@@ -10,6 +10,7 @@ export const CHANGING: ReadonlySet<string> = new Set([
   ...['pause', 'resume', 'stop', 'cancel', 'approve', 'reject', 'retry', 'retry-task', 'skip-task'].map(
     (verb) => `run ${verb}`,
   ),
+  ...['promote', 'hold', 'abort-rollout'].map((verb) => `run ${verb}`),
   ...['register', 'delete', 'maintenance on', 'maintenance off'].map((verb) => `node ${verb}`),
   ...['pause', 'resume', 'run', 'delete'].map((verb) => `schedule ${verb}`),
   'notice test',

@@ -5,7 +5,7 @@ import {
   type SimulationInput,
   type SimulationResult,
   simulateStrategy,
-} from '../core/deployment/index.ts';
+} from '../core/deployment/simulate.ts';
 import { checkSchema, DOCUMENT_WORDS, type SchemaWords } from '../documents/diagnostics/schema-problems.ts';
 import { parseStrategyData } from '../documents/parse-strategy-data.ts';
 import { readJsonCases } from './json-cases.ts';

@@ -1,4 +1,6 @@
-import { checkHolds, planGroups, targetedStrategy } from '../core/deployment/index.ts';
+import { checkHolds } from '../core/deployment/check-holds.ts';
+import { planGroups } from '../core/deployment/plan-groups.ts';
+import { targetedStrategy } from '../core/deployment/strategy.ts';
 import type { RunFailure } from '../core/site-run/index.ts';
 import type { ResolvedSite } from '../documents/index.ts';
 

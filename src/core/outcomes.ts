@@ -38,8 +38,10 @@ export const STATES = [
   'running',
   /** Between two attempts. */
   'retrying',
-  /** Tasks have failed, and an operator decides. */
+  /** Tasks or nodes have failed, and an operator decides. */
   'held',
+  /** Of a rollout: a wave is left alone before it is judged. */
+  'soaking',
   'awaiting_approval',
   'paused',
   /** Of a node or a group, between its two calls. */

@@ -117,6 +117,9 @@ export type NodeState = (typeof NODE_STATES)[number];
 export const nodeStatesOf = (hasEnded: boolean): readonly NodeState[] =>
   NODE_STATES.filter((state) => state !== (hasEnded ? 'waiting' : 'not_reached'));
 
+/** State of the rollout of a group. */
+export const ROLLOUT_STATES = ['waiting', 'running', 'soaking', 'held', 'success', 'stopped'] as const satisfies Words;
+
 /** The two calls a group makes; also called the phases of deployment. */
 export const CALLS = ['prepare', 'deploy'] as const;
 export type Call = (typeof CALLS)[number];
@@ -131,7 +134,11 @@ export type RunAction = (typeof RUN_ACTIONS)[number];
 export const DECISIONS = ['approved', 'rejected'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
-export const SITE_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_node'] as const;
+/** Operator actions on the rollouts of a site run. */
+export const ROLLOUT_ACTIONS = ['promote', 'hold', 'abort_rollout'] as const;
+export type RolloutAction = (typeof ROLLOUT_ACTIONS)[number];
+
+export const SITE_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_node', ...ROLLOUT_ACTIONS] as const;
 export type SiteRunAction = (typeof SITE_RUN_ACTIONS)[number];
 export const GRAPH_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_task', 'skip_task'] as const;
 export type GraphRunAction = (typeof GRAPH_RUN_ACTIONS)[number];

@@ -1,4 +1,4 @@
-import type { DeploymentStrategy } from '../core/deployment/index.ts';
+import type { DeploymentStrategy } from '../core/deployment/strategy.ts';
 import { checkSchema, type SchemaProblem } from './diagnostics/schema-problems.ts';
 import { deploymentStrategySchema } from './schemas/deployment-strategy.ts';
 

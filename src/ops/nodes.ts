@@ -13,13 +13,10 @@ import {
 import { maintenanceOfSite } from '../clusters/maintenance.ts';
 import type { NodeStatuses } from '../core/contracts/index.ts';
 import { given } from '../core/data/given.ts';
-import {
-  checkStrategy,
-  describeStrategyProblem,
-  parseLabelEntry,
-  type Selector,
-  selectNodes,
-} from '../core/deployment/index.ts';
+import { checkStrategy, describeStrategyProblem } from '../core/deployment/check-strategy.ts';
+import { parseLabelEntry } from '../core/deployment/labels.ts';
+import { selectNodes } from '../core/deployment/selectors.ts';
+import type { Selector } from '../core/deployment/strategy.ts';
 import { type MaintenanceNote, maintenanceText } from '../core/maintenance.ts';
 import { outOfServiceOf } from '../core/node-system.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';

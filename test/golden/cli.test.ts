@@ -11,12 +11,12 @@ import {
   finishCall,
   finishNode,
   nextCall,
-  planGroups,
   retryNode,
-  type SiteNode,
   startBaremetal,
   startNode,
 } from '../../src/core/deployment/index.ts';
+import { planGroups } from '../../src/core/deployment/plan-groups.ts';
+import type { SiteNode } from '../../src/core/deployment/strategy.ts';
 import {
   fitReport,
   groupToWire,

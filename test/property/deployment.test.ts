@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import {
   type BaremetalState,
-  type DeploymentStrategy,
   deployRetried,
   endRetry,
   finishCall,
@@ -12,15 +11,14 @@ import {
   mayDeployRetried,
   type NextCall,
   nextCall,
-  planGroups,
-  type SimulatedOutcome,
-  type SiteNode,
-  simulateStrategy,
   startBaremetal,
   startNode,
   startRetry,
   successesNeeded,
 } from '../../src/core/deployment/index.ts';
+import { planGroups } from '../../src/core/deployment/plan-groups.ts';
+import { type SimulatedOutcome, simulateStrategy } from '../../src/core/deployment/simulate.ts';
+import type { DeploymentStrategy, SiteNode } from '../../src/core/deployment/strategy.ts';
 import { illegalitiesOf } from '../rig/legal-deployment.ts';
 
 const nodeName = fc.integer({ min: 0, max: 11 }).map((n) => `n${n}`);

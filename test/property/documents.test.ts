@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkStrategy } from '../../src/core/deployment/index.ts';
+import { checkStrategy } from '../../src/core/deployment/check-strategy.ts';
 import {
   canonicalJson,
   formatDiagnosticLine,

@@ -1,5 +1,5 @@
 import type { SuccessCriteria } from '../../src/core/contracts/site-run.ts';
-import type { SimulationInput, SimulationResult } from '../../src/core/deployment/index.ts';
+import type { SimulationInput, SimulationResult } from '../../src/core/deployment/simulate.ts';
 
 type Finished = Exclude<SimulationResult, { rejected: readonly string[] }>;
 type Stage = 'NOT_STARTED' | 'PREPARED' | 'DEPLOYED' | 'FAILED';

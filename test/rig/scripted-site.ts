@@ -10,7 +10,8 @@ import type {
   SiteActivities,
 } from '../../activities/contract.ts';
 import type { NodeResult } from '../../src/core/deployment/index.ts';
-import { type DeploymentStrategy, planGroups, type SiteNode } from '../../src/core/deployment/index.ts';
+import { planGroups } from '../../src/core/deployment/plan-groups.ts';
+import type { DeploymentStrategy, SiteNode } from '../../src/core/deployment/strategy.ts';
 import { assembleReport, groupToWire, type NodeRecord, type SitePlan } from '../../src/core/site-run/index.ts';
 
 /**

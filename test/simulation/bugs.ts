@@ -193,8 +193,8 @@ export const BUGS: readonly Bug[] = [
     'a call starts more nodes while its run is paused',
     'workflows/call.ts',
     [
-      'while (!control.paused && !control.stopping && running.size < limit) {',
-      'while (!control.stopping && running.size < limit) {',
+      'while (!control.paused && !control.stopping && running.size < limit && mayStart()) {',
+      'while (!control.stopping && running.size < limit && mayStart()) {',
     ],
   ),
   bug(

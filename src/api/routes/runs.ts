@@ -103,6 +103,13 @@ export const serveRuns: RouteGroup = async (app, { operations: { runs, sites, ta
     },
     'POST /runs/:run/approve': (request) => runs.update(request.params.run, 'approve', approvalOf(request)),
     'POST /runs/:run/reject': (request) => runs.update(request.params.run, 'reject', approvalOf(request)),
+    'POST /runs/:run/promote': (request) =>
+      runs.update(request.params.run, 'promote', {
+        ...rolloutOf(request),
+        ...given({ limit: request.body.limit }),
+      }),
+    'POST /runs/:run/hold': (request) => runs.update(request.params.run, 'hold', rolloutOf(request)),
+    'POST /runs/:run/abort-rollout': (request) => runs.update(request.params.run, 'abort_rollout', rolloutOf(request)),
     async 'POST /runs/:run/nodes/:node/retry'(request) {
       const { run, node } = request.params;
       return runs.update(run, 'retry_node', { node: await runs.nodeNamed(run, node), ...operatorOf(request) });
@@ -116,6 +123,9 @@ function operatorOf(request: Asked<(typeof runRoutes)['POST /runs/:run/pause']>)
   const { by, reason } = request.body;
   return given({ by: actorOf(request, by), reason });
 }
+
+const rolloutOf = (request: Asked<(typeof runRoutes)['POST /runs/:run/hold']>) =>
+  given({ ...operatorOf(request), group: request.body.group });
 
 const approvalOf = (request: Asked<(typeof runRoutes)['POST /runs/:run/approve']>) =>
   given({ ...operatorOf(request), before: request.body.before });

@@ -5,10 +5,12 @@ import { stateWord } from '../../core/state-word.ts';
 import { RUN_KINDS, RUN_OUTCOMES } from '../../core/words.ts';
 import type { OperatorNote } from '../client.ts';
 import type { CliCommand } from '../command.ts';
+import { confirm } from '../confirm.ts';
 import { confirmDecision } from '../decide-run.ts';
 import { findRun } from '../find-run.ts';
 import { findTask } from '../find-task.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { wholeNumber } from '../id-argument.ts';
 import { nodeNamesOf, withNodeNames } from '../node-names.ts';
 import { type Session, userOf } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
@@ -49,6 +51,12 @@ function shortIds(ids: readonly string[]): string[] {
 
 interface ActFlags extends FollowFlags {
   readonly reason?: string;
+}
+
+interface RolloutFlags extends ActFlags {
+  readonly group?: string;
+  readonly limit?: number;
+  readonly yes?: boolean;
 }
 
 /** `sitewright run …`: view and control runs. */
@@ -263,6 +271,48 @@ export function registerRun(program: CliCommand, session: Session): void {
           flags,
           status,
           forTypedSystem(terminal, `run ${numberOf(run)} ${done}\n  next:  sitewright run watch ${reference}\n`),
+        );
+      });
+  }
+
+  for (const [verb, description, done] of [
+    ['promote', 'Let a rollout go on: the rest of its wave, or the next one', 'goes on'],
+    ['hold', 'Hold a rollout: its open wave ends, and no other opens', 'is held after its open wave'],
+    ['abort-rollout', 'End a rollout: what has started finishes, and its group fails', 'ends'],
+  ] as const) {
+    const command = group
+      .verb(verb, description)
+      .example('dc1')
+      .argument('<run>', RUN)
+      .option('--group <name>', 'only that of this group (default: each for which it has an effect)');
+    if (verb === 'promote')
+      command
+        .example('dc1 --group workers --limit 5', 'from now on five failed nodes stop it')
+        .option('--limit <number>', 'so many failed nodes stop it from now on (default: one more)', wholeNumber);
+    if (verb === 'abort-rollout') command.asks();
+    command
+      .reason()
+      .follows()
+      .action(async (reference: string, flags: RolloutFlags) => {
+        const client = await session.client();
+        const run = await findRun(client, reference);
+        const { group: name, limit, wait, watch, yes } = flags;
+        const of = name === undefined ? '' : ` of group ${name}`;
+        if (verb === 'abort-rollout')
+          await confirm(terminal, `Abort the rollout${of} in run ${numberOf(run)}? The group fails.`, yes, 'asked');
+        const status = await client.runs.rollout(run.id, verb, {
+          ...noteOf(session, flags),
+          ...given({ group: name, limit }),
+        });
+        if (wait || watch) return follow(session, client, run, flags);
+        await printOne(
+          terminal,
+          flags,
+          status,
+          forTypedSystem(
+            terminal,
+            `the rollout${of} in run ${numberOf(run)} ${done}\n  next:  sitewright run watch ${reference}\n`,
+          ),
         );
       });
   }

@@ -1,5 +1,6 @@
 import type { RunReport } from '../../core/contracts/index.ts';
 import { type Cause, causesOfNodes } from '../../core/run/causes.ts';
+import { rolloutText } from '../../core/site-run/rollout-text.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted, someOf } from '../../core/text/text.ts';
@@ -33,9 +34,14 @@ export function reportText(report: RunReport, color = false, run = report.run_id
       ? [paint.strong('No longer in the documents'), `  ${names(report.removed_nodes)}`]
       : [],
     notesOf(report, paint),
-    operatorSection(report.operator, ({ node }) => node, paint),
+    operatorSection(report.operator, ({ node, group, limit }) => node ?? limitedTo(group, limit), paint),
     warningSection(report.warnings, paint),
   ]);
+}
+
+function limitedTo(group: string | undefined, limit: number | undefined): string | undefined {
+  const of = [...(group === undefined ? [] : [`group ${group}`]), ...(limit === undefined ? [] : [`limit ${limit}`])];
+  return of.length === 0 ? undefined : of.join(', ');
 }
 
 function headOf(report: RunReport, run: string, paint: Paint): string[] {
@@ -116,6 +122,7 @@ function groupsOf(baremetal: Baremetal, paint: Paint): string[] {
     if (group.reason !== undefined) block.push(`    ${paint.bad('reason:')} ${printable(group.reason)}`);
     else if (!isOpen && !processed.has(group.name) && group.state === 'not_reached')
       block.push(paint.dim('    not processed'));
+    if (group.rollout !== undefined) block.push(`    rollout: ${printable(rolloutText(group.rollout))}`);
     for (const { call, text, met } of group.criteria)
       block.push(`    ${met ? paint.good('met    ') : paint.bad('not met')} after ${call}: ${text}`);
     for (const { call, nodes, started_at, ended_at, timed_out } of group.calls) {

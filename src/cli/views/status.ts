@@ -7,6 +7,7 @@ import { nodeStatesOf } from '../../core/words.ts';
 import { awaitingLines } from './approval.ts';
 import { asOfLines, expectedLines, sinceText } from './duration.ts';
 import { type Paint, paintFor, paintState } from './paint.ts';
+import { rolloutLines } from './rollout.ts';
 
 /** Progress of a run, failures first. `now`: for how long something has been so. */
 export function statusText(status: RunStatus, color = false, now?: number): string {
@@ -35,6 +36,7 @@ export function statusText(status: RunStatus, color = false, now?: number): stri
   for (const group of status.groups)
     lines.push(
       `group ${printable(group.name)}${group.critical ? ' (critical)' : ''}: ${paintState(paint, group.state)}${group.reason === undefined ? '' : `, ${printable(group.reason)}`}`,
+      ...rolloutLines(group, status, printable(status.site), paint),
     );
   for (const warning of status.warnings) lines.push(`${paint.busy('warning')} ${printable(warning)}`);
   return `${lines.join('\n')}\n`;

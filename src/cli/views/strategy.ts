@@ -1,6 +1,6 @@
 import type { Strategy } from '../../core/contracts/index.ts';
 import { printable } from '../../core/text/control-characters.ts';
-import { counted } from '../../core/text/text.ts';
+import { counted, someOf } from '../../core/text/text.ts';
 import { type Paint, paintFor } from './paint.ts';
 
 type Group = Strategy['groups'][number];
@@ -43,7 +43,7 @@ function headline(group: Group, position: number, parent: string | undefined, pa
   return `${position}. ${paint.strong(printable(group.name))}${group.critical ? ' (critical)' : ''}  ${counted(group.nodes.length, 'node')}${also}`;
 }
 
-function details({ nodes, success_criteria, successes_needed }: Group): string[] {
+function details({ nodes, success_criteria, successes_needed, waves }: Group): string[] {
   const needed =
     Object.keys(success_criteria).length === 0
       ? 'no criteria: always succeeds'
@@ -52,6 +52,7 @@ function details({ nodes, success_criteria, successes_needed }: Group): string[]
         : `needs ${successes_needed} of ${nodes.length} to succeed`;
   const criteria = Object.entries(success_criteria).map(([name, value]) => thresholdText(name, value, nodes.length));
   const lines = [`${needed}${criteria.length > 0 ? `: ${criteria.join('; ')}` : ''}`];
+  if (waves !== undefined) lines.push(`in ${counted(waves.length, 'wave')}: ${someOf(waves.map(String), 12)} nodes`);
   for (let at = 0; at < nodes.length; at += 8)
     lines.push(
       `${at === 0 ? 'nodes: ' : '       '}${nodes

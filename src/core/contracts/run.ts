@@ -77,6 +77,29 @@ const approvalBody = operatorBody
   })
   .meta({ id: 'ApprovalRequest' });
 
+const rolloutBody = operatorBody
+  .extend({
+    group: z
+      .string()
+      .min(1)
+      .max(MAX.name)
+      .optional()
+      .describe('A group with a rollout. Default: every one for which it has an effect now.'),
+  })
+  .meta({ id: 'RolloutRequest' });
+
+const promotionBody = rolloutBody
+  .extend({
+    limit: z
+      .int()
+      .min(1)
+      .optional()
+      .describe(
+        'So many failed nodes stop the rollout from now on. Default: its limit stays, and one more failure holds it again.',
+      ),
+  })
+  .meta({ id: 'Promotion' });
+
 const run = {
   id: z.string(),
   number: z
@@ -369,6 +392,28 @@ export const runRoutes = tagged('runs', {
     id: 'rejectRun',
     summary: 'Reject a run where it waits for approval; it ends as after a stop',
     body: approvalBody,
+    answers: steered,
+  },
+  'POST /runs/:run/promote': {
+    ...steer,
+    id: 'promoteRollout',
+    summary: 'Let a rollout of a run go on: the rest of its wave, or the next one',
+    description: 'Ends a soak, or a hold. Refused while nodes of the open wave are at work.',
+    body: promotionBody,
+    answers: steered,
+  },
+  'POST /runs/:run/hold': {
+    ...steer,
+    id: 'holdRollout',
+    summary: 'Hold a rollout of a run: its open wave ends, and no other opens',
+    body: rolloutBody,
+    answers: steered,
+  },
+  'POST /runs/:run/abort-rollout': {
+    ...steer,
+    id: 'abortRollout',
+    summary: 'End a rollout of a run: what has started finishes, and its group fails',
+    body: rolloutBody,
     answers: steered,
   },
   'POST /runs/:run/nodes/:node/retry': {

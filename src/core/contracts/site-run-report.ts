@@ -14,7 +14,7 @@ import {
 } from '../words.ts';
 import { holdReports } from './approval.ts';
 import { maintenanceSchema, timestamp } from './primitives.ts';
-import { nodeCounts } from './site-run.ts';
+import { nodeCounts, rolloutStatus } from './site-run.ts';
 import { failureOf, type Wire } from './wire.ts';
 
 const texts = z.array(z.string());
@@ -37,6 +37,8 @@ const operatorAction = z.strictObject({
   reason: z.string().optional(),
   node: z.string().optional(),
   before: z.string().optional(),
+  group: z.string().optional().describe('Of requests to a rollout. Absent: all for which it had an effect.'),
+  limit: z.int().optional(),
   entry: z.string().optional().describe('Its entry in the audit trail. Absent: no API has verified the name.'),
 });
 
@@ -90,6 +92,7 @@ export const groupReportSchema = z
     failure: failureOf<GroupFailure>().optional(),
     reason: z.string().optional().describe('The failure in one sentence.'),
     criteria: z.array(verdict),
+    rollout: rolloutStatus.optional().describe('Absent if the group has none.'),
     calls: z.array(
       z.strictObject({
         call,

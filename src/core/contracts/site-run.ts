@@ -1,13 +1,30 @@
 import { z } from 'zod';
-import { LOST_OUTCOMES, NODE_STATES, NODE_STEPS, PHASE_NAMES, SITE_RUN_OUTCOMES } from '../words.ts';
+import { HOLD_REASONS } from '../rollout/next-wave.ts';
+import { LOST_OUTCOMES, NODE_STATES, NODE_STEPS, PHASE_NAMES, ROLLOUT_STATES, SITE_RUN_OUTCOMES } from '../words.ts';
 import { runStanding } from './approval.ts';
 import { graphRunStatusSchema } from './graph-run.ts';
-import { maintenanceSchema } from './primitives.ts';
+import { maintenanceSchema, timestamp } from './primitives.ts';
 import type { Wire } from './wire.ts';
 
 const texts = z.array(z.string());
 
 export const nodeCounts = z.record(z.enum(NODE_STATES), z.int()).describe('Nodes by state.');
+
+export const rolloutStatus = z.strictObject({
+  state: z.enum(ROLLOUT_STATES),
+  wave: z.int().describe('Number of opened waves.'),
+  waves: z.int().describe('Number of waves; 0 until the turn of the group comes.'),
+  failed: z.int().describe('Nodes of the waves that are not well.'),
+  limit: z.int().describe('So many of them stop the rollout.'),
+  until: timestamp.optional().describe('End of the soak.'),
+  why: z
+    .enum(HOLD_REASONS)
+    .optional()
+    .describe(
+      'Why it is held. `limit`: as many nodes have failed as `stop_at` says. `unproven`: no node is well yet. `unseen`: nobody could look at the nodes after their soak. `operator`: someone asked for it.',
+    ),
+  unseen: z.string().optional().describe('Why nobody could look at the nodes.'),
+});
 
 const softwareStatus = graphRunStatusSchema
   .pick({ phase: true, done: true, total: true, counts: true, failing_nodes: true, running: true, silent: true })
@@ -39,6 +56,7 @@ export const runStatusSchema = z
         critical: z.boolean(),
         state: z.enum(NODE_STATES),
         reason: z.string().optional(),
+        rollout: rolloutStatus.optional().describe('Absent if the group has none.'),
       }),
     ),
     warnings: texts.describe('Warnings for the operator, as in the report; the newest twenty.'),
@@ -78,12 +96,23 @@ const successCriteria = z.strictObject({
 const ranges = z.array(z.int()).describe('Indexes into `nodes` as first, last, first, last …');
 const pace = z.strictObject({ interval: z.number(), timeout: z.number() }).describe('Seconds.');
 
+const amount = z.union([z.int(), z.string()]);
+
+const rolloutWire = z.strictObject({
+  first: amount,
+  growth: z.union([z.enum(['all', 'double']), z.strictObject({ add: amount }), z.strictObject({ by: amount })]),
+  soak: z.int().describe('Seconds.'),
+  stop_at: z.union([z.strictObject({ failed: z.int() }), z.strictObject({ percent: z.int() })]),
+  order: ranges,
+});
+
 const groupWire = z.strictObject({
   name: z.string(),
   critical: z.boolean(),
   depends_on: texts,
   nodes: ranges,
   success_criteria: successCriteria.optional(),
+  rollout: rolloutWire.optional(),
 });
 
 const sitePace = z.strictObject({
@@ -136,5 +165,7 @@ export type GroupWire = Wire<typeof groupWire>;
 export type SitePlan = Wire<typeof sitePlan>;
 /** Answer of the query `plan`. */
 export type ShownPlan = Wire<typeof runPlanSchema>;
+/** How the rollout of a group stands. */
+export type RolloutStatus = Wire<typeof rolloutStatus>;
 /** Each given criterion is judged alone; all must hold. None given: nothing is checked. Percent: 0 to 100. */
 export type SuccessCriteria = Wire<typeof successCriteria>;

@@ -18,6 +18,10 @@ export const strategySchema = z
           .int()
           .nullable()
           .describe('Minimum number of nodes that must succeed; null if the criteria cannot be met.'),
+        waves: z
+          .array(z.int())
+          .optional()
+          .describe('Sizes of the waves of its rollout if all of its nodes have work. Absent if it has none.'),
       }),
     ),
     warnings: names,

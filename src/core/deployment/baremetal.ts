@@ -13,8 +13,17 @@ import {
   withGroup,
   withNode,
 } from './progress.ts';
-import { selectNodes } from './selectors.ts';
-import type { DeploymentStrategy, SiteNode } from './strategy.ts';
+import {
+  callOfRollout,
+  cutRollout,
+  decideRollouts,
+  isRolledOut,
+  nodesToLookAt,
+  openNextWave,
+  type RolledOut,
+  restsInRollout,
+  startRollout,
+} from './rollout.ts';
 
 /** The result of one node in one call. */
 export type NodeResult =
@@ -30,6 +39,8 @@ export type CallEnd =
       /** The last error of the attempts of each node that had one, by its number. */
       readonly errors?: Readonly<Record<number, string>>;
     }
+  /** The rollout of its group has reached its limit: what had started has ended, the rest has not started. */
+  | { readonly kind: 'held' }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'cancelled' };
 
@@ -44,20 +55,15 @@ export interface NextCall {
   readonly group: number;
   readonly name: string;
   readonly call: Call;
-  /** Indexes into `nodes`, ascending; never empty. */
+  /** Indexes into `nodes`, in the order in which they start; never empty. */
   readonly nodes: readonly number[];
 }
 
-/** Resolves every group's selectors once (docs/explain/design.md#spec-5, "Process" 1). */
-export function planGroups(strategy: DeploymentStrategy, nodes: readonly SiteNode[]): GroupPlan[] {
-  return strategy.groups.map((group) => ({
-    name: group.name,
-    critical: group.critical,
-    depends_on: group.depends_on,
-    nodes: selectNodes(group.selectors, nodes),
-    ...(group.success_criteria ? { success_criteria: group.success_criteria } : {}),
-  }));
-}
+/** What the turn of a group waits for, when no call of it is to be made now. */
+export type WaveRest =
+  | { readonly kind: 'soak'; readonly group: string; readonly until: number }
+  /** These nodes are to be looked at (`recordLook`). */
+  | { readonly kind: 'look'; readonly group: number; readonly nodes: readonly number[] };
 
 /**
  * The initial state. `done` are nodes that need no work (update_site: unchanged and deployed): they count as
@@ -70,7 +76,7 @@ export function startBaremetal(
 ): BaremetalState {
   const finished = new Set(done);
   return {
-    groups: groups.map((plan) => ({ plan, state: 'waiting', calls: [], verdicts: [] })),
+    groups: groups.map((plan) => ({ plan, state: 'waiting', calls: [], verdicts: [], ...startRollout(plan) })),
     nodes: nodeNames.map((name, index) => ({
       name,
       state: finished.has(index) ? 'success' : 'waiting',
@@ -84,8 +90,8 @@ export function startBaremetal(
 
 /**
  * The next call to make. Settles groups that need no call. `call: null` means that no group is left to process, except
- * those of `waiting`, those that wait for a retried node, and their dependents. Must not be called while a
- * call is open.
+ * the one of `rest`, those of `waiting`, those whose rollout is held, those that wait for a retried node, and their dependents. Must
+ * not be called while a call is open.
  *
  * @param held groups that may not start yet. Those whose turn it is are `waiting`; other groups go on.
  */
@@ -93,29 +99,80 @@ export function nextCall(
   state: BaremetalState,
   now: number,
   held: readonly string[] = [],
-): { state: BaremetalState; call: NextCall | null; waiting: readonly string[] } {
+): { state: BaremetalState; call: NextCall | null; rest?: WaveRest; waiting: readonly string[] } {
   if (state.current) throw new Error('nextCall: a call is still open');
   let next = state;
   for (;;) {
+    next = decideRollouts(next, now);
     const { group, waiting } = groupToProcess(next, held);
     if (group < 0) return { state: next, call: null, waiting };
     const progress = next.groups[group]!;
+    if (isRolledOut(progress)) {
+      const turn = turnOfRollout(next, group, progress, now);
+      if (turn.call || turn.rest) return { ...turn, waiting };
+      next = turn.state;
+      continue;
+    }
     const call: Call = progress.state === 'prepared' ? 'deploy' : 'prepare';
     const nodes = nodesToCall(next, progress);
-    if (call === 'prepare' && next.processed[next.processed.length - 1] !== progress.plan.name) {
-      next = { ...next, processed: [...next.processed, progress.plan.name] };
-    }
-    if (nodes.length > 0) {
-      const current: CurrentCall = { group, call, nodes, results: {} };
-      const record: CallRecord = { call, nodes, started_at: now, timed_out: false };
-      return {
-        state: withGroup({ ...next, current }, group, { ...progress, calls: [...progress.calls, record] }),
-        call: { group, name: progress.plan.name, call, nodes },
-        waiting,
-      };
-    }
+    if (call === 'prepare') next = process(next, progress.plan.name);
+    if (nodes.length > 0) return { ...openCall(next, group, call, nodes, now), waiting };
     next = judge(next, group, call);
   }
+}
+
+/** One step of a group with a rollout: its next call, what it waits for, or how it has changed. */
+function turnOfRollout(
+  state: BaremetalState,
+  index: number,
+  group: RolledOut,
+  now: number,
+): { state: BaremetalState; call: NextCall | null; rest?: WaveRest } {
+  const { step } = group.rollout;
+  const rest = (what: WaveRest) => ({ state, call: null, rest: what });
+  const became = (next: BaremetalState) => ({ state: next, call: null });
+  if (step === null) return became(cutRollout(process(state, group.plan.name), index));
+  switch (step.step) {
+    case 'open':
+      return became(whenItMaySucceed(state, index, 'deploy', (judged) => openNextWave(judged, index, now)));
+    case 'work': {
+      const { call, nodes } = callOfRollout(state, group);
+      if (call === 'prepare') return openCall(state, index, call, nodes, now);
+      const judged = whenItMaySucceed(state, index, 'prepare', (met) => met);
+      return judged.groups[index]!.state === 'failed' ? became(judged) : openCall(judged, index, call, nodes, now);
+    }
+    case 'soak':
+      return rest({ kind: 'soak', group: group.plan.name, until: step.until });
+    case 'look':
+      return rest({ kind: 'look', group: index, nodes: nodesToLookAt(state, group) });
+    case 'finished':
+      return became(judge(state, index, 'deploy'));
+    case 'aborted':
+      return became(failGroup(state, index, { kind: 'rollout-aborted' }));
+    case 'hold':
+      throw new Error('turnOfRollout: the rollout is held');
+  }
+}
+
+function process(state: BaremetalState, group: string): BaremetalState {
+  const { processed } = state;
+  return processed[processed.length - 1] === group ? state : { ...state, processed: [...processed, group] };
+}
+
+function openCall(
+  state: BaremetalState,
+  group: number,
+  call: Call,
+  nodes: readonly number[],
+  now: number,
+): { state: BaremetalState; call: NextCall } {
+  const progress = state.groups[group]!;
+  const current: CurrentCall = { group, call, nodes, results: {} };
+  const record: CallRecord = { call, nodes, started_at: now, timed_out: false };
+  return {
+    state: withGroup({ ...state, current }, group, { ...progress, calls: [...progress.calls, record] }),
+    call: { group, name: progress.plan.name, call, nodes },
+  };
 }
 
 /** Records that a node of the open call, or of its own retry, has started. For display only. */
@@ -204,7 +261,9 @@ export function finishCall(state: BaremetalState, end: CallEnd, now: number): Ba
   next = withGroup({ ...next, current: null }, group, { ...progress, calls: [...progress.calls.slice(0, -1), closed] });
   switch (end.kind) {
     case 'complete':
-      return judge(next, group, call);
+      return isRolledOut(progress) ? next : judge(next, group, call);
+    case 'held':
+      return next;
     case 'timeout': {
       const nodes = missing.map((index) => next.nodes[index]!.name);
       const after = given({ after_seconds: end.after_seconds });
@@ -253,8 +312,9 @@ function groupToProcess(
 ): { readonly group: number; readonly waiting: readonly string[] } {
   const byName = new Map(state.groups.map((group, index) => [group.plan.name, index]));
   const ordered = state.order.map((name) => byName.get(name)!);
-  const waitsForRetry = (index: number): boolean => {
+  const cannotGoOn = (index: number): boolean => {
     const group = state.groups[index]!;
+    if (isRolledOut(group)) return restsInRollout(state, group);
     return group.plan.nodes.some((node) => state.nodes[node]!.retrying) && nodesToCall(state, group).length === 0;
   };
   // A group between its two calls comes first: nothing else may run before its deploy.
@@ -266,8 +326,8 @@ function groupToProcess(
   });
   const isHeld = (index: number): boolean => held.includes(state.groups[index]!.plan.name);
   const waiting = ready.filter(isHeld).map((index) => state.groups[index]!.plan.name);
-  const next = prepared ?? ready.find((index) => !isHeld(index) && !waitsForRetry(index));
-  return { group: next === undefined || waitsForRetry(next) ? -1 : next, waiting };
+  const next = prepared ?? ready.find((index) => !isHeld(index) && !cannotGoOn(index));
+  return { group: next === undefined || cannotGoOn(next) ? -1 : next, waiting };
 }
 
 /** The nodes of a group's next call. Those that are being retried have calls of their own. */
@@ -278,18 +338,45 @@ function nodesToCall({ nodes }: BaremetalState, { plan, state }: GroupProgress):
 
 /** Judges a group after a call (made or not needed) and updates its state. */
 function judge(state: BaremetalState, group: number, call: Call): BaremetalState {
+  const judged = withVerdicts(
+    state,
+    group,
+    call,
+    (node) => node === 'success' || (call === 'prepare' && node === 'prepared'),
+  );
+  if (judged.groups[group]!.state === 'failed') return judged;
+  return withGroup(judged, group, { ...judged.groups[group]!, state: call === 'prepare' ? 'prepared' : 'success' });
+}
+
+/** Goes on with a group whose rollout is not over, unless too many of its nodes have failed for it to succeed. */
+function whenItMaySucceed(
+  state: BaremetalState,
+  group: number,
+  call: Call,
+  goOn: (judged: BaremetalState) => BaremetalState,
+): BaremetalState {
+  const { verdicts, ...progress } = state.groups[group]!;
+  // Of each call the last verdict is kept, however many waves there are.
+  const others = withGroup(state, group, { ...progress, verdicts: verdicts.filter((one) => one.call !== call) });
+  const judged = withVerdicts(others, group, call, (node) => node !== 'failed');
+  return judged.groups[group]!.state === 'failed' ? judged : goOn(judged);
+}
+
+/** Judges a group, and fails it if it does not meet its criteria. */
+function withVerdicts(
+  state: BaremetalState,
+  group: number,
+  call: Call,
+  isGood: (node: NodeState) => boolean,
+): BaremetalState {
   const progress = state.groups[group]!;
-  const good = progress.plan.nodes.filter((index) => {
-    const node = state.nodes[index]!.state;
-    return node === 'success' || (call === 'prepare' && node === 'prepared');
-  });
+  const good = progress.plan.nodes.filter((index) => isGood(state.nodes[index]!.state));
   const verdicts = judgeCriteria(progress.plan.success_criteria, {
     total: progress.plan.nodes.length,
     successful: good.length,
   });
-  const judged: GroupProgress = { ...progress, verdicts: [...progress.verdicts, { call, verdicts }] };
-  if (verdicts.every((verdict) => verdict.met)) {
-    return withGroup(state, group, { ...judged, state: call === 'prepare' ? 'prepared' : 'success' });
-  }
-  return failGroup(withGroup(state, group, judged), group, { kind: 'criteria', call, verdicts });
+  const judged = withGroup(state, group, { ...progress, verdicts: [...progress.verdicts, { call, verdicts }] });
+  return verdicts.every((verdict) => verdict.met)
+    ? judged
+    : failGroup(judged, group, { kind: 'criteria', call, verdicts });
 }

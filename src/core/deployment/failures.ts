@@ -12,6 +12,8 @@ export type GroupFailure =
     }
   /** `dependencies` are the failed groups it depends on; `root` the groups that caused the failure. */
   | { readonly kind: 'dependency'; readonly dependencies: readonly string[]; readonly root: readonly string[] }
+  /** An operator ended its rollout. */
+  | { readonly kind: 'rollout-aborted' }
   | { readonly kind: 'stopped'; readonly call: Call }
   | { readonly kind: 'cancelled'; readonly call: Call };
 
@@ -26,6 +28,9 @@ export interface NodeFailure {
 
 /** Kind of failure of a node whose call was cut short while a change was on its way to MAAS, which may still do it. */
 export const IN_FLIGHT = 'in-flight';
+
+/** Kind of failure of a node that was well at the end of its deployment, and no longer after the soak of its wave. */
+export const NOT_WELL = 'not-well';
 
 /** The end of a sentence on a node without a result in time. */
 export const lastAttempt = (error: string | undefined): string =>
@@ -46,6 +51,8 @@ export function describeGroupFailure(failure: GroupFailure): string {
       const because = root.length > 0 ? ` (because of ${root.join(', ')})` : '';
       return `failed because it depends on ${failure.dependencies.join(', ')}${because}`;
     }
+    case 'rollout-aborted':
+      return 'its rollout was aborted';
     case 'stopped':
       return `the run was stopped during ${failure.call}`;
     case 'cancelled':

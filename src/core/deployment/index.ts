@@ -1,6 +1,6 @@
 /**
- * Deployment groups (docs/explain/design.md#spec-5) as pure functions: strategies, the next call to make, results of groups and nodes.
- * Runs inside workflows; the CLI's `strategy` commands use the same code.
+ * Deployment groups (docs/explain/design.md#spec-5) as pure functions, as far as runs need them: the next call to make, results of
+ * groups and nodes. What becomes a plan before a run (strategies, selectors, labels) has no part in workflows.
  */
 export {
   type CallEnd,
@@ -11,16 +11,13 @@ export {
   type NextCall,
   type NodeResult,
   nextCall,
-  planGroups,
   startBaremetal,
   startNode,
+  type WaveRest,
 } from './baremetal.ts';
-export { checkHolds } from './check-holds.ts';
-export { checkStrategy, describeStrategyProblem, type StrategyProblem } from './check-strategy.ts';
 export { judgeCriteria, successesNeeded } from './criteria.ts';
 export { describeGroupFailure, type GroupFailure, IN_FLIGHT, lastAttempt } from './failures.ts';
 export type { GroupPlan } from './group-plan.ts';
-export { parseLabelEntry } from './labels.ts';
 export { stableOrder } from './order.ts';
 export type { BaremetalState } from './progress.ts';
 export {
@@ -42,20 +39,14 @@ export {
   startRetry,
   whyNotRetry,
 } from './retry.ts';
-export { selectNodes } from './selectors.ts';
 export {
-  SIMULATED_OUTCOMES,
-  type SimulatedOutcome,
-  type SimulationInput,
-  type SimulationResult,
-  simulateStrategy,
-} from './simulate.ts';
-export {
-  allAtOnceStrategy,
-  DEFAULT_STRATEGY_NAME,
-  type DeploymentStrategy,
-  type Group,
-  type Selector,
-  type SiteNode,
-  targetedStrategy,
-} from './strategy.ts';
+  failuresLeftIn,
+  isRolledOut,
+  isRolloutHeld,
+  mayStartNode,
+  operateRollouts,
+  type RolloutRequest,
+  recordLook,
+  showRollout,
+  whyNotOperate,
+} from './rollout.ts';

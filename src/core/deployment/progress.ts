@@ -1,3 +1,4 @@
+import type { RolloutDecisions, WaveStep } from '../rollout/next-wave.ts';
 import type { Call, NodeState } from '../words.ts';
 import type { GroupFailure, NodeFailure } from './failures.ts';
 import type { CallRecord, CallVerdict, GroupPlan } from './group-plan.ts';
@@ -27,6 +28,15 @@ export interface GroupProgress {
   readonly calls: readonly CallRecord[];
   /** Results of the success criteria, one entry per call. The last entry of a call counts. */
   readonly verdicts: readonly CallVerdict[];
+  /** Of a group with a rollout. */
+  readonly rollout?: RolloutProgress;
+}
+
+export interface RolloutProgress extends RolloutDecisions {
+  /** The nodes that had work when the turn of the group came; null before that. */
+  readonly waves: readonly (readonly number[])[] | null;
+  /** The last decision. */
+  readonly step: WaveStep | null;
 }
 
 export interface NodeProgress {

@@ -17,6 +17,10 @@ export function whyNotRetry(state: BaremetalState, nodeName: string): string | n
   if (node.running) return `node ${nodeName} is still running`;
   if (!state.groups.some((group) => group.plan.nodes.some((index) => state.nodes[index] === node)))
     return `node ${nodeName} is in no group`;
+  const aborted = state.groups.find(
+    ({ plan, rollout }) => rollout?.aborted && plan.nodes.some((index) => state.nodes[index] === node),
+  );
+  if (aborted) return `the rollout of group ${aborted.plan.name}, to which node ${nodeName} belongs, was aborted`;
   return null;
 }
 

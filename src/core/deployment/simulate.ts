@@ -1,15 +1,8 @@
 import type { Call } from '../words.ts';
-import {
-  finishCall,
-  finishNode,
-  halts,
-  type NodeResult,
-  nextCall,
-  planGroups,
-  startBaremetal,
-  startNode,
-} from './baremetal.ts';
+import { finishCall, finishNode, halts, type NodeResult, nextCall, startBaremetal, startNode } from './baremetal.ts';
 import { checkStrategy, describeStrategyProblem } from './check-strategy.ts';
+import { planGroups } from './plan-groups.ts';
+import { recordLook } from './rollout.ts';
 import { STAGE_NAMES } from './states.ts';
 import { allAtOnceStrategy, type DeploymentStrategy, type SiteNode, targetedStrategy } from './strategy.ts';
 
@@ -60,6 +53,11 @@ export function simulateStrategy(input: SimulationInput): SimulationResult {
   for (let now = 0; ; now += 1) {
     const next = nextCall(state, now);
     state = next.state;
+    if (next.rest) {
+      if (next.rest.kind === 'soak') now = next.rest.until;
+      else state = recordLook(state, next.rest.group, { problems: [] }, now);
+      continue;
+    }
     if (!next.call) break;
     const { call, nodes, name } = next.call;
     let timedOut = false;

@@ -4,6 +4,7 @@
  */
 
 import type { SuccessCriteria } from '../contracts/site-run.ts';
+import type { WrittenRollout } from '../rollout/policy.ts';
 
 /** A label that a selector matches: `"key: value"`, `"key:value"` or a mapping (docs/explain/design.md#deployment-groups). */
 export type LabelEntry = string | Readonly<Record<string, unknown>>;
@@ -24,6 +25,7 @@ export interface Group {
   /** Union of the selectors; an empty list means all nodes. */
   readonly selectors: readonly Selector[];
   readonly success_criteria?: SuccessCriteria;
+  readonly rollout?: WrittenRollout;
 }
 
 export interface DeploymentStrategy {

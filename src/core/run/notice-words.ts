@@ -1,7 +1,7 @@
 import type { AwaitingApproval } from '../contracts/approval.ts';
 import type { Notice, NoticeBody } from '../contracts/notice.ts';
 import { given } from '../data/given.ts';
-import type { NoticeEvent } from '../words.ts';
+import { GRAPH_RUN_KIND, type NoticeEvent } from '../words.ts';
 import { describeAwaiting } from './approval.ts';
 import { graphRunOf } from './subject.ts';
 
@@ -60,7 +60,13 @@ export function noticeOf(
     }
     case 'held':
       if (outcome !== null || !row.held) return null;
-      return { id: `${id}-held-${sender}`, event, at: statusAt ?? '', run, next_step: HELD };
+      return {
+        id: `${id}-held-${sender}`,
+        event,
+        at: statusAt ?? '',
+        run,
+        next_step: kind === GRAPH_RUN_KIND ? HELD : HELD_ROLLOUT,
+      };
     case 'awaiting_approval': {
       const since = awaiting
         .map((one) => one.since)
@@ -86,9 +92,12 @@ const lostWords = (outcome: string, reason: string | null) => ({
 const HELD =
   'retry or skip the failed tasks, or stop the run: it keeps the documents, package versions and settings of its start, and only a run that continues it has new ones';
 
+const HELD_ROLLOUT =
+  'see why with `sitewright run status RUN`, then promote the rollout, retry the failed nodes, or end it with `sitewright run abort-rollout RUN`';
+
 const HAPPENED: Readonly<Record<NoticeEvent, string>> = {
   failed: 'failed',
-  held: 'is held: tasks failed',
+  held: 'is held: it waits for a person',
   awaiting_approval: 'waits',
   test: 'works',
 };

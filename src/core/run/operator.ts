@@ -17,6 +17,9 @@ export interface OperatorAction<Action extends string> extends OperatorNote {
   readonly at: string;
   /** Of `approve` and `reject`: the decided entry. */
   readonly before?: string;
+  /** Of requests to rollouts. */
+  readonly group?: string;
+  readonly limit?: number;
 }
 
 export const operatorNote = objectOf<OperatorNote>(noteFields);

@@ -6,9 +6,11 @@ import type { RunReport } from '../contracts/site-run-report.ts';
 export type AnyRunStatus = RunStatus | GraphRunStatus;
 export type AnyRunReport = RunReport | GraphRunReport;
 
-/** Whether a graph of the run is held after a failure: an operator decides. */
+/** Whether a graph or a rollout of the run is held: an operator decides. */
 export const isHeld = (status: AnyRunStatus): boolean =>
-  'cluster' in status && status.graphs.some(({ state }) => state === 'held');
+  'cluster' in status
+    ? status.graphs.some(({ state }) => state === 'held')
+    : status.groups.some(({ rollout }) => rollout?.state === 'held');
 
 /** The first failure so far, in one line; null: none. */
 export function firstFailure({ failed }: Pick<AnyRunStatus, 'failed'>): string | null {

@@ -2,7 +2,7 @@ import type { GroupWire, ShownPlan, SitePlan } from '../contracts/site-run.ts';
 import type { GroupPlan } from '../deployment/index.ts';
 import { utf8Length } from '../text/text.ts';
 
-/** Ascending indexes as `[first, last, first, last, …]`: a thousand neighbours take two numbers. */
+/** Indexes in their order as `[first, last, first, last, …]`: a thousand neighbours take two numbers. */
 export type IndexRanges = readonly number[];
 
 export function toRanges(indexes: readonly number[]): number[] {
@@ -22,8 +22,16 @@ export function fromRanges(ranges: IndexRanges): number[] {
   return indexes;
 }
 
-export const groupToWire = (group: GroupPlan): GroupWire => ({ ...group, nodes: toRanges(group.nodes) });
-export const groupFromWire = (group: GroupWire): GroupPlan => ({ ...group, nodes: fromRanges(group.nodes) });
+export const groupToWire = ({ rollout, ...group }: GroupPlan): GroupWire => ({
+  ...group,
+  nodes: toRanges(group.nodes),
+  ...(rollout && { rollout: { ...rollout, order: toRanges(rollout.order) } }),
+});
+export const groupFromWire = ({ rollout, ...group }: GroupWire): GroupPlan => ({
+  ...group,
+  nodes: fromRanges(group.nodes),
+  ...(rollout && { rollout: { ...rollout, order: fromRanges(rollout.order) } }),
+});
 
 /** A payload is limited to 200 KB (docs/explain/design.md#limits). */
 const LIMIT_BYTES = 100_000;

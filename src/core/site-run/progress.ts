@@ -5,8 +5,10 @@ import {
   type BaremetalState,
   countNodes,
   describeGroupFailure,
+  isRolledOut,
   NO_NODES,
   reportBaremetal,
+  showRollout,
 } from '../deployment/index.ts';
 import {
   type AnyProgress,
@@ -26,6 +28,7 @@ import { explainRunFailure, type RunFailure } from './failure.ts';
 import type { SiteRunInput } from './input.ts';
 import { leftToRedeploy, reportReleased } from './redeployed.ts';
 import type { Members } from './report.ts';
+import { rolloutText } from './rollout-text.ts';
 
 /** The whole state of a site run. Queries and reports are derived from it. */
 export interface RunProgress extends AnyProgress<SiteRunInput, SiteRunOutcome, RunFailure> {
@@ -94,6 +97,7 @@ export function statusOf(progress: RunProgress): RunStatus {
       state: group.state,
       ...(group.failure ? { reason: describeGroupFailure(group.failure) } : {}),
       ...(waiting.has(group.plan.name) ? { reason: 'waits for approval' } : {}),
+      ...(isRolledOut(group) && { rollout: showRollout(baremetal!, group) }),
     })),
     warnings: newestWarnings(warningsOf(progress)),
   };
@@ -132,12 +136,17 @@ function currentCall(state: BaremetalState | undefined): RunStatus['current'] {
 export function detailsOf(progress: RunProgress): string {
   const status = statusOf(progress);
   const { failed, groups, current, software } = status;
-  const now = (name: string, state: string): string =>
-    current?.group === name ? `${current.call}: ${current.running.length} running, ${current.waiting} waiting` : state;
+  const now = ({ name, state, rollout }: RunStatus['groups'][number]): string => {
+    const call =
+      current?.group === name
+        ? `${current.call}: ${current.running.length} running, ${current.waiting} waiting`
+        : state;
+    return rollout === undefined ? call : `${current?.group === name ? `${call} · ` : ''}${rolloutText(rollout)}`;
+  };
   const failedRows = failed.slice(0, 10).map(({ node, group, reason }) => [node, group ?? '', reason]);
   const groupRows = groups
     .slice(0, 30)
-    .map(({ name, critical, state, reason }) => [critical ? `${name} (critical)` : name, reason ?? now(name, state)]);
+    .map((group) => [group.critical ? `${group.name} (critical)` : group.name, group.reason ?? now(group)]);
   return [
     ...detailsHeading(status, 'nodes', progress.input),
     ...(software === null ? [] : [describeSoftware(software), '']),

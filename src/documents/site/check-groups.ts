@@ -1,16 +1,12 @@
 import type { ValuePath } from '../../core/data/plain-value.ts';
-import {
-  checkStrategy,
-  type DeploymentStrategy,
-  type Group,
-  parseLabelEntry,
-  type Selector,
-  type SiteNode,
-  type StrategyProblem,
-  selectNodes,
-  successesNeeded,
-} from '../../core/deployment/index.ts';
+import { checkStrategy, type StrategyProblem } from '../../core/deployment/check-strategy.ts';
+import { successesNeeded } from '../../core/deployment/index.ts';
+import { parseLabelEntry } from '../../core/deployment/labels.ts';
+import { selectNodes } from '../../core/deployment/selectors.ts';
+import type { DeploymentStrategy, Group, Selector, SiteNode } from '../../core/deployment/strategy.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { policyOf } from '../../core/rollout/policy.ts';
+import { waveSizes } from '../../core/rollout/waves.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { someOf } from '../../core/text/text.ts';
 
@@ -137,6 +133,7 @@ export function checkGroupNodes(
     const unmeetable = nodes.length > 0 && unmeetableCriteria(group, selected.length, ['data', 'groups', g]);
     if (unmeetable) warn(yaml, unmeetable);
   });
+  diagnostics.push(...tooManyWaves(strategy, yaml, nodes));
   const left = nodes.flatMap((node, index) => (inSomeGroup.has(index) ? [] : [{ node, yaml: nodeDocuments[index]! }]));
   for (const { node, yaml: document } of left.slice(0, MAX_LISTED)) {
     warn(document, {
@@ -155,6 +152,27 @@ export function checkGroupNodes(
     });
   }
   return diagnostics;
+}
+
+/** Each wave leaves a few dozen events in the history of a run, which holds so many of them besides those of 400 nodes. */
+const MAX_WAVES = 80;
+
+/** Rollouts that together have more waves than a run can hold. */
+function tooManyWaves({ groups }: DeploymentStrategy, yaml: YamlDocument, nodes: readonly SiteNode[]): Diagnostic[] {
+  const waves = groups.map(({ selectors, rollout }) =>
+    rollout === undefined ? 0 : waveSizes(policyOf(rollout), selectNodes(selectors, nodes).length).length,
+  );
+  const all = waves.reduce((sum, count) => sum + count, 0);
+  if (all <= MAX_WAVES) return [];
+  const most = waves.indexOf(Math.max(...waves));
+  return [
+    placeProblem(yaml, {
+      code: 'strategy.too-many-waves',
+      message: `the rollouts of this strategy have ${all} waves, of which group '${groups[most]!.name}' has ${waves[most]}; a run holds at most ${MAX_WAVES}`,
+      hint: 'Let the waves grow (then: double, or {add: …}), or make them larger.',
+      path: ['data', 'groups', most, 'rollout'],
+    }),
+  ];
 }
 
 /** Criteria that no result of this many nodes meets. */

@@ -1,5 +1,5 @@
 import { isMapping } from '../../core/data/plain-value.ts';
-import { DEFAULT_STRATEGY_NAME } from '../../core/deployment/index.ts';
+import { DEFAULT_STRATEGY_NAME } from '../../core/deployment/strategy.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 

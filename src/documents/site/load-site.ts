@@ -1,5 +1,7 @@
 import type { NetworkSettings } from '@sitewright/maas/machine-layout';
-import { allAtOnceStrategy, type DeploymentStrategy, type GroupPlan, planGroups } from '../../core/deployment/index.ts';
+import type { GroupPlan } from '../../core/deployment/index.ts';
+import { planGroups } from '../../core/deployment/plan-groups.ts';
+import { allAtOnceStrategy, type DeploymentStrategy } from '../../core/deployment/strategy.ts';
 import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
 import {
   DEFAULT_DEPLOYMENT_CONFIGURATION,

@@ -1,5 +1,5 @@
 import type { MachineLayout } from '@sitewright/maas/machine-layout';
-import type { SiteNode } from '../../core/deployment/index.ts';
+import type { SiteNode } from '../../core/deployment/strategy.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { someOf } from '../../core/text/text.ts';

@@ -1,9 +1,6 @@
-import {
-  type DeploymentStrategy,
-  type Group,
-  selectNodes,
-  successesNeeded,
-} from '../../../src/core/deployment/index.ts';
+import { successesNeeded } from '../../../src/core/deployment/index.ts';
+import { selectNodes } from '../../../src/core/deployment/selectors.ts';
+import type { DeploymentStrategy, Group } from '../../../src/core/deployment/strategy.ts';
 import { isError } from '../../../src/core/problems/diagnostic.ts';
 import { loadSite } from '../../../src/documents/index.ts';
 import type { Random } from '../../../src/simulation/temporal/index.ts';

@@ -106,8 +106,12 @@ it('a notice of a run that waits or is held says what the run shows', async () =
     {},
   );
   await ask('deliver_notice', forged('held'));
+  const ofGraphs = { id: 'r2', workflowId: 'execute_graph:1:x', kind: 'execute_graph', labels: { cluster: '1' } };
+  await store.runs.put(row({ ...ofGraphs, held: true, statusAt: AT, status: {} }));
+  await ask('deliver_notice', forged('held', 'r2'));
   expect(receiver.received.map(({ body }) => body)).toMatchObject([
     { event: 'awaiting_approval', at: AT, awaiting_approval: waiting },
+    { event: 'held', at: AT, next_step: expect.stringContaining('promote') },
     { event: 'held', at: AT, next_step: expect.stringContaining('retry or skip') },
   ]);
 });

@@ -5,14 +5,9 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { simulateCase, simulateCases } from '../../../src/cli/strategy-cases.ts';
-import {
-  type DeploymentStrategy,
-  planGroups,
-  type SimulatedOutcome,
-  type SimulationInput,
-  type SiteNode,
-  targetedStrategy,
-} from '../../../src/core/deployment/index.ts';
+import { planGroups } from '../../../src/core/deployment/plan-groups.ts';
+import type { SimulatedOutcome, SimulationInput } from '../../../src/core/deployment/simulate.ts';
+import { type DeploymentStrategy, type SiteNode, targetedStrategy } from '../../../src/core/deployment/strategy.ts';
 import { illegalitiesOf } from '../../rig/legal-deployment.ts';
 import { cli } from './recording-terminal.ts';
 

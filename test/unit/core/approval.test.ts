@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkHolds, finishCall, finishNode, nextCall, startBaremetal } from '../../../src/core/deployment/index.ts';
+import { checkHolds } from '../../../src/core/deployment/check-holds.ts';
+import { finishCall, finishNode, nextCall, startBaremetal } from '../../../src/core/deployment/index.ts';
 import { parseGraphRunInput } from '../../../src/core/graph-run/index.ts';
 import { awaitingOf, decide, reach, startHolds, whyNotDecide } from '../../../src/core/run/index.ts';
 import {

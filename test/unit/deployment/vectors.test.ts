@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { planGroups, type SimulationInput, simulateStrategy } from '../../../src/core/deployment/index.ts';
+import { planGroups } from '../../../src/core/deployment/plan-groups.ts';
+import { type SimulationInput, simulateStrategy } from '../../../src/core/deployment/simulate.ts';
 import { parseStrategyData } from '../../../src/documents/index.ts';
 import { illegalitiesOf } from '../../rig/legal-deployment.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dump, load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { catalogueOf, resolveTaggedNodes } from '../../../src/clusters/tags/index.ts';
-import { simulateStrategy } from '../../../src/core/deployment/index.ts';
+import { simulateStrategy } from '../../../src/core/deployment/simulate.ts';
 import { parseStrategyData, parseYaml } from '../../../src/documents/index.ts';
 import { checkPackage, packageInstallation, packageTree } from '../../../src/packages/index.ts';
 import { cluster, type Json, resultOf, running } from '../graph/recorded.ts';

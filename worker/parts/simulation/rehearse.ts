@@ -171,7 +171,7 @@ const LOOKS_EVERY_MS = 5_000;
 /** Another person than any who starts a run: a setting may want that. */
 const STAND_IN = 'the rehearsal';
 
-/** Decides in place of people: approves whatever waits for it, and stops a run whose failed tasks wait to be retried or skipped. */
+/** Decides in place of people: approves whatever waits for it, and stops a run whose failed tasks, or held rollout, wait for them. */
 function standIn({ time, temporal }: World, started: Execution): void {
   const look = async (): Promise<void> => {
     const execution = temporal.current(started);
@@ -180,11 +180,14 @@ function standIn({ time, temporal }: World, started: Execution): void {
       readonly awaiting_approval?: readonly unknown[];
       readonly stopping: boolean;
       readonly graphs?: readonly { readonly state: string }[];
+      readonly groups?: readonly { readonly rollout?: { readonly state: string } }[];
     };
     const note = { by: STAND_IN };
     if (status.awaiting_approval !== undefined) await temporal.update(execution, 'approve', [note]);
     else if (!status.stopping && status.graphs?.some(({ state }) => state === 'held'))
       temporal.signal(execution, 'stop', [{ ...note, reason: 'failed tasks wait for a person' }]);
+    else if (!status.stopping && status.groups?.some(({ rollout }) => rollout?.state === 'held'))
+      temporal.signal(execution, 'stop', [{ ...note, reason: 'a held rollout waits for a person' }]);
     later();
   };
   const later = (): void => {

@@ -1,0 +1,36 @@
+import type { RunStatus } from '../../core/contracts/index.ts';
+import { nextOfHeldRollout, rolloutText } from '../../core/site-run/rollout-text.ts';
+import { printable } from '../../core/text/control-characters.ts';
+import type { Paint } from './paint.ts';
+
+type Group = RunStatus['groups'][number];
+
+/** How the rollout of a group stands; one that is held with its next commands. @param run how commands name it */
+export function rolloutLines(
+  { name, rollout }: Group,
+  { failed }: Pick<RunStatus, 'failed'>,
+  run: string,
+  paint: Paint,
+): string[] {
+  if (rollout === undefined) return [];
+  const line = `rollout of ${printable(name)}: ${printable(rolloutText(rollout))}`;
+  if (rollout.state !== 'held') return [line];
+  const node = failed.find(({ group }) => group === name)?.node;
+  return [
+    `${paint.busy(line)}; choose one:`,
+    ...nextOfHeldRollout(run, printable(name), rollout, node && printable(node)).map((command) => `  ${command}`),
+  ];
+}
+
+/** The same when its wave or its state has changed. */
+export function rolloutChanges(status: RunStatus, last: RunStatus | undefined, paint: Paint): string[] {
+  const before = new Map(last?.groups.map(({ name, rollout }) => [name, keyOf(rollout)]));
+  return status.groups.flatMap((group) =>
+    group.rollout === undefined || group.rollout.wave === 0 || keyOf(group.rollout) === before.get(group.name)
+      ? []
+      : rolloutLines(group, status, printable(status.site), paint),
+  );
+}
+
+const keyOf = (rollout: Group['rollout']): string =>
+  rollout === undefined ? '' : `${rollout.wave} ${rollout.state} ${rollout.why}`;

@@ -1,0 +1,258 @@
+import type { RolloutStatus } from '../contracts/site-run.ts';
+import { given } from '../data/given.ts';
+import {
+  failuresLeft,
+  limitOf,
+  mayStart,
+  NOTHING_OPEN,
+  nextWave,
+  openWave,
+  promote,
+  type RolloutState,
+  whyNotPromote,
+} from '../rollout/next-wave.ts';
+import { cutWaves } from '../rollout/waves.ts';
+import { unknownName } from '../text/did-you-mean.ts';
+import type { Call, RolloutAction } from '../words.ts';
+import { NOT_WELL } from './failures.ts';
+import type { GroupPlan, RolloutPlan } from './group-plan.ts';
+import {
+  type BaremetalState,
+  type GroupProgress,
+  type NodeProgress,
+  type RolloutProgress,
+  withGroup,
+  withNode,
+} from './progress.ts';
+
+/** A group that goes by waves. */
+export interface RolledOut extends GroupProgress {
+  readonly plan: GroupPlan & { readonly rollout: RolloutPlan };
+  readonly rollout: RolloutProgress;
+}
+
+export const isRolledOut = (group: GroupProgress): group is RolledOut => group.rollout !== undefined;
+
+export const startRollout = (plan: GroupPlan): { readonly rollout?: RolloutProgress } =>
+  plan.rollout === undefined ? {} : { rollout: { ...NOTHING_OPEN, waves: null, step: null } };
+
+/** Cuts the waves of a group whose turn has come: over the nodes that other groups have left to it. */
+export function cutRollout(state: BaremetalState, index: number): BaremetalState {
+  const group = state.groups[index] as RolledOut;
+  const { rollout } = group.plan;
+  const left = rollout.order.filter((node) => state.nodes[node]!.state !== 'success');
+  return withRollout(state, index, { waves: cutWaves(rollout, left) });
+}
+
+/** Decides the next step of each rollout that has begun and is not over. */
+export function decideRollouts(state: BaremetalState, now: number): BaremetalState {
+  const groups = state.groups.map((group) =>
+    isRolledOut(group) && group.state === 'waiting' && group.rollout.waves !== null
+      ? { ...group, rollout: { ...group.rollout, step: stepOf(state, group, now) } }
+      : group,
+  );
+  return { ...state, groups };
+}
+
+const stepOf = (state: BaremetalState, group: RolledOut, now: number) =>
+  nextWave(stateOf(state, group), group.plan.rollout, now);
+
+/** Opens the next wave of a group. */
+export const openNextWave = (state: BaremetalState, index: number, now: number): BaremetalState =>
+  withRollout(state, index, openWave(state.groups[index]!.rollout!, now));
+
+/** The next call of the opened waves: those that are prepared wait until all others are. */
+export function callOfRollout(
+  { nodes }: BaremetalState,
+  { rollout }: RolledOut,
+): { readonly call: Call; readonly nodes: readonly number[] } {
+  const opened = (rollout.waves ?? []).slice(0, rollout.opened).flat();
+  const inState = (wanted: string) =>
+    opened.filter((node) => nodes[node]!.state === wanted && nodes[node]!.retrying === undefined);
+  const unprepared = inState('waiting');
+  return unprepared.length > 0
+    ? { call: 'prepare', nodes: unprepared }
+    : { call: 'deploy', nodes: inState('prepared') };
+}
+
+/** Whether a group cannot go on now: its rollout is held, or waits for nodes that are being retried. */
+export function restsInRollout(state: BaremetalState, group: GroupProgress): boolean {
+  if (!isRolledOut(group)) return false;
+  const step = group.rollout.step?.step;
+  if (step !== 'work') return step === 'hold';
+  return !mayStartNode(state, group) || callOfRollout(state, group).nodes.length === 0;
+}
+
+/** Whether a node of an open call of the group may start now. */
+export const mayStartNode = (state: BaremetalState, group: GroupProgress): boolean =>
+  !isRolledOut(group) || mayStart(stateOf(state, group), group.plan.rollout);
+
+/** How many nodes of a call of the group may fail until no other starts; undefined: any number. */
+export const failuresLeftIn = (state: BaremetalState, group: GroupProgress): number | undefined =>
+  isRolledOut(group) ? failuresLeft(stateOf(state, group), group.plan.rollout) : undefined;
+
+/** The nodes of the opened waves that were well at their last result. */
+export const nodesToLookAt = ({ nodes }: BaremetalState, { rollout }: RolledOut): number[] =>
+  (rollout.waves ?? [])
+    .slice(0, rollout.opened)
+    .flat()
+    .filter((node) => nodes[node]!.state === 'success' && nodes[node]!.retrying === undefined);
+
+/** What was found when the nodes of a group were looked at after the soak of a wave. */
+export type Look =
+  | { readonly problems: readonly { readonly node: string; readonly problem: string }[] }
+  /** Nobody could look at them. */
+  | { readonly unseen: string };
+
+/** Records a look at nodes. Those that are not well any more have failed. */
+export function recordLook(state: BaremetalState, index: number, look: Look, now: number): BaremetalState {
+  if ('unseen' in look) return withRollout(state, index, { looked: { at: now, unseen: look.unseen } });
+  const problems = new Map(look.problems.map(({ node, problem }) => [node, problem]));
+  return nodesToLookAt(state, state.groups[index] as RolledOut).reduce(
+    (next, number) => {
+      const node = next.nodes[number]!;
+      const message = problems.get(node.name);
+      if (message === undefined) return next;
+      return withNode(next, number, { ...node, state: 'failed', failure: { call: 'deploy', kind: NOT_WELL, message } });
+    },
+    withRollout(state, index, { looked: { at: now } }),
+  );
+}
+
+/** Of an operator, about one group or all for which it has an effect. */
+export interface RolloutRequest {
+  readonly group?: string;
+  /** Of `promote`: the number of failed nodes that stops the rollout from now on. */
+  readonly limit?: number;
+}
+
+/** Why a request to rollouts must be refused, or null. */
+export function whyNotOperate(
+  state: BaremetalState,
+  action: RolloutAction,
+  request: RolloutRequest,
+  now: number,
+): string | null {
+  const groups = state.groups.filter(isRolledOut);
+  const names = groups.map(({ plan }) => plan.name);
+  if (groups.length === 0) return 'no group of the run has a rollout';
+  if (request.group !== undefined && !names.includes(request.group))
+    return unknownName('group with a rollout', request.group, names);
+  const whys = groups
+    .filter(({ plan }) => request.group === undefined || plan.name === request.group)
+    .map((group) => ({ name: group.plan.name, why: whyNotOne(state, group, action, request, now) }));
+  if (whys.some(({ why }) => why === null)) return null;
+  return whys.map(({ name, why }) => `group ${name}: ${why}`).join('; ');
+}
+
+/** Does what an operator asks, for each group for which it has an effect. */
+export function operateRollouts(
+  state: BaremetalState,
+  action: RolloutAction,
+  request: RolloutRequest,
+  now: number,
+): BaremetalState {
+  const change = (group: RolledOut): Partial<RolloutProgress> => {
+    if (action === 'hold') return { held: true };
+    return action === 'abort_rollout' ? { aborted: true } : promote(stateOf(state, group), request.limit);
+  };
+  const groups = state.groups.map((group) => {
+    const isMeant = request.group === undefined || group.plan.name === request.group;
+    return isMeant && isRolledOut(group) && whyNotOne(state, group, action, request, now) === null
+      ? { ...group, rollout: { ...group.rollout, ...change(group) } }
+      : group;
+  });
+  return decideRollouts({ ...state, groups }, now);
+}
+
+function whyNotOne(
+  state: BaremetalState,
+  group: RolledOut,
+  action: RolloutAction,
+  { limit }: RolloutRequest,
+  now: number,
+): string | null {
+  const { rollout } = group;
+  if (group.state === 'failed') return 'it has failed';
+  if (group.state !== 'waiting') return 'its rollout is over';
+  if (rollout.aborted) return 'its rollout was aborted';
+  if (action === 'abort_rollout') return null;
+  if (action === 'hold') {
+    if (rollout.held) return 'its rollout is held already after the open wave';
+    return rollout.opened === rollout.waves?.length ? 'its last wave is open' : null;
+  }
+  if (rollout.waves === null) return 'its rollout has not begun';
+  switch (whyNotPromote(stateOf(state, group), group.plan.rollout, now, limit)) {
+    case null:
+      return null;
+    case 'running':
+      return 'nodes of the open wave are at work: nobody can vouch for them yet';
+    case 'limit-too-low':
+      return `${stateOf(state, group).failed} nodes have failed: the limit must be higher`;
+    default:
+      return 'its rollout is over';
+  }
+}
+
+/** How the nodes of a rollout are, in numbers. */
+function stateOf({ nodes }: BaremetalState, { rollout }: RolledOut): RolloutState {
+  const waves = rollout.waves ?? [];
+  const opened = waves.slice(0, rollout.opened).flatMap((wave) => wave.map((node) => nodes[node]!));
+  const isOut = ({ running, retrying }: NodeProgress): boolean => running !== undefined || retrying !== undefined;
+  const resting = opened.filter((node) => !isOut(node));
+  const inState = (...states: readonly string[]): number =>
+    resting.filter(({ state }) => states.includes(state)).length;
+  return {
+    ...rollout,
+    waves: waves.length,
+    total: waves.reduce((sum, wave) => sum + wave.length, 0),
+    failed: waves.flat().filter((node) => isNotWell(nodes[node]!)).length,
+    waiting: inState('waiting', 'prepared'),
+    out: opened.length - resting.length,
+    well: inState('success'),
+    lastResultAt: opened.reduce((last, { ended_at = 0 }) => Math.max(last, ended_at), rollout.openedAt),
+  };
+}
+
+/** One that is being retried is not well until it has succeeded. */
+const isNotWell = ({ state, retrying }: NodeProgress): boolean =>
+  state === 'failed' || (retrying !== undefined && state !== 'success');
+
+const withRollout = (state: BaremetalState, index: number, change: Partial<RolloutProgress>): BaremetalState => {
+  const group = state.groups[index]!;
+  return withGroup(state, index, { ...group, rollout: { ...group.rollout!, ...change } });
+};
+
+/** How the rollout of a group stands. */
+export function showRollout(state: BaremetalState, group: RolledOut): RolloutStatus {
+  const counts = stateOf(state, group);
+  const { step, opened: wave } = group.rollout;
+  const shown = {
+    ...{ state: stateWordOf(group), wave, waves: counts.waves, failed: counts.failed },
+    limit: limitOf(counts, group.plan.rollout),
+  };
+  if (shown.state === 'soaking' && step?.step === 'soak')
+    return { ...shown, until: new Date(step.until).toISOString() };
+  if (shown.state !== 'held' || step?.step !== 'hold') return shown;
+  return { ...shown, why: step.why, ...given({ unseen: step.why === 'unseen' ? counts.looked?.unseen : undefined }) };
+}
+
+function stateWordOf({ state, rollout: { step } }: RolledOut): RolloutStatus['state'] {
+  if (state === 'success') return 'success';
+  if (state === 'failed' || state === 'not_reached') return 'stopped';
+  switch (step?.step) {
+    case undefined:
+      return 'waiting';
+    case 'soak':
+    case 'look':
+      return 'soaking';
+    case 'hold':
+      return 'held';
+    default:
+      return 'running';
+  }
+}
+
+/** Whether the rollout of a group is held: an operator decides. */
+export const isRolloutHeld = (state: BaremetalState): boolean =>
+  state.groups.some((group) => group.state === 'waiting' && group.rollout?.step?.step === 'hold');

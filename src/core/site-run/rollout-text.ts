@@ -1,0 +1,36 @@
+import type { RolloutStatus } from '../contracts/site-run.ts';
+import { counted } from '../text/text.ts';
+
+const WHY: Readonly<Record<NonNullable<RolloutStatus['why']>, string>> = {
+  limit: 'as many nodes have failed as stop it',
+  unproven: 'no node is well yet',
+  unseen: 'nobody could look at its nodes after their soak',
+  operator: 'an operator holds it',
+};
+
+/** The commands for a held rollout, ready to be copied. @param run how commands name it */
+export function nextOfHeldRollout(
+  run: string | number,
+  group: string,
+  { why, failed }: RolloutStatus,
+  failedNode: string | undefined,
+): string[] {
+  const of = `${run} --group ${group}`;
+  const more = why === 'limit' ? [`sitewright run promote ${of} --limit ${failed + 1}`] : [];
+  const retry = failedNode === undefined ? [] : [`sitewright run retry ${run} ${failedNode}`];
+  return [`sitewright run promote ${of}`, ...more, ...retry, `sitewright run abort-rollout ${of}`];
+}
+
+/** How a rollout stands, in one line. */
+export function rolloutText({ state, wave, waves, failed, limit, until, why, unseen }: RolloutStatus): string {
+  const failures = failed === 0 ? [] : [`${counted(failed, 'node')} failed, ${limit} stop it`];
+  return [`wave ${wave} of ${waves}`, ...failures, ...now()].join(' · ');
+
+  function now(): string[] {
+    if (state === 'held')
+      return [`held: ${why === undefined ? 'an operator decides' : WHY[why]}${unseen ? ` (${unseen})` : ''}`];
+    if (state === 'soaking')
+      return [until === undefined ? 'its nodes are looked at' : `soaking until ${until.slice(11, 19)} UTC`];
+    return state === 'running' ? [] : [state];
+  }
+}

@@ -1,0 +1,192 @@
+import { ApplicationFailure, type WorkflowUpdateFailedError } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Group } from '../../src/core/deployment/strategy.ts';
+import type { RunStatus } from '../../src/core/site-run/index.ts';
+import { recordHistory } from '../rig/histories.ts';
+import { failure, group, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.ts';
+import { causeOf, reaches, startRun } from '../rig/site-workflow.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+
+let rig: TemporalRig;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+afterAll(() => rig.close());
+
+const NAMES = ['n1', 'n2', 'n3', 'n4', 'n5'];
+
+/** One group of five nodes. */
+function rolledOut(rollout: NonNullable<Group['rollout']>, more: Partial<Group> = {}): ScriptedSite {
+  return scriptedSite({ groups: [group('workers', NAMES, { rollout, ...more })] }, plainNodes(...NAMES));
+}
+
+const start = (site: ScriptedSite) => startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
+
+const rolloutOf = (status: RunStatus) => status.groups[0]?.rollout;
+const isHeld = (status: RunStatus): boolean => rolloutOf(status)?.state === 'held';
+
+/** The nodes of each call that began, in order. */
+const callsOf = ({ began }: ScriptedSite): string[] => {
+  const calls: string[][] = [];
+  for (const one of began) {
+    const [verb, node] = one.split(':') as [string, string];
+    if (calls.at(-1)?.[0] === verb) calls.at(-1)!.push(node);
+    else calls.push([verb, node]);
+  }
+  return calls.map(([verb, ...nodes]) => `${verb} ${nodes.sort().join(' ')}`);
+};
+
+describe('a rollout', () => {
+  it('prepares and deploys wave after wave, and looks at the nodes after each soak', async () => {
+    const site = rolledOut({ first: 1, soak: '1s', order: ['name'] });
+    const looks: (readonly string[] | undefined)[] = [];
+    site.overrides.inspect_nodes = async ({ nodes }) => {
+      looks.push(nodes);
+      return { counts: {}, problems: [] };
+    };
+    const run = await start(site);
+    const soaking = rolloutOf(await reaches(run, (status) => rolloutOf(status)?.state === 'soaking'));
+    expect(soaking).toMatchObject({ wave: 1, waves: 3, failed: 0, limit: 1 });
+    expect(site.began).toEqual(['prepare:n1', 'deploy:n1']);
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success', nodes: { success: 5 } });
+    expect(callsOf(site)).toEqual([
+      ...['prepare n1', 'deploy n1', 'prepare n2 n3', 'deploy n2 n3', 'prepare n4 n5', 'deploy n4 n5'],
+    ]);
+    expect(looks).toEqual([['n1'], ['n1', 'n2', 'n3'], NAMES]);
+    const [workers] = site.closed[0]!.report.baremetal!.groups;
+    expect(workers).toMatchObject({ state: 'success', rollout: { state: 'success', wave: 3, waves: 3, failed: 0 } });
+    await recordHistory(run.handle, 'deploy_site--rollout');
+  });
+
+  it('starts nothing once its limit is reached, and goes on when an operator promotes it', async () => {
+    const site = rolledOut({ first: 4, stop_at: { failed: 2 } });
+    site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 2 } };
+    site.hold.add('prepare');
+    const run = await start(site);
+    const first = await site.heldCall('prepare', 'n1');
+    const second = await site.heldCall('prepare', 'n2');
+    first.finish(failure());
+    const third = await site.heldCall('prepare', 'n3');
+    second.finish(failure());
+    await reaches(run, ({ counts }) => counts.failed === 2);
+    await expect(run.handle.executeUpdate('promote', { args: [{ by: 'nina' }] })).rejects.toMatchObject({
+      cause: { type: 'RolloutRefused' },
+    } satisfies Partial<{ cause: Partial<WorkflowUpdateFailedError> & { type: string } }>);
+    third.finish();
+    const held = await reaches(run, isHeld);
+    expect(rolloutOf(held)).toMatchObject({ why: 'limit', wave: 1, waves: 2, failed: 2, limit: 2 });
+    expect(site.began).toEqual(['prepare:n1', 'prepare:n2', 'prepare:n3']);
+
+    site.hold.clear();
+    const low = run.handle.executeUpdate('promote', { args: [{ limit: 2 }] });
+    await expect(low).rejects.toMatchObject({ cause: { type: 'RolloutRefused' } });
+    const after = await run.handle.executeUpdate<RunStatus, [object]>('promote', {
+      args: [{ group: 'workers', limit: 3, by: 'nina', reason: 'two bad disks' }],
+    });
+    expect(rolloutOf(after)).toMatchObject({ state: 'running', limit: 3 });
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success_with_failures', nodes: { success: 3, failed: 2 } });
+    expect(callsOf(site).slice(1)).toEqual(['deploy n3 n4', 'prepare n5', 'deploy n5']);
+    expect(site.closed[0]!.report.operator).toEqual([
+      expect.objectContaining({ action: 'promote', group: 'workers', limit: 3, by: 'nina', reason: 'two bad disks' }),
+    ]);
+    await recordHistory(run.handle, 'deploy_site--rollout-held-and-promoted');
+  });
+
+  it('goes on by itself when the failed node is retried and well', async () => {
+    const site = rolledOut({ first: 2 }, { success_criteria: { percent_successful_nodes: 100 } });
+    site.results.set('deploy:n2', failure());
+    const run = await start(site);
+    expect(rolloutOf(await reaches(run, isHeld))).toMatchObject({ why: 'limit', failed: 1 });
+    site.results.delete('deploy:n2');
+    await run.handle.executeUpdate('retry_node', { args: [{ node: 'n2' }] });
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success', nodes: { success: 5 } });
+  });
+
+  it('is held by nodes that are not well after the soak, and by those that nobody could look at', async () => {
+    const site = rolledOut({ first: 1, soak: '1s', stop_at: { failed: 2 } });
+    const asBroken: typeof site.activities.inspect_nodes = async () => ({
+      counts: {},
+      problems: [
+        { node: 'n1', problem: 'is Broken, not Deployed' },
+        { node: 'n2', problem: 'MAAS knows no machine of this name' },
+      ],
+    });
+    site.overrides.inspect_nodes = async () => {
+      site.overrides.inspect_nodes = asBroken;
+      throw ApplicationFailure.nonRetryable('the key is refused', 'MaasRefused');
+    };
+    const run = await start(site);
+    const unseen = await reaches(run, isHeld);
+    expect(rolloutOf(unseen)).toMatchObject({ why: 'unseen', unseen: 'the key is refused', wave: 1 });
+    await run.handle.executeUpdate('promote', { args: [{}] });
+    const held = await reaches(run, (status) => isHeld(status) && rolloutOf(status)?.wave === 2);
+    expect(rolloutOf(held)).toMatchObject({ why: 'limit', failed: 2 });
+    expect(held.failed.map(({ node }) => node)).toEqual(['n1', 'n2']);
+    expect(site.records.at(-1)!.nodes.map(({ report }) => [report.name, report.failure_kind])).toEqual([
+      ['n1', 'not-well'],
+      ['n2', 'not-well'],
+    ]);
+    await run.handle.signal('stop', {});
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'stopped', nodes: { success: 1, failed: 2, not_reached: 2 } });
+  });
+
+  it('fails its group when an operator ends it, and holds when one asks for it', async () => {
+    const site = rolledOut({ first: 1, soak: '1h' }, { critical: true });
+    const run = await start(site);
+    await reaches(run, (status) => rolloutOf(status)?.state === 'soaking');
+    await run.handle.signal('hold', { group: 'workers', by: 'nina' });
+    const promoted = await run.handle.executeUpdate<RunStatus, [object]>('promote', { args: [{}] });
+    expect(rolloutOf(promoted)?.state).toBe('running');
+    await reaches(run, (status) => rolloutOf(status)?.wave === 2 && rolloutOf(status)?.state === 'soaking');
+    await run.handle.executeUpdate('abort_rollout', { args: [{ by: 'nina', reason: 'wrong revision' }] });
+    const { failure: error } = await run.ended();
+    expect(causeOf(error).type).toBe('CriticalGroupFailed');
+    const { groups, nodes_by_state: nodes } = site.closed[0]!.report.baremetal!;
+    expect(groups[0]).toMatchObject({
+      state: 'failed',
+      failure: { kind: 'rollout-aborted' },
+      rollout: { state: 'stopped' },
+    });
+    expect(nodes).toMatchObject({ success: ['n1', 'n2', 'n3'], not_reached: ['n4', 'n5'] });
+    expect(site.began).not.toContain('prepare:n4');
+  });
+
+  it('lets other groups go on while it is held, but not while it soaks', async () => {
+    const site = scriptedSite(
+      {
+        groups: [
+          group('workers', ['n1', 'n2'], { rollout: { first: 1 } }),
+          group('others', ['n3']),
+          group('after', ['n4'], { depends_on: ['workers'] }),
+        ],
+      },
+      plainNodes('n1', 'n2', 'n3', 'n4'),
+    );
+    site.results.set('prepare:n1', failure());
+    const run = await start(site);
+    await reaches(run, (status) => isHeld(status) && status.groups[1]!.state === 'success');
+    expect(site.began).toEqual(['prepare:n1', 'prepare:n3', 'deploy:n3']);
+    await run.handle.executeUpdate('promote', { args: [{}] });
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ nodes: { success: 3, failed: 1 } });
+  });
+
+  it('has no effect on a run without one', async () => {
+    const site = scriptedSite({ groups: [group('workers', ['n1'])] }, plainNodes('n1'));
+    site.hold.add('deploy');
+    const run = await start(site);
+    const call = await site.heldCall('deploy', 'n1');
+    await expect(run.handle.executeUpdate('hold', { args: [{}] })).rejects.toMatchObject({
+      cause: { type: 'RolloutRefused' },
+    });
+    await run.handle.signal('abort_rollout', {});
+    await reaches(run, ({ warnings }) => warnings.some((text) => text.includes('abort_rollout')));
+    call.finish();
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success' });
+  });
+});
