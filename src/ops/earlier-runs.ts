@@ -2,7 +2,7 @@ import { isMapping } from '../core/data/plain-value.ts';
 import { DEFAULT_GRAPHS } from '../core/graph-run/index.ts';
 import { type AnyRunStatus, isHeld } from '../core/run/status.ts';
 import { graphRunOf } from '../core/run/subject.ts';
-import { type EarlierRun, endAfter, expectedEnd } from '../core/run/time-left.ts';
+import { type EarlierRun, endOfFirst, expectedEnd } from '../core/run/time-left.ts';
 import type { RunRecord, Store } from '../store/index.ts';
 import { durationsOf } from './rehearsals/durations.ts';
 import { mediansOf, secondsOf, tookOfNodes } from './usual-times.ts';
@@ -110,11 +110,11 @@ export function earlierRuns(store: Store) {
     },
     /** The status with when the run should end, unless it waits for a person. */
     async withExpectedEnd<S extends AnyRunStatus>(run: RunRecord, status: S): Promise<S> {
-      const { paused, stopping, awaiting_approval, total } = status;
+      const { paused, stopping, awaiting_approval, done, total } = status;
       if (paused || stopping || awaiting_approval || isHeld(status)) return status;
       const expected =
         expectedEnd({ startedAt: run.startedAt, total }, await earlierOf(run)) ??
-        endAfter(run.startedAt, await ifReachable(() => modelled(run)));
+        endOfFirst({ startedAt: run.startedAt, done, total }, await ifReachable(() => modelled(run)), Date.now());
       return expected === undefined ? status : { ...status, expected };
     },
   };

@@ -122,7 +122,8 @@ function groupsOf(baremetal: Baremetal, paint: Paint): string[] {
     if (group.reason !== undefined) block.push(`    ${paint.bad('reason:')} ${printable(group.reason)}`);
     else if (!isOpen && !processed.has(group.name) && group.state === 'not_reached')
       block.push(paint.dim('    not processed'));
-    if (group.rollout !== undefined) block.push(`    rollout: ${printable(rolloutText(group.rollout))}`);
+    if (group.rollout !== undefined && group.rollout.wave > 0)
+      block.push(`    rollout: ${printable(rolloutText(group.rollout))}`);
     for (const { call, text, met } of group.criteria)
       block.push(`    ${met ? paint.good('met    ') : paint.bad('not met')} after ${call}: ${text}`);
     for (const { call, nodes, started_at, ended_at, timed_out } of group.calls) {

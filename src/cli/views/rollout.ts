@@ -12,7 +12,8 @@ export function rolloutLines(
   run: string,
   paint: Paint,
 ): string[] {
-  if (rollout === undefined) return [];
+  // Its waves are cut when its turn comes.
+  if (rollout === undefined || rollout.wave === 0) return [];
   const line = `rollout of ${printable(name)}: ${printable(rolloutText(rollout))}`;
   if (rollout.state !== 'held') return [line];
   const node = failed.find(({ group }) => group === name)?.node;
@@ -26,9 +27,7 @@ export function rolloutLines(
 export function rolloutChanges(status: RunStatus, last: RunStatus | undefined, paint: Paint): string[] {
   const before = new Map(last?.groups.map(({ name, rollout }) => [name, keyOf(rollout)]));
   return status.groups.flatMap((group) =>
-    group.rollout === undefined || group.rollout.wave === 0 || keyOf(group.rollout) === before.get(group.name)
-      ? []
-      : rolloutLines(group, status, printable(status.site), paint),
+    keyOf(group.rollout) === before.get(group.name) ? [] : rolloutLines(group, status, printable(status.site), paint),
   );
 }
 

@@ -29,8 +29,14 @@ export function expectedEnd(
   return { ends_at: new Date(Date.parse(run.startedAt) + middle).toISOString(), earlier_runs: durations.length };
 }
 
-/** The end of a run that should take so many seconds, as no earlier run tells. */
-export const endAfter = (startedAt: string, seconds: number | null | undefined): ExpectedEnd | undefined =>
-  seconds == null
-    ? undefined
-    : { ends_at: new Date(Date.parse(startedAt) + seconds * 1000).toISOString(), earlier_runs: 0 };
+/** The end of a run that should take so many seconds, as no earlier run tells; sooner where it is done faster. */
+export function endOfFirst(
+  { startedAt, done, total }: { readonly startedAt: string; readonly done: number; readonly total: number },
+  seconds: number | null | undefined,
+  now: number,
+): ExpectedEnd | undefined {
+  if (seconds == null || done >= total) return undefined;
+  const assumed = seconds * 1000;
+  const end = Math.min(Date.parse(startedAt) + assumed, now + (assumed * (total - done)) / total);
+  return { ends_at: new Date(end).toISOString(), earlier_runs: 0 };
+}

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { endOfFirst } from '../../../src/core/run/time-left.ts';
 import { earlierRuns } from '../../../src/ops/earlier-runs.ts';
 
 const record = {
@@ -35,4 +36,16 @@ it.each([
   };
   const found = await earlierRuns(store as never).withExpectedEnd(record as never, status as never);
   expect(Object.hasOwn(found, 'expected')).toBe(has);
+});
+
+it('a first run ends sooner than its model says when its nodes are done sooner, and at no known time after the last', () => {
+  const startedAt = '2026-05-01T10:00:00.000Z';
+  const now = Date.parse('2026-05-01T10:05:00.000Z');
+  const end = (done: number) => endOfFirst({ startedAt, done, total: 4 }, 1200, now)?.ends_at;
+  expect([0, 1, 3, 4].map(end)).toEqual([
+    '2026-05-01T10:20:00.000Z',
+    '2026-05-01T10:20:00.000Z',
+    '2026-05-01T10:10:00.000Z',
+    undefined,
+  ]);
 });
