@@ -6,6 +6,7 @@ import type { Terminal } from '../src/cli/terminal.ts';
 import { openPlanner } from '../src/clusters/planning/index.ts';
 import { given } from '../src/core/data/given.ts';
 import { openReader } from '../src/ops/index.ts';
+import { keepMachinesClean } from '../src/ops/left-on-machines.ts';
 import { announceLostRuns } from '../src/ops/lost-run-notices.ts';
 import { getRun, type RunType } from '../src/ops/workflow-calls.ts';
 import { programVersion } from '../src/platform/installation.ts';
@@ -145,6 +146,11 @@ export async function startOrchestrator(
     missed,
     log: (fields, message) => log.warn(fields, message),
   });
+  const cleaning = keepMachinesClean({
+    store,
+    maas: machines.maas,
+    log: (fields, message) => log.info(fields, message),
+  });
   const maasCalls = await startMaasCalls(settings, log, {
     ...gate,
     started: startedLookup(describeBy(client)),
@@ -160,6 +166,7 @@ export async function startOrchestrator(
     await Promise.allSettled([metricsServer?.stop(), traces?.stop()]);
     await statuses.close();
     await reconciler.stop();
+    await cleaning.stop();
     await Promise.allSettled([
       planner.close(),
       reader.close(),

@@ -3,7 +3,7 @@ import { maintenanceKey, maintenanceOf } from '../clusters/maintenance.ts';
 import type { MaintenanceBegun, MaintenanceEnded, Missed, NodeInMaintenance } from '../core/contracts/maintenance.ts';
 import { given } from '../core/data/given.ts';
 import { maintenanceText } from '../core/maintenance.ts';
-import type { ClusterRecord, Maintenance, NodeRecord, Store } from '../store/index.ts';
+import { type ClusterRecord, type Maintenance, type NodeRecord, type Store, unlessNotFound } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { inFuelTerms } from './graphs/fuel-terms.ts';
 import type { graphUseCases } from './graphs/index.ts';
@@ -132,12 +132,19 @@ export function maintenanceOperations(deps: OpsDependencies, uses: Uses) {
       cluster === null ? null : store.claims.holder({ cluster: cluster.id }),
     ]);
     const ids = new Set(holders.flatMap((one) => one?.runId ?? []));
-    return Promise.all(
-      [...ids].map(async (id) => {
-        const { number, kind } = await store.runs.get(id);
-        return { id, number, kind };
-      }),
+    const runs = await Promise.all(
+      [...ids].map((id) =>
+        store.runs.get(id).then(
+          ({ number, kind }) => [{ id, number, kind }],
+          (error: unknown) => {
+            // One that is being opened, or no run.
+            unlessNotFound(error);
+            return [];
+          },
+        ),
+      ),
     );
+    return runs.flat();
   }
 
   async function missedBy({ key, record, cluster }: Subject): Promise<Missed> {

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RunSubject } from '../core/run/subject.ts';
 import {
   CLOSING,
@@ -80,16 +82,50 @@ export async function takeClaim(
   subject: RunSubject,
   holder: Claimant,
 ): Promise<ClaimHolder | 'closed' | null> {
+  const asked = Date.now();
   let claim = await claims.claim(subject, holder);
   while (!claim.claimed) {
     const other = claim.holder;
     if (other === null) return 'closed';
     if (other.workflowId === holder.workflowId && other.runId === holder.runId) return other;
-    if ((await execution(other.workflowId, other.runId))?.isOpen) return other;
+    if (other.workflowId === TIDYING) {
+      if (Date.now() - asked < TIDIED_AFTER_MS) {
+        await delay(LOOK_AGAIN_MS);
+        claim = await claims.claim(subject, holder);
+        continue;
+      }
+    } else if ((await execution(other.workflowId, other.runId))?.isOpen) return other;
     const taken = await claims.takeOver(subject, other, holder);
     claim = taken.claimed ? taken : await claims.claim(subject, holder);
   }
   return null;
+}
+
+/** Instead of the workflow id of a run: whoever has such a claim keeps it for seconds. */
+const TIDYING = 'tidying';
+/** A claim that is not given back by then is a dead process's. */
+const TIDIED_AFTER_MS = 30_000;
+const LOOK_AGAIN_MS = 500;
+
+/**
+ * Claims a subject that no run has, for seconds: a run that opens meanwhile waits.
+ *
+ * @param work gives its last change up well before `TIDIED_AFTER_MS`, and fails then: what MAAS may still do of it, it does before the
+ * claim is over
+ * @returns false, without having worked, while a run has it
+ */
+export async function whileUnclaimed(
+  store: Pick<StorePorts, 'claims'>,
+  subject: RunSubject,
+  work: () => Promise<void>,
+): Promise<boolean> {
+  const id = randomUUID();
+  const me = { workflowId: TIDYING, runId: id, executionId: id };
+  const isRun = async () => ({ runId: '', isOpen: true, children: [], errors: {} });
+  if ((await takeClaim({ store, execution: isRun }, subject, me)) !== null) return false;
+  await work();
+  await releaseClaim(store, subject, me);
+  return true;
 }
 
 /**

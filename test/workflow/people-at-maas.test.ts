@@ -2,11 +2,12 @@ import { MachineStatus, openMachines } from '@sitewright/maas';
 import { simulatorKeys } from '@sitewright/maas-simulator';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport, RunStatus } from '../../src/core/site-run/index.ts';
+import { takeOffLeft } from '../../src/ops/left-on-machines.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookAgain } from '../rig/look-again.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
-import { CONFIGURATION, files, node, profile } from '../unit/documents/site-files.ts';
+import { CONFIGURATION, document, files, node, profile } from '../unit/documents/site-files.ts';
 
 let rig: TemporalRig;
 let site: LivingSite;
@@ -250,6 +251,82 @@ describe('a pause while MAAS is unreachable', () => {
     }
     await handle.executeUpdate('resume');
     expect((await reportOf(handle)).outcome).toBe('success');
+  });
+});
+
+describe('what runs put on machines that the site does not have any more', () => {
+  const [released, taken, kept, undeployed] = exampleHosts as [string, string, string, string];
+  const stop = new AbortController().signal;
+  const tags = async (): Promise<Record<string, readonly string[]>> => {
+    const found = await person(({ client }) => client.machines.list({ hostnames: exampleHosts }));
+    return Object.fromEntries(
+      found.map(({ hostname, tags: all }) => [hostname, all.filter((tag) => tag !== 'virtual')]),
+    );
+  };
+
+  async function deployed() {
+    site = await livingSite(rig, { seed: { machines } });
+    const tuned = (name: string) =>
+      document('drydock/BaremetalNode/v1', name, '{host_profile: tuned, metadata: {tags: [gpu]}}');
+    const texts = [CONFIGURATION, profile('tuned', "{platform: {kernel_params: {quiet: 'true'}}}")];
+    const documents = files(...texts, ...[released, taken, kept].map(tuned));
+    await site.commit(documents.map(({ name, text }) => ({ name, text })));
+    expect((await reportOf(await start('deploy_site'))).outcome).toBe('success');
+    const kernel = async (host: string) => `sitewright-kernel-${await systemId(host)}`;
+    const [ofReleased, ofTaken, ofKept] = await Promise.all([released, taken, kept].map(kernel));
+    expect(await tags()).toMatchObject({ [released]: ['gpu', ofReleased], [kept]: ['gpu', ofKept] });
+    const id = await systemId(undeployed);
+    await site.store.givenTags.put(site.name, new Map([[id, ['gpu']]]));
+    await person(async ({ client }) => {
+      await client.inventory.ensureTag('theirs');
+      const ids = await Promise.all([released, taken].map(systemId));
+      await client.inventory.changeTag('theirs', { add: ids });
+      await client.inventory.changeTag('gpu', { add: [id] });
+      for (const one of ids) await client.machines.release(one, { comment: 'by hand' });
+    });
+    await expect.poll(async () => (await site.entered(MachineStatus.Ready))[taken]).toBe(2);
+    await person(async ({ client }) => client.machines.allocate(await systemId(taken), { agentName: 'juju' }));
+    return { ofTaken, ofKept };
+  }
+
+  const deps = () => ({
+    store: site.store,
+    maas: () => openMachines({ url: site.maasUrl, apiKey: simulatorKeys.admin, pollMinSeconds: 1, pollMaxSeconds: 1 }),
+  });
+
+  it('is taken off, but for the tags of people and on machines that it has or was never deployed on', async () => {
+    const { ofKept } = await deployed();
+    await takeOffLeft(deps(), site.name, stop);
+    expect(await tags()).toMatchObject({
+      [released]: ['theirs'],
+      [taken]: ['theirs'],
+      [kept]: ['gpu', ofKept],
+      [undeployed]: ['gpu'],
+    });
+    expect(await site.store.claims.holder({ site: site.name })).toBeNull();
+    const before = (await site.requests()).length;
+    await takeOffLeft(deps(), site.name, stop);
+    const changes = (await site.requests()).slice(before).filter(({ method }) => method !== 'GET');
+    expect(changes).toEqual([]);
+  });
+
+  it('stays while a run has the site, and a run that opens meanwhile waits until it is off', async () => {
+    const { ofTaken } = await deployed();
+    const { store, name } = site;
+    const run = { workflowId: 'deploy_site:x', runId: 'x', executionId: 'x' };
+    await store.claims.claim({ site: name }, run);
+    await takeOffLeft(deps(), name, stop);
+    expect((await tags())[taken]).toEqual(['gpu', ofTaken, 'theirs']);
+    await store.claims.release({ site: name }, run);
+
+    await site.control('faults', [{ match: 'tags/', kind: 'slow', ms: 1_000, times: 1 }]);
+    const order: string[] = [];
+    const taking = takeOffLeft(deps(), name, stop).then(() => order.push('off'));
+    await expect.poll(() => store.claims.holder({ site: name })).not.toBeNull();
+    expect((await reportOf(await start('test_site'))).outcome).toBe('success');
+    order.push('run');
+    await taking;
+    expect(order).toEqual(['off', 'run']);
   });
 });
 

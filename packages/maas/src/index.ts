@@ -23,6 +23,7 @@ export { MachineWatcher } from './machine-watcher.ts';
 export { type MachinesConfig, openMachines } from './open-machines.ts';
 export { type MachineContext, noProgress, type OperationOptions } from './operation.ts';
 export { prepareMachine } from './prepare-machine.ts';
+export { leftOn, takeOff } from './put-on-machine.ts';
 export { decideRelease, releaseMachine } from './release-machine.ts';
 export { hiddenFrom, type KnownMachine, machinesNamed, resolveMachine } from './resolve-machine.ts';
 export { MachineStatus, machineStatusName } from './status.ts';
