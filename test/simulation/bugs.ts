@@ -107,8 +107,8 @@ export const BUGS: readonly Bug[] = [
     ],
   ),
   bug('site', 'src/runs/claims.ts', 'a second run takes a site from one that is open', 'src/runs/claims.ts', [
-    '    if ((await execution(other.workflowId, other.runId))?.isOpen) return other;\n',
-    '',
+    '    } else if ((await execution(other.workflowId, other.runId))?.isOpen) return other;\n',
+    '    }\n',
   ]),
   bug('site', 'src/store/queries/run-store.ts', 'the end of a run leaves its claim', 'src/store/queries/run-store.ts', [
     '      if (!(await releaseClaim(transaction, subject, { workflowId: run.workflowId, runId: run.id }, generation)))\n        return null;\n',
@@ -132,8 +132,8 @@ export const BUGS: readonly Bug[] = [
     '  if (type !== undefined) throw error;\n',
   ]),
   bug('site', '1b9fe29c', 'a slice that someone terminates leaves its deployments to MAAS', 'workflows/call.ts', [
-    '    await Promise.all(orphans.map((node) => abortNode(request, node, listener)));\n',
-    '',
+    '    if (orphans.length === 0) return;\n',
+    '    if (orphans.length >= 0) return;\n',
   ]),
   bug('site', '1b9fe29c', 'nodes of a slice that someone ends have no result', 'workflows/call.ts', [
     '  if (cancelled) return null;\n  if (lost !== undefined) return lost;',
