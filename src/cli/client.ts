@@ -25,8 +25,8 @@ export interface OperatorNote {
 }
 
 /** A route of the API, such as `GET /runs/:run`. */
-type At = keyof Api & string;
-type Ask<R extends At> = AskOf<Api[R]>;
+export type At = keyof Api & string;
+export type Ask<R extends At> = AskOf<Api[R]>;
 /** Optional for a route that needs nothing. */
 type AskArguments<R extends At> = Record<never, never> extends Ask<R> ? [ask?: Ask<R>] : [ask: Ask<R>];
 type Query<R extends At> = NonNullable<Ask<R>['query']>;

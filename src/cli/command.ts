@@ -1,6 +1,9 @@
 import { Command, Option } from 'commander';
+import { type Call, callRoute, parametersOf } from './calling.ts';
+import type { At } from './client.ts';
 import { columnOption, formatOption } from './formats/output.ts';
 import { clusterArgument, nameListArgument, nodeListArgument, wholeNumber } from './id-argument.ts';
+import type { Session } from './session.ts';
 
 /** Reads the text of an option, with what stood there before where it may be repeated. */
 type Reader = <T>(text: string, before: T) => T;
@@ -102,6 +105,14 @@ export class CliCommand extends Command {
   /** `-f` and `-c`, for every command that prints data with `printOne` or `printList`. */
   output(): this {
     return this.addOption(formatOption()).addOption(columnOption());
+  }
+
+  /** The whole command, if it asks one route of the API and prints the answer. */
+  calls<R extends At, Flags = unknown>(session: Session, route: R, call: Call<R, Flags> = {}): this {
+    if (call.ask === undefined && parametersOf(route).length !== this.registeredArguments.length)
+      throw new Error(`the arguments of '${this.name()}' are not the parameters of ${route}`);
+    if (call.question) this.asks();
+    return this.output().action((...typed: unknown[]) => callRoute(session, route, call, typed));
   }
 
   /** `-f json|yaml`, for commands that read or write a data file. */

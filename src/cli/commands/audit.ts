@@ -1,18 +1,9 @@
 import { isMapping } from '../../core/data/plain-value.ts';
 import type { Answer, ApiClient } from '../client.ts';
 import type { CliCommand } from '../command.ts';
-import { isTabular, type OutputFlags, printList } from '../formats/output.ts';
+import { isTabular } from '../formats/output.ts';
 import type { Session } from '../session.ts';
 import { changesText } from '../views/setting-changes.ts';
-
-interface AuditFlags extends OutputFlags {
-  readonly actor?: string;
-  readonly action?: string;
-  readonly target?: string;
-  readonly since?: string;
-  readonly until?: string;
-  readonly limit?: number;
-}
 
 /** `sitewright audit …`: the audit trail. */
 export function registerAudit(program: CliCommand, session: Session): void {
@@ -26,13 +17,9 @@ export function registerAudit(program: CliCommand, session: Session): void {
     .option('--since <time>', 'at this time or later, ISO 8601')
     .option('--until <time>', 'before this time, ISO 8601')
     .limit()
-    .output()
-    .action(async ({ format, column, ...query }: AuditFlags) => {
-      const client = await session.client();
-      const { items } = await client.call('GET /audit', { query });
-      const flags = { format, ...(column ? { column } : {}) };
-      const rows = isTabular(flags) ? await inWords(client, items) : items;
-      await printList(session.terminal, flags, rows, ['at', 'actor', 'action', 'target', 'reason', 'details']);
+    .calls(session, 'GET /audit', {
+      columns: ['at', 'actor', 'action', 'target', 'reason', 'details'],
+      rows: async (items, { flags }) => (isTabular(flags) ? inWords(await session.client(), items) : items),
     });
 }
 

@@ -30,11 +30,7 @@ export function registerClusterVersions(group: CliCommand, session: Session): vo
     .verb('versions', 'What a cluster is built of, and which node was deployed with which versions and settings')
     .example('lab')
     .argument('<id>', 'id or name of the cluster', clusterArgument)
-    .output()
-    .action(async (id: string, flags: OutputFlags) => {
-      const found = await session.call('GET /clusters/:id/versions', { params: { id } });
-      await printOne(terminal, flags, found, (color) => versionsText(found, color));
-    });
+    .calls(session, 'GET /clusters/:id/versions', { text: (found) => (color) => versionsText(found, color) });
 
   group
     .verb(

@@ -4,9 +4,8 @@ import { NO_RELEASES_HINT } from '../../core/problems/refusal.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { ApiClient } from '../client.ts';
 import type { CliCommand } from '../command.ts';
-import { confirm } from '../confirm.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { type OutputFlags, printOne } from '../formats/output.ts';
 import { clusterArgument, nameListArgument } from '../id-argument.ts';
 import { CliError, usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
@@ -38,6 +37,7 @@ const ID = 'id or name of the cluster';
 /** `sitewright cluster …`: environments of nodes that are built from one release. */
 export function registerCluster(program: CliCommand, session: Session): void {
   const { terminal } = session;
+  const textOf = ([id = '']: readonly string[]): string => session.textOf('cluster', id);
   const called = (node: number): string => session.called.get(`node ${node}`) ?? String(node);
   const group = program.verb('cluster', 'Clusters: nodes with roles, built from one release');
   const about = (name: string, text: string) => group.verb(name, text).argument('<id>', ID, clusterArgument);
@@ -45,31 +45,23 @@ export function registerCluster(program: CliCommand, session: Session): void {
   group
     .verb('list', 'All clusters')
     .example()
-    .output()
-    .action(async (flags: OutputFlags) => {
-      const found = await session.call('GET /clusters');
-      if (found.length === 0) await sayWhichIsEmpty(session, flags);
-      await printList(terminal, flags, found, ['id', 'name', 'status', 'release_id', 'site', 'is_locked']);
+    .calls(session, 'GET /clusters', {
+      columns: ['id', 'name', 'status', 'release_id', 'site', 'is_locked'],
+      after: (found, { flags }) => (found.length === 0 ? sayWhichIsEmpty(session, flags) : undefined),
     });
 
-  about('show', 'One cluster')
-    .example('lab')
-    .output()
-    .action(async (id: string, flags: OutputFlags) => {
-      await printOne(terminal, flags, await session.call('GET /clusters/:id', { params: { id } }));
-    });
+  about('show', 'One cluster').example('lab').calls(session, 'GET /clusters/:id');
 
   about('check', 'Check what prevents the next run of a cluster: nodes, roles, settings, limits, tags without nodes')
     .example('lab')
     .nodes('of problems of single nodes, only those of these nodes')
-    .output()
-    .action(async (id: string, { node, ...flags }: OutputFlags & { node?: readonly number[] }) => {
-      const checks = await session.call('GET /clusters/:id/checks', {
-        params: { id },
-        query: { nodes: node?.join(',') },
-      });
-      await printList(terminal, flags, checks.findings, ['severity', 'code', 'message', 'hint']);
-      if (!checks.ok) process.exitCode = EXIT.invalid;
+    .calls<'GET /clusters/:id/checks', { readonly node?: readonly number[] }>(session, 'GET /clusters/:id/checks', {
+      ask: ({ args: [id = ''], flags: { node } }) => ({ params: { id }, query: { nodes: node?.join(',') } }),
+      columns: ['severity', 'code', 'message', 'hint'],
+      rows: ({ findings }) => findings,
+      after({ ok }) {
+        if (!ok) process.exitCode = EXIT.invalid;
+      },
     });
 
   group
@@ -103,17 +95,10 @@ export function registerCluster(program: CliCommand, session: Session): void {
 
   about('delete', 'Delete a cluster with its graphs and its history; its nodes become free')
     .example('lab')
-    .asks()
-    .output()
-    .action(async (id: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
-      await confirm(
-        terminal,
-        `Delete ${session.textOf('cluster', id)} with its graphs and its history?`,
-        yes,
-        'required',
-      );
-      await session.call('DELETE /clusters/:id', { params: { id } });
-      await printOne(terminal, flags, { id: Number(id) }, `deleted ${session.textOf('cluster', id)}\n`);
+    .calls(session, 'DELETE /clusters/:id', {
+      question: { need: 'required', text: ({ args }) => `Delete ${textOf(args)} with its graphs and its history?` },
+      record: (_gone, { args }) => ({ id: Number(args[0]) }),
+      text: (_gone, { args }) => `deleted ${textOf(args)}\n`,
     });
 
   about('add-nodes', 'Add nodes to a cluster, with roles')
@@ -217,10 +202,9 @@ export function registerCluster(program: CliCommand, session: Session): void {
 
   about('stop', 'Stop the run of a cluster gracefully: nothing new starts and running work finishes')
     .example('lab')
-    .output()
-    .action(async (id: string, flags: OutputFlags) => {
-      await session.call('PUT /clusters/:id/stop_deployment/', { params: { id } });
-      await printOne(terminal, flags, { id: Number(id) }, `the run of ${session.textOf('cluster', id)} is stopping\n`);
+    .calls(session, 'PUT /clusters/:id/stop_deployment/', {
+      record: (_stopped, { args }) => ({ id: Number(args[0]) }),
+      text: (_stopped, { args }) => `the run of ${textOf(args)} is stopping\n`,
     });
 
   registerClusterVersions(group, session);

@@ -4,7 +4,6 @@ import { withoutSecretValues } from '../../core/text/secrets.ts';
 import { TASK_STATUSES, TRANSACTION_STATUSES } from '../../core/words.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
-import { confirm } from '../confirm.ts';
 import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.ts';
 import { nameListArgument, transactionArgument } from '../id-argument.ts';
 import { type NodeNames, nodeNamesOf, withNodeNames } from '../node-names.ts';
@@ -26,17 +25,13 @@ export function registerHistory(program: CliCommand, session: Session): void {
     .ofCluster('only of this cluster')
     .names('--status <statuses...>', '--statuses <statuses...>', TRANSACTION_STATUSES.join(', '))
     .names('--name <names...>', '--names <names...>', 'deploy, deployment …')
-    .output()
-    .action(async ({ cluster, status: statuses, name: names, ...flags }: ListFlags) => {
-      const query = { cluster_id: cluster, statuses: statuses?.join(','), transaction_types: names?.join(',') };
-      const found = await session.call('GET /history', { query });
-      const columns = ['id', 'status', 'name', 'graph_type', 'cluster', 'dry_run', 'progress', 'message'];
-      await printList(
-        terminal,
-        flags,
+    .calls<'GET /history', ListFlags>(session, 'GET /history', {
+      ask: ({ flags: { cluster, status, name } }) => ({
+        query: { cluster_id: cluster, statuses: status?.join(','), transaction_types: name?.join(',') },
+      }),
+      columns: ['id', 'status', 'name', 'graph_type', 'cluster', 'dry_run', 'progress', 'message'],
+      rows: (found, { flags }) =>
         flags.format === 'table' ? found.map((row) => ({ ...row, status: stateWord(row.status) })) : found,
-        columns,
-      );
     });
 
   about('show', 'Every task of a run on every node, with its times and result')
@@ -96,13 +91,11 @@ export function registerHistory(program: CliCommand, session: Session): void {
   about('delete', 'Permanently delete an ended run with its history')
     .example('12')
     .option('--force', 'even if it has not ended')
-    .asks()
-    .output()
-    .action(async (id: string, { force, yes, ...flags }: OutputFlags & { force?: boolean; yes?: boolean }) => {
-      await confirm(terminal, `Permanently delete run ${id} with its history?`, yes, 'required');
-      const query = { force: force ? 1 : undefined };
-      await session.call('DELETE /transactions/:id', { params: { id }, query });
-      await printOne(terminal, flags, { id: Number(id) }, `deleted ${id}\n`);
+    .calls<'DELETE /transactions/:id', { readonly force?: boolean }>(session, 'DELETE /transactions/:id', {
+      ask: ({ args: [id = ''], flags: { force } }) => ({ params: { id }, query: { force: force ? 1 : undefined } }),
+      question: { need: 'required', text: ({ args: [id] }) => `Permanently delete run ${id} with its history?` },
+      record: (_gone, { args: [id] }) => ({ id: Number(id) }),
+      text: (_gone, { args: [id] }) => `deleted ${id}\n`,
     });
 }
 

@@ -4,7 +4,7 @@ import { numberOf } from '../../core/run/subject.ts';
 import type { Answer, ApiClient } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { type OutputFlags, printOne } from '../formats/output.ts';
 import { idIn, namedThings } from '../named-ids.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
@@ -88,10 +88,8 @@ export function registerNodeMaintenance(group: CliCommand, session: Session): vo
   maintenance
     .verb('list', 'The nodes in maintenance, since when, by whom and why')
     .example()
-    .output()
-    .action(async (flags: OutputFlags) => {
-      const { items } = await session.call('GET /maintenance');
-      await printList(terminal, flags, items, ['node', 'id', 'site', 'cluster', 'since', 'by', 'reason', 'locked']);
+    .calls(session, 'GET /maintenance', {
+      columns: ['node', 'id', 'site', 'cluster', 'since', 'by', 'reason', 'locked'],
     });
 }
 

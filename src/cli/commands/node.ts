@@ -82,21 +82,9 @@ export function registerNode(program: CliCommand, session: Session): void {
     .argument('<site>', 'name of the site')
     .argument('<node>', 'name of the node')
     .limit()
-    .output()
-    .action(async (site: string, node: string, flags: OutputFlags & { readonly limit?: number }) => {
-      const { items } = await (await session.client()).nodes.history(site, node, { limit: flags.limit });
-      const rows = items.map(({ run, node }) => ({ run: run.id, kind: run.kind, revision: run.revision, ...node }));
-      await printList(terminal, flags, rows, [
-        'run',
-        'kind',
-        'revision',
-        'state',
-        'group',
-        'running',
-        'failed_in',
-        'started_at',
-        'reason',
-      ]);
+    .calls(session, 'GET /sites/:site/nodes/:node/history', {
+      columns: ['run', 'kind', 'revision', 'state', 'group', 'running', 'failed_in', 'started_at', 'reason'],
+      rows: (items) => items.map(({ run, node }) => ({ run: run.id, kind: run.kind, revision: run.revision, ...node })),
     });
 
   registerNodeInventory(group, session);

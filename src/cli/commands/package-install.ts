@@ -35,16 +35,9 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
   group
     .verb('list', 'Installed packages')
     .example()
-    .output()
-    .action(async (flags: OutputFlags) => {
-      const packages = await session.call('GET /packages');
-      await printList(terminal, flags, isTabular(flags) ? packages.map(withTexts) : packages, [
-        'id',
-        'name',
-        'version',
-        'kind',
-        'releases',
-      ]);
+    .calls(session, 'GET /packages', {
+      columns: ['id', 'name', 'version', 'kind', 'releases'],
+      rows: (packages, { flags }) => (isTabular(flags) ? packages.map(withTexts) : packages),
     });
 
   group

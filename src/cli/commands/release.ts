@@ -1,14 +1,13 @@
 import { isMapping } from '../../core/data/plain-value.ts';
 import { withoutSecretValues } from '../../core/text/secrets.ts';
 import type { CliCommand } from '../command.ts';
-import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { isTabular } from '../formats/output.ts';
 import { pluginArgument, releaseArgument } from '../id-argument.ts';
 import type { Session } from '../session.ts';
 import { registerPluginEnabling } from './plugin-enabling.ts';
 
 /** `sitewright release …` and `sitewright plugin …`: contents of packages. */
 export function registerReleases(program: CliCommand, session: Session): void {
-  const { terminal } = session;
   const lists = [
     ['release', 'Releases: the base of clusters', ['id', 'name', 'version', 'state', 'operating_system', 'tags']],
     ['plugin', 'Plugins: extensions of releases', ['id', 'name', 'version', 'package_version', 'releases', 'tags']],
@@ -18,20 +17,15 @@ export function registerReleases(program: CliCommand, session: Session): void {
     group
       .verb('list', `All ${name}s; packages contain them: package install`)
       .example()
-      .output()
-      .action(async (flags: OutputFlags) => {
-        const found = withoutSecrets(await session.call(`GET /${name}s`));
-        await printList(terminal, flags, isTabular(flags) ? found.map(withNames) : found, columns);
+      .calls(session, `GET /${name}s`, {
+        columns,
+        rows: (found, { flags }) => (isTabular(flags) ? withoutSecrets(found).map(withNames) : withoutSecrets(found)),
       });
     group
       .verb('show', `One ${name}`)
       .example(name === 'release' ? 'jammy' : 'monitoring')
       .argument('<id>', `id or name of the ${name}`, name === 'release' ? releaseArgument : pluginArgument)
-      .output()
-      .action(async (id: string, flags: OutputFlags) => {
-        const found = withoutSecrets(await session.call(`GET /${name}s/:id`, { params: { id } }));
-        await printOne(terminal, flags, found);
-      });
+      .calls(session, `GET /${name}s/:id`, { record: withoutSecrets });
     if (name === 'plugin') registerPluginEnabling(group, session);
   }
 }

@@ -3,6 +3,7 @@ import { given } from '../../core/data/given.ts';
 import { numberOf } from '../../core/run/subject.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { RUN_KINDS, RUN_OUTCOMES } from '../../core/words.ts';
+import type { Typed } from '../calling.ts';
 import type { OperatorNote } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -62,6 +63,9 @@ interface RolloutFlags extends ActFlags {
 /** `sitewright run …`: view and control runs. */
 export function registerRun(program: CliCommand, session: Session): void {
   const { terminal } = session;
+  const ofRun = async ({ args: [reference = ''] }: Typed) => ({
+    params: { run: (await findRun(await session.client(), reference)).id },
+  });
   const group = program.verb('run', 'Runs: view, pause, resume, approve, stop, retry');
 
   group
@@ -176,32 +180,21 @@ export function registerRun(program: CliCommand, session: Session): void {
     .verb('tree', 'Every step and node of a run, as a tree')
     .example('12')
     .argument('<run>', RUN)
-    .output()
-    .action(async (reference: string, flags: OutputFlags) => {
-      const client = await session.client();
-      const tree = await client.runs.tree((await findRun(client, reference)).id);
-      const { treeText } = await import('../views/tree.ts');
-      await printOne(terminal, flags, tree, (color) => treeText(tree, color));
+    .calls(session, 'GET /runs/:run/tree', {
+      ask: ofRun,
+      async text(tree) {
+        const { treeText } = await import('../views/tree.ts');
+        return (color) => treeText(tree, color);
+      },
     });
 
   group
     .verb('nodes', 'The nodes of a run and their state')
     .example('dc1 -f json')
     .argument('<run>', RUN)
-    .output()
-    .action(async (reference: string, flags: OutputFlags) => {
-      const client = await session.client();
-      const { items } = await client.runs.nodes((await findRun(client, reference)).id);
-      await printList(terminal, flags, items, [
-        'name',
-        'state',
-        'group',
-        'running',
-        'failed_in',
-        'attempts',
-        'system_id',
-        'reason',
-      ]);
+    .calls(session, 'GET /runs/:run/nodes', {
+      ask: ofRun,
+      columns: ['name', 'state', 'group', 'running', 'failed_in', 'attempts', 'system_id', 'reason'],
     });
 
   group

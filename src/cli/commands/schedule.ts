@@ -4,9 +4,8 @@ import { given } from '../../core/data/given.ts';
 import { subjectOf } from '../../core/run/subject.ts';
 import { OVERLAP_POLICIES, type OverlapPolicy } from '../../core/words.ts';
 import type { CliCommand } from '../command.ts';
-import { confirm } from '../confirm.ts';
 import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
-import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { type OutputFlags, printOne } from '../formats/output.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import { forTypedSystem } from '../typed-system.ts';
@@ -26,10 +25,6 @@ interface CreateFlags extends OutputFlags, DescriptionFlags {
   readonly type?: readonly string[];
   readonly dryRun?: boolean;
   readonly noop?: boolean;
-  readonly reason?: string;
-}
-
-interface NoteFlags extends OutputFlags {
   readonly reason?: string;
 }
 
@@ -80,21 +75,17 @@ export function registerSchedule(program: CliCommand, session: Session): void {
   group
     .verb('list', 'Schedules with their next times')
     .example()
-    .output()
-    .action(async (flags: OutputFlags) => {
-      const { items } = await session.call('GET /schedules');
-      const rows = items.map((one) => ({ ...one, of: subjectOf(one), next: one.paused ? null : one.next_times[0] }));
-      await printList(terminal, flags, rows, ['name', 'kind', 'of', 'cron', 'timezone', 'paused', 'next']);
+    .calls(session, 'GET /schedules', {
+      columns: ['name', 'kind', 'of', 'cron', 'timezone', 'paused', 'next'],
+      rows: (items) =>
+        items.map((one) => ({ ...one, of: subjectOf(one), next: one.paused ? null : one.next_times[0] })),
     });
 
   group
     .verb('show', 'A schedule: its times, its next and its last runs')
     .example('nightly')
     .argument('<name>', 'name of the schedule')
-    .output()
-    .action(async (schedule: string, flags: OutputFlags) => {
-      await printOne(terminal, flags, await session.call('GET /schedules/:schedule', at(schedule)));
-    });
+    .calls(session, 'GET /schedules/:schedule');
 
   const steer = (verb: 'pause' | 'resume' | 'run', description: string, said: (one: Schedule) => string): void => {
     group
@@ -102,12 +93,14 @@ export function registerSchedule(program: CliCommand, session: Session): void {
       .example('nightly')
       .argument('<name>', 'name of the schedule')
       .reason('kept in the audit trail')
-      .output()
-      .action(async (schedule: string, flags: NoteFlags) => {
-        const body = given({ reason: flags.reason });
-        const now = await session.call(`POST /schedules/:schedule/${verb}`, { ...at(schedule), body });
-        await printOne(terminal, flags, now, forTypedSystem(terminal, said(now)));
-      });
+      .calls<`POST /schedules/:schedule/${typeof verb}`, { readonly reason?: string }>(
+        session,
+        `POST /schedules/:schedule/${verb}`,
+        {
+          ask: ({ args: [schedule = ''], flags: { reason } }) => ({ params: { schedule }, body: given({ reason }) }),
+          text: (now) => forTypedSystem(terminal, said(now)),
+        },
+      );
   };
   steer('pause', 'Pause a schedule: it starts no runs', ({ name }) => `schedule ${name} is paused\n`);
   steer('resume', 'Resume a paused schedule', (one) => `schedule ${one.name} is resumed\n${nextText(one)}`);
@@ -121,16 +114,12 @@ export function registerSchedule(program: CliCommand, session: Session): void {
     .verb('delete', 'Delete a schedule; its runs stay')
     .example('nightly')
     .argument('<name>', 'name of the schedule')
-    .asks()
-    .output()
-    .action(async (schedule: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
-      await confirm(terminal, `Delete the schedule ${schedule}?`, yes, 'asked');
-      await session.call('DELETE /schedules/:schedule', at(schedule));
-      await printOne(terminal, flags, { name: schedule }, `schedule ${schedule} deleted\n`);
+    .calls(session, 'DELETE /schedules/:schedule', {
+      question: { need: 'asked', text: ({ args: [schedule] }) => `Delete the schedule ${schedule}?` },
+      record: (_gone, { args: [name] }) => ({ name }),
+      text: (_gone, { args: [name] }) => `schedule ${name} deleted\n`,
     });
 }
-
-const at = (schedule: string) => ({ params: { schedule } });
 
 const nextText = ({ next_times: [next], paused, timezone }: Schedule): string =>
   paused ? '  it is paused\n' : `  next:  ${next ?? 'never'} (times of ${timezone})\n`;

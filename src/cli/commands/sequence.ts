@@ -1,8 +1,7 @@
 import { isMapping } from '../../core/data/plain-value.ts';
 import { type Answer, type Body, unchecked } from '../client.ts';
 import type { CliCommand } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.ts';
+import { type OutputFlags, printOne, yamlText } from '../formats/output.ts';
 import { releaseArgument, sequenceArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import { type GraphRunFlags, runOptions } from '../run-request.ts';
@@ -16,6 +15,7 @@ const ID = 'id or name of the sequence';
 export function registerSequence(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.verb('sequence', 'Sequences: graphs that a release runs in order');
+  const textOf = ([id = '']: readonly string[]): string => session.textOf('sequence', id);
   const about = (name: string, text: string) => group.verb(name, text).argument('<id>', ID, sequenceArgument);
 
   group
@@ -23,26 +23,14 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .example('--cluster lab')
     .option('-r, --release <id>', 'only of this release', releaseArgument)
     .ofCluster('only of the release of this cluster')
-    .output()
-    .action(
-      async ({
-        release,
-        cluster,
-        ...flags
-      }: OutputFlags & { readonly release?: string; readonly cluster?: string }) => {
-        const query = { release, cluster };
-        const found = await session.call('GET /sequences/', { query });
-        await printList(terminal, flags, found.map(withTypes(flags)), ['id', 'name', 'release_id', 'graphs']);
-      },
-    );
+    .calls(session, 'GET /sequences/', {
+      columns: ['id', 'name', 'release_id', 'graphs'],
+      rows: (found, { flags }) => found.map(withTypes(flags)),
+    });
 
   about('show', 'One sequence')
     .example('deploy')
-    .output()
-    .action(async (id: string, flags: OutputFlags) => {
-      const found = await session.call('GET /sequences/:id', { params: { id } });
-      await printOne(terminal, flags, withTypes(flags)(found));
-    });
+    .calls(session, 'GET /sequences/:id', { record: (found, { flags }) => withTypes(flags)(found) });
 
   group
     .verb('create', 'Create a sequence of graph types')
@@ -81,20 +69,14 @@ export function registerSequence(program: CliCommand, session: Session): void {
 
   about('download', 'Print a sequence in the form for upload')
     .example('deploy')
-    .output()
-    .action(async (id: string, flags: OutputFlags) => {
-      const { name, graphs } = await session.call('GET /sequences/:id', { params: { id } });
-      await printOne(terminal, flags, { name, graphs }, await yamlText({ name, graphs }));
-    });
+    .calls(session, 'GET /sequences/:id', { record: forUpload, text: (found) => yamlText(forUpload(found)) });
 
   about('delete', 'Delete a sequence; its graphs stay')
     .example('deploy')
-    .asks()
-    .output()
-    .action(async (id: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
-      await confirm(terminal, `Delete ${session.textOf('sequence', id)}?`, yes, 'required');
-      await session.call('DELETE /sequences/:id', { params: { id } });
-      await printOne(terminal, flags, { id: Number(id) }, `deleted ${session.textOf('sequence', id)}\n`);
+    .calls(session, 'DELETE /sequences/:id', {
+      question: { need: 'required', text: ({ args }) => `Delete ${textOf(args)}?` },
+      record: (_gone, { args }) => ({ id: Number(args[0]) }),
+      text: (_gone, { args }) => `deleted ${textOf(args)}\n`,
     });
 
   about('execute', 'Run the graphs of a sequence on a cluster')
@@ -123,6 +105,8 @@ async function create(
   const made = await (await client()).call('POST /sequences/', { body });
   await printOne(terminal, flags, made, `created sequence ${made.id} ${made.name}\n`);
 }
+
+const forUpload = ({ name, graphs }: Answer<'GET /sequences/:id'>) => ({ name, graphs });
 
 /** Tables show only the types. */
 const withTypes =

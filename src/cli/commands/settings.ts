@@ -1,7 +1,7 @@
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { isTabular, type OutputFlags, printOne } from '../formats/output.ts';
 import { wholeNumber } from '../id-argument.ts';
 import type { Session } from '../session.ts';
 import { changesText } from '../views/setting-changes.ts';
@@ -11,30 +11,25 @@ interface Flags extends OutputFlags {
   readonly yes?: boolean;
 }
 
-type Difference = Answer<'GET /clusters/:id/attributes/history/:number'>;
+const DIFFERENCE = 'GET /clusters/:id/attributes/history/:number';
+type Difference = Answer<typeof DIFFERENCE>;
+type Revision = Answer<'GET /clusters/:id/attributes/history'>['items'][number];
 
 /** `sitewright settings …`: the settings of a cluster over time. */
 export function registerSettings(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.verb('settings', 'The settings of a cluster over time: history, differences, going back');
   const difference = (id: string, number: number): Promise<Difference> =>
-    session.call('GET /clusters/:id/attributes/history/:number', { params: { id, number } });
+    session.call(DIFFERENCE, { params: { id, number } });
 
   group
     .verb('history', 'The revisions of the settings, newest first, with what each changed and by whom')
     .example('--cluster lab')
     .ofCluster('whose settings', 'required')
-    .output()
-    .action(async ({ cluster, ...flags }: Flags) => {
-      const { items } = await session.call('GET /clusters/:id/attributes/history', { params: { id: cluster } });
-      const isForPrograms = flags.format === 'json' || flags.format === 'yaml';
-      const rows = isForPrograms
-        ? items
-        : items.map((one) => ({
-            ...one,
-            changes: one.number === 1 ? 'as the cluster was created' : changesText(one.changes),
-          }));
-      await printList(terminal, flags, rows, ['number', 'at', 'by', 'changes']);
+    .calls<'GET /clusters/:id/attributes/history', Flags>(session, 'GET /clusters/:id/attributes/history', {
+      ask: ({ flags }) => ({ params: { id: flags.cluster } }),
+      columns: ['number', 'at', 'by', 'changes'],
+      rows: (items, { flags }) => items.map((one) => (isTabular(flags) ? { ...one, changes: changesOf(one) } : one)),
     });
 
   group
@@ -42,11 +37,10 @@ export function registerSettings(program: CliCommand, session: Session): void {
     .example('3 --cluster lab')
     .argument('<revision>', 'number of the revision', wholeNumber)
     .ofCluster('whose settings', 'required')
-    .output()
-    .action(async (revision: number, { cluster, ...flags }: Flags) => {
-      const found = await difference(cluster, revision);
-      session.foundChanges(found.changes.length > 0);
-      await printOne(terminal, flags, found, linesOf(found, 'nothing has changed since'));
+    .calls<typeof DIFFERENCE, Flags>(session, DIFFERENCE, {
+      ask: ({ args, flags }) => ({ params: { id: flags.cluster, number: Number(args[0]) } }),
+      text: (found) => linesOf(found, 'nothing has changed since'),
+      after: ({ changes }) => session.foundChanges(changes.length > 0),
     });
 
   group
@@ -73,6 +67,9 @@ export function registerSettings(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, now, `the settings are those of revision ${revision} again\n`);
     });
 }
+
+const changesOf = ({ number, changes }: Revision): string =>
+  number === 1 ? 'as the cluster was created' : changesText(changes);
 
 const linesOf = ({ number, changes }: Difference, none: string): string =>
   changes.length === 0 ? `${none} revision ${number}\n` : changes.map((one) => `${changesText([one])}\n`).join('');

@@ -45,9 +45,7 @@ export function registerSiteSource(site: CliCommand, session: Session): void {
     .description('Stop following a branch; revisions stay')
     .example('dc1')
     .argument('<site>', 'name of the site')
-    .output()
-    .action(async (name: string, flags: OutputFlags) => {
-      const now = await session.call('DELETE /sites/:site/source', { params: { site: name } });
-      await printOne(terminal, flags, now, `site ${name} follows no branch\n`);
+    .calls(session, 'DELETE /sites/:site/source', {
+      text: (_now, { args: [site] }) => `site ${site} follows no branch\n`,
     });
 }

@@ -7,7 +7,7 @@ import type { CliCommand } from '../command.ts';
 import { confirm, DRY_RUN } from '../confirm.ts';
 import { readDocuments } from '../document-files.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type OutputFlags, printDocuments, printList, printOne } from '../formats/output.ts';
+import { type OutputFlags, printDocuments, printOne } from '../formats/output.ts';
 import { CliError } from '../problem.ts';
 import { type SiteRunFlags, siteRunOf, withSiteRun } from '../run-request.ts';
 import { type Session, userOf } from '../session.ts';
@@ -33,8 +33,9 @@ interface RenderFlags extends OutputFlags {
   readonly cleartextSecrets?: boolean;
 }
 
-interface PageFlags extends OutputFlags {
-  readonly limit?: number;
+interface RevisionFlags {
+  readonly revision: string;
+  readonly since?: string;
 }
 
 interface StartFlags extends SiteRunFlags, FollowFlags {
@@ -55,18 +56,10 @@ export function registerSite(program: CliCommand, session: Session): void {
   site
     .verb('list', 'All sites')
     .example()
-    .output()
-    .action(async (flags: OutputFlags) => {
-      const { items } = await (await session.client()).sites.list();
-      if (items.length === 0) await sayWhichIsEmpty(session, flags);
-      await printList(terminal, flags, forPeople(items, flags), [
-        'name',
-        'cluster',
-        'latest_revision',
-        'last_good_revision',
-        'out_of_service',
-        'created_at',
-      ]);
+    .calls(session, 'GET /sites', {
+      columns: ['name', 'cluster', 'latest_revision', 'last_good_revision', 'out_of_service', 'created_at'],
+      rows: (items, { flags }) => forPeople(items, flags),
+      after: ({ items }, { flags }) => (items.length === 0 ? sayWhichIsEmpty(session, flags) : undefined),
     });
 
   site
@@ -192,18 +185,9 @@ export function registerSite(program: CliCommand, session: Session): void {
     .example('dc1 --limit 5')
     .argument('<site>', 'name of the site')
     .limit()
-    .output()
-    .action(async (name: string, flags: PageFlags) => {
-      const { items } = await (await session.client()).sites.revisions(name, { limit: flags.limit });
-      await printList(terminal, flags, items.map(revisionRow), [
-        'number',
-        'hash',
-        'created_at',
-        'author',
-        'message',
-        'files',
-        'state',
-      ]);
+    .calls(session, 'GET /sites/:site/revisions', {
+      columns: ['number', 'hash', 'created_at', 'author', 'message', 'files', 'state'],
+      rows: (items) => items.map(revisionRow),
     });
 
   site
@@ -211,11 +195,9 @@ export function registerSite(program: CliCommand, session: Session): void {
     .example('dc1 --revision last-good')
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'number, hash, latest or last-good', 'latest')
-    .output()
-    .action(async (name: string, flags: OutputFlags & { readonly revision: string }) => {
-      const answer = await (await session.client()).sites.files(name, flags.revision);
-      const text = answer.files.map((file) => `# ${file.name}\n${file.text.replace(/\n?$/, '\n')}`).join('---\n');
-      await printOne(terminal, flags, answer, text);
+    .calls<'GET /sites/:site/revisions/:ref/files', RevisionFlags>(session, 'GET /sites/:site/revisions/:ref/files', {
+      ask: ({ args: [site = ''], flags }) => ({ params: { site, ref: flags.revision } }),
+      text: ({ files }) => files.map((file) => `# ${file.name}\n${file.text.replace(/\n?$/, '\n')}`).join('---\n'),
     });
 
   site
@@ -241,26 +223,35 @@ export function registerSite(program: CliCommand, session: Session): void {
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'revision: number, hash, latest or last-good', 'latest')
     .option('--since <revision>', 'revision to compare with (default: last-good)')
-    .output()
-    .action(async (name: string, flags: OutputFlags & { readonly revision: string; readonly since?: string }) => {
-      const client = await session.client();
-      const difference = await client.sites.difference(name, flags.revision, { since: flags.since });
-      const { differenceText } = await import('../views/site-difference.ts');
-      await printOne(terminal, flags, difference, (color) => differenceText(difference, color));
-      const { nodes, groups, configuration } = difference;
-      session.foundChanges(nodes.length + groups.length + configuration.length > 0);
-    });
+    .calls<'GET /sites/:site/revisions/:ref/difference', RevisionFlags>(
+      session,
+      'GET /sites/:site/revisions/:ref/difference',
+      {
+        ask: ({ args: [site = ''], flags: { revision, since } }) => ({
+          params: { site, ref: revision },
+          query: { since },
+        }),
+        async text(difference) {
+          const { differenceText } = await import('../views/site-difference.ts');
+          return (color) => differenceText(difference, color);
+        },
+        after: ({ nodes, groups, configuration }) =>
+          session.foundChanges(nodes.length + groups.length + configuration.length > 0),
+      },
+    );
 
   site
     .verb('drift', 'Compare machines in MAAS with their deployment; exit code 1 if they differ')
     .example('dc1')
     .argument('<site>', 'name of the site')
-    .output()
-    .action(async (name: string, flags: OutputFlags) => {
-      const drift = await session.call('GET /sites/:site/drift', { params: { site: name } });
-      const { driftText } = await import('../views/site-drift.ts');
-      await printOne(terminal, flags, drift, (color) => driftText(drift, color));
-      if (drift.nodes.some(({ state }) => state === 'drifted' || state === 'missing')) process.exitCode = EXIT.failed;
+    .calls(session, 'GET /sites/:site/drift', {
+      async text(drift) {
+        const { driftText } = await import('../views/site-drift.ts');
+        return (color) => driftText(drift, color);
+      },
+      after({ nodes }) {
+        if (nodes.some(({ state }) => state === 'drifted' || state === 'missing')) process.exitCode = EXIT.failed;
+      },
     });
 
   fetching(starter(site, session, 'deploy', 'deploy_site', 'Deploy a site: its groups of nodes, in order'));

@@ -12,6 +12,10 @@ interface OwnerFlags {
   readonly cluster?: string;
 }
 
+interface OfCluster {
+  readonly cluster: string;
+}
+
 /** Whose tags `tag list` shows: those of a plugin can be read only. */
 function ownerOfList({ plugin, ...flags }: OwnerFlags & { readonly plugin?: string }): { kind: string; id: string } {
   if (plugin === undefined) {
@@ -103,10 +107,9 @@ export function registerTag(program: CliCommand, session: Session): void {
       .verb(action, description)
       .example('--cluster lab')
       .ofCluster('cluster', 'required')
-      .output()
-      .action(async ({ cluster, ...flags }: OutputFlags & { readonly cluster: string }) => {
-        const changes = await session.call(`${method} /clusters/:id/tag_changes`, { params: { id: cluster } });
-        await printList(terminal, flags, changes, ['node_id', 'role', 'given', 'lost']);
+      .calls<`${typeof method} /clusters/:id/tag_changes`, OfCluster>(session, `${method} /clusters/:id/tag_changes`, {
+        ask: ({ flags }) => ({ params: { id: flags.cluster } }),
+        columns: ['node_id', 'role', 'given', 'lost'],
       });
   }
 

@@ -2,8 +2,7 @@ import type { CreatedToken } from '../../core/contracts/index.ts';
 import { given } from '../../core/data/given.ts';
 import { unchecked } from '../client.ts';
 import type { CliCommand } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { type OutputFlags, printOne } from '../formats/output.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -33,10 +32,8 @@ export function registerToken(program: CliCommand, session: Session): void {
   group
     .verb('list', 'Tokens, newest first; never the tokens themselves')
     .example()
-    .output()
-    .action(async (flags: OutputFlags) => {
-      const { items } = await session.call('GET /tokens');
-      await printList(terminal, flags, items, ['name', 'role', 'state', 'created_by', 'expires_at', 'last_used_at']);
+    .calls(session, 'GET /tokens', {
+      columns: ['name', 'role', 'state', 'created_by', 'expires_at', 'last_used_at'],
     });
 
   group
@@ -44,12 +41,9 @@ export function registerToken(program: CliCommand, session: Session): void {
     .argument('<token>', 'its name or id')
     .description('Revoke a token immediately')
     .example('nina')
-    .asks()
-    .output()
-    .action(async (token: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
-      await confirm(terminal, `Revoke the token '${token}'?`, yes, 'asked');
-      const revoked = await session.call('DELETE /tokens/:token', { params: { token } });
-      await printOne(terminal, flags, revoked, `the token '${revoked.name}' is revoked\n`);
+    .calls(session, 'DELETE /tokens/:token', {
+      question: { need: 'asked', text: ({ args: [token] }) => `Revoke the token '${token}'?` },
+      text: ({ name }) => `the token '${name}' is revoked\n`,
     });
 
   group

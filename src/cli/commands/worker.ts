@@ -3,7 +3,7 @@ import { given } from '../../core/data/given.ts';
 import { counted } from '../../core/text/text.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { isTabular, type OutputFlags, printOne } from '../formats/output.ts';
 import type { Session } from '../session.ts';
 
 interface DrainFlags extends OutputFlags {
@@ -30,19 +30,18 @@ export function registerWorker(program: CliCommand, session: Session): void {
   group
     .verb('versions', 'Builds of the workers: the one for new runs, and those with open runs')
     .example()
-    .output()
-    .action(async (flags: OutputFlags) => {
-      const { items } = await session.call('GET /workers/versions');
-      const rows = items.map(({ workers, ...one }) => ({
-        ...one,
-        workers: flags.format === 'json' || flags.format === 'yaml' ? workers : workers.length,
-        last_seen:
-          workers
-            .map(({ last_seen }) => last_seen)
-            .sort()
-            .at(-1) ?? null,
-      }));
-      await printList(terminal, flags, rows, ['version', 'status', 'open_runs', 'workers', 'last_seen', 'created_at']);
+    .calls(session, 'GET /workers/versions', {
+      columns: ['version', 'status', 'open_runs', 'workers', 'last_seen', 'created_at'],
+      rows: (items, { flags }) =>
+        items.map(({ workers, ...one }) => ({
+          ...one,
+          workers: isTabular(flags) ? workers.length : workers,
+          last_seen:
+            workers
+              .map(({ last_seen }) => last_seen)
+              .sort()
+              .at(-1) ?? null,
+        })),
     });
 
   group
