@@ -1,9 +1,10 @@
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';
 import { type Environment, environment } from '../api/fuel-graphs-rig.ts';
-import { describePage, launch, pages, screenshot, seriousFindings } from './browser.ts';
+import { describePage, focused, launch, pages, screenshot, seriousFindings } from './browser.ts';
 import { storeGraphRun } from './stored-runs.ts';
 
 const api = '/api/v1';
@@ -154,6 +155,45 @@ describePage('looking at runs', () => {
     await expect.poll(() => page.locator('.timeline .span').count()).toBe(2);
     await page.getByRole('button', { name: 'Reset zoom' }).click();
     await expect.poll(() => page.locator('.timeline .span').count()).toBe(6);
+  });
+
+  it('the palette does what it is told, keys go through what failed, and a dialog is a command', async () => {
+    const page = await at('/sites');
+    await page.getByRole('link', { name: 'dc1', exact: true }).waitFor();
+    await page.keyboard.press('Control+k');
+    const palette = page.getByRole('dialog', { name: 'Go to' });
+    await palette.getByRole('combobox').fill('retry failed of run 3');
+    await palette.getByRole('option', { name: /^do retry failed of run 3/, selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Retry what failed in run 3' });
+    await dialog.getByText('database on prod-1, database on prod-2').waitFor();
+    await dialog.getByLabel('Reason').fill("it's full");
+    await dialog.getByRole('button', { name: 'Copy as command' }).click();
+    await page.getByText(`sitewright graph execute --from 3 --reason 'it'\\''s full'`).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(page.url()).toBe(`${origin}/runs/second`);
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('k');
+    expect(await focused(page)).toContain('database');
+    await page.keyboard.press('l');
+    await page.waitForURL(/log=database/);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await palette.getByText('retry the row, or what failed').waitFor();
+  });
+
+  it('a site is created from a folder, whose documents are checked first', async () => {
+    const page = await at('/sites?do=create');
+    const dialog = page.getByRole('dialog', { name: 'Create a site' });
+    await dialog.getByLabel('Name', { exact: true }).fill('dc2');
+    const folder = fileURLToPath(new URL('../../examples/first-site', import.meta.url));
+    await dialog.getByLabel('Folder of documents').setInputFiles(folder);
+    await dialog.getByText(/^\d document files?, 0 problems$/).waitFor();
+    await dialog.getByRole('button', { name: 'Create a site' }).click();
+    await page.waitForURL(`${origin}/sites/dc2`);
+    await expect.poll(async () => (await rig.ask('GET', `${api}/sites/dc2`)).body.latest_revision).toBe(1);
   });
 
   it('ten thousand instances are one drawing with groups that expand', async () => {

@@ -197,14 +197,19 @@ describePage('the page of a run on a site', () => {
     await row.getByText('tag by-hand: none → set').waitFor();
   });
 
-  onServer('a schedule is paused from the page, with a reason', async () => {
+  onServer('a schedule is created and paused from the page, with a reason', async () => {
     const { port } = api.api.server.address() as AddressInfo;
     const one = await openPage(browser, `http://127.0.0.1:${port}/schedules`);
     opened.push(one);
     const { page } = one;
     await page.getByText('sitewright schedule create NAME').waitFor();
-    const schedule = { name: 'nightly', kind: 'test_site', input: { site: 'stl1' }, cron: ['0 6 * * *'] };
-    expect(await api.ask('POST', '/api/v1/schedules', schedule)).toMatchObject({ status: 201 });
+    await page.getByRole('button', { name: 'Create a schedule' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('nightly');
+    await dialog.getByLabel('Starts').selectOption('test stl1');
+    await dialog.getByLabel('When').fill('0 6 * * *');
+    await dialog.getByRole('button', { name: 'Create a schedule' }).click();
+    await dialog.waitFor({ state: 'detached' });
     const row = page.getByRole('row', { name: /nightly test of stl1/ });
     // A server lists a new schedule after a moment.
     await lookUntil(
@@ -215,7 +220,6 @@ describePage('the page of a run on a site', () => {
     await row.getByText('0 6 * * * (UTC) overlap: skip').waitFor();
     await row.getByText(/^then .*, then /).waitFor();
     await row.getByRole('button', { name: 'Pause' }).click();
-    const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Reason').fill('change freeze');
     await dialog.getByRole('button', { name: 'Pause' }).click();
     await row.getByText(/paused by .*change freeze/).waitFor();

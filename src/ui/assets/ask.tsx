@@ -4,8 +4,8 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Role } from '../../core/words.ts';
 import { operator, type Problem as Refusal } from './api.ts';
 import { actorName, forbidden, hasToken } from './identity.ts';
-import { Loaded, Problem, say } from './parts.tsx';
-import { go } from './router.ts';
+import { copy, Loaded, Problem, say } from './parts.tsx';
+import { filterBy, go, place } from './router.ts';
 import { type Loading, problemOf } from './store.ts';
 
 /** After a letter, how long a preview waits for the next one. */
@@ -33,6 +33,8 @@ export type FormField = AnyField &
     | { readonly type: 'checkbox'; readonly value?: boolean }
     | { readonly type: 'choices'; readonly value?: readonly string[]; readonly options: readonly Option[] }
     | { readonly type: 'file'; readonly accept: string }
+    /** All files of a folder. */
+    | { readonly type: 'folder' }
   );
 
 /** A filled form. */
@@ -42,6 +44,7 @@ export interface Given {
   /** By field, without those that were left empty. */
   readonly texts: Readonly<Record<string, string>>;
   readonly files: Readonly<Record<string, File>>;
+  readonly filesOf: (field: string) => readonly File[];
   readonly chosen: (field: string) => string[];
 }
 
@@ -66,6 +69,8 @@ interface Asked<Plan> {
   readonly done?: string;
   /** Where it is rehearsed, as it is chosen: the address of that view. */
   readonly rehearse?: (given: Given, plan: Plan) => string;
+  /** The same as a command to type. */
+  readonly command?: (given: Given) => string;
   /** May refuse by throwing. The plan is the one that is shown, where there is `plan`. */
   readonly act: (given: Given, plan: Plan) => unknown;
 }
@@ -75,12 +80,28 @@ interface ActionProps<Plan> extends Asked<Plan> {
   readonly disabled?: string | false;
   /** The role that may. */
   readonly needs?: Role;
+  /** What most people come for: one of a view. */
+  readonly main?: boolean;
+  /** It is open where the address says `do` and this. */
+  readonly verb?: string;
 }
 
 /** A button that asks before it acts: what will happen, and why. */
-export function Action<Plan = undefined>({ disabled = false, needs = 'operator', ...asked }: ActionProps<Plan>) {
+export function Action<Plan = undefined>({
+  disabled = false,
+  needs = 'operator',
+  main = false,
+  verb,
+  ...asked
+}: ActionProps<Plan>) {
   const { label, danger = false } = asked;
   const [open, setOpen] = useState(false);
+  const isWanted = verb !== undefined && place.value.query.get('do') === verb;
+  useEffect(() => {
+    if (!isWanted) return;
+    filterBy({ do: '' });
+    press();
+  }, [isWanted]);
   const why = forbidden(needs) ?? (disabled || undefined);
   // A disabled action stays reachable by keyboard, and shows why.
   const press = () => (why === undefined ? setOpen(true) : say(why));
@@ -88,7 +109,7 @@ export function Action<Plan = undefined>({ disabled = false, needs = 'operator',
     <>
       <button
         type="button"
-        class={danger ? 'danger' : ''}
+        class={danger ? 'danger' : main ? 'main' : ''}
         title={why}
         aria-disabled={why === undefined ? undefined : 'true'}
         onClick={press}
@@ -112,6 +133,7 @@ function Ask<Plan>(asked: Asked<Plan> & { readonly onClose: () => void }) {
     plan,
     act,
     rehearse,
+    command,
     fields = [],
     reason = true,
     needsReason = false,
@@ -239,6 +261,15 @@ function Ask<Plan>(asked: Asked<Plan> & { readonly onClose: () => void }) {
           <button type="button" onClick={close}>
             Close
           </button>
+          {command && (
+            <button
+              type="button"
+              class="link apart"
+              onClick={() => form.current && void copy(command(givenIn(new FormData(form.current))))}
+            >
+              Copy as command
+            </button>
+          )}
         </div>
       </form>
     </dialog>
@@ -297,6 +328,8 @@ function givenIn(form: FormData): Given {
     note: texts.reason === undefined ? {} : { reason: texts.reason },
     texts,
     files,
+    // A field of files that is left empty has one without a name.
+    filesOf: (field) => form.getAll(field).flatMap((one) => (isText(one) || one.name === '' ? [] : [one])),
     chosen: (field) => form.getAll(field).filter(isText),
   };
 }
@@ -330,6 +363,13 @@ function Field({ field }: { readonly field: FormField }) {
         <label class="field">
           <span>{label}</span>
           <input type="file" accept={field.accept} autocomplete="off" {...shared} />
+        </label>
+      );
+    case 'folder':
+      return (
+        <label class="field">
+          <span>{label}</span>
+          <input type="file" multiple {...{ webkitdirectory: true }} {...shared} />
         </label>
       );
     default:

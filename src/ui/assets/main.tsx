@@ -112,7 +112,7 @@ function Page() {
           aria-keyshortcuts="Control+K"
           title="Go to … (Ctrl+K)"
           onClick={() => {
-            paletteOpen.value = true;
+            paletteOpen.value = 'goals';
           }}
         >
           ⌕

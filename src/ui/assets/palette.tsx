@@ -1,5 +1,7 @@
 // Goes anywhere by a few letters of its name.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Run } from '../../core/contracts/run.ts';
+import { numberOf } from '../../core/run/subject.ts';
 import { at } from './api.ts';
 import { submitted } from './ask.tsx';
 import { useClusterNames } from './names.ts';
@@ -32,7 +34,9 @@ function Asked({ pages }: PaletteProps) {
   useEffect(() => dialog.current?.showModal(), []);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = goals.filter(({ kind, name }) => words.every((word) => `${kind} ${name}`.toLowerCase().includes(word)));
-  const shown = found.slice(0, SHOWN);
+  // What someone begins to write as a verb comes first.
+  const isVerb = ({ kind, name }: Goal): boolean => text !== '' && kind === 'do' && name.startsWith(text.toLowerCase());
+  const shown = [...found.filter(isVerb), ...found.filter((goal) => !isVerb(goal))].slice(0, SHOWN);
   const selected = Math.min(chosen, shown.length - 1);
   const follow = (goal: Goal | undefined): void => {
     if (goal === undefined) return;
@@ -63,7 +67,7 @@ function Asked({ pages }: PaletteProps) {
           aria-controls="goals"
           aria-autocomplete="list"
           aria-activedescendant={shown.length > 0 ? `goal-${selected}` : undefined}
-          placeholder="a page, site, cluster, node or run"
+          placeholder="a page, site, cluster, node or run, or what to do: deploy dc1"
           autocomplete="off"
           onInput={(event) => {
             setText(event.currentTarget.value);
@@ -88,7 +92,7 @@ function Asked({ pages }: PaletteProps) {
         {shown.length === 0 && <p class="quiet">Nothing has such a name.</p>}
         {found.length > SHOWN && <p class="quiet">and {found.length - SHOWN} more: write more letters</p>}
         {text === '' && (
-          <details>
+          <details open={paletteOpen.value === 'keys'}>
             <summary>Keys</summary>
             <ul>
               {SHORTCUTS.map(([keys, does]) => (
@@ -107,7 +111,19 @@ function Asked({ pages }: PaletteProps) {
   );
 }
 
-/** Everything that has a page and a name, as of its opening. */
+/** What can be done to a site, and to a run as it is; each opens its question. */
+const SITE_VERBS = ['deploy', 'update', 'test'];
+
+function verbsOf(run: Run): readonly (readonly [verb: string, text: string])[] {
+  const hasFailed = Boolean(run.failed_nodes || run.failed_tasks || run.outcome === 'failed');
+  const retry = hasFailed ? [['retry', 'retry failed of'] as const] : [];
+  if (run.outcome !== null) return retry;
+  const approve = run.awaiting_approval ? [['approve', 'approve'] as const] : [];
+  const pause = run.paused ? 'resume' : 'pause';
+  return [...approve, ...retry, [pause, pause], ['stop', 'stop'], ['cancel', 'cancel']];
+}
+
+/** Everything that has a page and a name, as of its opening, and what can be done there. */
 function useGoals(pages: readonly View[]): readonly Goal[] {
   const sites = useData(at('GET /sites'), { again: listsChanged.value });
   const nodes = useData(at('GET /nodes'));
@@ -128,6 +144,27 @@ function useGoals(pages: readonly View[]): readonly Goal[] {
         name: nameOfRun(run, clusters),
         href: `/runs/${run.id}`,
       })),
+      ...(sites.data?.items ?? []).flatMap(({ name }) =>
+        SITE_VERBS.map((verb) => ({
+          kind: 'do',
+          name: `${verb} ${name}`,
+          href: `/sites/${encodeURIComponent(name)}?do=${verb}`,
+        })),
+      ),
+      ...[...clusters].map(([id, name]) => ({
+        kind: 'do',
+        name: `deploy changes of ${name}`,
+        href: `/clusters/${id}?do=deploy`,
+      })),
+      ...(runs.data?.items ?? []).flatMap((run) =>
+        verbsOf(run).map(([verb, text]) => ({
+          kind: 'do',
+          name: `${text} run ${numberOf(run)}, ${nameOfRun(run, clusters)}`,
+          href: `/runs/${run.id}?do=${verb}`,
+        })),
+      ),
+      { kind: 'do', name: 'create a site', href: '/sites?do=create' },
+      { kind: 'do', name: 'create a schedule', href: '/schedules?do=create' },
     ],
     [pages, sites.data, nodes.data, runs.data, clusters.size],
   );

@@ -190,23 +190,26 @@ export const Empty = ({ title, children }: { readonly title: string; readonly ch
   </div>
 );
 
+/** Says what it has copied, or the text itself where the browser does not allow that. */
+export async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(`Copied: ${text}`);
+    return true;
+  } catch {
+    say(`The browser does not allow copying: ${text}`);
+    return false;
+  }
+}
+
 /** A command to type, which a button copies. */
 export function Command({ text }: { readonly text: string }) {
   const [copied, setCopied] = useState(false);
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      setCopied(true);
-      say('Copied.');
-    } catch {
-      say('The browser does not allow copying: select the text instead.');
-    }
-  };
   return (
     <div class="command">
       <code>{text}</code>
       {navigator.clipboard && (
-        <button type="button" aria-label={`Copy ${text}`} onClick={() => void copy()}>
+        <button type="button" aria-label={`Copy ${text}`} onClick={() => void copy(text).then(setCopied)}>
           {copied ? 'Copied' : 'Copy'}
         </button>
       )}

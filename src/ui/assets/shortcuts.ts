@@ -2,8 +2,8 @@
 import { signal } from '@preact/signals';
 import { go } from './router.ts';
 
-/** Whether the palette asks where to go. */
-export const paletteOpen = signal(false);
+/** Whether the palette asks where to go, or shows the keys. */
+export const paletteOpen = signal<false | 'goals' | 'keys'>(false);
 
 /** After g: where to. */
 const PLACES: Readonly<Record<string, string>> = {
@@ -18,8 +18,13 @@ const PLACES: Readonly<Record<string, string>> = {
 
 /** Keys and what they do, for people. */
 export const SHORTCUTS: readonly (readonly [keys: string, does: string])[] = [
-  ['Ctrl+K', 'go to a page, site, cluster, node or run'],
+  ['Ctrl+K', 'go to a page, site, cluster, node or run, or do something there'],
   ['/', 'filter the list that is shown'],
+  ['j, k', 'the next and the previous row of the list'],
+  ['Enter', 'open the row'],
+  ['r', 'retry the row, or what failed'],
+  ['l', 'the log of the row, or of the run'],
+  ['?', 'this list'],
   ['g h', 'home'],
   ['g s', 'sites'],
   ['g r', 'runs'],
@@ -39,7 +44,7 @@ export function obeyShortcuts(): void {
     const isCommand = event.ctrlKey || event.metaKey;
     if (isCommand && event.key.toLowerCase() === 'k') {
       event.preventDefault();
-      paletteOpen.value = document.querySelector('dialog[open]') === null;
+      paletteOpen.value = document.querySelector('dialog[open]') === null && 'goals';
       return;
     }
     if (isCommand || event.altKey || isBusy(event.target)) return;
@@ -48,8 +53,10 @@ export function obeyShortcuts(): void {
     const to = PLACES[event.key];
     if (isSecond && to !== undefined) go(to);
     else if (event.key === 'g') since = event.timeStamp;
-    else if (event.key === '?') paletteOpen.value = true;
-    else if (event.key === '/') {
+    else if (event.key === '?') paletteOpen.value = 'keys';
+    else if (event.key in TRIAGE) {
+      if (TRIAGE[event.key]?.()) event.preventDefault();
+    } else if (event.key === '/') {
       const field = document.querySelector<HTMLElement>('main input[type="search"], main .filters select');
       if (field === null) return;
       event.preventDefault();
@@ -57,6 +64,42 @@ export function obeyShortcuts(): void {
     }
   });
 }
+
+const rows = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('main tbody tr:not(.space)')];
+
+const currentRow = (): HTMLElement | null => document.activeElement?.closest<HTMLElement>('main tbody tr') ?? null;
+
+/** To the row so many further; of none, to the first. */
+function goRow(by: number): boolean {
+  const all = rows();
+  const row = currentRow();
+  const next = all[row === null ? 0 : all.indexOf(row) + by];
+  if (next === undefined) return false;
+  next.tabIndex = -1;
+  next.focus();
+  next.scrollIntoView({ block: 'nearest' });
+  return true;
+}
+
+/** Presses the first of these in the row, or else in the view. */
+function press(selector: string, isIt: (one: HTMLElement) => boolean = () => true): boolean {
+  const [row, view] = [currentRow(), document.querySelector('main')];
+  for (const place of [row, view]) {
+    const found = [...(place?.querySelectorAll<HTMLElement>(selector) ?? [])].find(isIt);
+    found?.click();
+    if (found !== undefined) return true;
+  }
+  return false;
+}
+
+/** For someone who goes through what failed. Each says whether there was anything to do. */
+const TRIAGE: Readonly<Record<string, () => boolean>> = {
+  j: () => goRow(1),
+  k: () => goRow(-1),
+  r: () => press('button', ({ textContent }) => /^(Retry|Run failed again)/.test(textContent ?? '')),
+  l: () => press('a[data-log], .tabs a', (one) => 'log' in one.dataset || one.textContent === 'Log'),
+  Enter: () => currentRow() === document.activeElement && press('a[href]'),
+};
 
 /** A field keeps the focus for a moment after its dialog has closed: nobody writes where nothing is shown. */
 const isBusy = (target: EventTarget | null): boolean =>

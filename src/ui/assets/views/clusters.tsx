@@ -42,6 +42,8 @@ export function ClustersView() {
         actions={
           <Action
             label="Create a cluster"
+            verb="create"
+            main
             explain="A cluster is a set of nodes on which the graphs of a release run. Its nodes may belong to a site."
             fields={fields}
             reason={false}

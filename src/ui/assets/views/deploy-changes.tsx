@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { type Answer, at, send } from '../api.ts';
 import { Action, type Given, heldBefore, holdField, Planned } from '../ask.tsx';
+import { commandOf } from '../command-text.ts';
 import { fieldOf, textsOf } from '../own-data.ts';
 import { clusterRehearsal } from '../rehearsed.ts';
 import { go } from '../router.ts';
@@ -37,6 +38,8 @@ export function DeployChanges({ id, locked, nodes, rehearsed }: DeployChangesPro
   return (
     <Action<Changes>
       label="Deploy changes"
+      verb="deploy"
+      main
       explain="Removes the nodes that leave, provisions new ones, and runs on all others what their changes need."
       plan={(_given, onPlan) => (
         <Planned from={changes} onPlan={onPlan}>
@@ -54,6 +57,7 @@ export function DeployChanges({ id, locked, nodes, rehearsed }: DeployChangesPro
       ]}
       rehearse={(given, pending) => clusterRehearsal(id, chosen(given, pending))}
       act={start}
+      command={(given) => commandOf(['cluster', 'deploy', id], given)}
       disabled={locked && 'A run is in progress on this cluster: wait for it, or control it on its page.'}
       done="The changes are being deployed."
     />

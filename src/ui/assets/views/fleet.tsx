@@ -4,6 +4,7 @@ import type { Machine } from '../../../core/contracts/machine.ts';
 import { HEALTHS, type Health } from '../../../core/machine-health.ts';
 import { at, send } from '../api.ts';
 import { Action, type Given, Search } from '../ask.tsx';
+import { commandOf } from '../command-text.ts';
 import { Counts, Loaded } from '../parts.tsx';
 import { fieldsOf, filterBy, go } from '../router.ts';
 import { shortNames } from '../short-names.ts';
@@ -233,6 +234,7 @@ function Bulk({ selection, onDone }: { readonly selection: Selection<Machine>; r
         disabled={oneSite}
         preview={() => <Touched site={site ?? ''} kind="redeploy_nodes" nodes={names} />}
         act={redeploy}
+        command={(given) => commandOf(['site', 'redeploy', site ?? '', ...names], given)}
         done="The redeployment has started."
         danger
       />

@@ -8,8 +8,9 @@ import { useClusterNames } from '../names.ts';
 import { Loaded, State, Title } from '../parts.tsx';
 import { listsChanged, useData } from '../store.ts';
 import { Ago } from '../times.tsx';
-import { count, said, some } from '../words.ts';
+import { count, type Look, said, some } from '../words.ts';
 import { Fleet } from './fleet.tsx';
+import { Decide, RetryFailed, Steer } from './run-actions.tsx';
 import { nameOfRun, RunTable } from './runs.tsx';
 
 /** So many newest runs tell how each site and cluster stands. */
@@ -25,21 +26,40 @@ export function HomeView({ query }: { readonly query: URLSearchParams }) {
   const sites = useData(at('GET /sites'), { again });
   const running = open.data?.items ?? [];
   const waiting = running.filter(waitsFor);
+  const failed = stillFailed(ended.data?.items ?? [], running);
   return (
     <>
       <Title of="Home" />
+      <Glance
+        of={[
+          ['failed', failed.length, 'bad', 'site or cluster failed', 'sites or clusters failed'],
+          ['waiting', waiting.length, 'warn', 'run waits for someone', 'runs wait for someone'],
+          ['running', running.length, 'busy', 'run is under way', 'runs are under way'],
+        ]}
+        isKnown={open.data !== undefined && ended.data !== undefined}
+      />
       <Section name="Waiting for someone">
         <Waiting runs={waiting} />
       </Section>
       <Section name="Running">
         <Loaded from={open}>
-          {({ items }) => <RunTable runs={items} empty={<Nothing isNew={ended.data?.items.length === 0} />} />}
+          {({ items }) => (
+            <RunTable
+              runs={items}
+              empty={<Nothing isNew={ended.data?.items.length === 0} />}
+              actions={(run) => <Steer run={run} verb="stop" />}
+            />
+          )}
         </Loaded>
       </Section>
       <Section name="Failed">
         <Loaded from={ended}>
-          {({ items }) => (
-            <RunTable runs={stillFailed(items, running)} empty="No site or cluster ended with a failure." />
+          {() => (
+            <RunTable
+              runs={failed}
+              empty="No site or cluster ended with a failure."
+              actions={(run) => <RetryFailed run={run} />}
+            />
           )}
         </Loaded>
         {(nodes.data ?? []).length > 0 && (
@@ -107,7 +127,7 @@ function OutOfService({ sites }: { readonly sites: Answer<'GET /sites'>['items']
 const MOST = 12;
 
 const Section = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
-  <section aria-label={name}>
+  <section aria-label={name} id={name.split(' ')[0]?.toLowerCase()}>
     <h2>{name}</h2>
     {children}
   </section>
@@ -139,10 +159,42 @@ function Waiting({ runs }: { readonly runs: readonly Run[] }) {
       {runs.map((run) => (
         <li key={run.id}>
           <a href={`/runs/${run.id}`}>{nameOfRun(run, clusters)}</a> waits for <strong>{waitsFor(run)}</strong>{' '}
-          <Since run={run} />
+          <Since run={run} /> <Answers run={run} />
         </li>
       ))}
     </ul>
+  );
+}
+
+type Count = readonly [section: string, n: number, look: Look, one: string, many: string];
+
+/** In one look: is anything wrong, does anything wait for someone, is anything under way. */
+const Glance = ({ of, isKnown }: { readonly of: readonly Count[]; readonly isKnown: boolean }) => (
+  <ul class="glance" aria-label="At a glance">
+    {of.map(([section, n, look, one, many]) => (
+      <li key={section} class={isKnown && n > 0 ? look : 'wait'}>
+        <a href={`#${section}`}>
+          <strong>{isKnown ? n : '…'}</strong> {n === 1 ? one : many}
+        </a>
+      </li>
+    ))}
+  </ul>
+);
+
+/** What ends the wait. */
+function Answers({ run }: { readonly run: Run }) {
+  const again = `${run.awaiting_approval}`;
+  const asked = useData(run.awaiting_approval ? at('GET /runs/:run/status', { params: { run: run.id } }) : null, {
+    again,
+  });
+  return (
+    <span class="actions">
+      {(asked.data?.awaiting_approval ?? []).map(({ before }) => (
+        <Decide key={before} run={run} before={before} />
+      ))}
+      {run.paused && <Steer run={run} verb="resume" />}
+      {run.held && <RetryFailed run={run} />}
+    </span>
   );
 }
 

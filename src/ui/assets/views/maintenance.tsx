@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { MaintenanceNote } from '../../../core/maintenance.ts';
 import { type Answer, send } from '../api.ts';
 import { Action, type Given } from '../ask.tsx';
+import { commandOf } from '../command-text.ts';
 import { State } from '../parts.tsx';
 import { Ago } from '../times.tsx';
 import { count, said } from '../words.ts';
@@ -81,6 +82,16 @@ export function Maintenance({ of, name, now, hasMachine, onDone }: MaintenancePr
           hasMachine ? [{ name: 'lock', label: 'Also lock its machine in MAAS until then', type: 'checkbox' }] : []
         }
         act={begin}
+        command={(given) =>
+          commandOf(
+            [
+              ...['node', 'maintenance', 'on', 'id' in of ? of.id : of.node],
+              ...('id' in of ? [] : ['--site', of.site]),
+              given.texts.lock !== undefined && '--lock',
+            ],
+            given,
+          )
+        }
       />
       {missed && <WhatItMissed of={missed} name={name} />}
     </>

@@ -118,6 +118,8 @@ function Install() {
   return (
     <Action
       label="Install a package"
+      verb="install"
+      main
       explain="All or nothing: problems are reported before anything is installed. An installed package is updated to the version of the file."
       needs="admin"
       reason={false}

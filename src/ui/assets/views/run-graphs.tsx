@@ -1,5 +1,6 @@
 import { type Answer, send } from '../api.ts';
 import { Action, type FormField, type Given, heldBefore, holdField, listed, optionsOf } from '../ask.tsx';
+import { commandOf, eachOption } from '../command-text.ts';
 import { fieldOf, textOf, textsOf } from '../own-data.ts';
 import { clusterRehearsal } from '../rehearsed.ts';
 import { go } from '../router.ts';
@@ -28,7 +29,7 @@ export function RunGraphs({ id, types, type = '', locked, nodes, given, label = 
       ...(wanted.length > 0 && { nodes: wanted }),
     };
     return {
-      graphs: [graph],
+      graphs: [graph] as const,
       ...(texts.mode !== undefined && { [texts.mode]: true }),
       ...(texts.force !== undefined && { force: true }),
       ...(texts.hold !== undefined && { hold_on_failure: true }),
@@ -110,6 +111,25 @@ export function RunGraphs({ id, types, type = '', locked, nodes, given, label = 
       preview={preview}
       rehearse={(filled) => clusterRehearsal(id, wantedBy(filled))}
       act={start}
+      command={(filled) => {
+        const { graphs, hold_on_failure, force, hold_before } = wantedBy(filled);
+        const [{ type: graph, tasks = [], nodes: only = [] }] = graphs;
+        const { mode } = filled.texts;
+        return commandOf(
+          [
+            ...['graph', 'execute', '--cluster', id, '--type', graph],
+            ...(only.length > 0 ? ['--node', ...only] : []),
+            ...(tasks.length > 0 ? ['--tasks', ...tasks] : []),
+            ...[mode === 'dry_run' && '--dry-run', mode === 'noop_run' && '--noop'],
+            ...[
+              force && '--force',
+              hold_on_failure && '--hold-on-failure',
+              ...eachOption('--hold-before', hold_before),
+            ],
+          ],
+          filled,
+        );
+      }}
       disabled={why}
       done="The run has started."
     />

@@ -3,17 +3,15 @@ import type { GraphRunStatus } from '../../../core/contracts/graph-run.ts';
 import type { Run } from '../../../core/contracts/run.ts';
 import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
 import { keptByHeld, keptByWaiting } from '../../../core/run/kept-plan.ts';
-import { type RunDecision, type RunWork, WORK_AFTER, workOfGraphs, workOfSite } from '../../../core/run-work.ts';
-import { type Answer, at, send } from '../api.ts';
-import { Action, type Given } from '../ask.tsx';
+import { type Answer, at } from '../api.ts';
 import { type Names, useClusterNames, useNodeNames } from '../names.ts';
-import { type Crumb, Loaded, Missing, notice, Progress, RunState, Title, Waiting } from '../parts.tsx';
-import { go } from '../router.ts';
+import { type Crumb, Missing, notice, Progress, RunState, Title, Waiting } from '../parts.tsx';
 import { useData, useRun } from '../store.ts';
 import { Ago, Lasting, TimeLeft } from '../times.tsx';
-import { doneOf, placeOf, said, saidCounts, some, sum, totalOf, workOf } from '../words.ts';
+import { doneOf, placeOf, said, saidCounts, sum, totalOf, workOf } from '../words.ts';
 import { GraphRun } from './graph-run.tsx';
 import { NodeProgress } from './group-drawing.tsx';
+import { Decide, RetryFailed, Steer } from './run-actions.tsx';
 import { RunAgain } from './run-again.tsx';
 import { nameOfRun } from './runs.tsx';
 import { SiteRun } from './site-run.tsx';
@@ -142,27 +140,7 @@ const Approvals = ({ tables, awaiting }: ApprovalsProps) =>
         Everything else continues. <Kept of={keptByWaiting(tables.run.id, !isOfGraphs(tables.status))} />
       </p>
       <div class="actions">
-        <Action
-          label="Approve"
-          title={before === '*' ? 'Approve the run' : `Approve ${before}`}
-          explain="The run continues there. The report records who approved and why."
-          preview={() => <Work tables={tables} verb="approve" before={before} />}
-          act={({ note }) =>
-            send('POST /runs/:run/approve', { params: { run: tables.run.id }, body: { ...note, before } })
-          }
-          done="Approved: the run continues."
-        />
-        <Action
-          label="Reject"
-          title={before === '*' ? 'Reject the run' : `Reject ${before}`}
-          explain="Ends the run: running work finishes, nothing new starts, the report is written."
-          preview={() => <Work tables={tables} verb="reject" />}
-          act={({ note }) =>
-            send('POST /runs/:run/reject', { params: { run: tables.run.id }, body: { ...note, before } })
-          }
-          done="Rejected: the run is stopping."
-          danger
-        />
+        <Decide run={tables.run} tables={tables} before={before} />
       </div>
     </div>
   ));
@@ -238,142 +216,24 @@ function Conclusion({ run }: { readonly run: Run }) {
 
 function Steering({ tables }: { readonly tables: RunFrame }) {
   const { run, status } = tables;
-  const ofGraphs = isOfGraphs(status);
+  const of = { run, tables };
   if (run.outcome !== null) {
-    const { number } = run;
-    const offer = <RunAgain run={run} />;
-    if (!ofGraphs || number === null || run.outcome === 'success' || run.outcome === 'nothing_to_do') return offer;
-    const again = async ({ note }: Given): Promise<void> => {
-      const body = { cluster: status.cluster, from: number, ...note };
-      const started = await send('POST /graphs/execute/', { body });
-      go(`/runs/${started.run}`);
-    };
+    const isWell = run.outcome === 'success' || run.outcome === 'nothing_to_do';
     return (
       <>
-        {offer}
-        <Action
-          label="Retry from failure"
-          explain="Starts a run with the failed tasks of this one and everything after them. Successful tasks are not run again."
-          preview={() => <Unfinished run={run} />}
-          act={again}
-          done="A new run retries the failed tasks."
-        />
+        {!isWell && <RetryFailed run={run} main />}
+        <RunAgain run={run} />
       </>
     );
   }
-  const to =
-    (verb: 'pause' | 'resume' | 'stop' | 'cancel') =>
-    ({ note }: Given) =>
-      send(`POST /runs/:run/${verb}`, { params: { run: run.id }, body: note });
-  const aborts = ofGraphs ? 'Running tasks are killed on their nodes.' : 'Running work is aborted as far as MAAS can.';
+  const asks = status.awaiting_approval !== undefined;
   return (
     <>
-      {status.paused ? (
-        <Action
-          label="Resume"
-          explain="Resumes the run."
-          preview={() => <Work tables={tables} verb="resume" />}
-          act={to('resume')}
-          done="The run continues."
-        />
-      ) : (
-        <Action
-          label="Pause"
-          explain="Running work finishes, and nothing new starts until the run is resumed. Nothing is lost."
-          preview={() => <Work tables={tables} verb="pause" />}
-          act={to('pause')}
-          done="The run is paused."
-        />
-      )}
-      <Action
-        label="Stop"
-        explain="Ends the run gracefully: running work finishes, nothing new starts, the report is written. The run cannot be resumed."
-        preview={() => <Work tables={tables} verb="stop" />}
-        act={to('stop')}
-        done="The run is stopping."
-        danger
-      />
-      <Action
-        label="Cancel"
-        explain={`Ends the run immediately. ${aborts} Machines may be left half done: use Stop unless it is urgent.`}
-        preview={() => <Work tables={tables} verb="cancel" />}
-        act={to('cancel')}
-        done="The run is being cancelled."
-        danger
-      />
+      {status.paused ? <Steer {...of} verb="resume" main={!asks} /> : <Steer {...of} verb="pause" />}
+      {(run.failed_nodes ?? 0) > 0 && <RetryFailed run={run} main={run.held && !asks} />}
+      <Steer {...of} verb="stop" />
+      <Steer {...of} verb="cancel" />
     </>
-  );
-}
-
-interface WorkProps {
-  readonly tables: RunFrame;
-  readonly verb: RunDecision;
-  /** What waits for approval. */
-  readonly before?: string;
-}
-
-/** What becomes of the nodes of a site, or the tasks of graphs, by a decision about their run. */
-const Work = (of: WorkProps) => (isOfGraphs(of.tables.status) ? <WorkOfGraphs {...of} /> : <WorkOfSite {...of} />);
-
-const WorkOfSite = ({ tables: { nodes, site_groups: groups = {} }, verb, before }: WorkProps) =>
-  nodes === undefined || Object.keys(nodes).length === 0 ? (
-    <p>Its documents are not loaded yet.</p>
-  ) : (
-    <WorkText verb={verb} of={workOfSite(Object.values(nodes), Object.values(groups), before)} />
-  );
-
-function WorkOfGraphs({ tables: { run, node_tasks: counts }, verb, before }: WorkProps) {
-  const names = useNodeNames(run.cluster);
-  const query = { statuses: 'waiting,running,retrying', limit: 100 };
-  const tasks = useData(at('GET /runs/:run/tasks', { params: { run: run.id }, query }), {
-    again: JSON.stringify(counts),
-  });
-  return (
-    <Loaded from={tasks}>
-      {({ items }) => <WorkText verb={verb} of={workOfGraphs(items, (node) => names[node] ?? node, before)} />}
-    </Loaded>
-  );
-}
-
-const WorkText = ({ verb, of: { running, next } }: { readonly verb: RunDecision; readonly of: RunWork }) => {
-  const after = WORK_AFTER[verb];
-  return (
-    <>
-      {running.length + next.length === 0 && <p>No work is left.</p>}
-      {running.length > 0 && (
-        <p>
-          Running, {after.running}: <strong>{some(running, 30)}</strong>
-        </p>
-      )}
-      {next.length > 0 && (
-        <p>
-          Still to do, {after.next}: <strong>{some(next, 30)}</strong>
-        </p>
-      )}
-    </>
-  );
-};
-
-/** The tasks that did not come to their end, by name. */
-function Unfinished({ run }: { readonly run: Run }) {
-  const names = useNodeNames(run.cluster);
-  const query = { statuses: 'failed,blocked,not_reached,waiting', limit: 100 };
-  const tasks = useData(at('GET /runs/:run/tasks', { params: { run: run.id }, query }));
-  return (
-    <Loaded from={tasks}>
-      {({ items, next }) => (
-        <p>
-          {items.length === 0 ? 'No task is left.' : 'Will run: '}
-          <strong>
-            {some(
-              items.map((one) => placeOf(one, names)),
-              30,
-            )}
-          </strong>
-          {next !== null && ', and further ones'}
-        </p>
-      )}
-    </Loaded>
   );
 }
 

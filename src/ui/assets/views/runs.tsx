@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import type { Run } from '../../../core/contracts/run.ts';
 import { GRAPH_RUN_KIND, RUN_KINDS, RUN_OUTCOMES } from '../../../core/words.ts';
 import { at, query } from '../api.ts';
@@ -185,9 +185,11 @@ interface RunTableProps {
   readonly empty?: string | VNode | undefined;
   /** Whether there are more than these. */
   readonly isPart?: boolean;
+  /** What can be done to one. */
+  readonly actions?: (run: Run) => ComponentChildren;
 }
 
-export const RunTable = ({ runs, selection, empty = 'No runs yet.', isPart = false }: RunTableProps) => {
+export const RunTable = ({ runs, selection, empty = 'No runs yet.', isPart = false, actions }: RunTableProps) => {
   const clusters = useClusterNames();
   return (
     <Table
@@ -216,6 +218,7 @@ export const RunTable = ({ runs, selection, empty = 'No runs yet.', isPart = fal
         ],
         ['By', (run) => run.started_by ?? ''],
         ['Why', (run) => run.reason ?? '', 'wide'],
+        ...(actions === undefined ? [] : [['', actions, 'actions'] as const]),
       ]}
     />
   );

@@ -1,5 +1,8 @@
+import { OVERLAP_POLICIES, SCHEDULED_KINDS } from '../../../core/words.ts';
 import { type Answer, at, send } from '../api.ts';
-import { Action, type Given } from '../ask.tsx';
+import { Action, type Given, type Option, optionsOf } from '../ask.tsx';
+import { commandOf, eachOption } from '../command-text.ts';
+import { useClusterNames } from '../names.ts';
 import { Command, Empty, Loaded, Title } from '../parts.tsx';
 import { listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
@@ -10,7 +13,7 @@ export function SchedulesView() {
   const schedules = useData(at('GET /schedules'), { again: listsChanged.value });
   return (
     <>
-      <Title of="Schedules" />
+      <Title of="Schedules" actions={<CreateSchedule />} />
       <Loaded from={schedules}>
         {({ items }) => (
           <Table
@@ -67,6 +70,68 @@ const NoSchedule = () => (
   </Empty>
 );
 
+/** Tests or updates a site, or runs graphs of a cluster, at set times. */
+function CreateSchedule() {
+  const sites = useData(at('GET /sites')).data?.items ?? [];
+  const clusters = [...useClusterNames()];
+  const subjects: Option[] = [
+    ...sites.flatMap(({ name }): Option[] => [
+      [`test_site ${name}`, `test ${name}`],
+      [`update_site ${name}`, `update ${name}`],
+    ]),
+    ...clusters.map(([id, name]): Option => [`execute_graph ${id}`, `run the graph default on ${name}`]),
+  ];
+  const readOf = ({ texts: { what = '', name = 'NAME', cron = '', timezone, overlap } }: Given) => {
+    const [kind = '', subject = ''] = what.split(' ');
+    return { kind, subject, name, cron: cron.split(';').map((one) => one.trim()), timezone, overlap };
+  };
+  return (
+    <Action
+      label="Create a schedule"
+      verb="create"
+      main
+      disabled={subjects.length === 0 && 'There is neither a site nor a cluster yet.'}
+      reason={false}
+      signed={false}
+      fields={[
+        { name: 'name', label: 'Name', needed: true, placeholder: 'nightly', autofocus: true },
+        { name: 'what', label: 'Starts', type: 'select', needed: true, options: subjects },
+        { name: 'cron', label: 'When', needed: true, placeholder: '30 6 * * MON-FRI; @daily; @every 4h' },
+        { name: 'timezone', label: 'Time zone', value: Intl.DateTimeFormat().resolvedOptions().timeZone },
+        { name: 'overlap', label: 'If the last run still runs', type: 'select', options: optionsOf(OVERLAP_POLICIES) },
+      ]}
+      act={async (given) => {
+        const { kind, subject, name, cron, timezone, overlap } = readOf(given);
+        const body = {
+          ...{ name, cron, input: kind === 'execute_graph' ? { cluster: Number(subject) } : { site: subject } },
+          kind: SCHEDULED_KINDS.find((one) => one === kind) ?? 'test_site',
+          overlap: OVERLAP_POLICIES.find((one) => one === overlap) ?? 'skip',
+          ...(timezone !== undefined && { timezone }),
+        };
+        await send('POST /schedules', { body });
+        listsChanged.value++;
+      }}
+      command={(given) => {
+        const { kind, subject, name, cron, timezone, overlap } = readOf(given);
+        const of = { test_site: '--test', update_site: '--update' }[kind] ?? '--cluster';
+        const zone = timezone === undefined ? [] : ['--timezone', timezone];
+        return commandOf([
+          'schedule',
+          'create',
+          name,
+          of,
+          subject,
+          ...eachOption('--cron', cron),
+          ...zone,
+          '--overlap',
+          overlap,
+        ]);
+      }}
+      done="The schedule is there."
+    />
+  );
+}
+
 const Subject = ({ of: { kind, site, cluster } }: { readonly of: Schedule }) =>
   site === null ? (
     <>
@@ -86,6 +151,7 @@ function Steer({ schedule: { name, paused } }: { readonly schedule: Schedule }) 
     await send(`POST /schedules/:schedule/${verb}`, { params: { schedule: name }, body: given.note });
     listsChanged.value++;
   };
+  const command = (verb: string) => (given: Given) => commandOf(['schedule', verb, name], given);
   return (
     <>
       <Action
@@ -93,15 +159,23 @@ function Steer({ schedule: { name, paused } }: { readonly schedule: Schedule }) 
         title={`Run ${name} now`}
         explain="Starts a run now. If the previous run is still running, the overlap policy applies."
         act={ask('run')}
+        command={command('run')}
       />
       {paused ? (
-        <Action label="Resume" title={`Resume ${name}`} explain="Starts runs again." act={ask('resume')} />
+        <Action
+          label="Resume"
+          title={`Resume ${name}`}
+          explain="Starts runs again."
+          act={ask('resume')}
+          command={command('resume')}
+        />
       ) : (
         <Action
           label="Pause"
           title={`Pause ${name}`}
           explain="Starts no runs until it is resumed; running ones continue."
           act={ask('pause')}
+          command={command('pause')}
         />
       )}
     </>

@@ -6,6 +6,7 @@ import { causesOfNodes } from '../../../core/run/causes.ts';
 import { CALLS, type NodeState } from '../../../core/words.ts';
 import { at, send } from '../api.ts';
 import { Action, Choice, type Given, Search } from '../ask.tsx';
+import { commandOf } from '../command-text.ts';
 import { keyOfCall, lastOfCalls, timesOfCall } from '../critical-path.ts';
 import { Causes, type Cell, Cells, NodeStanding, State, Tabs, type View } from '../parts.tsx';
 import { fieldsOf, filterBy } from '../router.ts';
@@ -286,6 +287,7 @@ function NodeTable({ id, rows, query, live }: NodeTableProps) {
                   title={`Retry ${one.name}`}
                   explain="Retries the node while its run continues; its group is evaluated again."
                   act={(given) => retry(one.name, given)}
+                  command={(given) => commandOf(['run', 'retry', id, one.name], given)}
                   done={`Retrying ${one.name}.`}
                 />
               ),

@@ -45,7 +45,7 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
         trail={[LIST]}
         actions={
           site.data && (
-            <StartRun key={given.get('rehearse')} site={site.data} open={open} rehearsed={requestIn(given)} />
+            <StartRun key={given.get('rehearse')} site={site.data} open={open} rehearsed={requestIn(given)} isMain />
           )
         }
       />

@@ -2,15 +2,16 @@ import type { Run } from '../../../core/contracts/run.ts';
 import { outOfServiceText } from '../../../core/node-system.ts';
 import type { SiteRunKind } from '../../../core/words.ts';
 import { type Answer, at, send } from '../api.ts';
-import { Action, type Given, heldBefore, holdField } from '../ask.tsx';
+import { Action, type Given, heldBefore, holdField, listed } from '../ask.tsx';
+import { commandOf, eachOption } from '../command-text.ts';
 import { fieldOf, textsOf } from '../own-data.ts';
 import { Command, Empty, Loaded, RunState, Title } from '../parts.tsx';
 import { siteRehearsal } from '../rehearsed.ts';
 import { go } from '../router.ts';
-import { listsChanged, useData } from '../store.ts';
+import { listsChanged, useAll, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago } from '../times.tsx';
-import { said } from '../words.ts';
+import { count, said } from '../words.ts';
 import { Touched } from './site-plan.tsx';
 
 /** All sites, with the newest run of each. */
@@ -21,7 +22,7 @@ export function SitesView() {
   const openRun = (site: string) => (last(site)?.outcome === null ? last(site) : undefined);
   return (
     <>
-      <Title of="Sites" />
+      <Title of="Sites" actions={<CreateSite />} />
       <Loaded from={sites}>
         {({ items }) => (
           <Table
@@ -60,13 +61,89 @@ export function SitesView() {
 const NoSite = () => (
   <Empty title="No sites yet.">
     <p>
-      A site is a folder of YAML documents: its machines, its groups, and when they count as deployed. Create one, and
-      this page updates itself:
+      A site is a folder of YAML documents: its machines, its groups, and when they count as deployed. Create one above,
+      or type:
     </p>
     <Command text="sitewright site create NAME" />
     <Command text="sitewright site commit NAME FOLDER" />
   </Empty>
 );
+
+const isDocument = ({ name }: File): boolean => /\.ya?ml$/i.test(name);
+
+/** The documents in a folder, by their paths in it. */
+const documentsIn = (files: readonly File[]) =>
+  Promise.all(
+    files.filter(isDocument).map(async (file) => ({
+      name: file.webkitRelativePath.split('/').slice(1).join('/') || file.name,
+      text: await file.text(),
+    })),
+  );
+
+/** Creates a site from a folder, from a branch that it follows, or empty, to write its documents here. */
+const CreateSite = () => (
+  <Action
+    label="Create a site"
+    verb="create"
+    main
+    reason={false}
+    signed={false}
+    explain="Its documents come from a folder, or from a branch that it follows. With neither, you paste or write them next."
+    fields={[
+      { name: 'name', label: 'Name', needed: true, placeholder: 'dc1', autofocus: true },
+      { name: 'documents', label: 'Folder of documents', type: 'folder' },
+      { name: 'url', label: 'Or the address of a Git repository', placeholder: 'https://git.example.com/sites.git' },
+      { name: 'branch', label: 'Its branch', placeholder: 'main' },
+      { name: 'folder', label: 'Its folder', placeholder: 'the whole repository' },
+    ]}
+    preview={({ filesOf }) => <Checked files={filesOf('documents')} />}
+    act={async ({ texts: { name = '', url, branch = 'main', folder }, filesOf }) => {
+      const files = await documentsIn(filesOf('documents'));
+      const params = { site: name };
+      await send('POST /sites', { body: { name } });
+      listsChanged.value++;
+      if (files.length > 0) await send('POST /sites/:site/revisions', { params, body: { files } });
+      if (url !== undefined)
+        await send('PUT /sites/:site/source', {
+          params,
+          body: { url, branch, ...(folder !== undefined && { folder }) },
+        });
+      go(`/sites/${encodeURIComponent(name)}${files.length > 0 || url !== undefined ? '' : '?edit='}`);
+    }}
+    command={({ texts: { name = 'NAME' } }) => commandOf(['site', 'create', name])}
+    done="The site is there."
+  />
+);
+
+/** What the checks of a commit say about files. */
+function Checked({ files }: { readonly files: readonly File[] }) {
+  const found = useAll(
+    files.length === 0 ? null : files.map((one) => `${one.name} ${one.size} ${one.lastModified}`).join(),
+    async () => {
+      const all = await documentsIn(files);
+      if (all.length === 0) throw new Error('The folder has no file that ends in .yaml or .yml.');
+      const { diagnostics } = await send('POST /documents/check', { body: { files: all } });
+      return { items: [...diagnostics.map((one) => `${one.file}:${one.line}: ${one.message}`)], next: null };
+    },
+  );
+  if (files.length === 0) return <p class="quiet">No folder is chosen.</p>;
+  return (
+    <Loaded from={found}>
+      {(problems) => (
+        <>
+          <p>
+            {count(files.filter(isDocument).length, 'document file')}, {count(problems.length, 'problem')}
+          </p>
+          <ul>
+            {problems.slice(0, 20).map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Loaded>
+  );
+}
 
 const LastRun = ({ run }: { readonly run: Run | undefined }) =>
   run === undefined ? (
@@ -81,15 +158,35 @@ const LastRun = ({ run }: { readonly run: Run | undefined }) =>
   );
 
 interface StartRunProps {
-  readonly site: Answer<'GET /sites/:site'>;
+  readonly site: Site;
   /** The run already in progress. */
   readonly open: Run | undefined;
   /** What was rehearsed, as defaults. */
   readonly rehearsed?: object | undefined;
+  /** Whether to deploy is what the view is for. */
+  readonly isMain?: boolean;
 }
 
+type Site = Answer<'GET /sites/:site'>;
+
+const KINDS: readonly (readonly [kind: SiteRunKind, label: string, explain: (site: Site) => string])[] = [
+  [
+    'deploy_site',
+    'Deploy',
+    ({ latest_revision: latest }) =>
+      `Deploys all nodes of revision ${latest}, group by group. Machines that are already deployed are not changed.`,
+  ],
+  [
+    'update_site',
+    'Update',
+    ({ latest_revision: latest, last_good_revision: last }) =>
+      `Deploys what is new or changed between revision ${last} and revision ${latest}.`,
+  ],
+  ['test_site', 'Test', () => 'Checks whether the site can be deployed; changes nothing.'],
+];
+
 /** Deploy, update or test, after showing the effect. */
-export function StartRun({ site, open, rehearsed }: StartRunProps) {
+export function StartRun({ site, open, rehearsed, isMain = false }: StartRunProps) {
   const chosen = (kind: SiteRunKind, { texts }: Given) => ({ kind, ...heldBefore(texts.hold_before) });
   const rehearse = (kind: SiteRunKind) => (given: Given) => siteRehearsal(site.name, chosen(kind, given));
   const holds = [holdField('groups', textsOf(fieldOf(rehearsed, 'hold_before')))];
@@ -104,7 +201,6 @@ export function StartRun({ site, open, rehearsed }: StartRunProps) {
     site.latest_revision === null && `The site has no documents yet: sitewright site commit ${site.name} FOLDER`;
   const busy = open !== undefined && 'A run is already in progress on this site.';
   const never = site.last_good_revision === null && 'Nothing has been deployed yet.';
-  const revision = `revision ${site.latest_revision}`;
   return (
     <>
       {none === false && (
@@ -125,38 +221,33 @@ export function StartRun({ site, open, rehearsed }: StartRunProps) {
           </a>{' '}
         </>
       )}
-      <Action
-        label="Deploy"
-        title={`Deploy ${site.name}`}
-        disabled={none || busy}
-        explain={`Deploys all nodes of ${revision}, group by group. Machines that are already deployed are not changed.`}
-        fields={holds}
-        preview={() => <Touched site={site.name} kind="deploy_site" />}
-        rehearse={rehearse('deploy_site')}
-        act={start('deploy_site')}
-        done={`Deployment of ${site.name} started.`}
-      />
-      <Action
-        label="Update"
-        title={`Update ${site.name}`}
-        disabled={none || busy || never}
-        explain={`Deploys what is new or changed between revision ${site.last_good_revision} and ${revision}.`}
-        fields={holds}
-        preview={() => <Touched site={site.name} kind="update_site" />}
-        rehearse={rehearse('update_site')}
-        act={start('update_site')}
-        done={`Update of ${site.name} started.`}
-      />
-      <Action
-        label="Test"
-        title={`Test ${site.name}`}
-        disabled={none || busy}
-        explain="Checks whether the site can be deployed; changes nothing."
-        preview={() => <Touched site={site.name} kind="test_site" />}
-        rehearse={rehearse('test_site')}
-        act={start('test_site')}
-        done={`Test of ${site.name} started.`}
-      />
+      {KINDS.map(([kind, label, explain]) => (
+        <Action
+          key={kind}
+          label={label}
+          title={`${label} ${site.name}`}
+          verb={label.toLowerCase()}
+          main={isMain && kind === 'deploy_site'}
+          disabled={none || busy || (kind === 'update_site' && never)}
+          explain={explain(site)}
+          fields={holds}
+          preview={() => <Touched site={site.name} kind={kind} />}
+          rehearse={rehearse(kind)}
+          act={start(kind)}
+          command={(given) =>
+            commandOf(
+              [
+                'site',
+                label.toLowerCase(),
+                site.name,
+                ...eachOption('--hold-before', listed(given.texts.hold_before ?? '')),
+              ],
+              given,
+            )
+          }
+          done={`${label === 'Deploy' ? 'Deployment' : label} of ${site.name} started.`}
+        />
+      ))}
     </>
   );
 }

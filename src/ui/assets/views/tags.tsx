@@ -72,6 +72,7 @@ function OwnerTags({ owner, options, wanted }: OwnerTagsProps) {
         {kind !== 'plugin' && (
           <Action
             label="Create a tag"
+            main
             reason={false}
             fields={[
               { name: 'name', label: 'Name', needed: true, autofocus: true },

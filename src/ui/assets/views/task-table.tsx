@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { TaskOnNode } from '../../../core/task-on-node.ts';
 import { type Answer, at, send } from '../api.ts';
 import { Action, Choice, type Given, type Option, Search } from '../ask.tsx';
+import { commandOf } from '../command-text.ts';
 import type { Names } from '../names.ts';
 import { Loaded, Older, State } from '../parts.tsx';
 import { addressWith, fieldsOf, filterBy } from '../router.ts';
@@ -157,6 +158,8 @@ interface TaskActionsProps {
 function TaskActions({ id, task, names }: TaskActionsProps) {
   const text = placeOf(task, names);
   const to = (verb: Verb) => (given: Given) => act(id, task, verb, given);
+  const command = (verb: string) => (given: Given) =>
+    commandOf(['run', verb, id, `${task.task}@${names[task.node] ?? task.node}`], given);
   const failed = task.status === 'failed';
   if (!failed && task.status !== 'waiting') return null;
   return (
@@ -167,6 +170,7 @@ function TaskActions({ id, task, names }: TaskActionsProps) {
           title={`Retry ${text}`}
           explain="Runs the task again, and then the tasks it blocked."
           act={to('retry')}
+          command={command('retry-task')}
           done={`Retrying ${text}.`}
         />
       )}
@@ -175,6 +179,7 @@ function TaskActions({ id, task, names }: TaskActionsProps) {
         title={`Skip ${text}`}
         explain="Continues as if the task had nothing to do: immediately if it failed, otherwise when its turn comes. Later tasks run without it."
         act={to('skip')}
+        command={command('skip-task')}
         done={`${text} skipped.`}
       />
     </>
