@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { RefusalError } from '../core/problems/refusal.ts';
-import { withoutPasswords } from '../core/text/secrets.ts';
+import { withoutPasswords, withoutSecretValues } from '../core/text/secrets.ts';
 import type { GlobalFlags } from './api-address.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError, type CliProblem } from './problem.ts';
@@ -28,7 +28,10 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     return typeof process.exitCode === 'number' ? process.exitCode : EXIT.done;
   } catch (error) {
     if (error instanceof WouldChange) {
-      const { request } = error;
+      const { body, ...of } = error.request;
+      // The bytes of a file are counted, not printed.
+      const request =
+        body === undefined || body instanceof Uint8Array ? error.request : { ...of, body: withoutSecretValues(body) };
       terminal.out(
         wantsJson(args) ? `${JSON.stringify({ dry_run: true, would: [request] }, null, 2)}\n` : wouldText(request),
       );

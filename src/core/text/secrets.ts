@@ -25,6 +25,7 @@ export function withoutSecretValues(data: unknown, isSecret = false): unknown {
   return Object.fromEntries(
     Object.entries(data).map(([key, one]) => {
       const isHidden = isSetting ? hidesValue && key === 'value' : isSecret;
+      if (isHidden && isSetting && typeof one === 'number') return [key, HIDDEN];
       return [key, withoutSecretValues(one, isHidden || isSecretKey(key))];
     }),
   );
