@@ -71,5 +71,3 @@ export const healthNote = (
   health: OutOfService,
   reason: string | null | undefined,
 ): string | undefined => (reason ? `${name} ${health === 'failed' ? 'has failed' : 'is bare'}. ${reason}` : undefined);
-
-export const bareStatus = (inMaas: string | null): string => statusWithHealth('bare', inMaas);

@@ -200,7 +200,7 @@ function withHealth(node: NodeStatus, all: ReadonlyMap<string, Health>): NodeSta
   const found = all.get(node.node);
   if (found === undefined || node.status === DEPLOYING) return node;
   if (found.health !== 'failed' && node.status === DEPLOYED) return node;
-  return { ...node, ...found, ...(found.health === 'bare' && given({ bare: found.reason })) };
+  return { ...node, ...found };
 }
 
 const [DEPLOYED, DEPLOYING] = [MachineStatus.Deployed, MachineStatus.Deploying].map(machineStatusName);

@@ -91,13 +91,9 @@ describePage("finding one's way", () => {
     const page = await at('/sites');
     await page.route('**/api/v1/sites', async (route) => {
       const answer = await (await route.fetch()).json();
-      const items = answer.items.map((one: object) => ({ ...one, last_good_revision: 1, out_of_service })).slice(0, 1);
+      const items = answer.items.map((one: object) => ({ ...one, last_good_revision: 1 })).slice(0, 1);
       await route.fulfill({ json: { ...answer, items } });
     });
-    const out_of_service = [
-      { state: 'failed', count: 1, nodes: ['r4'] },
-      { state: 'never_deployed', count: 14, nodes: ['r5', 'r6'] },
-    ];
     const same = { state: 'same', system_id: 'a', deployed_at: null, run: null, revision: 1, differences: [] };
     const maintenance = { reason: 'fans', since: '2026-05-03T09:00:00.000Z', by: 'nina' };
     const differences = [{ what: 'system', deployed: 'ubuntu/noble', now: 'ubuntu/jammy' }];
@@ -129,10 +125,15 @@ describePage("finding one's way", () => {
       .getByRole('region', { name: 'Drifted' })
       .getByText('dc1 2 nodes drifted r2 (system), r3 (missing; in maintenance)')
       .waitFor();
-    await page
-      .getByRole('region', { name: 'Out of service' })
-      .getByText('dc1 1 failed: r4 14 never deployed: r5, r6 and 12 more')
-      .waitFor();
+    // In one look, and what ends a wait without opening its run.
+    const glance = page.getByRole('list', { name: 'At a glance' }).getByRole('listitem');
+    expect(await glance.allTextContents()).toEqual([
+      '1 site or cluster failed',
+      '3 runs wait for someone',
+      '4 runs are under way',
+    ]);
+    await waiting.filter({ hasText: 'deploy dc3' }).getByRole('button', { name: 'Resume' }).waitFor();
+    await failed.getByRole('button', { name: 'Retry from failure' }).waitFor();
     await page.getByRole('link', { name: 'Home', exact: true }).waitFor();
     await screenshot(page, 'page-home');
   });

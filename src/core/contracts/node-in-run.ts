@@ -31,12 +31,6 @@ const nodeStatusesSchema = z
           .optional()
           .describe('Why it does not serve, as the inventory and the drift say it; absent: it serves, or is about to.'),
         reason: z.string().optional().describe('Of its health: what happened, and the next step.'),
-        bare: z
-          .string()
-          .optional()
-          .describe(
-            'Of a machine that a run released and did not deploy again: which run, who ended it, and the next step.',
-          ),
         maintenance: maintenanceSchema.optional().describe('People work on it: runs leave it out.'),
         power: z.string().nullable(),
         tags: z.array(z.string()),

@@ -17,8 +17,9 @@ import { GraphPlan } from './graph-plan.tsx';
 import { RehearsalView } from './rehearsal.tsx';
 import { RunGraphs } from './run-graphs.tsx';
 import { RunGrid } from './run-grid.tsx';
-import { RunTable } from './runs.tsx';
+import { pastOf, RunTable } from './runs.tsx';
 import { Settings } from './settings.tsx';
+import { Trend } from './trend.tsx';
 
 const LIST: Crumb = ['/clusters', 'Clusters'];
 const VIEWS: readonly View[] = [
@@ -285,6 +286,7 @@ function ClusterRuns({ id }: { readonly id: string }) {
     <Loaded from={runs}>
       {({ items, next }) => (
         <>
+          <Trend of={items.map(pastOf)} what="run" />
           <RunTable runs={items} empty="No runs yet: run a graph above." />
           {next !== null && (
             <p>

@@ -99,7 +99,7 @@ export function GraphRun({ id, tables, status, query }: GraphRunProps) {
         </div>
       )}
       {graph.message && <p class="problem">{graph.message}</p>}
-      {graph.counts.failed ? <FailedTasks {...shared} /> : null}
+      {graph.counts.failed ? <FailedTasks {...shared} failed={graph.counts.failed} /> : null}
       <NodeCells nodes={nodes} names={names} chosen={node} />
       <Tabs views={VIEWS} current={view} />
       {view === 'tasks' && (
@@ -138,10 +138,15 @@ export function GraphRun({ id, tables, status, query }: GraphRunProps) {
   );
 }
 
-/** Why tasks failed. */
-function FailedTasks({ id, graph, version, names }: Pick<BarsProps, 'id' | 'graph' | 'version' | 'names'>) {
+/** Why tasks failed; read again when more or fewer have, not with each task that ends. */
+function FailedTasks({
+  id,
+  graph,
+  failed: again,
+  names,
+}: Pick<BarsProps, 'id' | 'graph' | 'names'> & { readonly failed: number }) {
   const query = { graph, statuses: 'failed', limit: 1000 };
-  const tasks = useData(at('GET /runs/:run/tasks', { params: { run: id }, query }), { again: version });
+  const tasks = useData(at('GET /runs/:run/tasks', { params: { run: id }, query }), { again });
   const failed = (tasks.data?.items ?? []).map((one) => ({
     name: placeOf(one, names),
     reason: one.message ?? 'no reason is known',

@@ -1,9 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Run } from '../../../core/contracts/run.ts';
-import { outOfServiceText } from '../../../core/node-system.ts';
 import { subjectOf } from '../../../core/run/subject.ts';
-import { type Answer, at } from '../api.ts';
+import { at } from '../api.ts';
 import { useClusterNames } from '../names.ts';
 import { Loaded, State, Title } from '../parts.tsx';
 import { listsChanged, useData } from '../store.ts';
@@ -87,11 +86,6 @@ export function HomeView({ query }: { readonly query: URLSearchParams }) {
           <Fleet query={query} />
         </Section>
       )}
-      <Section name="Out of service">
-        <Loaded from={sites}>
-          {({ items }) => <OutOfService sites={items.filter((one) => one.out_of_service.length > 0)} />}
-        </Loaded>
-      </Section>
       <Section name="Drifted">
         <Loaded from={sites}>
           {({ items }) => (
@@ -100,26 +94,6 @@ export function HomeView({ query }: { readonly query: URLSearchParams }) {
         </Loaded>
       </Section>
     </>
-  );
-}
-
-function OutOfService({ sites }: { readonly sites: Answer<'GET /sites'>['items'] }) {
-  if (sites.length === 0) return <p class="quiet">Every machine of every site serves.</p>;
-  return (
-    <ul class="plain">
-      {sites.map(({ name, out_of_service }) => (
-        <li key={name}>
-          <a href={`/sites/${encodeURIComponent(name)}`}>{name}</a>{' '}
-          {out_of_service.map((one) => (
-            <>
-              <State key={one.state} of={one.state}>
-                {outOfServiceText(one)}
-              </State>{' '}
-            </>
-          ))}
-        </li>
-      ))}
-    </ul>
   );
 }
 

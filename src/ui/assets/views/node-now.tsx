@@ -7,6 +7,7 @@ import { Table } from '../table.tsx';
 import { Ago, Lasting } from '../times.tsx';
 import { type Counts, msOf, said, saidCounts, stateOf, sum, worst } from '../words.ts';
 import { Behind, Missed } from './cluster-versions.tsx';
+import { Trend } from './trend.tsx';
 
 type Node = Answer<'GET /nodes/:id'>;
 
@@ -244,16 +245,24 @@ function Happened({ node, parts }: OfNode & { readonly parts: readonly Part[] })
     })),
   ].sort((a, b) => msOf(b.at) - msOf(a.at));
   if (events.length === 0) return <p class="quiet">Nothing is recorded yet.</p>;
+  const deployed = (history.data?.items ?? []).map(({ run, node: own }) => ({
+    outcome: run.outcome === null ? null : own.state,
+    from: own.started_at,
+    to: own.ended_at,
+  }));
   return (
-    <ol class="plain happened" aria-label="What happened">
-      {events.slice(0, EVENTS).map((one) => (
-        <li>
-          <span class="quiet">
-            <Ago of={one.at} />
-          </span>
-          <span>{one.what}</span>
-        </li>
-      ))}
-    </ol>
+    <>
+      <Trend of={deployed} what="deployment" />
+      <ol class="plain happened" aria-label="What happened">
+        {events.slice(0, EVENTS).map((one) => (
+          <li>
+            <span class="quiet">
+              <Ago of={one.at} />
+            </span>
+            <span>{one.what}</span>
+          </li>
+        ))}
+      </ol>
+    </>
   );
 }

@@ -224,6 +224,9 @@ export const RunTable = ({ runs, selection, empty = 'No runs yet.', isPart = fal
   );
 };
 
+/** For a trend. */
+export const pastOf = ({ outcome, started_at: from, ended_at: to }: Run) => ({ outcome, from, to });
+
 /** Its progress and failures. */
 function HowFar({ run }: { readonly run: Run }) {
   const [what, bad] = run.kind === GRAPH_RUN_KIND ? ['tasks', run.failed_tasks] : ['nodes', run.failed_nodes];

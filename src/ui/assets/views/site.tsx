@@ -1,4 +1,4 @@
-import { bareStatus, OUT_OF_SERVICE } from '../../../core/node-system.ts';
+import { OUT_OF_SERVICE, statusWithHealth } from '../../../core/node-system.ts';
 import { type Answer, at } from '../api.ts';
 import { Command, type Crumb, Empty, Fold, Loaded, Missing, State, Title } from '../parts.tsx';
 import { requestIn } from '../rehearsed.ts';
@@ -12,9 +12,10 @@ import { Fleet } from './fleet.tsx';
 import { InMaintenance, Maintenance } from './maintenance.tsx';
 import { RehearsalView } from './rehearsal.tsx';
 import { Commit, Documents } from './revisions.tsx';
-import { RunTable } from './runs.tsx';
+import { pastOf, RunTable } from './runs.tsx';
 import { SitePlan } from './site-plan.tsx';
 import { StartRun } from './sites.tsx';
+import { Trend } from './trend.tsx';
 
 const LIST: Crumb = ['/sites', 'Sites'];
 
@@ -70,7 +71,14 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
         </section>
       )}
       <h2>Runs</h2>
-      <Loaded from={runs}>{({ items }) => <RunTable runs={items} empty="No runs yet: deploy it above." />}</Loaded>
+      <Loaded from={runs}>
+        {({ items }) => (
+          <>
+            <Trend of={items.filter(({ kind }) => kind !== 'test_site').map(pastOf)} what="deployment" />
+            <RunTable runs={items} empty="No runs yet: deploy it above." />
+          </>
+        )}
+      </Loaded>
       <h2>Revisions</h2>
       <Loaded from={revisions}>
         {({ items }) => (
@@ -217,18 +225,15 @@ function MachineTable({ site }: OfSite) {
               ['Node', (one) => one.node],
               [
                 'State',
-                (one) =>
-                  one.bare === undefined ? (
-                    <>
-                      <State of={one.status ?? 'unknown'} /> <InMaintenance of={one.maintenance} />
-                    </>
-                  ) : (
-                    <>
-                      <State of="bare">{bareStatus(one.status)}</State>
-                      <p class="bad">{one.bare}</p>
-                      <InMaintenance of={one.maintenance} />
-                    </>
-                  ),
+                (one) => (
+                  <>
+                    <State of={one.health ?? one.status ?? 'unknown'}>
+                      {one.health && statusWithHealth(one.health, one.status)}
+                    </State>{' '}
+                    <InMaintenance of={one.maintenance} />
+                    {one.reason && <p class="bad">{one.reason}</p>}
+                  </>
+                ),
               ],
               ['Power', (one) => one.power ?? ''],
               ['Zone', (one) => one.zone ?? ''],
