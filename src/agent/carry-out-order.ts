@@ -4,9 +4,15 @@ import type { ExecutionKey, RunTask } from '../core/task-on-node.ts';
 import type { ControlOrder } from './control-judge.ts';
 import type { Execution } from './execution.ts';
 import type { FollowEvent, OutputOffsets } from './follow.ts';
-import { shipLog } from './log-shipment.ts';
 import type { EnsureAnswer } from './node-agent.ts';
-import { OrderRefused, type OrderSource, OrderWithdrawn, type RaiseAlarm, type Verifier } from './order-source.ts';
+import {
+  type LogChunk,
+  OrderRefused,
+  type OrderSource,
+  OrderWithdrawn,
+  type RaiseAlarm,
+  type Verifier,
+} from './order-source.ts';
 import { readableTail } from './output-text.ts';
 import type { TaskResult } from './result.ts';
 
@@ -247,4 +253,31 @@ async function followToEnd(
 function lastLine(bytes: Uint8Array): string {
   const lines = readableTail(bytes.subarray(-4 * LAST_LINE_CHARACTERS)).split('\n');
   return (lines.findLast((line) => line.trim() !== '') ?? '').slice(-LAST_LINE_CHARACTERS);
+}
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+
+/**
+ * Ships one chunk to the log store, with retries while the store is unavailable.
+ * @returns why it gave up; undefined when the chunk is stored (or no one needs it any more)
+ */
+async function shipLog(
+  orders: OrderSource,
+  key: ExecutionKey,
+  chunk: LogChunk,
+  { patienceMs, leave }: { readonly patienceMs: number; readonly leave: AbortSignal },
+): Promise<string | undefined> {
+  const giveUpAt = performance.now() + patienceMs;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    try {
+      await orders.ship(key, chunk);
+      return undefined;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (error instanceof OrderRefused || performance.now() >= giveUpAt) return reason;
+    }
+    await delay(pauseMs, undefined, { signal: leave }).catch(() => undefined);
+    if (leave.aborted) return undefined;
+  }
 }

@@ -7,7 +7,6 @@ import { type Context, savedContexts } from './contexts.ts';
 import { EXIT } from './exit-codes.ts';
 import { usageError } from './problem.ts';
 import type { Terminal } from './terminal.ts';
-import { showingWaits } from './waiting.ts';
 
 /** The context of every command: its terminal and the global options. */
 export interface Session {
@@ -90,4 +89,28 @@ async function tokenFor(
 export function userOf({ env, loginName }: Terminal): string | undefined {
   const name = env.USER || env.LOGNAME || env.USERNAME || loginName?.();
   return name && /^[\x21-\x7e]{1,200}$/.test(name) ? name : undefined;
+}
+
+/** What answers at once needs no word. */
+const SILENT_MS = 1_000;
+
+/** A `fetch` that says on a terminal what it waits for, once that takes longer than a moment. */
+export function showingWaits(terminal: Pick<Terminal, 'progress' | 'now'>, ask: typeof fetch): typeof fetch {
+  const { progress } = terminal;
+  if (progress === undefined) return ask;
+  return async (input, init) => {
+    const started = terminal.now();
+    const host = new URL(typeof input === 'string' || input instanceof URL ? input : input.url).host;
+    let shown = false;
+    const timer = setInterval(() => {
+      shown = true;
+      progress(`… waiting for ${host}, ${Math.round((terminal.now() - started) / 1000)} s`);
+    }, SILENT_MS);
+    try {
+      return await ask(input, init);
+    } finally {
+      clearInterval(timer);
+      if (shown) progress(undefined);
+    }
+  };
 }

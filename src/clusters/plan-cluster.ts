@@ -1,12 +1,17 @@
 import type { Engine } from '@sitewright/yaql';
 import { given } from '../core/data/given.ts';
+import { isMapping } from '../core/data/plain-value.ts';
 import { actionOf } from '../core/graph-types.ts';
 import { calledText } from '../core/names.ts';
 import { type Links, type Refusal, type SchedulerGraph, type Subgraph, stillToDo } from '../core/scheduler/index.ts';
 import { type TaskOnNode, taskKey, taskText } from '../core/task-on-node.ts';
+import { counted } from '../core/text/text.ts';
 import type { GraphRunMode } from '../core/words.ts';
+import { canonicalJson } from '../documents/index.ts';
 import {
+  type AnyChoice,
   cycleProblems,
+  type Fields,
   findCycles,
   type GraphProblem,
   linksOf,
@@ -17,10 +22,8 @@ import {
   planGraph,
   schedulerGraph,
 } from '../graph/index.ts';
-import { choicesOf, choicesToStore } from './any-choices.ts';
 import { type GraphMetadata, mergeGraph } from './graph-layers.ts';
 import { warnOfIdlePrimaries } from './idle-primaries.ts';
-import { warnOfMissed } from './missed-tasks.ts';
 import { chooseNodes, type NodeLeftOut } from './node-choice.ts';
 import { packagePreparations } from './package-preparations.ts';
 import { refuseDestruction, untouchedBy, warnOfUntouched } from './removal.ts';
@@ -249,4 +252,47 @@ function refusalProblems(
       break;
   }
   return problems.all();
+}
+
+type EarlierChoice = NonNullable<PlanInput['anyChoices']>[number];
+
+/** Previous choices of `policy: any` as stored in a cluster, by the tags to choose from. */
+function choicesOf(stored: Fields): readonly EarlierChoice[] {
+  return Object.values(stored).flatMap((one) =>
+    isMapping(one) && Array.isArray(one.roles) && Array.isArray(one.chosen)
+      ? [{ roles: one.roles, chosen: one.chosen.map(String) }]
+      : [],
+  );
+}
+
+/** Merges the choices of a new plan into the stored ones; choices of other graphs stay. */
+function choicesToStore(stored: Fields, choices: readonly AnyChoice[]): Fields {
+  const now = choices.map(({ roles, chosen }) => [canonicalJson(roles), { roles, chosen }]);
+  return { ...stored, ...Object.fromEntries(now) };
+}
+
+const TASKS = 10;
+const NODES = 5;
+
+/**
+ * Warns of tasks that have changed since they succeeded on a node and do not run there, only because their conditions compare with that
+ * success. Without a change of the data they would never run in the new version.
+ */
+function warnOfMissed(plan: Plan, cluster: number, type: string, problems: Problems): void {
+  const missed = new Map<number, string[]>();
+  for (const { task, node, skip, hasChanged } of plan.instances)
+    if (hasChanged && skip === 'condition') missed.set(task, [...(missed.get(task) ?? []), plan.nodes[node]!]);
+  if (missed.size === 0) return;
+  const names = [...missed].map(
+    ([task, uids]) => `${plan.tasks[task]!.merged.task.id} (${problems.nodesText(uids, NODES)})`,
+  );
+  const more = names.length > TASKS ? ` and ${names.length - TASKS} more` : '';
+  const [has, their] =
+    missed.size === 1 ? ['has', 'it ran, but its condition is'] : ['have', 'they ran, but their conditions are'];
+  problems.warning(
+    ['tasks'],
+    'graph.missed-tasks',
+    `${counted(missed.size, 'task')} ${has} changed since ${their} false: ${names.slice(0, TASKS).join(', ')}${more}; a run with --missed carries out just these`,
+    `sitewright graph execute --cluster ${cluster} --type ${type} --missed`,
+  );
 }

@@ -2,7 +2,6 @@ import { isMapping } from '../core/data/plain-value.ts';
 import { DEFAULT_GRAPHS } from '../core/graph-run/index.ts';
 import { type AnyRunStatus, isHeld } from '../core/run/status.ts';
 import { graphRunOf } from '../core/run/subject.ts';
-import { type EarlierRun, endOfFirst, expectedEnd } from '../core/run/time-left.ts';
 import type { RunRecord, Store } from '../store/index.ts';
 import { durationsOf } from './rehearsals/durations.ts';
 import { mediansOf, secondsOf, tookOfNodes } from './usual-times.ts';
@@ -140,4 +139,47 @@ function sortOf({ parameters }: RunRecord): string {
   const { mode = 'apply', graphs = DEFAULT_GRAPHS, sequence, from, nodes } = given;
   const types = Array.isArray(graphs) ? graphs.map((graph: unknown) => (isMapping(graph) ? graph.type : '')) : [];
   return JSON.stringify([mode, types, sequence, from === undefined, Array.isArray(nodes) ? nodes.length : 0]);
+}
+
+/** The facts of an ended run that predict the duration of similar ones. */
+interface EarlierRun {
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  /** Nodes or tasks; null where that is not known. */
+  readonly total: number | null;
+}
+
+/** Wire form of `expectedEnd`. */
+interface ExpectedEnd {
+  readonly ends_at: string;
+  readonly earlier_runs: number;
+}
+
+/**
+ * When a run should end: its start plus the median duration of earlier runs of about its size, half to twice as many
+ * nodes or tasks. Undefined without any.
+ */
+function expectedEnd(
+  run: { readonly startedAt: string; readonly total: number },
+  earlier: readonly EarlierRun[],
+): ExpectedEnd | undefined {
+  const durations = earlier
+    .filter(({ total }) => !run.total || !total || (total >= run.total / 2 && total <= run.total * 2))
+    .flatMap(({ startedAt, endedAt }) => (endedAt === null ? [] : [Date.parse(endedAt) - Date.parse(startedAt)]))
+    .sort((a, b) => a - b);
+  const middle = durations[Math.floor(durations.length / 2)];
+  if (middle === undefined) return undefined;
+  return { ends_at: new Date(Date.parse(run.startedAt) + middle).toISOString(), earlier_runs: durations.length };
+}
+
+/** The end of a run that should take so many seconds, as no earlier run tells; sooner where it is done faster. */
+export function endOfFirst(
+  { startedAt, done, total }: { readonly startedAt: string; readonly done: number; readonly total: number },
+  seconds: number | null | undefined,
+  now: number,
+): ExpectedEnd | undefined {
+  if (seconds == null || done >= total) return undefined;
+  const assumed = seconds * 1000;
+  const end = Math.min(Date.parse(startedAt) + assumed, now + (assumed * (total - done)) / total);
+  return { ends_at: new Date(end).toISOString(), earlier_runs: 0 };
 }

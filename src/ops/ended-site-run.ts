@@ -1,6 +1,7 @@
 import { given } from '../core/data/given.ts';
 import { countStates } from '../core/deployment/index.ts';
-import { newestWarnings } from '../core/run/index.ts';
+import { type GraphRunReport, type GraphRunStatus, type GraphStatus, sumCounts } from '../core/graph-run/index.ts';
+import { type GraphRunOutcome, newestWarnings } from '../core/run/index.ts';
 import type { RunReport, RunStatus } from '../core/site-run/index.ts';
 import type { RunRecord } from '../store/index.ts';
 
@@ -33,6 +34,31 @@ export function siteStatusFromReport(run: RunRecord, report: RunReport): RunStat
       state,
       ...given({ reason }),
     })),
+    warnings: newestWarnings(report.warnings),
+  };
+}
+
+/** The status of an ended graph run, from its report: Temporal may have deleted its history. */
+export function graphStatusFromReport(run: RunRecord, report: GraphRunReport): GraphRunStatus {
+  const graphs = report.graphs.map((graph): GraphStatus => {
+    const { failed_tasks: _, failed_nodes: __, plan: ___, nothing_to_do: ____, ...status } = graph;
+    return status;
+  });
+  return {
+    cluster: report.cluster,
+    transaction: report.transaction,
+    phase: 'finished',
+    paused: null,
+    stopping: false,
+    outcome: (run.outcome ?? 'failed') as GraphRunOutcome,
+    done: graphs.reduce((sum, graph) => sum + graph.done, 0),
+    total: graphs.reduce((sum, graph) => sum + graph.total, 0),
+    counts: sumCounts(graphs.map(({ counts }) => counts)),
+    failed: report.graphs.flatMap((graph) => graph.failed_tasks).slice(0, 20),
+    failing_nodes: graphs.reduce((sum, graph) => sum + graph.failing_nodes, 0),
+    running: [],
+    silent: [],
+    graphs,
     warnings: newestWarnings(report.warnings),
   };
 }

@@ -1,10 +1,10 @@
 import { checkMaas, type MaasCheck } from '@sitewright/maas';
 import { summaryOfMaasCheck } from '@sitewright/maas/check-summary';
 import { given } from '../core/data/given.ts';
+import { StoreError } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { asProblem, problem } from './problem.ts';
 import { callTemporal, pollsOf } from './temporal-calls.ts';
-import { wantedSeries } from './wanted-series.ts';
 
 /**
  * The user wants an answer now: anything slower counts as unreachable. (A deployment gives MAAS a minute for a read.)
@@ -105,4 +105,31 @@ export function healthOperations(deps: OpsDependencies, now = Date.now) {
       return shared.answer;
     },
   };
+}
+
+/** The series that settings or the latest documents of any site name; only those of the settings while the store is unreachable. */
+export async function wantedSeries({
+  store,
+  distroSeries,
+}: Pick<OpsDependencies, 'store' | 'distroSeries'>): Promise<readonly string[]> {
+  const found = new Set(distroSeries === undefined ? [] : [distroSeries]);
+  try {
+    for (const { name } of await store.sites.list()) {
+      for (const series of await seriesOf(store, name)) found.add(series);
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+  }
+  return [...found];
+}
+
+async function seriesOf(store: OpsDependencies['store'], name: string): Promise<readonly string[]> {
+  try {
+    const { site } = await store.sites.resolvedRevision(name, 'latest');
+    return (site?.nodes ?? []).flatMap((node) => node.distro_series ?? []);
+  } catch (error) {
+    // A site without documents, or one that was just deleted.
+    if (error instanceof StoreError && error.failure.kind === 'not-found') return [];
+    throw error;
+  }
 }

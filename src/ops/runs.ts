@@ -44,8 +44,7 @@ import {
 } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { earlierRuns } from './earlier-runs.ts';
-import { siteStatusFromReport } from './ended-site-run.ts';
-import { graphStatusFromReport } from './graphs/ended-graph-run.ts';
+import { graphStatusFromReport, siteStatusFromReport } from './ended-site-run.ts';
 import { runTaskOperations } from './graphs/run-tasks.ts';
 import { nodeInRun, taskInRun } from './named-in-run.ts';
 import { asProblem, invalidInput, type ProblemError, problem } from './problem.ts';

@@ -1,8 +1,8 @@
+import { createHash } from 'node:crypto';
 import { isMapping } from '../core/data/plain-value.ts';
 import { filesBelow, formatManifest, type ManifestFile, packageSource } from '../core/sources/folder-manifest.ts';
 import type { JsonObject } from './package-contents.ts';
 import type { PackageTree } from './package-tree.ts';
-import { sha256 } from './sha256.ts';
 
 /** Files below a folder of a package from an archive, for the list that nodes compare theirs with. */
 export const manifestOf = (tree: PackageTree, folder: string): readonly ManifestFile[] =>
@@ -48,3 +48,6 @@ export const eachWithNodeFiles = (
   (Array.isArray(records) ? records : []).map((one) =>
     isMapping(one) ? withNodeFiles(one as JsonObject, ...rest) : one,
   );
+
+/** 64 hexadecimal digits. */
+const sha256 = (content: Uint8Array | string): string => createHash('sha256').update(content).digest('hex');

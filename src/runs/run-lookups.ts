@@ -1,11 +1,12 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { ValueError } from '@temporalio/common';
+import { QUERIES } from '../../workflows/protocol.ts';
 import { given } from '../core/data/given.ts';
+import type { Paused } from '../core/run/index.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
+import { sharedQuestions } from '../platform/temporal/shared-questions.ts';
 import { closedOutcome, type FoundExecution, findExecution } from './find-execution.ts';
 import type { RunEnd } from './life.ts';
-import { type HoldLookup, holdLookup } from './run-hold.ts';
-import { triedActivities } from './tried-activities.ts';
 
 /** Facts of runs that only Temporal has. */
 export interface RunLookups {
@@ -51,4 +52,43 @@ export async function findEnd(client: Client, workflowId: string, runId: string 
   const outcome = closedOutcome(status.name, said);
   const isChild = parentExecution !== undefined;
   return { outcome, at: closeTime ?? new Date(), isChild, ...given({ reason: why }) };
+}
+
+/** A worker answers in milliseconds; more than this means that none does. */
+const LIMIT_MS = 10_000;
+
+/** What keeps a run from starting anything new. */
+interface RunHold {
+  readonly paused: Paused | null;
+  /** It ends: nothing starts any more. */
+  readonly stopping: boolean;
+}
+
+/**
+ * Asks a run whether it starts anything new. Rejects if its workflow does not answer.
+ *
+ * @param runId null: of the newest execution of the workflow
+ */
+type HoldLookup = (workflowId: string, runId: string | null) => Promise<RunHold>;
+
+/**
+ * Asks the workflows themselves: an answer covers every signal that the server had accepted before the question, also one
+ * that no worker has processed yet. Questions are shared, as the server keeps few waiting.
+ */
+export function holdLookup(client: Client): HoldLookup {
+  return sharedQuestions(async (workflowId, runId) => {
+    const handle = client.workflow.getHandle(workflowId, runId ?? undefined);
+    const { paused, stopping } = await client.connection.withDeadline(Date.now() + LIMIT_MS, () =>
+      handle.query<RunHold>(QUERIES.status),
+    );
+    return { paused, stopping };
+  });
+}
+
+/** Pending activities of an execution that a worker has ever taken, by their ids: those that wait for another try, too. */
+export async function triedActivities(client: Client, workflowId: string, runId: string): Promise<readonly string[]> {
+  const { raw } = await metadataClient(client).getHandle(workflowId, runId).describe();
+  return (raw.pendingActivities ?? []).flatMap(({ activityId, attempt, lastStartedTime }) =>
+    activityId && ((attempt ?? 0) > 1 || lastStartedTime) ? [activityId] : [],
+  );
 }

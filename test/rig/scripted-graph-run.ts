@@ -1,6 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import type { GraphRunInput, GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/index.ts';
-import { triedActivities } from '../../src/runs/tried-activities.ts';
+import { triedActivities } from '../../src/runs/run-lookups.ts';
 import { lookAgain } from './look-again.ts';
 import { type ScriptedGraph, type ScriptedGraphOptions, scriptedGraph } from './scripted-graph.ts';
 import { ACTIVITIES_ALONE, type RunningWorker, type TemporalRig } from './temporal.ts';

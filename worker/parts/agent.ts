@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ActivityNotFoundError, AsyncCompletionClient, type AsyncCompletionClientOptions } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { RunTask } from '../../activities/graph-contract.ts';
-import { type Followed, nodeControlActivities, nodeTaskActivities, type WorkHere } from '../../activities/node-task.ts';
+import {
+  agentGone,
+  type Followed,
+  nodeControlActivities,
+  nodeTaskActivities,
+  type WorkHere,
+} from '../../activities/node-task.ts';
 import { plainFailures } from '../../activities/plain-failures.ts';
 import {
   type ControlJudge,
@@ -24,7 +33,6 @@ import { connectionOptions, type ServerSettings } from '../../src/platform/tempo
 import { followCredentials } from '../../src/platform/temporal/follow-credentials.ts';
 import { controlQueue, nodeQueue, prefixed } from '../../workflows/protocol.ts';
 import { encryptionOf } from './encryption.ts';
-import { noteAttempt, returnAttempt } from './left-attempt.ts';
 import { NativeLink } from './native-link.ts';
 import { traceActivities } from './traces.ts';
 import { connectWhenAvailable } from './when-available.ts';
@@ -291,4 +299,35 @@ function startForgetting(agent: NodeHost, keepDays: number, log: Logger): NodeJS
   };
   void forget();
   return setInterval(() => void forget(), DAY_MS / 4).unref();
+}
+
+/** A server that is unreachable for longer has noticed by itself that the attempt has no heartbeats. */
+const MAX_TRIES = 60;
+
+/** Takes note of the attempt that a node has, for the agent that comes next. A disk without space must not end a task. */
+function noteAttempt(file: string, token: Uint8Array): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, token, { mode: 0o600 });
+  } catch {
+    // The server notices missing heartbeats.
+  }
+}
+
+/**
+ * Gives the attempt that an earlier agent of the node had back to the server, which then reschedules it immediately, to be followed:
+ * without this it waits until the limit of heartbeats is over. One that has ended, or was sent again, is not known any more.
+ */
+async function returnAttempt(file: string, options: AsyncCompletionClientOptions, stop: AbortSignal): Promise<void> {
+  if (!existsSync(file)) return;
+  const token = readFileSync(file);
+  const client = new AsyncCompletionClient(options);
+  for (let tries = 1; tries <= MAX_TRIES && !stop.aborted; tries += 1) {
+    try {
+      return await client.fail(token, agentGone());
+    } catch (error) {
+      if (error instanceof ActivityNotFoundError) return;
+      await delay(1_000, undefined, { signal: stop }).catch(() => undefined);
+    }
+  }
 }

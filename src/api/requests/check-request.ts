@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { printPath } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { controlCharacterInText, controlCharactersIn } from '../../core/text/control-characters.ts';
-import { checkSchema, unplaced } from '../../documents/index.ts';
+import { checkSchema, type SchemaWords, unplaced } from '../../documents/index.ts';
 import { InvalidPart, RequestError } from '../problems/transport-problem.ts';
-import { requestWords } from './request-words.ts';
 
 /** No one reads more of them. */
 const MAX_ERRORS = 100;
@@ -74,3 +73,25 @@ function isPlain(value: unknown): value is object {
   const prototype: unknown = Object.getPrototypeOf(value);
   return Array.isArray(value) || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
+
+/** Words for the author of a request; `part` is the part with the value: path, query or body. */
+const requestWords = (part: 'path' | 'query' | 'body'): SchemaWords => {
+  // Paths begin with the part, names do not.
+  const nameOf: SchemaWords['nameOf'] = ([, ...inner]) => printPath(inner) || `the ${part}`;
+  return {
+    codes: {
+      missing: 'request.missing-field',
+      'wrong-type': 'request.wrong-type',
+      'wrong-value': 'request.wrong-value',
+      unknown: 'request.unknown-field',
+      more: 'request.more-problems',
+    },
+    mapping: 'an object',
+    empty: 'null',
+    key: 'field',
+    nameOf,
+    missing: (path) => `${nameOf(path)} is missing in the ${part}`,
+    unknownIn: (path) => ` in ${nameOf(path)}`,
+    yamlHints: false,
+  };
+};

@@ -1,6 +1,6 @@
+import { Float } from '@sitewright/yaql';
 import { isMapping } from '../../core/data/plain-value.ts';
 import { readInput } from '../read-input.ts';
-import { fromLosslessJson } from './yaql-json.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -71,4 +71,35 @@ export async function readStates(flags: InputFlags): Promise<InputStates> {
 function asObject(value: unknown, path: string): Readonly<Record<string, unknown>> {
   if (!isMapping(value)) throw new InputProblem(`${path} must contain an object: the data of a node is a dict`);
   return value as Readonly<Record<string, unknown>>;
+}
+
+/** The number as written, if `JSON.parse` of this Node version provides it. */
+interface ReviverContext {
+  readonly source?: string;
+}
+
+/**
+ * Parses JSON without loss in numbers: `1.0` and `1e3` become floats, long integers bigint. If
+ * this Node version does not provide the source of numbers, they are marked in the text beforehand.
+ */
+export function fromLosslessJson(text: string): unknown {
+  const mark = '\u0001number:';
+  const strings = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
+  // Reject invalid JSON before replacing numbers with marked strings.
+  JSON.parse(text);
+  const marked = text.replace(strings, (token) =>
+    token.startsWith('"') || isPlain(token) ? token : `"\\u0001number:${token}"`,
+  );
+  return JSON.parse(marked, (_key: string, value: unknown, _context?: ReviverContext) => {
+    if (typeof value !== 'string' || !value.startsWith(mark)) return value;
+    const source = value.slice(mark.length);
+    return /^-?\d+$/.test(source) ? BigInt(source) : new Float(Number(source));
+  });
+}
+
+/** Numbers that need no mark: safe integers, and fractions that are not integers. */
+function isPlain(token: string): boolean {
+  const value = Number(token);
+  if (/^-?\d+$/.test(token)) return Number.isSafeInteger(value);
+  return Number.isFinite(value) && !Number.isInteger(value);
 }

@@ -1,9 +1,8 @@
-import type { Call } from '../words.ts';
+import type { Call, NodeState } from '../words.ts';
 import { finishCall, finishNode, halts, type NodeResult, nextCall, startBaremetal, startNode } from './baremetal.ts';
 import { checkStrategy, describeStrategyProblem } from './check-strategy.ts';
 import { planGroups } from './plan-groups.ts';
 import { recordLook } from './rollout.ts';
-import { STAGE_NAMES } from './states.ts';
 import { allAtOnceStrategy, type DeploymentStrategy, type SiteNode, targetedStrategy } from './strategy.ts';
 
 /** Result of a node in one call; absent means success. `no_join`: deployed, but never joins: a failure. */
@@ -90,3 +89,12 @@ function resultOf(outcome: Exclude<SimulatedOutcome, 'timeout'>): NodeResult {
   if (outcome === 'success') return { ok: true };
   return { ok: false, failure: { kind: outcome, message: `simulated ${outcome}` } };
 }
+
+/** The stage names of the replaced systems, used by `strategy simulate`. */
+const STAGE_NAMES: Readonly<Record<NodeState, string>> = {
+  waiting: 'NOT_STARTED',
+  not_reached: 'NOT_STARTED',
+  prepared: 'PREPARED',
+  success: 'DEPLOYED',
+  failed: 'FAILED',
+};

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isMapping } from '../../core/data/plain-value.ts';
 import { isError } from '../../core/problems/diagnostic.ts';
 import { placeProblem } from '../diagnostics/place-problem.ts';
 import type { YamlDocument } from '../yaml-document.ts';
@@ -6,10 +8,16 @@ import { checkLayers, readLayerOrder } from './layer-order.ts';
 import { isLayered, type LayeredDocument, type RenderingProblem, readLayered, title } from './layered-document.ts';
 import { inOrder } from './order.ts';
 import { type Family, findFamily, LabelIndex } from './parents.ts';
-import { Patterns } from './patterns.ts';
-import { signsOfRendering } from './rendered-already.ts';
+import { PatternError, Patterns } from './patterns.ts';
 import { RenderingError, type ReportRendering } from './report.ts';
-import { checkSize, SourceFailed, type Sources, type SubstitutionOptions, substitute } from './substitute.ts';
+import {
+  checkSize,
+  hasValues,
+  SourceFailed,
+  type Sources,
+  type SubstitutionOptions,
+  substitute,
+} from './substitute.ts';
 import type { Traced } from './traced.ts';
 
 /** A document to render: it has a schema. */
@@ -324,3 +332,34 @@ function standsFor(parent: LayeredDocument, child: LayeredDocument, { replacemen
 }
 
 const keyOf = (schema: string, name: string): string => JSON.stringify([schema, name]);
+
+/**
+ * Whether layering and substitution leave a document as it is written, and how much shows that they have been there: values
+ * of a parent or a source that it has. Undefined when they would change it, or when a value is missing.
+ */
+function signsOfRendering(
+  document: LayeredDocument,
+  parent: LayeredDocument | undefined,
+  sources: Sources,
+  patterns: Patterns,
+): number | undefined {
+  try {
+    const isFilled = document.substitutions
+      .filter(({ src }) => sources.find(src.schema, src.name) === undefined)
+      .every((substitution) => hasValues(document.data, substitution, patterns));
+    if (!isFilled) return undefined;
+    const layered = parent ? layerData(document, parent, parent.data) : document.data;
+    const { data, inPlace } = substitute(document, layered, sources, patterns, {
+      skipsMissing: true,
+      keepsReplaced: true,
+    });
+    if (data !== document.data && !isDeepStrictEqual(data.value, document.data.value)) return undefined;
+    return (parent && !isEmpty(parent.data.value) ? 1 : 0) + inPlace;
+  } catch (error) {
+    if (error instanceof RenderingError || error instanceof SourceFailed || error instanceof PatternError)
+      return undefined;
+    throw error;
+  }
+}
+
+const isEmpty = (value: unknown): boolean => value === null || (isMapping(value) && Object.keys(value).length === 0);

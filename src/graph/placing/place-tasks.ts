@@ -5,11 +5,9 @@ import type { FieldEvaluator } from '../fields/evaluator.ts';
 import { compileTemplate, isExpression } from '../fields/template.ts';
 import { truthy } from '../fields/truth.ts';
 import { valueKey } from '../fields/value-key.ts';
-import type { Problems } from '../problem.ts';
+import { GraphProblemError, type Problems } from '../problem.ts';
 import type { MergedTask } from '../tasks/merge-layers.ts';
-
 import type { GraphTask } from '../tasks/task.ts';
-import { faultTolerance } from './fault-tolerance.ts';
 import type { NodeResolver, SkippedPrimary } from './node-resolver.ts';
 
 /** A task of the graph with its nodes. */
@@ -249,3 +247,34 @@ function clusterValue(value: unknown, task: string, evaluator: FieldEvaluator): 
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : valueKey(value));
+
+/**
+ * How many of `total` nodes of a group may fail: a number, `"N%"` rounded down, or a negative number of nodes that must
+ * not fail. If absent or text that is not a number: one more than `total`. Throws GraphProblemError for other values.
+ */
+function faultTolerance(given: unknown, total: number): number {
+  const never = total + 1;
+  if (given === undefined || given === null) return never;
+  if (typeof given !== 'string' && typeof given !== 'number' && typeof given !== 'boolean') {
+    throw new GraphProblemError(
+      'graph.bad-fault-tolerance',
+      `fault_tolerance is ${kindOf(given)}`,
+      'Write a number or "N%".',
+    );
+  }
+  const text = typeof given === 'string' ? given.trim() : given;
+  if (text === '')
+    throw new GraphProblemError(
+      'graph.bad-fault-tolerance',
+      'fault_tolerance is empty',
+      'Write a number or "N%", or remove it.',
+    );
+  const percent = typeof text === 'string' && text.endsWith('%');
+  const number = typeof text === 'string' ? wholeNumber(percent ? text.slice(0, -1) : text) : Math.trunc(Number(text));
+  if (number === undefined) return never;
+  const value = percent ? Math.floor((number * total) / 100) : number;
+  return value < 0 ? Math.max(0, total + value) : value;
+}
+
+const wholeNumber = (text: string): number | undefined =>
+  /^\s*[-+]?\d+\s*$/.test(text) ? Number(text.trim()) : undefined;

@@ -11,7 +11,6 @@ import { isExpression } from '../fields/template.ts';
 import type { Plan, TaskInstance } from '../plan.ts';
 import type { PlanInput } from '../plan-graph.ts';
 import { GraphProblemError } from '../problem.ts';
-import { shownValue } from './shown-value.ts';
 
 /** Explains a plan made from `input`. Evaluates the parts of conditions again to show their values. */
 export function explainPlan(plan: Plan, input: PlanInput): PlanExplanation {
@@ -153,4 +152,17 @@ const notShown = (path: string): string => `${path} = (not shown)`;
 function shown(path: string, evaluate: () => unknown): string[] {
   const text = value(evaluate);
   return text === undefined ? [] : [`${path} = ${text}`];
+}
+
+const MAX_SHOWN = 60;
+
+/** A short form of a value: scalars unchanged, others by size, so that nothing long or secret is printed. */
+function shownValue(value: unknown): string {
+  if (Array.isArray(value)) return value.length === 0 ? '[]' : `a list of ${value.length}`;
+  if (typeof value === 'object' && value !== null) {
+    const keys = Object.keys(value).length;
+    return keys === 0 ? '{}' : `a mapping of ${keys}`;
+  }
+  const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value);
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 1)}…` : text;
 }

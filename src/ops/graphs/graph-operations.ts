@@ -1,7 +1,7 @@
 import { given } from '../../core/data/given.ts';
 import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
-import type { GraphTask, GraphUpload } from '../../graph/index.ts';
+import type { GraphSurroundings, GraphTask, GraphUpload } from '../../graph/index.ts';
 import type { GraphContent, GraphFilter, GraphOwner, StoredGraph } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
@@ -10,7 +10,6 @@ import { type ClusterLayer, clusterTasks } from './cluster-tasks.ts';
 import { inFuelTerms } from './fuel-terms.ts';
 import { drawingOf } from './graph-drawing.ts';
 import type { GraphReading, GraphSource } from './graph-source.ts';
-import { graphSurroundings } from './graph-surroundings.ts';
 import { cutTasks, type GraphCut } from './task-cut.ts';
 
 /** Which graphs to list: those of any of these owners that have one of the types. */
@@ -200,4 +199,28 @@ function refusal(found: readonly Diagnostic[]) {
     hint: errors.find(({ hint }) => hint !== undefined)?.hint ?? 'Correct the graph.',
     errors: found,
   });
+}
+
+/**
+ * The tasks that surround an owner's tasks of a type. A cluster's tasks override those of its plugins and release. A plugin's
+ * tasks join those of a release that is not known yet, so every name of the type may be defined.
+ */
+async function graphSurroundings(
+  { store, masterAllowed = false }: Pick<OpsDependencies, 'store' | 'masterAllowed'>,
+  owner: GraphOwner,
+  type: string,
+): Promise<GraphSurroundings> {
+  switch (owner.kind) {
+    case 'cluster': {
+      const below = (await clusterTasks(store, owner.id, type, 'below')) as readonly GraphTask[];
+      // Packages may have such tasks: they are for clusters of many installations.
+      return { below, masterDenied: !masterAllowed };
+    }
+    case 'plugin': {
+      const graphs = await store.graphs.listBrief({ types: [type] });
+      return { known: new Set(graphs.flatMap(({ taskNames }) => taskNames)) };
+    }
+    case 'release':
+      return {};
+  }
 }

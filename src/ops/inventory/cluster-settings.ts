@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { modelsOf } from '../../clusters/checks/check-cluster.ts';
+import { checkRestrictions } from '../../clusters/checks/restrictions.ts';
+import type { ExpressionModels } from '../../clusters/checks/settings-expression.ts';
 import { given } from '../../core/data/given.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { canonicalJson } from '../../documents/canonical-json.ts';
@@ -11,7 +13,6 @@ import { checkSettings } from './check-settings.ts';
 import { isObject, mergeDeep, objectOf } from './json-object.ts';
 import { finding, refuseIfAny } from './refuse.ts';
 import { vmwareAttributes } from './releases.ts';
-import { restrictedSettings } from './restricted-settings.ts';
 import { settingChanges } from './setting-changes.ts';
 import {
   AS_CREATED,
@@ -280,3 +281,33 @@ function withValuesOf(earlier: JsonObject, now: JsonObject): JsonObject {
 }
 
 const isDeclared = (setting: Json | undefined): boolean => isObject(setting) && setting.type !== undefined;
+
+/** A setting, a group, or one value of a setting, that a condition of a release or plugin restricts. */
+interface RestrictedSetting {
+  readonly setting: string;
+  readonly choice?: Json;
+  readonly action: string;
+  readonly message?: string;
+}
+
+/** What the declared restrictions of these settings forbid, by the values of these settings. */
+function restrictedSettings(editable: JsonObject, models: ExpressionModels): readonly RestrictedSetting[] {
+  const under = (restrictions: unknown, at: Pick<RestrictedSetting, 'setting' | 'choice'>): RestrictedSetting[] =>
+    checkRestrictions(restrictions, models).holding.map(({ action = 'disable', message }) => ({
+      ...at,
+      action,
+      ...given({ message }),
+    }));
+  return Object.entries(editable).flatMap(([group, settings]) =>
+    Object.entries(objectOf(settings)).flatMap(([name, setting]) => {
+      if (!isObject(setting)) return [];
+      if (name === 'metadata') return under(setting.restrictions, { setting: group });
+      const choices = Array.isArray(setting.values) ? setting.values.filter(isObject) : [];
+      const at = `${group}.${name}`;
+      return [
+        ...under(setting.restrictions, { setting: at }),
+        ...choices.flatMap((one) => under(one.restrictions, { setting: at, choice: one.data ?? null })),
+      ];
+    }),
+  );
+}

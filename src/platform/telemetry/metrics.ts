@@ -2,7 +2,6 @@ import type { RequestRecord } from '@sitewright/maas';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { isMapping } from '../../core/data/plain-value.ts';
 import type { Store, StoreCall } from '../../store/index.ts';
-import { LabelValues } from './label-values.ts';
 
 const DAY_MS = 86_400_000;
 const REQUEST_SECONDS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60];
@@ -264,5 +263,25 @@ export class WorkerMetrics extends ProcessMetrics {
 
   taskEnded(type: string, outcome: string, ms: number): void {
     this.#tasks.observe({ type: this.#types.of(type), outcome }, Math.max(0, ms) / 1000);
+  }
+}
+
+/**
+ * Limits the number of values of a label: the first ones pass, later ones become `other`. For values that should be few
+ * but come from data.
+ */
+export class LabelValues {
+  readonly #known = new Set<string>();
+  readonly #most: number;
+
+  constructor(most = 50) {
+    this.#most = most;
+  }
+
+  of(value: string): string {
+    if (this.#known.has(value)) return value;
+    if (this.#known.size >= this.#most || value.length > 100) return 'other';
+    this.#known.add(value);
+    return value;
   }
 }

@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
-import { conflict } from '../failure.ts';
+import { OPEN_TRANSACTION_STATUSES } from '../../core/words.ts';
+import { conflict, StoreError } from '../failure.ts';
 import { InputCheck, storable } from '../input.ts';
 import type { Session } from '../session.ts';
 import type { Change, New, Row, Stored, Tables } from '../tables.ts';
@@ -10,8 +11,8 @@ import { changedColumns, columnsWithout, newRow, recordOf } from './conversion.t
 import { createDefaultGraph } from './default-graph.ts';
 import { deleteRow, holdRow, insertRow, isId, readRow, rowNotFound, updateRow } from './identified-row.ts';
 import { releaseNodes } from './node-release.ts';
-import { assertNoOpenRun } from './open-run.ts';
 import { removeTransactions } from './transaction-removal.ts';
+import { transactionsIn } from './transaction-row.ts';
 
 /** A cluster with its large fields. */
 export interface ClusterDetails extends Stored<'cluster'> {
@@ -193,3 +194,33 @@ async function detailsOf(db: Kysely<Tables>, row: Row<'cluster'>): Promise<Clust
 }
 
 const taken = (name: string) => conflict(`There is a cluster "${name}" already.`, 'Use it, or choose another name.');
+
+/** The cluster's open run. Lock the cluster's row first: then there is at most one. */
+const findOpenRun = (db: Kysely<Tables>, clusterId: number): Promise<Row<'deploymentTransaction'> | undefined> =>
+  transactionsIn(db)
+    .where('clusterId', '=', clusterId)
+    .where('parentId', 'is', null)
+    .where('status', 'in', OPEN_TRANSACTION_STATUSES)
+    .orderBy('id')
+    .executeTakeFirst();
+
+/** @throws StoreError of kind `conflict` naming the open run */
+async function assertNoOpenRun(db: Kysely<Tables>, clusterId: number, cluster: string): Promise<void> {
+  const run = await findOpenRun(db, clusterId);
+  if (run !== undefined) throw openRunConflict(run, cluster);
+}
+
+function openRunConflict(run: Row<'deploymentTransaction'>, cluster: string): StoreError {
+  const by = run.workflowId === null ? '' : `, workflow ${run.workflowId}`;
+  const holder =
+    run.workflowId === null || run.temporalRunId === null
+      ? undefined
+      : { workflowId: run.workflowId, runId: run.temporalRunId };
+  return new StoreError({
+    kind: 'conflict',
+    transaction: run.id,
+    ...(holder && { holder }),
+    message: `Transaction ${run.id} (${run.name}${by}) of the cluster "${cluster}" is ${run.status}.`,
+    hint: 'Wait until it ends or stop it, then try again.',
+  });
+}

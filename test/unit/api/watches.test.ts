@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { changesSince, everything, type Frame, type Sent } from '../../../src/api/page/changes.ts';
-import { type Seen, Watches } from '../../../src/api/page/watches.ts';
+import { changesSince, everything, type Frame, type Seen, type Sent, Watches } from '../../../src/api/page/watches.ts';
 
 it('only differing entries are changes, and removed ones are null', () => {
   const sent: Sent = new Map();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readCookie, SIGN_IN_COOKIE, TOKEN_COOKIE } from '../../../src/api/access/cookies.ts';
-import { formatCsv } from '../../../src/cli/formats/csv.ts';
+import { formatCsv } from '../../../src/cli/formats/output.ts';
 import { checkParameters } from '../../../src/core/task-types/index.ts';
 import { auditedAlarms } from '../../../src/gateway/index.ts';
 import { signedIn } from '../../../src/ops/sign-in.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { agentsToRun } from '../../../src/cli/agents-to-run.ts';
+import { agentsToRun } from '../../../src/cli/commands/agent.ts';
 import type { Session } from '../../../src/cli/session.ts';
 
 const AGENTS = [

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import type { ApiClient } from '../../../src/cli/client.ts';
+import { showingWaits } from '../../../src/cli/session.ts';
 import { progressOn } from '../../../src/cli/terminal.ts';
-import { showingWaits } from '../../../src/cli/waiting.ts';
 import { followRun } from '../../../src/cli/watch.ts';
 import { recordingTerminal } from './recording-terminal.ts';
 import { runRecord, runStatus } from './stub-api.ts';

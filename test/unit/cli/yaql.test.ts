@@ -9,7 +9,7 @@ import { answer, complete } from '../../../src/cli/commands/yaql-console.ts';
 import { createEvaluator, type YaqlCommandPorts } from '../../../src/cli/commands/yaql-eval.ts';
 import { exampleOf } from '../../../src/cli/commands/yaql-examples.ts';
 import { libraryMarkdown } from '../../../src/cli/commands/yaql-functions.ts';
-import { fromLosslessJson } from '../../../src/cli/commands/yaql-json.ts';
+import { fromLosslessJson } from '../../../src/cli/commands/yaql-input.ts';
 import { processTerminal } from '../../../src/cli/terminal.ts';
 
 let folder = '';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { endOfFirst } from '../../../src/core/run/time-left.ts';
-import { earlierRuns } from '../../../src/ops/earlier-runs.ts';
+import { earlierRuns, endOfFirst } from '../../../src/ops/earlier-runs.ts';
 
 const record = {
   id: 'now',

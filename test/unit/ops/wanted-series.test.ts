@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wantedSeries } from '../../../src/ops/wanted-series.ts';
+import { wantedSeries } from '../../../src/ops/health.ts';
 import { openStore } from '../../../src/store/index.ts';
 import { resolvedRevision } from '../../rig/resolved-revision.ts';
 

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { holdLookup } from '../../../src/runs/run-hold.ts';
+import { holdLookup } from '../../../src/runs/run-lookups.ts';
 
 const FREE = { paused: null, stopping: false };
 

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GRAPHVIZ, graphTaskRoutes } from '../../../core/contracts/fuel/graphs.ts';
 import type { PartOf } from '../../../core/contracts/route.ts';
+import type { Diagnostic } from '../../../core/problems/diagnostic.ts';
 import type { ClusterLayer } from '../../../ops/index.ts';
 import { actorOf } from '../../requests/actor.ts';
 import { given } from '../../requests/given.ts';
@@ -9,7 +10,6 @@ import { idsIn, isSet, listIn } from '../request-parts.ts';
 import { viewTask } from './graph-view.ts';
 import { sourceOf } from './read-graph-bodies.ts';
 import { JSON_TYPE, readyText } from './ready-text.ts';
-import { warningHeader } from './warning-header.ts';
 
 type Routes = typeof graphTaskRoutes;
 
@@ -81,3 +81,16 @@ function acceptedFormat({ headers }: Pick<FastifyRequest, 'headers'>): 'json' | 
   if (accept.includes(GRAPHVIZ)) return 'dot';
   return accept.includes('text/plain') ? 'text' : 'json';
 }
+
+const MAX = 10;
+
+/** Findings for an answer whose body has no room for them (RFC 7234 §5.5). */
+const warningHeader = (warnings: readonly Diagnostic[]): string =>
+  warnings
+    .slice(0, MAX)
+    .map(({ path, message }) => {
+      const text = `${path === undefined ? '' : `${path}: `}${message}`.slice(0, 200);
+      // Headers take printable ASCII.
+      return `199 - "${text.replaceAll(/[^ -~]/g, '?').replaceAll(/["\\]/g, "'")}"`;
+    })
+    .join(', ');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tokenFromHeaders } from '../../../../src/api/access/token-from-headers.ts';
+import { tokenFromHeaders } from '../../../../src/api/access/guard.ts';
 import { covers, ROLES } from '../../../../src/core/access.ts';
 import { ProblemError } from '../../../../src/ops/index.ts';
 import { tokenOperations } from '../../../../src/ops/tokens.ts';

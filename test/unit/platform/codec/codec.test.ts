@@ -5,13 +5,12 @@ import { DefaultPayloadConverter, type Payload, type SerializationContext } from
 import { afterAll, describe, expect, it } from 'vitest';
 import { createCodecEndpoint } from '../../../../src/platform/codec/codec-endpoint.ts';
 import { codecOf, encryptedData } from '../../../../src/platform/codec/encrypted-data.ts';
-import { EncryptionCodec } from '../../../../src/platform/codec/encryption-codec.ts';
+import { EncryptionCodec, payloadFromBytes, payloadToBytes } from '../../../../src/platform/codec/encryption-codec.ts';
 import {
   addEncryptionKey,
   parseEncryptionKeys,
   readEncryptionKeys,
 } from '../../../../src/platform/codec/encryption-keys.ts';
-import { payloadFromBytes, payloadToBytes } from '../../../../src/platform/codec/payload-bytes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-codec-'));
 afterAll(() => rmSync(folder, { recursive: true }));

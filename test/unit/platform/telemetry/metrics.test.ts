@@ -3,9 +3,13 @@ import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import type { RecordTasks } from '../../../../activities/graph-contract.ts';
 import { loadSettings } from '../../../../src/platform/settings/load-settings.ts';
-import { LabelValues } from '../../../../src/platform/telemetry/label-values.ts';
 import { createLogger } from '../../../../src/platform/telemetry/log.ts';
-import { ApiMetrics, type ProcessMetrics, WorkerMetrics } from '../../../../src/platform/telemetry/metrics.ts';
+import {
+  ApiMetrics,
+  LabelValues,
+  type ProcessMetrics,
+  WorkerMetrics,
+} from '../../../../src/platform/telemetry/metrics.ts';
 import type { Store } from '../../../../src/store/index.ts';
 import { observeActivities, startMetricsServer } from '../../../../worker/parts/metrics.ts';
 import { apiAlone } from '../../../api/api-rig.ts';
