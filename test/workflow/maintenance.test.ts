@@ -249,3 +249,10 @@ it('a run under way keeps its plan, and is named', async () => {
   const report = (await site.store.runs.getReport(handle.firstExecutionRunId)) as unknown as RunReport;
   expect(called(report)).toEqual(NODES);
 });
+
+it('begins beside a claim of no run, or of one that has no row yet', async () => {
+  await threeMachines();
+  await site.commit(documents('a'));
+  await site.store.claims.claim({ site: site.name }, { workflowId: 'deploy_site:x', runId: 'x', executionId: 'x' });
+  expect(await on('n2')).toMatchObject({ status: 200, body: { runs: [] } });
+});
