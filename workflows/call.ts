@@ -436,7 +436,9 @@ export class Slices {
           if ((control.paused !== null) !== paused) await child.signal(paused ? 'resume' : 'pause');
           if (control.stopping) await child.signal('stop');
           const follower = followCancel(control, scope);
-          if (listener.mayStart !== undefined) void tellOfLimit(listener, control, child, follower);
+          // A cancellation of the slice would otherwise reject what no one awaits.
+          if (listener.mayStart !== undefined)
+            void CancellationScope.nonCancellable(() => tellOfLimit(listener, control, child, follower));
           try {
             return await child.result();
           } finally {

@@ -20,6 +20,8 @@ const SITUATIONS = [
   'deploy_site--paused-and-resumed',
   'deploy_site--rejected',
   'deploy_site--reset',
+  'deploy_site--rollout',
+  'deploy_site--rollout-held-and-promoted',
   'deploy_site--sliced',
   'deploy_site--slices-ended',
   'deploy_site--stopped',

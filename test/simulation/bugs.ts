@@ -6,6 +6,8 @@ export interface Bug {
   readonly world: 'site' | 'cluster';
   /** One that has found it: the first to be tried. */
   readonly seed?: number;
+  /** Only seeds from here on have what it is about. */
+  readonly from?: number;
   /** Of what a seed has much that may find it: others are left out. */
   readonly much?: readonly string[];
   readonly changes: readonly Change[];
@@ -40,6 +42,18 @@ const bug = (
 
 /** Where two mechanisms hold the same: both must go. */
 const also = (one: Bug, ...more: readonly Change[]): Bug => ({ ...one, changes: [...one.changes, ...more] });
+
+/** A defect of the rules of rollouts. @param seed that finds it */
+const ofWaves = (
+  seed: number | null,
+  name: string,
+  file: string,
+  ...pairs: readonly (readonly [is: string, was: string])[]
+): Bug => ({
+  ...bug('site', 'docs/reference/documents.md#waves', name, file, ...pairs),
+  from: 100_000,
+  ...(seed !== null && { seed }),
+});
 
 const hidden = (one: Bug): Bug => ({ ...one, isHidden: true });
 
@@ -561,4 +575,70 @@ export const BUGS: readonly Bug[] = [
     ),
     seed: 1000,
   },
+  // Waves of a rollout.
+  ofWaves(
+    100_009,
+    'a rollout stops at one failed node more than stop_at says',
+    'src/core/rollout/next-wave.ts',
+    ['limitOf(state, policy) - state.failed);', 'limitOf(state, policy) + 1 - state.failed);'],
+    ['state.failed >= limitOf(state, policy)', 'state.failed > limitOf(state, policy)'],
+  ),
+  ofWaves(100_009, 'stop_at of a rollout is judged only at the end of a wave', 'src/core/rollout/next-wave.ts', [
+    'limitOf(state, policy) - state.failed);',
+    'limitOf(state, policy) + 1_000 - state.failed);',
+  ]),
+  hidden(
+    ofWaves(
+      null,
+      'stop_at of a rollout counts only the failed nodes of its open wave',
+      'src/core/deployment/rollout.ts',
+      ['    failed: waves.flat()', '    failed: waves.slice(Math.max(0, rollout.opened - 1), rollout.opened).flat()'],
+    ),
+  ),
+  ofWaves(100_001, 'nodes of waves that are not open start in a rollout', 'src/core/deployment/rollout.ts', [
+    '  const opened = (rollout.waves ?? []).slice(0, rollout.opened).flat();\n  const inState',
+    '  const opened = (rollout.waves ?? []).flat();\n  const inState',
+  ]),
+  ofWaves(
+    100_007,
+    'a wave of a rollout soaks from its beginning, not from its last result',
+    'src/core/deployment/rollout.ts',
+    ['=> Math.max(last, ended_at), rollout.openedAt)', '=> Math.max(last, 0 * ended_at), rollout.openedAt)'],
+  ),
+  ofWaves(100_007, 'nobody looks at the nodes of a rollout after a soak', 'src/core/rollout/next-wave.ts', [
+    "    if (looked === null || looked.at < until) return { step: 'look' };\n    if (looked.unseen",
+    '    if (looked?.unseen',
+  ]),
+  ofWaves(
+    100_009,
+    'a wave of a rollout opens though no node of the one before is well',
+    'src/core/rollout/next-wave.ts',
+    ["  if (opened > 0 && state.well === 0) return hold('unproven');\n", ''],
+  ),
+  hidden(
+    ofWaves(null, 'the end of a soak of a rollout does not wake its run', 'workflows/baremetal.ts', [
+      '      .run(() => sleep(Math.max(1, rest.until - Date.now()), { summary }))\n      .then(() => control.wake())',
+      '      .run(() => sleep(Math.max(1, rest.until - Date.now()), { summary }))\n      .then(() => undefined)',
+    ]),
+  ),
+  ofWaves(100_001, 'a promoted rollout goes on only when something else wakes its run', 'workflows/operators.ts', [
+    '    progress.operator.push({ action, at: isoTime(Date.now()), ...request });\n    control.wake();\n',
+    '    progress.operator.push({ action, at: isoTime(Date.now()), ...request });\n',
+  ]),
+  hidden(
+    ofWaves(null, 'nodes without work make up the first waves of a rollout', 'src/core/deployment/rollout.ts', [
+      "rollout.order.filter((node) => state.nodes[node]!.state !== 'success');",
+      'rollout.order;',
+    ]),
+  ),
+  hidden(
+    ofWaves(null, 'a percentage of the nodes of a rollout is rounded up', 'src/core/rollout/waves.ts', [
+      'Math.max(1, Math.floor((Number',
+      'Math.max(1, Math.ceil((Number',
+    ]),
+  ),
+  ofWaves(100_009, 'a run fails when a slice of a rollout is cancelled', 'workflows/call.ts', [
+    '            void CancellationScope.nonCancellable(() => tellOfLimit(listener, control, child, follower));',
+    '            void tellOfLimit(listener, control, child, follower);',
+  ]),
 ];

@@ -72,7 +72,7 @@ async function find(folder: string, bug: Bug, from: number, seeds: number): Prom
       return (JSON.parse(said) as { failed: readonly Found[] }).failed[0] ?? null;
     };
     const known = bug.seed === undefined || from > 1 ? null : await among(bug.seed, 1);
-    return known ?? (await among(from, seeds, bug.much));
+    return known ?? (await among((bug.from ?? 0) + from, seeds, bug.much));
   } finally {
     await takeOut();
   }

@@ -76,7 +76,7 @@ describe('a rollout', () => {
     third.finish();
     const held = await reaches(run, isHeld);
     expect(rolloutOf(held)).toMatchObject({ why: 'limit', wave: 1, waves: 2, failed: 2, limit: 2 });
-    expect(site.began).toEqual(['prepare:n1', 'prepare:n2', 'prepare:n3']);
+    expect(site.began.toSorted()).toEqual(['prepare:n1', 'prepare:n2', 'prepare:n3']);
 
     site.hold.clear();
     const low = run.handle.executeUpdate('promote', { args: [{ limit: 2 }] });

@@ -7,6 +7,7 @@ import type { RunRecord } from '../../../src/store/index.ts';
 import type { Observer } from '../../../worker/parts/simulation/installation.ts';
 import type { MaasRequest } from '../../../worker/parts/simulation/maas-port.ts';
 import { caller, type World } from '../../../worker/parts/simulation/world.ts';
+import { RolloutChecks } from './rollout-checks.ts';
 
 type By = ReturnType<typeof caller>;
 
@@ -59,10 +60,12 @@ export class SiteChecks implements Observer {
   readonly #closedReports = new Map<string, { readonly at: number; readonly count: number }>();
   /** Runs that have closed themselves in the store, with the time. */
   readonly #ended = new Map<string, number>();
+  readonly #rollouts: RolloutChecks;
   changes = 0;
 
   constructor(world: World, region: ServedRegion, site: string) {
     this.#world = world;
+    this.#rollouts = new RolloutChecks(world);
     this.#region = region;
     this.#site = site;
   }
@@ -180,6 +183,7 @@ export class SiteChecks implements Observer {
     if (type === 'WorkflowExecutionStarted' || goesOn) this.pausedSince.delete(workflowId);
     if (type !== 'ActivityTaskScheduled') return;
     this.#scheduled(workflowId, detail);
+    this.#rollouts.begins(workflowId, detail);
     if (detail !== 'close_run') return;
     const execution = this.#world.temporal.newest(workflowId)!;
     const since = this.pausedSince.get(workflowId);

@@ -27,8 +27,10 @@ export interface SiteSeed {
 
 const GROUPS = ['control', 'workers', 'storage', 'rest'];
 
-export function siteSeed(random: Random): SiteSeed {
-  const count = random.int(1, 6);
+/** @param hasRollouts whether groups may go by waves */
+export function siteSeed(random: Random, hasRollouts: boolean): SiteSeed {
+  const waves = random.fork('waves');
+  const count = random.int(1, 6) + (hasRollouts ? waves.int(0, 4) : 0);
   const used = GROUPS.slice(0, random.int(1, Math.min(4, count)));
   const nodes = Array.from({ length: count }, (_, at) => ({
     name: `n${at + 1}`,
@@ -50,6 +52,7 @@ export function siteSeed(random: Random): SiteSeed {
       depends_on: used.slice(0, at).filter(() => random.chance(0.4)),
       selectors: [random.chance(0.1) ? { rack_names: ['rack1'] } : { node_tags: [name] }],
       ...(criteria === undefined ? {} : { success_criteria: criteria }),
+      ...(hasRollouts && waves.chance(0.6) ? { rollout: rolloutFrom(waves) } : {}),
     };
   });
   const often = random.pick([0.05, 0.12, 0.5]);
@@ -100,6 +103,16 @@ export function siteSeed(random: Random): SiteSeed {
     hours: random.int(1, 8),
   };
 }
+
+const GROWTHS = ['double', 'all', { by: 1 }, { add: 1 }] as const;
+
+const rolloutFrom = (random: Random): NonNullable<Group['rollout']> => ({
+  first: random.pick([1, 1, 2, '50%']),
+  ...random.pick(GROWTHS.map((then) => ({ then }))),
+  ...(random.chance(0.5) && { soak: random.pick(['30s', '5m', '20m']) }),
+  ...random.pick([{}, { stop_at: { failed: random.int(1, 3) } }, { stop_at: { percent: random.pick([10, 50, 100]) } }]),
+  ...(random.chance(0.3) && { order: random.pick([['rack', 'name'], ['spread'], ['name']] as const) }),
+});
 
 /** A revision of a site, from documents in the form in which users write them. */
 export function revisionOf({ strategy, parallel, deployTimeout }: SiteSeed, nodes: SiteSeed['nodes']) {

@@ -65,6 +65,13 @@ const PEOPLE: readonly (readonly [weight: number, what: string])[] = [
   [1.5, 'maas taken'],
   [0.7, 'maas taken back'],
 ];
+const ROLLOUT_PEOPLE: typeof PEOPLE = [
+  [2, 'promote'],
+  [1, 'hold'],
+  [0.5, 'abort_rollout'],
+];
+/** Seeds before this keep their stories: known seeds and defects name them. */
+const WITH_ROLLOUTS = 100_000;
 const FAULTS: readonly (readonly [weight: number, what: string])[] = [
   [4, 'kill'],
   [3, 'stall'],
@@ -84,7 +91,7 @@ export async function simulateSite(
   without: readonly string[] = [],
 ): Promise<Verdict> {
   const random = new Random(`site ${seed}`);
-  const wanted = siteSeed(random.fork('site'));
+  const wanted = siteSeed(random.fork('site'), seed >= WITH_ROLLOUTS);
   return inVirtualTime(random, beginOf('2026-01-05T08:00:00Z', seed), (time) =>
     live(seed, random, wanted, time, code, without),
   );
@@ -215,11 +222,12 @@ async function live(
     if (about !== null) return about;
     return wanted.failing.length > 0 && people.chance(0.5) ? people.pick(wanted.failing) : people.pick(nodes).name;
   };
+  const usual = seed >= WITH_ROLLOUTS ? [...PEOPLE, ...ROLLOUT_PEOPLE] : PEOPLE;
   const act = async (own: Random, about: string | null, what?: string): Promise<void> => {
     people = own;
     const run = open().length === 0 ? undefined : people.pick(open());
     const name = nodeFor(about);
-    const action = what ?? mix.weighed<string>(people, PEOPLE);
+    const action = what ?? mix.weighed<string>(people, usual);
     script.happens(action);
     script.again(people, (next) => act(next, about));
     world.tell(`--- a person: ${action} ${action.startsWith('maas') ? name : (run?.workflowId ?? '')}`);
@@ -303,6 +311,18 @@ async function live(
           letGoOn(run);
           if (run.turns.length < 2) return;
           runs.push(temporal.reset(run, people.int(0, run.turns.length - 1), 'by a person'));
+          return;
+        }
+        case 'promote':
+        case 'hold':
+        case 'abort_rollout': {
+          const group = people.chance(0.5) ? { group: people.pick(wanted.nodes).tags[0]! } : {};
+          const limit = action === 'promote' && people.chance(0.4) ? { limit: people.int(1, 5) } : {};
+          const request = { ...note, ...group, ...limit };
+          if (people.chance(0.5)) return temporal.signal(run, action, [request]);
+          void temporal.update(run, action, [request]).catch((error: Error) => {
+            world.tell(`${action} was refused: ${error.message}`);
+          });
           return;
         }
         case 'retry_node':
@@ -519,6 +539,7 @@ async function live(
       temporal.signal(run, 'resume', [{}]);
       checks.approved.add(run.originalRunId);
       temporal.signal(run, 'approve', [{ by: 'eve' }]);
+      if (seed >= WITH_ROLLOUTS) temporal.signal(run, 'promote', [{ by: 'eve', limit: 100 }]);
     }
     time.after(HOUR, letGo);
   };
