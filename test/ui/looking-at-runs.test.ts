@@ -80,7 +80,9 @@ describePage('looking at runs', () => {
     const grid = page.getByRole('region', { name: 'Tasks by run' });
     await grid.getByRole('link', { name: 'database in run 3: 2 failed' }).waitFor();
     await grid.getByRole('link', { name: 'database in run 1: 2 success' }).waitFor();
-    await page.getByRole('img', { name: '1 of the last 2 runs failed; the median took 1 min 30 s.' }).waitFor();
+    await page
+      .getByRole('img', { name: '1 of the last 2 runs ended with failures; the median took 1 min 30 s.' })
+      .waitFor();
     await grid
       .getByRole('row', { name: /verify/ })
       .getByLabel('not in this run')

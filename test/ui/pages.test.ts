@@ -316,6 +316,8 @@ describePage('pages over a store', () => {
     expect(await lines.nth(3).getAttribute('aria-label')).toBe('Node r0010');
     expect(await page.locator('.timeline .span.bad').count()).toBe(1);
     expect(await page.locator('.timeline .span.critical').count()).toBe(4);
+    await page.getByRole('region', { name: 'Timeline' }).evaluate((one) => one.scrollIntoView());
+    await screenshot(page, 'page-waterfall');
     await page.locator('.timeline .tick').nth(3).waitFor();
     await page.goBack();
     await first.waitFor();

@@ -225,7 +225,7 @@ function Row<T>({ row, columns, selection, index, measure }: RowProps<T>) {
         </td>
       )}
       {columns.map(([name, cell, look]) => (
-        <td key={`${name}${look}`} class={look}>
+        <td key={`${name}${look}`} class={look} data-name={name}>
           {cell(row)}
         </td>
       ))}

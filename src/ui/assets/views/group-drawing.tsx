@@ -10,7 +10,7 @@ export type SiteGroup = NonNullable<RunFrame['site_groups']>[string];
 type LiveGroup = RunStatus['groups'][number];
 
 /** A card, and the room between cards, in pixels: as in views.css. */
-const [WIDE, HIGH] = [270, 118] as const;
+const [WIDE, HIGH] = [270, 130] as const;
 const [GAP_X, GAP_Y] = [52, 14] as const;
 /** More groups that wait for the same are drawn beside each other. */
 const ROWS = 5;

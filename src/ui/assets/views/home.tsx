@@ -37,62 +37,64 @@ export function HomeView({ query }: { readonly query: URLSearchParams }) {
         ]}
         isKnown={open.data !== undefined && ended.data !== undefined}
       />
-      <Section name="Waiting for someone">
-        <Waiting runs={waiting} />
-      </Section>
-      <Section name="Running">
-        <Loaded from={open}>
-          {({ items }) => (
-            <RunTable
-              runs={items}
-              empty={<Nothing isNew={ended.data?.items.length === 0} />}
-              actions={(run) => <Steer run={run} verb="stop" />}
-            />
-          )}
-        </Loaded>
-      </Section>
-      <Section name="Failed">
-        <Loaded from={ended}>
-          {() => (
-            <RunTable
-              runs={failed}
-              empty="No site or cluster ended with a failure."
-              actions={(run) => <RetryFailed run={run} />}
-            />
-          )}
-        </Loaded>
-        {(nodes.data ?? []).length > 0 && (
-          <p>
-            <State of="error">{count(nodes.data?.length ?? 0, 'node')} in error</State>{' '}
-            {(nodes.data ?? []).slice(0, MOST).map((one, index) => (
-              <>
-                {index > 0 && ', '}
-                <a key={one.id} href={`/nodes/${one.id}`} title={one.error_msg ?? undefined}>
-                  {one.name}
-                </a>
-              </>
-            ))}
-            {(nodes.data?.length ?? 0) > MOST && (
-              <>
-                {' '}
-                and <a href="/nodes?status=error">{(nodes.data?.length ?? 0) - MOST} more</a>
-              </>
-            )}
-          </p>
-        )}
-      </Section>
-      {(sites.data?.items.length ?? 0) > 0 && (
-        <Section name="Machines">
-          <Fleet query={query} />
+      <div class="home">
+        <Section name="Waiting for someone">
+          <Waiting runs={waiting} />
         </Section>
-      )}
-      <Section name="Drifted">
-        <Loaded from={sites}>
-          {({ items }) => (
-            <Drift sites={items.filter((one) => one.last_good_revision !== null).map(({ name }) => name)} />
+        <Section name="Running">
+          <Loaded from={open}>
+            {({ items }) => (
+              <RunTable
+                runs={items}
+                empty={<Nothing isNew={ended.data?.items.length === 0} />}
+                actions={(run) => <Steer run={run} verb="stop" />}
+              />
+            )}
+          </Loaded>
+        </Section>
+        <Section name="Failed">
+          <Loaded from={ended}>
+            {() => (
+              <RunTable
+                runs={failed}
+                empty="No site or cluster ended with a failure."
+                actions={(run) => <RetryFailed run={run} />}
+              />
+            )}
+          </Loaded>
+          {(nodes.data ?? []).length > 0 && (
+            <p>
+              <State of="error">{count(nodes.data?.length ?? 0, 'node')} in error</State>{' '}
+              {(nodes.data ?? []).slice(0, MOST).map((one, index) => (
+                <>
+                  {index > 0 && ', '}
+                  <a key={one.id} href={`/nodes/${one.id}`} title={one.error_msg ?? undefined}>
+                    {one.name}
+                  </a>
+                </>
+              ))}
+              {(nodes.data?.length ?? 0) > MOST && (
+                <>
+                  {' '}
+                  and <a href="/nodes?status=error">{(nodes.data?.length ?? 0) - MOST} more</a>
+                </>
+              )}
+            </p>
           )}
-        </Loaded>
-      </Section>
+        </Section>
+        {(sites.data?.items.length ?? 0) > 0 && (
+          <Section name="Machines">
+            <Fleet query={query} />
+          </Section>
+        )}
+        <Section name="Drifted">
+          <Loaded from={sites}>
+            {({ items }) => (
+              <Drift sites={items.filter((one) => one.last_good_revision !== null).map(({ name }) => name)} />
+            )}
+          </Loaded>
+        </Section>
+      </div>
     </>
   );
 }

@@ -21,7 +21,7 @@ export function Trend({ of, what }: { readonly of: readonly Past[]; readonly wha
   const middle = [...took].sort((a, b) => a - b)[Math.floor(took.length / 2)] ?? 0;
   const judged = ended.slice(0, JUDGED);
   const failed = judged.filter(({ outcome }) => BAD.has(outcome)).length;
-  const text = `${failed === 0 ? 'None' : failed} of the last ${count(judged.length, what)} failed; the median took ${lasting(0, middle)}.`;
+  const text = `${failed === 0 ? 'None' : failed} of the last ${count(judged.length, what)} ended with failures; the median took ${lasting(0, middle)}.`;
   return (
     <figure class="trend">
       <svg width={ended.length * BAR} height={HIGH} role="img" aria-label={text}>
