@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { MachineStatus } from '@sitewright/maas';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { routesReference } from '../../src/api/routes-reference.ts';
+import { routesReference } from '../../scripts/reference/rest.ts';
 import { PROBLEM_CODES } from '../../src/ops/index.ts';
 import { type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookAgain } from '../rig/look-again.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { settingsReference } from '../../../../scripts/reference/settings.ts';
 import { settingDefinitions } from '../../../../src/platform/settings/settings.ts';
-import { settingsReference } from '../../../../src/platform/settings/settings-reference.ts';
 
 it('docs/reference/settings.md is generated from the schema (npm run docs:settings)', () => {
   expect(readFileSync(new URL('../../../../docs/reference/settings.md', import.meta.url), 'utf8')).toBe(

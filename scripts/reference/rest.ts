@@ -1,5 +1,5 @@
-import { API } from '../core/contracts/api.ts';
-import type { Route } from '../core/contracts/route.ts';
+import { API } from '../../src/core/contracts/api.ts';
+import type { Route } from '../../src/core/contracts/route.ts';
 
 /** The part of docs/reference/rest.md below its mark: every route by its subject, generated from the map of routes. */
 export function routesReference(): string {

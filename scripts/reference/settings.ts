@@ -1,4 +1,4 @@
-import { OTHER_VARIABLES, type SettingDefinition, settingDefinitions } from './settings.ts';
+import { OTHER_VARIABLES, type SettingDefinition, settingDefinitions } from '../../src/platform/settings/settings.ts';
 
 /** The text of docs/reference/settings.md, generated from the schema. */
 export function settingsReference(): string {

@@ -1,6 +1,6 @@
 import { dump } from 'js-yaml';
-import { given } from '../core/data/given.ts';
-import { type Parameters, TASK_TYPES, type TaskType, type Transport } from '../core/task-types/index.ts';
+import { given } from '../../src/core/data/given.ts';
+import { type Parameters, TASK_TYPES, type TaskType, type Transport } from '../../src/core/task-types/index.ts';
 
 const CARRIED_OUT: Readonly<Record<Transport, string>> = {
   agent: "the node's agent",
