@@ -25,7 +25,7 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
     { names: ['site'], load: async () => (await import('./commands/site.ts')).registerSite },
     { names: ['rehearse'], load: async () => (await import('./commands/rehearse.ts')).registerRehearse },
     { names: ['run'], load: async () => (await import('./commands/run.ts')).registerRun },
-    { names: ['node'], load: async () => (await import('./commands/node.ts')).registerNode },
+    { names: ['node'], load: async () => (await import('./commands/nodes.ts')).registerNode },
     { names: ['schedule'], load: async () => (await import('./commands/schedule.ts')).registerSchedule },
     { names: ['notice'], load: async () => (await import('./commands/notice.ts')).registerNotice },
   ],

@@ -12,7 +12,7 @@ export type { DeployedMachine } from './queries/deployed-machine-store.ts';
 export type { GraphContent, GraphFilter, StoredGraph } from './queries/graph-store.ts';
 export type { NodeCertificate, NodeIdentityStore, TokenRefusal } from './queries/node-identity-store.ts';
 export type { Maintenance } from './queries/node-maintenance-store.ts';
-export type { NodeChange, NodeFilter, NodeRecord } from './queries/node-store.ts';
+export type { NodeChange, NodeFilter, NodeRecord } from './queries/nodes.ts';
 export type { GraphOwner } from './queries/owner-columns.ts';
 export type { PackageRecord, PackageStore } from './queries/package-store.ts';
 export type { NewPlan, PlanStore } from './queries/plan-store.ts';

@@ -13,7 +13,7 @@ import { GraphStore } from './queries/graph-store.ts';
 import { NodeFactStore } from './queries/node-fact-store.ts';
 import { NodeIdentityStore } from './queries/node-identity-store.ts';
 import { NodeMaintenanceStore } from './queries/node-maintenance-store.ts';
-import { NodeStore } from './queries/node-store.ts';
+import { NodeStore } from './queries/nodes.ts';
 import { NoticeStore } from './queries/notice-store.ts';
 import { PackageStore } from './queries/package-store.ts';
 import { PlanStore } from './queries/plan-store.ts';
