@@ -31,7 +31,7 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
   ],
   'Run task graphs:': [
     { names: ['graph'], load: loadGraph },
-    { names: ['cluster'], load: async () => (await import('./commands/cluster.ts')).registerCluster },
+    { names: ['cluster'], load: async () => (await import('./commands/clusters.ts')).registerCluster },
     { names: ['settings'], load: async () => (await import('./commands/settings.ts')).registerSettings },
     { names: ['release', 'plugin'], load: async () => (await import('./commands/release.ts')).registerReleases },
     { names: ['role'], load: async () => (await import('./commands/role.ts')).registerRole },

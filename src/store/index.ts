@@ -6,7 +6,7 @@ export type * from './page.ts';
 export type { ApiToken } from './queries/api-token-store.ts';
 export type { AuditEntry, AuditFilter, AuditStore, NewAuditEntry } from './queries/audit-store.ts';
 export type { Claim, Claimant, ClaimHolder } from './queries/claim-store.ts';
-export type { ClusterDetails, ClusterRecord } from './queries/cluster-store.ts';
+export type { ClusterDetails, ClusterRecord } from './queries/clusters.ts';
 export type { CopiedSubject, StoreCopy } from './queries/copy-store.ts';
 export type { DeployedMachine } from './queries/deployed-machine-store.ts';
 export type { GraphContent, GraphFilter, StoredGraph } from './queries/graph-store.ts';

@@ -5,7 +5,7 @@ import type { OpenStoreOptions } from './open-options.ts';
 import { ApiTokenStore } from './queries/api-token-store.ts';
 import { AuditStore } from './queries/audit-store.ts';
 import { ClaimStore } from './queries/claim-store.ts';
-import { ClusterStore } from './queries/cluster-store.ts';
+import { ClusterStore } from './queries/clusters.ts';
 import { CopyStore } from './queries/copy-store.ts';
 import { DeployedMachineStore } from './queries/deployed-machine-store.ts';
 import { GivenTagsStore } from './queries/given-tags-store.ts';

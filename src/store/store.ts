@@ -1,7 +1,7 @@
 import type { ApiTokenStore } from './queries/api-token-store.ts';
 import type { AuditStore } from './queries/audit-store.ts';
 import type { ClaimStore } from './queries/claim-store.ts';
-import type { ClusterStore } from './queries/cluster-store.ts';
+import type { ClusterStore } from './queries/clusters.ts';
 import type { CopyStore } from './queries/copy-store.ts';
 import type { DeployedMachineStore } from './queries/deployed-machine-store.ts';
 import type { GivenTagsStore } from './queries/given-tags-store.ts';
