@@ -33,7 +33,7 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
     { names: ['graph'], load: loadGraph },
     { names: ['cluster'], load: async () => (await import('./commands/clusters.ts')).registerCluster },
     { names: ['settings'], load: async () => (await import('./commands/settings.ts')).registerSettings },
-    { names: ['release', 'plugin'], load: async () => (await import('./commands/release.ts')).registerReleases },
+    { names: ['release', 'plugin'], load: async () => (await import('./commands/releases.ts')).registerReleases },
     { names: ['role'], load: async () => (await import('./commands/role.ts')).registerRole },
     { names: ['tag'], load: async () => (await import('./commands/tag.ts')).registerTag },
     { names: ['sequence'], load: async () => (await import('./commands/sequence.ts')).registerSequence },

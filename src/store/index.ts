@@ -17,7 +17,7 @@ export type { GraphOwner } from './queries/owner-columns.ts';
 export type { PackageRecord, PackageStore } from './queries/package-store.ts';
 export type { NewPlan, PlanStore } from './queries/plan-store.ts';
 export type { PluginRecord } from './queries/plugin-store.ts';
-export type { ReleaseRecord } from './queries/release-store.ts';
+export type { ReleaseRecord } from './queries/releases.ts';
 export { CLOSING, sequenceIn } from './queries/run-sequence.ts';
 export type {
   NodeHistoryEntry,

@@ -18,7 +18,7 @@ import { NoticeStore } from './queries/notice-store.ts';
 import { PackageStore } from './queries/package-store.ts';
 import { PlanStore } from './queries/plan-store.ts';
 import { PluginStore } from './queries/plugin-store.ts';
-import { ReleaseStore } from './queries/release-store.ts';
+import { ReleaseStore } from './queries/releases.ts';
 import { RunStore } from './queries/run-store.ts';
 import { SequenceStore } from './queries/sequence-store.ts';
 import { SettingsRevisionStore } from './queries/settings-revision-store.ts';

@@ -14,7 +14,7 @@ import type { NoticeStore } from './queries/notice-store.ts';
 import type { PackageStore } from './queries/package-store.ts';
 import type { PlanStore } from './queries/plan-store.ts';
 import type { PluginStore } from './queries/plugin-store.ts';
-import type { ReleaseStore } from './queries/release-store.ts';
+import type { ReleaseStore } from './queries/releases.ts';
 import type { RunStore } from './queries/run-store.ts';
 import type { SequenceStore } from './queries/sequence-store.ts';
 import type { SettingsRevisionStore } from './queries/settings-revision-store.ts';
