@@ -35,7 +35,7 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
     { names: ['settings'], load: async () => (await import('./commands/settings.ts')).registerSettings },
     { names: ['release', 'plugin'], load: async () => (await import('./commands/releases.ts')).registerReleases },
     { names: ['role'], load: async () => (await import('./commands/role.ts')).registerRole },
-    { names: ['tag'], load: async () => (await import('./commands/tag.ts')).registerTag },
+    { names: ['tag'], load: async () => (await import('./commands/tags.ts')).registerTag },
     { names: ['sequence'], load: async () => (await import('./commands/sequence.ts')).registerSequence },
     { names: ['history'], load: async () => (await import('./commands/history.ts')).registerHistory },
   ],

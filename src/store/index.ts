@@ -39,7 +39,7 @@ export {
   type SiteStore,
 } from './queries/site-store.ts';
 export type { NewTagAssignment, TagAssignment } from './queries/tag-assignments.ts';
-export type { NewTag, TagOwner, TagRecord } from './queries/tag-store.ts';
+export type { NewTag, TagOwner, TagRecord } from './queries/tags.ts';
 export type { HistoryWrite, PlannedRow, TaskHistoryRow, TaskHistoryStore } from './queries/task-history-store.ts';
 export type { SavedStates, TaskStateStore } from './queries/task-state-store.ts';
 export type { NewRun, TransactionFilter, TransactionRecord } from './queries/transaction-row.ts';

@@ -23,7 +23,7 @@ import { RunStore } from './queries/run-store.ts';
 import { SequenceStore } from './queries/sequence-store.ts';
 import { SettingsRevisionStore } from './queries/settings-revision-store.ts';
 import { SiteStore } from './queries/site-store.ts';
-import { TagStore } from './queries/tag-store.ts';
+import { TagStore } from './queries/tags.ts';
 import { TaskHistoryStore } from './queries/task-history-store.ts';
 import { TaskStateStore } from './queries/task-state-store.ts';
 import { TransactionStore } from './queries/transaction-store.ts';

@@ -19,7 +19,7 @@ import type { RunStore } from './queries/run-store.ts';
 import type { SequenceStore } from './queries/sequence-store.ts';
 import type { SettingsRevisionStore } from './queries/settings-revision-store.ts';
 import type { SiteStore } from './queries/site-store.ts';
-import type { TagStore } from './queries/tag-store.ts';
+import type { TagStore } from './queries/tags.ts';
 import type { TaskHistoryStore } from './queries/task-history-store.ts';
 import type { TaskStateStore } from './queries/task-state-store.ts';
 import type { TransactionStore } from './queries/transaction-store.ts';
