@@ -36,7 +36,7 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
     { names: ['release', 'plugin'], load: async () => (await import('./commands/releases.ts')).registerReleases },
     { names: ['role'], load: async () => (await import('./commands/role.ts')).registerRole },
     { names: ['tag'], load: async () => (await import('./commands/tags.ts')).registerTag },
-    { names: ['sequence'], load: async () => (await import('./commands/sequence.ts')).registerSequence },
+    { names: ['sequence'], load: async () => (await import('./commands/sequences.ts')).registerSequence },
     { names: ['history'], load: async () => (await import('./commands/history.ts')).registerHistory },
   ],
   'Write and check, offline:': [

@@ -29,7 +29,7 @@ export type {
   RunSummary,
   RunWrite,
 } from './queries/run-store.ts';
-export type { NewSequence, SequenceRecord } from './queries/sequence-store.ts';
+export type { NewSequence, SequenceRecord } from './queries/sequences.ts';
 export {
   parseRevisionReference,
   type ResolvedRevision,

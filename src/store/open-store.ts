@@ -20,7 +20,7 @@ import { PlanStore } from './queries/plan-store.ts';
 import { PluginStore } from './queries/plugin-store.ts';
 import { ReleaseStore } from './queries/releases.ts';
 import { RunStore } from './queries/run-store.ts';
-import { SequenceStore } from './queries/sequence-store.ts';
+import { SequenceStore } from './queries/sequences.ts';
 import { SettingsRevisionStore } from './queries/settings-revision-store.ts';
 import { SiteStore } from './queries/site-store.ts';
 import { TagStore } from './queries/tags.ts';

@@ -16,7 +16,7 @@ import type { PlanStore } from './queries/plan-store.ts';
 import type { PluginStore } from './queries/plugin-store.ts';
 import type { ReleaseStore } from './queries/releases.ts';
 import type { RunStore } from './queries/run-store.ts';
-import type { SequenceStore } from './queries/sequence-store.ts';
+import type { SequenceStore } from './queries/sequences.ts';
 import type { SettingsRevisionStore } from './queries/settings-revision-store.ts';
 import type { SiteStore } from './queries/site-store.ts';
 import type { TagStore } from './queries/tags.ts';
