@@ -3,7 +3,6 @@ export type { Migration } from './migrations/migration.ts';
 export type { OpenStoreOptions } from './open-options.ts';
 export { openStore } from './open-store.ts';
 export type * from './page.ts';
-export type { ApiToken } from './queries/api-token-store.ts';
 export type { AuditEntry, AuditFilter, AuditStore, NewAuditEntry } from './queries/audit-store.ts';
 export type { Claim, Claimant, ClaimHolder } from './queries/claim-store.ts';
 export type { ClusterDetails, ClusterRecord } from './queries/clusters.ts';
@@ -42,6 +41,7 @@ export type { NewTagAssignment, TagAssignment } from './queries/tag-assignments.
 export type { NewTag, TagOwner, TagRecord } from './queries/tags.ts';
 export type { HistoryWrite, PlannedRow, TaskHistoryRow, TaskHistoryStore } from './queries/task-history-store.ts';
 export type { SavedStates, TaskStateStore } from './queries/task-state-store.ts';
+export type { ApiToken } from './queries/tokens.ts';
 export type { NewRun, TransactionFilter, TransactionRecord } from './queries/transaction-row.ts';
 export { endedWithRun, type RunTransactions, type SnapshotKind } from './queries/transaction-store.ts';
 export type { StoreCall } from './session.ts';

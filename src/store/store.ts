@@ -1,4 +1,3 @@
-import type { ApiTokenStore } from './queries/api-token-store.ts';
 import type { AuditStore } from './queries/audit-store.ts';
 import type { ClaimStore } from './queries/claim-store.ts';
 import type { ClusterStore } from './queries/clusters.ts';
@@ -22,6 +21,7 @@ import type { SiteStore } from './queries/site-store.ts';
 import type { TagStore } from './queries/tags.ts';
 import type { TaskHistoryStore } from './queries/task-history-store.ts';
 import type { TaskStateStore } from './queries/task-state-store.ts';
+import type { ApiTokenStore } from './queries/tokens.ts';
 import type { TransactionStore } from './queries/transaction-store.ts';
 
 /** One numbered step of the schema. */
