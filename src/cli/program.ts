@@ -27,7 +27,7 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
     { names: ['run'], load: async () => (await import('./commands/run.ts')).registerRun },
     { names: ['node'], load: async () => (await import('./commands/nodes.ts')).registerNode },
     { names: ['schedule'], load: async () => (await import('./commands/schedule.ts')).registerSchedule },
-    { names: ['notice'], load: async () => (await import('./commands/notice.ts')).registerNotice },
+    { names: ['notice'], load: async () => (await import('./commands/notices.ts')).registerNotice },
   ],
   'Run task graphs:': [
     { names: ['graph'], load: loadGraph },

@@ -13,7 +13,7 @@ import { NodeFactStore } from './queries/node-fact-store.ts';
 import { NodeIdentityStore } from './queries/node-identity-store.ts';
 import { NodeMaintenanceStore } from './queries/node-maintenance-store.ts';
 import { NodeStore } from './queries/nodes.ts';
-import { NoticeStore } from './queries/notice-store.ts';
+import { NoticeStore } from './queries/notices.ts';
 import { PackageStore } from './queries/package-store.ts';
 import { PlanStore } from './queries/plan-store.ts';
 import { PluginStore } from './queries/plugin-store.ts';

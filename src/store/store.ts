@@ -9,7 +9,7 @@ import type { NodeFactStore } from './queries/node-fact-store.ts';
 import type { NodeIdentityStore } from './queries/node-identity-store.ts';
 import type { NodeMaintenanceStore } from './queries/node-maintenance-store.ts';
 import type { NodeStore } from './queries/nodes.ts';
-import type { NoticeStore } from './queries/notice-store.ts';
+import type { NoticeStore } from './queries/notices.ts';
 import type { PackageStore } from './queries/package-store.ts';
 import type { PlanStore } from './queries/plan-store.ts';
 import type { PluginStore } from './queries/plugin-store.ts';
