@@ -85,7 +85,7 @@ async function loadGraph(): Promise<Register> {
 
 async function loadPackage(): Promise<Register> {
   const [files, installed] = await Promise.all([
-    import('./commands/package.ts'),
+    import('./commands/packages.ts'),
     import('./commands/package-install.ts'),
   ]);
   return (program, session) => installed.registerInstalledPackages(files.registerPackage(program, session), session);

@@ -13,7 +13,7 @@ export type { NodeCertificate, NodeIdentityStore, TokenRefusal } from './queries
 export type { Maintenance } from './queries/node-maintenance-store.ts';
 export type { NodeChange, NodeFilter, NodeRecord } from './queries/nodes.ts';
 export type { GraphOwner } from './queries/owner-columns.ts';
-export type { PackageRecord, PackageStore } from './queries/package-store.ts';
+export type { PackageRecord, PackageStore } from './queries/packages.ts';
 export type { NewPlan, PlanStore } from './queries/plan-store.ts';
 export type { PluginRecord } from './queries/plugin-store.ts';
 export type { ReleaseRecord } from './queries/releases.ts';

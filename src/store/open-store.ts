@@ -14,7 +14,7 @@ import { NodeIdentityStore } from './queries/node-identity-store.ts';
 import { NodeMaintenanceStore } from './queries/node-maintenance-store.ts';
 import { NodeStore } from './queries/nodes.ts';
 import { NoticeStore } from './queries/notices.ts';
-import { PackageStore } from './queries/package-store.ts';
+import { PackageStore } from './queries/packages.ts';
 import { PlanStore } from './queries/plan-store.ts';
 import { PluginStore } from './queries/plugin-store.ts';
 import { ReleaseStore } from './queries/releases.ts';

@@ -10,7 +10,7 @@ import type { NodeIdentityStore } from './queries/node-identity-store.ts';
 import type { NodeMaintenanceStore } from './queries/node-maintenance-store.ts';
 import type { NodeStore } from './queries/nodes.ts';
 import type { NoticeStore } from './queries/notices.ts';
-import type { PackageStore } from './queries/package-store.ts';
+import type { PackageStore } from './queries/packages.ts';
 import type { PlanStore } from './queries/plan-store.ts';
 import type { PluginStore } from './queries/plugin-store.ts';
 import type { ReleaseStore } from './queries/releases.ts';
