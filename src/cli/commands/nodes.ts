@@ -3,8 +3,8 @@ import { healthNote, statusWithHealth } from '../../core/node-system.ts';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
 import type { Session } from '../session.ts';
+import { registerNodeMaintenance } from './maintenance.ts';
 import { registerNodeInventory } from './node-inventory.ts';
-import { registerNodeMaintenance } from './node-maintenance.ts';
 
 interface SelectFlags extends OutputFlags {
   readonly name?: readonly string[];

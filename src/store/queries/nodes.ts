@@ -7,7 +7,7 @@ import type { Session } from '../session.ts';
 import type { Change, New, Row, Stored, Tables } from '../tables.ts';
 import { changedColumns, newRow, recordOf } from './conversion.ts';
 import { deleteRow, holdRow, insertRow, listRows, readRow, updateRow } from './identified-row.ts';
-import { endMaintenance } from './node-maintenance-store.ts';
+import { endMaintenance } from './maintenance.ts';
 import { forgetMembership, forgetTaskStates, releaseNodes } from './node-release.ts';
 
 /** A machine of the inventory, in a cluster or not. */

@@ -8,7 +8,7 @@ import type { Session } from '../session.ts';
 import type { New, Row, Stored, Tables } from '../tables.ts';
 import { assertUnclaimed } from './claim-store.ts';
 import { columnsWithout, newRow, recordOf } from './conversion.ts';
-import { endMaintenance } from './node-maintenance-store.ts';
+import { endMaintenance } from './maintenance.ts';
 import { fetchPage, newestFirst, readPage } from './paging.ts';
 import { packFiles, packResolved, type RevisionFile, unpackFiles, unpackResolved } from './revision-files.ts';
 import { holdSite, readSite } from './site-row.ts';
