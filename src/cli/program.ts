@@ -37,7 +37,7 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
     { names: ['role'], load: async () => (await import('./commands/role.ts')).registerRole },
     { names: ['tag'], load: async () => (await import('./commands/tags.ts')).registerTag },
     { names: ['sequence'], load: async () => (await import('./commands/sequences.ts')).registerSequence },
-    { names: ['history'], load: async () => (await import('./commands/history.ts')).registerHistory },
+    { names: ['history'], load: async () => (await import('./commands/transactions.ts')).registerHistory },
   ],
   'Write and check, offline:': [
     { names: ['init'], load: async () => (await import('./commands/init.ts')).registerInit },

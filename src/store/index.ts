@@ -43,7 +43,7 @@ export type { HistoryWrite, PlannedRow, TaskHistoryRow, TaskHistoryStore } from 
 export type { SavedStates, TaskStateStore } from './queries/task-state-store.ts';
 export type { ApiToken } from './queries/tokens.ts';
 export type { NewRun, TransactionFilter, TransactionRecord } from './queries/transaction-row.ts';
-export { endedWithRun, type RunTransactions, type SnapshotKind } from './queries/transaction-store.ts';
+export { endedWithRun, type RunTransactions, type SnapshotKind } from './queries/transactions.ts';
 export type { StoreCall } from './session.ts';
 export type * from './store.ts';
 export { parseStoreUrl } from './store-url.ts';

@@ -26,7 +26,7 @@ import { TagStore } from './queries/tags.ts';
 import { TaskHistoryStore } from './queries/task-history-store.ts';
 import { TaskStateStore } from './queries/task-state-store.ts';
 import { ApiTokenStore } from './queries/tokens.ts';
-import { TransactionStore } from './queries/transaction-store.ts';
+import { TransactionStore } from './queries/transactions.ts';
 import { Session } from './session.ts';
 import type { Store, StorePorts } from './store.ts';
 import { parseStoreUrl, type StoreLocation } from './store-url.ts';

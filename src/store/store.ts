@@ -22,7 +22,7 @@ import type { TagStore } from './queries/tags.ts';
 import type { TaskHistoryStore } from './queries/task-history-store.ts';
 import type { TaskStateStore } from './queries/task-state-store.ts';
 import type { ApiTokenStore } from './queries/tokens.ts';
-import type { TransactionStore } from './queries/transaction-store.ts';
+import type { TransactionStore } from './queries/transactions.ts';
 
 /** One numbered step of the schema. */
 export interface MigrationInfo {

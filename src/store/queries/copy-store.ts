@@ -2,7 +2,7 @@ import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { conflict } from '../failure.ts';
 import type { Session } from '../session.ts';
 import type { TableName, Tables } from '../tables.ts';
-import { rowsOfRun } from './transaction-store.ts';
+import { rowsOfRun } from './transactions.ts';
 
 /** Rows as they are stored, by table. */
 export type StoreCopy = Readonly<Partial<Record<TableName, readonly object[]>>>;
