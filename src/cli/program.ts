@@ -26,7 +26,7 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
     { names: ['rehearse'], load: async () => (await import('./commands/rehearse.ts')).registerRehearse },
     { names: ['run'], load: async () => (await import('./commands/run.ts')).registerRun },
     { names: ['node'], load: async () => (await import('./commands/nodes.ts')).registerNode },
-    { names: ['schedule'], load: async () => (await import('./commands/schedule.ts')).registerSchedule },
+    { names: ['schedule'], load: async () => (await import('./commands/schedules.ts')).registerSchedule },
     { names: ['notice'], load: async () => (await import('./commands/notices.ts')).registerNotice },
   ],
   'Run task graphs:': [
