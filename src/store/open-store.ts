@@ -2,7 +2,7 @@ import type { Backend } from './backend.ts';
 import { migrations } from './migrations/index.ts';
 import { Migrator } from './migrations/migrator.ts';
 import type { OpenStoreOptions } from './open-options.ts';
-import { AuditStore } from './queries/audit-store.ts';
+import { AuditStore } from './queries/audit.ts';
 import { ClaimStore } from './queries/claim-store.ts';
 import { ClusterStore } from './queries/clusters.ts';
 import { CopyStore } from './queries/copy-store.ts';

@@ -1,4 +1,4 @@
-import type { AuditStore } from './queries/audit-store.ts';
+import type { AuditStore } from './queries/audit.ts';
 import type { ClaimStore } from './queries/claim-store.ts';
 import type { ClusterStore } from './queries/clusters.ts';
 import type { CopyStore } from './queries/copy-store.ts';
