@@ -8,7 +8,7 @@ export type { Claim, Claimant, ClaimHolder } from './queries/claim-store.ts';
 export type { ClusterDetails, ClusterRecord } from './queries/clusters.ts';
 export type { CopiedSubject, StoreCopy } from './queries/copy-store.ts';
 export type { DeployedMachine } from './queries/deployed-machine-store.ts';
-export type { GraphContent, GraphFilter, StoredGraph } from './queries/graph-store.ts';
+export type { GraphContent, GraphFilter, StoredGraph } from './queries/graphs.ts';
 export type { Maintenance } from './queries/maintenance.ts';
 export type { NodeCertificate, NodeIdentityStore, TokenRefusal } from './queries/node-identity-store.ts';
 export type { NodeChange, NodeFilter, NodeRecord } from './queries/nodes.ts';

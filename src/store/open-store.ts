@@ -8,7 +8,7 @@ import { ClusterStore } from './queries/clusters.ts';
 import { CopyStore } from './queries/copy-store.ts';
 import { DeployedMachineStore } from './queries/deployed-machine-store.ts';
 import { GivenTagsStore } from './queries/given-tags-store.ts';
-import { GraphStore } from './queries/graph-store.ts';
+import { GraphStore } from './queries/graphs.ts';
 import { NodeMaintenanceStore } from './queries/maintenance.ts';
 import { NodeFactStore } from './queries/node-fact-store.ts';
 import { NodeIdentityStore } from './queries/node-identity-store.ts';

@@ -4,7 +4,7 @@ import type { ClusterStore } from './queries/clusters.ts';
 import type { CopyStore } from './queries/copy-store.ts';
 import type { DeployedMachineStore } from './queries/deployed-machine-store.ts';
 import type { GivenTagsStore } from './queries/given-tags-store.ts';
-import type { GraphStore } from './queries/graph-store.ts';
+import type { GraphStore } from './queries/graphs.ts';
 import type { NodeMaintenanceStore } from './queries/maintenance.ts';
 import type { NodeFactStore } from './queries/node-fact-store.ts';
 import type { NodeIdentityStore } from './queries/node-identity-store.ts';
