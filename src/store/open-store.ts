@@ -16,7 +16,7 @@ import { NodeStore } from './queries/nodes.ts';
 import { NoticeStore } from './queries/notices.ts';
 import { PackageStore } from './queries/packages.ts';
 import { PlanStore } from './queries/plan-store.ts';
-import { PluginStore } from './queries/plugin-store.ts';
+import { PluginStore } from './queries/plugins.ts';
 import { ReleaseStore } from './queries/releases.ts';
 import { RunStore } from './queries/run-store.ts';
 import { SequenceStore } from './queries/sequences.ts';

@@ -12,7 +12,7 @@ import type { NodeStore } from './queries/nodes.ts';
 import type { NoticeStore } from './queries/notices.ts';
 import type { PackageStore } from './queries/packages.ts';
 import type { PlanStore } from './queries/plan-store.ts';
-import type { PluginStore } from './queries/plugin-store.ts';
+import type { PluginStore } from './queries/plugins.ts';
 import type { ReleaseStore } from './queries/releases.ts';
 import type { RunStore } from './queries/run-store.ts';
 import type { SequenceStore } from './queries/sequences.ts';
