@@ -57,13 +57,13 @@ export interface NodeState {
   readonly union: Value;
   readonly node: Value;
   readonly common: Value;
-  /** How many values it has, nested ones included. */
+  /** How many values the cluster's data has, nested ones included: all of its nodes have the same budgets. */
   readonly size: number;
 }
 
 /** The state of one node. Cheap: only dicts present on both sides are copied. The backing of one of them backs `$`. */
 export function nodeState(common: PreparedData, node: PreparedData): NodeState {
-  return { union: deepUnion(common, node), node, common, size: sizeOf(common) + sizeOf(node) };
+  return { union: deepUnion(common, node), node, common, size: sizeOf(common) };
 }
 
 /** Counted once for each piece of prepared data. */
