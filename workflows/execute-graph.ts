@@ -75,6 +75,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
   readonly #news;
   #shownAt = 0;
   #shownFailing = 0;
+  #shownSilent = 0;
 
   constructor(args: readonly unknown[]) {
     super({
@@ -228,9 +229,11 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
         RunPhase: graph.type,
       }),
       answered: () => this.refresh(),
-      show: () => {
+      show: (silent) => {
         this.notices.held(graph.state === 'held');
-        if (Date.now() - this.#shownAt >= SHOW_MS) this.refresh();
+        // Nothing else may happen while nodes are silent.
+        if (silent !== this.#shownSilent || Date.now() - this.#shownAt >= SHOW_MS) this.refresh();
+        this.#shownSilent = silent;
         this.#showFailing();
         return this.#news?.send() ?? null;
       },

@@ -50,8 +50,13 @@ interface GraphDriveOptions {
   readonly control: Control;
   /** Search attributes of children. */
   readonly attributes: readonly SearchAttributePair[];
-  /** Called after each turn. Returns when it wants to be called next (milliseconds), or null. */
-  show(): number | null;
+  /**
+   * Called after each turn.
+   *
+   * @param silent how many nodes are known not to answer; at least, of more than ten in a part
+   * @returns when it wants to be called next (milliseconds), or null
+   */
+  show(silent: number): number | null;
   /** Called when nodes were asked, and when one has answered. */
   answered(): void;
 }
@@ -72,12 +77,12 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
   const driver = new PartDriver(part, of, { ...tasks, ...limit, ...holds, hold }, control, {
     approved: options.decided,
     received: () => undefined,
-    turned() {
+    turned(): number | null {
       const { failed } = driver.ledger.counts;
       const held = hold && driver.scheduler.started && driver.running === 0 && failed > 0 && control.paused === null;
       if (options.holdBefore.length > 0) options.reached(awaitingApproval(driver.scheduler));
       if (driver.scheduler.started) graph.state = held ? 'held' : 'running';
-      return options.show();
+      return options.show(driver.ledger.silentNodes().length);
     },
   });
   control.whenStopped(() => driver.agents.stop());
@@ -99,7 +104,7 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
       if (plan.mode !== 'dry_run') {
         graph.state = 'asking_nodes';
         graph.unanswered = () => driver.agents.unanswered();
-        options.show();
+        options.show(0);
         const asking = control.interruptible(() => driver.agents.ask(options.answered)).catch(noneIfCancelled);
         // All that are asked, until they answer.
         options.answered();
@@ -136,7 +141,7 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
       if (options.holdBefore.length > 0)
         options.reached([...new Set(driver.statuses().flatMap(({ awaiting = [] }) => awaiting))]);
       graph.state = !driver.started ? 'asking_nodes' : driver.held ? 'held' : 'running';
-      options.show();
+      options.show(driver.statuses().reduce((sum, { silent }) => sum + silent.length, 0));
     },
   );
   graph.statuses = () => driver.statuses();

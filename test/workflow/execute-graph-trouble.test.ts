@@ -641,7 +641,7 @@ describe('agents', () => {
           ({ phase, silent: now }) => phase === 'default: asking nodes' && now.length === silent.length,
         );
         expect(status.silent).toEqual(silent);
-        // They are set by a turn of the run, which answers for its parts before.
+        // They are set by the next turn of the run.
         await eventually(async () => {
           const { currentDetails } = await run.handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
           return currentDetails.includes(`No answer from the agents of: ${silent.map((id) => `web-${id}`).join(', ')}`);

@@ -78,7 +78,7 @@ describe('a notice', () => {
       noticeText({ event: 'awaiting_approval', at: notice.at, run: { ...run, title: 'Rack 7' }, awaiting_approval }),
     ).toBe('deploy_site of dc1 (Rack 7) is waiting for approval before compute');
     expect(noticeText({ event: 'held', at: notice.at, run: { ...run, site: null, cluster: 4 } })).toBe(
-      'deploy_site of cluster 4 is held: tasks failed',
+      'deploy_site of cluster 4 is held: it waits for a person',
     );
   });
 
