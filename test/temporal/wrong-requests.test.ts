@@ -73,7 +73,7 @@ it('unknown and malformed signals are warnings in status, details, report and lo
   const status = await reaches(run, ({ warnings }) => warnings.length >= 6);
   expect(status.stopping).toBe(true);
   expect(status.warnings).toEqual([
-    "there is no signal 'pauze' (known: pause, resume, stop, approve, reject). Did you mean 'pause'?",
+    "there is no signal 'pauze' (known: pause, resume, stop, approve, reject, promote, hold, abort_rollout). Did you mean 'pause'?",
     "signal 'pause': unknown field 'reson' (known: by, reason, entry). Did you mean 'reason'?",
     "signal 'pause': the payload cannot be decoded",
     "signal 'resume': the payload cannot be decoded",
@@ -104,7 +104,7 @@ describe('updates and queries', () => {
     const update = (name: string, ...args: [unknown, ...unknown[]]) =>
       refusal(run.handle.executeUpdate<unknown, [unknown, ...unknown[]]>(name, { args }));
     expect(await update('retry_nod', { node: 'n1' })).toBe(
-      "there is no update 'retry_nod' (known: opened, pause, resume, approve, reject, retry_node). Did you mean 'retry_node'?",
+      "there is no update 'retry_nod' (known: opened, pause, resume, approve, reject, promote, hold, abort_rollout, retry_node). Did you mean 'retry_node'?",
     );
     expect(await update('stop', {})).toBe(
       `'stop' is a signal, not an update: temporal workflow signal --workflow-id ${run.handle.workflowId} --name stop`,

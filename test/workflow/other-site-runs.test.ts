@@ -353,16 +353,16 @@ describe('big sites run their calls in child workflows', () => {
       return { found: 'aborted', message: 'aborted' };
     };
     const started = await run(site, 'deploy_site', { site: 'dc1' });
-    const aborts = (...wanted: string[]) =>
-      reaches(
-        started,
-        ({ current }) => current?.call === 'abort' && wanted.every((one) => current.running.includes(one)),
-      );
-    expect((await aborts('n3', 'n400')).current).toMatchObject({ group: 'big' });
+    // The first of them, however many a slow server has not deployed by then.
+    const { current } = await reaches(
+      started,
+      (now) => now.current?.call === 'abort' && now.current.running.includes('n3'),
+    );
+    expect(current).toMatchObject({ group: 'big' });
     const { baremetal } = await started.report();
     expect(baremetal!.nodes.find(({ name }) => name === 'n3')).toMatchObject({ running: 'abort' });
     goOn.get('n3')!();
-    await reaches(started, ({ current }) => current?.running.includes('n3') === false);
+    await reaches(started, (now) => now.current?.running.includes('n3') === false);
     goOn.get('n400')!();
     await started.ended();
     const [closed] = site.closed;
