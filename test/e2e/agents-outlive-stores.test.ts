@@ -238,7 +238,9 @@ it('tasks of a terminated run continue; after a reset they are followed, and uns
   const runNow = async () => (await system.ask('GET', `${api}/runs/${runId}`)).body;
   await eventually(() => ran() === 1);
   await rig.client.workflow.getHandle(workflowId, runId).terminate('tests');
-  expect([(await runNow()).outcome, (await transactionOf(id)).status]).toEqual(['terminated', 'terminated']);
+  expect((await runNow()).outcome).toBe('terminated');
+  // A worker closes its record, of which the transaction is a view.
+  await eventually(async () => (await transactionOf(id)).status === 'terminated');
   const { body: report } = await system.ask('GET', `${api}/runs/${runId}/report`);
   const warnings = [expect.stringContaining('terminated')];
   expect(report).toMatchObject({ outcome: 'terminated', reason: 'tests', warnings });
