@@ -519,8 +519,8 @@ async function live(
       if (now.status === 'TERMINATED' || isForgotten(now)) continue;
       const { graphs } = (await store.runs.getReport(temporalRunId)) as unknown as GraphRunReport;
       const said = graphs.find(({ transaction }) => transaction === id)?.state;
-      // One that was reset to before its graph, and had lost its cluster meanwhile, does not know it.
-      const isUnknown = said === undefined && now.runId !== temporalRunId;
+      // One that was reset to before its graph, and ended before it came there again, does not know how that graph had ended.
+      const isUnknown = (said === undefined || said === 'not_reached') && now.runId !== temporalRunId;
       if (said !== status && !isUnknown)
         world.violated(`${workflowId} reports that its graph ${id} is ${said}, and the store that it is ${status}`);
     }
