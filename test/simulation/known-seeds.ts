@@ -220,4 +220,7 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     seed: 20261128220092,
     showed: 'the simulation: a machine booted a second time while it ran, by an earlier loss of its power',
   },
+  { seed: 20261129000513, showed: 'the check: a node whose part was terminated has no result but its abort' },
+  { seed: 20261129000697, showed: 'the check: a retry of a node in a rollout came before its first result' },
+  { seed: 20261129000924, showed: 'the check: as 992' },
 ];

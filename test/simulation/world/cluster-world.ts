@@ -588,7 +588,12 @@ async function live(
           reason,
         );
         const last = tries.at(-1);
-        if (last !== undefined && hasSucceeded(last) && (!isUnsure || /AgentGone/.test(reason)))
+        if (
+          last !== undefined &&
+          on.known.includes(last) &&
+          hasSucceeded(last) &&
+          (!isUnsure || /AgentGone/.test(reason))
+        )
           world.violated(`${said}; there it succeeded`);
       }
     }

@@ -241,6 +241,11 @@ export class SimulatedNode {
     void this.enrol();
   }
 
+  /** What it did since its disk was last empty: its journal knows no other. */
+  get known(): readonly Effect[] {
+    return this.effects.slice(this.#gone);
+  }
+
   /** An operator gives it a new ticket: it has certificates again that are not revoked. */
   async enrol(): Promise<void> {
     await this.#gateway.ticket(this.name, CREDENTIALS, this.machine.disk);
@@ -349,7 +354,7 @@ export class SimulatedNode {
     };
     const said = `${task} (run ${run}, generation ${generation}, try ${effect.try})`;
     this.#world.tell(`${this.name} runs ${said}`);
-    const same = this.effects.slice(this.#gone).find((one) => KEY.every((name) => one[name] === effect[name]));
+    const same = this.known.find((one) => KEY.every((name) => one[name] === effect[name]));
     if (same !== undefined) this.#world.violated(`${this.name} runs ${said} a second time`);
     const other = this.effects.find(({ endedAt }) => endedAt === null);
     if (other !== undefined) this.#world.violated(`${this.name} runs ${said} while ${other.task} runs`);

@@ -56,17 +56,19 @@ export class RolloutChecks {
     }
     const family = [run, ...parts];
     const before = waves.slice(0, wave).flat();
-    const ended = family.flatMap(({ turns }) => endedIn(turns));
+    const ended = inOrder(family.flatMap(({ turns }) => endedIn(turns)));
     const isAsked = (name: string): boolean => isRequested(run.turns, name);
     const open = before.filter(
       (name) => !ended.some((one) => one.node === name && (one.verb === 'deploy' || !one.isOk)),
     );
     if (open.length > 0 && !isAsked('retry_node')) violated(`${open.join(', ')} of a wave before has no result`);
     if (isAsked('promote')) return;
-    const known = family.flatMap((one) => {
-      const all = endedIn(one === execution ? one.turns.slice(0, -1) : one.turns);
-      return one === execution || execution === run ? all : all.filter(({ at }) => at < execution.startedAt);
-    });
+    const known = inOrder(
+      family.flatMap((one) => {
+        const all = endedIn(one === execution ? one.turns.slice(0, -1) : one.turns);
+        return one === execution || execution === run ? all : all.filter(({ at }) => at < execution.startedAt);
+      }),
+    );
     const failed = waves.flat().filter((name) => known.findLast((one) => one.node === name)?.isOk === false);
     const limit = limitOf(rollout, waves.flat().length);
     if (failed.length >= limit) violated(`${failed.join(', ')} have failed: ${limit} stop it`);
@@ -116,15 +118,18 @@ function endedOf(turns: readonly Turn[], type: string) {
   );
 }
 
+/** A node whose part was terminated has no other result than that it was aborted. */
 const endedIn = (turns: readonly Turn[]): Ended[] =>
-  ['prepare_node', 'deploy_node']
-    .flatMap((type) => endedOf(turns, type))
-    .sort((one, other) => one.at - other.at)
-    .map(({ id, at, result }) => {
+  ['prepare_node', 'deploy_node', 'abort_node'].flatMap((type) =>
+    endedOf(turns, type).map(({ id, at, result }) => {
       const [verb = '', , node = ''] = id.split(':');
       const answer = result?.completed?.result;
-      return { verb, node, at, isOk: answer != null && fromPayload<{ readonly ok: boolean }>(answer).ok };
-    });
+      const isOk = type !== 'abort_node' && answer != null && fromPayload<{ readonly ok: boolean }>(answer).ok;
+      return { verb, node, at, isOk };
+    }),
+  );
+
+const inOrder = (all: readonly Ended[]): readonly Ended[] => all.toSorted((one, other) => one.at - other.at);
 
 function planOf({ turns }: Execution): SitePlan | undefined {
   const answer = endedOf(turns, 'load_plan').at(-1)?.result?.completed?.result;
