@@ -230,7 +230,8 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
       failure: reason ?? null,
     };
     // Together: of a run that is terminated in between, no one would end the transaction as it ended.
-    await closeRecord(store, { subject, generation, run: row, report: full, transaction }, async (within) => {
+    const closed = { subject, generation, run: row, report: full, transaction, graphs: full.graphs };
+    await closeRecord(store, closed, async (within) => {
       if (run.mode !== 'apply') return;
       const nodes = await within.nodes.list({ clusterId: subject.cluster });
       await within.clusters.update(subject.cluster, { status: clusterStatusAfter(nodes, outcome) });

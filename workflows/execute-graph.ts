@@ -391,6 +391,7 @@ function handleGraphOperators(run: GraphRun): void {
   const status = () => run.status();
   const steering = steeringHandlers({
     control,
+    run,
     status,
     settled: () => run.drive?.acknowledged(),
     validate: (name) => validateCapacity(run, name),

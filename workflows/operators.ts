@@ -40,6 +40,8 @@ const DESCRIPTION = {
 /** Dependencies of the handlers on one kind of run. */
 interface SteeredRun<Status> {
   readonly control: Control;
+  /** Absent for a part, which never ends by itself. */
+  readonly run?: Pick<Run<Progress>, 'progress' | 'warn'>;
   readonly status: () => Status;
   /** Forwards the signal to children. */
   readonly forward?: (name: Steering) => void;
@@ -65,12 +67,20 @@ export const openedHandler = <Failure>(run: { readonly opening: RunOpening<Failu
 });
 
 /** Handlers with which operators pause, resume and stop any run (docs/explain/design.md#pausing). */
-export function steeringHandlers<Status>({ control, status, forward, settled, validate }: SteeredRun<Status>) {
+export function steeringHandlers<Status>({ control, run, status, forward, settled, validate }: SteeredRun<Status>) {
   const read = (payload: unknown) => readRequest(operatorNote, payload);
+  /** Its outcome stands: nothing is left that a pause could hold. */
+  const whyNot = (name: Steering): string | null =>
+    name === 'pause' && run?.progress.outcome !== undefined ? 'the run has ended and is writing its report' : null;
   const signal = (name: Steering) => ({
     description: DESCRIPTION[name],
     read,
     handle(note: OperatorNote): void {
+      const why = whyNot(name);
+      if (why !== null) {
+        run?.warn(withoutEffect(name, why));
+        return;
+      }
       // After a reset, a stop that was told before is no news to anyone, and children may have ended in between.
       if (name === 'stop' && control.stopping && patched('stop-again-probes')) probeChildren();
       control[name](note);
@@ -81,7 +91,11 @@ export function steeringHandlers<Status>({ control, status, forward, settled, va
   const update = (name: 'pause' | 'resume') => ({
     description: DESCRIPTION[name],
     read,
-    validate: () => validate?.(name),
+    validate() {
+      const why = whyNot(name);
+      if (why !== null) throw failure('PauseRefused', why);
+      validate?.(name);
+    },
     handle(note: OperatorNote): Status | Promise<Status> {
       signals[name].handle(note);
       return settled?.()?.then(status) ?? status();
@@ -89,6 +103,8 @@ export function steeringHandlers<Status>({ control, status, forward, settled, va
   });
   return { signals, updates: { pause: update('pause'), resume: update('resume') } };
 }
+
+const withoutEffect = (signal: string, why: string): string => `signal '${signal}': ${why}; it had no effect`;
 
 interface Request<R, Status> {
   readonly description: string;
@@ -114,7 +130,7 @@ function signalAndUpdate<R, Status>(
       handle(request: R): void {
         const why = whyNot(request);
         if (why === null) take(request);
-        else run.warn(`signal '${name}': ${why}; it had no effect`);
+        else run.warn(withoutEffect(name, why));
       },
     },
     update: {

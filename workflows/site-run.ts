@@ -333,7 +333,7 @@ export const retryNode = objectOf<RetryNodeRequest>({ ...noteFields, node: lineO
 function handleSiteOperators(run: SiteRun): void {
   const { progress, control, slices } = run;
   const status = () => run.status();
-  const steering = steeringHandlers({ control, status, forward: (name) => slices.forward(name) });
+  const steering = steeringHandlers({ control, run, status, forward: (name) => slices.forward(name) });
   const approvals = approvalHandlers(run, { status, rejected: () => slices.forward('stop') });
   const rollouts = rolloutHandlers(run, status);
   handle<SiteRunContract>({

@@ -154,6 +154,8 @@ export type RunResult = (typeof GRAPH_RESULTS)[number];
 /** How a graph ends that its run began. `refused`: it cannot be planned. */
 const GRAPH_OUTCOMES = ['refused', 'nothing_to_do', ...GRAPH_RESULTS] as const satisfies Words;
 export type GraphOutcome = (typeof GRAPH_OUTCOMES)[number];
+export const isGraphOutcome = (state: string): state is GraphOutcome =>
+  (GRAPH_OUTCOMES as readonly string[]).includes(state);
 
 /** State of one graph of a run. */
 export const GRAPH_STATES = [

@@ -1,3 +1,4 @@
+import type { GraphRunReport } from '../core/contracts/index.ts';
 import { given } from '../core/data/given.ts';
 import { hasSystem } from '../core/node-system.ts';
 import { describedRun, type RunDescription } from '../core/run/description.ts';
@@ -5,7 +6,7 @@ import { lostReport } from '../core/run/lost-report.ts';
 import { type AnyRunReport, type AnyRunStatus, firstFailure, isHeld } from '../core/run/status.ts';
 import { graphRunOf, numberOf, type RunSubject } from '../core/run/subject.ts';
 import { cutShort, underWay } from '../core/run/under-way.ts';
-import { hasClosedItself, type LostOutcome, type RunOutcome } from '../core/words.ts';
+import { hasClosedItself, isGraphOutcome, type LostOutcome, type RunOutcome } from '../core/words.ts';
 import {
   CLOSING,
   type NewRun,
@@ -170,8 +171,9 @@ interface Closed {
   readonly generation: number;
   readonly run: Omit<RunWrite, 'sequence' | 'phase'> & { readonly outcome: RunOutcome; readonly endedAt: string };
   readonly report: unknown;
-  /** Of a run of graphs. */
+  /** Of a run of graphs, with what its report says of them. */
   readonly transaction?: number;
+  readonly graphs?: readonly Told[];
 }
 
 /**
@@ -182,24 +184,32 @@ interface Closed {
  */
 export const closeRecord = (
   store: Store,
-  { subject, generation, run, report, transaction }: Closed,
+  { subject, generation, run, report, transaction, graphs }: Closed,
   also?: (within: StorePorts) => Promise<void>,
 ): Promise<void> =>
   store.atomically(async (within) => {
     const row = { ...run, phase: 'finished', sequence: CLOSING };
     if ((await within.runs.end(row, report, subject, generation)) === null)
       throw claimLost(subject, 'another execution or run has taken it over');
-    if (transaction !== undefined) await endGraphs(within, transaction, run);
+    if (transaction !== undefined) await endGraphs(within, transaction, run, graphs);
     await also?.(within);
   });
+
+/** What a report says of a graph. */
+type Told = Pick<GraphRunReport['graphs'][number], 'transaction' | 'state'>;
 
 async function endGraphs(
   { transactions }: Pick<StorePorts, 'transactions'>,
   run: number,
   { outcome, endedAt }: { readonly outcome: RunOutcome | LostOutcome; readonly endedAt: string },
+  graphs: readonly Told[] = [],
 ): Promise<void> {
   // Only runs of sites end with failures that do not matter.
-  if (outcome !== 'success_with_failures') await transactions.endGraphs(run, { status: outcome, timeEnd: endedAt });
+  if (outcome === 'success_with_failures') return;
+  const known = new Map(
+    graphs.flatMap(({ transaction, state }) => (isGraphOutcome(state) ? [[transaction, state]] : [])),
+  );
+  await transactions.endGraphs(run, { status: outcome, timeEnd: endedAt, known });
 }
 
 /** How a run ended whose record is open: it could not close it itself, or the store has forgotten that it did. */
@@ -279,6 +289,9 @@ async function lostAsShown(
   return { run: closed, report: lostReport(closed, { report, nodes: await runs.listNodes(run.id) }, reason) };
 }
 
+const graphsIn = (report: AnyRunReport | undefined): readonly Told[] =>
+  report !== undefined && 'graphs' in report ? report.graphs : [];
+
 /** Closes a run that could not do so itself, with its transaction. */
 async function closeLost(store: Store, run: RunRecord, end: RunEnd): Promise<void> {
   const shown = await shownReport(store, run);
@@ -291,7 +304,7 @@ async function closeLost(store: Store, run: RunRecord, end: RunEnd): Promise<voi
   await store.atomically(async (within) => {
     await noteCutShort(within.nodes, run, end.outcome, left);
     if (transaction !== null)
-      await endGraphs(within, transaction, { outcome: end.outcome, endedAt }).catch(unlessNotFound);
+      await endGraphs(within, transaction, { outcome: end.outcome, endedAt }, graphsIn(shown)).catch(unlessNotFound);
     await within.runs.putReport(run.id, row.sequence, lost.report);
     await within.runs.put(row);
   });

@@ -220,7 +220,18 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     seed: 20261128220092,
     showed: 'the simulation: a machine booted a second time while it ran, by an earlier loss of its power',
   },
-  { seed: 20261129000513, showed: 'the check: a node whose part was terminated has no result but its abort' },
+  { seed: 20261129000513, showed: 'the check: a node whose part was terminated has failed with it' },
   { seed: 20261129000697, showed: 'the check: a retry of a node in a rollout came before its first result' },
   { seed: 20261129000924, showed: 'the check: as 992' },
+  {
+    seed: 20261129002171,
+    showed: 'a pause was taken, and shown, after the outcome of its run was decided, and held nothing',
+    heldBy:
+      'test/workflow/deploy-site.test.ts: operators > a pause of a run that has ended and writes its report is refused',
+  },
+  {
+    seed: 20261129002588,
+    showed: 'a run whose graph had failed before the store was restored was cancelled, and the graph shown as stopped',
+    heldBy: 'test/unit/store/transactions.test.ts: ends a graph as its run says, if the store has lost that end',
+  },
 ];

@@ -214,6 +214,26 @@ describe('operators', () => {
     await recordHistory(run.handle, 'deploy_site--paused-and-resumed');
   });
 
+  it('a pause of a run that has ended and writes its report is refused', async () => {
+    const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
+    let close = (): void => undefined;
+    site.overrides.close_run = () =>
+      new Promise((resolve) => {
+        close = () => resolve(undefined);
+      });
+    const run = await start(site);
+    await reaches(run, ({ outcome }) => outcome === 'success');
+    await expect(run.handle.executeUpdate('pause', { args: [{}] })).rejects.toMatchObject({
+      cause: { type: 'PauseRefused' },
+    });
+    await run.handle.signal('pause');
+    const told = await reaches(run, ({ warnings }) => warnings.some((text) => text.includes("'pause'")));
+    expect(told.paused).toBeNull();
+    close();
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success' });
+  });
+
   it('pause and resume as updates answer with the new state', async () => {
     const site = scriptedSite(strategy, nodes);
     site.hold.add('prepare:n1');

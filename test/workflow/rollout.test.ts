@@ -139,6 +139,8 @@ describe('a rollout', () => {
     const run = await start(site);
     await reaches(run, (status) => rolloutOf(status)?.state === 'soaking');
     await run.handle.signal('hold', { group: 'workers', by: 'nina' });
+    const asked = await reaches(run, (status) => rolloutOf(status)?.why === 'operator');
+    expect(rolloutOf(asked)?.state).toBe('soaking');
     const promoted = await run.handle.executeUpdate<RunStatus, [object]>('promote', { args: [{}] });
     expect(rolloutOf(promoted)?.state).toBe('running');
     await reaches(run, (status) => rolloutOf(status)?.wave === 2 && rolloutOf(status)?.state === 'soaking');

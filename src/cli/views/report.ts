@@ -1,5 +1,5 @@
 import type { RunReport } from '../../core/contracts/index.ts';
-import { type Cause, causesOfNodes } from '../../core/run/causes.ts';
+import { type Cause, causesOf, causesOfNodes } from '../../core/run/causes.ts';
 import { rolloutText } from '../../core/site-run/rollout-text.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { printable } from '../../core/text/control-characters.ts';
@@ -68,10 +68,15 @@ function failuresOf({ baremetal }: RunReport, paint: Paint): string[] {
 
 /** Notes on successful nodes; failed nodes have them with their failure. */
 function notesOf({ baremetal, released = [] }: RunReport, paint: Paint): string[] {
-  const noted = [...(baremetal?.nodes ?? []), ...released].flatMap((node) =>
-    (node.warnings ?? []).map((text) => `  ${paint.strong(printable(node.name))}  ${printable(text)}`),
+  const noted = [...(baremetal?.nodes ?? []), ...released].flatMap(({ name, system_id, warnings = [] }) =>
+    warnings.map((reason) => ({ name, reason, also: [system_id] })),
   );
-  return noted.length === 0 ? [] : [paint.strong('Notes on nodes'), ...noted];
+  const lines = causesOf(noted).flatMap(({ reason, names: of }) =>
+    of.length === 1
+      ? [`  ${paint.strong(printable(of[0]!))}  ${printable(reason)}`]
+      : [`  ${paint.strong(counted(of.length, 'node'))}  ${printable(reason)}`, `    ${names(of)}`],
+  );
+  return lines.length === 0 ? [] : [paint.strong('Notes on nodes'), ...lines];
 }
 
 /** @param explained causes, shown before, of nodes by their names */

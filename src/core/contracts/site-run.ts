@@ -21,7 +21,7 @@ export const rolloutStatus = z.strictObject({
     .enum(HOLD_REASONS)
     .optional()
     .describe(
-      'Why it is held. `limit`: as many nodes have failed as `stop_at` says. `unproven`: no node is well yet. `unseen`: nobody could look at the nodes after their soak. `operator`: someone asked for it.',
+      'Why it is held. `limit`: as many nodes have failed as `stop_at` says. `unproven`: no node is well yet. `unseen`: nobody could look at the nodes after their soak. `operator`: someone asked for it; until the open wave has ended, it is not held yet.',
     ),
   unseen: z.string().optional().describe('Why nobody could look at the nodes.'),
 });

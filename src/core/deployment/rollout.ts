@@ -230,6 +230,7 @@ export function showRollout(state: BaremetalState, group: RolledOut): RolloutSta
   const shown = {
     ...{ state: stateWordOf(group), wave, waves: counts.waves, failed: counts.failed },
     limit: limitOf(counts, group.plan.rollout),
+    ...(group.rollout.held && group.state === 'waiting' ? { why: 'operator' as const } : {}),
   };
   if (shown.state === 'soaking' && step?.step === 'soak')
     return { ...shown, until: new Date(step.until).toISOString() };

@@ -24,7 +24,8 @@ export function nextOfHeldRollout(
 /** How a rollout stands, in one line. */
 export function rolloutText({ state, wave, waves, failed, limit, until, why, unseen }: RolloutStatus): string {
   const failures = failed === 0 ? [] : [`${counted(failed, 'node')} failed, ${limit} stop it`];
-  return [`wave ${wave} of ${waves}`, ...failures, ...now()].join(' · ');
+  const later = why === 'operator' && state !== 'held' ? ['held after this wave'] : [];
+  return [`wave ${wave} of ${waves}`, ...failures, ...now(), ...later].join(' · ');
 
   function now(): string[] {
     if (state === 'held')

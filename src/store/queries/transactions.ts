@@ -1,9 +1,9 @@
 import type { Kysely, Transaction } from 'kysely';
 import {
+  type GraphOutcome,
   isTransactionOpen,
   OPEN_TRANSACTION_STATUSES,
   type TransactionEnd,
-  type TransactionStatus,
 } from '../../core/words.ts';
 import { StoreError } from '../failure.ts';
 import type { Session } from '../session.ts';
@@ -126,20 +126,23 @@ export class TransactionStore {
 
   /**
    * Ends what is open of a run that has ended: graphs that wait become `not_reached`, running ones `stopped` if an operator ended the run,
-   * else `failed`. Tasks that are recorded as running become `failed`, as no one records their end.
+   * else `failed`; those of which the run knows the end, which a restored store has lost, end so. Tasks that are recorded as running become `failed`, as no one records their end.
    */
-  async endGraphs(run: number, { status, timeEnd }: RunEnd): Promise<void> {
+  async endGraphs(run: number, { status, timeEnd, known = new Map() }: RunEnd): Promise<void> {
     const isStopped = status === 'stopped' || status === 'cancelled';
-    const endOf = (was: TransactionStatus) =>
-      checkedChange({
+    const endOf = ({ id, status: was }: TransactionRow) => {
+      const end = known.get(id);
+      if (end !== undefined) return checkedChange({ status: end, timeEnd });
+      return checkedChange({
         status: was === 'waiting' ? 'not_reached' : isStopped ? 'stopped' : 'failed',
         message: ABORTED,
         timeEnd,
       });
+    };
     return this.#session.write(async (transaction) => {
       await holdRow(transaction, 'deploymentTransaction', run);
       for (const graph of await graphsOf(transaction, run))
-        if (isTransactionOpen(graph.status)) await apply(transaction, graph, endOf(graph.status));
+        if (isTransactionOpen(graph.status)) await apply(transaction, graph, endOf(graph));
       // Their runner has ended; their sequence stays, so that a run that continues after a reset replaces this.
       await transaction
         .updateTable('taskHistory')
@@ -239,6 +242,8 @@ export class TransactionStore {
 interface RunEnd {
   readonly status: TransactionEnd;
   readonly timeEnd: string;
+  /** Ends of its graphs, by their transactions. */
+  readonly known?: ReadonlyMap<number, GraphOutcome>;
 }
 
 /** Message of graphs that ended with their run. */

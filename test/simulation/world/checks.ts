@@ -2,7 +2,9 @@ import { isInUse, MachineStatus, machineStatusName } from '@sitewright/maas';
 import type { ServedRegion } from '@sitewright/maas-simulator';
 import type { NodeReport } from '../../../src/core/contracts/site-run-report.ts';
 import { NOT_REDEPLOYED, type RunReport } from '../../../src/core/site-run/index.ts';
+import { SITE_RUN_OUTCOMES } from '../../../src/core/words.ts';
 import type { Execution } from '../../../src/simulation/temporal/index.ts';
+import { fromPayload } from '../../../src/simulation/temporal/sdk.ts';
 import type { RunRecord } from '../../../src/store/index.ts';
 import type { Observer } from '../../../worker/parts/simulation/installation.ts';
 import type { MaasRequest } from '../../../worker/parts/simulation/maas-port.ts';
@@ -142,7 +144,7 @@ export class SiteChecks implements Observer {
     const { parent } = execution;
     const run = parent === undefined ? execution : this.#world.temporal.newest(parent.workflowId)!;
     const since = this.pausedSince.get(run.workflowId);
-    if (since !== undefined && this.#knowsOfPause(execution, since))
+    if (since !== undefined && this.#knowsOfPause(execution, since, execution.turns))
       this.#world.violated(`${workflowId} begins ${activityId} while it is paused`);
     const holds = (this.inputs.get(run.originalRunId)?.hold_before ?? []) as readonly string[];
     if ((holds.includes('*') || holds.includes(group)) && !this.approved.has(run.originalRunId))
@@ -161,9 +163,9 @@ export class SiteChecks implements Observer {
     }
   }
 
-  /** Whether an execution has decided something since it was told of a pause, before what it decides now. */
-  #knowsOfPause({ turns, events, parent }: Execution, since: number): boolean {
-    const { now } = this.#world.time;
+  /** Whether an execution has decided something since it was told of a pause, before what it decided last of these turns. */
+  #knowsOfPause({ events, parent }: Execution, since: number, turns: Execution['turns']): boolean {
+    const now = turns.at(-1)?.at ?? this.#world.time.now;
     if (now - since > PAUSE_ARRIVES_WITHIN_MS && turns.some(({ at }) => at > since)) return true;
     const told = events.findLast(
       ({ type, detail }) => type === 'WorkflowExecutionSignaled' && (detail === 'pause' || detail === 'resume'),
@@ -187,7 +189,11 @@ export class SiteChecks implements Observer {
     if (detail !== 'close_run') return;
     const execution = this.#world.temporal.newest(workflowId)!;
     const since = this.pausedSince.get(workflowId);
-    if (since !== undefined && !this.#closing.has(execution.runId) && this.#knowsOfPause(execution, since))
+    if (
+      since !== undefined &&
+      !this.#closing.has(execution.runId) &&
+      this.#knowsOfPause(execution, since, untilItsOutcome(execution))
+    )
       this.#world.violated(`${workflowId} ends while it is paused`);
     this.#closing.add(execution.runId);
   }
@@ -543,4 +549,18 @@ export class SiteChecks implements Observer {
     for (const execution of executions)
       if (execution.activities.size > 0) violated(`${execution.workflowId} has ended with an open activity`);
   }
+}
+
+/** Until the run has shown its outcome: a pause of later is refused. */
+function untilItsOutcome({ turns }: Execution): Execution['turns'] {
+  const isOutcome = (phase: unknown): boolean =>
+    phase != null && (SITE_RUN_OUTCOMES as readonly string[]).includes(fromPayload(phase));
+  const last = turns.findIndex(({ activations }) =>
+    activations.some(({ commands }) =>
+      commands.some(({ upsertWorkflowSearchAttributes: one }) =>
+        isOutcome(one?.searchAttributes?.indexedFields?.RunPhase),
+      ),
+    ),
+  );
+  return last < 0 ? turns : turns.slice(0, last + 1);
 }

@@ -2,6 +2,7 @@ import type { SitePlan } from '../../../src/core/site-run/index.ts';
 import type { Execution } from '../../../src/simulation/temporal/index.ts';
 import { fromPayload } from '../../../src/simulation/temporal/sdk.ts';
 import type { World } from '../../../worker/parts/simulation/world.ts';
+import type { CallRequest } from '../../../workflows/contract.ts';
 
 type Turn = Execution['turns'][number];
 type Rollout = NonNullable<SitePlan['groups'][number]['rollout']>;
@@ -56,7 +57,7 @@ export class RolloutChecks {
     }
     const family = [run, ...parts];
     const before = waves.slice(0, wave).flat();
-    const ended = inOrder(family.flatMap(({ turns }) => endedIn(turns)));
+    const ended = inOrder(family.flatMap(endedIn));
     const isAsked = (name: string): boolean => isRequested(run.turns, name);
     const open = before.filter(
       (name) => !ended.some((one) => one.node === name && (one.verb === 'deploy' || !one.isOk)),
@@ -65,7 +66,7 @@ export class RolloutChecks {
     if (isAsked('promote')) return;
     const known = inOrder(
       family.flatMap((one) => {
-        const all = endedIn(one === execution ? one.turns.slice(0, -1) : one.turns);
+        const all = endedIn(one === execution ? { ...one, turns: one.turns.slice(0, -1) } : one);
         return one === execution || execution === run ? all : all.filter(({ at }) => at < execution.startedAt);
       }),
     );
@@ -118,16 +119,20 @@ function endedOf(turns: readonly Turn[], type: string) {
   );
 }
 
-/** A node whose part was terminated has no other result than that it was aborted. */
-const endedIn = (turns: readonly Turn[]): Ended[] =>
-  ['prepare_node', 'deploy_node', 'abort_node'].flatMap((type) =>
-    endedOf(turns, type).map(({ id, at, result }) => {
+/** A node whose part someone ended has failed with it, whether or not it had begun. */
+function endedIn({ turns, input, status, closedAt, parent }: Execution): Ended[] {
+  const ended = ['prepare_node', 'deploy_node'].flatMap((type) =>
+    endedOf(turns, type).map(({ id, at, result }): Ended => {
       const [verb = '', , node = ''] = id.split(':');
       const answer = result?.completed?.result;
-      const isOk = type !== 'abort_node' && answer != null && fromPayload<{ readonly ok: boolean }>(answer).ok;
-      return { verb, node, at, isOk };
+      return { verb, node, at, isOk: answer != null && fromPayload<{ readonly ok: boolean }>(answer).ok };
     }),
   );
+  if (parent === undefined || status === 'RUNNING' || status === 'COMPLETED') return ended;
+  const { verb, nodes } = fromPayload<CallRequest>(input[0]);
+  const lost = nodes.filter(({ name }) => !ended.some(({ node }) => node === name));
+  return [...ended, ...lost.map(({ name }) => ({ verb, node: name, at: closedAt ?? 0, isOk: false }))];
+}
 
 const inOrder = (all: readonly Ended[]): readonly Ended[] => all.toSorted((one, other) => one.at - other.at);
 

@@ -690,6 +690,7 @@ describe('a complete run', () => {
       report: graphReport({ graphs: [one] }),
     });
     expect(await world.store.runs.getReport('run-1')).toMatchObject({ warnings: [recordsLost('default')] });
+    expect(await world.store.transactions.get(graph)).toMatchObject({ status: 'success' });
   });
 
   it('that ends removes old plans that no transaction shows', async () => {

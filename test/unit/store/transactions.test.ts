@@ -118,6 +118,16 @@ describeStore('TransactionStore', (backend) => {
     }
   });
 
+  it('ends a graph as its run says, if the store has lost that end', async () => {
+    const store = await backend.fresh();
+    const { cluster } = await withCluster(store);
+    const { run, graph } = await withRun(store, cluster.id);
+    await store.transactions.update(graph.id, { status: 'running' });
+    const known = new Map([[graph.id, 'failed' as const]]);
+    await store.transactions.endGraphs(run.id, { status: 'cancelled', timeEnd: new Date().toISOString(), known });
+    expect(await store.transactions.getRun(run.id)).toMatchObject({ graphs: [{ status: 'failed', message: null }] });
+  });
+
   it('permanently deletes ended runs with all their data, and pages', async () => {
     const url = await backend.newUrl();
     const store = await backend.open(url);
