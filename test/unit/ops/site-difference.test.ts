@@ -87,6 +87,7 @@ it('is shown as signs and counts', () => {
         ],
       },
       { name: 'b', change: 'added', fields: [], values: [] },
+      { name: 'd', change: 'added', fields: [], values: [] },
       { name: 'c', change: 'removed', fields: [], values: [] },
     ],
     groups: [
@@ -102,12 +103,12 @@ it('is shown as signs and counts', () => {
 ~ node a
     rack: none -> "r1"
     tags: ["x"] -> ["x","y"]
-+ node b
++ 2 nodes: b, d
 - node c
 ~ group g
     critical: true -> false
 ~ configuration: physical_provisioner
-nodes: 1 new, 1 changed, 1 removed, 4 unchanged
+nodes: 2 new, 1 changed, 1 removed, 4 unchanged
 `);
 });
 
