@@ -8,7 +8,7 @@ import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BODIES_UNDER_WAY, BUDGETS } from '../src/core/contracts/budget.ts';
-import { tokenOperations } from '../src/ops/tokens.ts';
+import { TokenOperations } from '../src/ops/tokens.ts';
 import { openStore } from '../src/store/index.ts';
 import { startApiProcess } from './api-process.ts';
 import { watchBystander } from './bystander.ts';
@@ -21,7 +21,7 @@ const { values } = parseArgs({
 const folder = await mkdtemp(join(tmpdir(), 'sitewright-budgets-'));
 const SITEWRIGHT_STORE_URL = `sqlite:${join(folder, 'store.db')}`;
 const store = await openStore(SITEWRIGHT_STORE_URL);
-const tokens = tokenOperations(store);
+const tokens = new TokenOperations(store);
 const tokenOf = async (name: string, role: 'viewer' | 'admin') => (await tokens.create({ name, role }, 'bench')).token;
 const admin = await tokenOf('root', 'admin');
 const bystanderToken = await tokenOf('bob', 'viewer');

@@ -3,7 +3,7 @@ import { CliError } from '../src/cli/problem.ts';
 import { given } from '../src/core/data/given.ts';
 import { type CreatedToken, ProblemError } from '../src/ops/index.ts';
 import { asProblem, PROBLEM_CODES } from '../src/ops/problem.ts';
-import { tokenOperations } from '../src/ops/tokens.ts';
+import { TokenOperations } from '../src/ops/tokens.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import { openStore, StoreError } from '../src/store/index.ts';
 
@@ -13,7 +13,7 @@ export async function bootstrapToken(settings: Settings, name: string, expires?:
     const store = await openStore(settings.store.url);
     try {
       const request = { name, role: 'admin', ...given({ expires }) };
-      return await tokenOperations(store).create(request, whoRuns());
+      return await new TokenOperations(store).create(request, whoRuns());
     } finally {
       await store.close();
     }

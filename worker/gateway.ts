@@ -6,7 +6,7 @@ import { given } from '../src/core/data/given.ts';
 import { SetupError } from '../src/core/problems/refusal.ts';
 import { SigningKeys } from '../src/gateway/identity/index.ts';
 import { auditedAlarms, createGateway, sourceFilesBelow } from '../src/gateway/index.ts';
-import { withPackageSources } from '../src/ops/packages/index.ts';
+import { withPackageSources } from '../src/ops/packages/package-sources.ts';
 import { keepMemoryOutOfCoreDumps } from '../src/platform/secrets/core-dumps.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';

@@ -31,13 +31,43 @@ interface UsualTimes {
 }
 
 /** Finds the ended runs of the same kind, on the same site or cluster, that went well. Looks once for each run. */
-export function earlierRuns(store: Store) {
-  const kept: Remembered<readonly Found[]> = new Map();
-  const models: Remembered<Awaited<ReturnType<typeof durationsOf>>> = new Map();
+export class EarlierRuns {
+  readonly #store: Store;
+  readonly #kept: Remembered<readonly Found[]> = new Map();
+  readonly #models: Remembered<Awaited<ReturnType<typeof durationsOf>>> = new Map();
 
-  async function find(run: RunRecord): Promise<readonly Found[]> {
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** How long nodes or tasks took, in the middle, in the newest earlier runs. */
+  async usualTimes(
+    run: RunRecord,
+    { graph, nodes }: { readonly graph?: string; readonly nodes?: readonly string[] },
+  ): Promise<UsualTimes> {
+    const newest = (await this.#earlierOf(run)).slice(0, MAX_COMPARED);
+    const took = await Promise.all(
+      newest.map(async ({ id, transaction }) =>
+        transaction === null
+          ? tookOfNodes((await this.#store.runs.listNodes(id)).map(({ report }) => report))
+          : this.#tookOfTasks(transaction, graph, nodes),
+      ),
+    );
+    return { runs: newest.length, seconds: mediansOf(took.flat()) };
+  }
+  /** The status with when the run should end, unless it waits for a person. */
+  async withExpectedEnd<S extends AnyRunStatus>(run: RunRecord, status: S): Promise<S> {
+    const { paused, stopping, awaiting_approval, done, total } = status;
+    if (paused || stopping || awaiting_approval || isHeld(status)) return status;
+    const expected =
+      expectedEnd({ startedAt: run.startedAt, total }, await this.#earlierOf(run)) ??
+      endOfFirst({ startedAt: run.startedAt, done, total }, await ifReachable(() => this.#modelled(run)), Date.now());
+    return expected === undefined ? status : { ...status, expected };
+  }
+
+  async #find(run: RunRecord): Promise<readonly Found[]> {
     const { cluster } = run.labels;
-    const { items } = await store.runs.list({
+    const { items } = await this.#store.runs.list({
       kind: run.kind,
       ...(run.site === null ? {} : { site: run.site }),
       ...(cluster === undefined ? {} : { labels: [['cluster', cluster]] }),
@@ -46,7 +76,7 @@ export function earlierRuns(store: Store) {
       until: run.startedAt,
       limit: MAX_EARLIER,
     });
-    const records = await Promise.all(items.map(({ id }) => store.runs.get(id)));
+    const records = await Promise.all(items.map(({ id }) => this.#store.runs.get(id)));
     return records
       .filter((one) => sortOf(one) === sortOf(run))
       .map((one) => {
@@ -55,16 +85,17 @@ export function earlierRuns(store: Store) {
       });
   }
 
-  const earlierOf = (run: RunRecord): Promise<readonly Found[]> =>
-    remembered(kept, run.id, () =>
+  #earlierOf(run: RunRecord): Promise<readonly Found[]> {
+    return remembered(this.#kept, run.id, () =>
       orWithoutStore<readonly Found[]>(
-        () => find(run),
+        () => this.#find(run),
         () => [],
       ),
     );
+  }
 
   /** Seconds as a rehearsal assumes them: group after group, so many machines at once. Undefined before there is a plan. */
-  async function modelled({ id, site, kind, plan }: RunRecord): Promise<number | undefined> {
+  async #modelled({ id, site, kind, plan }: RunRecord): Promise<number | undefined> {
     if (site === null || plan === null || kind === 'test_site') return undefined;
     const { max_parallel_nodes: most, deploy, prepare, release } = plan.pace;
     const counted = new Set(plan.done);
@@ -74,49 +105,24 @@ export function earlierRuns(store: Store) {
       return all + Math.ceil(own.length / Math.max(1, most));
     }, 0);
     const limits = { deploy: deploy.timeout, commission: prepare.timeout, release: release.timeout, turns: 1 };
-    const { durations } = await remembered(models, id, () => durationsOf(store, { site, cluster: null, limits }));
+    const { durations } = await remembered(this.#models, id, () =>
+      durationsOf(this.#store, { site, cluster: null, limits }),
+    );
     return turns === 0 ? undefined : turns * durations.deploy;
   }
 
   /** Of a few nodes: a median needs no more. */
-  async function tookOfTasks(transaction: number, type: string | undefined, nodes: readonly string[] | undefined) {
-    const { graphs } = await store.transactions.getRun(transaction);
+  async #tookOfTasks(transaction: number, type: string | undefined, nodes: readonly string[] | undefined) {
+    const { graphs } = await this.#store.transactions.getRun(transaction);
     const of = graphs.filter(({ graphType }) => type === undefined || graphType === type);
     const rows = await Promise.all(
       of.map(async ({ id }) => {
-        const some = nodes ?? Object.keys(await store.taskHistory.countByNode(id));
-        return store.taskHistory.list(id, { statuses: ['success'], nodes: some.slice(0, MAX_NODES) });
+        const some = nodes ?? Object.keys(await this.#store.taskHistory.countByNode(id));
+        return this.#store.taskHistory.list(id, { statuses: ['success'], nodes: some.slice(0, MAX_NODES) });
       }),
     );
     return rows.flat().flatMap(({ task, timeStart, timeEnd }) => secondsOf(task, timeStart, timeEnd));
   }
-
-  return {
-    /** How long nodes or tasks took, in the middle, in the newest earlier runs. */
-    async usualTimes(
-      run: RunRecord,
-      { graph, nodes }: { readonly graph?: string; readonly nodes?: readonly string[] },
-    ): Promise<UsualTimes> {
-      const newest = (await earlierOf(run)).slice(0, MAX_COMPARED);
-      const took = await Promise.all(
-        newest.map(async ({ id, transaction }) =>
-          transaction === null
-            ? tookOfNodes((await store.runs.listNodes(id)).map(({ report }) => report))
-            : tookOfTasks(transaction, graph, nodes),
-        ),
-      );
-      return { runs: newest.length, seconds: mediansOf(took.flat()) };
-    },
-    /** The status with when the run should end, unless it waits for a person. */
-    async withExpectedEnd<S extends AnyRunStatus>(run: RunRecord, status: S): Promise<S> {
-      const { paused, stopping, awaiting_approval, done, total } = status;
-      if (paused || stopping || awaiting_approval || isHeld(status)) return status;
-      const expected =
-        expectedEnd({ startedAt: run.startedAt, total }, await earlierOf(run)) ??
-        endOfFirst({ startedAt: run.startedAt, done, total }, await ifReachable(() => modelled(run)), Date.now());
-      return expected === undefined ? status : { ...status, expected };
-    },
-  };
 }
 
 /** What is known of runs, by their ids; the oldest is forgotten. */

@@ -4,6 +4,7 @@ import { given } from '../core/data/given.ts';
 import { StoreError } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { asProblem, problem } from './problem.ts';
+import { Service } from './service.ts';
 import { callTemporal, pollsOf } from './temporal-calls.ts';
 
 /**
@@ -25,15 +26,36 @@ interface Health {
   readonly checks: readonly HealthCheck[];
 }
 
-export function healthOperations(deps: OpsDependencies, now = Date.now) {
-  let shared: { until: number; readonly answer: Promise<Health> } | undefined;
-  const { store, temporal } = deps;
-  const attempt = async (
+export class HealthOperations extends Service {
+  readonly #now: typeof Date.now;
+  #shared: { until: number; readonly answer: Promise<Health> } | undefined;
+
+  constructor(deps: OpsDependencies, now = Date.now) {
+    super(deps);
+    this.#now = now;
+  }
+
+  async maas(): Promise<MaasCheck> {
+    return checkMaas(this.deps.maas().client, { series: await wantedSeries(this.deps) });
+  }
+  /** Checks everything that this process needs; never throws. */
+  check(): Promise<Health> {
+    if (this.#shared === undefined || this.#now() >= this.#shared.until) {
+      const mine = { until: Infinity, answer: this.#look() };
+      this.#shared = mine;
+      void mine.answer.then(() => {
+        mine.until = this.#now() + SHARED_MS;
+      });
+    }
+    return this.#shared.answer;
+  }
+
+  async #attempt(
     name: HealthCheck['name'],
     fix: string,
     look: (signal: AbortSignal) => Promise<string>,
     hanging = `no answer within ${LIMIT_MS / 1000} s`,
-  ): Promise<HealthCheck> => {
+  ): Promise<HealthCheck> {
     const limit = new AbortController();
     const late = new Promise<never>((_, fail) => {
       limit.signal.addEventListener('abort', () => fail(limit.signal.reason), { once: true });
@@ -48,39 +70,47 @@ export function healthOperations(deps: OpsDependencies, now = Date.now) {
     } finally {
       clearTimeout(timer);
     }
-  };
+  }
 
-  async function look(): Promise<Health> {
+  async #look(): Promise<Health> {
     const checks = await Promise.all([
-      attempt('store', 'Check store.url.', async () => {
-        const status = await store.status();
+      this.#attempt('store', 'Check store.url.', async () => {
+        const status = await this.store.status();
         if (status.pending.length > 0) throw new Error(`the schema is ${status.pending.length} migrations behind`);
         return `${status.dialect} at ${status.location}, schema ${status.schemaVersion}`;
       }),
-      attempt('temporal', `Start Temporal, or correct temporal.address (${temporal.address}).`, async () => {
-        const info = await callTemporal(temporal, () => temporal.connection.workflowService.getSystemInfo({}));
-        return `Temporal ${info.serverVersion} at ${temporal.address}`;
-      }),
-      attempt('namespace', `temporal operator namespace create --namespace ${temporal.namespace}`, async () => {
-        await callTemporal(temporal, () =>
-          temporal.connection.workflowService.describeNamespace({ namespace: temporal.namespace }),
+      this.#attempt('temporal', `Start Temporal, or correct temporal.address (${this.temporal.address}).`, async () => {
+        const info = await callTemporal(this.temporal, () =>
+          this.temporal.connection.workflowService.getSystemInfo({}),
         );
-        return `namespace ${temporal.namespace}`;
+        return `Temporal ${info.serverVersion} at ${this.temporal.address}`;
       }),
-      attempt('worker', "Start a worker: 'sitewright worker'.", async () => {
-        const { last, recent } = await callTemporal(temporal, () => pollsOf(temporal));
-        if (last === null) throw new Error(`no worker polls task queue ${temporal.taskQueue}`);
+      this.#attempt(
+        'namespace',
+        `temporal operator namespace create --namespace ${this.temporal.namespace}`,
+        async () => {
+          await callTemporal(this.temporal, () =>
+            this.temporal.connection.workflowService.describeNamespace({ namespace: this.temporal.namespace }),
+          );
+          return `namespace ${this.temporal.namespace}`;
+        },
+      ),
+      this.#attempt('worker', "Start a worker: 'sitewright worker'.", async () => {
+        const { last, recent } = await callTemporal(this.temporal, () => pollsOf(this.temporal));
+        if (last === null) throw new Error(`no worker polls task queue ${this.temporal.taskQueue}`);
         if (recent === 0) {
           const ago = Math.round((Date.now() - last) / 1000);
-          throw new Error(`no worker polls task queue ${temporal.taskQueue} any more; the last poll was ${ago} s ago`);
+          throw new Error(
+            `no worker polls task queue ${this.temporal.taskQueue} any more; the last poll was ${ago} s ago`,
+          );
         }
-        return `${recent === 1 ? '1 worker polls' : `${recent} workers poll`} task queue ${temporal.taskQueue}`;
+        return `${recent === 1 ? '1 worker polls' : `${recent} workers poll`} task queue ${this.temporal.taskQueue}`;
       }),
-      attempt(
+      this.#attempt(
         'maas',
         "Check the region controller, then run 'sitewright maas check'.",
         async (signal) => {
-          const check = await checkMaas(deps.maas().client, { onlyAccess: true }, signal);
+          const check = await checkMaas(this.deps.maas().client, { onlyAccess: true }, signal);
           const { ok, message, fix: hint } = summaryOfMaasCheck(check);
           if (!ok) throw problem('maas-failed', message, given({ hint }));
           return message;
@@ -90,21 +120,6 @@ export function healthOperations(deps: OpsDependencies, now = Date.now) {
     ]);
     return { ok: checks.every((one) => one.ok), checks };
   }
-
-  return {
-    maas: async (): Promise<MaasCheck> => checkMaas(deps.maas().client, { series: await wantedSeries(deps) }),
-    /** Checks everything that this process needs; never throws. */
-    check(): Promise<Health> {
-      if (shared === undefined || now() >= shared.until) {
-        const mine = { until: Infinity, answer: look() };
-        shared = mine;
-        void mine.answer.then(() => {
-          mine.until = now() + SHARED_MS;
-        });
-      }
-      return shared.answer;
-    },
-  };
 }
 
 /** The series that settings or the latest documents of any site name; only those of the settings while the store is unreachable. */

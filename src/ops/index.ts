@@ -3,81 +3,122 @@ import { given } from '../core/data/given.ts';
 import type { AuditFilter } from '../store/index.ts';
 import { agentStates } from './agent-presence.ts';
 import type { OpsDependencies } from './dependencies.ts';
-import { graphUseCases } from './graphs/index.ts';
-import { healthOperations } from './health.ts';
-import { inventoryOperations } from './inventory/index.ts';
-import { machineOperations } from './machines.ts';
-import { maintenanceOperations } from './maintenance.ts';
-import { nameOperations } from './names.ts';
-import { nodeOperations } from './nodes.ts';
-import { noticeOperations } from './notices.ts';
-import { packageOperations } from './packages/index.ts';
-import { pushOperations } from './pushes.ts';
-import { rehearsalOperations } from './rehearsals/index.ts';
-import { runOperations } from './runs.ts';
-import { scheduleOperations } from './schedules.ts';
+import { StateOperations } from './graphs/cluster-states.ts';
+import { DeploymentOperations } from './graphs/deployment-operations.ts';
+import { inFuelTerms } from './graphs/fuel-terms.ts';
+import { GraphOperations } from './graphs/graph-operations.ts';
+import { PlanOperations } from './graphs/plan-operations.ts';
+import { RunTaskOperations } from './graphs/run-tasks.ts';
+import { SequenceOperations } from './graphs/sequence-operations.ts';
+import { TransactionOperations } from './graphs/transaction-operations.ts';
+import { HealthOperations } from './health.ts';
+import { AssignmentOperations } from './inventory/assignment.ts';
+import { ClusterSettingsOperations } from './inventory/cluster-settings.ts';
+import { ClusterOperations } from './inventory/clusters.ts';
+import { FactsOperations } from './inventory/facts.ts';
+import { MoveOperations } from './inventory/move.ts';
+import { InventoryNodeOperations } from './inventory/nodes.ts';
+import { PluginOperations } from './inventory/plugins.ts';
+import { ReleaseOperations } from './inventory/releases.ts';
+import { RoleOperations } from './inventory/roles.ts';
+import { VersionOperations } from './inventory/versions.ts';
+import { MachineOperations } from './machines.ts';
+import { MaintenanceOperations } from './maintenance.ts';
+import { NameOperations } from './names.ts';
+import { NodeOperations } from './nodes.ts';
+import { NoticeOperations } from './notices.ts';
+import { PackageOperations } from './packages/package-operations.ts';
+import { PushOperations } from './pushes.ts';
+import { RehearsalOperations } from './rehearsals/index.ts';
+import { RunOperations } from './runs.ts';
+import { ScheduleOperations } from './schedules.ts';
 import { siteDrift } from './site-drift.ts';
-import { siteOperations } from './sites.ts';
+import { SiteOperations } from './sites.ts';
 import { systemIdentity } from './system-identity.ts';
 import { clusterChecks } from './tags/cluster-checks.ts';
-import { tagOperations } from './tags/index.ts';
-import { taskLogOperations } from './task-logs.ts';
+import { TagOperations } from './tags/tag-operations.ts';
+import { TaskLogOperations } from './task-logs.ts';
 import { callTemporal } from './temporal-calls.ts';
-import { tokenOperations } from './tokens.ts';
-import { workerVersionOperations } from './worker-versions.ts';
+import { TokenOperations } from './tokens.ts';
+import { WorkerVersionOperations } from './worker-versions.ts';
 
+export { extendedReleases } from '../clusters/plugin-fit.ts';
 export type { TagOwner } from '../store/index.ts';
 export { AgentPresence } from './agent-presence.ts';
 export type { OpsDependencies } from './dependencies.ts';
-export type {
-  ClusterLayer,
-  DeploymentOptions,
-  GraphSource,
-  HistoryRecord,
-  ShownTransaction,
-  StartedDeployment,
-  UploadedGraph,
-} from './graphs/index.ts';
-export type { ClusterView, NodeView, PluginWithTags } from './inventory/index.ts';
-export { extendedReleases, hasUploadedFacts, isDeployable, vmwareAttributes } from './inventory/index.ts';
-export type { InstalledPackage, PackageView } from './packages/index.ts';
+export type { ClusterLayer } from './graphs/cluster-tasks.ts';
+export type { DeploymentOptions } from './graphs/deployment-operations.ts';
+export type { UploadedGraph } from './graphs/graph-operations.ts';
+export type { GraphSource } from './graphs/graph-source.ts';
+export type { StartedDeployment } from './graphs/start-graph-run.ts';
+export type { HistoryRecord } from './graphs/task-history.ts';
+export type { ShownTransaction } from './graphs/transaction-progress.ts';
+export type { ClusterView } from './inventory/clusters.ts';
+export { hasUploadedFacts } from './inventory/facts.ts';
+export type { NodeView } from './inventory/node-change.ts';
+export type { PluginWithTags } from './inventory/plugins.ts';
+export { isDeployable, vmwareAttributes } from './inventory/releases.ts';
+export type { InstalledPackage, PackageView } from './packages/package-operations.ts';
 export { asProblem, PROBLEM_CODES, type Problem, type ProblemCode, ProblemError, problem } from './problem.ts';
 export { readerHere } from './reading/reader.ts';
 export { type OpenReader, openReader } from './reading/reading-thread.ts';
 export { type SignIn, SignInError, signIn } from './sign-in.ts';
 export { viewStrategy } from './strategy.ts';
-export { type TagExtension, type TagUpload, tagExtensionsOf } from './tags/index.ts';
+export { tagExtensionsOf } from './tags/load-tag-extensions.ts';
+export type { TagExtension } from './tags/tag-extension.ts';
+export type { TagUpload } from './tags/tag-operations.ts';
 
 export type { CreatedToken, Principal, SignedIn, TokenOperations } from './tokens.ts';
 
 export type Operations = ReturnType<typeof createOperations>;
 
 export function createOperations(deps: OpsDependencies) {
-  const sites = siteOperations(deps);
-  const runs = runOperations(deps);
-  const nodes = nodeOperations(deps, sites);
-  const graphs = graphUseCases(deps, runs);
-  const inventory = inventoryOperations(deps);
-  const maintenance = maintenanceOperations(deps, { ...graphs, sites, nodes });
+  const sites = new SiteOperations(deps);
+  const runs = new RunOperations(deps);
+  const nodes = new NodeOperations(deps);
+  const graphs = {
+    graphs: inFuelTerms(new GraphOperations(deps)),
+    plans: inFuelTerms(new PlanOperations(deps)),
+    states: new StateOperations(deps),
+    deployments: inFuelTerms(new DeploymentOperations(deps, runs)),
+    sequences: inFuelTerms(new SequenceOperations(deps)),
+    transactions: inFuelTerms(new TransactionOperations(deps)),
+    /** Tasks of a run, for people watching it. */
+    runTasks: new RunTaskOperations(deps),
+  };
+  /** The input of plans. */
+  const inventory = {
+    releases: inFuelTerms(new ReleaseOperations(deps)),
+    clusters: inFuelTerms(new ClusterOperations(deps)),
+    settings: inFuelTerms(new ClusterSettingsOperations(deps)),
+    versions: inFuelTerms(new VersionOperations(deps)),
+    move: inFuelTerms(new MoveOperations(deps)),
+    facts: inFuelTerms(new FactsOperations(deps)),
+    assignment: inFuelTerms(new AssignmentOperations(deps)),
+    nodes: inFuelTerms(new InventoryNodeOperations(deps)),
+    roles: inFuelTerms(new RoleOperations(deps)),
+    plugins: inFuelTerms(new PluginOperations(deps)),
+  };
+  const maintenance = inFuelTerms(new MaintenanceOperations(deps, { ...graphs, sites, nodes }));
   return {
     sites,
     runs,
     /** Webhooks of repositories. */
-    pushes: pushOperations(deps, runs),
+    pushes: new PushOperations(deps, runs),
     /** Where notices about runs are sent. */
-    notices: noticeOperations(deps),
+    notices: new NoticeOperations(deps),
     /** Runs that start at set times. */
-    schedules: scheduleOperations(deps),
+    schedules: new ScheduleOperations(deps),
     ...graphs,
     /** What runs would do. */
-    rehearsals: rehearsalOperations(deps, sites, graphs.deployments.changes),
+    rehearsals: new RehearsalOperations(deps, graphs.deployments),
     nodes,
     /** Nodes that people work on. */
     maintenance,
     /** Machines, each with one health. */
-    machines: machineOperations(deps, { sites, runs, inventory, maintenance }),
+    machines: new MachineOperations(deps, { sites, runs, maintenance, versions: inventory.versions }),
     /** What people mean by names. */
-    names: nameOperations(deps.store),
+    names: new NameOperations(deps),
     /** Differences between MAAS and the deployment. */
     drift: (site: string) => siteDrift(deps, sites, site),
     /** The agents of clusters' nodes, as Temporal knows them. */
@@ -85,19 +126,19 @@ export function createOperations(deps: OpsDependencies) {
       list: (cluster?: number) => callTemporal(deps.temporal, () => agentStates(deps, given({ cluster }))),
     },
     /** Builds of the workers. */
-    workerVersions: workerVersionOperations(deps),
-    health: healthOperations(deps),
+    workerVersions: new WorkerVersionOperations(deps),
+    health: new HealthOperations(deps),
     system: () => systemIdentity(deps),
     /** Releases, clusters, their nodes and settings. */
     inventory,
-    packages: packageOperations(deps),
-    tags: tagOperations(deps),
+    packages: inFuelTerms(new PackageOperations(deps)),
+    tags: inFuelTerms(new TagOperations(deps)),
     /** Checks of a cluster before its next run. */
     checks: clusterChecks(deps),
     /** The output of tasks on their nodes. */
-    taskLogs: taskLogOperations(deps),
+    taskLogs: new TaskLogOperations(deps),
     /** Who may use the API. */
-    tokens: tokenOperations(deps.store),
+    tokens: new TokenOperations(deps.store),
     /** Who did what, newest first. */
     audit: { list: (filter?: AuditFilter) => deps.store.audit.list(filter) },
   };

@@ -5,19 +5,22 @@ import { given } from '../core/data/given.ts';
 import { maintenanceText } from '../core/maintenance.ts';
 import { type ClusterRecord, type Maintenance, type NodeRecord, type Store, unlessNotFound } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
-import { inFuelTerms } from './graphs/fuel-terms.ts';
-import type { graphUseCases } from './graphs/index.ts';
-import type { nodeOperations } from './nodes.ts';
+import type { DeploymentOperations } from './graphs/deployment-operations.ts';
+import type { PlanOperations } from './graphs/plan-operations.ts';
+import type { NodeOperations } from './nodes.ts';
 import { asProblem, problem } from './problem.ts';
+import { Service } from './service.ts';
 import { compareSites } from './site-difference.ts';
 import type { SiteOperations } from './sites.ts';
 
 /** A node of the inventory by its id, or of the documents of a site by its name. */
 type NodeReference = { readonly id: number } | { readonly site: string; readonly node: string };
 
-interface Uses extends Pick<ReturnType<typeof graphUseCases>, 'plans' | 'deployments'> {
+interface Uses {
+  readonly plans: PlanOperations;
+  readonly deployments: DeploymentOperations;
   readonly sites: SiteOperations;
-  readonly nodes: ReturnType<typeof nodeOperations>;
+  readonly nodes: NodeOperations;
 }
 
 interface Request {
@@ -38,33 +41,106 @@ interface Subject {
  *
  * @throws `not-found`, `conflict`, `invalid`, `maas-failed`
  */
-export function maintenanceOperations(deps: OpsDependencies, uses: Uses) {
-  const { store } = deps;
-  const audit = (action: string, of: Subject, actor: string, reason: string, details: Record<string, unknown>) =>
-    store.audit.append({
+export class MaintenanceOperations extends Service {
+  readonly #uses: Uses;
+
+  constructor(deps: OpsDependencies, uses: Uses) {
+    super(deps);
+    this.#uses = uses;
+  }
+
+  async list(): Promise<{ readonly items: readonly NodeInMaintenance[] }> {
+    const all = await this.store.nodeMaintenance.list();
+    return {
+      items: await Promise.all(
+        all.map(async (one) => {
+          const [byId] = one.site === '' ? await this.store.nodes.list({ ids: [Number(one.node)] }) : [];
+          return this.#shown(one, { record: byId ?? (await recordOf(this.store, one.site, one.node)) });
+        }),
+      ),
+    };
+  }
+
+  async begin(reference: NodeReference, request: Request, actor: string): Promise<MaintenanceBegun> {
+    const subject = await this.#subjectOf(reference);
+    const { key, current } = subject;
+    const name = subject.record?.name ?? key.node;
+    if (current !== undefined)
+      throw problem('conflict', `node ${name} has been ${maintenanceText(current)}`, {
+        hint: `To change the reason, end it first: ${offCommand(subject)}`,
+      });
+    // Whether there is a machine to lock is known before anything changes.
+    if (request.lock) await this.#machineOf(subject);
+    const begun = await this.store.nodeMaintenance.begin({
+      ...key,
+      ...{ reason: request.reason, by: actor, since: new Date().toISOString() },
+    });
+    const notes: string[] = [];
+    let lockedMachine: string | null = null;
+    if (request.lock) {
+      try {
+        lockedMachine = await this.#lock(subject, request.reason);
+      } catch (error) {
+        await this.store.nodeMaintenance.end(key);
+        throw error;
+      }
+      if (lockedMachine === null)
+        notes.push('Its machine is locked in MAAS already: the end of the maintenance leaves it so.');
+    }
+    if (subject.record?.pendingDeletion)
+      notes.push('It is pending removal from its cluster: that waits for the end of the maintenance, too.');
+    await this.#audit('node.maintenance-on', subject, actor, request.reason, {
+      node: name,
+      locked: lockedMachine !== null,
+    });
+    return {
+      maintenance: this.#shown({ ...begun, lockedMachine }, subject),
+      runs: await this.#underWay(subject),
+      notes,
+    };
+  }
+
+  async end(reference: NodeReference, actor: string): Promise<MaintenanceEnded> {
+    const subject = await this.#subjectOf(reference);
+    const { current } = subject;
+    const name = subject.record?.name ?? subject.key.node;
+    if (current === undefined)
+      throw problem('conflict', `node ${name} is not in maintenance`, {
+        hint: "'sitewright node maintenance list' shows the nodes that are.",
+      });
+    const unlocked = current.lockedMachine !== null && (await this.#unlock(current.lockedMachine));
+    await this.store.nodeMaintenance.end(current);
+    const { reason, since, by } = current;
+    await this.#audit('node.maintenance-off', subject, actor, reason, { node: name, since, by, unlocked });
+    return { maintenance: this.#shown(current, subject), unlocked, missed: await this.#missedBy(subject) };
+  }
+
+  #audit(action: string, of: Subject, actor: string, reason: string, details: Record<string, unknown>) {
+    return this.store.audit.append({
       actor,
       action,
       target: of.record === undefined ? `node/${of.key.site}/${of.key.node}` : `node/${of.record.id}`,
       reason,
       details,
     });
+  }
 
-  async function subjectOf(reference: NodeReference): Promise<Subject> {
-    const all = await store.nodeMaintenance.list();
-    if ('id' in reference) return ofInventory(await store.nodes.get(reference.id), all);
+  async #subjectOf(reference: NodeReference): Promise<Subject> {
+    const all = await this.store.nodeMaintenance.list();
+    if ('id' in reference) return this.#ofInventory(await this.store.nodes.get(reference.id), all);
     const { site, node } = reference;
-    const own = await recordOf(store, site, node);
-    if (own !== undefined) return ofInventory(own, all);
+    const own = await recordOf(this.store, site, node);
+    if (own !== undefined) return this.#ofInventory(own, all);
     const key = { site, node };
     const current = all.find((one) => one.site === site && one.node === node);
     // A node that has left the documents since can still end its maintenance.
-    if (current === undefined) await uses.sites.checkNode(site, node);
+    if (current === undefined) await this.#uses.sites.checkNode(site, node);
     return { key, record: undefined, cluster: null, current };
   }
 
-  async function ofInventory(record: NodeRecord, all: readonly Maintenance[]): Promise<Subject> {
-    const cluster = record.clusterId === null ? null : await store.clusters.get(record.clusterId);
-    const nodes = record.clusterId === null ? [record] : await store.nodes.list({ clusterId: record.clusterId });
+  async #ofInventory(record: NodeRecord, all: readonly Maintenance[]): Promise<Subject> {
+    const cluster = record.clusterId === null ? null : await this.store.clusters.get(record.clusterId);
+    const nodes = record.clusterId === null ? [record] : await this.store.nodes.list({ clusterId: record.clusterId });
     const members = { cluster, nodes };
     return {
       key: maintenanceKey(members, record),
@@ -74,7 +150,7 @@ export function maintenanceOperations(deps: OpsDependencies, uses: Uses) {
     };
   }
 
-  function shown(one: Maintenance, { record }: Pick<Subject, 'record'>): NodeInMaintenance {
+  #shown(one: Maintenance, { record }: Pick<Subject, 'record'>): NodeInMaintenance {
     const { site, node, reason, since, by, lockedMachine } = one;
     return {
       node: site === '' ? (record?.name ?? node) : node,
@@ -86,13 +162,13 @@ export function maintenanceOperations(deps: OpsDependencies, uses: Uses) {
   }
 
   /** The machine of a node in MAAS; why it cannot be locked otherwise. */
-  async function machineOf({ key: { site, node } }: Subject) {
+  async #machineOf({ key: { site, node } }: Subject) {
     if (site === '')
       throw problem('invalid', `node ${node} belongs to no site, so MAAS has no machine of it to lock`, {
         hint: 'Leave out --lock (API: "lock").',
       });
-    const maas = deps.maas();
-    const found = await machinesNamed(maas, node, await store.deployedMachines.get(site, node));
+    const maas = this.deps.maas();
+    const found = await machinesNamed(maas, node, await this.store.deployedMachines.get(site, node));
     const [machine, ...others] = found;
     if (machine !== undefined && others.length === 0) return { maas, machine };
     throw problem(
@@ -104,17 +180,17 @@ export function maintenanceOperations(deps: OpsDependencies, uses: Uses) {
     );
   }
 
-  async function lock(of: Subject, reason: string): Promise<string | null> {
-    const { maas, machine } = await machineOf(of);
+  async #lock(of: Subject, reason: string): Promise<string | null> {
+    const { maas, machine } = await this.#machineOf(of);
     if (machine.locked) return null;
     await maas.client.machines.lock(machine.systemId, `sitewright: ${reason}`);
-    await store.nodeMaintenance.locked(of.key, machine.systemId);
+    await this.store.nodeMaintenance.locked(of.key, machine.systemId);
     return machine.systemId;
   }
 
   /** Whether MAAS has unlocked it: a machine that is gone, or that someone else has unlocked, needs nothing. */
-  async function unlock(systemId: string): Promise<boolean> {
-    const { client } = deps.maas();
+  async #unlock(systemId: string): Promise<boolean> {
+    const { client } = this.deps.maas();
     try {
       if (!(await client.machines.read(systemId)).locked) return false;
       await client.machines.unlock(systemId, 'sitewright: end of maintenance');
@@ -126,15 +202,15 @@ export function maintenanceOperations(deps: OpsDependencies, uses: Uses) {
   }
 
   /** The runs that have a claim on the node's site or cluster. */
-  async function underWay({ key: { site }, cluster }: Subject): Promise<MaintenanceBegun['runs']> {
+  async #underWay({ key: { site }, cluster }: Subject): Promise<MaintenanceBegun['runs']> {
     const holders = await Promise.all([
-      site === '' ? null : store.claims.holder({ site }),
-      cluster === null ? null : store.claims.holder({ cluster: cluster.id }),
+      site === '' ? null : this.store.claims.holder({ site }),
+      cluster === null ? null : this.store.claims.holder({ cluster: cluster.id }),
     ]);
     const ids = new Set(holders.flatMap((one) => one?.runId ?? []));
     const runs = await Promise.all(
       [...ids].map((id) =>
-        store.runs.get(id).then(
+        this.store.runs.get(id).then(
           ({ number, kind }) => [{ id, number, kind }],
           (error: unknown) => {
             // One that is being opened, or no run.
@@ -147,14 +223,14 @@ export function maintenanceOperations(deps: OpsDependencies, uses: Uses) {
     return runs.flat();
   }
 
-  async function missedBy({ key, record, cluster }: Subject): Promise<Missed> {
-    const machine = key.site === '' ? null : await machineMissed(key);
+  async #missedBy({ key, record, cluster }: Subject): Promise<Missed> {
+    const machine = key.site === '' ? null : await this.#machineMissed(key);
     if (cluster === null || record === undefined) return { machine, graphs: [] };
-    const { graphs } = await uses.deployments.changes(cluster.id);
+    const { graphs } = await this.#uses.deployments.changes(cluster.id);
     const plans = await Promise.all(
       graphs.map(async (type): Promise<Missed['graphs'][number]> => {
         try {
-          const plan = await uses.plans.explain(cluster.id, { type, nodes: [record.id] });
+          const plan = await this.#uses.plans.explain(cluster.id, { type, nodes: [record.id] });
           const own = plan.nodes.find(({ node }) => node === String(record.id));
           const left = plan.left_out.find(({ node }) => node === record.id);
           const tasks = (own?.runs ?? []).map(({ task, first_time, changed }) => ({ task, first_time, changed }));
@@ -167,12 +243,12 @@ export function maintenanceOperations(deps: OpsDependencies, uses: Uses) {
     return { machine, graphs: plans };
   }
 
-  async function machineMissed({ site, node }: Subject['key']): Promise<Missed['machine']> {
-    const deployed = await store.deployedMachines.get(site, node);
+  async #machineMissed({ site, node }: Subject['key']): Promise<Missed['machine']> {
+    const deployed = await this.store.deployedMachines.get(site, node);
     try {
-      const { nodes, reason } = await uses.nodes.status(site);
+      const { nodes, reason } = await this.#uses.nodes.status(site);
       const fate = nodes.find((one) => one.node === node)?.deployment;
-      const fields = deployed === undefined ? [] : await changedFields(site, node, deployed.revision);
+      const fields = deployed === undefined ? [] : await this.#changedFields(site, node, deployed.revision);
       if (fate !== undefined) return { ...fate, fields };
       return { does: 'unknown', why: reason ?? 'the latest documents do not have it', fields };
     } catch (error) {
@@ -180,80 +256,12 @@ export function maintenanceOperations(deps: OpsDependencies, uses: Uses) {
     }
   }
 
-  async function changedFields(site: string, node: string, revision: number): Promise<readonly string[]> {
+  async #changedFields(site: string, node: string, revision: number): Promise<readonly string[]> {
     const [before, after] = await Promise.all(
-      [String(revision), 'latest'].map(async (reference) => (await uses.sites.documents(site, reference)).site),
+      [String(revision), 'latest'].map(async (reference) => (await this.#uses.sites.documents(site, reference)).site),
     );
     return compareSites(before!, after!).nodes.find(({ name }) => name === node)?.fields ?? [];
   }
-
-  return inFuelTerms({
-    async list(): Promise<{ readonly items: readonly NodeInMaintenance[] }> {
-      const all = await store.nodeMaintenance.list();
-      return {
-        items: await Promise.all(
-          all.map(async (one) => {
-            const [byId] = one.site === '' ? await store.nodes.list({ ids: [Number(one.node)] }) : [];
-            return shown(one, { record: byId ?? (await recordOf(store, one.site, one.node)) });
-          }),
-        ),
-      };
-    },
-
-    async begin(reference: NodeReference, request: Request, actor: string): Promise<MaintenanceBegun> {
-      const subject = await subjectOf(reference);
-      const { key, current } = subject;
-      const name = subject.record?.name ?? key.node;
-      if (current !== undefined)
-        throw problem('conflict', `node ${name} has been ${maintenanceText(current)}`, {
-          hint: `To change the reason, end it first: ${offCommand(subject)}`,
-        });
-      // Whether there is a machine to lock is known before anything changes.
-      if (request.lock) await machineOf(subject);
-      const begun = await store.nodeMaintenance.begin({
-        ...key,
-        ...{ reason: request.reason, by: actor, since: new Date().toISOString() },
-      });
-      const notes: string[] = [];
-      let lockedMachine: string | null = null;
-      if (request.lock) {
-        try {
-          lockedMachine = await lock(subject, request.reason);
-        } catch (error) {
-          await store.nodeMaintenance.end(key);
-          throw error;
-        }
-        if (lockedMachine === null)
-          notes.push('Its machine is locked in MAAS already: the end of the maintenance leaves it so.');
-      }
-      if (subject.record?.pendingDeletion)
-        notes.push('It is pending removal from its cluster: that waits for the end of the maintenance, too.');
-      await audit('node.maintenance-on', subject, actor, request.reason, {
-        node: name,
-        locked: lockedMachine !== null,
-      });
-      return {
-        maintenance: shown({ ...begun, lockedMachine }, subject),
-        runs: await underWay(subject),
-        notes,
-      };
-    },
-
-    async end(reference: NodeReference, actor: string): Promise<MaintenanceEnded> {
-      const subject = await subjectOf(reference);
-      const { current } = subject;
-      const name = subject.record?.name ?? subject.key.node;
-      if (current === undefined)
-        throw problem('conflict', `node ${name} is not in maintenance`, {
-          hint: "'sitewright node maintenance list' shows the nodes that are.",
-        });
-      const unlocked = current.lockedMachine !== null && (await unlock(current.lockedMachine));
-      await store.nodeMaintenance.end(current);
-      const { reason, since, by } = current;
-      await audit('node.maintenance-off', subject, actor, reason, { node: name, since, by, unlocked });
-      return { maintenance: shown(current, subject), unlocked, missed: await missedBy(subject) };
-    },
-  });
 }
 
 const offCommand = ({ key, record }: Subject): string =>

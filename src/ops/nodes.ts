@@ -22,120 +22,120 @@ import { outOfServiceOf } from '../core/node-system.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import type { ResolvedNode } from '../documents/index.ts';
 import type { NodeHistoryEntry, NodeRecord, Page, PageRequest } from '../store/index.ts';
-import type { OpsDependencies } from './dependencies.ts';
 import { asProblem, problem } from './problem.ts';
-import type { SiteOperations } from './sites.ts';
+import { Service } from './service.ts';
+import { SiteOperations } from './sites.ts';
 
 type NodeStatus = NodeStatuses['nodes'][number];
 
-export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
-  const { store } = deps;
+export class NodeOperations extends Service {
+  readonly #sites = new SiteOperations(this.deps);
+
+  /**
+   * Names of the nodes of a revision that match the selectors; an empty list matches all.
+   *
+   * @param known refuse what no node has
+   */
+  async select(
+    site: string,
+    reference: string,
+    selectors: readonly Selector[],
+    known = false,
+  ): Promise<{ readonly revision: number; readonly nodes: readonly string[] }> {
+    const problems = checkStrategy({ groups: [{ name: 'selection', critical: false, depends_on: [], selectors }] });
+    if (problems.length > 0)
+      throw problem('invalid', problems.map(describeStrategyProblem).join('; '), {
+        hint: 'Write labels as key:value.',
+      });
+    const { record, site: documents } = await this.#sites.documents(site, reference);
+    const unknown = known ? unknownCriteria(selectors, documents.nodes) : [];
+    if (unknown.length > 0)
+      throw problem(
+        'invalid',
+        `revision ${record.number} of site ${site} has ${unknown.map(({ text }) => text).join(', ')}`,
+        {
+          hint:
+            unknown.flatMap(({ hint }) => hint ?? []).join(' ') ||
+            `'sitewright site files ${site} --revision ${record.number}' shows its documents.`,
+        },
+      );
+    const nodes = selectNodes(selectors, documents.nodes).map((index) => documents.nodes[index]!.name);
+    return { revision: record.number, nodes };
+  }
+
+  async status(site: string, reference: string = 'latest'): Promise<NodeStatuses> {
+    const { record, site: documents } = await this.#sites.documents(site, reference);
+    const names = documents.nodes.map((node) => node.name);
+    const seen_at = new Date().toISOString();
+    const kept = await maintenanceOfSite(this.store, site);
+    const health = healthByName(await this.store.nodes.list({ site }));
+    try {
+      const maas = this.deps.maas();
+      const me = await maas.client.username();
+      const recorded = new Map(
+        (await this.store.deployedMachines.list(site)).map((machine) => [machine.node, machine]),
+      );
+      const nodes = await Promise.all(
+        documents.nodes.map(async (node) => {
+          const known = recorded.get(node.name);
+          // Together, so that both look-ups are one request.
+          const [found, deployment] = await Promise.all([
+            machinesNamed(maas, node.name, known),
+            this.#fateOf(maas, me, site, node, known),
+          ]);
+          const note = kept.get(node.name);
+          return { ...withHealth(fromMaas(node.name, found, seen_at), health), ...inMaintenance(note, deployment) };
+        }),
+      );
+      await this.store.nodeFacts.put(site, nodes.filter((node) => node.status !== null).map(sighting));
+      return { site, revision: record.number, stale: false, nodes };
+    } catch (error) {
+      const { code, message } = asProblem(error);
+      if (code !== 'maas-failed' && code !== 'maas-not-configured') throw error;
+      const facts = new Map((await this.store.nodeFacts.list(site)).map((fact) => [fact.node, fact]));
+      const nodes = names.map<NodeStatus>((node) => {
+        const fact = facts.get(node);
+        return {
+          node,
+          system_id: fact?.systemId ?? null,
+          hostname: fact?.hostname ?? null,
+          status: fact?.status ?? null,
+          power: fact?.power ?? null,
+          tags: fact?.tags ?? [],
+          zone: fact?.zone ?? null,
+          seen_at: fact?.seenAt ?? null,
+        };
+      });
+      return {
+        site,
+        revision: record.number,
+        stale: true,
+        reason: message,
+        nodes: nodes.map((one) => ({ ...withHealth(one, health), ...inMaintenance(kept.get(one.node), undefined) })),
+      };
+    }
+  }
+
+  /** @throws `not-found` for a node that neither was in a run nor is in the documents */
+  async history(site: string, node: string, page?: PageRequest): Promise<Page<NodeHistoryEntry>> {
+    const found = await this.store.runs.listNodeHistory(site, node, page);
+    if (found.items.length === 0 && page?.before === undefined) await this.#sites.checkNode(site, node);
+    return found;
+  }
 
   /** @param me the MAAS user of our key */
-  async function fateOf(
+  async #fateOf(
     maas: MachineContext,
     me: string,
     site: string,
     node: ResolvedNode,
     known: KnownMachine | undefined,
   ): Promise<DeploymentFate> {
-    const { name, boot_mac: bootMac, domain, distro_series: distroSeries = deps.distroSeries, layout } = node;
+    const { name, boot_mac: bootMac, domain, distro_series: distroSeries = this.deps.distroSeries, layout } = node;
     const found = await resolveMachine(maas, { hostname: name, bootMac, domain, known });
     if (!found.ok) return refusedFate(found.failure);
     return deploymentFate(maas.client, found.machine, me, { site, layout, ...(distroSeries && { distroSeries }) });
   }
-
-  return {
-    /**
-     * Names of the nodes of a revision that match the selectors; an empty list matches all.
-     *
-     * @param known refuse what no node has
-     */
-    async select(
-      site: string,
-      reference: string,
-      selectors: readonly Selector[],
-      known = false,
-    ): Promise<{ readonly revision: number; readonly nodes: readonly string[] }> {
-      const problems = checkStrategy({ groups: [{ name: 'selection', critical: false, depends_on: [], selectors }] });
-      if (problems.length > 0)
-        throw problem('invalid', problems.map(describeStrategyProblem).join('; '), {
-          hint: 'Write labels as key:value.',
-        });
-      const { record, site: documents } = await sites.documents(site, reference);
-      const unknown = known ? unknownCriteria(selectors, documents.nodes) : [];
-      if (unknown.length > 0)
-        throw problem(
-          'invalid',
-          `revision ${record.number} of site ${site} has ${unknown.map(({ text }) => text).join(', ')}`,
-          {
-            hint:
-              unknown.flatMap(({ hint }) => hint ?? []).join(' ') ||
-              `'sitewright site files ${site} --revision ${record.number}' shows its documents.`,
-          },
-        );
-      const nodes = selectNodes(selectors, documents.nodes).map((index) => documents.nodes[index]!.name);
-      return { revision: record.number, nodes };
-    },
-
-    async status(site: string, reference: string = 'latest'): Promise<NodeStatuses> {
-      const { record, site: documents } = await sites.documents(site, reference);
-      const names = documents.nodes.map((node) => node.name);
-      const seen_at = new Date().toISOString();
-      const kept = await maintenanceOfSite(store, site);
-      const health = healthByName(await store.nodes.list({ site }));
-      try {
-        const maas = deps.maas();
-        const me = await maas.client.username();
-        const recorded = new Map((await store.deployedMachines.list(site)).map((machine) => [machine.node, machine]));
-        const nodes = await Promise.all(
-          documents.nodes.map(async (node) => {
-            const known = recorded.get(node.name);
-            // Together, so that both look-ups are one request.
-            const [found, deployment] = await Promise.all([
-              machinesNamed(maas, node.name, known),
-              fateOf(maas, me, site, node, known),
-            ]);
-            const note = kept.get(node.name);
-            return { ...withHealth(fromMaas(node.name, found, seen_at), health), ...inMaintenance(note, deployment) };
-          }),
-        );
-        await store.nodeFacts.put(site, nodes.filter((node) => node.status !== null).map(sighting));
-        return { site, revision: record.number, stale: false, nodes };
-      } catch (error) {
-        const { code, message } = asProblem(error);
-        if (code !== 'maas-failed' && code !== 'maas-not-configured') throw error;
-        const facts = new Map((await store.nodeFacts.list(site)).map((fact) => [fact.node, fact]));
-        const nodes = names.map<NodeStatus>((node) => {
-          const fact = facts.get(node);
-          return {
-            node,
-            system_id: fact?.systemId ?? null,
-            hostname: fact?.hostname ?? null,
-            status: fact?.status ?? null,
-            power: fact?.power ?? null,
-            tags: fact?.tags ?? [],
-            zone: fact?.zone ?? null,
-            seen_at: fact?.seenAt ?? null,
-          };
-        });
-        return {
-          site,
-          revision: record.number,
-          stale: true,
-          reason: message,
-          nodes: nodes.map((one) => ({ ...withHealth(one, health), ...inMaintenance(kept.get(one.node), undefined) })),
-        };
-      }
-    },
-
-    /** @throws `not-found` for a node that neither was in a run nor is in the documents */
-    async history(site: string, node: string, page?: PageRequest): Promise<Page<NodeHistoryEntry>> {
-      const found = await store.runs.listNodeHistory(site, node, page);
-      if (found.items.length === 0 && page?.before === undefined) await sites.checkNode(site, node);
-      return found;
-    },
-  };
 }
 
 /** What selectors name and no node has, each with a suggestion. */

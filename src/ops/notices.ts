@@ -2,8 +2,8 @@ import { prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
 import type { NoticeDelivery, NoticeReceiver } from '../core/contracts/notice.ts';
 import { unknownName } from '../core/text/did-you-mean.ts';
 import { addressOf, type Receiver, ReceiversError, readReceivers } from '../platform/notices/receivers.ts';
-import type { OpsDependencies } from './dependencies.ts';
 import { problem } from './problem.ts';
+import { Service } from './service.ts';
 import { callTemporal } from './temporal-calls.ts';
 import { appendAudit } from './without-store.ts';
 import { startWorkflow } from './workflow-calls.ts';
@@ -11,77 +11,75 @@ import { startWorkflow } from './workflow-calls.ts';
 /** Longer than a receiver may take. */
 const TEST_LIMIT_MS = 20_000;
 
-export function noticeOperations(deps: OpsDependencies) {
-  const { store, temporal, noticeReceivers } = deps;
+export class NoticeOperations extends Service {
+  async receivers(): Promise<readonly NoticeReceiver[]> {
+    const all = await this.#read();
+    return await Promise.all(
+      all.map(async (receiver) => {
+        const { name, events, sites, format, secret } = receiver;
+        const [last] = await this.store.notices.list(name);
+        return {
+          name,
+          address: addressOf(receiver),
+          events,
+          sites: sites ?? null,
+          format,
+          signed: secret !== undefined,
+          last: last ?? null,
+        };
+      }),
+    );
+  }
+  /** Newest first. */
+  deliveries(): Promise<readonly NoticeDelivery[]> {
+    return this.store.notices.list();
+  }
+  /** Sends a test notice, once, as a worker sends all notices. @throws `not-found` */
+  async test(receiver: string, by: string): Promise<NoticeDelivery> {
+    const names = (await this.#read()).map(({ name }) => name);
+    if (!names.includes(receiver)) {
+      const hint =
+        this.deps.noticeReceivers === undefined
+          ? 'Set notices.receivers_file (docs/how-to/monitor.md).'
+          : 'See the names: sitewright notice list';
+      throw problem('not-found', unknownName('receiver', receiver, names), { hint });
+    }
+    await appendAudit(this.store, { actor: by, action: 'notice.test', target: `receiver/${receiver}` });
+    const notice = { event: 'test', run: null } as const;
+    const id = prefixed(this.temporal.prefix, `${WORKFLOWS.send_notice}:test:${receiver}:${Date.now()}`);
+    const send = async () => {
+      const handle = await startWorkflow(this.temporal.client.workflow, 'send_notice', {
+        taskQueue: this.temporal.taskQueue,
+        workflowId: id,
+        input: { notice, only: receiver },
+      });
+      return { result: await handle.result(), run: handle.firstExecutionRunId };
+    };
+    const sent = await callTemporal(this.temporal, send, TEST_LIMIT_MS);
+    const recorded = (await this.store.notices.list(receiver)).find((one) => one.notice === sent.run);
+    const answer = sent.result[receiver];
+    return (
+      recorded ?? {
+        id,
+        notice: sent.run,
+        receiver,
+        event: 'test',
+        run: null,
+        at: new Date().toISOString(),
+        attempt: 1,
+        delivered: false,
+        status: null,
+        message: 'the worker does not know it: its notices.receivers_file differs',
+        ...answer,
+      }
+    );
+  }
 
-  const read = async (): Promise<readonly Receiver[]> => {
-    if (noticeReceivers === undefined) return [];
-    return await readReceivers(noticeReceivers).catch((error: unknown) => {
+  async #read(): Promise<readonly Receiver[]> {
+    if (this.deps.noticeReceivers === undefined) return [];
+    return await readReceivers(this.deps.noticeReceivers).catch((error: unknown) => {
       if (!(error instanceof ReceiversError)) throw error;
       throw problem('invalid', error.message, { hint: 'Correct the file; a change needs no restart.' });
     });
-  };
-
-  return {
-    async receivers(): Promise<readonly NoticeReceiver[]> {
-      const all = await read();
-      return await Promise.all(
-        all.map(async (receiver) => {
-          const { name, events, sites, format, secret } = receiver;
-          const [last] = await store.notices.list(name);
-          return {
-            name,
-            address: addressOf(receiver),
-            events,
-            sites: sites ?? null,
-            format,
-            signed: secret !== undefined,
-            last: last ?? null,
-          };
-        }),
-      );
-    },
-    /** Newest first. */
-    deliveries: (): Promise<readonly NoticeDelivery[]> => store.notices.list(),
-    /** Sends a test notice, once, as a worker sends all notices. @throws `not-found` */
-    async test(receiver: string, by: string): Promise<NoticeDelivery> {
-      const names = (await read()).map(({ name }) => name);
-      if (!names.includes(receiver)) {
-        const hint =
-          noticeReceivers === undefined
-            ? 'Set notices.receivers_file (docs/how-to/monitor.md).'
-            : 'See the names: sitewright notice list';
-        throw problem('not-found', unknownName('receiver', receiver, names), { hint });
-      }
-      await appendAudit(store, { actor: by, action: 'notice.test', target: `receiver/${receiver}` });
-      const notice = { event: 'test', run: null } as const;
-      const id = prefixed(temporal.prefix, `${WORKFLOWS.send_notice}:test:${receiver}:${Date.now()}`);
-      const send = async () => {
-        const handle = await startWorkflow(temporal.client.workflow, 'send_notice', {
-          taskQueue: temporal.taskQueue,
-          workflowId: id,
-          input: { notice, only: receiver },
-        });
-        return { result: await handle.result(), run: handle.firstExecutionRunId };
-      };
-      const sent = await callTemporal(temporal, send, TEST_LIMIT_MS);
-      const recorded = (await store.notices.list(receiver)).find((one) => one.notice === sent.run);
-      const answer = sent.result[receiver];
-      return (
-        recorded ?? {
-          id,
-          notice: sent.run,
-          receiver,
-          event: 'test',
-          run: null,
-          at: new Date().toISOString(),
-          attempt: 1,
-          delivered: false,
-          status: null,
-          message: 'the worker does not know it: its notices.receivers_file differs',
-          ...answer,
-        }
-      );
-    },
-  };
+  }
 }

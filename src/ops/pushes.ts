@@ -5,6 +5,7 @@ import { hashOf, matches } from '../platform/secrets/access-token.ts';
 import { type SiteRecord, StoreError } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import type { RunOperations } from './runs.ts';
+import { Service } from './service.ts';
 
 /** A webhook as received. */
 interface Push {
@@ -22,34 +23,36 @@ type PushAnswer =
   /** The same for every reason, so that it reveals nothing about sites. */
   | { readonly kind: 'unsigned' };
 
-export function pushOperations(
-  { store, secrets }: Pick<OpsDependencies, 'store' | 'secrets'>,
-  runs: Pick<RunOperations, 'start'>,
-) {
-  return {
-    /** Starts `update_site` with `fetch` for a push to the branch that the site follows. @throws `site-busy` */
-    async receive(name: string, push: Push): Promise<PushAnswer> {
-      const site = await store.sites.get(name).catch((error: unknown) => {
-        if (error instanceof StoreError && !error.passing) return undefined;
-        throw error;
-      });
-      const secret = await secretOf(site);
-      if (secret === undefined || !isSigned(push, secret)) return { kind: 'unsigned' };
-      if (refOf(push.body) !== `refs/heads/${site?.source?.branch}`) return { kind: 'ignored' };
-      const { holdBefore } = site?.source ?? {};
-      const { id } = await runs.start('update_site', {
-        site: name,
-        fetch: true,
-        started_by: 'webhook',
-        ...given({ hold_before: holdBefore }),
-      });
-      return { kind: 'started', run: id };
-    },
-  };
+export class PushOperations extends Service {
+  readonly #runs: Pick<RunOperations, 'start'>;
 
-  async function secretOf(site: SiteRecord | undefined): Promise<string | undefined> {
+  constructor(deps: OpsDependencies, runs: Pick<RunOperations, 'start'>) {
+    super(deps);
+    this.#runs = runs;
+  }
+
+  /** Starts `update_site` with `fetch` for a push to the branch that the site follows. @throws `site-busy` */
+  async receive(name: string, push: Push): Promise<PushAnswer> {
+    const site = await this.store.sites.get(name).catch((error: unknown) => {
+      if (error instanceof StoreError && !error.passing) return undefined;
+      throw error;
+    });
+    const secret = await this.#secretOf(site);
+    if (secret === undefined || !isSigned(push, secret)) return { kind: 'unsigned' };
+    if (refOf(push.body) !== `refs/heads/${site?.source?.branch}`) return { kind: 'ignored' };
+    const { holdBefore } = site?.source ?? {};
+    const { id } = await this.#runs.start('update_site', {
+      site: name,
+      fetch: true,
+      started_by: 'webhook',
+      ...given({ hold_before: holdBefore }),
+    });
+    return { kind: 'started', run: id };
+  }
+
+  async #secretOf(site: SiteRecord | undefined): Promise<string | undefined> {
     const named = site?.source?.webhookSecret;
-    const answer = named === undefined ? undefined : await secrets?.read(named);
+    const answer = named === undefined ? undefined : await this.deps.secrets?.read(named);
     return answer?.kind === 'found' && answer.value !== '' ? answer.value : undefined;
   }
 }

@@ -18,10 +18,10 @@ import { parseSiteRunInput } from '../core/site-run/index.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import { GRAPH_RUN_KIND, type OverlapPolicy, type ScheduledKind, SITE_RUN_KINDS } from '../core/words.ts';
 import { cronOf } from './cron-text.ts';
-import type { OpsDependencies } from './dependencies.ts';
 import { invalidInput, problem } from './problem.ts';
 import { requestProblem } from './refusal.ts';
 import { metadataOf } from './run-metadata.ts';
+import { Service } from './service.ts';
 import { checkNames, parseReference } from './sites.ts';
 import { callTemporal, requestOfTemporal } from './temporal-calls.ts';
 import { appendAudit } from './without-store.ts';
@@ -50,47 +50,107 @@ const OVERLAP: Readonly<Record<OverlapPolicy, ScheduleOverlapPolicy>> = {
 };
 
 /** Schedules in Temporal that start our workflows, also those made with Temporal's own command line. */
-export function scheduleOperations(deps: OpsDependencies) {
-  const { store, temporal } = deps;
+export class ScheduleOperations extends Service {
+  readonly #idOf = (name: string): string => prefixed(this.temporal.prefix, name);
+  readonly #own = this.#idOf('');
+  readonly #isOurs = ({ action }: ScheduleDescription): boolean =>
+    KINDS.includes(action.workflowType) && action.taskQueue === this.temporal.taskQueue;
 
-  const idOf = (name: string): string => prefixed(temporal.prefix, name);
-  const own = idOf('');
+  /** @throws `invalid`, `not-found`, `conflict` when the name is taken */
+  async create(request: NewSchedule, by: string): Promise<Schedule> {
+    const { name, cron, timezone = 'UTC', overlap = 'skip', paused = false } = request;
+    checkTimezone(timezone);
+    const action = await this.#actionOf(request, by);
+    const created = () =>
+      this.temporal.client.schedule.create({
+        scheduleId: this.#idOf(name),
+        spec: { cronExpressions: [...cron], timezone },
+        action,
+        policies: { overlap: OVERLAP[overlap] },
+        state: { paused },
+        memo: { created_by: by },
+      });
+    await requestOfTemporal(this.temporal, created, LIMIT_MS).catch((error: unknown) => {
+      if (error instanceof ScheduleAlreadyRunning)
+        throw problem('conflict', `a schedule '${name}' already exists`, {
+          hint: `Choose another name, or delete it: sitewright schedule delete ${name}`,
+        });
+      // So the client shows that the server refused the times.
+      if (error instanceof TypeError)
+        throw problem('invalid', `'${cron.join("', '")}' is not a time: ${error.message}`, {
+          hint: 'Write five fields of cron such as "30 6 * * MON-FRI", or @daily, or @every 4h.',
+        });
+      throw error;
+    });
+    const details = { kind: request.kind, cron: [...cron], timezone, overlap };
+    await appendAudit(this.store, { actor: by, action: 'schedule.create', target: `schedule/${name}`, details });
+    return this.get(name);
+  }
+  /** By name. */
+  async list(): Promise<readonly Schedule[]> {
+    const described = await Promise.all(
+      (await this.#names()).map((name) =>
+        this.get(name).catch((error: unknown) => {
+          // Deleted since, or of another installation.
+          if (error instanceof Error && 'problem' in error) return undefined;
+          throw error;
+        }),
+      ),
+    );
+    return described.flatMap((one) => (one === undefined ? [] : [one]));
+  }
+  readonly get = async (name: string): Promise<Schedule> => scheduleOf(name, (await this.#found(name)).is);
+  async pause(name: string, note: OperatorNote): Promise<Schedule> {
+    await this.#change('pause', name, note, (handle) => handle.pause(noteText(note)));
+    return this.get(name);
+  }
+  async resume(name: string, note: OperatorNote): Promise<Schedule> {
+    await this.#change('resume', name, note, (handle) => handle.unpause(noteText(note)));
+    return this.get(name);
+  }
+  /** Starts a run now, even while it is paused. */
+  async run(name: string, note: OperatorNote): Promise<Schedule> {
+    await this.#change('run', name, note, async (handle) => {
+      await keepResponsible(handle, note.by ?? 'unknown');
+      await handle.trigger();
+    });
+    return this.get(name);
+  }
+  delete(name: string, by: string): Promise<void> {
+    return this.#change('delete', name, { by }, (handle) => handle.delete());
+  }
 
   /** @throws `not-found` also where the schedule starts no workflow of this installation */
-  async function found(name: string): Promise<{ readonly handle: ScheduleHandle; readonly is: ScheduleDescription }> {
-    const handle = temporal.client.schedule.getHandle(idOf(name));
-    const is = await callTemporal(temporal, () => handle.describe(), LIMIT_MS).catch(async (error: unknown) => {
-      throw error instanceof ScheduleNotFoundError ? noSchedule(name, await names()) : error;
+  async #found(name: string): Promise<{ readonly handle: ScheduleHandle; readonly is: ScheduleDescription }> {
+    const handle = this.temporal.client.schedule.getHandle(this.#idOf(name));
+    const is = await callTemporal(this.temporal, () => handle.describe(), LIMIT_MS).catch(async (error: unknown) => {
+      throw error instanceof ScheduleNotFoundError ? noSchedule(name, await this.#names()) : error;
     });
-    if (!isOurs(is)) throw noSchedule(name, await names());
+    if (!this.#isOurs(is)) throw noSchedule(name, await this.#names());
     return { handle, is };
   }
 
   /** Of this installation's schedules, sorted. */
-  const names = (): Promise<readonly string[]> =>
-    callTemporal(temporal, async () => {
+  #names(): Promise<readonly string[]> {
+    return callTemporal(this.temporal, async () => {
       const ours: string[] = [];
-      for await (const { scheduleId, action } of temporal.client.schedule.list())
-        if (scheduleId.startsWith(own) && (action === undefined || KINDS.includes(action.workflowType)))
-          ours.push(scheduleId.slice(own.length));
+      for await (const { scheduleId, action } of this.temporal.client.schedule.list())
+        if (scheduleId.startsWith(this.#own) && (action === undefined || KINDS.includes(action.workflowType)))
+          ours.push(scheduleId.slice(this.#own.length));
       return ours.sort();
     });
+  }
 
-  const isOurs = ({ action }: ScheduleDescription): boolean =>
-    KINDS.includes(action.workflowType) && action.taskQueue === temporal.taskQueue;
-
-  const get = async (name: string): Promise<Schedule> => scheduleOf(name, (await found(name)).is);
-
-  async function change(
+  async #change(
     verb: 'pause' | 'resume' | 'run' | 'delete',
     name: string,
     { by = 'unknown', reason }: OperatorNote,
     work: (handle: ScheduleHandle) => Promise<void>,
   ): Promise<void> {
-    const { handle } = await found(name);
-    await requestOfTemporal(temporal, () => work(handle), LIMIT_MS);
+    const { handle } = await this.#found(name);
+    await requestOfTemporal(this.temporal, () => work(handle), LIMIT_MS);
     const target = `schedule/${name}`;
-    await appendAudit(store, {
+    await appendAudit(this.store, {
       actor: by,
       action: `schedule.${verb}`,
       target,
@@ -99,7 +159,7 @@ export function scheduleOperations(deps: OpsDependencies) {
   }
 
   /** The input of each run, after the checks at the start of such a run. */
-  async function actionOf({ name, kind, input }: NewSchedule, by: string) {
+  async #actionOf({ name, kind, input }: NewSchedule, by: string) {
     const own = ['started_by', 'responsible'].filter((field) => Object.hasOwn(input, field));
     if (own.length > 0)
       throw invalidInput(
@@ -119,94 +179,32 @@ export function scheduleOperations(deps: OpsDependencies) {
       if (!parsed.ok) throw invalidInput(parsed.problems);
       if (parsed.input.from !== undefined)
         throw invalidInput(["field 'from' continues one run, but a schedule starts many"]);
-      const sources = await readClusterSources(store, parsed.input.cluster);
-      const requested = await requestedGraphs(store, parsed.input, sources);
+      const sources = await readClusterSources(this.store, parsed.input.cluster);
+      const requested = await requestedGraphs(this.store, parsed.input, sources);
       if (!requested.ok) throw requestProblem(requested.failure);
-      return startOf(kind, graphWorkflowId(parsed.input.cluster, name), parsed.input);
+      return this.#startOf(kind, graphWorkflowId(parsed.input.cluster, name), parsed.input);
     }
     const parsed = parseSiteRunInput(kind, [whole]);
     if (!parsed.ok) throw invalidInput(parsed.problems);
     const { site, revision } = parsed.input;
     const reference = parseReference(String(revision ?? 'latest'));
     // `latest` and `last-good` may come to exist before a run is due.
-    if (typeof reference !== 'string') await store.sites.findRevision(site, reference);
-    await checkNames(store, parsed.input);
-    return startOf(kind, siteWorkflowId(kind, site), parsed.input);
+    if (typeof reference !== 'string') await this.store.sites.findRevision(site, reference);
+    await checkNames(this.store, parsed.input);
+    return this.#startOf(kind, siteWorkflowId(kind, site), parsed.input);
   }
 
   /** @param workflowId Temporal adds the time to it for each run */
-  const startOf = (kind: ScheduledKind, workflowId: string, input: RunDescription & { readonly reason?: string }) => ({
-    type: 'startWorkflow' as const,
-    workflowType: kind,
-    workflowId: idOf(workflowId),
-    taskQueue: temporal.taskQueue,
-    args: [input],
-    ...metadataOf(deps, input, `${workflowId} by schedule`),
-  });
-
-  return {
-    /** @throws `invalid`, `not-found`, `conflict` when the name is taken */
-    async create(request: NewSchedule, by: string): Promise<Schedule> {
-      const { name, cron, timezone = 'UTC', overlap = 'skip', paused = false } = request;
-      checkTimezone(timezone);
-      const action = await actionOf(request, by);
-      const created = () =>
-        temporal.client.schedule.create({
-          scheduleId: idOf(name),
-          spec: { cronExpressions: [...cron], timezone },
-          action,
-          policies: { overlap: OVERLAP[overlap] },
-          state: { paused },
-          memo: { created_by: by },
-        });
-      await requestOfTemporal(temporal, created, LIMIT_MS).catch((error: unknown) => {
-        if (error instanceof ScheduleAlreadyRunning)
-          throw problem('conflict', `a schedule '${name}' already exists`, {
-            hint: `Choose another name, or delete it: sitewright schedule delete ${name}`,
-          });
-        // So the client shows that the server refused the times.
-        if (error instanceof TypeError)
-          throw problem('invalid', `'${cron.join("', '")}' is not a time: ${error.message}`, {
-            hint: 'Write five fields of cron such as "30 6 * * MON-FRI", or @daily, or @every 4h.',
-          });
-        throw error;
-      });
-      const details = { kind: request.kind, cron: [...cron], timezone, overlap };
-      await appendAudit(store, { actor: by, action: 'schedule.create', target: `schedule/${name}`, details });
-      return get(name);
-    },
-    /** By name. */
-    async list(): Promise<readonly Schedule[]> {
-      const described = await Promise.all(
-        (await names()).map((name) =>
-          get(name).catch((error: unknown) => {
-            // Deleted since, or of another installation.
-            if (error instanceof Error && 'problem' in error) return undefined;
-            throw error;
-          }),
-        ),
-      );
-      return described.flatMap((one) => (one === undefined ? [] : [one]));
-    },
-    get,
-    async pause(name: string, note: OperatorNote): Promise<Schedule> {
-      await change('pause', name, note, (handle) => handle.pause(noteText(note)));
-      return get(name);
-    },
-    async resume(name: string, note: OperatorNote): Promise<Schedule> {
-      await change('resume', name, note, (handle) => handle.unpause(noteText(note)));
-      return get(name);
-    },
-    /** Starts a run now, even while it is paused. */
-    async run(name: string, note: OperatorNote): Promise<Schedule> {
-      await change('run', name, note, async (handle) => {
-        await keepResponsible(handle, note.by ?? 'unknown');
-        await handle.trigger();
-      });
-      return get(name);
-    },
-    delete: (name: string, by: string): Promise<void> => change('delete', name, { by }, (handle) => handle.delete()),
-  };
+  #startOf(kind: ScheduledKind, workflowId: string, input: RunDescription & { readonly reason?: string }) {
+    return {
+      type: 'startWorkflow' as const,
+      workflowType: kind,
+      workflowId: this.#idOf(workflowId),
+      taskQueue: this.temporal.taskQueue,
+      args: [input],
+      ...metadataOf(this.deps, input, `${workflowId} by schedule`),
+    };
+  }
 }
 
 /** A trigger carries no name: the input of this and of all later runs names who triggered it. */

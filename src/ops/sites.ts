@@ -19,10 +19,9 @@ import {
   type Store,
   StoreError,
 } from '../store/index.ts';
-import type { OpsDependencies } from './dependencies.ts';
 import { invalidInput, problem } from './problem.ts';
-import { readerHere } from './reading/reader.ts';
 import { busyProblem } from './refusal.ts';
+import { Service } from './service.ts';
 import { compareSites } from './site-difference.ts';
 
 /** The result of checking documents. */
@@ -50,142 +49,145 @@ interface CommitAnswer extends DocumentCheck {
   readonly created: boolean;
 }
 
-export function siteOperations(deps: OpsDependencies) {
-  const { store, reader = readerHere } = deps;
-  const audit = (actor: string, action: string, site: string) =>
-    store.audit.append({ actor, action, target: `site/${site}` });
-
-  const viewOf = async (site: SiteRecord): Promise<SiteView> => ({
-    ...site,
-    outOfService: outOfService(await store.nodes.list({ site: site.name })),
-  });
-
-  async function load(files: readonly SourceFile[]): Promise<LoadedSite> {
-    if (files.length === 0)
-      throw problem('invalid', 'there are no documents', { hint: 'Give at least one YAML file.' });
-    return reader.site(files);
+export class SiteOperations extends Service {
+  async create(request: { readonly name: string; readonly cluster?: string }, actor: string): Promise<SiteView> {
+    const site = await this.store.sites.create(request);
+    await this.audit(actor, 'site.create', `site/${site.name}`);
+    return this.#viewOf(site);
+  }
+  async list(): Promise<readonly SiteView[]> {
+    const [sites, nodes] = await Promise.all([this.store.sites.list(), this.store.nodes.list()]);
+    return sites.map((site) => ({
+      ...site,
+      outOfService: outOfService(nodes.filter((one) => one.site === site.name)),
+    }));
+  }
+  async get(name: string): Promise<SiteView> {
+    return this.#viewOf(await this.store.sites.get(name));
+  }
+  async delete(name: string, actor: string): Promise<void> {
+    const entered = (await this.store.nodes.list({ site: name })).filter(isNameAlone);
+    await this.store.sites.delete(name).catch(async (error: unknown) => {
+      throw await busyProblem(this.deps, name, error);
+    });
+    for (const { id } of entered) await this.store.nodes.delete(id);
+    await this.audit(actor, 'site.delete', `site/${name}`);
+  }
+  /** Has the site follow a branch; null: none any more. */
+  async follow(name: string, source: GitSource | null, actor: string): Promise<SiteView> {
+    const site = await this.store.sites.setSource(name, source);
+    const details = source === null ? {} : { url: source.url, branch: source.branch };
+    const action = source === null ? 'site.unfollow' : 'site.follow';
+    await this.store.audit.append({ actor, action, target: `site/${name}`, details });
+    return this.#viewOf(site);
+  }
+  async check(files: readonly SourceFile[]): Promise<DocumentCheck> {
+    return checkOf(await this.#load(files));
+  }
+  async commit(site: string, request: CommitRequest): Promise<CommitAnswer> {
+    await this.store.sites.get(site);
+    const loaded = await this.#load(request.files);
+    const check = checkOf(loaded);
+    if (request.dry_run) return { ...check, revision: null, created: false };
+    if (!check.valid && !request.force) {
+      const errors = check.diagnostics.filter(isError).length;
+      throw problem(
+        'invalid',
+        `the documents have ${errors === 1 ? 'an error' : `${errors} errors`}; nothing was stored`,
+        {
+          hint: 'Correct them, or store them with errors by --force (API: "force": true); such a revision cannot be deployed.',
+          errors: check.diagnostics,
+        },
+      );
+    }
+    const { revision, created } = await commitRevision(this.store, site, {
+      files: request.files,
+      resolved: loaded.site ?? null,
+      diagnostics: check.diagnostics,
+      ...given({ author: request.author, message: request.message }),
+    });
+    if (created)
+      await this.audit(request.author ?? 'unknown', 'site.commit', `site/${site}/revisions/${revision.number}`);
+    return { ...check, revision, created };
+  }
+  revisions(site: string, page?: PageRequest): Promise<Page<RevisionRecord>> {
+    return this.store.sites.listRevisions(site, page);
+  }
+  revision(site: string, reference: string): Promise<RevisionRecord & { readonly files: readonly SourceFile[] }> {
+    return this.store.sites.getRevision(site, parseReference(reference));
+  }
+  /** The documents of a revision as Deckhand would give them out. */
+  async rendered(
+    site: string,
+    reference: string,
+  ): Promise<{
+    readonly record: RevisionRecord;
+    readonly documents: NonNullable<RenderedSite['documents']>;
+  }> {
+    const record = await this.store.sites.getRevision(site, parseReference(reference));
+    const { documents, diagnostics } = await this.reader.rendered(record.files);
+    if (documents) return { record, documents };
+    throw problem('invalid', `revision ${record.number} of site ${site} cannot be rendered`, {
+      hint: 'Commit corrected documents.',
+      errors: diagnostics.filter(isError),
+    });
+  }
+  /** What the documents of a valid revision mean, as they were resolved when they were stored. */
+  async documents(
+    site: string,
+    reference: string,
+  ): Promise<{
+    readonly record: RevisionRecord;
+    readonly site: ResolvedSite;
+  }> {
+    const { record, site: resolved } = await this.store.sites.resolvedRevision(site, parseReference(reference));
+    if (resolved === null) {
+      throw problem('invalid', `revision ${record.number} of site ${site} has errors`, {
+        hint: 'Commit corrected documents.',
+        errors: record.diagnostics.filter(isError),
+      });
+    }
+    return { record, site: resolved };
+  }
+  /** @throws `not-found` with a suggestion for a node that the latest documents do not have */
+  async checkNode(site: string, node: string): Promise<void> {
+    await this.store.sites.get(site);
+    const documents = await this.documents(site, 'latest').catch(() => undefined);
+    const names = documents?.site.nodes.map(({ name }) => name) ?? [];
+    if (names.includes(node)) return;
+    throw problem('not-found', `site ${site} has no node '${node}' in its latest documents`, {
+      hint: `${didYouMean(node, names) ?? ''} 'sitewright node select ${site}' lists its nodes.`.trim(),
+    });
+  }
+  /**
+   * The differences between a revision and another one.
+   *
+   * @param since reference of the other one; `last-good` before the first deployment compares with nothing
+   */
+  async difference(site: string, reference: string, since: string): Promise<Omit<SiteDifference, 'site'>> {
+    const { lastGoodRevision } = await this.store.sites.get(site);
+    const after = await this.documents(site, reference);
+    const isFirst = since === 'last-good' && lastGoodRevision === null;
+    const before = isFirst ? null : await this.documents(site, since);
+    return {
+      ...compareSites(before?.site ?? null, after.site),
+      revision: after.record.number,
+      since: before?.record.number ?? null,
+    };
   }
 
-  return {
-    async create(request: { readonly name: string; readonly cluster?: string }, actor: string): Promise<SiteView> {
-      const site = await store.sites.create(request);
-      await audit(actor, 'site.create', site.name);
-      return viewOf(site);
-    },
-    async list(): Promise<readonly SiteView[]> {
-      const [sites, nodes] = await Promise.all([store.sites.list(), store.nodes.list()]);
-      return sites.map((site) => ({
-        ...site,
-        outOfService: outOfService(nodes.filter((one) => one.site === site.name)),
-      }));
-    },
-    get: async (name: string): Promise<SiteView> => viewOf(await store.sites.get(name)),
-    async delete(name: string, actor: string): Promise<void> {
-      const entered = (await store.nodes.list({ site: name })).filter(isNameAlone);
-      await store.sites.delete(name).catch(async (error: unknown) => {
-        throw await busyProblem(deps, name, error);
-      });
-      for (const { id } of entered) await store.nodes.delete(id);
-      await audit(actor, 'site.delete', name);
-    },
-    /** Has the site follow a branch; null: none any more. */
-    async follow(name: string, source: GitSource | null, actor: string): Promise<SiteView> {
-      const site = await store.sites.setSource(name, source);
-      const details = source === null ? {} : { url: source.url, branch: source.branch };
-      const action = source === null ? 'site.unfollow' : 'site.follow';
-      await store.audit.append({ actor, action, target: `site/${name}`, details });
-      return viewOf(site);
-    },
-    check: async (files: readonly SourceFile[]): Promise<DocumentCheck> => checkOf(await load(files)),
-    async commit(site: string, request: CommitRequest): Promise<CommitAnswer> {
-      await store.sites.get(site);
-      const loaded = await load(request.files);
-      const check = checkOf(loaded);
-      if (request.dry_run) return { ...check, revision: null, created: false };
-      if (!check.valid && !request.force) {
-        const errors = check.diagnostics.filter(isError).length;
-        throw problem(
-          'invalid',
-          `the documents have ${errors === 1 ? 'an error' : `${errors} errors`}; nothing was stored`,
-          {
-            hint: 'Correct them, or store them with errors by --force (API: "force": true); such a revision cannot be deployed.',
-            errors: check.diagnostics,
-          },
-        );
-      }
-      const { revision, created } = await commitRevision(store, site, {
-        files: request.files,
-        resolved: loaded.site ?? null,
-        diagnostics: check.diagnostics,
-        ...given({ author: request.author, message: request.message }),
-      });
-      if (created) await audit(request.author ?? 'unknown', 'site.commit', `${site}/revisions/${revision.number}`);
-      return { ...check, revision, created };
-    },
-    revisions: (site: string, page?: PageRequest): Promise<Page<RevisionRecord>> =>
-      store.sites.listRevisions(site, page),
-    revision: (site: string, reference: string): Promise<RevisionRecord & { readonly files: readonly SourceFile[] }> =>
-      store.sites.getRevision(site, parseReference(reference)),
-    /** The documents of a revision as Deckhand would give them out. */
-    async rendered(
-      site: string,
-      reference: string,
-    ): Promise<{
-      readonly record: RevisionRecord;
-      readonly documents: NonNullable<RenderedSite['documents']>;
-    }> {
-      const record = await store.sites.getRevision(site, parseReference(reference));
-      const { documents, diagnostics } = await reader.rendered(record.files);
-      if (documents) return { record, documents };
-      throw problem('invalid', `revision ${record.number} of site ${site} cannot be rendered`, {
-        hint: 'Commit corrected documents.',
-        errors: diagnostics.filter(isError),
-      });
-    },
-    /** What the documents of a valid revision mean, as they were resolved when they were stored. */
-    async documents(
-      site: string,
-      reference: string,
-    ): Promise<{
-      readonly record: RevisionRecord;
-      readonly site: ResolvedSite;
-    }> {
-      const { record, site: resolved } = await store.sites.resolvedRevision(site, parseReference(reference));
-      if (resolved === null) {
-        throw problem('invalid', `revision ${record.number} of site ${site} has errors`, {
-          hint: 'Commit corrected documents.',
-          errors: record.diagnostics.filter(isError),
-        });
-      }
-      return { record, site: resolved };
-    },
-    /** @throws `not-found` with a suggestion for a node that the latest documents do not have */
-    async checkNode(site: string, node: string): Promise<void> {
-      await store.sites.get(site);
-      const documents = await this.documents(site, 'latest').catch(() => undefined);
-      const names = documents?.site.nodes.map(({ name }) => name) ?? [];
-      if (names.includes(node)) return;
-      throw problem('not-found', `site ${site} has no node '${node}' in its latest documents`, {
-        hint: `${didYouMean(node, names) ?? ''} 'sitewright node select ${site}' lists its nodes.`.trim(),
-      });
-    },
-    /**
-     * The differences between a revision and another one.
-     *
-     * @param since reference of the other one; `last-good` before the first deployment compares with nothing
-     */
-    async difference(site: string, reference: string, since: string): Promise<Omit<SiteDifference, 'site'>> {
-      const { lastGoodRevision } = await store.sites.get(site);
-      const after = await this.documents(site, reference);
-      const isFirst = since === 'last-good' && lastGoodRevision === null;
-      const before = isFirst ? null : await this.documents(site, since);
-      return {
-        ...compareSites(before?.site ?? null, after.site),
-        revision: after.record.number,
-        since: before?.record.number ?? null,
-      };
-    },
-  };
+  async #viewOf(site: SiteRecord): Promise<SiteView> {
+    return {
+      ...site,
+      outOfService: outOfService(await this.store.nodes.list({ site: site.name })),
+    };
+  }
+
+  async #load(files: readonly SourceFile[]): Promise<LoadedSite> {
+    if (files.length === 0)
+      throw problem('invalid', 'there are no documents', { hint: 'Give at least one YAML file.' });
+    return this.reader.site(files);
+  }
 }
 
 /** A site with those of its machines that do not serve. */
@@ -205,8 +207,6 @@ const checkOf = ({ site, diagnostics }: LoadedSite): DocumentCheck => ({
   nodes: site?.nodes.length ?? 0,
   groups: site?.groups.length ?? 0,
 });
-
-export type SiteOperations = ReturnType<typeof siteOperations>;
 
 /**
  * Refuses a run that names a site, nodes or groups that do not exist. Documents that are yet to be fetched, or that no one can

@@ -11,10 +11,10 @@ import { graphRunOf } from '../core/run/subject.ts';
 import { type ExecutionKey, type TaskOnNode, taskText } from '../core/task-on-node.ts';
 import { isTransactionOpen } from '../core/words.ts';
 import { type RunTransactions, type Store, StoreError, type TransactionRecord } from '../store/index.ts';
-import type { OpsDependencies } from './dependencies.ts';
 import { taskInRun } from './named-in-run.ts';
 import { problem } from './problem.ts';
 import { type RunLogRequest, runLogPage } from './run-log.ts';
+import { Service } from './service.ts';
 
 interface TaskLogRequest extends TaskOnNode {
   /** A transaction of a graph run or of one of its graphs, or the workflow id of the run. */
@@ -30,43 +30,43 @@ interface TaskLogRequest extends TaskOnNode {
 }
 
 /** The output of tasks on their nodes. */
-export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'store' | 'taskLogs'>) {
-  return {
-    /** Lines of all tasks, by when they arrived. @throws `not-found` for an unknown run */
-    async ofRun(reference: string, request: RunLogRequest): Promise<RunLogPage> {
-      const { run, graphs } = await graphsOf(store, reference);
-      const names = graphs.toReversed().flatMap(({ id }) => namesOf(id, run));
-      return taskLogs === undefined ? { items: [], earlier: null, later: '0.0' } : runLogPage(taskLogs, names, request);
-    },
-    /** @throws `not-found` for an unknown run, task or attempt, and for one that has not started, unless `follow` */
-    async open({
-      run,
-      task,
-      node,
-      stream,
-      attempt,
-      offset,
-      follow,
-      stop,
-    }: TaskLogRequest): Promise<{ readonly attempt: number; readonly parts: AsyncGenerator<LogPart> }> {
-      const graphs = await graphsOf(store, run);
-      if (taskLogs === undefined) throw nothing(graphs.run, { task, node });
-      const found = await findLog(store, taskLogs, graphs, task, node, attempt);
-      if (found === undefined) {
-        const { clusterId: cluster, id: transaction } = graphs.run;
-        await taskInRun(store, { cluster, transaction }, { task, node });
-        throw unknownTask(run, { task, node });
-      }
-      if (!found.hasStarted && (follow !== true || !isTransactionOpen(graphs.run.status)))
-        throw nothing(graphs.run, { task, node });
-      return {
-        attempt: found.key.generation,
-        parts: taskLogs.read(found.key, stream, {
-          ...given({ offset, follow, stop }),
-        }),
-      };
-    },
-  };
+export class TaskLogOperations extends Service {
+  /** Lines of all tasks, by when they arrived. @throws `not-found` for an unknown run */
+  async ofRun(reference: string, request: RunLogRequest): Promise<RunLogPage> {
+    const { run, graphs } = await graphsOf(this.store, reference);
+    const names = graphs.toReversed().flatMap(({ id }) => namesOf(id, run));
+    return this.deps.taskLogs === undefined
+      ? { items: [], earlier: null, later: '0.0' }
+      : runLogPage(this.deps.taskLogs, names, request);
+  }
+  /** @throws `not-found` for an unknown run, task or attempt, and for one that has not started, unless `follow` */
+  async open({
+    run,
+    task,
+    node,
+    stream,
+    attempt,
+    offset,
+    follow,
+    stop,
+  }: TaskLogRequest): Promise<{ readonly attempt: number; readonly parts: AsyncGenerator<LogPart> }> {
+    const graphs = await graphsOf(this.store, run);
+    if (this.deps.taskLogs === undefined) throw nothing(graphs.run, { task, node });
+    const found = await findLog(this.store, this.deps.taskLogs, graphs, task, node, attempt);
+    if (found === undefined) {
+      const { clusterId: cluster, id: transaction } = graphs.run;
+      await taskInRun(this.store, { cluster, transaction }, { task, node });
+      throw unknownTask(run, { task, node });
+    }
+    if (!found.hasStarted && (follow !== true || !isTransactionOpen(graphs.run.status)))
+      throw nothing(graphs.run, { task, node });
+    return {
+      attempt: found.key.generation,
+      parts: this.deps.taskLogs.read(found.key, stream, {
+        ...given({ offset, follow, stop }),
+      }),
+    };
+  }
 }
 
 /** A run with its graphs, last first. `run` is a transaction, a workflow id, or a run id. */

@@ -68,115 +68,120 @@ const RECORD_USE_EVERY_MS = 60_000;
 /** How long a token that was read from the store is accepted without it: longer than most outages. */
 const TRUSTED_WITHOUT_STORE_MS = 24 * 3_600_000;
 
-export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, now = Date.now) {
-  const recordedAt = new Map<string, number>();
+export class TokenOperations {
+  readonly #store: Pick<Store, 'apiTokens' | 'atomically'>;
+  readonly #now: typeof Date.now;
+  readonly #recordedAt = new Map<string, number>();
   /** Tokens that were accepted here, as last read, and when: for use while the store is unreachable. None can be revoked meanwhile. */
-  const accepted = new Map<string, { readonly token: ApiToken & { readonly hash: string }; readonly at: number }>();
-  const acceptedLately = (id: string) => {
-    const entry = accepted.get(id);
-    return entry !== undefined && now() - entry.at < TRUSTED_WITHOUT_STORE_MS ? entry.token : undefined;
-  };
-  const view = (token: ApiToken): TokenView => viewToken(token, now());
+  readonly #accepted = new Map<string, { readonly token: ApiToken & { readonly hash: string }; readonly at: number }>();
+  readonly #view = (token: ApiToken): TokenView => viewToken(token, this.#now());
 
-  return {
-    /** @throws ProblemError `invalid` (with all problems), `conflict` when the name is taken */
-    async create(request: TokenRequest, by: string): Promise<CreatedToken> {
-      const { name, role, expiresAt } = checked(request, now());
-      const id = ulid(now());
-      const { token, hash } = mintToken(id);
-      const record = await store.atomically(async ({ apiTokens, audit }) => {
-        const added = await apiTokens.add({
-          id,
-          name,
-          role,
-          hash,
-          createdBy: by,
-          ...given({ expiresAt }),
-        });
-        const details = { role, expires_at: added.expiresAt };
-        await audit.append({ actor: by, action: 'token.create', target: `token/${name}`, details });
-        return added;
+  constructor(store: Pick<Store, 'apiTokens' | 'atomically'>, now = Date.now) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** @throws ProblemError `invalid` (with all problems), `conflict` when the name is taken */
+  async create(request: TokenRequest, by: string): Promise<CreatedToken> {
+    const { name, role, expiresAt } = checked(request, this.#now());
+    const id = ulid(this.#now());
+    const { token, hash } = mintToken(id);
+    const record = await this.#store.atomically(async ({ apiTokens, audit }) => {
+      const added = await apiTokens.add({
+        id,
+        name,
+        role,
+        hash,
+        createdBy: by,
+        ...given({ expiresAt }),
       });
-      return { ...view(record), token };
-    },
+      const details = { role, expires_at: added.expiresAt };
+      await audit.append({ actor: by, action: 'token.create', target: `token/${name}`, details });
+      return added;
+    });
+    return { ...this.#view(record), token };
+  }
 
-    /** Starts a session of a user who signed in; its token is valid for this many hours. */
-    async startSession({ name, role, issuer, subject }: SignedIn, hours: number): Promise<CreatedToken> {
-      const id = ulid(now());
-      const { token, hash } = mintToken(id);
-      const expiresAt = new Date(now() + hours * UNIT_MS.h).toISOString();
-      const record = await store.atomically(async ({ apiTokens, audit }) => {
-        await apiTokens.forgetSessions(new Date(now() - SESSIONS_KEPT_MS).toISOString());
-        const details = { role, expires_at: expiresAt, issuer, subject };
-        await audit.append({ actor: name, action: 'session.start', target: `session/${id}`, details });
-        return apiTokens.add({ id, kind: 'session', name, role, hash, createdBy: name, expiresAt });
+  /** Starts a session of a user who signed in; its token is valid for this many hours. */
+  async startSession({ name, role, issuer, subject }: SignedIn, hours: number): Promise<CreatedToken> {
+    const id = ulid(this.#now());
+    const { token, hash } = mintToken(id);
+    const expiresAt = new Date(this.#now() + hours * UNIT_MS.h).toISOString();
+    const record = await this.#store.atomically(async ({ apiTokens, audit }) => {
+      await apiTokens.forgetSessions(new Date(this.#now() - SESSIONS_KEPT_MS).toISOString());
+      const details = { role, expires_at: expiresAt, issuer, subject };
+      await audit.append({ actor: name, action: 'session.start', target: `session/${id}`, details });
+      return apiTokens.add({ id, kind: 'session', name, role, hash, createdBy: name, expiresAt });
+    });
+    return { ...this.#view(record), token };
+  }
+  /** Newest first, including revoked and expired ones. */
+  async list(): Promise<readonly TokenView[]> {
+    return (await this.#store.apiTokens.list()).map((one) => this.#view(one));
+  }
+
+  /** Revokes a token or session by id, or by name: then with all sessions of that name. The answer is the newest. */
+  async revoke(nameOrId: string, by: string): Promise<TokenView> {
+    const open = (await this.#store.apiTokens.list()).filter(({ revokedAt }) => revokedAt === null);
+    const byId = open.filter(({ id }) => id === nameOrId);
+    const found = byId.length > 0 ? byId : open.filter(({ name }) => name === nameOrId);
+    if (found.length === 0)
+      throw problem('not-found', `there is no unrevoked token '${nameOrId}'`, {
+        hint:
+          didYouMean(nameOrId, new Set(open.map(({ name }) => name))) ?? "'sitewright token list' shows all tokens.",
       });
-      return { ...view(record), token };
-    },
-
-    /** Newest first, including revoked and expired ones. */
-    list: async (): Promise<readonly TokenView[]> => (await store.apiTokens.list()).map(view),
-
-    /** Revokes a token or session by id, or by name: then with all sessions of that name. The answer is the newest. */
-    async revoke(nameOrId: string, by: string): Promise<TokenView> {
-      const open = (await store.apiTokens.list()).filter(({ revokedAt }) => revokedAt === null);
-      const byId = open.filter(({ id }) => id === nameOrId);
-      const found = byId.length > 0 ? byId : open.filter(({ name }) => name === nameOrId);
-      if (found.length === 0)
-        throw problem('not-found', `there is no unrevoked token '${nameOrId}'`, {
-          hint:
-            didYouMean(nameOrId, new Set(open.map(({ name }) => name))) ?? "'sitewright token list' shows all tokens.",
-        });
-      for (const { id } of found) accepted.delete(id);
-      const [newest] = await store.atomically(async ({ apiTokens, audit }) => {
-        const revoked: ApiToken[] = [];
-        for (const { id, kind, name } of found) {
-          const target = kind === 'token' ? `token/${name}` : `session/${id}`;
-          await audit.append({ actor: by, action: `${kind}.revoke`, target });
-          revoked.push(await apiTokens.revoke(id, by, new Date(now()).toISOString()));
-        }
-        return revoked;
-      });
-      return view(newest!);
-    },
-
-    /**
-     * Finds the owner of a token. Gives the same answer in the same time for every text that is not one of our tokens.
-     */
-    async authenticate(token: string): Promise<Authentication> {
-      const id = idOfToken(token);
-      const stored =
-        id === undefined
-          ? undefined
-          : await orWithoutStore(
-              async () => {
-                const token = await store.apiTokens.findById(id);
-                accepted.delete(id);
-                if (token !== undefined) accepted.set(id, { token, at: now() });
-                return token;
-              },
-              () => acceptedLately(id),
-            );
-      const isRight = matches(token, stored?.hash ?? null);
-      if (!isRight || stored === undefined || !isRole(stored.role)) return { ok: false, why: 'unknown' };
-      const { state } = view(stored);
-      if (state !== 'valid') return { ok: false, why: state };
-      const { kind, name, role } = stored;
-      const time = now();
-      if (time - (recordedAt.get(stored.id) ?? 0) >= RECORD_USE_EVERY_MS) {
-        recordedAt.set(stored.id, time);
-        // A valid token works even if its use cannot be recorded.
-        await orWithoutStore(
-          () => store.apiTokens.recordUse(stored.id, new Date(time).toISOString()),
-          () => undefined,
-        ).catch(() => undefined);
+    for (const { id } of found) this.#accepted.delete(id);
+    const [newest] = await this.#store.atomically(async ({ apiTokens, audit }) => {
+      const revoked: ApiToken[] = [];
+      for (const { id, kind, name } of found) {
+        const target = kind === 'token' ? `token/${name}` : `session/${id}`;
+        await audit.append({ actor: by, action: `${kind}.revoke`, target });
+        revoked.push(await apiTokens.revoke(id, by, new Date(this.#now()).toISOString()));
       }
-      return { ok: true, principal: { id: stored.id, kind, name, role } };
-    },
-  };
-}
+      return revoked;
+    });
+    return this.#view(newest!);
+  }
 
-export type TokenOperations = ReturnType<typeof tokenOperations>;
+  /**
+   * Finds the owner of a token. Gives the same answer in the same time for every text that is not one of our tokens.
+   */
+  async authenticate(token: string): Promise<Authentication> {
+    const id = idOfToken(token);
+    const stored =
+      id === undefined
+        ? undefined
+        : await orWithoutStore(
+            async () => {
+              const token = await this.#store.apiTokens.findById(id);
+              this.#accepted.delete(id);
+              if (token !== undefined) this.#accepted.set(id, { token, at: this.#now() });
+              return token;
+            },
+            () => this.#acceptedLately(id),
+          );
+    const isRight = matches(token, stored?.hash ?? null);
+    if (!isRight || stored === undefined || !isRole(stored.role)) return { ok: false, why: 'unknown' };
+    const { state } = this.#view(stored);
+    if (state !== 'valid') return { ok: false, why: state };
+    const { kind, name, role } = stored;
+    const time = this.#now();
+    if (time - (this.#recordedAt.get(stored.id) ?? 0) >= RECORD_USE_EVERY_MS) {
+      this.#recordedAt.set(stored.id, time);
+      // A valid token works even if its use cannot be recorded.
+      await orWithoutStore(
+        () => this.#store.apiTokens.recordUse(stored.id, new Date(time).toISOString()),
+        () => undefined,
+      ).catch(() => undefined);
+    }
+    return { ok: true, principal: { id: stored.id, kind, name, role } };
+  }
+
+  #acceptedLately(id: string) {
+    const entry = this.#accepted.get(id);
+    return entry !== undefined && this.#now() - entry.at < TRUSTED_WITHOUT_STORE_MS ? entry.token : undefined;
+  }
+}
 
 function viewToken(token: ApiToken, now: number): TokenView {
   const isExpired = token.expiresAt !== null && Date.parse(token.expiresAt) <= now;

@@ -8,8 +8,8 @@ import {
   type WorkerVersionState,
   WorkerVersions,
 } from '../platform/temporal/worker-versions.ts';
-import type { OpsDependencies } from './dependencies.ts';
 import { problem } from './problem.ts';
+import { Service } from './service.ts';
 import { callTemporal, requestOfTemporal } from './temporal-calls.ts';
 import { appendAudit } from './without-store.ts';
 
@@ -22,17 +22,34 @@ interface DrainRequest extends OperatorNote {
 }
 
 /** The builds of the workers in Temporal's Worker Deployment Versioning. */
-export function workerVersionOperations({ store, temporal }: Pick<OpsDependencies, 'store' | 'temporal'>) {
-  const versions = new WorkerVersions(temporal.client, temporal.taskQueue);
+export class WorkerVersionOperations extends Service {
+  readonly #versions = new WorkerVersions(this.temporal.client, this.temporal.taskQueue);
+  readonly #limited = <T>(work: () => Promise<T>): Promise<T> => callTemporal(this.temporal, work, LIMIT_MS);
 
-  const look = (): Promise<WorkerDeployment | undefined> =>
-    versions.look().catch((error: unknown) => {
+  /** Newest first; empty where workers have no versions. */
+  list(): Promise<readonly WorkerVersion[]> {
+    return this.#limited(async () =>
+      Promise.all(((await this.#look())?.versions ?? []).map((one) => this.#rowOf(one))),
+    );
+  }
+  /** @throws `not-found` */
+  get(version: string): Promise<WorkerVersionDetail> {
+    return this.#limited(() => this.#get(version));
+  }
+  /** @throws `not-found`, `conflict` when no other build has workers */
+  drain(version: string, request: DrainRequest): Promise<WorkerVersionDetail & { readonly moved: number }> {
+    return requestOfTemporal(this.temporal, () => this.#drain(version, request), LIMIT_MS);
+  }
+
+  #look(): Promise<WorkerDeployment | undefined> {
+    return this.#versions.look().catch((error: unknown) => {
       if (hasNoVersions(error)) return undefined;
       throw error;
     });
+  }
 
-  async function found(name: string): Promise<{ readonly one: WorkerVersionState; readonly all: WorkerDeployment }> {
-    const all = await look();
+  async #found(name: string): Promise<{ readonly one: WorkerVersionState; readonly all: WorkerDeployment }> {
+    const all = await this.#look();
     if (all === undefined)
       throw problem('not-found', 'the workers have no versions', {
         hint: 'Is temporal.worker_versioning off, or the Temporal server too old?',
@@ -48,30 +65,32 @@ export function workerVersionOperations({ store, temporal }: Pick<OpsDependencie
     throw problem('not-found', message, { hint: 'List them: sitewright worker versions' });
   }
 
-  const rowOf = async ({ version, status, workers, createdAt }: WorkerVersionState): Promise<WorkerVersion> => ({
-    version,
-    status,
-    open_runs: await versions.count(version),
-    workers: workers.map(({ identity, lastSeen }) => ({ identity, last_seen: lastSeen.toISOString() })),
-    created_at: createdAt.toISOString(),
-  });
+  async #rowOf({ version, status, workers, createdAt }: WorkerVersionState): Promise<WorkerVersion> {
+    return {
+      version,
+      status,
+      open_runs: await this.#versions.count(version),
+      workers: workers.map(({ identity, lastSeen }) => ({ identity, last_seen: lastSeen.toISOString() })),
+      created_at: createdAt.toISOString(),
+    };
+  }
 
-  async function get(name: string): Promise<WorkerVersionDetail> {
-    const { one, all } = await found(name);
+  async #get(name: string): Promise<WorkerVersionDetail> {
+    const { one, all } = await this.#found(name);
     const open: WorkerVersionDetail['open'][number][] = [];
-    for await (const { workflowId, runId, type, startedAt } of versions.pinned(one.version)) {
+    for await (const { workflowId, runId, type, startedAt } of this.#versions.pinned(one.version)) {
       if (open.length === MAX_SHOWN) break;
       open.push({ workflow_id: workflowId, run: runId, type, started_at: startedAt.toISOString() });
     }
-    return { ...(await rowOf(one)), current: all.current, open };
+    return { ...(await this.#rowOf(one)), current: all.current, open };
   }
 
-  async function drain(name: string, { move = false, by = 'unknown', reason }: DrainRequest) {
-    const { one, all } = await found(name);
+  async #drain(name: string, { move = false, by = 'unknown', reason }: DrainRequest) {
+    const { one, all } = await this.#found(name);
     const { version, status } = one;
     if (status === 'ramping')
       throw problem('conflict', `a share of new runs goes to ${version}, as set with Temporal's command line`, {
-        hint: `temporal worker deployment set-ramping-version --deployment-name ${versions.deployment} --build-id ${version} --delete`,
+        hint: `temporal worker deployment set-ramping-version --deployment-name ${this.#versions.deployment} --build-id ${version} --delete`,
       });
     const isServed = ({ workers }: WorkerVersionState): boolean => workers.length > 0;
     const heir = all.versions.find((other) => other !== one && isServed(other));
@@ -82,28 +101,16 @@ export function workerVersionOperations({ store, temporal }: Pick<OpsDependencie
       throw problem('conflict', `there is no worker of another version to take over from ${version}`, {
         hint: 'Start a worker of the new build first; both can run side by side.',
       });
-    if (status === 'current') await versions.makeCurrent(current);
-    const moved = move ? await versions.move(version, current) : 0;
+    if (status === 'current') await this.#versions.makeCurrent(current);
+    const moved = move ? await this.#versions.move(version, current) : 0;
     const target = `worker/${version}`;
-    await appendAudit(store, {
+    await appendAudit(this.store, {
       actor: by,
       action: 'worker.drain',
       target,
       details: { current, moved },
       ...given({ reason }),
     });
-    return { ...(await get(version)), moved };
+    return { ...(await this.#get(version)), moved };
   }
-
-  const limited = <T>(work: () => Promise<T>): Promise<T> => callTemporal(temporal, work, LIMIT_MS);
-  return {
-    /** Newest first; empty where workers have no versions. */
-    list: (): Promise<readonly WorkerVersion[]> =>
-      limited(async () => Promise.all(((await look())?.versions ?? []).map(rowOf))),
-    /** @throws `not-found` */
-    get: (version: string): Promise<WorkerVersionDetail> => limited(() => get(version)),
-    /** @throws `not-found`, `conflict` when no other build has workers */
-    drain: (version: string, request: DrainRequest): Promise<WorkerVersionDetail & { readonly moved: number }> =>
-      requestOfTemporal(temporal, () => drain(version, request), LIMIT_MS),
-  };
 }

@@ -6,7 +6,7 @@ import type { SitePlan } from '../../src/core/contracts/index.ts';
 import type { RouteMap } from '../../src/core/contracts/route.ts';
 import { showPlan } from '../../src/core/site-run/index.ts';
 import { NODE_STATUSES } from '../../src/core/words.ts';
-import { tokenOperations } from '../../src/ops/tokens.ts';
+import { TokenOperations } from '../../src/ops/tokens.ts';
 import { openapiCheck } from '../rig/openapi-check.ts';
 import { type Described, openapiOutline } from '../rig/openapi-outline.ts';
 import { apiAlone } from './api-rig.ts';
@@ -42,7 +42,7 @@ interface Description {
 
 async function describeApi(tokens = false): Promise<Description & Described> {
   const rig = await apiAlone({ tokens });
-  const { token } = await tokenOperations(rig.store).create({ name: 'reader', role: 'viewer' }, 'test');
+  const { token } = await new TokenOperations(rig.store).create({ name: 'reader', role: 'viewer' }, 'test');
   const { status, body } = await rig.ask('GET', '/openapi.json', undefined, { authorization: `Bearer ${token}` });
   await rig.close();
   expect(status).toBe(200);

@@ -12,7 +12,7 @@ import { readClusterSources, readGraphLayers } from '../../src/clusters/read-sou
 import { clusterStates } from '../../src/clusters/state/cluster-state.ts';
 import { readManifest } from '../../src/core/sources/folder-manifest.ts';
 import { createOperations } from '../../src/ops/index.ts';
-import { withPackageSources } from '../../src/ops/packages/index.ts';
+import { withPackageSources } from '../../src/ops/packages/package-sources.ts';
 import {
   checkPackage,
   type PackageTree,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tokenOperations } from '../../src/ops/tokens.ts';
+import { TokenOperations } from '../../src/ops/tokens.ts';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';
 import { newton } from '../api/fuel-inventory-rig.ts';
 import { type FuelAnswer, type FuelClient, findFuelClient, startFuelClient } from '../rig/fuel-client.ts';
@@ -556,7 +556,7 @@ describe.skipIf(!found.ok)('the published clients, against an API that needs tok
     home = mkdtempSync(join(tmpdir(), 'sitewright-fuel2-'));
     rig = await apiAlone({ tokens: true });
     await rig.api.listen({ port: 0, host: '127.0.0.1' });
-    const tokens = tokenOperations(rig.store);
+    const tokens = new TokenOperations(rig.store);
     for (const [name, role] of [
       ['nina', 'operator'],
       ['vera', 'viewer'],

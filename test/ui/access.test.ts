@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ROLES, type Role } from '../../src/core/access.ts';
-import { tokenOperations } from '../../src/ops/tokens.ts';
+import { TokenOperations } from '../../src/ops/tokens.ts';
 import { freePort } from '../../src/platform/free-port.ts';
 import { programCode } from '../../src/platform/secrets/program-code.ts';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';
@@ -26,7 +26,7 @@ describePage('the page of an API with tokens', () => {
     [browser, provider] = await Promise.all([launch(), openIdProviderRig(`${origin}/auth/callback`)]);
     provider.users.set('nina', { groups: ['ops'] });
     rig = await apiAlone({ tokens: true, openId: apiSignIn(provider.issuer, origin) });
-    const tokens = tokenOperations(rig.store);
+    const tokens = new TokenOperations(rig.store);
     const made = await Promise.all(ROLES.map((role) => tokens.create({ name: `nina-${role}`, role }, 'test')));
     secrets = Object.fromEntries(made.map(({ role, token }) => [role, token])) as Record<Role, string>;
     await environment(rig.store, 'prod');

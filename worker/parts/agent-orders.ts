@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { OrderSource } from '../../src/agent/index.ts';
 import { type Alarms, auditedAlarms, type Caller, sourceFilesBelow } from '../../src/gateway/index.ts';
-import { withPackageSources } from '../../src/ops/packages/index.ts';
+import { withPackageSources } from '../../src/ops/packages/package-sources.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import type { Logger } from '../../src/platform/telemetry/log.ts';
 import type { Store } from '../../src/store/index.ts';

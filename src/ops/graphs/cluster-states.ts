@@ -3,8 +3,8 @@ import { clusterStates } from '../../clusters/state/cluster-state.ts';
 import { given } from '../../core/data/given.ts';
 import { calledText } from '../../core/names.ts';
 import type { ClusterState } from '../../graph/index.ts';
-import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
+import { Service } from '../service.ts';
 import { readSources } from '../tags/read-sources.ts';
 
 /** The data of expressions of a cluster's tasks: the part common to all nodes, and one node's part. */
@@ -23,24 +23,25 @@ interface ClusterStatesView {
 }
 
 /** The two states of a cluster that `changed()`, `old()` and similar functions compare, for trying out expressions. */
-export function stateOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp' | 'tagExtensions'>) {
-  const { store, masterIp } = deps;
-  return {
-    /** @throws `not-found` for the cluster, and for a node that is not in it */
-    async states(cluster: number, node?: number): Promise<ClusterStatesView> {
-      const sources = await readSources(deps, cluster);
-      const { now, before } = clusterStates(sources, await store.taskStates.read(cluster), given({ masterIp }));
-      const found = sources.nodes.find(({ id }) => id === node);
-      if (node !== undefined && found === undefined) {
-        throw problem('not-found', `node ${node} is not in ${calledText('cluster', sources.cluster)}`, {
-          hint: `Its nodes are ${sources.nodes.map(({ id, name }) => (name ? `${id} (${name})` : id)).join(', ') || 'none'}.`,
-        });
-      }
-      const view = (state: Required<ClusterState>): StateView => ({
-        ...state,
-        node: found === undefined ? null : (state.nodes[uidOf(found)] ?? null),
+export class StateOperations extends Service {
+  /** @throws `not-found` for the cluster, and for a node that is not in it */
+  async states(cluster: number, node?: number): Promise<ClusterStatesView> {
+    const sources = await readSources(this.deps, cluster);
+    const { now, before } = clusterStates(
+      sources,
+      await this.store.taskStates.read(cluster),
+      given({ masterIp: this.deps.masterIp }),
+    );
+    const found = sources.nodes.find(({ id }) => id === node);
+    if (node !== undefined && found === undefined) {
+      throw problem('not-found', `node ${node} is not in ${calledText('cluster', sources.cluster)}`, {
+        hint: `Its nodes are ${sources.nodes.map(({ id, name }) => (name ? `${id} (${name})` : id)).join(', ') || 'none'}.`,
       });
-      return { now: view(now), before: before === null ? null : view(before) };
-    },
-  };
+    }
+    const view = (state: Required<ClusterState>): StateView => ({
+      ...state,
+      node: found === undefined ? null : (state.nodes[uidOf(found)] ?? null),
+    });
+    return { now: view(now), before: before === null ? null : view(before) };
+  }
 }

@@ -16,20 +16,22 @@ const TERMS: Readonly<Record<string, string>> = {
 export const notFoundAs = (what: string, hint: string) =>
   problem('not-found', `${TERMS[what] ?? what} not found`, { hint });
 
-type UseCase = (...args: readonly unknown[]) => unknown;
-
-/** Wraps use cases so that the store's `not-found` failures use Fuel's terms. */
-export function inFuelTerms<T extends object>(useCases: T): T {
-  const wrapped = Object.entries<UseCase>(useCases as Record<string, UseCase>).map(([name, run]) => [
-    name,
-    async (...args: unknown[]) => {
-      try {
-        return await run(...args);
-      } catch (error) {
-        if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
-        throw notFoundAs(error.failure.what, `${error.failure.message} ${error.failure.hint}`);
-      }
+/** The use cases of a subject, whose `not-found` failures from the store use Fuel's terms. */
+export const inFuelTerms = <T extends object>(subject: T): T =>
+  new Proxy(subject, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === 'function'
+        ? (...given: unknown[]) => inTerms(() => member.apply(target, given))
+        : member;
     },
-  ]);
-  return Object.fromEntries(wrapped) as T;
+  });
+
+async function inTerms(use: () => unknown): Promise<unknown> {
+  try {
+    return await use();
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
+    throw notFoundAs(error.failure.what, `${error.failure.message} ${error.failure.hint}`);
+  }
 }

@@ -9,13 +9,11 @@ import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { DrawOptions, GraphProblem } from '../../graph/index.ts';
 import { missingAgents } from '../agent-presence.ts';
-import type { OpsDependencies } from '../dependencies.ts';
 import { type Problem, problem } from '../problem.ts';
-import { readerHere } from '../reading/reader.ts';
+import { Service } from '../service.ts';
 import { readSources } from '../tags/read-sources.ts';
 import { checkClusterNodes } from './cluster-nodes.ts';
 import { clusterTasks } from './cluster-tasks.ts';
-import { inFuelTerms } from './fuel-terms.ts';
 import { drawingOf } from './graph-drawing.ts';
 
 interface PlanRequest extends Pick<ClusterPlanRequest, 'type' | 'nodes' | 'tasks' | 'missed' | 'subgraphs'> {
@@ -33,44 +31,83 @@ interface ClusterPlanView extends PlanExplanation {
 }
 
 /** Plans a cluster's graphs as a run would now, without storing anything. @throws `invalid`, `not-found` */
-export function planOperations(deps: OpsDependencies) {
-  const { store, planner = plannerHere(), reader = readerHere, masterIp, masterAllowed } = deps;
-  async function planned<Form extends PlanForm>(
+export class PlanOperations extends Service {
+  readonly #planner = this.deps.planner ?? plannerHere();
+
+  async explain(cluster: number, request: PlanRequest): Promise<ClusterPlanView> {
+    const plan = await this.#needed('explanation', cluster, request);
+    const missing = await missingAgents(
+      this.deps,
+      cluster,
+      plan.nodes.map(({ node }) => Number(node)).filter(Number.isInteger),
+    );
+    return { cluster, type: request.type, ...plan, warnings: [...plan.warnings, ...missing] };
+  }
+  /** The same as text for people. */
+  text(cluster: number, request: PlanRequest): Promise<string> {
+    return this.#needed('text', cluster, request);
+  }
+  /** Every task on every node in Graphviz format. */
+  dot(cluster: number, request: PlanRequest): Promise<string> {
+    return this.#needed('dot', cluster, request);
+  }
+  /**
+   * JSON text of the plan in the form for Fuel's executors, merged with `extra`. Without tasks the plan is empty.
+   * Without nodes it covers all that stay in the cluster, even those that a run would leave out.
+   */
+  async serialized(cluster: number, request: PlanRequest, extra: Readonly<Record<string, boolean>>): Promise<string> {
+    const text = await this.#planned('serialized', cluster, {
+      ...request,
+      nodes: request.nodes ?? (await this.#everyNode(cluster)),
+    });
+    if (text === null) {
+      const empty = {
+        tasks_directory: {},
+        tasks_graph: { null: [] },
+        tasks_metadata: { fault_tolerance_groups: [] },
+      };
+      return JSON.stringify({ ...extra, ...empty });
+    }
+    const before = Object.keys(extra).length === 0 ? '{' : `${JSON.stringify(extra).slice(0, -1)},`;
+    return `${before}${text.slice(1)}`;
+  }
+  /** The merged graph of definitions in Graphviz or Mermaid format. */
+  async draw(cluster: number, type: string, options: DrawOptions): Promise<string> {
+    return this.reader.drawing(drawingOf(await clusterTasks(this.store, cluster, type, 'merged'), options));
+  }
+
+  async #planned<Form extends PlanForm>(
     form: Form,
     cluster: number,
     request: PlanRequest,
   ): Promise<PlanForms[Form] | null> {
     const { force, ...wanted } = request;
-    const sources = await readSources(deps, cluster);
-    await checkClusterNodes(store, cluster, wanted.nodes);
+    const sources = await readSources(this.deps, cluster);
+    await checkClusterNodes(this.store, cluster, wanted.nodes);
     const [kept, ...more] = requestedInMaintenance(sources, wanted.nodes ?? [], 'nodes');
     if (kept !== undefined)
       throw problem('conflict', [kept, ...more].map(({ message }) => message).join('; '), {
         hint: kept.hint!,
         errors: [kept, ...more],
       });
-    const layers = await readGraphLayers(store, sources, wanted.type);
-    const result = await planner.plan(form, {
+    const layers = await readGraphLayers(this.store, sources, wanted.type);
+    const result = await this.#planner.plan(form, {
       sources,
       layers,
       request,
-      ...(force && !wanted.missed ? {} : { states: await store.taskStates.read(cluster) }),
-      surroundings: given({ masterIp }),
-      ...given({ masterAllowed }),
+      ...(force && !wanted.missed ? {} : { states: await this.store.taskStates.read(cluster) }),
+      surroundings: given({ masterIp: this.deps.masterIp }),
+      ...given({ masterAllowed: this.deps.masterAllowed }),
     });
     if (result.ok) return result.value;
     if (result.reason === 'no-graph') return null;
     throw refusal(result.problems, request);
   }
 
-  async function needed<Form extends PlanForm>(
-    form: Form,
-    cluster: number,
-    request: PlanRequest,
-  ): Promise<PlanForms[Form]> {
-    const plan = await planned(form, cluster, request);
+  async #needed<Form extends PlanForm>(form: Form, cluster: number, request: PlanRequest): Promise<PlanForms[Form]> {
+    const plan = await this.#planned(form, cluster, request);
     if (plan !== null) return plan;
-    const types = await store.graphs.typesOf(cluster);
+    const types = await this.store.graphs.typesOf(cluster);
     throw problem('not-found', `There are no deployment tasks for graph type '${request.type}'.`, {
       hint:
         types.length === 0
@@ -80,49 +117,10 @@ export function planOperations(deps: OpsDependencies) {
   }
 
   /** The nodes for Fuel's executors: all that a graph applies to, regardless of its node filter, and none in maintenance. */
-  async function everyNode(cluster: number): Promise<readonly number[]> {
-    const { nodes } = await readSources(deps, cluster);
+  async #everyNode(cluster: number): Promise<readonly number[]> {
+    const { nodes } = await readSources(this.deps, cluster);
     return nodes.flatMap(({ id, maintenance }) => (maintenance === undefined ? id : []));
   }
-
-  return inFuelTerms({
-    async explain(cluster: number, request: PlanRequest): Promise<ClusterPlanView> {
-      const plan = await needed('explanation', cluster, request);
-      const missing = await missingAgents(
-        deps,
-        cluster,
-        plan.nodes.map(({ node }) => Number(node)).filter(Number.isInteger),
-      );
-      return { cluster, type: request.type, ...plan, warnings: [...plan.warnings, ...missing] };
-    },
-    /** The same as text for people. */
-    text: (cluster: number, request: PlanRequest): Promise<string> => needed('text', cluster, request),
-    /** Every task on every node in Graphviz format. */
-    dot: (cluster: number, request: PlanRequest): Promise<string> => needed('dot', cluster, request),
-    /**
-     * JSON text of the plan in the form for Fuel's executors, merged with `extra`. Without tasks the plan is empty.
-     * Without nodes it covers all that stay in the cluster, even those that a run would leave out.
-     */
-    async serialized(cluster: number, request: PlanRequest, extra: Readonly<Record<string, boolean>>): Promise<string> {
-      const text = await planned('serialized', cluster, {
-        ...request,
-        nodes: request.nodes ?? (await everyNode(cluster)),
-      });
-      if (text === null) {
-        const empty = {
-          tasks_directory: {},
-          tasks_graph: { null: [] },
-          tasks_metadata: { fault_tolerance_groups: [] },
-        };
-        return JSON.stringify({ ...extra, ...empty });
-      }
-      const before = Object.keys(extra).length === 0 ? '{' : `${JSON.stringify(extra).slice(0, -1)},`;
-      return `${before}${text.slice(1)}`;
-    },
-    /** The merged graph of definitions in Graphviz or Mermaid format. */
-    draw: async (cluster: number, type: string, options: DrawOptions): Promise<string> =>
-      reader.drawing(drawingOf(await clusterTasks(store, cluster, type, 'merged'), options)),
-  });
 }
 
 const SHOWN = 10;

@@ -25,9 +25,8 @@ import {
   normaliseTask,
 } from '../../graph/index.ts';
 import type { Page, TaskHistoryRow, TransactionRecord } from '../../store/index.ts';
-import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
-import { readerHere } from '../reading/reader.ts';
+import { Service } from '../service.ts';
 import { drawingOf } from './graph-drawing.ts';
 
 /** Task counts of one graph of a run: small even with 30,000 tasks. */
@@ -69,15 +68,114 @@ const ORDER: readonly (readonly TaskStatus[])[] = [
 ];
 
 /** Tasks of a graph run, given by its id, for people watching it. */
-export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDependencies, 'store' | 'reader'>) {
+export class RunTaskOperations extends Service {
+  readonly #countsByNode = async (graph: TransactionRecord) =>
+    this.#shownCounts(graph, await this.store.taskHistory.countByNode(graph.id));
+
+  /** By the transaction of each graph, its nodes with their tasks. */
+  async trees(run: string): Promise<ReadonlyMap<number, readonly TreeNode[]>> {
+    const graphs = await this.#graphsOf(run);
+    const names = await this.#namesOfNodes(graphs);
+    return new Map(
+      await Promise.all(graphs.map(async (graph) => [graph.id, await this.#treeOf(graph, names)] as const)),
+    );
+  }
+  /** Hash and size of the stored plan of each graph that has been planned. */
+  async plans(run: string): Promise<readonly (PlanReference & { readonly type: string })[]> {
+    const planned = (await this.#graphsOf(run)).filter(({ planHash }) => planHash !== null);
+    return Promise.all(
+      planned.map(async ({ graphType, planHash }) => {
+        const stored = (await this.store.plans.getReference(planHash!)) as unknown as StoredReference;
+        return { type: graphType ?? '', ...planReferenceOf(stored) };
+      }),
+    );
+  }
+  async counts(run: string): Promise<readonly GraphCounts[]> {
+    const graphs = await this.#graphsOf(run);
+    return Promise.all(
+      graphs.map(async (graph) => {
+        const { id, graphType, status, message, planHash } = graph;
+        const nodes = await this.#countsByNode(graph);
+        const counts = sumCounts(Object.values(nodes));
+        return {
+          transaction: id,
+          type: graphType ?? '',
+          state: status,
+          message,
+          planned: planHash !== null,
+          counts,
+          done: doneOf(counts),
+          total: workOf(counts),
+          nodes,
+          tasks: this.#shownCounts(graph, await this.store.taskHistory.countByTask(id)),
+        };
+      }),
+    );
+  }
+  /** Names of the run's nodes by their ids. */
+  async nodeNames(run: string): Promise<Readonly<Record<string, string>>> {
+    return this.#namesOfNodes(await this.#graphsOf(run));
+  }
+
+  /**
+   * Failed tasks first, then running, waiting and finished ones, each group in planned order. @throws `not-found`,
+   * `invalid`
+   */
+  async list(
+    run: string,
+    { graph, name, limit = 50, before, nodes, statuses }: RunTaskFilter,
+  ): Promise<Page<TaskHistoryRow & { readonly graph: string }>> {
+    const graphs = await this.#graphsOf(run, graph);
+    const sections = ORDER.flatMap((group) => {
+      const wanted = group.filter((status) => statuses?.includes(status) ?? true);
+      return graphs.flatMap((graph) => {
+        const stored = isTransactionOpen(graph.status) ? wanted : storedIn(wanted);
+        return stored.length === 0 ? [] : [{ graph, statuses: stored }];
+      });
+    });
+    const items: (TaskHistoryRow & { graph: string })[] = [];
+    let [at, inner] = placeOf(before);
+    for (; at < sections.length; at++, inner = undefined) {
+      const section = sections[at]!;
+      const tasks = name === undefined || name === '' ? undefined : await this.#named(section.graph.id, name);
+      const page = await this.store.taskHistory.page(section.graph.id, {
+        statuses: section.statuses,
+        limit: limit - items.length,
+        ...given({ nodes, tasks, before: inner }),
+      });
+      items.push(
+        ...page.items.map((row) => ({
+          ...row,
+          status: isTransactionOpen(section.graph.status) ? row.status : endedStatus(row.status),
+          graph: section.graph.graphType ?? '',
+        })),
+      );
+      if (page.next !== null) return { items, next: `${at}.${page.next}` };
+      if (items.length === limit) return { items, next: at + 1 < sections.length ? `${at + 1}.` : null };
+    }
+    return { items, next: null };
+  }
+  /** A graph's tasks at planning time in Graphviz format, for an SVG. */
+  async drawing(run: string, type: string | undefined): Promise<string> {
+    return this.reader.drawing(drawingOf(await this.#plannedTasks(run, type), { classes: true }));
+  }
+  /** The same as data. */
+  async graph(run: string, type: string | undefined): Promise<ListedGraph> {
+    return listGraph(await this.#plannedTasks(run, type));
+  }
+  /** The same in groups, to be laid out. */
+  async map(run: string, type: string | undefined, options: MapOptions): Promise<GraphMap> {
+    return mapGraph(listGraph(await this.#plannedTasks(run, type)), options);
+  }
+
   /** The graphs of a graph run, in order. */
-  async function graphsOf(id: string, type?: string): Promise<readonly TransactionRecord[]> {
-    const run = await store.runs.get(id);
+  async #graphsOf(id: string, type?: string): Promise<readonly TransactionRecord[]> {
+    const run = await this.store.runs.get(id);
     const { transaction } = graphRunOf(run);
     const found =
       transaction !== null
-        ? await store.transactions.getRun(transaction)
-        : await store.transactions.findRun(run.workflowId, run.temporalRunId ?? undefined);
+        ? await this.store.transactions.getRun(transaction)
+        : await this.store.transactions.findRun(run.workflowId, run.temporalRunId ?? undefined);
     if (found === null)
       throw problem('not-found', `run ${id} is not a graph run`, { hint: 'Its nodes are under /nodes.' });
     if (type === undefined) return found.graphs;
@@ -88,16 +186,16 @@ export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDepend
   }
 
   /** Ids of a graph's tasks that contain the text. */
-  async function named(graph: number, part: string): Promise<readonly string[]> {
+  async #named(graph: number, part: string): Promise<readonly string[]> {
     const wanted = part.toLowerCase();
-    return Object.keys(await store.taskHistory.countByTask(graph)).filter((task) =>
+    return Object.keys(await this.store.taskHistory.countByTask(graph)).filter((task) =>
       task.toLowerCase().includes(wanted),
     );
   }
 
-  async function plannedTasks(run: string, type: string | undefined): Promise<GraphTask[]> {
-    const [graph] = await graphsOf(run, type);
-    const text = graph === undefined ? undefined : await store.transactions.getSnapshot(graph.id, 'tasks');
+  async #plannedTasks(run: string, type: string | undefined): Promise<GraphTask[]> {
+    const [graph] = await this.#graphsOf(run, type);
+    const text = graph === undefined ? undefined : await this.store.transactions.getSnapshot(graph.id, 'tasks');
     if (text === undefined)
       throw problem('not-found', 'the graph has not been planned yet', {
         hint: 'Try again once its run has started.',
@@ -107,26 +205,24 @@ export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDepend
   }
 
   /** Counts of a graph by node or task, as they are shown: of an ended one, waiting tasks are not reached. */
-  const shownCounts = ({ status }: TransactionRecord, by: Readonly<Record<string, SomeCounts>>) =>
-    isTransactionOpen(status)
+  #shownCounts({ status }: TransactionRecord, by: Readonly<Record<string, SomeCounts>>) {
+    return isTransactionOpen(status)
       ? by
       : Object.fromEntries(Object.entries(by).map(([name, counts]) => [name, endedCounts(counts)]));
-
-  const countsByNode = async (graph: TransactionRecord) =>
-    shownCounts(graph, await store.taskHistory.countByNode(graph.id));
+  }
 
   /** Names of the nodes of these graphs by their ids. */
-  async function namesOfNodes([first]: readonly TransactionRecord[]): Promise<Readonly<Record<string, string>>> {
+  async #namesOfNodes([first]: readonly TransactionRecord[]): Promise<Readonly<Record<string, string>>> {
     if (first === undefined || first.clusterId === null) return {};
-    const nodes = await store.nodes.list({ clusterId: first.clusterId });
+    const nodes = await this.store.nodes.list({ clusterId: first.clusterId });
     return Object.fromEntries(nodes.map(({ id, name, hostname }) => [String(id), name || (hostname ?? String(id))]));
   }
 
   /** The nodes of one graph, with its tasks: of a large one those that run or failed. */
-  async function treeOf(graph: TransactionRecord, names: Readonly<Record<string, string>>): Promise<TreeNode[]> {
-    const counted = await countsByNode(graph);
+  async #treeOf(graph: TransactionRecord, names: Readonly<Record<string, string>>): Promise<TreeNode[]> {
+    const counted = await this.#countsByNode(graph);
     const isSmall = allOf(sumCounts(Object.values(counted))) <= TASKS_SHOWN;
-    const { items } = await store.taskHistory.page(graph.id, {
+    const { items } = await this.store.taskHistory.page(graph.id, {
       limit: TASKS_SHOWN,
       ...(isSmall ? {} : { statuses: NOTABLE }),
     });
@@ -137,98 +233,6 @@ export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDepend
     }));
     return treeOfTasks(nodes, tasks, lostIn(tasks));
   }
-
-  return {
-    /** By the transaction of each graph, its nodes with their tasks. */
-    async trees(run: string): Promise<ReadonlyMap<number, readonly TreeNode[]>> {
-      const graphs = await graphsOf(run);
-      const names = await namesOfNodes(graphs);
-      return new Map(await Promise.all(graphs.map(async (graph) => [graph.id, await treeOf(graph, names)] as const)));
-    },
-    /** Hash and size of the stored plan of each graph that has been planned. */
-    async plans(run: string): Promise<readonly (PlanReference & { readonly type: string })[]> {
-      const planned = (await graphsOf(run)).filter(({ planHash }) => planHash !== null);
-      return Promise.all(
-        planned.map(async ({ graphType, planHash }) => {
-          const stored = (await store.plans.getReference(planHash!)) as unknown as StoredReference;
-          return { type: graphType ?? '', ...planReferenceOf(stored) };
-        }),
-      );
-    },
-    async counts(run: string): Promise<readonly GraphCounts[]> {
-      const graphs = await graphsOf(run);
-      return Promise.all(
-        graphs.map(async (graph) => {
-          const { id, graphType, status, message, planHash } = graph;
-          const nodes = await countsByNode(graph);
-          const counts = sumCounts(Object.values(nodes));
-          return {
-            transaction: id,
-            type: graphType ?? '',
-            state: status,
-            message,
-            planned: planHash !== null,
-            counts,
-            done: doneOf(counts),
-            total: workOf(counts),
-            nodes,
-            tasks: shownCounts(graph, await store.taskHistory.countByTask(id)),
-          };
-        }),
-      );
-    },
-    /** Names of the run's nodes by their ids. */
-    nodeNames: async (run: string): Promise<Readonly<Record<string, string>>> => namesOfNodes(await graphsOf(run)),
-
-    /**
-     * Failed tasks first, then running, waiting and finished ones, each group in planned order. @throws `not-found`,
-     * `invalid`
-     */
-    async list(
-      run: string,
-      { graph, name, limit = 50, before, nodes, statuses }: RunTaskFilter,
-    ): Promise<Page<TaskHistoryRow & { readonly graph: string }>> {
-      const graphs = await graphsOf(run, graph);
-      const sections = ORDER.flatMap((group) => {
-        const wanted = group.filter((status) => statuses?.includes(status) ?? true);
-        return graphs.flatMap((graph) => {
-          const stored = isTransactionOpen(graph.status) ? wanted : storedIn(wanted);
-          return stored.length === 0 ? [] : [{ graph, statuses: stored }];
-        });
-      });
-      const items: (TaskHistoryRow & { graph: string })[] = [];
-      let [at, inner] = placeOf(before);
-      for (; at < sections.length; at++, inner = undefined) {
-        const section = sections[at]!;
-        const tasks = name === undefined || name === '' ? undefined : await named(section.graph.id, name);
-        const page = await store.taskHistory.page(section.graph.id, {
-          statuses: section.statuses,
-          limit: limit - items.length,
-          ...given({ nodes, tasks, before: inner }),
-        });
-        items.push(
-          ...page.items.map((row) => ({
-            ...row,
-            status: isTransactionOpen(section.graph.status) ? row.status : endedStatus(row.status),
-            graph: section.graph.graphType ?? '',
-          })),
-        );
-        if (page.next !== null) return { items, next: `${at}.${page.next}` };
-        if (items.length === limit) return { items, next: at + 1 < sections.length ? `${at + 1}.` : null };
-      }
-      return { items, next: null };
-    },
-
-    /** A graph's tasks at planning time in Graphviz format, for an SVG. */
-    drawing: async (run: string, type: string | undefined): Promise<string> =>
-      reader.drawing(drawingOf(await plannedTasks(run, type), { classes: true })),
-    /** The same as data. */
-    graph: async (run: string, type: string | undefined): Promise<ListedGraph> =>
-      listGraph(await plannedTasks(run, type)),
-    /** The same in groups, to be laid out. */
-    map: async (run: string, type: string | undefined, options: MapOptions): Promise<GraphMap> =>
-      mapGraph(listGraph(await plannedTasks(run, type)), options),
-  };
 }
 
 /** For an ended graph: the stored statuses that are shown as these. */

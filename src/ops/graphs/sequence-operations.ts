@@ -1,9 +1,8 @@
 import { given } from '../../core/data/given.ts';
 import type { SequenceRecord } from '../../store/index.ts';
 import { StoreError } from '../../store/index.ts';
-import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
-import { inFuelTerms } from './fuel-terms.ts';
+import { Service } from '../service.ts';
 
 interface NewSequence {
   readonly name: string;
@@ -14,48 +13,44 @@ interface NewSequence {
 type SequenceChange = Partial<Omit<NewSequence, 'release'>>;
 
 /** Graph types to run one after another, by release. @throws `not-found`, `conflict` in Fuel's terms. */
-export function sequenceOperations({ store }: OpsDependencies) {
-  const { sequences } = store;
-  const audit = (actor: string, action: string, id: number) =>
-    store.audit.append({ actor, action, target: `sequence/${id}` });
-
-  return inFuelTerms({
-    async list({
-      release,
-      cluster,
-    }: {
-      readonly release?: number;
-      readonly cluster?: number;
-    }): Promise<readonly SequenceRecord[]> {
-      if (release !== undefined) await store.releases.get(release);
-      if (cluster !== undefined) await store.clusters.brief(cluster);
-      return sequences.list({
-        ...given({ releaseId: release, clusterId: cluster }),
-      });
-    },
-    get: (id: number): Promise<SequenceRecord> => sequences.get(id),
-    async create({ name, release, graphs }: NewSequence, actor: string): Promise<SequenceRecord> {
-      refuseRepeated(graphs);
-      const sequence = await sequences
-        .create({ name, releaseId: release, graphs })
-        .catch((error: unknown) => Promise.reject(nameTaken(error, name, release)));
-      await audit(actor, 'sequence.create', sequence.id);
-      return sequence;
-    },
-    async update(id: number, change: SequenceChange, actor: string): Promise<SequenceRecord> {
-      refuseRepeated(change.graphs ?? []);
-      const { releaseId, name } = await sequences.get(id);
-      const sequence = await sequences
-        .update(id, change)
-        .catch((error: unknown) => Promise.reject(nameTaken(error, change.name ?? name, releaseId)));
-      await audit(actor, 'sequence.update', id);
-      return sequence;
-    },
-    async delete(id: number, actor: string): Promise<void> {
-      await sequences.delete(id);
-      await audit(actor, 'sequence.delete', id);
-    },
-  });
+export class SequenceOperations extends Service {
+  async list({
+    release,
+    cluster,
+  }: {
+    readonly release?: number;
+    readonly cluster?: number;
+  }): Promise<readonly SequenceRecord[]> {
+    if (release !== undefined) await this.store.releases.get(release);
+    if (cluster !== undefined) await this.store.clusters.brief(cluster);
+    return this.store.sequences.list({
+      ...given({ releaseId: release, clusterId: cluster }),
+    });
+  }
+  get(id: number): Promise<SequenceRecord> {
+    return this.store.sequences.get(id);
+  }
+  async create({ name, release, graphs }: NewSequence, actor: string): Promise<SequenceRecord> {
+    refuseRepeated(graphs);
+    const sequence = await this.store.sequences
+      .create({ name, releaseId: release, graphs })
+      .catch((error: unknown) => Promise.reject(nameTaken(error, name, release)));
+    await this.audit(actor, 'sequence.create', `sequence/${sequence.id}`);
+    return sequence;
+  }
+  async update(id: number, change: SequenceChange, actor: string): Promise<SequenceRecord> {
+    refuseRepeated(change.graphs ?? []);
+    const { releaseId, name } = await this.store.sequences.get(id);
+    const sequence = await this.store.sequences
+      .update(id, change)
+      .catch((error: unknown) => Promise.reject(nameTaken(error, change.name ?? name, releaseId)));
+    await this.audit(actor, 'sequence.update', `sequence/${id}`);
+    return sequence;
+  }
+  async delete(id: number, actor: string): Promise<void> {
+    await this.store.sequences.delete(id);
+    await this.audit(actor, 'sequence.delete', `sequence/${id}`);
+  }
 }
 
 /** Refuses sequences that no run could execute. */

@@ -4,10 +4,9 @@ import { isTransactionOpen, type TransactionStatus } from '../../core/words.ts';
 import { releaseClaim } from '../../runs/claims.ts';
 import { findExecution } from '../../runs/find-execution.ts';
 import type { RunTransactions, SnapshotKind, TransactionFilter, TransactionRecord } from '../../store/index.ts';
-import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
+import { Service } from '../service.ts';
 import { requestOfTemporal } from '../temporal-calls.ts';
-import { inFuelTerms } from './fuel-terms.ts';
 import { type HistoryFilter, type HistoryRecord, type HistoryWord, taskHistory, wordOfRuns } from './task-history.ts';
 import { type ShownTransaction, withProgress } from './transaction-progress.ts';
 
@@ -52,12 +51,74 @@ const NAMES = [
 ];
 
 /** Graph runs and their parts as Fuel shows them. @throws `invalid`, `not-found` in Fuel's terms. */
-export function transactionOperations(deps: OpsDependencies) {
-  const { store, temporal } = deps;
-  const { transactions } = store;
+export class TransactionOperations extends Service {
+  /** By id. */
+  async list({ cluster, statuses, names, visible }: TransactionListFilter): Promise<readonly ShownTransaction[]> {
+    const filter: TransactionFilter = {
+      ...given({ clusterId: cluster, statuses }),
+      ...(names === undefined ? {} : { names: namesOf(names) }),
+      ...(visible ? { hidden: false } : {}),
+    };
+    return Promise.all((await this.store.transactions.list(filter)).map((one) => withProgress(this.store, one)));
+  }
+  /** @throws `not-found` for a cluster that neither exists nor has runs */
+  async checkCluster(cluster: number): Promise<void> {
+    if ((await this.store.transactions.list({ clusterId: cluster })).length === 0)
+      await this.store.clusters.brief(cluster);
+  }
+  async get(id: number): Promise<ShownTransaction> {
+    return withProgress(this.store, await this.store.transactions.get(id));
+  }
+  /** Deletes it with everything that belongs to it. An open one needs `force`, which terminates its workflow. */
+  async delete(id: number, { force }: { readonly force: boolean }, actor: string): Promise<void> {
+    const found = await this.#checkDeletable(id, force);
+    if (force && found.run.id === id) await this.#terminate(found);
+    await this.store.transactions.delete(id, { force });
+    await this.audit(actor, 'transaction.delete', `transaction/${id}`);
+  }
+  /** Hides it from lists of current work, without deleting it. */
+  async hide(id: number, { force }: { readonly force: boolean }, actor: string): Promise<void> {
+    await this.#checkDeletable(id, force);
+    await this.store.transactions.hide(id);
+    await this.audit(actor, 'transaction.hide', `transaction/${id}`);
+  }
+  /** JSON text of the configuration in effect when the graph was planned; for a run, of its newest planned graph. */
+  async snapshot(id: number, kind: SnapshotKind): Promise<string> {
+    const { run, graphs } = await this.store.transactions.getRun(id);
+    const candidates = run.id === id ? [run, ...graphs.toReversed()] : [{ id }];
+    for (const one of candidates) {
+      const text = await this.store.transactions.getSnapshot(one.id, kind);
+      if (text !== undefined) return text;
+    }
+    throw problem('not-found', `Transaction ${id} has no ${kind.replaceAll('_', ' ')}`, {
+      hint: 'It is stored when a graph is planned. This graph was not planned, or its plan was refused.',
+    });
+  }
+  /** Results of the tasks, in the words of runs. */
+  tasks(id: number, filter: HistoryFilter): Promise<readonly HistoryRecord[]> {
+    return taskHistory(this.store, id, filter, wordOfRuns);
+  }
+  /** The same in other words. */
+  tasksIn<Word extends string>(
+    wordOf: HistoryWord<Word>,
+    id: number,
+    filter: HistoryFilter<Word>,
+  ): Promise<readonly HistoryRecord<Word>[]> {
+    return taskHistory(this.store, id, filter, wordOf);
+  }
+  /** JSON texts of the plans of a graph, or of all planned graphs of a run, with reasons. */
+  async plans(id: number): Promise<readonly { readonly graph: TransactionRecord; readonly explanation: string }[]> {
+    const { run, graphs } = await this.store.transactions.getRun(id);
+    const wanted = (run.id === id ? graphs : graphs.filter((graph) => graph.id === id)).filter(
+      ({ planHash }) => planHash !== null,
+    );
+    return Promise.all(
+      wanted.map(async (graph) => ({ graph, explanation: await this.store.plans.getExplanation(graph.planHash!) })),
+    );
+  }
 
-  async function checkDeletable(id: number, force: boolean): Promise<RunTransactions> {
-    const found = await transactions.getRun(id);
+  async #checkDeletable(id: number, force: boolean): Promise<RunTransactions> {
+    const found = await this.store.transactions.getRun(id);
     const asked = found.run.id === id ? found.run : found.graphs.find((graph) => graph.id === id)!;
     if (!force && isOpen(asked)) {
       throw problem('invalid', 'You cannot delete running task manually', {
@@ -68,11 +129,11 @@ export function transactionOperations(deps: OpsDependencies) {
   }
 
   /** Terminates a run's workflow, so that nothing writes to its transaction any more. */
-  async function terminate({ run }: RunTransactions): Promise<void> {
+  async #terminate({ run }: RunTransactions): Promise<void> {
     if (!isOpen(run) || run.workflowId === null) return;
     const { workflowId, temporalRunId, clusterId } = run;
-    const { client } = temporal;
-    await requestOfTemporal(temporal, async () => {
+    const { client } = this.temporal;
+    await requestOfTemporal(this.temporal, async () => {
       const now = (await findExecution(client, workflowId, temporalRunId))?.runId;
       if (now === undefined) return;
       await client.workflow.getHandle(workflowId, now).terminate('its transaction was deleted by force');
@@ -81,73 +142,9 @@ export function transactionOperations(deps: OpsDependencies) {
     });
     if (clusterId === null) return;
     const subject = { cluster: clusterId };
-    const holder = await store.claims.holder(subject);
-    if (holder?.workflowId === workflowId) await releaseClaim(store, subject, holder);
+    const holder = await this.store.claims.holder(subject);
+    if (holder?.workflowId === workflowId) await releaseClaim(this.store, subject, holder);
   }
-
-  const audit = (actor: string, action: string, id: number) =>
-    store.audit.append({ actor, action, target: `transaction/${id}` });
-
-  return inFuelTerms({
-    /** By id. */
-    async list({ cluster, statuses, names, visible }: TransactionListFilter): Promise<readonly ShownTransaction[]> {
-      const filter: TransactionFilter = {
-        ...given({ clusterId: cluster, statuses }),
-        ...(names === undefined ? {} : { names: namesOf(names) }),
-        ...(visible ? { hidden: false } : {}),
-      };
-      return Promise.all((await transactions.list(filter)).map((one) => withProgress(store, one)));
-    },
-    /** @throws `not-found` for a cluster that neither exists nor has runs */
-    async checkCluster(cluster: number): Promise<void> {
-      if ((await transactions.list({ clusterId: cluster })).length === 0) await store.clusters.brief(cluster);
-    },
-    get: async (id: number): Promise<ShownTransaction> => withProgress(store, await transactions.get(id)),
-    /** Deletes it with everything that belongs to it. An open one needs `force`, which terminates its workflow. */
-    async delete(id: number, { force }: { readonly force: boolean }, actor: string): Promise<void> {
-      const found = await checkDeletable(id, force);
-      if (force && found.run.id === id) await terminate(found);
-      await transactions.delete(id, { force });
-      await audit(actor, 'transaction.delete', id);
-    },
-    /** Hides it from lists of current work, without deleting it. */
-    async hide(id: number, { force }: { readonly force: boolean }, actor: string): Promise<void> {
-      await checkDeletable(id, force);
-      await transactions.hide(id);
-      await audit(actor, 'transaction.hide', id);
-    },
-    /** JSON text of the configuration in effect when the graph was planned; for a run, of its newest planned graph. */
-    async snapshot(id: number, kind: SnapshotKind): Promise<string> {
-      const { run, graphs } = await transactions.getRun(id);
-      const candidates = run.id === id ? [run, ...graphs.toReversed()] : [{ id }];
-      for (const one of candidates) {
-        const text = await transactions.getSnapshot(one.id, kind);
-        if (text !== undefined) return text;
-      }
-      throw problem('not-found', `Transaction ${id} has no ${kind.replaceAll('_', ' ')}`, {
-        hint: 'It is stored when a graph is planned. This graph was not planned, or its plan was refused.',
-      });
-    },
-    /** Results of the tasks, in the words of runs. */
-    tasks: (id: number, filter: HistoryFilter): Promise<readonly HistoryRecord[]> =>
-      taskHistory(store, id, filter, wordOfRuns),
-    /** The same in other words. */
-    tasksIn: <Word extends string>(
-      wordOf: HistoryWord<Word>,
-      id: number,
-      filter: HistoryFilter<Word>,
-    ): Promise<readonly HistoryRecord<Word>[]> => taskHistory(store, id, filter, wordOf),
-    /** JSON texts of the plans of a graph, or of all planned graphs of a run, with reasons. */
-    async plans(id: number): Promise<readonly { readonly graph: TransactionRecord; readonly explanation: string }[]> {
-      const { run, graphs } = await transactions.getRun(id);
-      const wanted = (run.id === id ? graphs : graphs.filter((graph) => graph.id === id)).filter(
-        ({ planHash }) => planHash !== null,
-      );
-      return Promise.all(
-        wanted.map(async (graph) => ({ graph, explanation: await store.plans.getExplanation(graph.planHash!) })),
-      );
-    },
-  });
 }
 
 const isOpen = ({ status }: TransactionRecord): boolean => isTransactionOpen(status);

@@ -15,8 +15,8 @@ import {
   StoreError,
   type StorePorts,
 } from '../../store/index.ts';
-import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
+import { Service } from '../service.ts';
 import { generateSettings } from './generate-settings.ts';
 import { isObject, objectOf } from './json-object.ts';
 import { finding, refuseIfAny, unchangeable } from './refuse.ts';
@@ -45,32 +45,126 @@ export interface ClusterView {
   readonly busy: boolean;
 }
 
-export function clusterOperations({ store, masterIp = '' }: Pick<OpsDependencies, 'store' | 'masterIp'>) {
-  async function view(cluster: ClusterDetails): Promise<ClusterView> {
-    const [release, nodes, tags, holder] = await Promise.all([
-      store.releases.get(cluster.releaseId),
-      store.nodes.list({ clusterId: cluster.id }),
-      store.tags.list({ kind: 'cluster', id: cluster.id }),
-      store.claims.holder({ cluster: cluster.id }),
+export class ClusterOperations extends Service {
+  readonly #masterIp = this.deps.masterIp ?? '';
+
+  async list(): Promise<readonly ClusterView[]> {
+    const clusters = await this.store.clusters.list();
+    return Promise.all(clusters.map(async ({ id }) => this.#view(await this.store.clusters.get(id))));
+  }
+  async get(id: number): Promise<ClusterView> {
+    return this.#view(await this.store.clusters.get(id));
+  }
+  async create(request: ClusterRequest, actor: string): Promise<ClusterView> {
+    if (request.release !== undefined && request.release_id !== undefined && request.release !== request.release_id)
+      refuseIfAny([
+        finding(
+          'cluster.release',
+          'body.release',
+          'release and release_id name different releases',
+          'Give only one of them.',
+        ),
+      ]);
+    const release = await this.#releaseFor(request.release_id ?? request.release);
+    const taken = await Promise.all((request.nodes ?? []).map((id) => this.#freeNode(id)));
+    refuseIfAny([...(await this.#siteFaults(request.site)), ...taken.flat()]);
+    await this.#refuseTaken(request.name);
+    const { editable, generated } = generateSettings(release.metadata.attributes_metadata, {
+      masterIp: this.#masterIp,
+    });
+    const netProvider = request.net_provider ?? 'neutron';
+    const cluster = await this.store.atomically(async (within) => {
+      const created = await within.clusters.create({
+        name: request.name,
+        releaseId: release.id,
+        netProvider,
+        attributes: { editable, generated },
+        networkConfig: startingNetworks(release, netProvider, request),
+        ...given({ mode: request.mode, site: request.site, components: request.components }),
+      });
+      for (const plugin of await within.plugins.list()) {
+        if (pluginFits(plugin, { ...release, mode: created.mode }))
+          await within.plugins.link(created.id, plugin.id, {
+            attributes: pluginDefaults(plugin, { masterIp: this.#masterIp }),
+          });
+      }
+      const nodes = (request.nodes ?? []).map((id) => ({ id, roles: [] }));
+      if (nodes.length > 0) await within.nodes.assign(created.id, nodes);
+      await audit(within, actor, 'cluster.create', created.id, { name: created.name, release: release.id });
+      return created;
+    });
+    return this.#view(cluster);
+  }
+  /** `shown`: the cluster's current wire form, to detect changes. */
+  async update(
+    id: number,
+    update: ClusterUpdate,
+    shown: (view: ClusterView) => object,
+    actor: string,
+  ): Promise<ClusterView> {
+    const before = await this.#view(await this.store.clusters.get(id));
+    refuseIfAny([
+      ...unchangeable(update, { ...shown(before) }, [
+        'id',
+        'status',
+        'release_id',
+        'fuel_version',
+        'mode',
+        'net_provider',
+        'is_customized',
+        'is_locked',
+        'changes',
+        'extensions',
+      ]),
+      ...(update.site === before.cluster.site ? [] : await this.#siteFaults(update.site)),
     ]);
-    const run = holder === null ? null : await store.transactions.findRun(holder.workflowId, holder.runId);
+    if (update.site !== undefined && update.site !== before.cluster.site && before.nodes.length > 0)
+      throw problem('conflict', 'a cluster with nodes cannot move to another site', {
+        hint: `Remove its ${counted(before.nodes.length, 'node')} first.`,
+      });
+    if (update.name !== undefined) await this.#refuseTaken(update.name, id);
+    const cluster = await this.store.clusters.update(id, {
+      ...given({
+        name: update.name,
+        site: update.site,
+        uiSettings: update.ui_settings,
+        components: update.components,
+      }),
+    });
+    await audit(this.store, actor, 'cluster.update', id, { fields: Object.keys(update) });
+    return this.#view(cluster);
+  }
+  async delete(id: number, actor: string): Promise<void> {
+    const { name } = await this.store.clusters.brief(id);
+    await this.store.clusters.delete(id);
+    await audit(this.store, actor, 'cluster.delete', id, { name });
+  }
+
+  async #view(cluster: ClusterDetails): Promise<ClusterView> {
+    const [release, nodes, tags, holder] = await Promise.all([
+      this.store.releases.get(cluster.releaseId),
+      this.store.nodes.list({ clusterId: cluster.id }),
+      this.store.tags.list({ kind: 'cluster', id: cluster.id }),
+      this.store.claims.holder({ cluster: cluster.id }),
+    ]);
+    const run = holder === null ? null : await this.store.transactions.findRun(holder.workflowId, holder.runId);
     // Stored is the status that the last run left, which the tasks of this one read.
     const shown = run?.run.mode === 'apply' ? { ...cluster, status: 'deployment' } : cluster;
     return { cluster: shown, release, nodes, tags: tags.map(({ name }) => name), busy: holder !== null };
   }
 
-  async function refuseTaken(name: string, id?: number): Promise<void> {
-    const other = await store.clusters.find(name);
+  async #refuseTaken(name: string, id?: number): Promise<void> {
+    const other = await this.store.clusters.find(name);
     if (other === null || other.id === id) return;
     throw problem('conflict', 'Environment with this name already exists', {
       hint: `It is cluster ${other.id}: choose another name.`,
     });
   }
 
-  async function siteFaults(site: string | null | undefined): Promise<readonly Diagnostic[]> {
+  async #siteFaults(site: string | null | undefined): Promise<readonly Diagnostic[]> {
     if (site === undefined || site === null) return [];
     try {
-      await store.sites.get(site);
+      await this.store.sites.get(site);
       return [];
     } catch (error) {
       if (!(error instanceof StoreError) || !['not-found', 'invalid'].includes(error.failure.kind)) throw error;
@@ -85,8 +179,8 @@ export function clusterOperations({ store, masterIp = '' }: Pick<OpsDependencies
     }
   }
 
-  async function releaseFor(id: number | undefined): Promise<ReleaseRecord> {
-    const releases = await store.releases.list();
+  async #releaseFor(id: number | undefined): Promise<ReleaseRecord> {
+    const releases = await this.store.releases.list();
     if (releases.length === 0)
       throw problem('conflict', `There are no releases available. ${NO_RELEASES_HINT}`, { hint: NO_RELEASES_HINT });
     const usable = releases.filter(isDeployable).map((one) => `${one.id} (${one.name}, ${one.version})`);
@@ -100,96 +194,8 @@ export function clusterOperations({ store, masterIp = '' }: Pick<OpsDependencies
     return release;
   }
 
-  return {
-    async list(): Promise<readonly ClusterView[]> {
-      const clusters = await store.clusters.list();
-      return Promise.all(clusters.map(async ({ id }) => view(await store.clusters.get(id))));
-    },
-    get: async (id: number): Promise<ClusterView> => view(await store.clusters.get(id)),
-    async create(request: ClusterRequest, actor: string): Promise<ClusterView> {
-      if (request.release !== undefined && request.release_id !== undefined && request.release !== request.release_id)
-        refuseIfAny([
-          finding(
-            'cluster.release',
-            'body.release',
-            'release and release_id name different releases',
-            'Give only one of them.',
-          ),
-        ]);
-      const release = await releaseFor(request.release_id ?? request.release);
-      const taken = await Promise.all((request.nodes ?? []).map((id) => freeNode(id)));
-      refuseIfAny([...(await siteFaults(request.site)), ...taken.flat()]);
-      await refuseTaken(request.name);
-      const { editable, generated } = generateSettings(release.metadata.attributes_metadata, { masterIp });
-      const netProvider = request.net_provider ?? 'neutron';
-      const cluster = await store.atomically(async (within) => {
-        const created = await within.clusters.create({
-          name: request.name,
-          releaseId: release.id,
-          netProvider,
-          attributes: { editable, generated },
-          networkConfig: startingNetworks(release, netProvider, request),
-          ...given({ mode: request.mode, site: request.site, components: request.components }),
-        });
-        for (const plugin of await within.plugins.list()) {
-          if (pluginFits(plugin, { ...release, mode: created.mode }))
-            await within.plugins.link(created.id, plugin.id, { attributes: pluginDefaults(plugin, { masterIp }) });
-        }
-        const nodes = (request.nodes ?? []).map((id) => ({ id, roles: [] }));
-        if (nodes.length > 0) await within.nodes.assign(created.id, nodes);
-        await audit(within, actor, 'cluster.create', created.id, { name: created.name, release: release.id });
-        return created;
-      });
-      return view(cluster);
-    },
-    /** `shown`: the cluster's current wire form, to detect changes. */
-    async update(
-      id: number,
-      update: ClusterUpdate,
-      shown: (view: ClusterView) => object,
-      actor: string,
-    ): Promise<ClusterView> {
-      const before = await view(await store.clusters.get(id));
-      refuseIfAny([
-        ...unchangeable(update, { ...shown(before) }, [
-          'id',
-          'status',
-          'release_id',
-          'fuel_version',
-          'mode',
-          'net_provider',
-          'is_customized',
-          'is_locked',
-          'changes',
-          'extensions',
-        ]),
-        ...(update.site === before.cluster.site ? [] : await siteFaults(update.site)),
-      ]);
-      if (update.site !== undefined && update.site !== before.cluster.site && before.nodes.length > 0)
-        throw problem('conflict', 'a cluster with nodes cannot move to another site', {
-          hint: `Remove its ${counted(before.nodes.length, 'node')} first.`,
-        });
-      if (update.name !== undefined) await refuseTaken(update.name, id);
-      const cluster = await store.clusters.update(id, {
-        ...given({
-          name: update.name,
-          site: update.site,
-          uiSettings: update.ui_settings,
-          components: update.components,
-        }),
-      });
-      await audit(store, actor, 'cluster.update', id, { fields: Object.keys(update) });
-      return view(cluster);
-    },
-    async delete(id: number, actor: string): Promise<void> {
-      const { name } = await store.clusters.brief(id);
-      await store.clusters.delete(id);
-      await audit(store, actor, 'cluster.delete', id, { name });
-    },
-  };
-
-  async function freeNode(id: number): Promise<readonly Diagnostic[]> {
-    const [node] = await store.nodes.list({ ids: [id] });
+  async #freeNode(id: number): Promise<readonly Diagnostic[]> {
+    const [node] = await this.store.nodes.list({ ids: [id] });
     if (node === undefined)
       return [finding('node.unknown', 'body.nodes', `there is no node ${id}`, 'GET /api/v1/nodes lists all nodes.')];
     if (node.clusterId === null) return [];
@@ -197,7 +203,7 @@ export function clusterOperations({ store, masterIp = '' }: Pick<OpsDependencies
       finding(
         'node.foreign',
         'body.nodes',
-        `${calledText('node', node)} is in ${calledText('cluster', await store.clusters.brief(node.clusterId))}`,
+        `${calledText('node', node)} is in ${calledText('cluster', await this.store.clusters.brief(node.clusterId))}`,
         `Remove it there first: POST /api/v1/clusters/${node.clusterId}/unassignment.`,
       ),
     ];

@@ -3,7 +3,7 @@ import { given } from '../../core/data/given.ts';
 import { calledText } from '../../core/names.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { Json, JsonFields, JsonObject, NodeRecord } from '../../store/index.ts';
-import type { OpsDependencies } from '../dependencies.ts';
+import { Service } from '../service.ts';
 import { readSources } from '../tags/read-sources.ts';
 import { isObject, mergeDeep, objectOf } from './json-object.ts';
 import { finding, refuseIfAny } from './refuse.ts';
@@ -29,27 +29,100 @@ const COMMON = 'common';
 const VIRTUAL = [COMMON, 'master', 'null'];
 
 /** The facts of a cluster that task expressions read: computed, or uploaded to replace them. */
-export function factsOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp' | 'tagExtensions'>) {
-  const { store, masterIp } = deps;
-  const audit = (actor: string, action: string, id: number) =>
-    store.audit.append({ actor, action, target: `cluster/${id}` });
+export class FactsOperations extends Service {
+  readonly #namedText = async (id: number): Promise<string> =>
+    calledText('cluster', await this.store.clusters.brief(id));
 
-  const namedText = async (id: number): Promise<string> => calledText('cluster', await store.clusters.brief(id));
+  /** The uploaded facts; empty without an upload. */
+  async deployment(id: number, { nodes: wanted, split }: FactsQuery): Promise<readonly DeploymentFact[]> {
+    await this.#nodesOf(id, wanted);
+    const { deploymentInfo } = await this.store.clusters.get(id);
+    return listed(deploymentInfo.common, deploymentInfo.nodes, wanted, split);
+  }
+  /** The facts computed from settings and nodes, regardless of uploads. */
+  async deploymentDefaults(id: number, { nodes: wanted, split }: FactsQuery): Promise<readonly DeploymentFact[]> {
+    await this.#nodesOf(id, wanted);
+    const sources = await readSources(this.deps, id);
+    const bare = { ...sources, cluster: { ...sources.cluster, deploymentInfo: { common: {}, nodes: {} } } };
+    const { now } = clusterStates(bare, { states: {}, tasks: [] }, given({ masterIp: this.deps.masterIp }));
+    return listed(now.common as JsonObject, now.nodes as Record<string, JsonObject>, wanted, split);
+  }
+  async uploadDeployment(id: number, facts: readonly JsonFields[], actor: string): Promise<readonly DeploymentFact[]> {
+    const { common = {}, ...nodes } = await this.#entriesOf(id, facts);
+    const changed = await this.store.clusters.update(id, { deploymentInfo: { common, nodes } });
+    await this.audit(actor, 'cluster.deployment-facts', `cluster/${id}`);
+    return listed(changed.deploymentInfo.common, changed.deploymentInfo.nodes, undefined, true);
+  }
+  /** Replaces the entries given, and keeps those of all other nodes. */
+  async changeDeployment(id: number, facts: readonly JsonFields[], actor: string): Promise<void> {
+    const { deploymentInfo: before } = await this.store.clusters.get(id);
+    const { common = before.common, ...nodes } = await this.#entriesOf(id, facts);
+    await this.store.clusters.update(id, { deploymentInfo: { common, nodes: { ...before.nodes, ...nodes } } });
+    await this.audit(actor, 'cluster.deployment-facts', `cluster/${id}`);
+  }
+  async deleteDeployment(id: number, actor: string): Promise<void> {
+    await this.store.clusters.update(id, { deploymentInfo: { common: {}, nodes: {} } });
+    await this.audit(actor, 'cluster.deployment-facts', `cluster/${id}`);
+  }
+
+  /** Null without an upload. */
+  async provisioning(id: number, { nodes: wanted }: FactsQuery): Promise<ProvisioningFacts | null> {
+    await this.#nodesOf(id, wanted);
+    const { attributes } = await this.store.clusters.get(id);
+    if (!isObject(attributes.provisioning_facts)) return null;
+    const { engine, nodes } = attributes.provisioning_facts;
+    const all = Array.isArray(nodes) ? nodes.filter(isObject) : [];
+    return { engine: objectOf(engine), nodes: all.filter(({ uid }) => isWanted(String(uid), wanted)) };
+  }
+  async provisioningDefaults(id: number, { nodes: wanted }: FactsQuery): Promise<ProvisioningFacts> {
+    const nodes = await this.#nodesOf(id, wanted);
+    const { name } = await this.store.clusters.brief(id);
+    return { engine: { provider: 'maas', environment: name }, nodes: nodes.map(provisioningOf) };
+  }
+  async uploadProvisioning(
+    id: number,
+    {
+      engine,
+      nodes: facts,
+    }: { readonly engine?: JsonFields | null | undefined; readonly nodes: readonly JsonFields[] },
+    actor: string,
+  ): Promise<ProvisioningFacts> {
+    const nodes = await this.#nodesOf(id, undefined);
+    const uids = facts.map(({ uid }) => (typeof uid === 'number' ? String(uid) : uid));
+    refuseIfAny([
+      ...nameless(uids),
+      ...foreign(uids, nodes, await this.#namedText(id), (index) => `body.nodes[${index}].uid`),
+    ]);
+    const cluster = await this.store.clusters.get(id);
+    const uploaded = { engine: engine ?? {}, nodes: facts };
+    await this.store.clusters.update(id, { attributes: { ...cluster.attributes, provisioning_facts: uploaded } });
+    await this.audit(actor, 'cluster.provisioning-facts', `cluster/${id}`);
+    return uploaded as unknown as ProvisioningFacts;
+  }
+  async deleteProvisioning(id: number, actor: string): Promise<void> {
+    const cluster = await this.store.clusters.get(id);
+    const { provisioning_facts: _facts, ...attributes } = cluster.attributes;
+    await this.store.clusters.update(id, { attributes });
+    await this.audit(actor, 'cluster.provisioning-facts', `cluster/${id}`);
+  }
 
   /** The cluster's nodes, or the requested ones. @throws `invalid` naming nodes outside the cluster */
-  async function nodesOf(id: number, wanted: readonly number[] | undefined): Promise<readonly NodeRecord[]> {
-    const named = await namedText(id);
-    const nodes = await store.nodes.list({ clusterId: id });
+  async #nodesOf(id: number, wanted: readonly number[] | undefined): Promise<readonly NodeRecord[]> {
+    const named = await this.#namedText(id);
+    const nodes = await this.store.nodes.list({ clusterId: id });
     if (wanted === undefined) return nodes;
     refuseIfAny(foreign(wanted.map(String), nodes, named, () => 'query.nodes'));
     return nodes.filter((node) => wanted.includes(node.id));
   }
 
   /** Facts by `uid`, that of the common ones without it. @throws `invalid` naming entries of no node of the cluster */
-  async function entriesOf(id: number, facts: readonly JsonFields[]): Promise<Record<string, JsonObject>> {
-    const nodes = await nodesOf(id, undefined);
+  async #entriesOf(id: number, facts: readonly JsonFields[]): Promise<Record<string, JsonObject>> {
+    const nodes = await this.#nodesOf(id, undefined);
     const uids = facts.map(({ uid }) => (typeof uid === 'number' ? String(uid) : uid));
-    refuseIfAny([...nameless(uids), ...foreign(uids, nodes, await namedText(id), (index) => `body[${index}].uid`)]);
+    refuseIfAny([
+      ...nameless(uids),
+      ...foreign(uids, nodes, await this.#namedText(id), (index) => `body[${index}].uid`),
+    ]);
     const parts = new Map<string, JsonObject>();
     // Older releases have one entry per role of a node; merge them.
     for (const [index, fact] of facts.entries()) {
@@ -61,85 +134,6 @@ export function factsOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp'
     const { uid: _uid, ...data } = common;
     return { ...own, [COMMON]: data };
   }
-
-  return {
-    /** The uploaded facts; empty without an upload. */
-    async deployment(id: number, { nodes: wanted, split }: FactsQuery): Promise<readonly DeploymentFact[]> {
-      await nodesOf(id, wanted);
-      const { deploymentInfo } = await store.clusters.get(id);
-      return listed(deploymentInfo.common, deploymentInfo.nodes, wanted, split);
-    },
-    /** The facts computed from settings and nodes, regardless of uploads. */
-    async deploymentDefaults(id: number, { nodes: wanted, split }: FactsQuery): Promise<readonly DeploymentFact[]> {
-      await nodesOf(id, wanted);
-      const sources = await readSources(deps, id);
-      const bare = { ...sources, cluster: { ...sources.cluster, deploymentInfo: { common: {}, nodes: {} } } };
-      const { now } = clusterStates(bare, { states: {}, tasks: [] }, given({ masterIp }));
-      return listed(now.common as JsonObject, now.nodes as Record<string, JsonObject>, wanted, split);
-    },
-    async uploadDeployment(
-      id: number,
-      facts: readonly JsonFields[],
-      actor: string,
-    ): Promise<readonly DeploymentFact[]> {
-      const { common = {}, ...nodes } = await entriesOf(id, facts);
-      const changed = await store.clusters.update(id, { deploymentInfo: { common, nodes } });
-      await audit(actor, 'cluster.deployment-facts', id);
-      return listed(changed.deploymentInfo.common, changed.deploymentInfo.nodes, undefined, true);
-    },
-    /** Replaces the entries given, and keeps those of all other nodes. */
-    async changeDeployment(id: number, facts: readonly JsonFields[], actor: string): Promise<void> {
-      const { deploymentInfo: before } = await store.clusters.get(id);
-      const { common = before.common, ...nodes } = await entriesOf(id, facts);
-      await store.clusters.update(id, { deploymentInfo: { common, nodes: { ...before.nodes, ...nodes } } });
-      await audit(actor, 'cluster.deployment-facts', id);
-    },
-    async deleteDeployment(id: number, actor: string): Promise<void> {
-      await store.clusters.update(id, { deploymentInfo: { common: {}, nodes: {} } });
-      await audit(actor, 'cluster.deployment-facts', id);
-    },
-
-    /** Null without an upload. */
-    async provisioning(id: number, { nodes: wanted }: FactsQuery): Promise<ProvisioningFacts | null> {
-      await nodesOf(id, wanted);
-      const { attributes } = await store.clusters.get(id);
-      if (!isObject(attributes.provisioning_facts)) return null;
-      const { engine, nodes } = attributes.provisioning_facts;
-      const all = Array.isArray(nodes) ? nodes.filter(isObject) : [];
-      return { engine: objectOf(engine), nodes: all.filter(({ uid }) => isWanted(String(uid), wanted)) };
-    },
-    async provisioningDefaults(id: number, { nodes: wanted }: FactsQuery): Promise<ProvisioningFacts> {
-      const nodes = await nodesOf(id, wanted);
-      const { name } = await store.clusters.brief(id);
-      return { engine: { provider: 'maas', environment: name }, nodes: nodes.map(provisioningOf) };
-    },
-    async uploadProvisioning(
-      id: number,
-      {
-        engine,
-        nodes: facts,
-      }: { readonly engine?: JsonFields | null | undefined; readonly nodes: readonly JsonFields[] },
-      actor: string,
-    ): Promise<ProvisioningFacts> {
-      const nodes = await nodesOf(id, undefined);
-      const uids = facts.map(({ uid }) => (typeof uid === 'number' ? String(uid) : uid));
-      refuseIfAny([
-        ...nameless(uids),
-        ...foreign(uids, nodes, await namedText(id), (index) => `body.nodes[${index}].uid`),
-      ]);
-      const cluster = await store.clusters.get(id);
-      const uploaded = { engine: engine ?? {}, nodes: facts };
-      await store.clusters.update(id, { attributes: { ...cluster.attributes, provisioning_facts: uploaded } });
-      await audit(actor, 'cluster.provisioning-facts', id);
-      return uploaded as unknown as ProvisioningFacts;
-    },
-    async deleteProvisioning(id: number, actor: string): Promise<void> {
-      const cluster = await store.clusters.get(id);
-      const { provisioning_facts: _facts, ...attributes } = cluster.attributes;
-      await store.clusters.update(id, { attributes });
-      await audit(actor, 'cluster.provisioning-facts', id);
-    },
-  };
 }
 
 /** Whether a user uploaded facts to replace the computed ones. */

@@ -15,10 +15,10 @@ import type {
   ReleaseRecord,
   StorePorts,
 } from '../../store/index.ts';
-import type { OpsDependencies } from '../dependencies.ts';
 import { problemsOfEnabling } from '../packages/enabling.ts';
 import { compareVersions } from '../packages/version-order.ts';
 import { problem } from '../problem.ts';
+import { Service } from '../service.ts';
 import { refuseWhileBusy } from './busy-cluster.ts';
 import { networkOf } from './clusters.ts';
 import { generateSettings, withGenerated } from './generate-settings.ts';
@@ -68,49 +68,50 @@ interface Move {
 }
 
 /** Moves clusters to other versions of what they are built of, and back. */
-export function moveOperations({ store, masterIp = '' }: OpsDependencies) {
-  return {
-    /** What the move would change; nothing is changed. @throws `not-found`; `invalid` where it names nothing to move */
-    plan: async (id: number, request: MoveRequest): Promise<ClusterMovePlan> =>
-      planOf(store, await read(store, id, request)),
+export class MoveOperations extends Service {
+  readonly #masterIp = this.deps.masterIp ?? '';
 
-    /**
-     * Moves it, all or nothing. Nodes get the new version with the next deployment.
-     *
-     * @throws `conflict` while a run works on it, where the plan has errors, or is no longer that of `digest`
-     */
-    async move(id: number, request: MoveRequest, digest: string | undefined, actor: string): Promise<ClusterMovePlan> {
-      await refuseWhileBusy(store, id, 'The cluster cannot move to another version');
-      return store.atomically(async (within) => {
-        const move = await read(within, id, request);
-        const plan = await planOf(within, move);
-        if (digest !== undefined && digest !== plan.digest)
-          throw problem('conflict', 'the plan has changed since it was shown', {
-            hint: 'Look at it again with --dry-run and the same options.',
-          });
-        const errors = plan.findings.filter(isError);
-        if (errors.length > 0)
-          throw problem('conflict', errors.map(({ message }) => message).join('; '), {
-            errors: plan.findings,
-            ...(errors[0]!.hint !== undefined && { hint: errors[0]!.hint }),
-          });
-        await apply(within, move, masterIp, actor);
-        await within.audit.append({
-          actor,
-          action: MOVE,
-          target: `cluster/${id}`,
-          details: {
-            // What the way back needs, and what people read.
-            release: move.from.id,
-            plugins: move.plugins.map(({ from }) => from.plugin.id),
-            parts: plan.parts,
-            changes: plan.settings,
-          } as unknown as JsonFields,
+  /** What the move would change; nothing is changed. @throws `not-found`; `invalid` where it names nothing to move */
+  async plan(id: number, request: MoveRequest): Promise<ClusterMovePlan> {
+    return planOf(this.store, await read(this.store, id, request));
+  }
+
+  /**
+   * Moves it, all or nothing. Nodes get the new version with the next deployment.
+   *
+   * @throws `conflict` while a run works on it, where the plan has errors, or is no longer that of `digest`
+   */
+  async move(id: number, request: MoveRequest, digest: string | undefined, actor: string): Promise<ClusterMovePlan> {
+    await refuseWhileBusy(this.store, id, 'The cluster cannot move to another version');
+    return this.store.atomically(async (within) => {
+      const move = await read(within, id, request);
+      const plan = await planOf(within, move);
+      if (digest !== undefined && digest !== plan.digest)
+        throw problem('conflict', 'the plan has changed since it was shown', {
+          hint: 'Look at it again with --dry-run and the same options.',
         });
-        return plan;
+      const errors = plan.findings.filter(isError);
+      if (errors.length > 0)
+        throw problem('conflict', errors.map(({ message }) => message).join('; '), {
+          errors: plan.findings,
+          ...(errors[0]!.hint !== undefined && { hint: errors[0]!.hint }),
+        });
+      await apply(within, move, this.#masterIp, actor);
+      await within.audit.append({
+        actor,
+        action: MOVE,
+        target: `cluster/${id}`,
+        details: {
+          // What the way back needs, and what people read.
+          release: move.from.id,
+          plugins: move.plugins.map(({ from }) => from.plugin.id),
+          parts: plan.parts,
+          changes: plan.settings,
+        } as unknown as JsonFields,
       });
-    },
-  };
+      return plan;
+    });
+  }
 }
 
 async function read(store: StorePorts, id: number, request: MoveRequest): Promise<Move> {

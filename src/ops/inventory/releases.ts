@@ -4,9 +4,9 @@ import { given } from '../../core/data/given.ts';
 import { calledText } from '../../core/names.ts';
 import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
 import type { JsonFields, JsonObject, NewTag, PluginRecord, ReleaseRecord, StorePorts } from '../../store/index.ts';
-import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
-import { type Reader, readerHere } from '../reading/reader.ts';
+import type { Reader } from '../reading/reader.ts';
+import { Service } from '../service.ts';
 import { isObject, objectOf, textsOf } from './json-object.ts';
 import { finding, refuseIfAny, unchangeable } from './refuse.ts';
 
@@ -42,100 +42,99 @@ const NOT_METADATA = [
   'deployment_tasks',
 ];
 
-export function releaseOperations({ store, reader = readerHere }: OpsDependencies) {
-  const get = (id: number) => store.releases.get(id);
-  const refuseTaken = async (name: string, version: string, id?: number): Promise<void> => {
-    const other = await store.releases.find(name, version);
+export class ReleaseOperations extends Service {
+  list(): Promise<readonly ReleaseRecord[]> {
+    return this.store.releases.list();
+  }
+  readonly get = (id: number) => this.store.releases.get(id);
+  async create(
+    upload: ReleaseUpload & { readonly name: string; readonly version: string },
+    actor: string,
+  ): Promise<ReleaseRecord> {
+    refuseIfAny(checkRoleTags(upload.roles_metadata, upload.tags_metadata));
+    const tasks = await readTasks(this.reader, upload);
+    await this.#refuseTaken(upload.name, upload.version);
+    return this.store.atomically(async (within) => {
+      const release = await within.releases.create({
+        name: upload.name,
+        version: upload.version,
+        ...columns(upload),
+        metadata: metadataOf(upload),
+      });
+      await complete(within, release, tasks);
+      await audit(within, actor, 'release.create', release.id, { name: release.name, version: release.version });
+      return release;
+    });
+  }
+  async update(id: number, upload: ReleaseUpload, actor: string): Promise<ReleaseRecord> {
+    const release = await this.get(id);
+    const roles = objectOf(upload.roles_metadata ?? release.rolesMetadata);
+    const shown = { id, is_deployable: isDeployable(release), roles: Object.keys(roles) };
+    const tasks = await readTasks(this.reader, upload);
+    refuseIfAny([
+      ...unchangeable(upload, shown, ['id', 'is_deployable', 'roles']),
+      ...checkRoleTags(roles, upload.tags_metadata ?? release.tagsMetadata),
+      ...(await this.#rolesInUse(
+        id,
+        Object.keys(release.rolesMetadata).filter((role) => !Object.hasOwn(roles, role)),
+      )),
+    ]);
+    await this.#refuseTaken(upload.name ?? release.name, upload.version ?? release.version, id);
+    return this.store.atomically(async (within) => {
+      const { metadata } = await within.releases.get(id);
+      const changed = await within.releases.update(id, {
+        ...given({ name: upload.name, version: upload.version }),
+        ...columns(upload),
+        metadata: { ...metadata, ...metadataOf(upload) },
+      });
+      await complete(within, changed, tasks);
+      await audit(within, actor, 'release.update', id, { fields: Object.keys(upload) });
+      return changed;
+    });
+  }
+  async delete(id: number, actor: string): Promise<void> {
+    const release = await this.get(id);
+    const clusters = await this.store.clusters.list({ releaseId: id });
+    if (clusters.length > 0) {
+      throw problem('conflict', "Can't delete release with clusters assigned", {
+        hint: `Delete first: ${clusters.map((one) => `${one.name} (cluster ${one.id})`).join(', ')}.`,
+      });
+    }
+    await this.store.releases.delete(id);
+    await audit(this.store, actor, 'release.delete', id, { name: release.name, version: release.version });
+  }
+  async part(id: number, part: ReleasePart): Promise<JsonObject> {
+    return objectOf((await this.get(id)).metadata[part]);
+  }
+  async replacePart(id: number, part: ReleasePart, value: JsonFields, actor: string): Promise<JsonObject> {
+    return this.store.atomically(async (within) => {
+      const { metadata } = await within.releases.get(id);
+      const changed = await within.releases.update(id, { metadata: { ...metadata, [part]: value } });
+      await audit(within, actor, 'release.update', id, { fields: [part] });
+      return objectOf(changed.metadata[part]);
+    });
+  }
+  /** Its components, and those of compatible plugins. */
+  async components(id: number): Promise<readonly JsonObject[]> {
+    const release = await this.get(id);
+    const plugins = (await this.store.plugins.list()).filter((plugin) => pluginFits(plugin, release));
+    return [release, ...plugins].flatMap(componentsOf);
+  }
+
+  async #refuseTaken(name: string, version: string, id?: number): Promise<void> {
+    const other = await this.store.releases.find(name, version);
     if (other === null || other.id === id) return;
     throw problem('conflict', 'Release with the same name and version already exists', {
       hint: `It is release ${other.id}: change the existing one, or choose another name or version.`,
     });
-  };
-
-  return {
-    list: (): Promise<readonly ReleaseRecord[]> => store.releases.list(),
-    get,
-    async create(
-      upload: ReleaseUpload & { readonly name: string; readonly version: string },
-      actor: string,
-    ): Promise<ReleaseRecord> {
-      refuseIfAny(checkRoleTags(upload.roles_metadata, upload.tags_metadata));
-      const tasks = await readTasks(reader, upload);
-      await refuseTaken(upload.name, upload.version);
-      return store.atomically(async (within) => {
-        const release = await within.releases.create({
-          name: upload.name,
-          version: upload.version,
-          ...columns(upload),
-          metadata: metadataOf(upload),
-        });
-        await complete(within, release, tasks);
-        await audit(within, actor, 'release.create', release.id, { name: release.name, version: release.version });
-        return release;
-      });
-    },
-    async update(id: number, upload: ReleaseUpload, actor: string): Promise<ReleaseRecord> {
-      const release = await get(id);
-      const roles = objectOf(upload.roles_metadata ?? release.rolesMetadata);
-      const shown = { id, is_deployable: isDeployable(release), roles: Object.keys(roles) };
-      const tasks = await readTasks(reader, upload);
-      refuseIfAny([
-        ...unchangeable(upload, shown, ['id', 'is_deployable', 'roles']),
-        ...checkRoleTags(roles, upload.tags_metadata ?? release.tagsMetadata),
-        ...(await rolesInUse(
-          id,
-          Object.keys(release.rolesMetadata).filter((role) => !Object.hasOwn(roles, role)),
-        )),
-      ]);
-      await refuseTaken(upload.name ?? release.name, upload.version ?? release.version, id);
-      return store.atomically(async (within) => {
-        const { metadata } = await within.releases.get(id);
-        const changed = await within.releases.update(id, {
-          ...given({ name: upload.name, version: upload.version }),
-          ...columns(upload),
-          metadata: { ...metadata, ...metadataOf(upload) },
-        });
-        await complete(within, changed, tasks);
-        await audit(within, actor, 'release.update', id, { fields: Object.keys(upload) });
-        return changed;
-      });
-    },
-    async delete(id: number, actor: string): Promise<void> {
-      const release = await get(id);
-      const clusters = await store.clusters.list({ releaseId: id });
-      if (clusters.length > 0) {
-        throw problem('conflict', "Can't delete release with clusters assigned", {
-          hint: `Delete first: ${clusters.map((one) => `${one.name} (cluster ${one.id})`).join(', ')}.`,
-        });
-      }
-      await store.releases.delete(id);
-      await audit(store, actor, 'release.delete', id, { name: release.name, version: release.version });
-    },
-    async part(id: number, part: ReleasePart): Promise<JsonObject> {
-      return objectOf((await get(id)).metadata[part]);
-    },
-    async replacePart(id: number, part: ReleasePart, value: JsonFields, actor: string): Promise<JsonObject> {
-      return store.atomically(async (within) => {
-        const { metadata } = await within.releases.get(id);
-        const changed = await within.releases.update(id, { metadata: { ...metadata, [part]: value } });
-        await audit(within, actor, 'release.update', id, { fields: [part] });
-        return objectOf(changed.metadata[part]);
-      });
-    },
-    /** Its components, and those of compatible plugins. */
-    async components(id: number): Promise<readonly JsonObject[]> {
-      const release = await get(id);
-      const plugins = (await store.plugins.list()).filter((plugin) => pluginFits(plugin, release));
-      return [release, ...plugins].flatMap(componentsOf);
-    },
-  };
+  }
 
   /** Refuses to remove roles that nodes have. */
-  async function rolesInUse(releaseId: number, gone: readonly string[]): Promise<readonly Diagnostic[]> {
+  async #rolesInUse(releaseId: number, gone: readonly string[]): Promise<readonly Diagnostic[]> {
     if (gone.length === 0) return [];
-    const clusters = await store.clusters.list({ releaseId });
+    const clusters = await this.store.clusters.list({ releaseId });
     const nodes = await Promise.all(
-      clusters.map((cluster) => store.nodes.list({ clusterId: cluster.id, roles: gone })),
+      clusters.map((cluster) => this.store.nodes.list({ clusterId: cluster.id, roles: gone })),
     );
     return nodes.flat().map((node) => {
       const held = gone.filter((role) => [...node.roles, ...node.pendingRoles].includes(role));

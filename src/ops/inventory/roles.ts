@@ -4,8 +4,8 @@ import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 
 import type { ClusterDetails, Json, JsonObject, ReleaseRecord } from '../../store/index.ts';
-import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
+import { Service } from '../service.ts';
 import { isObject, objectOf, textsOf } from './json-object.ts';
 import { finding, refuseIfAny } from './refuse.ts';
 import { tagsOfRelease } from './releases.ts';
@@ -22,37 +22,112 @@ export interface Role {
   readonly volumes_roles_mapping: Json;
 }
 
-export function roleOperations({ store }: OpsDependencies) {
+export class RoleOperations extends Service {
+  readonly #audit = (actor: string, action: string, owner: RoleOwner, role: string) =>
+    this.audit(actor, action, `${owner.kind}/${owner.id}`, { role });
+
+  /** Of a release or plugin: its own. Of a cluster: its own, and those of its release and enabled plugins. */
+  async list(owner: RoleOwner): Promise<readonly Role[]> {
+    return [...(await this.#listed(owner)).values()];
+  }
+  /** A role of the owner itself. */
+  async get(owner: RoleOwner, name: string): Promise<Role> {
+    const roles = await this.#listed(owner);
+    const role = roles.get(name);
+    if (role === undefined) throw this.#missing(owner, name, [...roles.keys()]);
+    return role;
+  }
+  async create(owner: RoleOwner, upload: RoleBody, actor: string): Promise<Role> {
+    const held = await this.#open(owner);
+    if ((await this.#listed(owner)).has(upload.name)) {
+      throw problem('conflict', `Role with name '${upload.name}' already exists for ${owner.kind} ${owner.id}`, {
+        hint: 'Change it with PUT, or choose another name.',
+      });
+    }
+    refuseIfAny(checkRole(upload, held.tags, held.volumes, true));
+    await held.write(...withRole(held, upload));
+    await this.#audit(actor, 'role.create', owner, upload.name);
+    return { ...upload } as unknown as Role;
+  }
+  async update(owner: RoleOwner, name: string, upload: RoleBody, actor: string): Promise<Role> {
+    // A role of the release or of a plugin is changed only for this cluster, which gets its own copy.
+    const held = await this.#holding(owner, name);
+    refuseIfAny([
+      ...(upload.name === name
+        ? []
+        : [
+            finding(
+              'role.renamed',
+              'body.name',
+              `a role cannot be renamed: '${name}' to '${upload.name}'`,
+              `Write name: ${name}.`,
+            ),
+          ]),
+      // A role without volumes may stay so.
+      ...checkRole(upload, held.tags, held.volumes, hasVolumes(held.volumes, name)),
+    ]);
+    await held.write(...withRole(held, upload));
+    await this.#audit(actor, 'role.update', owner, name);
+    return { ...upload } as unknown as Role;
+  }
+  /** Deletes a role with its assignments. */
+  async delete(owner: RoleOwner, name: string, actor: string): Promise<void> {
+    const held = await this.#holding(owner, name);
+    const below = await this.#isBelow(owner, name);
+    if (!held.own) {
+      throw problem('conflict', `Role '${name}' does not belong to the cluster but to its release or a plugin`, {
+        hint: 'Delete it in the release: /api/v1/releases/ID/roles/NAME.',
+      });
+    }
+    const clusters =
+      owner.kind === 'release' ? await this.store.clusters.list({ releaseId: owner.id }) : below ? [] : [owner];
+    const nodes = await Promise.all(clusters.map(({ id }) => this.store.nodes.list({ clusterId: id, roles: [name] })));
+    const first = nodes.flat()[0];
+    if (first !== undefined) {
+      throw problem('conflict', `Can't delete role ${name} that is assigned to ${calledText('node', first)}.`, {
+        hint: `Remove it from ${nodes.flat().length === 1 ? 'the node' : `these nodes`} first: ${nodes
+          .flat()
+          .slice(0, 20)
+          .map((node) => node.id)
+          .join(', ')}.`,
+      });
+    }
+    const { [name]: _role, ...roles } = held.roles;
+    const { [name]: _volumes, ...mapping } = objectOf(held.volumes.volumes_roles_mapping);
+    await held.write(roles, { ...held.volumes, volumes_roles_mapping: mapping });
+    await this.#audit(actor, 'role.delete', owner, name);
+  }
+
   /** The owner's own roles, and how to write them back. */
-  async function open(owner: RoleOwner) {
+  async #open(owner: RoleOwner) {
     if (owner.kind === 'release') {
-      const release = await store.releases.get(owner.id);
+      const release = await this.store.releases.get(owner.id);
       return {
         roles: release.rolesMetadata,
         volumes: objectOf(release.metadata.volumes_metadata),
         tags: new Set([
           ...tagsOfRelease(release).map(({ name }) => name),
-          ...(await store.tags.list(owner)).map(({ name }) => name),
+          ...(await this.store.tags.list(owner)).map(({ name }) => name),
         ]),
-        write: (roles: JsonObject, volumes: JsonObject) => writeRelease(release, roles, volumes),
+        write: (roles: JsonObject, volumes: JsonObject) => this.#writeRelease(release, roles, volumes),
       };
     }
-    const cluster = await store.clusters.get(owner.id);
-    const release = await store.releases.get(cluster.releaseId);
-    const catalogue = await roleCatalogue(store, owner.id);
+    const cluster = await this.store.clusters.get(owner.id);
+    const release = await this.store.releases.get(cluster.releaseId);
+    const catalogue = await roleCatalogue(this.store, owner.id);
     return {
       roles: clusterRoles(cluster.attributes),
       volumes: {
         ...objectOf(release.metadata.volumes_metadata),
         volumes_roles_mapping: objectOf(cluster.attributes.volumes_roles_mapping),
       },
-      tags: new Set([...catalogue.tags.keys(), ...(await store.tags.ofCluster(owner.id)).map(({ name }) => name)]),
-      write: (roles: JsonObject, volumes: JsonObject) => writeCluster(cluster, roles, volumes),
+      tags: new Set([...catalogue.tags.keys(), ...(await this.store.tags.ofCluster(owner.id)).map(({ name }) => name)]),
+      write: (roles: JsonObject, volumes: JsonObject) => this.#writeCluster(cluster, roles, volumes),
     };
   }
 
-  async function writeRelease(release: ReleaseRecord, roles: JsonObject, volumes: JsonObject): Promise<void> {
-    await store.atomically(async (within) => {
+  async #writeRelease(release: ReleaseRecord, roles: JsonObject, volumes: JsonObject): Promise<void> {
+    await this.store.atomically(async (within) => {
       const changed = await within.releases.update(release.id, {
         rolesMetadata: roles,
         metadata: { ...release.metadata, volumes_metadata: volumes },
@@ -61,8 +136,8 @@ export function roleOperations({ store }: OpsDependencies) {
     });
   }
 
-  async function writeCluster(cluster: ClusterDetails, roles: JsonObject, volumes: JsonObject): Promise<void> {
-    await store.clusters.update(cluster.id, {
+  async #writeCluster(cluster: ClusterDetails, roles: JsonObject, volumes: JsonObject): Promise<void> {
+    await this.store.clusters.update(cluster.id, {
       attributes: {
         ...cluster.attributes,
         roles_metadata: roles,
@@ -71,8 +146,8 @@ export function roleOperations({ store }: OpsDependencies) {
     });
   }
 
-  async function listed(owner: RoleOwner): Promise<ReadonlyMap<string, Role>> {
-    const own = await open(owner);
+  async #listed(owner: RoleOwner): Promise<ReadonlyMap<string, Role>> {
+    const own = await this.#open(owner);
     const roles = new Map<string, Role>();
     const add = (all: JsonObject, volumes: JsonObject) => {
       const mapping = objectOf(volumes.volumes_roles_mapping);
@@ -84,120 +159,46 @@ export function roleOperations({ store }: OpsDependencies) {
         });
     };
     if (owner.kind === 'cluster') {
-      const { releaseId } = await store.clusters.brief(owner.id);
-      const release = await store.releases.get(releaseId);
+      const { releaseId } = await this.store.clusters.brief(owner.id);
+      const release = await this.store.releases.get(releaseId);
       add(release.rolesMetadata, objectOf(release.metadata.volumes_metadata));
     }
     if (owner.kind === 'cluster') {
-      for (const { plugin } of await store.plugins.ofCluster(owner.id, { enabled: true }))
+      for (const { plugin } of await this.store.plugins.ofCluster(owner.id, { enabled: true }))
         add(objectOf(plugin.metadata.roles_metadata), objectOf(plugin.metadata.volumes_metadata));
     }
     add(own.roles, own.volumes);
     return roles;
   }
 
-  const missing = (owner: RoleOwner, name: string, known: readonly string[]) =>
-    problem('not-found', `Role '${name}' is not found for the ${owner.kind} ${owner.id}`, {
+  #missing(owner: RoleOwner, name: string, known: readonly string[]) {
+    return problem('not-found', `Role '${name}' is not found for the ${owner.kind} ${owner.id}`, {
       hint:
         didYouMean(name, known) ??
         (known.length === 0 ? 'It has no roles.' : `It has: ${[...known].sort().join(', ')}.`),
     });
-
-  const audit = (actor: string, action: string, owner: RoleOwner, role: string) =>
-    store.audit.append({ actor, action, target: `${owner.kind}/${owner.id}`, details: { role } });
+  }
 
   /** The owner's role. @throws `not-found` if it has no such role, not even from a lower layer */
-  async function holding(owner: RoleOwner, name: string) {
-    const held = await open(owner);
+  async #holding(owner: RoleOwner, name: string) {
+    const held = await this.#open(owner);
     if (Object.hasOwn(held.roles, name)) return { ...held, own: true };
-    const all = await listed(owner);
-    if (!all.has(name)) throw missing(owner, name, [...all.keys()]);
+    const all = await this.#listed(owner);
+    if (!all.has(name)) throw this.#missing(owner, name, [...all.keys()]);
     return { ...held, own: false };
   }
 
   /** Whether a lower layer has the role, so that nodes may keep it when the owner's copy goes. */
-  async function isBelow(owner: RoleOwner, name: string): Promise<boolean> {
+  async #isBelow(owner: RoleOwner, name: string): Promise<boolean> {
     if (owner.kind === 'release') return false;
-    const { releaseId } = await store.clusters.brief(owner.id);
-    const plugins = await store.plugins.ofCluster(owner.id, { enabled: true });
+    const { releaseId } = await this.store.clusters.brief(owner.id);
+    const plugins = await this.store.plugins.ofCluster(owner.id, { enabled: true });
     const layers = [
-      (await store.releases.get(releaseId)).rolesMetadata,
+      (await this.store.releases.get(releaseId)).rolesMetadata,
       ...plugins.map(({ plugin }) => objectOf(plugin.metadata.roles_metadata)),
     ];
     return layers.some((roles) => Object.hasOwn(roles, name));
   }
-
-  return {
-    /** Of a release or plugin: its own. Of a cluster: its own, and those of its release and enabled plugins. */
-    list: async (owner: RoleOwner): Promise<readonly Role[]> => [...(await listed(owner)).values()],
-    /** A role of the owner itself. */
-    async get(owner: RoleOwner, name: string): Promise<Role> {
-      const roles = await listed(owner);
-      const role = roles.get(name);
-      if (role === undefined) throw missing(owner, name, [...roles.keys()]);
-      return role;
-    },
-    async create(owner: RoleOwner, upload: RoleBody, actor: string): Promise<Role> {
-      const held = await open(owner);
-      if ((await listed(owner)).has(upload.name)) {
-        throw problem('conflict', `Role with name '${upload.name}' already exists for ${owner.kind} ${owner.id}`, {
-          hint: 'Change it with PUT, or choose another name.',
-        });
-      }
-      refuseIfAny(checkRole(upload, held.tags, held.volumes, true));
-      await held.write(...withRole(held, upload));
-      await audit(actor, 'role.create', owner, upload.name);
-      return { ...upload } as unknown as Role;
-    },
-    async update(owner: RoleOwner, name: string, upload: RoleBody, actor: string): Promise<Role> {
-      // A role of the release or of a plugin is changed only for this cluster, which gets its own copy.
-      const held = await holding(owner, name);
-      refuseIfAny([
-        ...(upload.name === name
-          ? []
-          : [
-              finding(
-                'role.renamed',
-                'body.name',
-                `a role cannot be renamed: '${name}' to '${upload.name}'`,
-                `Write name: ${name}.`,
-              ),
-            ]),
-        // A role without volumes may stay so.
-        ...checkRole(upload, held.tags, held.volumes, hasVolumes(held.volumes, name)),
-      ]);
-      await held.write(...withRole(held, upload));
-      await audit(actor, 'role.update', owner, name);
-      return { ...upload } as unknown as Role;
-    },
-    /** Deletes a role with its assignments. */
-    async delete(owner: RoleOwner, name: string, actor: string): Promise<void> {
-      const held = await holding(owner, name);
-      const below = await isBelow(owner, name);
-      if (!held.own) {
-        throw problem('conflict', `Role '${name}' does not belong to the cluster but to its release or a plugin`, {
-          hint: 'Delete it in the release: /api/v1/releases/ID/roles/NAME.',
-        });
-      }
-      const clusters =
-        owner.kind === 'release' ? await store.clusters.list({ releaseId: owner.id }) : below ? [] : [owner];
-      const nodes = await Promise.all(clusters.map(({ id }) => store.nodes.list({ clusterId: id, roles: [name] })));
-      const first = nodes.flat()[0];
-      if (first !== undefined) {
-        throw problem('conflict', `Can't delete role ${name} that is assigned to ${calledText('node', first)}.`, {
-          hint: `Remove it from ${nodes.flat().length === 1 ? 'the node' : `these nodes`} first: ${nodes
-            .flat()
-            .slice(0, 20)
-            .map((node) => node.id)
-            .join(', ')}.`,
-        });
-      }
-      const { [name]: _role, ...roles } = held.roles;
-      const { [name]: _volumes, ...mapping } = objectOf(held.volumes.volumes_roles_mapping);
-      await held.write(roles, { ...held.volumes, volumes_roles_mapping: mapping });
-      await audit(actor, 'role.delete', owner, name);
-    },
-  };
 }
 
 function withRole(

@@ -4,7 +4,7 @@ import type { GraphRequest } from '../../core/graph-run/index.ts';
 import { actionOf } from '../../core/graph-types.ts';
 import { isTransactionOpen, type TaskStatus, type VersionGap } from '../../core/words.ts';
 import type { NodeRecord, StorePorts, TransactionRecord } from '../../store/index.ts';
-import type { OpsDependencies } from '../dependencies.ts';
+import { Service } from '../service.ts';
 import { missedTasks } from './missed-tasks.ts';
 
 type Deployed = NonNullable<ClusterVersionsAnswer['nodes'][number]['deployed']>;
@@ -19,48 +19,49 @@ const RUNS = 100;
 const MISSED = 100;
 
 /** What clusters are built of, and what their nodes were deployed with. */
-export function versionOperations({ store }: Pick<OpsDependencies, 'store'>) {
-  return {
-    async ofCluster(id: number): Promise<ClusterVersionsAnswer> {
-      const cluster = await store.clusters.brief(id);
-      const now = await versionsOfCluster(store, id);
-      const nodes = await store.nodes.list({ clusterId: id });
-      const graphs = (await store.transactions.list({ clusterId: id })).filter(isDeployment).reverse().slice(0, RUNS);
-      const [deployed, missed, machines, revision, others] = await Promise.all([
-        deployments(store, graphs, nodes),
-        missedTasks(store, id, graphs),
-        cluster.site === null ? [] : store.deployedMachines.list(cluster.site),
-        cluster.site === null ? null : store.sites.get(cluster.site).then((site) => site.lastGoodRevision),
-        otherVersions(store, now),
-      ]);
-      const revisions = new Map(machines.map((one) => [one.node, one.revision]));
-      return {
-        cluster: id,
-        ...now,
-        revision,
-        others,
-        nodes: nodes.map((node) => {
-          const found = deployed.get(String(node.id));
-          const left = missed.get(String(node.id)) ?? [];
-          const own = revisions.get(node.name) ?? null;
-          const isOld = own !== null && revision !== null && own !== revision;
-          const behind: VersionGap[] = [
-            ...gaps(now, found),
-            ...(isOld ? ['documents' as const] : []),
-            ...(left.length > 0 ? ['tasks' as const] : []),
-          ];
-          return {
-            id: node.id,
-            name: node.name,
-            deployed: found === undefined ? null : shown(found),
-            revision: own,
-            missed: left.slice(0, MISSED),
-            behind,
-          };
-        }),
-      };
-    },
-  };
+export class VersionOperations extends Service {
+  async ofCluster(id: number): Promise<ClusterVersionsAnswer> {
+    const cluster = await this.store.clusters.brief(id);
+    const now = await versionsOfCluster(this.store, id);
+    const nodes = await this.store.nodes.list({ clusterId: id });
+    const graphs = (await this.store.transactions.list({ clusterId: id }))
+      .filter(isDeployment)
+      .reverse()
+      .slice(0, RUNS);
+    const [deployed, missed, machines, revision, others] = await Promise.all([
+      deployments(this.store, graphs, nodes),
+      missedTasks(this.store, id, graphs),
+      cluster.site === null ? [] : this.store.deployedMachines.list(cluster.site),
+      cluster.site === null ? null : this.store.sites.get(cluster.site).then((site) => site.lastGoodRevision),
+      otherVersions(this.store, now),
+    ]);
+    const revisions = new Map(machines.map((one) => [one.node, one.revision]));
+    return {
+      cluster: id,
+      ...now,
+      revision,
+      others,
+      nodes: nodes.map((node) => {
+        const found = deployed.get(String(node.id));
+        const left = missed.get(String(node.id)) ?? [];
+        const own = revisions.get(node.name) ?? null;
+        const isOld = own !== null && revision !== null && own !== revision;
+        const behind: VersionGap[] = [
+          ...gaps(now, found),
+          ...(isOld ? ['documents' as const] : []),
+          ...(left.length > 0 ? ['tasks' as const] : []),
+        ];
+        return {
+          id: node.id,
+          name: node.name,
+          deployed: found === undefined ? null : shown(found),
+          revision: own,
+          missed: left.slice(0, MISSED),
+          behind,
+        };
+      }),
+    };
+  }
 }
 
 /** By node, the newest whole graph that deployed it. A run of some tasks only says nothing about the others. */

@@ -11,9 +11,8 @@ import {
   writePackageFolder,
 } from '../../packages/index.ts';
 import type { PackageRecord, PluginRecord, ReleaseRecord, Store } from '../../store/index.ts';
-import type { OpsDependencies } from '../dependencies.ts';
 import { asProblem, problem } from '../problem.ts';
-import { readerHere } from '../reading/reader.ts';
+import { Service } from '../service.ts';
 import { type Applied, applyInstallation } from './apply-installation.ts';
 
 /** An installed package with its releases and plugins. */
@@ -29,119 +28,118 @@ export interface InstalledPackage extends PackageView {
   readonly warnings: readonly Diagnostic[];
 }
 
-export function packageOperations(deps: OpsDependencies) {
-  const { store, masterIp = '', reader = readerHere } = deps;
+export class PackageOperations extends Service {
+  readonly #masterIp = this.deps.masterIp ?? '';
+  readonly #audit = (actor: string, action: string, { id, name, version }: PackageRecord) =>
+    this.audit(actor, action, `package/${id}`, { name, version });
 
-  async function view(record: PackageRecord): Promise<PackageView> {
+  async list(): Promise<readonly PackageView[]> {
+    return Promise.all((await this.store.packages.list()).map((one) => this.#view(one)));
+  }
+  async get(id: number): Promise<PackageView> {
+    return this.#view(await this.store.packages.get(id));
+  }
+  async archive(id: number): Promise<{ readonly name: string; readonly content: Uint8Array }> {
+    const { name, version } = await this.store.packages.get(id);
+    return { name: `${name}-${version}.tar.gz`, content: await this.store.packages.readArchive(id) };
+  }
+  /** Installs or updates a package from a local archive file, all or nothing. */
+  async install(
+    file: string,
+    how: { readonly force: boolean; readonly beside?: boolean },
+    actor: string,
+  ): Promise<InstalledPackage> {
+    const { package: record, ...rest } = await this.#install(file, how, actor);
+    return { ...(await this.#view(record)), ...rest };
+  }
+  /** Installs the base release, if nothing was ever installed. So a removed one does not come back. */
+  async installBase(): Promise<void> {
+    const before = await this.store.audit.list({ action: 'package.install', limit: 1 });
+    const stored = [...before.items, ...(await this.store.packages.list()), ...(await this.store.releases.list())];
+    if (stored.length > 0) return;
+    await withScratch(async (scratch) => {
+      await writePackageFolder(baseRelease(), join(scratch, 'base'));
+      await this.#install(await archiveOf(join(scratch, 'base'), scratch), { force: false }, 'sitewright');
+    });
+  }
+  /** @throws `conflict` naming the clusters that use its releases or have its plugin enabled */
+  async remove(id: number, actor: string): Promise<void> {
+    const record = await this.store.packages.get(id);
+    await this.store.packages.delete(id);
+    await this.#audit(actor, 'package.remove', record);
+  }
+  /**
+   * Reads packages again and updates their releases and plugins: from the package folder if they are there (new ones
+   * are installed), else from the stored archives.
+   *
+   * @param pluginIds only the packages of these plugins; absent: all
+   * @throws `not-found` for a plugin; `invalid` naming the packages that failed, after synchronising all others
+   */
+  async sync(pluginIds: readonly number[] | undefined, actor: string): Promise<readonly PackageView[]> {
+    const wanted = pluginIds === undefined ? undefined : await packagesOf(this.store, pluginIds);
+    const done = new Map<number, PackageRecord>();
+    const failed: Diagnostic[] = [];
+    const attempt = async (name: string, work: () => Promise<Applied | undefined>): Promise<void> => {
+      try {
+        const applied = await work();
+        if (applied !== undefined) done.set(applied.package.id, applied.package);
+      } catch (error) {
+        const { code, message, hint, errors } = asProblem(error);
+        if (code !== 'invalid' && code !== 'conflict') throw error;
+        const given = errors ?? [{ severity: 'error', code: `package.${code}`, message, ...(hint && { hint }) }];
+        failed.push(...given.map((one) => ({ ...one, file: `${name}/${one.file ?? ''}`.replace(/\/$/, '') })));
+      }
+    };
+    await withScratch(async (scratch) => {
+      for (const source of await sourcesIn(this.deps.packagesFolder)) {
+        await attempt(source.name, async () => {
+          const file = source.isFolder ? await archiveOf(source.path, scratch) : source.path;
+          const { installation } = await this.reader.package(file);
+          const known = wanted?.some((one) => one.name === installation.name) ?? true;
+          return known ? await this.#install(file, { force: true }, actor) : undefined;
+        });
+      }
+      for (const record of await this.store.packages.list()) {
+        if (done.has(record.id) || (wanted !== undefined && !wanted.some(({ id }) => id === record.id))) continue;
+        await attempt(`${record.name}-${record.version}`, async () => {
+          const file = join(scratch, `${record.id}.tar.gz`);
+          await writeFile(file, await this.store.packages.readArchive(record.id));
+          return this.#install(file, { force: true, beside: true }, actor);
+        });
+      }
+    });
+    if (failed.length > 0) {
+      throw problem('invalid', `packages could not be synchronised: ${failed[0]!.file}: ${failed[0]!.message}`, {
+        errors: failed,
+        hint: 'Correct them and synchronise again; all other packages are up to date.',
+      });
+    }
+    return Promise.all([...done.values()].map((one) => this.#view(one)));
+  }
+
+  async #view(record: PackageRecord): Promise<PackageView> {
     const [releases, plugins] = await Promise.all([
-      store.releases.list({ packageId: record.id }),
-      store.plugins.list({ packageId: record.id }),
+      this.store.releases.list({ packageId: record.id }),
+      this.store.plugins.list({ packageId: record.id }),
     ]);
     return { package: record, releases, plugins };
   }
 
-  const audit = (actor: string, action: string, { id, name, version }: PackageRecord) =>
-    store.audit.append({ actor, action, target: `package/${id}`, details: { name, version } });
-
-  async function install(
+  async #install(
     file: string,
     { force, beside = false }: { readonly force: boolean; readonly beside?: boolean },
     actor: string,
   ): Promise<Applied & { warnings: readonly Diagnostic[] }> {
-    const read = await reader.package(file);
+    const read = await this.reader.package(file);
     // Not by way of the thread that read it: it would be in memory twice.
     const archive = await readFile(file);
-    const applied = await store.atomically((within) =>
-      applyInstallation(within, read, { archive, force, beside, masterIp }),
+    const applied = await this.store.atomically((within) =>
+      applyInstallation(within, read, { archive, force, beside, masterIp: this.#masterIp }),
     );
-    await audit(actor, applied.created ? 'package.install' : 'package.update', applied.package);
+    await this.#audit(actor, applied.created ? 'package.install' : 'package.update', applied.package);
     return { ...applied, warnings: read.warnings };
   }
-
-  return {
-    list: async (): Promise<readonly PackageView[]> => Promise.all((await store.packages.list()).map(view)),
-    get: async (id: number): Promise<PackageView> => view(await store.packages.get(id)),
-    async archive(id: number): Promise<{ readonly name: string; readonly content: Uint8Array }> {
-      const { name, version } = await store.packages.get(id);
-      return { name: `${name}-${version}.tar.gz`, content: await store.packages.readArchive(id) };
-    },
-    /** Installs or updates a package from a local archive file, all or nothing. */
-    async install(
-      file: string,
-      how: { readonly force: boolean; readonly beside?: boolean },
-      actor: string,
-    ): Promise<InstalledPackage> {
-      const { package: record, ...rest } = await install(file, how, actor);
-      return { ...(await view(record)), ...rest };
-    },
-    /** Installs the base release, if nothing was ever installed. So a removed one does not come back. */
-    async installBase(): Promise<void> {
-      const before = await store.audit.list({ action: 'package.install', limit: 1 });
-      const stored = [...before.items, ...(await store.packages.list()), ...(await store.releases.list())];
-      if (stored.length > 0) return;
-      await withScratch(async (scratch) => {
-        await writePackageFolder(baseRelease(), join(scratch, 'base'));
-        await install(await archiveOf(join(scratch, 'base'), scratch), { force: false }, 'sitewright');
-      });
-    },
-    /** @throws `conflict` naming the clusters that use its releases or have its plugin enabled */
-    async remove(id: number, actor: string): Promise<void> {
-      const record = await store.packages.get(id);
-      await store.packages.delete(id);
-      await audit(actor, 'package.remove', record);
-    },
-    /**
-     * Reads packages again and updates their releases and plugins: from the package folder if they are there (new ones
-     * are installed), else from the stored archives.
-     *
-     * @param pluginIds only the packages of these plugins; absent: all
-     * @throws `not-found` for a plugin; `invalid` naming the packages that failed, after synchronising all others
-     */
-    async sync(pluginIds: readonly number[] | undefined, actor: string): Promise<readonly PackageView[]> {
-      const wanted = pluginIds === undefined ? undefined : await packagesOf(store, pluginIds);
-      const done = new Map<number, PackageRecord>();
-      const failed: Diagnostic[] = [];
-      const attempt = async (name: string, work: () => Promise<Applied | undefined>): Promise<void> => {
-        try {
-          const applied = await work();
-          if (applied !== undefined) done.set(applied.package.id, applied.package);
-        } catch (error) {
-          const { code, message, hint, errors } = asProblem(error);
-          if (code !== 'invalid' && code !== 'conflict') throw error;
-          const given = errors ?? [{ severity: 'error', code: `package.${code}`, message, ...(hint && { hint }) }];
-          failed.push(...given.map((one) => ({ ...one, file: `${name}/${one.file ?? ''}`.replace(/\/$/, '') })));
-        }
-      };
-      await withScratch(async (scratch) => {
-        for (const source of await sourcesIn(deps.packagesFolder)) {
-          await attempt(source.name, async () => {
-            const file = source.isFolder ? await archiveOf(source.path, scratch) : source.path;
-            const { installation } = await reader.package(file);
-            const known = wanted?.some((one) => one.name === installation.name) ?? true;
-            return known ? await install(file, { force: true }, actor) : undefined;
-          });
-        }
-        for (const record of await store.packages.list()) {
-          if (done.has(record.id) || (wanted !== undefined && !wanted.some(({ id }) => id === record.id))) continue;
-          await attempt(`${record.name}-${record.version}`, async () => {
-            const file = join(scratch, `${record.id}.tar.gz`);
-            await writeFile(file, await store.packages.readArchive(record.id));
-            return install(file, { force: true, beside: true }, actor);
-          });
-        }
-      });
-      if (failed.length > 0) {
-        throw problem('invalid', `packages could not be synchronised: ${failed[0]!.file}: ${failed[0]!.message}`, {
-          errors: failed,
-          hint: 'Correct them and synchronise again; all other packages are up to date.',
-        });
-      }
-      return Promise.all([...done.values()].map(view));
-    },
-  };
 }
-
-export type PackageOperations = ReturnType<typeof packageOperations>;
 
 /** Passes a folder that is there while the work lasts. */
 async function withScratch(work: (folder: string) => Promise<void>): Promise<void> {

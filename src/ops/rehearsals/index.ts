@@ -25,9 +25,11 @@ import type { ResolvedNode } from '../../documents/index.ts';
 import type { GraphTask } from '../../graph/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { clusterTasks } from '../graphs/cluster-tasks.ts';
+import type { DeploymentOperations } from '../graphs/deployment-operations.ts';
 import { invalidInput, problem } from '../problem.ts';
 import { refusalOf } from '../refusal.ts';
-import type { SiteOperations } from '../sites.ts';
+import { Service } from '../service.ts';
+import { SiteOperations } from '../sites.ts';
 import { durationsOf, limitsOf } from './durations.ts';
 import { rehearsedMachines } from './machines.ts';
 import type { RehearsalOrder, RehearsedFaults, RehearsedRun } from './order.ts';
@@ -53,53 +55,95 @@ interface Subject {
 }
 
 /** Rehearsals of runs: they read, and change nothing. */
-export function rehearsalOperations(
-  deps: OpsDependencies,
-  sites: SiteOperations,
-  changes: (
-    cluster: number,
-  ) => Promise<{ readonly sequence: { readonly id: number } | null; readonly graphs: readonly string[] }>,
-) {
-  const { store } = deps;
-  let underWay = 0;
+export class RehearsalOperations extends Service {
+  readonly #sites = new SiteOperations(this.deps);
+  readonly #deployments: DeploymentOperations;
+  #underWay = 0;
 
-  async function live(subject: Subject, faults: AskedFaults, signal: AbortSignal | undefined): Promise<Rehearsal> {
-    const { rehearser } = deps;
+  constructor(deps: OpsDependencies, deployments: DeploymentOperations) {
+    super(deps);
+    this.#deployments = deployments;
+  }
+
+  /** A run on a site. @throws `invalid`, `not-found`, `refused` as a start of it would */
+  site(kind: SiteRunKind, input: SiteRunInput, faults: AskedFaults, signal?: AbortSignal): Promise<Rehearsal> {
+    return this.#inTurn(async () => {
+      const { site: name } = input;
+      const { lastGoodRevision } = await this.store.sites.get(name);
+      const parsed = parseSiteRunInput(kind, [input]);
+      if (!parsed.ok) throw invalidInput(parsed.problems);
+      if (input.fetch)
+        throw problem('invalid', 'a rehearsal fetches no documents: what it fetched would be a revision', {
+          hint: 'Leave out --fetch (`fetch`): it rehearses the latest revision. Commit other documents first.',
+        });
+      const { record, site } = await this.#sites.documents(name, String(input.revision ?? 'latest'));
+      const before = await this.#nodesBefore(name, lastGoodRevision);
+      const nodes = [...site.nodes, ...before.filter((one) => !site.nodes.some((now) => now.name === one.name))];
+      const cluster = (await clusterOfSite(this.store, name)) ?? null;
+      const run = { kind, input: { ...input, revision: record.number } };
+      const limits = limitsOf(site.configuration, nodes.length);
+      const subject = { run, site: name, revision: record.number, nodes, cluster, limits, types: ['default'] };
+      return this.#live(subject, faults, signal);
+    });
+  }
+  /** Graphs of a cluster; without any, those of Deploy changes. @throws as `site` */
+  cluster(asked: GraphRunInput, faults: AskedFaults, signal?: AbortSignal): Promise<Rehearsal> {
+    return this.#inTurn(async () => {
+      const input = await this.#withGraphs(asked);
+      const parsed = parseGraphRunInput([input]);
+      if (!parsed.ok) throw invalidInput(parsed.problems);
+      const { cluster } = input;
+      const chosen = await requestedGraphs(this.store, input, await readClusterSources(this.store, cluster));
+      // What is refused here, the run itself refuses.
+      const types = chosen.ok ? chosen.graphs.map(({ type }) => type) : [];
+      return this.#live(
+        { run: { kind: 'execute_graph', input }, site: null, nodes: [], cluster, types },
+        faults,
+        signal,
+      );
+    });
+  }
+
+  async #live(subject: Subject, faults: AskedFaults, signal: AbortSignal | undefined): Promise<Rehearsal> {
+    const { rehearser } = this.deps;
     if (rehearser === undefined) throw new Error('this process rehearses nothing');
     const { run, site, cluster, nodes, revision } = subject;
-    const agents = cluster === null ? [] : await agentsOf(cluster);
-    const wanted = await faultsOf(subject, faults, agents);
-    const { durations, told: times } = await durationsOf(store, {
+    const agents = cluster === null ? [] : await this.#agentsOf(cluster);
+    const wanted = await this.#faultsOf(subject, faults, agents);
+    const { durations, told: times } = await durationsOf(this.store, {
       site,
       cluster,
       ...given({ limits: subject.limits }),
     });
     const { told, ...machines } =
-      site === null ? { machines: [], networks: [], images: [], told: [] } : await rehearsedMachines(deps, site, nodes);
+      site === null
+        ? { machines: [], networks: [], images: [], told: [] }
+        : await rehearsedMachines(this.deps, site, nodes);
     const copied = {
       ...given({ revision }),
       ...(site === null ? {} : { site }),
       ...(cluster === null ? {} : { cluster }),
       ...(run.kind === 'execute_graph' ? given({ from: run.input.from }) : {}),
     };
-    const copy = await store.copies.of(copied);
+    const copy = await this.store.copies.of(copied);
     const answer = await rehearser.rehearse({ run, copy, ...machines, agents, durations, faults: wanted }, signal);
-    if (answer.kind === 'refused') throw await refused(run, answer.failure);
+    if (answer.kind === 'refused') throw await this.#refused(run, answer.failure);
     return { ...answer.rehearsal, assumptions: [...told, ...times, ...grantedTo(subject)] };
   }
 
-  const refused = (run: RehearsedRun, failure: RunFailure | GraphRunFailure) =>
-    run.kind === 'execute_graph'
-      ? refusalOf(deps, failure, explainGraphRunFailure(failure as GraphRunFailure, null), run.input.cluster)
+  #refused(run: RehearsedRun, failure: RunFailure | GraphRunFailure) {
+    return run.kind === 'execute_graph'
+      ? refusalOf(this.deps, failure, explainGraphRunFailure(failure as GraphRunFailure, null), run.input.cluster)
       : refusalOf(
-          deps,
+          this.deps,
           failure,
           explainRunFailure(failure as RunFailure, { kind: run.kind, site: run.input.site, left: [] }),
         );
+  }
 
   /** All nodes of a cluster with `master`, and what MAAS does for them. */
-  async function agentsOf(cluster: number): Promise<RehearsalOrder['agents']> {
-    const sources = await readClusterSources(store, cluster);
+  async #agentsOf(cluster: number): Promise<RehearsalOrder['agents']> {
+    const sources = await readClusterSources(this.store, cluster);
     const nodes = sources.nodes.map((node) => ({
       ...agentAddress(sources, node),
       uid: uidOf(node),
@@ -110,7 +154,7 @@ export function rehearsalOperations(
   }
 
   /** @throws `invalid` for names that the run does not have */
-  async function faultsOf(
+  async #faultsOf(
     { nodes, cluster, types }: Subject,
     { fail_nodes = [], fail_tasks = [], maas_away = [] }: AskedFaults,
     agents: RehearsalOrder['agents'],
@@ -128,7 +172,7 @@ export function rehearsalOperations(
     const tasks =
       cluster === null || fail_tasks.length === 0
         ? []
-        : (await Promise.all(types.map((type) => clusterTasks(store, cluster, type, 'merged')))).flat();
+        : (await Promise.all(types.map((type) => clusterTasks(this.store, cluster, type, 'merged')))).flat();
     const names = [...new Set(tasks.map(({ id }) => id))];
     const served = agents.map(({ shown }) => shown);
     const failTasks = fail_tasks.map(({ task, node }) => {
@@ -149,65 +193,30 @@ export function rehearsalOperations(
   }
 
   /** Those of the last good revision: an update releases what is no longer in the documents. */
-  async function nodesBefore(site: string, lastGood: number | null): Promise<readonly ResolvedNode[]> {
-    return lastGood === null ? [] : (await sites.documents(site, 'last-good')).site.nodes;
+  async #nodesBefore(site: string, lastGood: number | null): Promise<readonly ResolvedNode[]> {
+    return lastGood === null ? [] : (await this.#sites.documents(site, 'last-good')).site.nodes;
   }
 
   /** Without a choice of its own: what Deploy changes would run. */
-  async function withGraphs(input: GraphRunInput): Promise<GraphRunInput> {
+  async #withGraphs(input: GraphRunInput): Promise<GraphRunInput> {
     if (input.graphs !== undefined || input.sequence !== undefined || input.from !== undefined) return input;
-    const { sequence, graphs } = await changes(input.cluster);
+    const { sequence, graphs } = await this.#deployments.changes(input.cluster);
     return sequence === null
       ? { ...input, graphs: graphs.map((type) => ({ type })) }
       : { ...input, sequence: sequence.id };
   }
 
   /** One at a time lives; a few may wait. */
-  async function inTurn(work: () => Promise<Rehearsal>): Promise<Rehearsal> {
-    if (underWay > MAX_WAITING)
-      throw problem('conflict', `${underWay} rehearsals are under way`, { hint: 'Try again in a minute.' });
-    underWay++;
+  async #inTurn(work: () => Promise<Rehearsal>): Promise<Rehearsal> {
+    if (this.#underWay > MAX_WAITING)
+      throw problem('conflict', `${this.#underWay} rehearsals are under way`, { hint: 'Try again in a minute.' });
+    this.#underWay++;
     try {
       return await work();
     } finally {
-      underWay--;
+      this.#underWay--;
     }
   }
-
-  return {
-    /** A run on a site. @throws `invalid`, `not-found`, `refused` as a start of it would */
-    site: (kind: SiteRunKind, input: SiteRunInput, faults: AskedFaults, signal?: AbortSignal): Promise<Rehearsal> =>
-      inTurn(async () => {
-        const { site: name } = input;
-        const { lastGoodRevision } = await store.sites.get(name);
-        const parsed = parseSiteRunInput(kind, [input]);
-        if (!parsed.ok) throw invalidInput(parsed.problems);
-        if (input.fetch)
-          throw problem('invalid', 'a rehearsal fetches no documents: what it fetched would be a revision', {
-            hint: 'Leave out --fetch (`fetch`): it rehearses the latest revision. Commit other documents first.',
-          });
-        const { record, site } = await sites.documents(name, String(input.revision ?? 'latest'));
-        const before = await nodesBefore(name, lastGoodRevision);
-        const nodes = [...site.nodes, ...before.filter((one) => !site.nodes.some((now) => now.name === one.name))];
-        const cluster = (await clusterOfSite(store, name)) ?? null;
-        const run = { kind, input: { ...input, revision: record.number } };
-        const limits = limitsOf(site.configuration, nodes.length);
-        const subject = { run, site: name, revision: record.number, nodes, cluster, limits, types: ['default'] };
-        return live(subject, faults, signal);
-      }),
-    /** Graphs of a cluster; without any, those of Deploy changes. @throws as `site` */
-    cluster: (asked: GraphRunInput, faults: AskedFaults, signal?: AbortSignal): Promise<Rehearsal> =>
-      inTurn(async () => {
-        const input = await withGraphs(asked);
-        const parsed = parseGraphRunInput([input]);
-        if (!parsed.ok) throw invalidInput(parsed.problems);
-        const { cluster } = input;
-        const chosen = await requestedGraphs(store, input, await readClusterSources(store, cluster));
-        // What is refused here, the run itself refuses.
-        const types = chosen.ok ? chosen.graphs.map(({ type }) => type) : [];
-        return live({ run: { kind: 'execute_graph', input }, site: null, nodes: [], cluster, types }, faults, signal);
-      }),
-  };
 }
 
 const parametersOf = ({ parameters }: GraphTask): Readonly<Record<string, unknown>> =>

@@ -8,11 +8,11 @@ import { calledText } from '../../core/names.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { JsonFields, StorePorts, TagAssignment, TagOwner, TagRecord } from '../../store/index.ts';
-import type { OpsDependencies } from '../dependencies.ts';
 import { objectOf } from '../inventory/json-object.ts';
 import { finding, refuseIfAny } from '../inventory/refuse.ts';
 import { clusterRoles, roleCatalogue } from '../inventory/role-catalogue.ts';
 import { problem } from '../problem.ts';
+import { Service } from '../service.ts';
 import { makePrimary, primaryProblems, tagsAndPrimaries } from './primary-nodes.ts';
 import { readSources } from './read-sources.ts';
 import type { TagExtension } from './tag-extension.ts';
@@ -35,56 +35,27 @@ interface TagChange {
   readonly lost: readonly string[];
 }
 
-export function tagOperations(deps: OpsDependencies) {
-  const { store, tagExtensions } = deps;
-  const audit = (actor: string, action: string, owner: TagOwner | { kind: 'node'; id: number }, details: JsonFields) =>
-    store.audit.append({ actor, action, target: `${owner.kind}/${owner.id}`, details });
+export class TagOperations extends Service {
+  readonly #audit = (
+    actor: string,
+    action: string,
+    owner: TagOwner | { kind: 'node'; id: number },
+    details: JsonFields,
+  ) => this.audit(actor, action, `${owner.kind}/${owner.id}`, details);
 
-  async function own(owner: TagOwner, name: string): Promise<TagRecord> {
-    const tag = await store.tags.find(owner, name);
-    if (tag !== null) return tag;
-    const known = (await store.tags.list(owner)).map((one) => one.name);
-    const above =
-      owner.kind === 'cluster' ? (await store.tags.ofCluster(owner.id)).find((one) => one.name === name) : undefined;
-    throw problem('not-found', `Tag '${name}' is not found for the ${owner.kind} ${owner.id}`, {
-      hint:
-        above !== undefined
-          ? `It is a tag of ${above.owner.kind} ${above.owner.id}: use that path.`
-          : (didYouMean(name, known) ?? (known.length === 0 ? 'It has no tags.' : `It has: ${known.join(', ')}.`)),
-    });
+  /** The extensions that decide on tags when roles are assigned. */
+  async extensions(): Promise<readonly TagExtension[]> {
+    return (await this.deps.tagExtensions?.()) ?? [];
   }
-
-  /** Roles of the owner that have the tag. */
-  async function holders(owner: TagOwner, name: string): Promise<readonly string[]> {
-    if (owner.kind === 'cluster') {
-      const { roles } = await roleCatalogue(store, owner.id);
-      return [...roles]
-        .filter(([role, { meta }]) => role === name || (meta.tags ?? []).includes(name))
-        .map(([role]) => role);
-    }
-    const roles =
-      owner.kind === 'release'
-        ? (await store.releases.get(owner.id)).rolesMetadata
-        : objectOf((await store.plugins.get(owner.id)).metadata.roles_metadata);
-    return rolesHolding(name, roles as never);
-  }
-
-  async function refusePlugin(owner: TagOwner): Promise<void> {
-    if (owner.kind !== 'plugin') return;
-    await store.plugins.get(owner.id);
-    throw problem('conflict', `tags of a plugin cannot be changed: they come with its package`, {
-      hint: 'Change the package and install it again, or create a tag of the cluster.',
-    });
-  }
-
-  async function list(owner: TagOwner): Promise<readonly TagView[]> {
-    if (owner.kind !== 'cluster') return (await store.tags.list(owner)).map(viewOf);
+  /** Of a release or plugin: its own. Of a cluster: its own, and those of its release, enabled plugins and roles. */
+  readonly list = async (owner: TagOwner): Promise<readonly TagView[]> => {
+    if (owner.kind !== 'cluster') return (await this.store.tags.list(owner)).map(viewOf);
     const byName = new Map<string, TagView>();
-    for (const tag of await store.tags.ofCluster(owner.id)) byName.set(tag.name, viewOf(tag));
-    const { tags } = await roleCatalogue(store, owner.id);
+    for (const tag of await this.store.tags.ofCluster(owner.id)) byName.set(tag.name, viewOf(tag));
+    const { tags } = await roleCatalogue(this.store, owner.id);
     for (const { name, meta, owner: by } of tags.values()) {
       if (byName.has(name)) continue;
-      const { releaseId } = await store.clusters.brief(owner.id);
+      const { releaseId } = await this.store.clusters.brief(owner.id);
       const id = by.kind === 'plugin' ? by.id : by.kind === 'cluster' ? owner.id : releaseId;
       byName.set(name, {
         id: null,
@@ -95,143 +66,175 @@ export function tagOperations(deps: OpsDependencies) {
       });
     }
     return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  };
+  /** Any tag that `list` shows for the owner. */
+  async get(owner: TagOwner, name: string): Promise<TagView> {
+    const tag = await this.store.tags.find(owner, name);
+    if (tag !== null) return viewOf(tag);
+    return (await this.list(owner)).find((one) => one.name === name) ?? viewOf(await this.#own(owner, name));
+  }
+  async create(owner: TagOwner, upload: TagUpload, actor: string): Promise<TagView> {
+    await this.#refusePlugin(owner);
+    const wrong = tagNameProblem(upload.name);
+    if (wrong !== undefined) {
+      refuseIfAny([
+        finding('tag.bad-name', 'body.name', wrong, "Use letters, digits, _ and -, and one ':' before an instance."),
+      ]);
+    }
+    if ((await this.store.tags.find(owner, upload.name)) !== null) {
+      throw problem('conflict', `Tag with name '${upload.name}' already exists for ${owner.kind} ${owner.id}`, {
+        hint: 'Change the existing one with PUT, or choose another name.',
+      });
+    }
+    const tag = await this.store.atomically(async (within) => {
+      const made = await within.tags.create(owner, columns(upload));
+      // A role always has the tag of its own name, and may be added later.
+      const { role, name } = upload;
+      if (role !== undefined && role !== name) await giveToRole(within, owner, role, name);
+      return made;
+    });
+    await this.#audit(actor, 'tag.create', owner, { tag: upload.name });
+    return viewOf(tag);
+  }
+  async update(owner: TagOwner, name: string, upload: TagUpload, actor: string): Promise<TagView> {
+    const tag = await this.#own(owner, name);
+    await this.#refusePlugin(owner);
+    if (upload.name !== name) {
+      refuseIfAny([
+        finding(
+          'tag.renamed',
+          'body.name',
+          `the tag '${name}' cannot be renamed to '${upload.name}'`,
+          'Create a tag with the new name, and delete this one.',
+        ),
+      ]);
+    }
+    if (tag.readOnly) throw builtIn(owner, name, 'changed');
+    const changed = await this.store.atomically(async (within) => {
+      if (upload.role !== undefined && upload.role !== name) await giveToRole(within, owner, upload.role, name);
+      return within.tags.update(tag.id, columns(upload));
+    });
+    await this.#audit(actor, 'tag.update', owner, { tag: name });
+    return viewOf(changed);
+  }
+  /** Deletes a tag with its assignments. */
+  async delete(owner: TagOwner, name: string, actor: string): Promise<void> {
+    const tag = await this.#own(owner, name);
+    await this.#refusePlugin(owner);
+    const roles = await this.#holders(owner, name);
+    if (roles.length > 0) {
+      throw problem(
+        'conflict',
+        `Tag '${name}' cannot be deleted: ${roles.length === 1 ? 'role' : 'roles'} ${roles.join(', ')} of ${owner.kind} ${owner.id} ${roles.length === 1 ? 'has' : 'have'} it`,
+        {
+          hint: 'Remove it from the role first, or only from nodes: sitewright tag unassign --node NODE --tag TAG',
+        },
+      );
+    }
+    if (tag.readOnly) throw builtIn(owner, name, 'deleted');
+    await this.store.tags.delete(tag.id);
+    await this.#audit(actor, 'tag.delete', owner, { tag: name });
   }
 
-  return {
-    /** The extensions that decide on tags when roles are assigned. */
-    extensions: async (): Promise<readonly TagExtension[]> => (await tagExtensions?.()) ?? [],
-    /** Of a release or plugin: its own. Of a cluster: its own, and those of its release, enabled plugins and roles. */
-    list,
-    /** Any tag that `list` shows for the owner. */
-    async get(owner: TagOwner, name: string): Promise<TagView> {
-      const tag = await store.tags.find(owner, name);
-      if (tag !== null) return viewOf(tag);
-      return (await list(owner)).find((one) => one.name === name) ?? viewOf(await own(owner, name));
-    },
-    async create(owner: TagOwner, upload: TagUpload, actor: string): Promise<TagView> {
-      await refusePlugin(owner);
-      const wrong = tagNameProblem(upload.name);
-      if (wrong !== undefined) {
-        refuseIfAny([
-          finding('tag.bad-name', 'body.name', wrong, "Use letters, digits, _ and -, and one ':' before an instance."),
-        ]);
+  async assignments(cluster: number): Promise<readonly TagAssignment[]> {
+    return this.store.tags.assignments(cluster);
+  }
+  /** Changes of role tags that the nodes of a cluster get with the next run. */
+  async changes(cluster: number) {
+    return changesOf(nodesBehindRoles(await readSources(this.deps, cluster)));
+  }
+  /** Applies them now, and returns the applied ones. */
+  async applyChanges(cluster: number, actor: string) {
+    const nodes = nodesBehindRoles(await readSources(this.deps, cluster));
+    await applyRoleTags(this.store, cluster, nodes);
+    const changes = changesOf(nodes);
+    await this.#audit(actor, 'tag.apply', { kind: 'cluster', id: cluster }, { nodes: nodes.map(({ id }) => id) });
+    return changes;
+  }
+  async ofNode(node: number): Promise<readonly TagAssignment[]> {
+    const { clusterId } = await this.store.nodes.get(node);
+    return clusterId === null ? [] : this.store.tags.assignments(clusterId, { nodeIds: [node] });
+  }
+  /** Assigns tags of their cluster to nodes, all or none; existing assignments stay. `primary-TAG` makes a node the primary. */
+  async assign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void> {
+    const byCluster = await clustersOf(this.store, nodes);
+    const given = tagsAndPrimaries(tags);
+    for (const [cluster, members] of byCluster) {
+      if (given.tags.length > 0 || given.primaries.length === 0) await refuseUnknown(this.store, cluster, given.tags);
+      refuseIfAny(await primaryProblems(this.store, cluster, members, given));
+    }
+    await this.store.atomically(async (within) => {
+      for (const [cluster, members] of byCluster) {
+        await within.tags.assign(
+          cluster,
+          members.flatMap((nodeId) => given.tags.map((tag) => ({ nodeId, tag, source: 'user' as const, role: null }))),
+        );
+        await makePrimary(within, cluster, members[0]!, given.primaries);
       }
-      if ((await store.tags.find(owner, upload.name)) !== null) {
-        throw problem('conflict', `Tag with name '${upload.name}' already exists for ${owner.kind} ${owner.id}`, {
-          hint: 'Change the existing one with PUT, or choose another name.',
-        });
-      }
-      const tag = await store.atomically(async (within) => {
-        const made = await within.tags.create(owner, columns(upload));
-        // A role always has the tag of its own name, and may be added later.
-        const { role, name } = upload;
-        if (role !== undefined && role !== name) await giveToRole(within, owner, role, name);
-        return made;
-      });
-      await audit(actor, 'tag.create', owner, { tag: upload.name });
-      return viewOf(tag);
-    },
-    async update(owner: TagOwner, name: string, upload: TagUpload, actor: string): Promise<TagView> {
-      const tag = await own(owner, name);
-      await refusePlugin(owner);
-      if (upload.name !== name) {
-        refuseIfAny([
-          finding(
-            'tag.renamed',
-            'body.name',
-            `the tag '${name}' cannot be renamed to '${upload.name}'`,
-            'Create a tag with the new name, and delete this one.',
+    });
+    for (const id of new Set(nodes)) await this.#audit(actor, 'tag.assign', { kind: 'node', id }, { tags });
+  }
+  async unassign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void> {
+    const byCluster = await clustersOf(this.store, nodes);
+    for (const [cluster, members] of byCluster) {
+      const held = await this.store.tags.assignments(cluster, { nodeIds: members, tags });
+      refuseIfAny(
+        tags
+          .filter((tag) => !held.some((one) => one.tag === tag))
+          .map((tag) =>
+            finding(
+              'tag.not-assigned',
+              'query.tags',
+              `no node of ${members.join(', ')} has the tag '${tag}'`,
+              `'sitewright tag list --cluster ${cluster}' shows the tags of nodes.`,
+            ),
           ),
-        ]);
-      }
-      if (tag.readOnly) throw builtIn(owner, name, 'changed');
-      const changed = await store.atomically(async (within) => {
-        if (upload.role !== undefined && upload.role !== name) await giveToRole(within, owner, upload.role, name);
-        return within.tags.update(tag.id, columns(upload));
-      });
-      await audit(actor, 'tag.update', owner, { tag: name });
-      return viewOf(changed);
-    },
-    /** Deletes a tag with its assignments. */
-    async delete(owner: TagOwner, name: string, actor: string): Promise<void> {
-      const tag = await own(owner, name);
-      await refusePlugin(owner);
-      const roles = await holders(owner, name);
-      if (roles.length > 0) {
-        throw problem(
-          'conflict',
-          `Tag '${name}' cannot be deleted: ${roles.length === 1 ? 'role' : 'roles'} ${roles.join(', ')} of ${owner.kind} ${owner.id} ${roles.length === 1 ? 'has' : 'have'} it`,
-          {
-            hint: 'Remove it from the role first, or only from nodes: sitewright tag unassign --node NODE --tag TAG',
-          },
-        );
-      }
-      if (tag.readOnly) throw builtIn(owner, name, 'deleted');
-      await store.tags.delete(tag.id);
-      await audit(actor, 'tag.delete', owner, { tag: name });
-    },
+      );
+    }
+    await this.store.atomically(async (within) => {
+      for (const [cluster, members] of byCluster) await within.tags.unassign(cluster, { nodeIds: members, tags });
+    });
+    for (const id of new Set(nodes)) await this.#audit(actor, 'tag.unassign', { kind: 'node', id }, { tags });
+  }
 
-    async assignments(cluster: number): Promise<readonly TagAssignment[]> {
-      return store.tags.assignments(cluster);
-    },
-    /** Changes of role tags that the nodes of a cluster get with the next run. */
-    changes: async (cluster: number) => changesOf(nodesBehindRoles(await readSources(deps, cluster))),
-    /** Applies them now, and returns the applied ones. */
-    async applyChanges(cluster: number, actor: string) {
-      const nodes = nodesBehindRoles(await readSources(deps, cluster));
-      await applyRoleTags(store, cluster, nodes);
-      const changes = changesOf(nodes);
-      await audit(actor, 'tag.apply', { kind: 'cluster', id: cluster }, { nodes: nodes.map(({ id }) => id) });
-      return changes;
-    },
-    async ofNode(node: number): Promise<readonly TagAssignment[]> {
-      const { clusterId } = await store.nodes.get(node);
-      return clusterId === null ? [] : store.tags.assignments(clusterId, { nodeIds: [node] });
-    },
-    /** Assigns tags of their cluster to nodes, all or none; existing assignments stay. `primary-TAG` makes a node the primary. */
-    async assign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void> {
-      const byCluster = await clustersOf(store, nodes);
-      const given = tagsAndPrimaries(tags);
-      for (const [cluster, members] of byCluster) {
-        if (given.tags.length > 0 || given.primaries.length === 0) await refuseUnknown(store, cluster, given.tags);
-        refuseIfAny(await primaryProblems(store, cluster, members, given));
-      }
-      await store.atomically(async (within) => {
-        for (const [cluster, members] of byCluster) {
-          await within.tags.assign(
-            cluster,
-            members.flatMap((nodeId) =>
-              given.tags.map((tag) => ({ nodeId, tag, source: 'user' as const, role: null })),
-            ),
-          );
-          await makePrimary(within, cluster, members[0]!, given.primaries);
-        }
-      });
-      for (const id of new Set(nodes)) await audit(actor, 'tag.assign', { kind: 'node', id }, { tags });
-    },
-    async unassign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void> {
-      const byCluster = await clustersOf(store, nodes);
-      for (const [cluster, members] of byCluster) {
-        const held = await store.tags.assignments(cluster, { nodeIds: members, tags });
-        refuseIfAny(
-          tags
-            .filter((tag) => !held.some((one) => one.tag === tag))
-            .map((tag) =>
-              finding(
-                'tag.not-assigned',
-                'query.tags',
-                `no node of ${members.join(', ')} has the tag '${tag}'`,
-                `'sitewright tag list --cluster ${cluster}' shows the tags of nodes.`,
-              ),
-            ),
-        );
-      }
-      await store.atomically(async (within) => {
-        for (const [cluster, members] of byCluster) await within.tags.unassign(cluster, { nodeIds: members, tags });
-      });
-      for (const id of new Set(nodes)) await audit(actor, 'tag.unassign', { kind: 'node', id }, { tags });
-    },
-  };
+  async #own(owner: TagOwner, name: string): Promise<TagRecord> {
+    const tag = await this.store.tags.find(owner, name);
+    if (tag !== null) return tag;
+    const known = (await this.store.tags.list(owner)).map((one) => one.name);
+    const above =
+      owner.kind === 'cluster'
+        ? (await this.store.tags.ofCluster(owner.id)).find((one) => one.name === name)
+        : undefined;
+    throw problem('not-found', `Tag '${name}' is not found for the ${owner.kind} ${owner.id}`, {
+      hint:
+        above !== undefined
+          ? `It is a tag of ${above.owner.kind} ${above.owner.id}: use that path.`
+          : (didYouMean(name, known) ?? (known.length === 0 ? 'It has no tags.' : `It has: ${known.join(', ')}.`)),
+    });
+  }
+
+  /** Roles of the owner that have the tag. */
+  async #holders(owner: TagOwner, name: string): Promise<readonly string[]> {
+    if (owner.kind === 'cluster') {
+      const { roles } = await roleCatalogue(this.store, owner.id);
+      return [...roles]
+        .filter(([role, { meta }]) => role === name || (meta.tags ?? []).includes(name))
+        .map(([role]) => role);
+    }
+    const roles =
+      owner.kind === 'release'
+        ? (await this.store.releases.get(owner.id)).rolesMetadata
+        : objectOf((await this.store.plugins.get(owner.id)).metadata.roles_metadata);
+    return rolesHolding(name, roles as never);
+  }
+
+  async #refusePlugin(owner: TagOwner): Promise<void> {
+    if (owner.kind !== 'plugin') return;
+    await this.store.plugins.get(owner.id);
+    throw problem('conflict', `tags of a plugin cannot be changed: they come with its package`, {
+      hint: 'Change the package and install it again, or create a tag of the cluster.',
+    });
+  }
 }
 
 const changesOf = (nodes: readonly ClusterNode[]): readonly TagChange[] =>

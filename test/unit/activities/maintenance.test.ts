@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readClusterSources } from '../../../src/clusters/read-sources.ts';
 import type { OpsDependencies } from '../../../src/ops/dependencies.ts';
-import { planOperations } from '../../../src/ops/graphs/plan-operations.ts';
+import { inFuelTerms } from '../../../src/ops/graphs/fuel-terms.ts';
+import { PlanOperations } from '../../../src/ops/graphs/plan-operations.ts';
 import type { Store } from '../../../src/store/index.ts';
 import { graphWorld, planOf, row, type StartedRun } from './graph-world.ts';
 
@@ -64,7 +65,7 @@ describe('a node of a cluster in maintenance', () => {
       kind: 'request-refused',
       errors: [{ code: 'graph.node-in-maintenance', message, hint, path: 'graphs[0].nodes' }],
     });
-    const plans = planOperations({ store: world.store } as OpsDependencies);
+    const plans = inFuelTerms(new PlanOperations({ store: world.store } as OpsDependencies));
     await expect(plans.explain(world.cluster, { type: 'default', nodes: [2] })).rejects.toMatchObject({
       problem: { code: 'conflict', message, hint },
     });

@@ -5,7 +5,7 @@ import { MaasClient } from '@sitewright/maas';
 import { type Simulator, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { reserveAddresses } from '../../../activities/site-addresses.ts';
-import { clusterOperations } from '../../../src/ops/inventory/clusters.ts';
+import { ClusterOperations } from '../../../src/ops/inventory/clusters.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 
 let folder: string;
@@ -64,7 +64,7 @@ it.each(['10.76.0.0/24', 'prov', 'provisioning'])(
       ...{ name: 'r', version: '1', operatingSystem: 'x' },
       metadata: { network_roles_metadata: [ROLE], networks_metadata: { neutron: { networks: [{ name: 'public' }] } } },
     });
-    const { cluster: made } = await clusterOperations({ store }).create(
+    const { cluster: made } = await new ClusterOperations({ store } as never).create(
       { name: 'c', release_id: id, site: 'dc1', networks: { public: place } },
       'nina',
     );

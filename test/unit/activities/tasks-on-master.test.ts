@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { ExecutablePart } from '../../../src/core/graph-run/index.ts';
 import type { Diagnostic } from '../../../src/core/problems/diagnostic.ts';
 import type { OpsDependencies } from '../../../src/ops/dependencies.ts';
-import { graphOperations } from '../../../src/ops/graphs/graph-operations.ts';
-import { planOperations } from '../../../src/ops/graphs/plan-operations.ts';
+import { inFuelTerms } from '../../../src/ops/graphs/fuel-terms.ts';
+import { GraphOperations } from '../../../src/ops/graphs/graph-operations.ts';
+import { PlanOperations } from '../../../src/ops/graphs/plan-operations.ts';
 import { openStore } from '../../../src/store/index.ts';
 import { graphWorld, loadWhole, planOf } from './graph-world.ts';
 
@@ -65,7 +66,10 @@ async function operations(more: Partial<OpsDependencies> = {}) {
   await store.sites.create({ name: 'dc1' });
   const { id: cluster } = await store.clusters.create({ name: 'c', releaseId: release, site: 'dc1' });
   const owner = { kind: 'cluster', id: cluster } as const;
-  return { ...graphOperations({ store, ...more } as unknown as OpsDependencies), release, owner };
+  return Object.assign(inFuelTerms(new GraphOperations({ store, ...more } as unknown as OpsDependencies)), {
+    release,
+    owner,
+  });
 }
 
 const MASTER_TASK = { ...shell, id: 'a', roles: ['master'] };
@@ -161,7 +165,7 @@ describe('a graph that needs an agent on master', () => {
   it('is explained with the same problem', async () => {
     const world = await graphWorld({ nodes: [['compute']], site: 'dc1' });
     await world.upload(NEEDING[0]![1] as never);
-    const { explain } = planOperations({ store: world.store } as unknown as OpsDependencies);
+    const { explain } = inFuelTerms(new PlanOperations({ store: world.store } as unknown as OpsDependencies));
     const { warnings } = await explain(world.cluster, { type: 'default' });
     expect(warnings.filter(({ code }) => code === CODE)).toMatchObject([{ severity: 'error', ...ofMaster(['a']) }]);
   });

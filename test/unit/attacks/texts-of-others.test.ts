@@ -10,7 +10,7 @@ import { formatCsv } from '../../../src/cli/formats/output.ts';
 import { checkParameters } from '../../../src/core/task-types/index.ts';
 import { auditedAlarms } from '../../../src/gateway/index.ts';
 import { signedIn } from '../../../src/ops/sign-in.ts';
-import { tokenOperations } from '../../../src/ops/tokens.ts';
+import { TokenOperations } from '../../../src/ops/tokens.ts';
 import { createLogger, withoutSecretTexts } from '../../../src/platform/telemetry/log.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 import { webLink } from '../../../src/ui/assets/web-link.ts';
@@ -175,7 +175,7 @@ describe('names', () => {
     'no user can have the name of a part of the service: %s',
     async (name) => {
       expect(getsIn({ name })).toBe(false);
-      const tokens = tokenOperations({ store } as never);
+      const tokens = new TokenOperations({ store } as never);
       await expect(tokens.create({ name: name.toLowerCase(), role: 'viewer' }, 'nina')).rejects.toMatchObject({
         problem: { code: 'invalid' },
       });

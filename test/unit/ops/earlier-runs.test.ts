@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { earlierRuns, endOfFirst } from '../../../src/ops/earlier-runs.ts';
+import { EarlierRuns, endOfFirst } from '../../../src/ops/earlier-runs.ts';
 
 const record = {
   id: 'now',
@@ -33,7 +33,7 @@ it.each([
     total: 4,
     graphs: [{ state }],
   };
-  const found = await earlierRuns(store as never).withExpectedEnd(record as never, status as never);
+  const found = await new EarlierRuns(store as never).withExpectedEnd(record as never, status as never);
   expect(Object.hasOwn(found, 'expected')).toBe(has);
 });
 

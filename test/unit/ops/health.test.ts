@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { healthOperations } from '../../../src/ops/health.ts';
+import { HealthOperations } from '../../../src/ops/health.ts';
 import type { OpsDependencies } from '../../../src/ops/index.ts';
 
 const NOW = Date.parse('2026-05-01T12:00:00Z');
@@ -14,7 +14,7 @@ function health(
   version: () => Promise<{ version: string }> = async () => ({ version: '3.6' }),
 ) {
   const pollers = polled.map((ago) => ({ lastAccessTime: { seconds: NOW / 1000 - ago } }));
-  return healthOperations({
+  return new HealthOperations({
     store: { status: async () => ({ pending: [], dialect: 'sqlite', location: 'here', schemaVersion: 4 }) },
     temporal: {
       address: 'here:1',

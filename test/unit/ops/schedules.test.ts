@@ -2,7 +2,7 @@ import { ScheduleNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { whyNotDecide } from '../../../src/core/run/index.ts';
 import type { OpsDependencies } from '../../../src/ops/index.ts';
-import { scheduleOperations } from '../../../src/ops/schedules.ts';
+import { ScheduleOperations } from '../../../src/ops/schedules.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 
 // The server keeps its input; the inputs that runs start with matter here.
@@ -54,7 +54,7 @@ function server() {
     taskQueue: 'q',
     namespace: 'default',
   };
-  return { operations: scheduleOperations({ store, temporal } as unknown as OpsDependencies), schedules, started };
+  return { operations: new ScheduleOperations({ store, temporal } as unknown as OpsDependencies), schedules, started };
 }
 
 const nightly = { name: 'nightly', kind: 'update_site' as const, cron: ['@daily'] };

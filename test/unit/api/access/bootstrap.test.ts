@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { tokenOperations } from '../../../../src/ops/tokens.ts';
+import { TokenOperations } from '../../../../src/ops/tokens.ts';
 import { openStore } from '../../../../src/store/index.ts';
 import { cli } from '../../cli/recording-terminal.ts';
 
@@ -21,7 +21,7 @@ it('token bootstrap creates a valid first token without an API, alone on standar
   expect((await run({ SITEWRIGHT_ACCESS_TOKENS: 'on' }, '--name', 'eva')).err).not.toContain('tokens are off');
 
   const store = await openStore(url);
-  const tokens = tokenOperations(store);
+  const tokens = new TokenOperations(store);
   expect(await tokens.authenticate(made.out.trim())).toMatchObject({
     ok: true,
     principal: { name: 'nina', role: 'admin' },

@@ -6,7 +6,7 @@ import { Turns } from '../../../../src/api/access/turns.ts';
 import { API } from '../../../../src/core/contracts/api.ts';
 import { BODIES_UNDER_WAY, BUDGETS, REFUSALS } from '../../../../src/core/contracts/budget.ts';
 import { budgetOf, type RouteMap } from '../../../../src/core/contracts/route.ts';
-import { tokenOperations } from '../../../../src/ops/tokens.ts';
+import { TokenOperations } from '../../../../src/ops/tokens.ts';
 import { type ApiRig, apiAlone } from '../../../api/api-rig.ts';
 
 // Each request is begun by hand and left open, as by an attacker who means to keep others waiting.
@@ -19,7 +19,7 @@ const sockets = new Set<Socket>();
 
 beforeAll(async () => {
   rig = await apiAlone({ tokens: true });
-  const tokens = tokenOperations(rig.store);
+  const tokens = new TokenOperations(rig.store);
   attacker = (await tokens.create({ name: 'mallory', role: 'viewer' }, 'test')).token;
   bystander = (await tokens.create({ name: 'bob', role: 'viewer' }, 'test')).token;
   await rig.api.listen({ host: '127.0.0.1', port: 0 });
@@ -137,7 +137,7 @@ describe('turns', () => {
   it('end by themselves where a handler waits, and when its caller disconnects', async () => {
     const slow = await apiAlone({ tokens: true });
     try {
-      const { token } = await tokenOperations(slow.store).create({ name: 'mallory', role: 'viewer' }, 'test');
+      const { token } = await new TokenOperations(slow.store).create({ name: 'mallory', role: 'viewer' }, 'test');
       await slow.api.listen({ host: '127.0.0.1', port: 0 });
       const url = `http://127.0.0.1:${(slow.api.server.address() as { port: number }).port}`;
       // Nothing answers there: each of these waits for Temporal.

@@ -9,7 +9,7 @@ import { answerProblem } from '../../../../src/api/problems/answer-problem.ts';
 import { covers, type Need, ROLES, type Role } from '../../../../src/core/access.ts';
 import { API } from '../../../../src/core/contracts/api.ts';
 import type { RouteMap } from '../../../../src/core/contracts/route.ts';
-import { tokenOperations } from '../../../../src/ops/tokens.ts';
+import { TokenOperations } from '../../../../src/ops/tokens.ts';
 import { type ApiRig, apiAlone, type Method } from '../../../api/api-rig.ts';
 
 let rig: ApiRig;
@@ -18,7 +18,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 beforeAll(async () => {
   rig = await apiAlone({ tokens: true });
-  const tokens = tokenOperations(rig.store);
+  const tokens = new TokenOperations(rig.store);
   const made = await Promise.all(ROLES.map((role) => tokens.create({ name: `a-${role}`, role }, 'test')));
   secrets = Object.fromEntries(made.map(({ role, token }) => [role, token])) as Record<Role, string>;
 });
@@ -191,7 +191,7 @@ describe('every route', () => {
   it('is for admins by default', async () => {
     const app = Fastify();
     app.setErrorHandler(answerProblem);
-    guardRoutes(app, tokenOperations(rig.store), async () => undefined, false);
+    guardRoutes(app, new TokenOperations(rig.store), async () => undefined, false);
     app.get('/brand-new', () => 'here');
     const status = async (role: Role) =>
       (await app.inject({ method: 'GET', url: '/brand-new', headers: bearer(secrets[role]) })).statusCode;
@@ -246,7 +246,7 @@ describe('a caller', () => {
       const url = await listen();
       const pack = { name: 'large', version: '1', packageVersion: '5.0.0', kind: 'release', metadata: {} };
       const { package: large } = await rig.store.packages.put({ ...pack, archive: Buffer.alloc(ARCHIVE_BYTES) });
-      const tokens = tokenOperations(rig.store);
+      const tokens = new TokenOperations(rig.store);
       const user = { name: `watcher-${way}`, role: 'operator', issuer: 'i', subject: 's' } as const;
       // Long enough to be used by then, on a loaded machine, too.
       const seconds = way === 'expires' ? 15 : 3_600;
@@ -346,7 +346,7 @@ describe('a caller', () => {
 
 describe('the codec endpoint', () => {
   it('accepts the same tokens: viewers decode, operators also encode', async () => {
-    const authorize = codecAuthorization(tokenOperations(rig.store));
+    const authorize = codecAuthorization(new TokenOperations(rig.store));
     const statuses = async (headers: Record<string, string>) => [
       (await authorize(headers, 'decode'))?.status,
       (await authorize(headers, 'encode'))?.status,
@@ -361,7 +361,7 @@ describe('the codec endpoint', () => {
 describe('limits of rates', () => {
   it('apply to each token and each address separately, and return when to retry', async () => {
     const limited = await apiAlone({ tokens: true, ratePerMinute: 3 });
-    const tokens = tokenOperations(limited.store);
+    const tokens = new TokenOperations(limited.store);
     const one = bearer((await tokens.create({ name: 'one', role: 'viewer' }, 'x')).token);
     const two = bearer((await tokens.create({ name: 'two', role: 'viewer' }, 'x')).token);
     const get = (headers: Record<string, string>, path = '/api/v1/sites') =>

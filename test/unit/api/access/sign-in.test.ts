@@ -10,7 +10,7 @@ import { SignInCodes } from '../../../../src/api/access/sign-in-codes.ts';
 import { runCli } from '../../../../src/cli/run-cli.ts';
 import { type SignInError, signIn } from '../../../../src/ops/index.ts';
 import { signedIn } from '../../../../src/ops/sign-in.ts';
-import { tokenOperations } from '../../../../src/ops/tokens.ts';
+import { TokenOperations } from '../../../../src/ops/tokens.ts';
 import { freePort } from '../../../../src/platform/free-port.ts';
 import { programCode } from '../../../../src/platform/secrets/program-code.ts';
 import { loadSettings } from '../../../../src/platform/settings/load-settings.ts';
@@ -223,13 +223,13 @@ describe('an API with a provider', () => {
       for await (const _ of stream.body!);
     })().catch(() => undefined);
     // By the user's name: all of their sessions.
-    await tokenOperations(rig.store).revoke('nina@sitewright.example', 'test');
+    await new TokenOperations(rig.store).revoke('nina@sitewright.example', 'test');
     await ended;
     expect((await me()).status).toBe(401);
 
     await inTo('/runs');
     const later = Date.now() + 3_600_001;
-    expect(await tokenOperations(rig.store, () => later).authenticate(browser.cookie('sitewright')!)).toEqual({
+    expect(await new TokenOperations(rig.store, () => later).authenticate(browser.cookie('sitewright')!)).toEqual({
       ok: false,
       why: 'expired',
     });
@@ -393,7 +393,7 @@ describe('an API with a provider', () => {
   });
 
   it('stores a token in the cookie, and clears it without revoking it', async () => {
-    const { token } = await tokenOperations(rig.store).create({ name: 'ci', role: 'viewer' }, 'test');
+    const { token } = await new TokenOperations(rig.store).create({ name: 'ci', role: 'viewer' }, 'test');
     const signInWith = (given: string, headers: Record<string, string> = own) =>
       browser.ask(`${pageUrl}/api/v1/session`, {
         method: 'POST',

@@ -9,7 +9,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { tokenOperations } from '../../../../src/ops/tokens.ts';
+import { TokenOperations } from '../../../../src/ops/tokens.ts';
 import { loadSettings } from '../../../../src/platform/settings/load-settings.ts';
 import { createLogger } from '../../../../src/platform/telemetry/log.ts';
 import { ClientLink } from '../../../../src/platform/temporal/client-link.ts';
@@ -238,7 +238,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       const api = await startApi(settings, quiet);
       expect(api.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
       const store = await openStore(settings.store.url);
-      const { token } = await tokenOperations(store).create({ name: 'nina', role: 'admin' }, 'test');
+      const { token } = await new TokenOperations(store).create({ name: 'nina', role: 'admin' }, 'test');
       await store.close();
       writeFileSync(at('token'), `${token}\n`, { mode: 0o600 });
       const env = { SITEWRIGHT_API: api.url, SITEWRIGHT_CA_FILE: at('ca.pem') };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { tokenFromHeaders } from '../../../../src/api/access/guard.ts';
 import { covers, ROLES } from '../../../../src/core/access.ts';
 import { ProblemError } from '../../../../src/ops/index.ts';
-import { tokenOperations } from '../../../../src/ops/tokens.ts';
+import { TokenOperations } from '../../../../src/ops/tokens.ts';
 import { hashOf, idOfToken, matches, mintToken } from '../../../../src/platform/secrets/access-token.ts';
 import { describeStore } from '../../store/backends.ts';
 import { failureOf } from '../../store/failures.ts';
@@ -74,7 +74,7 @@ describeStore('The use cases of tokens', (backend) => {
   it('a token gives access until it expires or is revoked', async () => {
     const store = await backend.fresh();
     let now = start;
-    const tokens = tokenOperations(store, () => now);
+    const tokens = new TokenOperations(store, () => now);
     const made = await tokens.create({ name: 'ci', role: 'operator', expires: '2h' }, 'nina');
     expect(made).toMatchObject({ state: 'valid', created_by: 'nina', expires_at: '2026-01-01T02:00:00.000Z' });
     expect(await tokens.authenticate(made.token)).toEqual({
@@ -115,7 +115,7 @@ describeStore('The use cases of tokens', (backend) => {
   it('sessions of a user are listed with tokens, revoked together, and deleted in the end', async () => {
     const store = await backend.fresh();
     let now = start;
-    const tokens = tokenOperations(store, () => now);
+    const tokens = new TokenOperations(store, () => now);
     const nina = { name: 'nina', role: 'viewer', issuer: 'https://login.example', subject: '1' } as const;
     const token = await tokens.create({ name: 'nina', role: 'admin' }, 'root');
     const [one, two] = [await tokens.startSession(nina, 1), await tokens.startSession(nina, 2)];
@@ -147,7 +147,7 @@ describeStore('The use cases of tokens', (backend) => {
   it('the use of a token is recorded once a minute, and never for a wrong one', async () => {
     const store = await backend.fresh();
     let now = start;
-    const tokens = tokenOperations(store, () => now);
+    const tokens = new TokenOperations(store, () => now);
     const { token, id } = await tokens.create({ name: 'ci', role: 'viewer' }, 'x');
     const lastUse = async () => (await store.apiTokens.findById(id))?.lastUsedAt;
     await tokens.authenticate(`${token.slice(0, -2)}..`);
@@ -163,7 +163,7 @@ describeStore('The use cases of tokens', (backend) => {
 
   it('all problems of a request are reported together, and nothing is stored', async () => {
     const store = await backend.fresh();
-    const tokens = tokenOperations(store, () => start);
+    const tokens = new TokenOperations(store, () => start);
     const wrong = await refusal(tokens.create({ name: 'Große Namen', role: 'root', expires: 'soon' }, 'x'));
     expect(wrong).toMatchObject({ code: 'invalid', errors: [{ path: 'name' }, { path: 'role' }, { path: 'expires' }] });
     for (const expires of ['0d', '-1d', '2025-12-31', '4000d', '1y', '2026-13-01T00:00:00Z', '2026-01-01T00:00:00Z'])

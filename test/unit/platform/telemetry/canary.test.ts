@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { tokenOperations } from '../../../../src/ops/tokens.ts';
+import { TokenOperations } from '../../../../src/ops/tokens.ts';
 import { ApiMetrics, WorkerMetrics } from '../../../../src/platform/telemetry/metrics.ts';
 import { Traces } from '../../../../src/platform/telemetry/traces.ts';
 import { observeMaas } from '../../../../worker/parts/metrics.ts';
@@ -23,7 +23,7 @@ it('traces and metrics have no token, key or password, wherever requests and fai
   };
   const rig = await apiAlone({ traces, tokens: true, metrics: port });
   const apiMetrics = new ApiMetrics('1', rig.store);
-  const { token } = await tokenOperations(rig.store).create({ name: 'ci', role: 'admin' }, 'test');
+  const { token } = await new TokenOperations(rig.store).create({ name: 'ci', role: 'admin' }, 'test');
   const bearer = { authorization: `Bearer ${token}` };
   for (const [method, path, body] of [
     ['GET', '/api/v1/sites', undefined],
