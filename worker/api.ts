@@ -1,16 +1,30 @@
 import { isIP } from 'node:net';
+import { userInfo } from 'node:os';
 import { createSecureContext, type Server as SecureServer } from 'node:tls';
 import { Client } from '@temporalio/client';
 import { codecAuthorization } from '../src/api/access/codec-authorization.ts';
+import { CALLBACK_PATH } from '../src/api/access/sign-in-routes.ts';
 import { type ApiOptions, createApi } from '../src/api/index.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { openPlanner } from '../src/clusters/planning/index.ts';
 import { given } from '../src/core/data/given.ts';
-import { AgentPresence, createOperations, type Operations, openReader, tagExtensionsOf } from '../src/ops/index.ts';
+import { SetupError } from '../src/core/problems/refusal.ts';
+import { withoutEnd } from '../src/core/text/text.ts';
+import {
+  AgentPresence,
+  createOperations,
+  type Operations,
+  openReader,
+  signIn,
+  type TokenOperations,
+  tagExtensionsOf,
+} from '../src/ops/index.ts';
 import { followFiles } from '../src/platform/files/follow-files.ts';
+import { readPrivate, writePrivate } from '../src/platform/files/private-file.ts';
 import { readSettingFile } from '../src/platform/files/setting-file.ts';
 import { programVersion } from '../src/platform/installation.ts';
 import { noteAddress } from '../src/platform/local-access.ts';
+import { openIdProvider } from '../src/platform/openid/openid-provider.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { ApiMetrics } from '../src/platform/telemetry/metrics.ts';
@@ -20,10 +34,8 @@ import { startGateway } from './gateway.ts';
 import { encryptionOf, isLoopback, startCodecEndpoint } from './parts/encryption.ts';
 import { lazyLink } from './parts/lazy-connection.ts';
 import { cannotListen, ListenError } from './parts/listen-error.ts';
-import { keepLocalToken } from './parts/local-token.ts';
 import { observeMaas } from './parts/metrics.ts';
 import { archiveIntakeOf, archiveLimitsOf, masterAddress, secretsOf, taskLogs } from './parts/of-settings.ts';
-import { openIdOf } from './parts/openid.ts';
 import { openRehearser } from './parts/rehearsals.ts';
 import { serve } from './parts/serve.ts';
 import { activitySettings, machinesOf, paceOf } from './parts/services.ts';
@@ -236,3 +248,69 @@ export function serveApi(terminal: Terminal, settings: Settings): Promise<void> 
     return { ...api, said: `API ready at ${api.url}` };
   });
 }
+
+/** Who makes it, in lists of tokens. No token of a person's can have this name. */
+const MADE_BY = 'api';
+
+/**
+ * Keeps an admin token in the file, for the user who runs the API: their processes alone can read it. One that still is
+ * valid stays; of those that were made here before, none is valid beside it.
+ */
+async function keepLocalToken(file: string, tokens: TokenOperations): Promise<void> {
+  const kept = readPrivate(file)?.trim();
+  const known = kept ? await tokens.authenticate(kept) : undefined;
+  if (known?.ok && known.principal.role === 'admin') return;
+  const valid = (await tokens.list()).filter(({ kind, state }) => kind === 'token' && state === 'valid');
+  const user = ownName();
+  const isOwn = ({ name, created_by }: (typeof valid)[number]) =>
+    created_by === MADE_BY && (name === user || name === `${user}@up`);
+  for (const { id } of valid.filter(isOwn)) await tokens.revoke(id, MADE_BY);
+  const isTaken = valid.some((one) => one.name === user && !isOwn(one));
+  const { token } = await tokens.create({ name: isTaken ? `${user}@up` : user, role: 'admin' }, MADE_BY);
+  writePrivate(file, `${token}\n`);
+}
+
+/** The login name, as a name of a token. */
+function ownName(): string {
+  try {
+    const name = userInfo()
+      .username.toLowerCase()
+      .replaceAll(/[^a-z0-9._@-]/g, '-')
+      .slice(0, 60);
+    return /^[a-z0-9]/.test(name) ? name : 'operator';
+  } catch {
+    // A container may run with a user id that has no name.
+    return 'operator';
+  }
+}
+
+/** Sign-in through the configured OpenID provider; undefined if there is none. It is not asked before the first sign-in. */
+export function openIdOf({ access: { openid, tokens } }: Pick<Settings, 'access'>): ApiOptions['openId'] {
+  const { issuer, client_id: clientId, client_secret_file: secretFile, page_url } = openid;
+  if (issuer === undefined || clientId === undefined || page_url === undefined) return undefined;
+  if (tokens === 'off')
+    throw new SetupError('settings', 'access.openid is set, but access.tokens is off: no one would need to sign in');
+  const pageUrl = withoutEnd(page_url, '/');
+  const provider = openIdProvider({
+    issuer,
+    clientId,
+    ...(secretFile === undefined
+      ? {}
+      : { clientSecret: readSettingFile('access.openid.client_secret_file', secretFile).toString('utf8').trim() }),
+    scopes: openid.scopes,
+    redirectUrl: `${pageUrl}${CALLBACK_PATH}`,
+  });
+  const rules = {
+    nameClaim: openid.name_claim,
+    rolesClaim: openid.roles_claim,
+    unstatedAddress: openid.unstated_address,
+    values: { viewer: listOf(openid.viewers), operator: listOf(openid.operators), admin: listOf(openid.admins) },
+  };
+  return { signIn: signIn(provider, rules), pageUrl, sessionHours: openid.session_hours };
+}
+
+const listOf = (text = ''): string[] =>
+  text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');

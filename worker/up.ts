@@ -1,7 +1,10 @@
-import { createServer } from 'node:net';
+import { statSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream';
+import { Connection } from '@temporalio/client';
 import { EXIT, type ExitCode } from '../src/cli/exit-codes.ts';
-import { CliError } from '../src/cli/problem.ts';
+import { CliError, usageError } from '../src/cli/problem.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { paintFor } from '../src/cli/views/paint.ts';
 import { given } from '../src/core/data/given.ts';
@@ -10,6 +13,7 @@ import { readPrivate } from '../src/platform/files/private-file.ts';
 import { freePort } from '../src/platform/free-port.ts';
 import { isAlive, withLock } from '../src/platform/processes/lock.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
+import { connectionOptions } from '../src/platform/temporal/connection-options.ts';
 import {
   type DevServer,
   DevServerError,
@@ -17,10 +21,9 @@ import {
   startDevServer,
 } from '../src/platform/temporal/dev-server.ts';
 import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.ts';
+import { ownQueue } from '../src/platform/temporal/own-queue.ts';
 import { probeServer } from '../src/platform/temporal/probe.ts';
-import { maasSeedFile } from './parts/maas-seed.ts';
-import { hasWorkers } from './parts/queue-workers-there.ts';
-import { relay } from './parts/relay.ts';
+import { seedOfSite } from './parts/site-seed.ts';
 import { type ChildSpec, NeverReady, type SupervisedChild, supervise } from './parts/supervised-child.ts';
 
 interface UpOptions {
@@ -369,3 +372,88 @@ function isTaken(host: string, port: number): Promise<boolean> {
     probe.listen(port, host, () => probe.close(() => done(false)));
   });
 }
+
+/**
+ * The seed file of a simulated MAAS. A JSON file is used unchanged; documents (folders, or YAML) become the region that they were
+ * written for (`seedOfSite`), written into `folder`.
+ */
+async function maasSeedFile(paths: readonly string[], folder: string): Promise<string> {
+  for (const path of paths) {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found) throw usageError(`${path} does not exist`, 'Name a JSON seed, or the documents of a site.');
+    if (paths.length === 1 && found.isFile() && !/\.ya?ml$/i.test(path)) return path;
+  }
+  const { loadSite, readDocumentFiles } = await import('../src/documents/index.ts');
+  const { files, diagnostics } = await readDocumentFiles(paths);
+  const loaded = loadSite(files, { configuration: 'optional' });
+  const errors = [...diagnostics, ...loaded.diagnostics].filter((one) => one.severity === 'error');
+  if (!loaded.site) {
+    throw new CliError(
+      {
+        code: 'invalid',
+        message: `${paths.join(' ')} has errors: no machines can be created`,
+        hint: `'sitewright site check ${paths.join(' ')}' shows all problems.`,
+        errors,
+      },
+      EXIT.invalid,
+    );
+  }
+  const file = join(folder, 'maas-seed.json');
+  writeFileSync(file, JSON.stringify(seedOfSite(loaded.site)));
+  return file;
+}
+
+const LIMIT_MS = 2_000;
+
+/** A worker polls every minute; Temporal lists a dead one for five. */
+const POLLS_WITHIN_MS = 120_000;
+
+/** Whether workers take work of the queue that ours would take. A server that does not say has none. */
+async function hasWorkers({ temporal }: Pick<Settings, 'temporal'>): Promise<boolean> {
+  const connection = Connection.lazy({ ...connectionOptions(temporal), connectTimeout: LIMIT_MS });
+  try {
+    await connection.ensureConnected();
+    const { pollers } = await connection.withDeadline(Date.now() + LIMIT_MS, () =>
+      connection.workflowService.describeTaskQueue({
+        namespace: temporal.namespace,
+        taskQueue: { name: ownQueue(temporal) },
+        taskQueueType: 1,
+      }),
+    );
+    const oldest = Date.now() - POLLS_WITHIN_MS;
+    return (pollers ?? []).some(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 > oldest);
+  } catch {
+    return false;
+  } finally {
+    await connection.close();
+  }
+}
+
+/** `host:port` */
+type Address = string;
+
+/**
+ * Passes connections to `from` on to `to`, such as those of nodes to a server that listens on the loopback address only.
+ *
+ * @throws Error of the system where it cannot listen
+ * @returns stops it, and ends its connections
+ */
+export async function relay(from: Address, to: Address): Promise<() => Promise<void>> {
+  const open = new Set<{ destroy(): void }>();
+  const server = createServer((socket) => {
+    const upstream = connect(portOf(to), hostOf(to));
+    open.add(socket);
+    pipeline(socket, upstream, socket, () => open.delete(socket));
+  });
+  await new Promise<void>((done, fail) => {
+    server.once('error', fail).listen(portOf(from), hostOf(from), done);
+  });
+  return () =>
+    new Promise((done) => {
+      server.close(() => done());
+      for (const socket of open) socket.destroy();
+    });
+}
+
+const portOf = (address: Address): number => Number(address.slice(address.lastIndexOf(':') + 1));
+const hostOf = (address: Address): string => address.slice(0, address.lastIndexOf(':')).replace(/^\[(.*)\]$/, '$1');

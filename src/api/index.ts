@@ -15,12 +15,15 @@ import { slowDownRefused } from './access/refusals.ts';
 import { SignInCodes } from './access/sign-in-codes.ts';
 import { type ApiSignIn, CALLBACK_PATH, serveSignIn } from './access/sign-in-routes.ts';
 import { takeTurns } from './access/turns.ts';
-import { serveExtensions } from './fuel/extension-routes.ts';
 import { serveFuelGraphs } from './fuel/graphs/index.ts';
-import { serveInventory } from './fuel/inventory/index.ts';
+import { serveClusters, serveVersions } from './fuel/inventory/cluster-routes.ts';
+import { serveInventoryNodes } from './fuel/inventory/node-routes.ts';
+import { servePlugins, serveReleases } from './fuel/inventory/release-routes.ts';
+import { serveRoles } from './fuel/inventory/role-routes.ts';
+import { serveFacts, serveSettings } from './fuel/inventory/settings-routes.ts';
 import { type ArchiveIntake, DEFAULT_ARCHIVE_INTAKE } from './fuel/packages/archive-slots.ts';
 import { servePackages } from './fuel/packages/package-routes.ts';
-import { serveTags } from './fuel/tags/tag-routes.ts';
+import { serveExtensions, serveTags } from './fuel/tags/tag-routes.ts';
 import { describeRoutes } from './openapi.ts';
 import { documentRoutes } from './page/document-routes.ts';
 import { pageRoutes, showPage } from './page/page-routes.ts';
@@ -40,10 +43,9 @@ import { serveRehearsals } from './routes/rehearsals.ts';
 import { serveRevisions } from './routes/revisions.ts';
 import { serveRuns } from './routes/runs.ts';
 import { serveSchedules } from './routes/schedules.ts';
-import { serveHealth, serveService } from './routes/service.ts';
+import { serveHealth, serveService, serveWorkers } from './routes/service.ts';
 import { serveSites, serveWebhooks } from './routes/sites.ts';
 import { serveTokens } from './routes/tokens.ts';
-import { serveWorkers } from './routes/workers.ts';
 import type { RouteGroup } from './serve.ts';
 
 export interface ApiOptions {
@@ -229,3 +231,15 @@ function eachEvent(check: (event: string) => void): Transform {
     },
   });
 }
+
+/** The inventory of graphs, in the formats of Fuel's clients: releases, clusters, nodes, roles, settings, plugins. */
+const serveInventory: readonly RouteGroup[] = [
+  serveReleases,
+  serveClusters,
+  serveSettings,
+  serveVersions,
+  serveFacts,
+  serveInventoryNodes,
+  serveRoles,
+  servePlugins,
+];

@@ -1,7 +1,9 @@
 /** The use cases of people and programs. API, CLI and page sit on top. */
+
+import { type ClusterFinding, checkCluster } from '../clusters/checks/check-cluster.ts';
 import { given } from '../core/data/given.ts';
 import type { AuditFilter } from '../store/index.ts';
-import { agentStates } from './agent-presence.ts';
+import { agentStates, missingAgents } from './agent-presence.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { StateOperations } from './graphs/cluster-states.ts';
 import { DeploymentOperations } from './graphs/deployment-operations.ts';
@@ -34,8 +36,7 @@ import { RunOperations } from './runs.ts';
 import { ScheduleOperations } from './schedules.ts';
 import { siteDrift } from './site-drift.ts';
 import { SiteOperations } from './sites.ts';
-import { systemIdentity } from './system-identity.ts';
-import { clusterChecks } from './tags/cluster-checks.ts';
+import { readSources } from './tags/read-sources.ts';
 import { TagOperations } from './tags/tag-operations.ts';
 import { TaskLogOperations } from './task-logs.ts';
 import { callTemporal } from './temporal-calls.ts';
@@ -143,3 +144,29 @@ export function createOperations(deps: OpsDependencies) {
     audit: { list: (filter?: AuditFilter) => deps.store.audit.list(filter) },
   };
 }
+
+/** What tells this system from others: people start a second one in another folder, and wonder where their sites are. */
+async function systemIdentity({ store, temporal }: Pick<OpsDependencies, 'store' | 'temporal'>) {
+  const [{ dialect, location, applied }, sites, clusters, runs] = await Promise.all([
+    store.status(),
+    store.sites.list(),
+    store.clusters.list(),
+    store.runs.list({ limit: 1 }),
+  ]);
+  const [first] = applied.map(({ appliedAt }) => appliedAt).toSorted();
+  return {
+    store: `${dialect} at ${location}`,
+    since: first ?? new Date(0).toISOString(),
+    temporal: `${temporal.address}, namespace ${temporal.namespace}`,
+    empty: sites.length === 0 && clusters.length === 0 && runs.items.length === 0,
+  };
+}
+
+const clusterChecks = (deps: Pick<OpsDependencies, 'store' | 'temporal' | 'tagExtensions'>) =>
+  inFuelTerms({
+    /** Problems of a cluster before a run; of nodes only the problems of the given ones. */
+    async check(cluster: number, nodes?: readonly number[]): Promise<readonly ClusterFinding[]> {
+      const found = checkCluster(await readSources(deps, cluster), given({ nodes }));
+      return [...found, ...(await missingAgents(deps, cluster, nodes))];
+    },
+  });

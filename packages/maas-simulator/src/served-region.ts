@@ -8,9 +8,9 @@ import { type FaultKind, takeFault } from './faults.ts';
 import { Journal } from './journal.ts';
 import { Authenticator, type SimulatorKeys } from './oauth.ts';
 import { endPhase, takeRackEvent } from './rack-events.ts';
+import type { Machine } from './records.ts';
 import { Region } from './region.ts';
 import type { Seed } from './seed.ts';
-import { PhaseTimers } from './timers.ts';
 import { type MaasVersion, maasVersions } from './versions.ts';
 
 export interface RegionOptions {
@@ -198,5 +198,38 @@ async function answer(
     case 'double':
       handle();
       return handle(false);
+  }
+}
+
+/** One timer per machine with an automatic phase. */
+class PhaseTimers {
+  readonly #clock: Clock;
+  readonly #end: (id: string) => void;
+  readonly #running = new Map<string, () => void>();
+
+  /** @param end ends the phase of a machine when it is due. */
+  constructor(clock: Clock, end: (id: string) => void) {
+    this.#clock = clock;
+    this.#end = end;
+  }
+
+  /** Follows the `due` of a machine: starts, moves or stops its timer. */
+  set(machine: Readonly<Machine>): void {
+    this.#running.get(machine.id)?.();
+    this.#running.delete(machine.id);
+    if (machine.due === null) return;
+    const { at } = machine.due;
+    const cancel = this.#clock.after(at - this.#clock.now(), () => {
+      this.#running.delete(machine.id);
+      // A timer may fire early, by rounding or because the delay is too long for it.
+      if (this.#clock.now() < at) this.set(machine);
+      else this.#end(machine.id);
+    });
+    this.#running.set(machine.id, cancel);
+  }
+
+  clear(): void {
+    for (const cancel of this.#running.values()) cancel();
+    this.#running.clear();
   }
 }

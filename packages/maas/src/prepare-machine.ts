@@ -1,3 +1,5 @@
+import type { MaasClient } from './client.ts';
+import type { ResultType } from './diagnostic-calls.ts';
 import { isMaasFailure } from './failure.ts';
 import type { MachineLayout } from './layout/machine-layout.ts';
 import type { Lack, Machine } from './machine.ts';
@@ -18,7 +20,6 @@ import {
   wrongState,
 } from './machine-outcome.ts';
 import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.ts';
-import { failedScripts } from './script-failures.ts';
 import { isMachineStatus, MachineStatus, machineStatusName } from './status.ts';
 import { agentNameOf, stepForUnmarked, type UnmarkedUse, useOf } from './unmarked-machine.ts';
 
@@ -268,4 +269,34 @@ function scriptsText(scripts: readonly FailedScript[]): string {
     (s) => `${s.name} (${s.exitStatus === undefined ? s.statusName : `exit status ${s.exitStatus}`})`,
   );
   return `; did not pass: ${parts.join(', ')}`;
+}
+
+/** MAAS' script states that are not failures: pending, running, passed, installing, skipped, … */
+const harmless = new Set([0, 1, 2, 7, 9, 10, 11, 12]);
+
+const maxScripts = 10;
+const maxLines = 10;
+const longestLine = 300;
+
+/** The failed scripts of the latest commissioning or testing, with the end of their output. */
+async function failedScripts(
+  client: MaasClient,
+  systemId: string,
+  type: ResultType,
+  signal?: AbortSignal,
+): Promise<readonly FailedScript[]> {
+  const results = await client.diagnostics.scriptResults(systemId, type, { includeOutput: true }, signal);
+  return results
+    .filter((result) => !harmless.has(result.status) || (result.exitStatus ?? 0) !== 0)
+    .slice(0, maxScripts)
+    .map((result) => ({
+      name: result.name,
+      statusName: result.statusName,
+      exitStatus: result.exitStatus,
+      lastLines: result.output
+        .split('\n')
+        .map((line) => line.trimEnd().slice(0, longestLine))
+        .filter((line) => line !== '')
+        .slice(-maxLines),
+    }));
 }

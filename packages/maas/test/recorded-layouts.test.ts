@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { readLayoutScenario } from '../../maas-simulator/test/layout-recording.ts';
+import { StepCount } from '../src/layout/apply-layout.ts';
 import { type Hardware, parseHardware, parseSubnet, parseVlans } from '../src/layout/hardware.ts';
 import type { PortLayout, StorageLayout } from '../src/layout/machine-layout.ts';
 import { nextNetworkChange } from '../src/layout/network-changes.ts';
-import { StepCount } from '../src/layout/step-count.ts';
 import { nextStorageChange } from '../src/layout/storage-changes.ts';
 import { targetInterfaces } from '../src/layout/target-interfaces.ts';
 import { targetStorage } from '../src/layout/target-storage.ts';

@@ -1,7 +1,7 @@
 import OAuth from 'oauth-1.0a';
 import { describe, expect, it } from 'vitest';
 import { MaasConfigurationError, parseApiKey } from '../src/api-key.ts';
-import { maasApiRoot } from '../src/base-url.ts';
+import { maasApiRoot } from '../src/connection.ts';
 import { oauthHeader } from '../src/oauth-header.ts';
 
 const members = (header: string) => {

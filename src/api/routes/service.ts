@@ -1,7 +1,10 @@
 import { auditPageSchema, healthRoutes, maasCheckSchema, serviceRoutes } from '../../core/contracts/service.ts';
+import { workerRoutes } from '../../core/contracts/worker.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { exportJsonSchemas } from '../../documents/index.ts';
 import { problem } from '../../ops/index.ts';
+import { actorOf } from '../requests/actor.ts';
+import { given } from '../requests/given.ts';
 import { type RouteGroup, serve } from '../serve.ts';
 import { shown } from '../shown.ts';
 
@@ -70,3 +73,11 @@ function partsOf(target: string): { readonly targetKind: string; readonly target
   const end = target.indexOf('/');
   return { targetKind: target.slice(0, end), targetId: target.slice(end + 1) };
 }
+
+export const serveWorkers: RouteGroup = async (app, { operations: { workerVersions } }) =>
+  serve(app, workerRoutes, {
+    'GET /workers/versions': async () => ({ items: await workerVersions.list() }),
+    'GET /workers/versions/:version': ({ params }) => workerVersions.get(params.version),
+    'POST /workers/versions/:version/drain': (request) =>
+      workerVersions.drain(request.params.version, given({ ...request.body, by: actorOf(request, request.body.by) })),
+  });

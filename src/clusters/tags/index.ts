@@ -12,7 +12,6 @@ export {
 } from './catalogue.ts';
 export { allRoles, catalogueOfCluster, effectiveTags, tagsOfRoles } from './of-sources.ts';
 export { withPrimaries } from './primary-tags.ts';
-export { tagsOnRoleChange } from './role-change.ts';
-export { nodesBehindRoles, roleTagChanges, roleTagsAfter, tagsAfter } from './role-tag-changes.ts';
+export { nodesBehindRoles, roleTagChanges, roleTagsAfter, tagsAfter, tagsOnRoleChange } from './role-tag-changes.ts';
 export { tagNameProblem } from './tag-name.ts';
 export { type ClusterNode, resolveTaggedNodes, type TaggedNodesInput } from './tagged-nodes.ts';

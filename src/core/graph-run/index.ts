@@ -5,6 +5,7 @@ export type { GraphState } from '../words.ts';
 export { countCrossings, cutForExecution, splitForExecution, TASKS_IN_ONE_WORKFLOW } from './cut.ts';
 export {
   describeGraphRunFailure,
+  describeRejection,
   explainGraphRunFailure,
   type GraphRunFailure,
   type PlanningFailure,
@@ -23,7 +24,6 @@ export { mergeReports, type PartReport, reportPart } from './part-report.ts';
 export type { PartStatus } from './part-status.ts';
 export type { ExecutablePart, PlanReference } from './plan-reference.ts';
 export type { GraphProgress, GraphRunProgress } from './progress.ts';
-export { describeRejection } from './rejection.ts';
 export { nothingToDoText, reasonOfGraph, recordsLost, reportGraphRun } from './report.ts';
 export { graphRunName, readGraphRunName } from './run-name.ts';
 export { detailsOfGraphRun, nodeNameIn, plannedCounts, statusOfGraphRun, withNames } from './status.ts';

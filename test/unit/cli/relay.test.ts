@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { freePort } from '../../../src/platform/free-port.ts';
-import { relay } from '../../../worker/parts/relay.ts';
+import { relay } from '../../../worker/up.ts';
 
 it('the relay forwards connections, and ends them when it stops', async () => {
   const server = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1');

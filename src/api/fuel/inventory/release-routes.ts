@@ -1,7 +1,8 @@
+import { pluginRoutes } from '../../../core/contracts/fuel/plugins.ts';
 import { releaseRoutes } from '../../../core/contracts/fuel/releases.ts';
 import { actorOf } from '../../requests/actor.ts';
 import { type RouteGroup, serve } from '../../serve.ts';
-import { viewRelease } from './views.ts';
+import { viewPlugin, viewRelease } from './views.ts';
 
 export const serveReleases: RouteGroup = async (app, { operations }) => {
   const { releases } = operations.inventory;
@@ -23,5 +24,16 @@ export const serveReleases: RouteGroup = async (app, { operations }) => {
     'PUT /releases/:id/attributes_metadata': (request) =>
       releases.replacePart(request.params.id, 'attributes_metadata', request.body, actorOf(request)),
     'GET /releases/:id/components': ({ params }) => releases.components(params.id),
+  });
+};
+
+export const servePlugins: RouteGroup = async (app, { operations }) => {
+  const { plugins } = operations.inventory;
+  serve(app, pluginRoutes, {
+    'GET /plugins': async () => (await plugins.list()).map(viewPlugin),
+    'GET /plugins/:id': async ({ params }) => viewPlugin(await plugins.get(params.id)),
+    'PUT /plugins/:id': async (request) =>
+      viewPlugin(await plugins.update(request.params.id, request.body, actorOf(request))),
+    'DELETE /plugins/:id': (request) => plugins.delete(request.params.id, actorOf(request)),
   });
 };

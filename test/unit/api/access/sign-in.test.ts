@@ -14,7 +14,7 @@ import { TokenOperations } from '../../../../src/ops/tokens.ts';
 import { freePort } from '../../../../src/platform/free-port.ts';
 import { programCode } from '../../../../src/platform/secrets/program-code.ts';
 import { loadSettings } from '../../../../src/platform/settings/load-settings.ts';
-import { openIdOf } from '../../../../worker/parts/openid.ts';
+import { openIdOf } from '../../../../worker/api.ts';
 import { type ApiRig, apiAlone } from '../../../api/api-rig.ts';
 import { apiSignIn, type OpenIdProviderRig, openIdProviderRig, SmallBrowser } from '../../../rig/openid-provider.ts';
 import { cli, recordingTerminal } from '../../cli/recording-terminal.ts';
