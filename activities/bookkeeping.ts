@@ -17,7 +17,7 @@ import {
 import type { SiteRunOutcome } from '../src/core/words.ts';
 import { closeClaim } from '../src/runs/claims.ts';
 import { closeRecord, forgetOlderNodes, openRecord, recordNodes } from '../src/runs/life.ts';
-import { openRun } from '../src/runs/open-run.ts';
+import { openRun, starterOf } from '../src/runs/open-run.ts';
 import { parseRevisionReference, type RunRecord, type Store, StoreError } from '../src/store/index.ts';
 import type { OpenedAlone, OpenRun, OpenRunAnswer, SiteActivities } from './contract.ts';
 import { type ActivityDependencies, isAwaited, openedWithin } from './dependencies.ts';
@@ -139,7 +139,7 @@ async function openSiteRun(
 ): Promise<OpenedAlone<OpenRunAnswer>> {
   const { store, searchAttributes } = deps;
   const { site, workflow_id: _workflow, answered: _answered, start, parameters, ...run } = request;
-  const { adopt } = parameters as Omit<SiteRunInput, 'site'>;
+  const { adopt, override_limits } = parameters as Omit<SiteRunInput, 'site'>;
   const opened = await openRun<RunFailure, RunRecord>(deps, ownExecution(), {
     subject: { site },
     // The workflow has checked them with its input.
@@ -149,10 +149,15 @@ async function openSiteRun(
     absent: { kind: 'site-not-found', site },
     busy: async ({ workflowId, runId }) => ({ kind: 'site-busy', site, workflow_id: workflowId, run_id: runId }),
     async check() {
+      if (override_limits !== undefined) {
+        const holder = { workflowId: request.workflow_id, runId: request.run_id };
+        const { entry } = await starterOf(deps, holder, request.started_by, start);
+        if (entry === undefined) return { ok: false, failure: { kind: 'override-refused' } };
+      }
       const failure = await objection(store, cache, request);
       return failure === null ? { ok: true, record: (run) => openRecord(store, run) } : { ok: false, failure };
     },
-    details: () => adopt && { adopt },
+    details: () => ((adopt ?? override_limits) === undefined ? undefined : given({ adopt, override_limits })),
     explain: describeRunFailure,
   });
   if (!opened.ok) return opened;

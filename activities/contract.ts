@@ -1,5 +1,7 @@
 import type { ShownPlan } from '../src/core/contracts/site-run.ts';
 import type { NodeResult } from '../src/core/deployment/index.ts';
+import type { PermitAnswer } from '../src/core/permits/answer.ts';
+import type { PermitWork } from '../src/core/permits/limits.ts';
 import type { MaasSilence, SiteRunOutcome } from '../src/core/run/index.ts';
 import type { StartedWith } from '../src/core/run/passed-on.ts';
 import type { AnyRunReport, AnyRunStatus } from '../src/core/run/status.ts';
@@ -34,6 +36,10 @@ export interface SiteActivities {
   /** For test_site: reads the real state of every node and changes nothing. */
   inspect_nodes(request: InspectNodes): Promise<InspectNodesAnswer>;
   record_nodes(request: NodesRecord): Promise<void>;
+  /** Gives permits of machines back, and takes those that the limits of their site leave the run now. Safe to repeat. */
+  take_permits(request: TakePermits): Promise<PermitAnswer>;
+  /** As `take_permits`, and waits for the first of them, or until they wait for something else. */
+  await_permits(request: TakePermits): Promise<PermitAnswer>;
   /**
    * Writes the final report, marks a good revision and releases the site. Safe to repeat. `records-differ`, and nothing is written,
    * if the store says something else of the nodes than the run does: it was restored from an older copy, say.
@@ -140,6 +146,23 @@ export interface SiteCheckAnswer {
   readonly changes?: readonly string[];
 }
 
+export interface TakePermits {
+  /** What the run has claimed. */
+  readonly subject: RunSubject;
+  readonly run_id: string;
+  /** The site of the machines. */
+  readonly site: string;
+  readonly work: PermitWork;
+  /** Names of machines, in the order in which the run would touch them. */
+  readonly wants: readonly string[];
+  /** Those on which it has succeeded, has failed, and has done nothing: it needs their permits no more. */
+  readonly done?: readonly string[];
+  readonly failed?: readonly string[];
+  readonly unused?: readonly string[];
+  /** The run was started with the right to go beyond the limits. */
+  readonly overrides?: boolean;
+}
+
 export interface NodeCall {
   readonly site: string;
   readonly revision: number;
@@ -155,6 +178,8 @@ export interface NodeCall {
   readonly erase?: boolean;
   /** Take its machine over, if something else deployed it with our MAAS user. */
   readonly adopt?: boolean;
+  /** The run must have a permit for the machine. */
+  readonly permit?: 'needed' | 'overridden';
 }
 
 export interface AbortAnswer {

@@ -12,6 +12,7 @@ import { planActivities } from './load-plan.ts';
 import { nodeActivities } from './node-calls.ts';
 import type { NoticeActivities } from './notice-contract.ts';
 import { noticeActivities } from './notices.ts';
+import { permitActivities } from './permits.ts';
 import { planGraphActivities } from './plan-graph.ts';
 import { isApprovalRecorded } from './recorded-names.ts';
 import { SiteCache } from './site-cache.ts';
@@ -34,6 +35,7 @@ export function createActivities(
     ...planActivities(deps, cache),
     ...siteCheckActivities(deps, cache),
     ...nodeActivities(deps, cache),
+    ...permitActivities(deps, cache),
     ...lastErrorsActivity(deps),
     ...askMaasActivity(deps),
     ...graphRunActivities(deps),

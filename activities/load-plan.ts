@@ -9,6 +9,7 @@ import { planGroups } from '../src/core/deployment/plan-groups.ts';
 import { targetedStrategy } from '../src/core/deployment/strategy.ts';
 import { groupToWire, type SitePace, type SitePlan, toRanges } from '../src/core/site-run/index.ts';
 import { canonicalJson, type DeploymentConfiguration, type ResolvedNode } from '../src/documents/index.ts';
+import { roomFor } from '../src/runs/permits.ts';
 import {
   type DeployedMachine,
   parseRevisionReference,
@@ -20,6 +21,7 @@ import type { LoadPlan, LoadPlanAnswer, SiteActivities } from './contract.ts';
 import type { ActivityDependencies, ActivitySettings } from './dependencies.ts';
 import { proveClaim } from './fencing.ts';
 import { withHeartbeats } from './heartbeats.ts';
+import { limitedSite } from './permits.ts';
 import type { SiteCache } from './site-cache.ts';
 import { markProvisioned } from './site-cluster.ts';
 import { maintenanceWarnings, minimumWarnings, targetsInMaintenance, withoutNodes } from './site-maintenance.ts';
@@ -100,6 +102,7 @@ async function loadPlan(
     done: toRanges(difference.done),
     removed: difference.removed.filter((name) => !isKept(name)),
     ...given({ cluster, maintenance: maintenance.length === 0 ? undefined : maintenance }),
+    ...given({ limits: await limitsOf(deps, cache, request, planned, difference) }),
     warnings: [
       ...maintenanceWarnings(maintenance),
       ...minimumWarnings(resolved.groups, groups),
@@ -108,6 +111,21 @@ async function loadPlan(
     ].slice(0, 20),
   };
   return { ok: true, plan };
+}
+
+/** How many of the nodes that need work the limits of the site let be changed at a time; undefined if it has none. */
+async function limitsOf(
+  { store }: ActivityDependencies,
+  cache: SiteCache,
+  { kind, site }: LoadPlan,
+  planned: readonly ResolvedNode[],
+  { done }: Difference,
+): Promise<SitePlan['limits']> {
+  const limited = kind === 'test_site' ? null : await limitedSite(cache, site);
+  if (limited === null) return undefined;
+  const isDone = new Set(done);
+  const toDo = planned.flatMap(({ name }, index) => (isDone.has(index) ? [] : [name]));
+  return { at_a_time: await roomFor(store, limited, toDo) };
 }
 
 const findingsOf = ({ site, diagnostics }: RevisionRecord, severity: 'error' | 'warning'): string[] =>

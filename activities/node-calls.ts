@@ -24,6 +24,7 @@ import { recordDeployed } from './deployed-machine.ts';
 import { asNodeResult } from './failures.ts';
 import { assertMayStart, proveClaim } from './fencing.ts';
 import { withHeartbeats } from './heartbeats.ts';
+import { provePermit } from './permits.ts';
 import type { SiteCache } from './site-cache.ts';
 import { markProvisioned, markReleased } from './site-cluster.ts';
 import { forgetTags, removedTags, restoreTags } from './site-tags.ts';
@@ -52,6 +53,16 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
           acting: async (action, isFirst) => {
             // A step may take an hour. Once it has changed something, it is running work, which a pause lets finish.
             await (isFirst ? assertMayStart : proveClaim)(deps, { site }, request.run_id);
+            if (request.permit !== undefined) {
+              const overrides = request.permit === 'overridden';
+              await provePermit(deps, cache, {
+                site,
+                run_id: request.run_id,
+                work: 'deploy',
+                machine: node,
+                overrides,
+              });
+            }
             if (action === 'release' || action === 'deploy') await deps.endIdentity?.(site, node, ends);
           },
         });

@@ -40,6 +40,7 @@ import {
   TASK_FAILURES,
   TASK_OUTCOMES,
 } from '../src/core/graph-run/index.ts';
+import { PERMIT_WAITS, type PermitAnswer, type PermitWait } from '../src/core/permits/answer.ts';
 import type { Diagnostic } from '../src/core/problems/diagnostic.ts';
 import { type Amount, type Growth, isAmount, type StopAt } from '../src/core/rollout/policy.ts';
 import { describeFields } from '../src/core/run/input.ts';
@@ -93,6 +94,7 @@ const runFailure = variantsOf<'kind', RunFailure>('kind', {
     { kind: kind('nodes-in-maintenance'), nodes: listOf(recordOf({ node: text, why: text }, {})) },
     {},
   ),
+  'override-refused': recordOf({ kind: kind('override-refused') }, {}),
   'verify-site-failed': recordOf({ kind: kind('verify-site-failed'), problems: texts }, {}),
   'prepare-site-failed': recordOf({ kind: kind('prepare-site-failed'), problems: texts }, {}),
   'release-failed': recordOf({ kind: kind('release-failed'), nodes: texts }, {}),
@@ -170,6 +172,7 @@ const sitePlan = recordOf<SitePlan>(
   {
     ...{ commit: text, commit_url: text, cluster: whole },
     maintenance: listOf(recordOf({ node: text, reason: text, since: time, by: text }, {})),
+    limits: recordOf<NonNullable<SitePlan['limits']>>({ at_a_time: whole }, {}),
   },
 );
 
@@ -192,6 +195,19 @@ const nodeResult = variantsOf<'ok', NodeResult>('ok', {
   true: recordOf({ ok: yes }, { system_id: text, warnings: texts }),
   false: recordOf({ ok: no, failure: recordOf({ kind: text, message: text }, { hint: text }) }, { system_id: text }),
 });
+
+const permitAnswer = recordOf<PermitAnswer>(
+  {
+    granted: texts,
+    waits: listOf(
+      recordOf<PermitWait>(
+        { kind: oneOf(PERMIT_WAITS), limit: text, machines: whole, behind: texts, since: time },
+        { until: time },
+      ),
+    ),
+  },
+  {},
+);
 
 const abortAnswer = recordOf<AbortAnswer>(
   { found: oneOf(['aborted', 'deployed', 'ready', 'failed', 'running', 'nothing']), message: text },
@@ -250,6 +266,8 @@ const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
   look_at_node: abortAnswer,
   inspect_nodes: recordOf({ counts: mapOf(whole), problems: listOf(recordOf({ node: text, problem: text }, {})) }, {}),
   record_nodes: nothing,
+  take_permits: permitAnswer,
+  await_permits: permitAnswer,
   close_run: nothingOr('records-differ'),
   open_graph_run: variantsOf<'ok', OpenGraphRunAnswer>('ok', {
     true: recordOf(

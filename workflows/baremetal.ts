@@ -1,5 +1,5 @@
 import { CancellationScope, createEventGroup, isCancellation, log, sleep } from '@temporalio/workflow';
-import type { AbortAnswer } from '../activities/contract.ts';
+import type { AbortAnswer, TakePermits } from '../activities/contract.ts';
 import { given } from '../src/core/data/given.ts';
 import {
   type BaremetalState,
@@ -24,11 +24,13 @@ import {
   recordNodes,
   reportBaremetal,
   retryNode,
+  returnPermits,
   showAbort,
   startBaremetal,
   startNode,
   startRetry,
   type WaveRest,
+  withPermits,
 } from '../src/core/deployment/index.ts';
 import { CLAIM_LOST, undecided } from '../src/core/run/index.ts';
 import { fromRanges, groupFromWire, type SitePlan } from '../src/core/site-run/index.ts';
@@ -39,6 +41,7 @@ import { callActivity } from './border.ts';
 import { type CallListener, lateResult, nodeRequest, runCall } from './call.ts';
 import type { CallRequest } from './contract.ts';
 import { stepError } from './failures.ts';
+import { permitOf, permitRequest, permitsFor, takePermits } from './permits.ts';
 import type { NodeRetries, Phase, SiteRun } from './site-run.ts';
 
 /** Later retries of a run wait for the next calls of their groups. Keeps the history bounded: a retry costs up to 40 events. */
@@ -49,9 +52,9 @@ const MAX_BESIDE_CALLS = 100;
  * src/core/deployment decides the next step.
  */
 export const deployGroups =
-  (plan: SitePlan): Phase =>
+  (plan: SitePlan, releases?: Releases): Phase =>
   async (run) => {
-    const baremetal = new Baremetal(run, plan);
+    const baremetal = new Baremetal(run, plan, releases);
     await baremetal.deployAll();
     if (run.control.cancelled || run.control.stopping) return { value: undefined, state: 'stopped' };
     const groups = baremetal.criticalFailures();
@@ -60,18 +63,24 @@ export const deployGroups =
     return run.failPhase({ kind: 'critical-group-failed', groups }, detail);
   };
 
+/** Releases machines before they are prepared; gives those that could not be released. */
+type Releases = (nodes: readonly string[]) => Promise<readonly string[]>;
+
 /** The baremetal phase of a run: calls of groups, one at a time, and retries of nodes beside them. */
 class Baremetal {
   readonly run: SiteRun;
   readonly plan: SitePlan;
   readonly #retries: Retries;
+  readonly #releases: Releases | undefined;
   #soak: { readonly until: number; readonly timer: CancellationScope } | null = null;
 
-  constructor(run: SiteRun, plan: SitePlan) {
+  constructor(run: SiteRun, plan: SitePlan, releases: Releases | undefined) {
+    this.#releases = releases;
     this.run = run;
     this.plan = plan;
     const done = fromRanges(plan.done);
-    run.progress.baremetal = startBaremetal(plan.groups.map(groupFromWire), plan.nodes, done);
+    const groups = plan.groups.map(groupFromWire);
+    run.progress.baremetal = startBaremetal(groups, plan.nodes, done, plan.limits !== undefined);
     this.#retries = new Retries(this);
   }
 
@@ -88,6 +97,7 @@ class Baremetal {
     await this.record(fromRanges(plan.done));
     run.retries = retries;
     for (;;) {
+      if (run.control.paused) await this.#givePermitsBack();
       const may = await run.control.mayStart();
       retries.take();
       if (!may) break;
@@ -97,6 +107,11 @@ class Baremetal {
       const isHeld = isRolloutHeld(next.state);
       run.held(isHeld);
       this.#soakUntil(next.rest?.kind === 'soak' ? next.rest : null);
+      if (next.rest?.kind === 'permits') {
+        await this.#takePermits(next.rest);
+        continue;
+      }
+      if (!next.call) await this.#givePermitsBack();
       if (next.call) await this.#make(next.call);
       else if (next.rest?.kind === 'look') await this.#look(next.rest);
       else if (next.rest || isHeld || next.waiting.length > 0 || retries.underWay()) await run.control.changed();
@@ -105,6 +120,7 @@ class Baremetal {
     this.#soakUntil(null);
     run.retries = null;
     await retries.ended();
+    await this.#givePermitsBack();
     await this.#recheckTimedOutNodes();
     for (const line of describeBaremetal(reportBaremetal(endBaremetal(this.state))))
       log.info(`${plan.site}, bare metal: ${line}`);
@@ -139,7 +155,7 @@ class Baremetal {
       timeout,
       max_parallel_nodes: plan.pace.max_parallel_nodes,
       heartbeat_seconds: plan.pace.heartbeat_seconds,
-      ...given({ adopt: this.run.input.adopt }),
+      ...given({ adopt: this.run.input.adopt, permit: permitOf(this.run, plan) }),
     };
   }
 
@@ -184,6 +200,64 @@ class Baremetal {
     this.run.show();
   }
 
+  /** Takes permits for nodes, and waits until there is one, or something else is to be done. */
+  async #takePermits({ nodes }: Extract<WaveRest, { kind: 'permits' }>): Promise<void> {
+    const { run, plan } = this;
+    const returned = this.#returned();
+    const { state } = this;
+    const isInterrupted = () => this.state !== state || this.#retries.pending();
+    const granted = new Set(await permitsFor(run, this.#permitRequest(nodes), returned, isInterrupted));
+    this.become(
+      withPermits(
+        this.state,
+        nodes.filter((node) => granted.has(plan.nodes[node]!)),
+      ),
+    );
+  }
+
+  async #givePermitsBack(): Promise<void> {
+    this.run.waitsFor(undefined);
+    const returned = this.#returned();
+    if (Object.values(returned).some((nodes) => nodes.length > 0))
+      await takePermits({ ...this.#permitRequest([]), ...returned });
+  }
+
+  #returned() {
+    const { state, returned } = returnPermits(this.state);
+    if (state !== this.state) this.become(state);
+    const named = (nodes: readonly number[]) => nodes.map((node) => this.plan.nodes[node]!);
+    return { done: named(returned.done), failed: named(returned.failed), unused: named(returned.unused) };
+  }
+
+  #permitRequest(nodes: readonly number[]): TakePermits {
+    const { run, plan } = this;
+    return permitRequest(
+      run,
+      plan,
+      'deploy',
+      nodes.map((node) => plan.nodes[node]!),
+    );
+  }
+
+  /** Releases nodes before they are prepared, where that is asked for. Those that are not released fail. */
+  async #release(nodes: readonly number[]): Promise<readonly number[]> {
+    const { run, plan } = this;
+    if (this.#releases === undefined) return nodes;
+    const before = new Set(
+      (run.progress.released ?? []).flatMap(({ name, state }) => (state === 'success' ? [name] : [])),
+    );
+    const names = nodes.map((node) => plan.nodes[node]!).filter((name) => !before.has(name));
+    const unreleased = names.length === 0 ? [] : await this.#releases(names);
+    if (run.control.stopping || run.control.cancelled) return nodes;
+    const isLeft = (node: number) => unreleased.includes(plan.nodes[node]!);
+    const { started, finished } = this.listener('prepare');
+    for (const node of nodes.filter(isLeft)) {
+      started(node);
+      finished(node, { ok: false, failure: { kind: 'not-released', message: 'its machine could not be released' } });
+    }
+    return nodes.filter((node) => !isLeft(node));
+  }
+
   /** Looks at the nodes of a rollout after the soak of a wave. */
   async #look({ group, nodes }: Extract<WaveRest, { kind: 'look' }>): Promise<void> {
     const { run, plan } = this;
@@ -216,7 +290,8 @@ class Baremetal {
     const { run, plan } = this;
     const retries = this.#retries;
     const failures_left = failuresLeftIn(this.state, this.state.groups[next.group]!);
-    const request = { ...this.request(next.call, next.name, next.nodes), ...given({ failures_left }) };
+    const nodes = next.call === 'prepare' ? await this.#release(next.nodes) : next.nodes;
+    const request = { ...this.request(next.call, next.name, nodes), ...given({ failures_left }) };
     const members = this.state.groups[next.group]!.plan.nodes;
     const listener: CallListener = {
       ...this.listener(next.call),
@@ -337,8 +412,9 @@ class Retries implements NodeRetries {
     if (this.#error !== null) throw this.#error;
   }
 
+  /** A machine that needs a permit is retried in the next calls of its groups. */
   get #mayStartMore(): boolean {
-    return this.#started < MAX_BESIDE_CALLS;
+    return this.#started < MAX_BESIDE_CALLS && this.#of.state.permits === undefined;
   }
 
   #startWhatCan(): void {

@@ -252,7 +252,7 @@ export function lateResult(verb: CallVerb, answer: AbortAnswer): NodeResult | nu
 }
 
 export function nodeRequest(
-  request: Pick<CallRequest, 'site' | 'revision' | 'run_id' | 'interval' | 'erase' | 'adopt'>,
+  request: Pick<CallRequest, 'site' | 'revision' | 'run_id' | 'interval' | 'erase' | 'adopt' | 'permit'>,
   node: { readonly name: string; readonly attempt: number; readonly system_id?: string },
 ): NodeCall {
   return {
@@ -262,7 +262,7 @@ export function nodeRequest(
     node: node.name,
     attempt: node.attempt,
     interval: request.interval,
-    ...given({ system_id: node.system_id, erase: request.erase }),
+    ...given({ system_id: node.system_id, erase: request.erase, permit: request.permit }),
     ...(request.adopt?.includes(node.name) && { adopt: true }),
   };
 }

@@ -1,4 +1,4 @@
-import type { AuditActivities, SiteActivities } from '../activities/contract.ts';
+import type { AuditActivities, NodeCall, SiteActivities } from '../activities/contract.ts';
 import type { GraphActivities, NodeControlActivities, NodeTaskActivities } from '../activities/graph-contract.ts';
 import type { NoticeActivities } from '../activities/notice-contract.ts';
 import type { NoticeDelivery } from '../src/core/contracts/notice.ts';
@@ -394,6 +394,8 @@ export interface CallRequest {
   readonly heartbeat_seconds: number;
   /** Of a rollout: nothing starts any more once so many have failed. */
   readonly failures_left?: number;
+  /** See `NodeCall`. */
+  readonly permit?: NodeCall['permit'];
   readonly erase?: boolean;
   /** Names of nodes; see `SiteRunInput`. */
   readonly adopt?: readonly string[];

@@ -86,6 +86,8 @@ export const ACTIVITIES = {
   look_at_node: 'look_at_node',
   inspect_nodes: 'inspect_nodes',
   record_nodes: 'record_nodes',
+  take_permits: 'take_permits',
+  await_permits: 'await_permits',
   close_run: 'close_run',
   open_graph_run: 'open_graph_run',
   plan_graph: 'plan_graph',

@@ -3,6 +3,7 @@ import type { OpenRunAnswer } from '../activities/contract.ts';
 import { given } from '../src/core/data/given.ts';
 import { lineOf, objectOf } from '../src/core/data/shape.ts';
 import { type CallEnd, countNodes, endBaremetal, halts, whyNotRetry } from '../src/core/deployment/index.ts';
+import type { PermitWait } from '../src/core/permits/answer.ts';
 import { MAX, noteFields } from '../src/core/run/description.ts';
 import {
   claimLost,
@@ -160,6 +161,15 @@ export class SiteRun extends Run<RunProgress, Opened, SiteRunResult> {
     this.#isHeld = is;
     this.notices.held(is);
     this.setAttributes({ RunPhase: is ? 'held' : 'baremetal' });
+    this.show();
+  }
+
+  /** Shows what the run waits for before it touches machines; undefined: nothing. */
+  waitsFor(waits: readonly PermitWait[] | undefined): void {
+    const { progress } = this;
+    if (progress.waits === undefined && waits === undefined) return;
+    if (waits === undefined) delete progress.waits;
+    else progress.waits = waits;
     this.show();
   }
 

@@ -14,6 +14,7 @@ import { type Child, callActivity, startChildOf } from './border.ts';
 import type { CallListener } from './call.ts';
 import type { CallRequest, GraphRunResult, SiteRunResult } from './contract.ts';
 import { stepError } from './failures.ts';
+import { givePermitsBack, permitOf, permitsToRelease } from './permits.ts';
 import { graphWorkflowId } from './protocol.ts';
 import { type Phase, PhaseEnded, SiteRun, type Skipped } from './site-run.ts';
 
@@ -42,12 +43,24 @@ export const update_site = siteWorkflow('update_site', async (run) => {
   await run.phase('software', runSoftware(plan));
 });
 
-/** Releases the named nodes, then deploys them as one critical group at 100 %. Deploys nothing unless all were released. */
+/**
+ * Releases the named nodes, then deploys them as one critical group at 100 %. Deploys nothing unless all were released; on a site with limits,
+ * releases and deploys as many at a time as it has permits for.
+ */
 export const redeploy_nodes = siteWorkflow('redeploy_nodes', async (run) => {
   const { nodes = [], erase = false } = run.input;
   const plan = await run.phase('load', loadPlan(await fetchedRevision(run)));
   await run.phase('verify_site', verifySite(plan, nodes));
   await run.approval(BEFORE_CHANGES);
+  if (plan.limits !== undefined) {
+    await run.phase('release', { skipped: 'a node is released when the run has a permit for it' });
+    await run.phase('prepare_site', prepareSite(plan, nodes));
+    await run.phase(
+      'baremetal',
+      deployGroups(plan, (names) => release(run, plan, 'release', names, erase)),
+    );
+    return;
+  }
   const { unreleased } = await run.phase('release', releaseNodes(plan, nodes, erase));
   await run.goOn();
   if (unreleased.length > 0) run.fail({ kind: 'release-failed', nodes: unreleased });
@@ -163,7 +176,9 @@ export const releaseNodes =
 export const releaseRemoved = (run: SiteRun, plan: SitePlan): Phase | Skipped =>
   run.input.release_removed
     ? async () => {
+        await permitsToRelease(run, plan, plan.removed);
         const unreleased = await release(run, plan, 'release_removed', plan.removed, false);
+        await givePermitsBack(run, plan, plan.removed);
         return { value: undefined, ...releasedOf(plan.removed, unreleased) };
       }
     : {
@@ -184,9 +199,11 @@ async function release(
 ): Promise<string[]> {
   const { progress } = run;
   const reports = names.map<NodeReport>((name) => ({ name, state: 'waiting', attempts: 0 }));
-  progress.released = reports;
+  const before = progress.released ?? [];
+  progress.released = [...before, ...reports];
   const set = (index: number, change: Partial<NodeReport>): void => {
     reports[index] = { ...reports[index]!, ...change };
+    progress.released = [...before, ...reports];
     run.show();
   };
   const now = (): string => isoTime(Date.now());
@@ -212,6 +229,7 @@ async function release(
     max_parallel_nodes: plan.pace.max_parallel_nodes,
     heartbeat_seconds: plan.pace.heartbeat_seconds,
     erase,
+    ...given({ permit: permitOf(run, plan) }),
   };
   const announce = (end: CallEnd): void => {
     if (end.kind !== 'timeout') return;

@@ -19,6 +19,7 @@ export const SHELVES: readonly Shelf[] = [
       'rehearse-a-run',
       'try-one-node-first',
       'roll-out-in-waves',
+      'limit-changes',
       'undo-a-change',
       'move-a-service',
       'operating',

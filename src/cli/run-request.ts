@@ -126,6 +126,7 @@ export interface SiteRunFlags extends DescriptionFlags {
   readonly holdBefore?: readonly string[];
   readonly fetch?: boolean;
   readonly adopt?: readonly string[];
+  readonly overrideLimits?: string;
 }
 
 type Kind = StartRunBody['kind'];
@@ -133,6 +134,7 @@ type Kind = StartRunBody['kind'];
 /** What else a run of a site may be told, by its kind. */
 const OF_KIND = {
   '--adopt': ['deploy_site'],
+  '--override-limits': ['deploy_site', 'update_site', 'redeploy_nodes'],
   '--hold-before': ['deploy_site', 'update_site', 'redeploy_nodes'],
   '--release-removed': ['update_site'],
   '--erase': ['redeploy_nodes'],
@@ -158,6 +160,11 @@ export function withSiteRun(command: CliCommand, kinds: readonly Kind[]): CliCom
       '--adopt <nodes...>',
       'take over the machines of these nodes as they are, though something else deployed them with the MAAS user of Sitewright',
     );
+  if (has('--override-limits'))
+    command.option(
+      '--override-limits <reason>',
+      'go beyond the limits of the site, for this reason; requires the role admin',
+    );
   if (has('--erase')) command.option('--erase', 'also erase their disks');
   return command;
 }
@@ -172,5 +179,5 @@ export const siteRunOf = (kind: Kind, nodes: readonly string[] | undefined, flag
   ...(flags.erase ? { erase: true } : {}),
   ...given({ hold_before: flags.holdBefore && [...flags.holdBefore] }),
   ...(flags.releaseRemoved ? { release_removed: true } : {}),
-  ...given({ adopt: flags.adopt && [...new Set(flags.adopt)] }),
+  ...given({ adopt: flags.adopt && [...new Set(flags.adopt)], override_limits: flags.overrideLimits }),
 });

@@ -12,7 +12,7 @@ import { formatDuration } from './views/duration.ts';
 import { graphChanges, someNames } from './views/graph-status.ts';
 import { type Paint, paintFor, paintState } from './views/paint.ts';
 import { rolloutChanges } from './views/rollout.ts';
-import { currentText, silenceChanges } from './views/status.ts';
+import { currentText, silenceChanges, waitChanges } from './views/status.ts';
 
 const LOOK_EVERY_MS = 1_000;
 const HEARTBEAT_MS = 10_000;
@@ -149,7 +149,7 @@ class Changes {
       const why = reason === undefined ? '' : `: ${printable(reason)}`;
       lines.push(`group ${printable(name)}${critical ? ' (critical)' : ''} ${paintState(paint, state)}${why}`);
     }
-    lines.push(...rolloutChanges(status, last, paint));
+    lines.push(...rolloutChanges(status, last, paint), ...waitChanges(status, last, paint));
     const now = status.current;
     if (now && (now.group !== last?.current?.group || now.call !== last.current.call))
       lines.push(`${now.call} group ${printable(now.group)}: ${counted(now.running.length + now.waiting, 'node')}`);

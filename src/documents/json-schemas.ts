@@ -7,11 +7,13 @@ import {
   documentOf,
   HARDWARE_PROFILE_SCHEMA,
   HOST_PROFILE_SCHEMA,
+  LIMITS_SCHEMA,
   NETWORK_LINK_SCHEMA,
   NETWORK_SCHEMA,
   NODE_SCHEMA,
   STRATEGY_SCHEMA,
 } from './schemas/envelope.ts';
+import { limitsSchema } from './schemas/limits.ts';
 import { hardwareProfileSchema, networkLinkSchema, networkSchema } from './schemas/machine-layout.ts';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
@@ -24,6 +26,7 @@ const DOCUMENTS = [
   ['hardware-profile', 'Hardware profile', HARDWARE_PROFILE_SCHEMA, hardwareProfileSchema],
   ['network-link', 'Network link', NETWORK_LINK_SCHEMA, networkLinkSchema],
   ['network', 'Network', NETWORK_SCHEMA, networkSchema],
+  ['limits', 'Limits of changes', LIMITS_SCHEMA, limitsSchema],
 ] as const;
 
 /** Removes additions of zod that no editor needs: the range of safe integers, and that keys are text. */

@@ -14,6 +14,7 @@ export type { NodeCertificate, NodeIdentityStore, TokenRefusal } from './queries
 export type { NodeChange, NodeFilter, NodeRecord } from './queries/nodes.ts';
 export type { GraphOwner } from './queries/owner-columns.ts';
 export type { PackageRecord, PackageStore } from './queries/packages.ts';
+export type { PermitRow } from './queries/permits.ts';
 export type { NewPlan, PlanStore } from './queries/plan-store.ts';
 export type { PluginRecord } from './queries/plugins.ts';
 export type { ReleaseRecord } from './queries/releases.ts';

@@ -15,6 +15,7 @@ import { NodeIdentityStore } from './queries/node-identity-store.ts';
 import { NodeStore } from './queries/nodes.ts';
 import { NoticeStore } from './queries/notices.ts';
 import { PackageStore } from './queries/packages.ts';
+import { PermitStore } from './queries/permits.ts';
 import { PlanStore } from './queries/plan-store.ts';
 import { PluginStore } from './queries/plugins.ts';
 import { ReleaseStore } from './queries/releases.ts';
@@ -71,6 +72,7 @@ function portsOf(session: Session): StorePorts {
     sites: new SiteStore(session),
     runs: new RunStore(session),
     claims: new ClaimStore(session),
+    permits: new PermitStore(session),
     audit: new AuditStore(session),
     notices: new NoticeStore(session),
     deployedMachines: new DeployedMachineStore(session),

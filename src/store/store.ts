@@ -11,6 +11,7 @@ import type { NodeIdentityStore } from './queries/node-identity-store.ts';
 import type { NodeStore } from './queries/nodes.ts';
 import type { NoticeStore } from './queries/notices.ts';
 import type { PackageStore } from './queries/packages.ts';
+import type { PermitStore } from './queries/permits.ts';
 import type { PlanStore } from './queries/plan-store.ts';
 import type { PluginStore } from './queries/plugins.ts';
 import type { ReleaseStore } from './queries/releases.ts';
@@ -49,6 +50,7 @@ export interface StorePorts {
   readonly sites: SiteStore;
   readonly runs: RunStore;
   readonly claims: ClaimStore;
+  readonly permits: PermitStore;
   readonly audit: AuditStore;
   readonly notices: NoticeStore;
   readonly deployedMachines: DeployedMachineStore;

@@ -174,6 +174,8 @@ export function scriptedSite(
     ask_maas: async () => ({ since: null }),
     look_at_node: async () => ({ found: 'failed', message: 'failed deployment' }),
     inspect_nodes: async () => ({ counts: { Deployed: nodes.length }, problems: [] }),
+    take_permits: async ({ wants }) => ({ granted: wants, waits: [] }),
+    await_permits: async ({ wants }) => ({ granted: wants, waits: [] }),
     record_nodes: async (record) => {
       site.records.push(record);
     },

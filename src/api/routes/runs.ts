@@ -5,6 +5,7 @@ import type { Json } from '../../store/index.ts';
 import { listIn } from '../fuel/request-parts.ts';
 import { actorOf } from '../requests/actor.ts';
 import { given, isTrue } from '../requests/given.ts';
+import { requireRole } from '../requests/require-role.ts';
 import { type Asked, type RouteGroup, serve } from '../serve.ts';
 import { shown } from '../shown.ts';
 import { taskLog } from './task-logs.ts';
@@ -65,6 +66,7 @@ export const serveRuns: RouteGroup = async (app, { operations: { runs, sites, ta
     async 'POST /sites/:site/runs'(request, reply) {
       const { kind, ...input } = request.body;
       const { site } = request.params;
+      if (input.override_limits !== undefined) requireRole(request, 'admin');
       const run = await runs.start(kind, { ...input, site, started_by: actorOf(request, input.started_by) });
       void reply.header('location', `/api/v1/runs/${encodeURIComponent(run.id)}`);
       return view(run);

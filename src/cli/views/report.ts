@@ -5,7 +5,7 @@ import { stateWord } from '../../core/state-word.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted, someOf } from '../../core/text/text.ts';
 import { NODE_STATES, nodeStatesOf } from '../../core/words.ts';
-import { formatSpan } from './duration.ts';
+import { formatDuration, formatSpan } from './duration.ts';
 import { type Paint, paintFor, paintState } from './paint.ts';
 import { operatorSection, runLines, sectionsText, warningSection } from './report-parts.ts';
 
@@ -50,7 +50,16 @@ function headOf(report: RunReport, run: string, paint: Paint): string[] {
   const commit = report.commit === undefined ? '' : ` (commit ${printable(report.commit_url ?? report.commit)})`;
   const lines = [`${paint.strong(`${report.kind} of ${printable(report.site)}${revision}`)}${commit}: ${outcome}`];
   lines.push(paint.dim(`run ${printable(run)}, workflow ${printable(report.workflow_id)}`));
-  return [...lines, ...runLines(report, paint)];
+  return [...lines, ...runLines(report, paint), ...limitLines(report, paint)];
+}
+
+function limitLines({ limits }: RunReport, paint: Paint): string[] {
+  if (limits === undefined) return [];
+  const waited =
+    limits.waited_seconds === 0 ? '' : `, waited ${formatDuration(limits.waited_seconds * 1000)} for permits`;
+  const line = `limits: at most ${counted(limits.at_a_time, 'node')} at a time${waited}`;
+  const { overridden } = limits;
+  return [line, ...(overridden === undefined ? [] : [paint.bad(`limits overridden: ${printable(overridden)}`)])];
 }
 
 function failuresOf({ baremetal }: RunReport, paint: Paint): string[] {

@@ -1,4 +1,5 @@
 import type { RunStatus } from '../../core/contracts/index.ts';
+import { waitText } from '../../core/permits/wait-text.ts';
 import { describeSilence } from '../../core/run/index.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { printable } from '../../core/text/control-characters.ts';
@@ -27,6 +28,7 @@ export function statusText(status: RunStatus, color = false, now?: number): stri
   lines.push(...asOfLines(status, now), ...expectedLines(status, now));
   lines.push(...awaitingLines(status, printable(status.site), paint));
   if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));
+  for (const wait of status.waits ?? []) lines.push(paint.busy(printable(waitText(wait))));
   if (status.current) lines.push(`now: ${currentText(status.current)}`);
   if (status.software) lines.push(`software: ${softwareText(status.software)}`);
   for (const { node, group, reason } of status.failed)
@@ -52,6 +54,14 @@ function softwareText(software: NonNullable<RunStatus['software']>): string {
 export function currentText({ group, call, running, waiting }: NonNullable<RunStatus['current']>): string {
   const wait = waiting > 0 ? `, ${waiting} waiting` : '';
   return `${call} ${printable(group)}: ${running.length === 0 ? 'nothing running' : someOf(running.map(printable), 5)}${wait}`;
+}
+
+/** A line when machines begin to wait for another limit. */
+export function waitChanges(status: RunStatus, last: RunStatus | undefined, paint: Paint): string[] {
+  const before = new Set(last?.waits?.map(({ limit }) => limit));
+  return (status.waits ?? [])
+    .filter(({ limit }) => !before.has(limit))
+    .map((wait) => paint.busy(printable(waitText(wait))));
 }
 
 /** A line when MAAS stops answering, and when it answers again. */

@@ -57,6 +57,10 @@ export const startRunBody = z
       .boolean()
       .optional()
       .describe('update_site: also release the machines of nodes removed from the documents.'),
+    override_limits: reasonText
+      .min(1)
+      .optional()
+      .describe('Go beyond the limits of the site, for this reason. Requires the role admin. Not of test_site.'),
     hold_before: holdBefore,
     reason: reasonText.min(1).optional(),
     started_by: actorName.optional(),

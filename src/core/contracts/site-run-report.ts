@@ -148,6 +148,14 @@ export const runReportSchema = z
       .array(maintenanceSchema.extend({ node: z.string() }))
       .optional()
       .describe('Nodes that the run left out, because people worked on them: no group counts them.'),
+    limits: z
+      .strictObject({
+        at_a_time: z.int().describe('So many of its nodes could be changed at a time, beside nothing else.'),
+        waited_seconds: z.int().describe('How long it has waited for permits.'),
+        overridden: z.string().optional().describe('Why it went beyond the limits; absent: it did not.'),
+      })
+      .optional()
+      .describe('What the limits of the site meant for the run; absent if it has none.'),
     operator: z.array(operatorAction),
     warnings: texts,
     cut: z

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PERMIT_WAITS } from '../permits/answer.ts';
 import { HOLD_REASONS } from '../rollout/next-wave.ts';
 import { LOST_OUTCOMES, NODE_STATES, NODE_STEPS, PHASE_NAMES, ROLLOUT_STATES, SITE_RUN_OUTCOMES } from '../words.ts';
 import { runStanding } from './approval.ts';
@@ -25,6 +26,21 @@ export const rolloutStatus = z.strictObject({
     ),
   unseen: z.string().optional().describe('Why nobody could look at the nodes.'),
 });
+
+/** In statuses. */
+export const permitWaits = z
+  .array(
+    z.strictObject({
+      kind: z.enum(PERMIT_WAITS),
+      limit: z.string().describe('The limit, in words.'),
+      machines: z.int().describe('How many machines wait for it.'),
+      behind: texts.describe('The first machines and runs that have what they wait for.'),
+      since: timestamp,
+      until: timestamp.optional().describe('When it is over, where that is known.'),
+    }),
+  )
+  .optional()
+  .describe('The limits that keep the run from touching machines now. Absent: none.');
 
 const softwareStatus = graphRunStatusSchema
   .pick({ phase: true, done: true, total: true, counts: true, failing_nodes: true, running: true, silent: true })
@@ -59,6 +75,7 @@ export const runStatusSchema = z
         rollout: rolloutStatus.optional().describe('Absent if the group has none.'),
       }),
     ),
+    waits: permitWaits,
     warnings: texts.describe('Warnings for the operator, as in the report; the newest twenty.'),
   })
   .meta({ id: 'RunStatus', description: 'Progress of a run; small enough to poll every second.' });
@@ -144,6 +161,14 @@ const sitePlan = z.strictObject({
     .array(maintenanceSchema.extend({ node: z.string() }))
     .optional()
     .describe('Nodes that the run leaves out, because people work on them; absent if there are none.'),
+  limits: z
+    .strictObject({
+      at_a_time: z
+        .int()
+        .describe('So many of the nodes could be changed at a time when the plan was made, beside nothing else.'),
+    })
+    .optional()
+    .describe('The run asks for permits before it touches machines; absent if no documents limit it.'),
   warnings: texts,
 });
 

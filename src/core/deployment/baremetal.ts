@@ -4,6 +4,7 @@ import { judgeCriteria } from './criteria.ts';
 import { IN_FLIGHT, lastAttempt, type NodeFailure } from './failures.ts';
 import type { CallRecord, GroupPlan } from './group-plan.ts';
 import { stableOrder } from './order.ts';
+import { nextWithPermits } from './permits.ts';
 import {
   type BaremetalState,
   type CurrentCall,
@@ -19,6 +20,7 @@ import {
   decideRollouts,
   isRolledOut,
   nodesToLookAt,
+  openedNodes,
   openNextWave,
   type RolledOut,
   restsInRollout,
@@ -63,16 +65,21 @@ export interface NextCall {
 export type WaveRest =
   | { readonly kind: 'soak'; readonly group: string; readonly until: number }
   /** These nodes are to be looked at (`recordLook`). */
-  | { readonly kind: 'look'; readonly group: number; readonly nodes: readonly number[] };
+  | { readonly kind: 'look'; readonly group: number; readonly nodes: readonly number[] }
+  /** Their machines need permits (`withPermits`). */
+  | { readonly kind: 'permits'; readonly group: number; readonly nodes: readonly number[] };
 
 /**
  * The initial state. `done` are nodes that need no work (update_site: unchanged and deployed): they count as
  * success and are never in a call.
+ *
+ * @param isLimited machines need permits before they are touched
  */
 export function startBaremetal(
   groups: readonly GroupPlan[],
   nodeNames: readonly string[],
   done: readonly number[] = [],
+  isLimited = false,
 ): BaremetalState {
   const finished = new Set(done);
   return {
@@ -85,6 +92,7 @@ export function startBaremetal(
     order: stableOrder(groups),
     processed: [],
     current: null,
+    ...(isLimited && { permits: [] }),
   };
 }
 
@@ -107,8 +115,10 @@ export function nextCall(
     const { group, waiting } = groupToProcess(next, held);
     if (group < 0) return { state: next, call: null, waiting };
     const progress = next.groups[group]!;
-    if (isRolledOut(progress)) {
-      const turn = turnOfRollout(next, group, progress, now);
+    if (isRolledOut(progress) || next.permits !== undefined) {
+      const turn = isRolledOut(progress)
+        ? turnOfRollout(next, group, progress, now)
+        : turnWithPermits(next, group, progress.plan.nodes, now);
       if (turn.call || turn.rest) return { ...turn, waiting };
       next = turn.state;
       continue;
@@ -136,6 +146,7 @@ function turnOfRollout(
     case 'open':
       return became(whenItMaySucceed(state, index, 'deploy', (judged) => openNextWave(judged, index, now)));
     case 'work': {
+      if (state.permits !== undefined) return turnWithPermits(state, index, openedNodes(group), now);
       const { call, nodes } = callOfRollout(state, group);
       if (call === 'prepare') return openCall(state, index, call, nodes, now);
       const judged = whenItMaySucceed(state, index, 'prepare', (met) => met);
@@ -153,6 +164,28 @@ function turnOfRollout(
       throw new Error('turnOfRollout: the rollout is held');
   }
 }
+
+/** One step of a group whose machines need permits: as many of them as there are permits are prepared and deployed at a time. */
+function turnWithPermits(
+  state: BaremetalState,
+  index: number,
+  nodes: readonly number[],
+  now: number,
+): { state: BaremetalState; call: NextCall | null; rest?: WaveRest } {
+  const next = nextWithPermits(state, nodes);
+  const { name } = state.groups[index]!.plan;
+  if ('call' in next && next.call === 'prepare')
+    return openCall(processOnce(state, name), index, next.call, next.nodes, now);
+  const judged = whenItMaySucceed(state, index, 'call' in next ? 'prepare' : 'deploy', (met) => met);
+  if (judged.groups[index]!.state === 'failed') return { state: judged, call: null };
+  if ('call' in next) return openCall(judged, index, next.call, next.nodes, now);
+  if (next.wants.length > 0)
+    return { state: judged, call: null, rest: { kind: 'permits', group: index, nodes: next.wants } };
+  return { state: judge(processOnce(state, name), index, 'deploy'), call: null };
+}
+
+const processOnce = (state: BaremetalState, group: string): BaremetalState =>
+  state.processed.includes(group) ? state : process(state, group);
 
 function process(state: BaremetalState, group: string): BaremetalState {
   const { processed } = state;
@@ -261,7 +294,7 @@ export function finishCall(state: BaremetalState, end: CallEnd, now: number): Ba
   next = withGroup({ ...next, current: null }, group, { ...progress, calls: [...progress.calls.slice(0, -1), closed] });
   switch (end.kind) {
     case 'complete':
-      return isRolledOut(progress) ? next : judge(next, group, call);
+      return isRolledOut(progress) || next.permits !== undefined ? next : judge(next, group, call);
     case 'held':
       return next;
     case 'timeout': {
@@ -315,7 +348,10 @@ function groupToProcess(
   const cannotGoOn = (index: number): boolean => {
     const group = state.groups[index]!;
     if (isRolledOut(group)) return restsInRollout(state, group);
-    return group.plan.nodes.some((node) => state.nodes[node]!.retrying) && nodesToCall(state, group).length === 0;
+    if (!group.plan.nodes.some((node) => state.nodes[node]!.retrying)) return false;
+    if (state.permits === undefined) return nodesToCall(state, group).length === 0;
+    const next = nextWithPermits(state, group.plan.nodes);
+    return 'wants' in next && next.wants.length === 0;
   };
   // A group between its two calls comes first: nothing else may run before its deploy.
   const prepared = ordered.find((index) => state.groups[index]!.state === 'prepared');

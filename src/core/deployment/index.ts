@@ -19,6 +19,7 @@ export { judgeCriteria, successesNeeded } from './criteria.ts';
 export { describeGroupFailure, type GroupFailure, IN_FLIGHT, lastAttempt } from './failures.ts';
 export type { GroupPlan } from './group-plan.ts';
 export { stableOrder } from './order.ts';
+export { returnPermits, withPermits } from './permits.ts';
 export type { BaremetalState } from './progress.ts';
 export {
   countNodes,

@@ -19,6 +19,8 @@ export interface BaremetalState {
   /** Groups in the order in which they were processed, without those that failed by dependency. */
   readonly processed: readonly string[];
   readonly current: CurrentCall | null;
+  /** Nodes whose machines the run may touch; absent: nothing limits it. */
+  readonly permits?: readonly number[];
 }
 
 export interface GroupProgress {

@@ -61,12 +61,17 @@ const stepOf = (state: BaremetalState, group: RolledOut, now: number) =>
 export const openNextWave = (state: BaremetalState, index: number, now: number): BaremetalState =>
   withRollout(state, index, openWave(state.groups[index]!.rollout!, now));
 
+const openedIn = ({ waves, opened }: RolloutProgress): number[] => (waves ?? []).slice(0, opened).flat();
+
+/** The nodes of the opened waves. */
+export const openedNodes = ({ rollout }: RolledOut): readonly number[] => openedIn(rollout);
+
 /** The next call of the opened waves: those that are prepared wait until all others are. */
 export function callOfRollout(
   { nodes }: BaremetalState,
   { rollout }: RolledOut,
 ): { readonly call: Call; readonly nodes: readonly number[] } {
-  const opened = (rollout.waves ?? []).slice(0, rollout.opened).flat();
+  const opened = openedIn(rollout);
   const inState = (wanted: string) =>
     opened.filter((node) => nodes[node]!.state === wanted && nodes[node]!.retrying === undefined);
   const unprepared = inState('waiting');
@@ -93,10 +98,7 @@ export const failuresLeftIn = (state: BaremetalState, group: GroupProgress): num
 
 /** The nodes of the opened waves that were well at their last result. */
 export const nodesToLookAt = ({ nodes }: BaremetalState, { rollout }: RolledOut): number[] =>
-  (rollout.waves ?? [])
-    .slice(0, rollout.opened)
-    .flat()
-    .filter((node) => nodes[node]!.state === 'success' && nodes[node]!.retrying === undefined);
+  openedIn(rollout).filter((node) => nodes[node]!.state === 'success' && nodes[node]!.retrying === undefined);
 
 /** What was found when the nodes of a group were looked at after the soak of a wave. */
 export type Look =

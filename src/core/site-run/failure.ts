@@ -23,6 +23,8 @@ export type RunFailure =
       readonly kind: 'nodes-in-maintenance';
       readonly nodes: readonly { readonly node: string; readonly why: string }[];
     }
+  /** `override_limits` of a run that no API has started: only that knows who has the right. */
+  | { readonly kind: 'override-refused' }
   | { readonly kind: 'verify-site-failed'; readonly problems: readonly string[] }
   | { readonly kind: 'prepare-site-failed'; readonly problems: readonly string[] }
   | { readonly kind: 'release-failed'; readonly nodes: readonly string[] }
@@ -59,6 +61,8 @@ export function describeRunFailure(failure: RunFailure): string {
       return failure.nodes.map(({ node, why }) => `${node} has been ${why}`).join('; ');
     case 'holds-not-found':
       return failure.problems.join('; ');
+    case 'override-refused':
+      return 'limits can be overridden only by a run that is started through the API, which checks the right to';
     case 'verify-site-failed':
       return `the site could not be verified: ${failure.problems.join('; ')}`;
     case 'prepare-site-failed':
@@ -106,6 +110,8 @@ function nextStep(failure: RunFailure, { kind, site, left }: FailedRun): string 
     case 'nodes-not-found':
     case 'holds-not-found':
       return 'correct the names and start again';
+    case 'override-refused':
+      return `start it with 'sitewright site' and --override-limits REASON, or without override_limits`;
     case 'nodes-in-maintenance':
       return `end the maintenance, then start again: sitewright node maintenance off ${failure.nodes[0]!.node} --site ${site}`;
     case 'verify-site-failed':

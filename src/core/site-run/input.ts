@@ -25,6 +25,8 @@ export interface SiteRunInput extends RunDescription {
   readonly release_removed?: boolean;
   /** deploy_site: nodes whose machines are taken over as they are, though something else deployed them with our MAAS user. */
   readonly adopt?: readonly string[];
+  /** Go beyond the limits of the site, for this reason. Whoever starts the run needs the right to. */
+  readonly override_limits?: string;
   /** redeploy_nodes: the nodes to release and deploy again. */
   readonly nodes?: readonly string[];
   /** redeploy_nodes: also erase the disks on release. Default false. */
@@ -67,6 +69,8 @@ const COMMON = {
   ...descriptionFields,
 };
 
+const OVERRIDE = { override_limits: noteFields.reason };
+
 /** Fetching decides which revision it is. */
 const fetching = (shape: Shape<SiteRunInput>): Shape<SiteRunInput> =>
   withRule(shape, ({ fetch, revision: given }) =>
@@ -74,9 +78,13 @@ const fetching = (shape: Shape<SiteRunInput>): Shape<SiteRunInput> =>
   );
 
 const SHAPES: Readonly<Record<SiteRunKind, Shape<SiteRunInput>>> = {
-  deploy_site: fetching(objectOf({ ...COMMON, fetch: flag, hold_before: holdNames, adopt: nodes }, ['site'])),
-  update_site: fetching(objectOf({ ...COMMON, fetch: flag, hold_before: holdNames, release_removed: flag }, ['site'])),
-  redeploy_nodes: objectOf({ ...COMMON, nodes, erase: flag, hold_before: holdNames }, ['site', 'nodes']),
+  deploy_site: fetching(
+    objectOf({ ...COMMON, fetch: flag, hold_before: holdNames, adopt: nodes, ...OVERRIDE }, ['site']),
+  ),
+  update_site: fetching(
+    objectOf({ ...COMMON, fetch: flag, hold_before: holdNames, release_removed: flag, ...OVERRIDE }, ['site']),
+  ),
+  redeploy_nodes: objectOf({ ...COMMON, nodes, erase: flag, hold_before: holdNames, ...OVERRIDE }, ['site', 'nodes']),
   test_site: fetching(objectOf({ ...COMMON, fetch: flag }, ['site'])),
 };
 

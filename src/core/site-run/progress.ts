@@ -10,6 +10,8 @@ import {
   reportBaremetal,
   showRollout,
 } from '../deployment/index.ts';
+import type { PermitWait } from '../permits/answer.ts';
+import { waitText } from '../permits/wait-text.ts';
 import {
   type AnyProgress,
   awaitingOf,
@@ -36,6 +38,10 @@ export interface RunProgress extends AnyProgress<SiteRunInput, SiteRunOutcome, R
   plan?: SitePlan;
   baremetal?: BaremetalState;
   released?: NodeReport[];
+  /** What the run waits for before it touches machines. */
+  waits?: readonly PermitWait[];
+  /** How long it has waited for permits, in ms. */
+  waited?: number;
   /** The last phase, as its workflow reports it. */
   software?: NonNullable<RunStatus['software']>;
   readonly phases: PhaseReport[];
@@ -56,10 +62,17 @@ export function reportRun(progress: RunProgress): RunReport {
     ...(progress.released ? { released: reportReleased(progress) } : {}),
     ...(plan?.removed.length ? { removed_nodes: plan.removed } : {}),
     ...given({ maintenance: plan?.maintenance }),
+    ...(plan?.limits && { limits: limitsOf(plan.limits, progress) }),
     operator: progress.operator,
     warnings: warningsOf(progress),
   };
 }
+
+const limitsOf = ({ at_a_time }: NonNullable<SitePlan['limits']>, { input, waited = 0 }: RunProgress) => ({
+  at_a_time,
+  waited_seconds: Math.round(waited / 1000),
+  ...given({ overridden: input.override_limits }),
+});
 
 /** Positions of the nodes of each group. */
 export const membersOf = ({ plan }: RunProgress): Members => plan?.groups.map(({ nodes }) => nodes) ?? [];
@@ -99,6 +112,7 @@ export function statusOf(progress: RunProgress): RunStatus {
       ...(waiting.has(group.plan.name) ? { reason: 'waits for approval' } : {}),
       ...(isRolledOut(group) && { rollout: showRollout(baremetal!, group) }),
     })),
+    ...(progress.waits && { waits: [...progress.waits] }),
     warnings: newestWarnings(warningsOf(progress)),
   };
 }
@@ -149,6 +163,7 @@ export function detailsOf(progress: RunProgress): string {
     .map((group) => [group.critical ? `${group.name} (critical)` : group.name, group.reason ?? now(group)]);
   return [
     ...detailsHeading(status, 'nodes', progress.input),
+    ...(status.waits ?? []).flatMap((wait) => [`**${cell(waitText(wait), 300)}**`, '']),
     ...(software === null ? [] : [describeSoftware(software), '']),
     ...table(['failed node', 'group', 'reason'], failedRows),
     ...(failed.length > 0 ? [''] : []),

@@ -10,6 +10,8 @@ export const HARDWARE_PROFILE_SCHEMA = 'drydock/HardwareProfile/v1';
 export const NETWORK_LINK_SCHEMA = 'drydock/NetworkLink/v1';
 export const NETWORK_SCHEMA = 'drydock/Network/v1';
 
+export const LIMITS_SCHEMA = 'sitewright/Limits/v1';
+
 export const BOOT_ACTION_SCHEMA = 'drydock/BootAction/v1';
 export const REGION_SCHEMA = 'drydock/Region/v1';
 
@@ -21,6 +23,7 @@ export const KNOWN_SCHEMAS = [
   HARDWARE_PROFILE_SCHEMA,
   NETWORK_LINK_SCHEMA,
   NETWORK_SCHEMA,
+  LIMITS_SCHEMA,
   BOOT_ACTION_SCHEMA,
   REGION_SCHEMA,
 ] as const;

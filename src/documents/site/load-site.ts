@@ -1,7 +1,9 @@
 import type { NetworkSettings } from '@sitewright/maas/machine-layout';
+import { given } from '../../core/data/given.ts';
 import type { GroupPlan } from '../../core/deployment/index.ts';
 import { planGroups } from '../../core/deployment/plan-groups.ts';
 import { allAtOnceStrategy, type DeploymentStrategy } from '../../core/deployment/strategy.ts';
+import type { Limits } from '../../core/permits/limits.ts';
 import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
 import {
   DEFAULT_DEPLOYMENT_CONFIGURATION,
@@ -21,12 +23,14 @@ import {
   HARDWARE_PROFILE_SCHEMA,
   HOST_PROFILE_SCHEMA,
   type KnownSchema,
+  LIMITS_SCHEMA,
   NETWORK_LINK_SCHEMA,
   NETWORK_SCHEMA,
   NODE_SCHEMA,
   REGION_SCHEMA,
   STRATEGY_SCHEMA,
 } from '../schemas/envelope.ts';
+import { limitsOf, limitsSchema } from '../schemas/limits.ts';
 import { hardwareProfileSchema, networkLinkSchema, networkSchema } from '../schemas/machine-layout.ts';
 import { checkGroupNodes, checkGroups } from './check-groups.ts';
 import { checkLinks } from './check-links.ts';
@@ -59,6 +63,8 @@ export interface ResolvedSite {
   readonly groups: readonly GroupPlan[];
   /** Settings for MAAS at the subnets of the nodes' networks. */
   readonly networks: readonly NetworkSettings[];
+  /** Absent if no document limits the changes of its machines. */
+  readonly limits?: Limits;
 }
 
 interface LoadSiteOptions {
@@ -98,6 +104,7 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
     names: documents.names(schema),
     schema,
   });
+  const limits = checkEach(documents.of(LIMITS_SCHEMA), limitsSchema, report);
   const links = named(NETWORK_LINK_SCHEMA, networkLinkSchema);
   const networks = named(NETWORK_SCHEMA, networkSchema);
   const layouts = new LayoutResolver({
@@ -153,6 +160,7 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
       nodes: resolved,
       groups: planGroups(written ?? allAtOnceStrategy(), resolved),
       networks: settings.filter(({ network }) => used.has(network)),
+      ...given({ limits: limitsOf(limits.map(({ data }) => data)) }),
     },
     diagnostics: sorted,
   };

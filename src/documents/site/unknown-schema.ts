@@ -4,6 +4,7 @@ import {
   HOST_PROFILE_SCHEMA,
   KNOWN_SCHEMAS,
   type KnownSchema,
+  LIMITS_SCHEMA,
   NODE_SCHEMA,
   SCHEMAS_OF_SITES,
   STRATEGY_SCHEMA,
@@ -45,6 +46,7 @@ const LOST: Readonly<Record<string, string>> = {
   [NODE_SCHEMA]: 'its machine would not be deployed',
   [STRATEGY_SCHEMA]: 'its groups would not count',
   [CONFIGURATION_SCHEMA]: 'its settings would not count',
+  [LIMITS_SCHEMA]: 'nothing would limit the changes of its machines',
   [HOST_PROFILE_SCHEMA]: 'nodes would inherit nothing from it',
 };
 

@@ -1,7 +1,8 @@
 import type { MachineState } from '@sitewright/maas';
+import type { PermitWork } from '../../core/permits/limits.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { GitSource } from '../../core/sources/git-source.ts';
-import { bytes, count, flag, json, key, siteName, text, time } from './column.ts';
+import { bytes, choice, count, flag, json, key, siteName, text, time } from './column.ts';
 
 /** Sites, their revisions, and facts from MAAS about their nodes. */
 export const siteTables = {
@@ -87,4 +88,27 @@ export const siteTables = {
     /** Time of the facts; readers decide on their age. */
     seenAt: time(),
   },
+  /** A machine that a run may touch, waits for, or has left broken. */
+  permit: {
+    site: text(),
+    /** Its name in the documents of the site. */
+    machine: key(),
+    runId: key(),
+    work: choice<PermitWork>(),
+    state: choice<PermitState>(),
+    /** `held`: the machine is out of service because of it. */
+    counted: flag(),
+    /** `waiting`: since when. */
+    since: time(),
+    /** `waiting`: when the run asked last. */
+    askedAt: time(),
+  },
+  /** One row: who decides about permits holds it. */
+  permitTurn: {
+    id: key(),
+    turn: count(),
+  },
 };
+
+/** `waiting` and `held` hold while their run has a claim; `failed` until a run succeeds on the machine. */
+export type PermitState = 'waiting' | 'held' | 'failed';

@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { NodeCall, SiteActivities } from '../../../activities/contract.ts';
+import type { NodeCall, SiteActivities, TakePermits } from '../../../activities/contract.ts';
 import { assertMayStart, type Gate, mayChangeUntil, proveClaim } from '../../../activities/fencing.ts';
 import type { GraphActivities } from '../../../activities/graph-contract.ts';
 import { type ActivityDependencies, createActivities } from '../../../activities/index.ts';
@@ -29,6 +29,8 @@ const FENCES = {
   abort_node: 'fenced',
   prepare_site: 'fenced',
   record_nodes: 'fenced',
+  take_permits: 'fenced',
+  await_permits: 'fenced',
   close_run: 'fenced',
   plan_graph: 'fenced',
   record_tasks: 'fenced',
@@ -101,6 +103,13 @@ beforeEach(async () => {
     await store.claims.claim(subject, { ...others, executionId: others.runId });
   const [transaction, graph] = [run.id, graphs[0]!.id];
   const node: NodeCall = { site: SITE, revision: 1, node: 'n1', run_id: ours.runId, attempt: 1, interval: 1 };
+  const permits: TakePermits = {
+    subject: { site: SITE },
+    run_id: ours.runId,
+    site: SITE,
+    work: 'deploy',
+    wants: ['n1'],
+  };
   const closing = { workflow_id: ours.workflowId, run_id: ours.runId, ended_at: AT };
   requests = {
     fetch_source: { site: SITE },
@@ -111,6 +120,8 @@ beforeEach(async () => {
     abort_node: node,
     prepare_site: { site: SITE, revision: 1, pace: { timeout: 1, interval: 1 } as never },
     record_nodes: { run_id: ours.runId, sequence: 1, nodes: [] },
+    take_permits: permits,
+    await_permits: permits,
     close_run: {
       ...closing,
       ...{ kind: 'deploy_site', site: SITE, outcome: 'success', failed_nodes: 0, deployed_revision: 1 },

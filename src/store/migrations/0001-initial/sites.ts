@@ -93,4 +93,23 @@ export async function createSites(db: Kysely<unknown>, { text, integer, bytes }:
     .addColumn('seen_at', text, (column) => column.notNull())
     .addPrimaryKeyConstraint('node_fact_pk', ['site', 'node'])
     .execute();
+
+  await db.schema
+    .createTable('permit')
+    .addColumn('site', text, (column) => column.notNull().references('site.name').onDelete('cascade'))
+    .addColumn('machine', text, (column) => column.notNull())
+    .addColumn('run_id', text, (column) => column.notNull())
+    .addColumn('work', text, (column) => column.notNull())
+    .addColumn('state', text, (column) => column.notNull())
+    .addColumn('counted', integer, (column) => column.notNull())
+    .addColumn('since', text, (column) => column.notNull())
+    .addColumn('asked_at', text, (column) => column.notNull())
+    .addPrimaryKeyConstraint('permit_pk', ['site', 'machine', 'run_id'])
+    .execute();
+
+  await db.schema
+    .createTable('permit_turn')
+    .addColumn('id', text, (column) => column.primaryKey())
+    .addColumn('turn', integer, (column) => column.notNull())
+    .execute();
 }
