@@ -1,3 +1,4 @@
+import type { CheckFinding } from '../src/core/checks/wave-checks.ts';
 import type { ShownPlan } from '../src/core/contracts/site-run.ts';
 import type { NodeResult } from '../src/core/deployment/index.ts';
 import type { PermitAnswer } from '../src/core/permits/answer.ts';
@@ -35,6 +36,8 @@ export interface SiteActivities {
   look_at_node(request: NodeCall): Promise<AbortAnswer>;
   /** For test_site: reads the real state of every node and changes nothing. */
   inspect_nodes(request: InspectNodes): Promise<InspectNodesAnswer>;
+  /** Asks one check of a site, of at most a hundred nodes, until it has a verdict. Changes nothing on them. */
+  run_check(request: RunCheck): Promise<RunCheckAnswer>;
   record_nodes(request: NodesRecord): Promise<void>;
   /** Gives permits of machines back, and takes those that the limits of their site leave the run now. Safe to repeat. */
   take_permits(request: TakePermits): Promise<PermitAnswer>;
@@ -204,6 +207,20 @@ interface InspectNodesAnswer {
   readonly counts: Readonly<Record<string, number>>;
   /** Nodes that differ from the documents, each with the reason; at most 300. */
   readonly problems: readonly { readonly node: string; readonly problem: string }[];
+}
+
+export interface RunCheck {
+  readonly site: string;
+  readonly revision: number;
+  readonly check: string;
+  /** Absent: the check is asked once. */
+  readonly nodes?: readonly string[];
+}
+
+/** Under a kilobyte. */
+export interface RunCheckAnswer {
+  /** Empty: all are well. `nodes`: their positions in the request; none if the check is asked once. */
+  readonly unwell: CheckFinding['unwell'];
 }
 
 /** A run as it shows itself to the store. */

@@ -10,6 +10,7 @@ import type { SecretProvider } from '../src/platform/secrets/secret-provider.ts'
 import type { AnnounceEnd } from '../src/runs/life.ts';
 import type { RunLookups } from '../src/runs/run-lookups.ts';
 import type { Store } from '../src/store/index.ts';
+import type { AskHost } from './check/ask-host.ts';
 import type { OpenedWithin } from './contract.ts';
 import type { SilenceReports } from './maas-silence.ts';
 
@@ -50,6 +51,8 @@ export interface ActivityDependencies extends RunLookups {
   readonly notices?: NoticeSettings;
   /** Sends the notices of runs that were terminated. Absent: there are none. */
   readonly announceEnd?: AnnounceEnd;
+  /** Asks hosts on behalf of checks. Absent: no host is asked. */
+  readonly askHost?: AskHost;
   /** Plans graphs, including users' helper functions. */
   readonly planner: Planner;
   /** Lets tag extensions decide on the tags that changed roles give. Absent: there are none. */

@@ -1,5 +1,6 @@
 import { askMaasActivity } from './ask-maas.ts';
 import { bookkeepingActivities } from './bookkeeping.ts';
+import { checkActivities } from './check/run-check.ts';
 import type { AuditActivities, SiteActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
@@ -19,6 +20,7 @@ import { SiteCache } from './site-cache.ts';
 import { siteCheckActivities } from './site-checks.ts';
 import { taskRecordActivities } from './task-records.ts';
 
+export { hostAsker } from './check/ask-host.ts';
 export type { ActivityDependencies, ActivitySettings } from './dependencies.ts';
 export { pulseOf } from './heartbeats.ts';
 export { SilenceReports } from './maas-silence.ts';
@@ -34,6 +36,7 @@ export function createActivities(
     ...sourceActivities(deps),
     ...planActivities(deps, cache),
     ...siteCheckActivities(deps, cache),
+    ...checkActivities(deps, cache),
     ...nodeActivities(deps, cache),
     ...permitActivities(deps, cache),
     ...lastErrorsActivity(deps),

@@ -3,12 +3,19 @@ import { clusterOfSite } from '../src/clusters/cluster-of-site.ts';
 import { maintenanceOfSite } from '../src/clusters/maintenance.ts';
 import { notInDocuments } from '../src/clusters/named-in-documents.ts';
 import { enterMachines } from '../src/clusters/site-machines.ts';
+import { plannedCheck } from '../src/core/checks/check.ts';
 import { given } from '../src/core/data/given.ts';
 import { checkHolds } from '../src/core/deployment/check-holds.ts';
+import type { GroupPlan } from '../src/core/deployment/index.ts';
 import { planGroups } from '../src/core/deployment/plan-groups.ts';
 import { targetedStrategy } from '../src/core/deployment/strategy.ts';
 import { groupToWire, type SitePace, type SitePlan, toRanges } from '../src/core/site-run/index.ts';
-import { canonicalJson, type DeploymentConfiguration, type ResolvedNode } from '../src/documents/index.ts';
+import {
+  canonicalJson,
+  type DeploymentConfiguration,
+  type ResolvedNode,
+  type ResolvedSite,
+} from '../src/documents/index.ts';
 import { roomFor } from '../src/runs/permits.ts';
 import {
   type DeployedMachine,
@@ -102,12 +109,10 @@ async function loadPlan(
     done: toRanges(difference.done),
     removed: difference.removed.filter((name) => !isKept(name)),
     ...given({ cluster, maintenance: maintenance.length === 0 ? undefined : maintenance }),
-    ...given({ limits: await limitsOf(deps, cache, request, planned, difference) }),
+    ...given({ checks: checksOf(resolved, groups), limits: await limitsOf(deps, cache, request, planned, difference) }),
     warnings: [
-      ...maintenanceWarnings(maintenance),
-      ...minimumWarnings(resolved.groups, groups),
-      ...holds.warnings,
-      ...findingsOf(record, 'warning'),
+      ...[...maintenanceWarnings(maintenance), ...minimumWarnings(resolved.groups, groups)],
+      ...[...holds.warnings, ...findingsOf(record, 'warning')],
     ].slice(0, 20),
   };
   return { ok: true, plan };
@@ -126,6 +131,12 @@ async function limitsOf(
   const isDone = new Set(done);
   const toDo = planned.flatMap(({ name }, index) => (isDone.has(index) ? [] : [name]));
   return { at_a_time: await roomFor(store, limited, toDo) };
+}
+
+/** The checks of the rollouts. */
+function checksOf({ checks = [] }: ResolvedSite, groups: readonly GroupPlan[]): SitePlan['checks'] {
+  const names = new Set(groups.flatMap(({ rollout }) => rollout?.checks ?? []));
+  return names.size === 0 ? undefined : checks.filter(({ name }) => names.has(name)).map(plannedCheck);
 }
 
 const findingsOf = ({ site, diagnostics }: RevisionRecord, severity: 'error' | 'warning'): string[] =>

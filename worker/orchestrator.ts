@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
-import { createActivities, pulseOf, RunStatuses, SilenceReports, statusSinks } from '../activities/index.ts';
+import { createActivities, hostAsker, pulseOf, RunStatuses, SilenceReports, statusSinks } from '../activities/index.ts';
 import { plainFailures } from '../activities/plain-failures.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { openPlanner } from '../src/clusters/planning/index.ts';
@@ -10,6 +10,7 @@ import { keepMachinesClean } from '../src/ops/left-on-machines.ts';
 import { announceLostRuns } from '../src/ops/lost-run-notices.ts';
 import { getRun, type RunType } from '../src/ops/workflow-calls.ts';
 import { programVersion } from '../src/platform/installation.ts';
+import { checkHosts } from '../src/platform/settings/check-settings.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { WorkerMetrics } from '../src/platform/telemetry/metrics.ts';
@@ -102,6 +103,7 @@ export async function startOrchestrator(
     planner,
     ...tagsByExtensions(settings.tags.extensions, store),
     git: { ...gitOf(settings), readSite: reader.site },
+    askHost: hostAsker(checkHosts(settings.checks.hosts)),
     ...noticesOf(settings),
     log: (fields, message) => log.info(fields, message),
     settings: deploySettings,

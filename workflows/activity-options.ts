@@ -47,6 +47,22 @@ export const siteCheck = (summary: string, pace: Pace, heartbeatSeconds: number)
 });
 
 /**
+ * A check that asks until it has a verdict. Where no worker does so in time, nothing is known: the run does not wait longer.
+ *
+ * @param seconds after which it has one
+ */
+export const checkCall = (summary: string, seconds: number, heartbeatSeconds: number): ActivityOptions => ({
+  startToCloseTimeout: (seconds + CHECK_MARGIN_SECONDS) * 1000,
+  scheduleToCloseTimeout: (seconds + 2 * CHECK_MARGIN_SECONDS) * 1000,
+  heartbeatTimeout: heartbeatSeconds * 1000,
+  retry: RETRY,
+  summary,
+});
+
+/** For the questions to MAAS about addresses, and a worker that takes over. */
+const CHECK_MARGIN_SECONDS = 180;
+
+/**
  * The workflow's clock limits a node's call, because the clock stops while the run is paused. The limit here
  * only guards against a worker that heartbeats forever.
  */

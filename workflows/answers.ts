@@ -18,6 +18,7 @@ import type {
   PlanReference,
   TaskEnd,
 } from '../activities/graph-contract.ts';
+import type { PlannedCheck } from '../src/core/checks/check.ts';
 import type { GroupWire } from '../src/core/contracts/site-run.ts';
 import { isMapping } from '../src/core/data/plain-value.ts';
 import {
@@ -152,7 +153,7 @@ const rollout = recordOf<NonNullable<GroupWire['rollout']>>(
   {
     ...{ first: amount, growth, soak: number, stop_at: stopAt, order: wholes },
   },
-  {},
+  { checks: texts },
 );
 const group = recordOf<GroupWire>(
   { name: text, critical: flag, depends_on: texts, nodes: wholes },
@@ -173,6 +174,7 @@ const sitePlan = recordOf<SitePlan>(
     ...{ commit: text, commit_url: text, cluster: whole },
     maintenance: listOf(recordOf({ node: text, reason: text, since: time, by: text }, {})),
     limits: recordOf<NonNullable<SitePlan['limits']>>({ at_a_time: whole }, {}),
+    checks: listOf(recordOf<PlannedCheck>({ name: text, each: oneOf(['node', 'wave']), seconds: number }, {})),
   },
 );
 
@@ -265,6 +267,10 @@ const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
   ask_maas: recordOf({ since: nullable(text) }, {}),
   look_at_node: abortAnswer,
   inspect_nodes: recordOf({ counts: mapOf(whole), problems: listOf(recordOf({ node: text, problem: text }, {})) }, {}),
+  run_check: recordOf(
+    { unwell: listOf(recordOf({ verdict: oneOf(['failed', 'unknown']), text, nodes: wholes }, {})) },
+    {},
+  ),
   record_nodes: nothing,
   take_permits: permitAnswer,
   await_permits: permitAnswer,

@@ -20,6 +20,7 @@ import {
   type NextCall,
   type NodeResult,
   nextCall,
+  recordChecks,
   recordLook,
   recordNodes,
   reportBaremetal,
@@ -43,6 +44,7 @@ import type { CallRequest } from './contract.ts';
 import { stepError } from './failures.ts';
 import { permitOf, permitRequest, permitsFor, takePermits } from './permits.ts';
 import type { NodeRetries, Phase, SiteRun } from './site-run.ts';
+import { type WaveAnswers, WaveChecks } from './wave-checks.ts';
 
 /** Later retries of a run wait for the next calls of their groups. Keeps the history bounded: a retry costs up to 40 events. */
 const MAX_BESIDE_CALLS = 100;
@@ -72,6 +74,7 @@ class Baremetal {
   readonly plan: SitePlan;
   readonly #retries: Retries;
   readonly #releases: Releases | undefined;
+  readonly #checks: WaveChecks;
   #soak: { readonly until: number; readonly timer: CancellationScope } | null = null;
 
   constructor(run: SiteRun, plan: SitePlan, releases: Releases | undefined) {
@@ -82,6 +85,7 @@ class Baremetal {
     const groups = plan.groups.map(groupFromWire);
     run.progress.baremetal = startBaremetal(groups, plan.nodes, done, plan.limits !== undefined);
     this.#retries = new Retries(this);
+    this.#checks = new WaveChecks(plan, () => run.control.wake());
   }
 
   get state(): BaremetalState {
@@ -101,12 +105,15 @@ class Baremetal {
       const may = await run.control.mayStart();
       retries.take();
       if (!may) break;
+      const answers = this.#checks.take();
+      if (answers !== null) await this.#recordChecks(answers);
       const next = nextCall(this.state, Date.now(), undecided(run.progress.holds));
       this.become(next.state);
       run.reached(next.waiting);
       const isHeld = isRolloutHeld(next.state);
       run.held(isHeld);
       this.#soakUntil(next.rest?.kind === 'soak' ? next.rest : null);
+      this.#checks.ask(next.rest?.kind === 'check' ? next.rest : null);
       if (next.rest?.kind === 'permits') {
         await this.#takePermits(next.rest);
         continue;
@@ -118,6 +125,7 @@ class Baremetal {
       else if (!retries.pending()) break;
     }
     this.#soakUntil(null);
+    this.#checks.ask(null);
     run.retries = null;
     await retries.ended();
     await this.#givePermitsBack();
@@ -268,6 +276,7 @@ class Baremetal {
       pace.heartbeat_seconds,
     );
     run.show();
+    const lookedAt = Date.now();
     const look = await run.control
       .readOnly(() =>
         Promise.all(
@@ -282,8 +291,16 @@ class Baremetal {
       });
     // It was interrupted: the run ends.
     if (run.control.stopping || run.control.cancelled) return;
-    this.become(recordLook(this.state, group, look, Date.now()));
+    this.become(recordLook(this.state, group, look, lookedAt));
     await this.record(nodes.filter((index) => this.state.nodes[index]!.state === 'failed'));
+  }
+
+  async #recordChecks({ group, findings, askedAt }: WaveAnswers): Promise<void> {
+    const before = this.state.nodes;
+    this.become(recordChecks(this.state, group, findings, askedAt));
+    const { nodes } = this.state;
+    this.run.show();
+    await this.record([...nodes.keys()].filter((index) => nodes[index] !== before[index]));
   }
 
   async #make(next: NextCall): Promise<void> {

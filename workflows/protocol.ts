@@ -85,6 +85,7 @@ export const ACTIVITIES = {
   ask_maas: 'ask_maas',
   look_at_node: 'look_at_node',
   inspect_nodes: 'inspect_nodes',
+  run_check: 'run_check',
   record_nodes: 'record_nodes',
   take_permits: 'take_permits',
   await_permits: 'await_permits',

@@ -42,6 +42,8 @@ export const STATES = [
   'held',
   /** Of a rollout: a wave is left alone before it is judged. */
   'soaking',
+  /** Of a rollout: the checks of a wave are asked. */
+  'checking',
   'awaiting_approval',
   'paused',
   /** Of a node or a group, between its two calls. */

@@ -118,7 +118,15 @@ export const nodeStatesOf = (hasEnded: boolean): readonly NodeState[] =>
   NODE_STATES.filter((state) => state !== (hasEnded ? 'waiting' : 'not_reached'));
 
 /** State of the rollout of a group. */
-export const ROLLOUT_STATES = ['waiting', 'running', 'soaking', 'held', 'success', 'stopped'] as const satisfies Words;
+export const ROLLOUT_STATES = [
+  'waiting',
+  'running',
+  'soaking',
+  'checking',
+  'held',
+  'success',
+  'stopped',
+] as const satisfies Words;
 
 /** The two calls a group makes; also called the phases of deployment. */
 export const CALLS = ['prepare', 'deploy'] as const;

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { baremetalNodeSchema, hostProfileSchema } from './schemas/baremetal-node.ts';
+import { checkDocumentSchema } from './schemas/check.ts';
 import { deploymentConfigurationSchema } from './schemas/deployment-configuration.ts';
 import { deploymentStrategySchema } from './schemas/deployment-strategy.ts';
 import {
+  CHECK_SCHEMA,
   CONFIGURATION_SCHEMA,
   documentOf,
   HARDWARE_PROFILE_SCHEMA,
@@ -27,6 +29,7 @@ const DOCUMENTS = [
   ['network-link', 'Network link', NETWORK_LINK_SCHEMA, networkLinkSchema],
   ['network', 'Network', NETWORK_SCHEMA, networkSchema],
   ['limits', 'Limits of changes', LIMITS_SCHEMA, limitsSchema],
+  ['check', 'Check', CHECK_SCHEMA, checkDocumentSchema],
 ] as const;
 
 /** Removes additions of zod that no editor needs: the range of safe integers, and that keys are text. */

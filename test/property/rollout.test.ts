@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { CheckFinding } from '../../src/core/checks/wave-checks.ts';
 import {
   type BaremetalState,
   deployRetried,
@@ -13,6 +14,7 @@ import {
   type NodeResult,
   nextCall,
   operateRollouts,
+  recordChecks,
   recordLook,
   startBaremetal,
   startNode,
@@ -37,6 +39,8 @@ interface Wanted {
 interface Judge {
   lastResultAt: number;
   lookedAt: number;
+  /** When each check was well the last time. */
+  checkedAt: Map<string, number>;
   held: boolean;
   aborted: boolean;
   limit: number | null;
@@ -56,6 +60,7 @@ class Owner {
   queue: number[] = [];
   isDone = false;
   readonly retried = new Map<number, Call>();
+  asked: { readonly group: number; readonly findings: readonly CheckFinding[]; readonly at: number } | null = null;
   readonly judges: ReadonlyMap<string, Judge>;
 
   constructor(wanted: readonly Wanted[], total: number) {
@@ -79,7 +84,7 @@ class Owner {
               [
                 name,
                 {
-                  ...{ lastResultAt: 0, lookedAt: 0, held: false, aborted: false, limit: null },
+                  ...{ lastResultAt: 0, lookedAt: 0, held: false, aborted: false, limit: null, checkedAt: new Map() },
                   vouched: { wave: -1, failed: -1 },
                 },
               ],
@@ -149,7 +154,12 @@ class Owner {
       expect(judge.held, 'it is held').toBe(false);
     }
     if (!isVouched && wave > 0) {
-      const soak = Number((this.wanted.find(({ name }) => name === group)!.rollout!.soak ?? '0s').slice(0, -1)) * 1000;
+      const { soak: written = '0s', checks = [] } = this.wanted.find(({ name }) => name === group)!.rollout!;
+      for (const check of checks)
+        expect(judge.checkedAt.get(check) ?? 0, `check ${check} was not well`).toBeGreaterThanOrEqual(
+          judge.lastResultAt,
+        );
+      const soak = Number(written.slice(0, -1)) * 1000;
       expect(this.now - judge.lastResultAt, 'it has not soaked').toBeGreaterThanOrEqual(soak);
       if (soak > 0) expect(judge.lookedAt - judge.lastResultAt, 'nobody looked').toBeGreaterThanOrEqual(soak);
       expect(
@@ -196,6 +206,41 @@ class Owner {
     this.state = recordLook(state, rest.group, isUnseen ? { unseen: 'MAAS is away' } : { problems }, this.now);
     for (const { node } of isUnseen ? [] : problems)
       expect(this.state.nodes.find(({ name }) => name === node)!.state, 'not well, and no failure').toBe('failed');
+  }
+  ask(by: number): void {
+    if (this.call !== null) return;
+    const { state, call, rest } = this.#next();
+    this.call = call;
+    this.queue = [...(call?.nodes ?? [])];
+    if (rest?.kind !== 'check') return;
+    expect(rest.nodes.every((node) => state.nodes[node]!.state === 'success')).toBe(true);
+    const isUnwell = by % 4 === 1;
+    const verdict = by % 3 === 0 ? 'failed' : 'unknown';
+    const nodes = rest.nodes.filter((_, at) => (by >> at) % 4 === 0);
+    const findings = rest.checks.map((name): CheckFinding => {
+      const each = name === 'wave' ? 'wave' : 'node';
+      if (by % 16 === 2) return { name, each, unwell: [], unasked: 'no worker asks' };
+      const isGood = by % 4 === 0 || (each === 'wave' ? !isUnwell : nodes.length === 0);
+      return { name, each, unwell: isGood ? [] : [{ verdict, text: 'bad', nodes: each === 'wave' ? [] : nodes }] };
+    });
+    this.asked = { group: rest.group, findings: by % 32 === 5 ? findings.slice(1) : findings, at: this.now };
+  }
+  /** Meanwhile anything may have happened. */
+  answer(): void {
+    if (this.asked === null) return;
+    const { group, findings, at } = this.asked;
+    this.asked = null;
+    const before = this.state.nodes;
+    this.state = recordChecks(this.state, group, findings, at);
+    const judge = this.judges.get(this.state.groups[group]!.plan.name)!;
+    for (const { name, each, unwell, unasked } of findings) {
+      const isWell = unasked === undefined && (each === 'node' || unwell.length === 0);
+      judge.checkedAt.set(name, isWell ? at : -1);
+      for (const node of unwell.flatMap(({ nodes }) => nodes))
+        if (before[node]!.state === 'success' && before[node]!.retrying === undefined)
+          expect(this.state.nodes[node]!.state, 'not well, and no failure').toBe('failed');
+    }
+    for (const name of ['wave', 'nodes']) if (!findings.some((one) => one.name === name)) judge.checkedAt.set(name, -1);
   }
   start(): void {
     const node = this.queue[0];
@@ -279,6 +324,10 @@ const HAPPENINGS: readonly ((owner: Owner, by: number) => void)[] = [
   ...Array.from({ length: 3 }, () => (owner: Owner, by: number) => owner.finish(by, by % 4 === 0 ? BAD : OK)),
   (owner, by) => owner.look(by),
   (owner, by) => owner.look(by),
+  (owner, by) => owner.ask(by),
+  (owner, by) => owner.ask(by),
+  (owner) => owner.answer(),
+  (owner) => owner.answer(),
   (owner, by) => void (owner.now += (by % 50) * 1000),
   (owner, by) => owner.retry(by),
   (owner, by) => owner.finishRetry(by, by % 3 === 0 ? BAD : OK),
@@ -295,6 +344,8 @@ function finishAll(owner: Owner): void {
     while (owner.retried.size > 0) owner.finishRetry(0, OK);
     owner.step();
     owner.look(1);
+    owner.ask(4);
+    owner.answer();
     for (const _ of owner.queue.slice()) owner.start();
     for (let left = owner.running.length; left >= 0; left--) owner.finish(0, OK);
     owner.now += 500;

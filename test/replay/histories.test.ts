@@ -21,6 +21,7 @@ const SITUATIONS = [
   'deploy_site--rejected',
   'deploy_site--reset',
   'deploy_site--rollout',
+  'deploy_site--rollout-checks',
   'deploy_site--rollout-held-and-promoted',
   'deploy_site--sliced',
   'deploy_site--slices-ended',

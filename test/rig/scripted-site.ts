@@ -176,6 +176,7 @@ export function scriptedSite(
     inspect_nodes: async () => ({ counts: { Deployed: nodes.length }, problems: [] }),
     take_permits: async ({ wants }) => ({ granted: wants, waits: [] }),
     await_permits: async ({ wants }) => ({ granted: wants, waits: [] }),
+    run_check: async () => ({ unwell: [] }),
     record_nodes: async (record) => {
       site.records.push(record);
     },

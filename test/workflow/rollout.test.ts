@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Group } from '../../src/core/deployment/strategy.ts';
 import type { RunStatus } from '../../src/core/site-run/index.ts';
 import { recordHistory } from '../rig/histories.ts';
-import { failure, group, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.ts';
+import { failure, group, plainNodes, type ScriptedSite, scriptedSite, untilCancelled } from '../rig/scripted-site.ts';
 import { causeOf, reaches, startRun } from '../rig/site-workflow.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
@@ -18,6 +18,17 @@ const NAMES = ['n1', 'n2', 'n3', 'n4', 'n5'];
 /** One group of five nodes. */
 function rolledOut(rollout: NonNullable<Group['rollout']>, more: Partial<Group> = {}): ScriptedSite {
   return scriptedSite({ groups: [group('workers', NAMES, { rollout, ...more })] }, plainNodes(...NAMES));
+}
+
+/** The same with the checks `gateway`, of each wave, and `metrics`, of each node. */
+function checked(rollout: NonNullable<Group['rollout']>): ScriptedSite {
+  const site = rolledOut({ order: ['name'], ...rollout });
+  const checks = [
+    { name: 'gateway', each: 'wave' as const, seconds: 60 },
+    { name: 'metrics', each: 'node' as const, seconds: 60 },
+  ];
+  site.plan = { ...site.plan, checks };
+  return site;
 }
 
 const start = (site: ScriptedSite) => startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
@@ -57,6 +68,125 @@ describe('a rollout', () => {
     const [workers] = site.closed[0]!.report.baremetal!.groups;
     expect(workers).toMatchObject({ state: 'success', rollout: { state: 'success', wave: 3, waves: 3, failed: 0 } });
     await recordHistory(run.handle, 'deploy_site--rollout');
+  });
+
+  it('asks its checks after each wave, and opens the next one when they are well', async () => {
+    const site = checked({ first: 1, checks: ['gateway', 'metrics'] });
+    const asked: string[] = [];
+    site.overrides.run_check = async ({ check, nodes }) => {
+      asked.push(`${check} ${nodes?.join(' ') ?? 'once'} after ${site.began.length}`);
+      return { unwell: [] };
+    };
+    const run = await start(site);
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success', nodes: { success: 5 } });
+    expect(asked.toSorted()).toEqual([
+      ...['gateway once after 10', 'gateway once after 2', 'gateway once after 6'],
+      ...['metrics n1 after 2', 'metrics n1 n2 n3 after 6', 'metrics n1 n2 n3 n4 n5 after 10'],
+    ]);
+    const [workers] = site.closed[0]!.report.baremetal!.groups;
+    expect(workers!.rollout!.checks).toEqual([
+      { name: 'gateway', verdict: 'well' },
+      { name: 'metrics', verdict: 'well' },
+    ]);
+    await recordHistory(run.handle, 'deploy_site--rollout-checks');
+  });
+
+  it.each(['failed', 'unknown'] as const)(
+    'is held by a check of the wave that is %s, until it is promoted',
+    async (verdict) => {
+      const site = checked({ first: 1, checks: ['gateway'] });
+      site.overrides.run_check = async () => ({ unwell: [{ verdict, text: 'HTTP 503 instead of 200', nodes: [] }] });
+      const run = await start(site);
+      expect(rolloutOf(await reaches(run, isHeld))).toMatchObject({
+        ...{ wave: 1, failed: 0, why: 'checks' },
+        checks: [{ name: 'gateway', verdict, text: 'HTTP 503 instead of 200' }],
+      });
+      expect(site.began).toEqual(['prepare:n1', 'deploy:n1']);
+      site.overrides.run_check = async () => ({ unwell: [] });
+      await run.handle.executeUpdate('promote', { args: [{ by: 'nina' }] });
+      const { result } = await run.ended();
+      expect(result).toMatchObject({ outcome: 'success', nodes: { success: 5 } });
+    },
+  );
+
+  it('fails nodes whose checks are not well, or have no answer', async () => {
+    const site = checked({ first: 3, checks: ['metrics'], stop_at: { failed: 3 } });
+    site.overrides.run_check = async ({ nodes = [] }) => ({
+      unwell: [
+        { verdict: 'failed' as const, text: 'connection refused', nodes: [nodes.indexOf('n1')] },
+        { verdict: 'unknown' as const, text: 'no answer within 10 s', nodes: [nodes.indexOf('n3')] },
+      ].filter(({ nodes: [at] }) => at !== -1),
+    });
+    const run = await start(site);
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success_with_failures', nodes: { success: 3, failed: 2 } });
+    expect(result.failed).toMatchObject([
+      { node: 'n1', reason: 'check metrics: connection refused' },
+      { node: 'n3', reason: 'check metrics: no answer within 10 s' },
+    ]);
+    const { nodes } = site.closed[0]!.report.baremetal!;
+    expect(nodes.map(({ failure_kind }) => failure_kind)).toEqual([
+      ...['check-failed', undefined, 'check-unanswered', undefined, undefined],
+    ]);
+    expect(site.records.at(-1)).toBeDefined();
+  });
+
+  it('is held when nobody could ask, and fails no node for it', async () => {
+    const site = checked({ first: 1, checks: ['metrics'] });
+    site.overrides.run_check = async () => {
+      throw ApplicationFailure.nonRetryable('revision 1 has no check metrics', 'CheckNotFound');
+    };
+    const run = await start(site);
+    const held = rolloutOf(await reaches(run, isHeld));
+    expect(held).toMatchObject({ why: 'checks', failed: 0, checks: [{ name: 'metrics', verdict: 'unknown' }] });
+    await run.handle.executeUpdate('abort_rollout', { args: [{ by: 'nina' }] });
+    const { result } = await run.ended();
+    expect(result.groups).toMatchObject([{ state: 'failed' }]);
+  });
+
+  it.each(['stop', 'promote', 'abort_rollout'] as const)('waits for no answer of a check after %s', async (action) => {
+    const site = checked({ first: 4, checks: ['gateway'] });
+    let hasAsked = (): void => undefined;
+    const asked = new Promise<void>((resolve) => (hasAsked = resolve));
+    let isFirst = true;
+    site.overrides.run_check = () => {
+      hasAsked();
+      if (!isFirst) return Promise.resolve({ unwell: [] });
+      isFirst = false;
+      return untilCancelled();
+    };
+    const run = await start(site);
+    await asked;
+    expect(rolloutOf(await reaches(run, (status) => rolloutOf(status)?.state === 'checking'))).toMatchObject({
+      wave: 1,
+    });
+    if (action === 'stop') await run.handle.signal('stop');
+    else await run.handle.executeUpdate(action, { args: [{ by: 'nina' }] });
+    const { result } = await run.ended();
+    const outcome = { stop: 'stopped', promote: 'success', abort_rollout: 'success_with_failures' }[action];
+    expect(result.outcome).toBe(outcome);
+    expect(site.began).toHaveLength(action === 'promote' ? 10 : 8);
+  });
+
+  it('asks again when a node was retried meanwhile', async () => {
+    const site = checked({ first: 3, checks: ['metrics'], stop_at: { failed: 2 } });
+    site.results.set('deploy:n1', failure());
+    const asked: string[] = [];
+    let hasAsked = (): void => undefined;
+    const first = new Promise<void>((resolve) => (hasAsked = resolve));
+    site.overrides.run_check = ({ nodes = [] }) => {
+      asked.push(nodes.join(' '));
+      hasAsked();
+      return asked.length === 1 ? untilCancelled() : Promise.resolve({ unwell: [] });
+    };
+    const run = await start(site);
+    await first;
+    site.results.delete('deploy:n1');
+    await run.handle.executeUpdate('retry_node', { args: [{ node: 'n1' }] });
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success' });
+    expect(asked).toEqual(['n2 n3', 'n1 n2 n3', 'n1 n2 n3 n4 n5']);
   });
 
   it('starts nothing once its limit is reached, and goes on when an operator promotes it', async () => {

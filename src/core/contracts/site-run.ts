@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CHECK_VERDICTS } from '../checks/judge.ts';
 import { PERMIT_WAITS } from '../permits/answer.ts';
 import { HOLD_REASONS } from '../rollout/next-wave.ts';
 import { LOST_OUTCOMES, NODE_STATES, NODE_STEPS, PHASE_NAMES, ROLLOUT_STATES, SITE_RUN_OUTCOMES } from '../words.ts';
@@ -22,9 +23,20 @@ export const rolloutStatus = z.strictObject({
     .enum(HOLD_REASONS)
     .optional()
     .describe(
-      'Why it is held. `limit`: as many nodes have failed as `stop_at` says. `unproven`: no node is well yet. `unseen`: nobody could look at the nodes after their soak. `operator`: someone asked for it; until the open wave has ended, it is not held yet.',
+      'Why it is held. `limit`: as many nodes have failed as `stop_at` says. `unproven`: no node is well yet. `unseen`: nobody could look at the nodes after their soak. `checks`: a check of the wave failed or has no answer, or nobody could ask one. `operator`: someone asked for it; until the open wave has ended, it is not held yet.',
     ),
   unseen: z.string().optional().describe('Why nobody could look at the nodes.'),
+  checks: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        verdict: z.enum(CHECK_VERDICTS).describe('`unknown`: there was no answer, or nobody could ask.'),
+        nodes: z.int().optional().describe('Nodes for which it is not well; absent if it is asked once for all.'),
+        text: z.string().optional().describe('The answer, of one of them.'),
+      }),
+    )
+    .optional()
+    .describe('The last answers to the checks of the rollout; absent until there are any.'),
 });
 
 /** In statuses. */
@@ -121,6 +133,7 @@ const rolloutWire = z.strictObject({
   soak: z.int().describe('Seconds.'),
   stop_at: z.union([z.strictObject({ failed: z.int() }), z.strictObject({ percent: z.int() })]),
   order: ranges,
+  checks: texts.optional(),
 });
 
 const groupWire = z.strictObject({
@@ -169,6 +182,16 @@ const sitePlan = z.strictObject({
     })
     .optional()
     .describe('The run asks for permits before it touches machines; absent if no documents limit it.'),
+  checks: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        each: z.enum(['node', 'wave']).describe('Whether it is asked for each node, or once.'),
+        seconds: z.number().describe('After so long it has a verdict.'),
+      }),
+    )
+    .optional()
+    .describe('The checks of its rollouts; absent if there are none.'),
   warnings: texts,
 });
 

@@ -67,7 +67,14 @@ export type WaveRest =
   /** These nodes are to be looked at (`recordLook`). */
   | { readonly kind: 'look'; readonly group: number; readonly nodes: readonly number[] }
   /** Their machines need permits (`withPermits`). */
-  | { readonly kind: 'permits'; readonly group: number; readonly nodes: readonly number[] };
+  | { readonly kind: 'permits'; readonly group: number; readonly nodes: readonly number[] }
+  /** These checks are to be asked (`recordChecks`). */
+  | {
+      readonly kind: 'check';
+      readonly group: number;
+      readonly checks: readonly string[];
+      readonly nodes: readonly number[];
+    };
 
 /**
  * The initial state. `done` are nodes that need no work (update_site: unchanged and deployed): they count as
@@ -156,6 +163,10 @@ function turnOfRollout(
       return rest({ kind: 'soak', group: group.plan.name, until: step.until });
     case 'look':
       return rest({ kind: 'look', group: index, nodes: nodesToLookAt(state, group) });
+    case 'check': {
+      const { checks = [] } = group.plan.rollout;
+      return rest({ kind: 'check', group: index, checks, nodes: nodesToLookAt(state, group) });
+    }
     case 'finished':
       return became(judge(state, index, 'deploy'));
     case 'aborted':

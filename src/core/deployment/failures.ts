@@ -32,6 +32,10 @@ export const IN_FLIGHT = 'in-flight';
 /** Kind of failure of a node that was well at the end of its deployment, and no longer after the soak of its wave. */
 export const NOT_WELL = 'not-well';
 
+/** Kinds of failure of a node that was deployed well, and for which a check of its rollout was not well, or had no answer. */
+export const CHECK_FAILED = 'check-failed';
+export const CHECK_UNANSWERED = 'check-unanswered';
+
 /** The end of a sentence on a node without a result in time. */
 export const lastAttempt = (error: string | undefined): string =>
   error === undefined ? '' : `; the last attempt failed: ${error}`;

@@ -47,6 +47,7 @@ export {
   mayStartNode,
   operateRollouts,
   type RolloutRequest,
+  recordChecks,
   recordLook,
   showRollout,
   whyNotOperate,

@@ -1,3 +1,4 @@
+import { type CheckFinding, resultOf } from '../checks/wave-checks.ts';
 import type { RolloutStatus } from '../contracts/site-run.ts';
 import { given } from '../data/given.ts';
 import {
@@ -14,7 +15,7 @@ import {
 import { cutWaves } from '../rollout/waves.ts';
 import { unknownName } from '../text/did-you-mean.ts';
 import type { Call, RolloutAction } from '../words.ts';
-import { NOT_WELL } from './failures.ts';
+import { CHECK_FAILED, CHECK_UNANSWERED, NOT_WELL } from './failures.ts';
 import type { GroupPlan, RolloutPlan } from './group-plan.ts';
 import {
   type BaremetalState,
@@ -96,7 +97,7 @@ export const mayStartNode = (state: BaremetalState, group: GroupProgress): boole
 export const failuresLeftIn = (state: BaremetalState, group: GroupProgress): number | undefined =>
   isRolledOut(group) ? failuresLeft(stateOf(state, group), group.plan.rollout) : undefined;
 
-/** The nodes of the opened waves that were well at their last result. */
+/** The nodes of the opened waves that were well at their last result: to be looked at, and to be asked. */
 export const nodesToLookAt = ({ nodes }: BaremetalState, { rollout }: RolledOut): number[] =>
   openedIn(rollout).filter((node) => nodes[node]!.state === 'success' && nodes[node]!.retrying === undefined);
 
@@ -106,9 +107,9 @@ export type Look =
   /** Nobody could look at them. */
   | { readonly unseen: string };
 
-/** Records a look at nodes. Those that are not well any more have failed. */
-export function recordLook(state: BaremetalState, index: number, look: Look, now: number): BaremetalState {
-  if ('unseen' in look) return withRollout(state, index, { looked: { at: now, unseen: look.unseen } });
+/** Records a look at nodes. Those that are not well any more have failed. @param at when it began: what changed since has not been seen */
+export function recordLook(state: BaremetalState, index: number, look: Look, at: number): BaremetalState {
+  if ('unseen' in look) return withRollout(state, index, { looked: { at, unseen: look.unseen } });
   const problems = new Map(look.problems.map(({ node, problem }) => [node, problem]));
   return nodesToLookAt(state, state.groups[index] as RolledOut).reduce(
     (next, number) => {
@@ -117,8 +118,29 @@ export function recordLook(state: BaremetalState, index: number, look: Look, now
       if (message === undefined) return next;
       return withNode(next, number, { ...node, state: 'failed', failure: { call: 'deploy', kind: NOT_WELL, message } });
     },
-    withRollout(state, index, { looked: { at: now } }),
+    withRollout(state, index, { looked: { at } }),
   );
+}
+
+/** Records the answers to the checks of a wave. Nodes whose checks are not well have failed. @param at when they were asked */
+export function recordChecks(
+  state: BaremetalState,
+  index: number,
+  findings: readonly CheckFinding[],
+  at: number,
+): BaremetalState {
+  const asked = new Set(nodesToLookAt(state, state.groups[index] as RolledOut));
+  const start = withRollout(state, index, { checked: { at, results: findings.map(resultOf) } });
+  return findings.reduce((before, { name, unwell }) => {
+    const failed = unwell.flatMap(({ verdict, text, nodes }) => nodes.map((number) => ({ verdict, text, number })));
+    return failed.reduce((next, { verdict, text, number }) => {
+      const node = next.nodes[number];
+      if (node?.state !== 'success' || !asked.has(number)) return next;
+      const kind = verdict === 'failed' ? CHECK_FAILED : CHECK_UNANSWERED;
+      const message = `check ${name}: ${text}`;
+      return withNode(next, number, { ...node, state: 'failed', failure: { call: 'deploy', kind, message } });
+    }, before);
+  }, start);
 }
 
 /** Of an operator, about one group or all for which it has an effect. */
@@ -236,8 +258,10 @@ export function showRollout(state: BaremetalState, group: RolledOut): RolloutSta
   };
   if (shown.state === 'soaking' && step?.step === 'soak')
     return { ...shown, until: new Date(step.until).toISOString() };
-  if (shown.state !== 'held' || step?.step !== 'hold') return shown;
-  return { ...shown, why: step.why, ...given({ unseen: step.why === 'unseen' ? counts.looked?.unseen : undefined }) };
+  const checks = counts.checked?.results.map(({ holds: _holds, ...result }) => result);
+  if (shown.state !== 'held' || step?.step !== 'hold') return { ...shown, ...given({ checks }) };
+  const unseen = step.why === 'unseen' ? counts.looked?.unseen : undefined;
+  return { ...shown, why: step.why, ...given({ unseen, checks }) };
 }
 
 function stateWordOf({ state, rollout: { step } }: RolledOut): RolloutStatus['state'] {
@@ -249,6 +273,8 @@ function stateWordOf({ state, rollout: { step } }: RolledOut): RolloutStatus['st
     case 'soak':
     case 'look':
       return 'soaking';
+    case 'check':
+      return 'checking';
     case 'hold':
       return 'held';
     default:

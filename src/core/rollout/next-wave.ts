@@ -1,3 +1,4 @@
+import { areWell, type CheckedWaves } from '../checks/wave-checks.ts';
 import type { RolloutPolicy } from './policy.ts';
 import { failuresAllowed } from './waves.ts';
 
@@ -9,6 +10,8 @@ export interface RolloutDecisions {
   readonly openedAt: number;
   /** The last look at the well nodes of the opened waves; `unseen`: why nobody could say how they are. */
   readonly looked: { readonly at: number; readonly unseen?: string } | null;
+  /** The last answers to the checks of the opened waves. */
+  readonly checked: CheckedWaves | null;
   /** What an operator has vouched for: this many opened waves, with this many failed nodes. */
   readonly promoted: { readonly opened: number; readonly failed: number } | null;
   /** An operator's number of failed nodes in place of the policy's. */
@@ -34,7 +37,7 @@ export interface RolloutCounts {
 
 export type RolloutState = RolloutDecisions & RolloutCounts;
 
-type Judged = Pick<RolloutPolicy, 'soak' | 'stop_at'>;
+type Judged = Pick<RolloutPolicy, 'soak' | 'stop_at' | 'checks'>;
 
 /** What a rollout does next. */
 export type WaveStep =
@@ -44,6 +47,8 @@ export type WaveStep =
   | { readonly step: 'soak'; readonly until: number }
   /** Look at the well nodes of the opened waves. */
   | { readonly step: 'look' }
+  /** Ask the checks, about the well nodes of the opened waves. */
+  | { readonly step: 'check' }
   /** Nothing goes on without an operator, or before failed nodes are well. */
   | { readonly step: 'hold'; readonly why: HoldReason }
   | { readonly step: 'finished' }
@@ -51,15 +56,17 @@ export type WaveStep =
 
 /**
  * `limit`: as many nodes have failed as `stop_at` says. `unproven`: no node is well yet, so that nothing shows that the change
- * works. `unseen`: nobody could look at the nodes after their soak. `operator`: someone asked for it.
+ * works. `unseen`: nobody could look at the nodes after their soak. `checks`: a check of the wave failed or has no answer, or nobody
+ * could ask one. `operator`: someone asked for it.
  */
-export const HOLD_REASONS = ['limit', 'unproven', 'unseen', 'operator'] as const;
+export const HOLD_REASONS = ['limit', 'unproven', 'unseen', 'checks', 'operator'] as const;
 export type HoldReason = (typeof HOLD_REASONS)[number];
 
 export const NOTHING_OPEN: RolloutDecisions = {
   opened: 0,
   openedAt: 0,
   looked: null,
+  checked: null,
   promoted: null,
   limit: null,
   held: false,
@@ -68,7 +75,8 @@ export const NOTHING_OPEN: RolloutDecisions = {
 
 /** Decides what a rollout does next. Ask again after each change of a node, and at the end of a soak. */
 export function nextWave(state: RolloutState, policy: Judged, now: number): WaveStep {
-  const { opened, looked } = state;
+  const { opened, looked, checked } = state;
+  const { checks = [] } = policy;
   if (state.aborted) return { step: 'aborted' };
   if (state.out > 0) return { step: 'work' };
   if (state.waiting > 0) return mayStart(state, policy) ? { step: 'work' } : hold('limit');
@@ -81,6 +89,10 @@ export function nextWave(state: RolloutState, policy: Judged, now: number): Wave
     if (now < until) return { step: 'soak', until };
     if (looked === null || looked.at < until) return { step: 'look' };
     if (looked.unseen !== undefined) return hold('unseen');
+  }
+  if (opened > 0 && checks.length > 0) {
+    if (checked === null || checked.at < until) return { step: 'check' };
+    if (!areWell(checked, checks)) return hold('checks');
   }
   if (isLast) return next;
   if (opened > 0 && state.well === 0) return hold('unproven');
@@ -113,6 +125,7 @@ export const openWave = <State extends RolloutDecisions>(state: State, now: numb
   opened: state.opened + 1,
   openedAt: now,
   looked: null,
+  checked: null,
 });
 
 /** Why nobody can promote the rollout now, or null. */

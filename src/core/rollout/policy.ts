@@ -10,6 +10,8 @@ export interface RolloutPolicy {
   /** How long a wave is left alone before it is judged, in seconds. */
   readonly soak: number;
   readonly stop_at: StopAt;
+  /** Names of the checks that must be well after each wave. */
+  readonly checks?: readonly string[];
 }
 
 /** A number of nodes, or a percentage of those that the rollout is to reach: `"10%"`. At least one node. */
@@ -46,14 +48,16 @@ export interface WrittenRollout extends Pick<RolloutPolicy, 'first'> {
   readonly stop_at?: StopAt;
   /** Default: the order of the documents. */
   readonly order?: readonly OrderKey[];
+  readonly checks?: readonly string[];
 }
 
 /** With what holds where nothing is written: a limit that nobody has set is the strictest. */
-export const policyOf = ({ first, then, soak, stop_at }: WrittenRollout): RolloutPolicy => ({
+export const policyOf = ({ first, then, soak, stop_at, checks = [] }: WrittenRollout): RolloutPolicy => ({
   first,
   growth: then ?? 'double',
   soak: soak === undefined ? 0 : (secondsIn(soak) ?? 0),
   stop_at: stop_at ?? { failed: 1 },
+  ...(checks.length > 0 && { checks }),
 });
 
 /** A week. */

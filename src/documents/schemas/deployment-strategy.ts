@@ -17,6 +17,9 @@ const selectorSchema = z.strictObject({
 
 const count = z.int().min(0);
 
+/** Each is an activity of each wave, in the history of the run. */
+const MAX_CHECKS = 10;
+
 /** docs/explain/design.md#spec-5 "Success Criteria": each is checked alone, all must be met. */
 const successCriteriaSchema = z
   .strictObject({
@@ -82,6 +85,13 @@ const rolloutSchema = z
       .describe(
         'The order of the nodes. `rack`: one rack after the other. `spread`: one node of each rack in turn. `name`: by name, at the end. Default: as the documents have them.',
       )
+      .optional(),
+    checks: z
+      .array(z.string().min(1))
+      .min(1)
+      .max(MAX_CHECKS)
+      .refine((checks) => new Set(checks).size === checks.length, { error: 'must not have an entry twice' })
+      .describe('Names of checks (sitewright/Check/v1) that must be well after each wave. Default: none.')
       .optional(),
   })
   .meta({ description: 'Waves in which the nodes are deployed. Without it, all nodes are deployed at once.' });

@@ -15,6 +15,8 @@ export const LIMITS_SCHEMA = 'sitewright/Limits/v1';
 export const BOOT_ACTION_SCHEMA = 'drydock/BootAction/v1';
 export const REGION_SCHEMA = 'drydock/Region/v1';
 
+export const CHECK_SCHEMA = 'sitewright/Check/v1';
+
 export const KNOWN_SCHEMAS = [
   STRATEGY_SCHEMA,
   CONFIGURATION_SCHEMA,
@@ -26,6 +28,7 @@ export const KNOWN_SCHEMAS = [
   LIMITS_SCHEMA,
   BOOT_ACTION_SCHEMA,
   REGION_SCHEMA,
+  CHECK_SCHEMA,
 ] as const;
 export type KnownSchema = (typeof KNOWN_SCHEMAS)[number];
 

@@ -156,19 +156,27 @@ export function checkGroupNodes(
 
 /** Each wave leaves a few dozen events in the history of a run, which holds so many of them besides those of 400 nodes. */
 const MAX_WAVES = 80;
+/** Each call of a check has three. */
+const CALLS_A_WAVE = 12;
+/** A check is asked for all nodes reached so far, so many in one call. */
+const NODES_A_CALL = 100;
 
 /** Rollouts that together have more waves than a run can hold. */
 function tooManyWaves({ groups }: DeploymentStrategy, yaml: YamlDocument, nodes: readonly SiteNode[]): Diagnostic[] {
-  const waves = groups.map(({ selectors, rollout }) =>
-    rollout === undefined ? 0 : waveSizes(policyOf(rollout), selectNodes(selectors, nodes).length).length,
-  );
+  const waves = groups.map(({ selectors, rollout }) => {
+    if (rollout === undefined) return 0;
+    const sizes = waveSizes(policyOf(rollout), selectNodes(selectors, nodes).length);
+    let reached = 0;
+    const calls = sizes.reduce((sum, size) => sum + Math.ceil((reached += size) / NODES_A_CALL), 0);
+    return sizes.length + Math.ceil((calls * (rollout.checks?.length ?? 0)) / CALLS_A_WAVE);
+  });
   const all = waves.reduce((sum, count) => sum + count, 0);
   if (all <= MAX_WAVES) return [];
   const most = waves.indexOf(Math.max(...waves));
   return [
     placeProblem(yaml, {
       code: 'strategy.too-many-waves',
-      message: `the rollouts of this strategy have ${all} waves, of which group '${groups[most]!.name}' has ${waves[most]}; a run holds at most ${MAX_WAVES}`,
+      message: `the rollouts of this strategy have ${all} waves with their checks, of which group '${groups[most]!.name}' has ${waves[most]}; a run holds at most ${MAX_WAVES}`,
       hint: 'Let the waves grow (then: double, or {add: …}), or make them larger.',
       path: ['data', 'groups', most, 'rollout'],
     }),

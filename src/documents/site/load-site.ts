@@ -1,4 +1,5 @@
 import type { NetworkSettings } from '@sitewright/maas/machine-layout';
+import { type Check, checkOf } from '../../core/checks/check.ts';
 import { given } from '../../core/data/given.ts';
 import type { GroupPlan } from '../../core/deployment/index.ts';
 import { planGroups } from '../../core/deployment/plan-groups.ts';
@@ -15,10 +16,12 @@ import { checkSchema } from '../diagnostics/schema-problems.ts';
 import type { ReadLimits } from '../reader/limits.ts';
 import { baremetalNodeSchema, hostProfileSchema } from '../schemas/baremetal-node.ts';
 import { bootActionSchema, regionSchema } from '../schemas/boot-action.ts';
+import { checkDocumentSchema } from '../schemas/check.ts';
 import { deploymentConfigurationSchema } from '../schemas/deployment-configuration.ts';
 import { deploymentStrategySchema } from '../schemas/deployment-strategy.ts';
 import {
   BOOT_ACTION_SCHEMA,
+  CHECK_SCHEMA,
   CONFIGURATION_SCHEMA,
   HARDWARE_PROFILE_SCHEMA,
   HOST_PROFILE_SCHEMA,
@@ -45,6 +48,7 @@ import { resolveNetworks } from './resolve-networks.ts';
 import { type ResolvedNode, resolveNodes } from './resolve-nodes.ts';
 import type { SiteDocument } from './site-document.ts';
 import type { SourceFile } from './site-texts.ts';
+import { unknownChecks } from './unknown-checks.ts';
 import { OF_LINKS, OF_NETWORKS, reportWithoutEffect } from './without-effect.ts';
 
 /**
@@ -65,6 +69,8 @@ export interface ResolvedSite {
   readonly networks: readonly NetworkSettings[];
   /** Absent if no document limits the changes of its machines. */
   readonly limits?: Limits;
+  /** Absent if there are none. */
+  readonly checks?: readonly Check[];
 }
 
 interface LoadSiteOptions {
@@ -132,8 +138,11 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
     resolved.flatMap(({ layout }) => layout?.ports ?? []).flatMap((port) => port.networks.map((one) => one.network)),
   );
 
+  const checks = checkEach(documents.of(CHECK_SCHEMA), checkDocumentSchema, report);
   for (const { data, yaml } of strategies) {
-    for (const diagnostic of checkGroups(data as DeploymentStrategy, yaml)) report(diagnostic);
+    const strategy = data as DeploymentStrategy;
+    for (const diagnostic of [...checkGroups(strategy, yaml), ...unknownChecks(strategy, yaml, documents)])
+      report(diagnostic);
   }
   const required = (options.configuration ?? 'required') === 'required';
   const configuration = chooseConfiguration(documents, required, report);
@@ -161,6 +170,7 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
       groups: planGroups(written ?? allAtOnceStrategy(), resolved),
       networks: settings.filter(({ network }) => used.has(network)),
       ...given({ limits: limitsOf(limits.map(({ data }) => data)) }),
+      ...(checks.length > 0 && { checks: checks.map(({ name, data }) => checkOf(name, data)) }),
     },
     diagnostics: sorted,
   };

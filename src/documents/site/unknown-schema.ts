@@ -51,7 +51,7 @@ const LOST: Readonly<Record<string, string>> = {
 };
 
 /** Kinds that mean something outside Drydock, too. */
-const COMMON_KINDS: ReadonlySet<string> = new Set(['network', 'networklink']);
+const COMMON_KINDS: ReadonlySet<string> = new Set(['network', 'networklink', 'check']);
 
 /** Whether a schema is a known one but for its version, spelling and, where the kind is a name of its own, its beginning. */
 function isSameKind(schema: string, known: KnownSchema): boolean {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { checkSettings } from './check-settings.ts';
 import { gitSettings } from './git-settings.ts';
 import { noticeSettings } from './notice-settings.ts';
 import { packageSettings } from './package-settings.ts';
@@ -219,6 +220,7 @@ export const settingsSchema = z.strictObject({
   }),
   notices: noticeSettings,
   git: gitSettings,
+  checks: checkSettings,
   agent: z.strictObject({
     state_dir: filePath
       .default('/var/lib/sitewright')

@@ -39,6 +39,7 @@ const LOOKS = {
     'load',
     'inspect_nodes',
     'soaking',
+    'checking',
     'update',
     'starting',
   ],

@@ -9,6 +9,7 @@ import type { RunRecord } from '../../../src/store/index.ts';
 import type { Observer } from '../../../worker/parts/simulation/installation.ts';
 import type { MaasRequest } from '../../../worker/parts/simulation/maas-port.ts';
 import { caller, type World } from '../../../worker/parts/simulation/world.ts';
+import type { GivenAnswer } from './hosts.ts';
 import { RolloutChecks } from './rollout-checks.ts';
 
 type By = ReturnType<typeof caller>;
@@ -63,11 +64,13 @@ export class SiteChecks implements Observer {
   /** Runs that have closed themselves in the store, with the time. */
   readonly #ended = new Map<string, number>();
   readonly #rollouts: RolloutChecks;
+  /** What hosts have answered to the checks of documents. */
+  answersOfHosts: readonly GivenAnswer[] = [];
   changes = 0;
 
   constructor(world: World, region: ServedRegion, site: string) {
     this.#world = world;
-    this.#rollouts = new RolloutChecks(world);
+    this.#rollouts = new RolloutChecks(world, () => this.answersOfHosts);
     this.#region = region;
     this.#site = site;
   }

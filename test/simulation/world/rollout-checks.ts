@@ -3,6 +3,7 @@ import type { Execution } from '../../../src/simulation/temporal/index.ts';
 import { fromPayload } from '../../../src/simulation/temporal/sdk.ts';
 import type { World } from '../../../worker/parts/simulation/world.ts';
 import type { CallRequest } from '../../../workflows/contract.ts';
+import type { GivenAnswer } from './hosts.ts';
 
 type Turn = Execution['turns'][number];
 type Rollout = NonNullable<SitePlan['groups'][number]['rollout']>;
@@ -22,8 +23,11 @@ const TOLERANCE_MS = 1_000;
 export class RolloutChecks {
   readonly #world: World;
 
-  constructor(world: World) {
+  readonly #answers: () => readonly GivenAnswer[];
+
+  constructor(world: World, answers: () => readonly GivenAnswer[]) {
     this.#world = world;
+    this.#answers = answers;
   }
 
   /** An activity was scheduled. Retries are requests of people, who may have them at any time. */
@@ -76,22 +80,32 @@ export class RolloutChecks {
     const isFirst = !family.some(({ turns }) =>
       startsIn(turns).some(({ id }) => id !== activityId && waves[wave]!.includes(id.split(':')[2] ?? '')),
     );
-    if (wave > 0 && verb === 'prepare' && isFirst) this.#opens(rollout, run, before, ended, violated);
+    if (wave > 0 && verb === 'prepare' && isFirst)
+      this.#opens(rollout, run, before, ended, limit - failed.length, violated);
   }
 
   /** A wave begins. */
   #opens(
-    { soak }: Rollout,
+    { soak, checks = [] }: Rollout,
     run: Execution,
     before: readonly string[],
     ended: readonly Ended[],
+    failuresLeft: number,
     violated: (why: string) => void,
   ): void {
     const results = ended.filter(({ node }) => before.includes(node));
     if (!results.some(({ verb, isOk }) => verb === 'deploy' && isOk)) violated('no node is well yet');
-    const last = Math.max(...results.map(({ at }) => at));
-    if (soak === 0) return;
+    const last = Math.max(...results.flatMap(({ verb, at }) => (verb === 'abort' ? [] : [at])));
     const soakedAt = last + soak * 1000 - TOLERANCE_MS;
+    const isWell = (host: string): boolean =>
+      this.#answers().some((answer) => answer.host === host && answer.isGood && answer.at >= soakedAt);
+    if (checks.includes('gateway') && !isWell('gateway')) violated('the gateway has not answered well since');
+    if (checks.includes('metrics')) {
+      const isDeployed = (name: string): boolean => results.findLast(({ node }) => node === name)?.isOk === true;
+      const unwell = before.filter((name) => isDeployed(name) && !isWell(name));
+      if (unwell.length >= failuresLeft) violated(`${unwell.join(', ')} have not answered well since`);
+    }
+    if (soak === 0) return;
     if (this.#world.time.now < soakedAt) violated(`the wave before has not soaked for ${soak} s`);
     const looks = endedOf(run.turns, 'inspect_nodes').filter(({ at }) => at >= soakedAt);
     if (looks.length === 0) violated('nobody has looked at the nodes since their soak');

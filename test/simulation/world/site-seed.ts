@@ -27,8 +27,12 @@ export interface SiteSeed {
 
 const GROUPS = ['control', 'workers', 'storage', 'rest'];
 
-/** @param hasRollouts whether groups may go by waves */
-export function siteSeed(random: Random, hasRollouts: boolean): SiteSeed {
+/**
+ * @param hasRollouts whether groups may go by waves
+ * @param hasChecks whether these may ask checks
+ */
+export function siteSeed(random: Random, hasRollouts: boolean, hasChecks: boolean): SiteSeed {
+  const asking = random.fork('checks');
   const waves = random.fork('waves');
   const count = random.int(1, 6) + (hasRollouts ? waves.int(0, 4) : 0);
   const used = GROUPS.slice(0, random.int(1, Math.min(4, count)));
@@ -52,7 +56,9 @@ export function siteSeed(random: Random, hasRollouts: boolean): SiteSeed {
       depends_on: used.slice(0, at).filter(() => random.chance(0.4)),
       selectors: [random.chance(0.1) ? { rack_names: ['rack1'] } : { node_tags: [name] }],
       ...(criteria === undefined ? {} : { success_criteria: criteria }),
-      ...(hasRollouts && waves.chance(0.6) ? { rollout: rolloutFrom(waves) } : {}),
+      ...(hasRollouts && waves.chance(0.6)
+        ? { rollout: { ...rolloutFrom(waves), ...(hasChecks ? checksFrom(asking) : {}) } }
+        : {}),
     };
   });
   const often = random.pick([0.05, 0.12, 0.5]);
@@ -114,6 +120,15 @@ const rolloutFrom = (random: Random): NonNullable<Group['rollout']> => ({
   ...(random.chance(0.3) && { order: random.pick([['rack', 'name'], ['spread'], ['name']] as const) }),
 });
 
+const checksFrom = (random: Random): Pick<NonNullable<Group['rollout']>, 'checks'> =>
+  random.pick([{}, { checks: ['gateway'] }, { checks: ['metrics'] }, { checks: ['gateway', 'metrics'] }]);
+
+/** `gateway` is asked once, at a host of its name; `metrics` of each node. */
+const CHECKS = {
+  gateway: { tcp: { host: 'gateway', port: 443 }, within: '30s', failures: 2 },
+  metrics: { http: { url: { yaql_exp: "'http://' + $.node.name + ':9100/metrics'" } }, every: '10s', failures: 3 },
+};
+
 /** A revision of a site, from documents in the form in which users write them. */
 export function revisionOf({ strategy, parallel, deployTimeout }: SiteSeed, nodes: SiteSeed['nodes']) {
   const document = (schema: string, name: string, data: object): string =>
@@ -137,6 +152,9 @@ export function revisionOf({ strategy, parallel, deployTimeout }: SiteSeed, node
           armada: { manifest: 'full-site' },
         }),
         document('shipyard/DeploymentStrategy/v1', 'deployment-strategy', { groups: strategy.groups.map(accepted) }),
+        ...Object.entries(CHECKS)
+          .filter(([name]) => strategy.groups.some(({ rollout }) => rollout?.checks?.includes(name)))
+          .map(([name, check]) => document('sitewright/Check/v1', name, check)),
         ...nodes.map(({ name, tags, rack }) =>
           document('drydock/BaremetalNode/v1', name, { metadata: { tags, rack } }),
         ),

@@ -17,6 +17,7 @@ import { ClaimTrace } from './claim-trace.ts';
 import { openCopiedStore } from './copied-store.ts';
 import { garbageFrom } from './garbage.ts';
 import { goalOf } from './goal.ts';
+import { Hosts } from './hosts.ts';
 import { mixOf } from './mix.ts';
 import { beginOf, ENDS_WITHIN_MS, notEnded, Script, stateOf, stillOpen } from './script.ts';
 import { revisionOf, type SiteSeed, siteSeed } from './site-seed.ts';
@@ -72,6 +73,7 @@ const ROLLOUT_PEOPLE: typeof PEOPLE = [
 ];
 /** Seeds before this keep their stories: known seeds and defects name them. */
 const WITH_ROLLOUTS = 100_000;
+const WITH_CHECKS = 200_000;
 const FAULTS: readonly (readonly [weight: number, what: string])[] = [
   [4, 'kill'],
   [3, 'stall'],
@@ -91,7 +93,7 @@ export async function simulateSite(
   without: readonly string[] = [],
 ): Promise<Verdict> {
   const random = new Random(`site ${seed}`);
-  const wanted = siteSeed(random.fork('site'), seed >= WITH_ROLLOUTS);
+  const wanted = siteSeed(random.fork('site'), seed >= WITH_ROLLOUTS, seed >= WITH_CHECKS);
   return inVirtualTime(random, beginOf('2026-01-05T08:00:00Z', seed), (time) =>
     live(seed, random, wanted, time, code, without),
   );
@@ -165,10 +167,10 @@ async function live(
   const asOperator = asUser(simulatorKeys.operator);
   checks.readMachines = async () => JSON.parse((await asAdmin('GET', 'machines/')).body);
   const claims = new ClaimTrace(temporal, 'site');
-  const installation = new Installation(world, region, code, claims.beside(checks), {
-    max_parallel_nodes: 8,
-    heartbeat_seconds: 30,
-  });
+  const hosts = new Hosts(world, random.fork('hosts'));
+  checks.answersOfHosts = hosts.answers;
+  const settings = { max_parallel_nodes: 8, heartbeat_seconds: 30 };
+  const installation = new Installation(world, region, code, claims.beside(checks), settings, { askHost: hosts.ask });
   installation.startWorker();
   installation.startWorker();
 
@@ -531,6 +533,7 @@ async function live(
     world.tell('--- all faults end; operators let every run go on');
     world.weather = CALM;
     world.outages.endAll();
+    hosts.isCalm = true;
     for (const worker of installation.workers) worker.host.stalledUntil = 0;
     checks.pausedSince.clear();
   });

@@ -41,6 +41,7 @@ const FENCES = {
   last_errors: 'reads',
   ask_maas: 'reads',
   inspect_nodes: 'reads',
+  run_check: 'reads',
   load_graph_part: 'reads',
   find_tried: 'reads',
 } as const satisfies Record<keyof Activities, 'claims' | 'fenced' | 'reads'>;

@@ -46,6 +46,13 @@ describe('docs/reference/documents.md', () => {
     expect(parseStrategyData(data!.value)).toMatchObject({ ok: true, warnings: [] });
   });
 
+  it('shows valid checks', () => {
+    const { site } = loadSite([{ name: 'site.yaml', text: block('checks') }], { configuration: 'optional' });
+    expect(site!.checks!.map(({ name, probe }) => `${name}: ${probe.kind}`)).toEqual([
+      ...['metrics: http', 'gateway: tcp', 'errors: prometheus'],
+    ]);
+  });
+
   it('lists all defaults', () => {
     const [data] = parseYaml(block('defaults of shipyard/DeploymentConfiguration/v1')).documents;
     const { physical_provisioner, ...others } = DEFAULT_DEPLOYMENT_CONFIGURATION;

@@ -18,5 +18,8 @@ const stop_at = fc.oneof(
 
 const soak = fc.integer({ min: 1, max: 60 }).map((seconds) => `${seconds}s`);
 
+/** The first is asked once, the second for each node. */
+const checks = fc.constantFrom(['wave'], ['nodes'], ['wave', 'nodes']);
+
 /** As people write them. */
-export const writtenRollouts = fc.record({ first, then, soak, stop_at }, { requiredKeys: ['first'] });
+export const writtenRollouts = fc.record({ first, then, soak, stop_at, checks }, { requiredKeys: ['first'] });

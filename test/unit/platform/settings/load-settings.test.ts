@@ -102,6 +102,7 @@ describe('loadSettings', () => {
       },
       secrets: {},
       notices: { give_up_hours: 24 },
+      checks: { hosts: '' },
       git: { allow_local: 'off', hosts: '', timeout_seconds: 120, max_megabytes: 64 },
       codec: { host: '127.0.0.1', port: 8081 },
       telemetry: { metrics_host: '127.0.0.1' },

@@ -1,0 +1,139 @@
+import { machinesNamed } from '@sitewright/maas';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { judgeAnswer } from '../../src/core/checks/answers.ts';
+import { type Check, textsOf } from '../../src/core/checks/check.ts';
+import { judgeCheck, type Sample } from '../../src/core/checks/judge.ts';
+import type { CheckFinding } from '../../src/core/checks/wave-checks.ts';
+import { printable } from '../../src/core/text/control-characters.ts';
+import type { ResolvedNode } from '../../src/documents/index.ts';
+import type { RunCheck, RunCheckAnswer, SiteActivities } from '../contract.ts';
+import type { ActivityDependencies } from '../dependencies.ts';
+import { withHeartbeats } from '../heartbeats.ts';
+import type { SiteCache } from '../site-cache.ts';
+import { type AskHost, hostAsker } from './ask-host.ts';
+import { type CheckSubject, questionOf } from './questions.ts';
+
+/** So many nodes are asked at the same time. */
+const AT_ONCE = 20;
+
+/** A verdict has one line, and its run many. */
+const LONGEST_TEXT = 100;
+
+/** So many different answers are told apart in the result of the activity, which stays below a kilobyte. */
+const MOST_ANSWERS = 3;
+
+export function checkActivities(deps: ActivityDependencies, cache: SiteCache): Pick<SiteActivities, 'run_check'> {
+  const ask = deps.askHost ?? hostAsker([]);
+  return {
+    run_check: (request) =>
+      withHeartbeats(deps, async ({ signal }) => {
+        const { site, revision, check: name, nodes: names } = request;
+        const { site: resolved } = await cache.load(site, { number: revision });
+        const check = resolved?.checks?.find((one) => one.name === name);
+        if (resolved === null || check === undefined)
+          throw ApplicationFailure.nonRetryable(`revision ${revision} has no check ${name}`, 'CheckNotFound');
+        const nodes = names?.map((one) => resolved.nodes.find((node) => node.name === one));
+        const subjects = await subjectsOf(deps, request, check, nodes, signal);
+        const samples = await inTurn(subjects, AT_ONCE, (subject) => verdictOf(check, subject, ask, signal));
+        return summed(samples, names !== undefined);
+      }),
+  };
+}
+
+/** One subject a node, or one for all. */
+async function subjectsOf(
+  deps: ActivityDependencies,
+  { site }: RunCheck,
+  check: Check,
+  nodes: readonly (ResolvedNode | undefined)[] | undefined,
+  signal: AbortSignal | undefined,
+): Promise<readonly CheckSubject[]> {
+  if (nodes === undefined) return [{ site: { name: site } }];
+  const readsAddress = Object.values(textsOf(check.probe)).some(
+    (text) => typeof text !== 'string' && text.yaql_exp.includes('address'),
+  );
+  const addresses = readsAddress ? await addressesOf(deps, site, nodes, signal) : new Map<string, string>();
+  return nodes.map((node) => ({
+    site: { name: site },
+    ...(node && {
+      node: {
+        name: node.name,
+        address: addresses.get(node.name) ?? null,
+        ...{ rack: node.rack, tags: node.tags, labels: node.labels },
+      },
+    }),
+  }));
+}
+
+/** The addresses of machines, as MAAS has them. */
+async function addressesOf(
+  { maas: maasOf, store }: ActivityDependencies,
+  site: string,
+  nodes: readonly (ResolvedNode | undefined)[],
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const maas = maasOf();
+  const known = new Map((await store.deployedMachines.list(site)).map((machine) => [machine.node, machine]));
+  const found = await Promise.all(
+    nodes.map(async (node) => {
+      if (node === undefined) return [];
+      const machines = await machinesNamed(maas, node.name, known.get(node.name), signal);
+      const [address] = machines.length === 1 ? machines[0]!.ipAddresses : [];
+      return address === undefined ? [] : [[node.name, address] as const];
+    }),
+  );
+  return new Map(found.flat());
+}
+
+type Verdict = CheckFinding['unwell'][number]['verdict'] | 'well';
+
+/** Asks until there is a verdict. */
+async function verdictOf(
+  check: Check,
+  subject: CheckSubject,
+  ask: AskHost,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly verdict: Verdict; readonly text: string }> {
+  const question = questionOf(check, subject);
+  // Nothing that is asked again would change it.
+  if (question.kind === 'unknown') return { verdict: 'unknown', text: question.why };
+  const since = Date.now();
+  const samples: Sample[] = [];
+  for (;;) {
+    const judged = judgeCheck(check, samples, since, Date.now());
+    if ('verdict' in judged) return judged;
+    const wait = judged.again - Date.now();
+    if (wait > 0) await Context.current().sleep(wait);
+    const answer = await ask(question, check.timeout * 1000, signal);
+    samples.push({ at: Date.now(), ...judgeAnswer(question, answer) });
+  }
+}
+
+async function inTurn<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let at = next++; at < items.length; at = next++) results[at] = await work(items[at]!);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, lane));
+  return results;
+}
+
+/** Nodes with the same answer are told together; further answers than the first few as one. */
+function summed(
+  verdicts: readonly { readonly verdict: Verdict; readonly text: string }[],
+  areNodes: boolean,
+): RunCheckAnswer {
+  const groups = new Map<string, { verdict: Exclude<Verdict, 'well'>; text: string; nodes: number[] }>();
+  for (const [at, { verdict, text }] of verdicts.entries()) {
+    if (verdict === 'well') continue;
+    const line = printable(text).slice(0, LONGEST_TEXT);
+    const isNew = !groups.has(`${verdict} ${line}`);
+    const shown = isNew && groups.size >= MOST_ANSWERS ? 'other answers' : line;
+    const key = `${verdict} ${shown}`;
+    const group = groups.get(key) ?? { verdict, text: shown, nodes: [] };
+    if (areNodes) group.nodes.push(at);
+    groups.set(key, group);
+  }
+  return { unwell: [...groups.values()] };
+}
