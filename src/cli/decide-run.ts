@@ -1,5 +1,12 @@
 import { numberOf } from '../core/run/subject.ts';
-import { type RunDecision, type RunWork, WORK_AFTER, workOfGraphs, workOfSite } from '../core/run-work.ts';
+import {
+  type RolloutVerb,
+  type RunDecision,
+  type RunWork,
+  WORK_AFTER,
+  workOfGraphs,
+  workOfSite,
+} from '../core/run-work.ts';
 import { someOf } from '../core/text/text.ts';
 import type { Answer, ApiClient } from './client.ts';
 import { confirm, DRY_RUN } from './confirm.ts';
@@ -11,6 +18,8 @@ interface Decision {
   readonly verb: RunDecision;
   /** Waiting for approval. */
   readonly before?: string | undefined;
+  /** With the rollout that is meant; default: any. */
+  readonly group?: string | undefined;
   readonly yes?: boolean | undefined;
   /** Whether people are asked; else the question is only part of a dry run. */
   readonly asks: boolean;
@@ -21,25 +30,36 @@ export async function confirmDecision(
   terminal: Terminal,
   client: ApiClient,
   run: Run,
-  { verb, before, yes, asks }: Decision,
+  { verb, before, group, yes, asks }: Decision,
 ): Promise<void> {
   const isDry = (yes as unknown) === DRY_RUN;
   if (!isDry && (yes || !asks || !terminal.interactive)) return;
   // Without the names, people still decide.
-  const work = await workOf(client, run, before).catch(() => undefined);
+  const work = await workOf(client, run, before, group).catch(() => undefined);
   const text = work === undefined ? '' : workText(verb, work);
-  const what = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} run ${numberOf(run)}${before === undefined ? '' : ` before ${before}`}?`;
+  const what = isRolloutVerb(verb)
+    ? `${ROLLOUT[verb]} the rollout${group === undefined ? '' : ` of group ${group}`} in run ${numberOf(run)}?`
+    : `${verb.charAt(0).toUpperCase()}${verb.slice(1)} run ${numberOf(run)}${before === undefined ? '' : ` before ${before}`}?`;
   await confirm(terminal, `${text}${what}`, yes, 'asked');
 }
 
-async function workOf(client: ApiClient, { id, cluster }: Run, before: string | undefined): Promise<RunWork> {
+const ROLLOUT: Readonly<Record<RolloutVerb, string>> = { promote: 'Promote', hold: 'Hold', 'abort-rollout': 'Abort' };
+
+const isRolloutVerb = (verb: RunDecision): verb is RolloutVerb => Object.hasOwn(ROLLOUT, verb);
+
+async function workOf(
+  client: ApiClient,
+  { id, cluster }: Run,
+  before: string | undefined,
+  group: string | undefined,
+): Promise<RunWork> {
   const params = { run: id };
   if (cluster === null) {
     const [{ plan }, { items }] = await Promise.all([
       client.call('GET /runs/:run/plan', { params }),
       client.call('GET /runs/:run/nodes', { params }),
     ]);
-    return workOfSite(items, plan !== null && 'groups' in plan ? plan.groups : [], before);
+    return workOfSite(items, plan !== null && 'groups' in plan ? plan.groups : [], before, group);
   }
   const query = { statuses: 'waiting,running,retrying', limit: 1000 };
   const [{ items }, nodes] = await Promise.all([

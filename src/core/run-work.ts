@@ -7,8 +7,10 @@ export interface RunWork {
   readonly next: readonly string[];
 }
 
-/** What people decide about an open run. */
-export type RunDecision = 'pause' | 'resume' | 'stop' | 'cancel' | 'approve' | 'reject';
+/** What people decide about an open run, or about a rollout in it. */
+export type RunDecision = 'pause' | 'resume' | 'stop' | 'cancel' | 'approve' | 'reject' | RolloutVerb;
+
+export type RolloutVerb = 'promote' | 'hold' | 'abort-rollout';
 
 /** What becomes of the work of a run by a decision, for the question before it. */
 export const WORK_AFTER: Readonly<Record<RunDecision, { readonly running: string; readonly next: string }>> = {
@@ -18,21 +20,28 @@ export const WORK_AFTER: Readonly<Record<RunDecision, { readonly running: string
   stop: { running: 'finishes', next: 'not started' },
   reject: { running: 'finishes', next: 'not started' },
   cancel: { running: 'aborted', next: 'not started' },
+  promote: { running: 'goes on', next: 'starts, wave by wave' },
+  hold: { running: 'finishes', next: 'waits after the open wave' },
+  'abort-rollout': { running: 'finishes', next: 'not started' },
 };
 
 /**
  * The work of a run on a site: its nodes as they are now.
  *
  * @param before what waits for approval: only its nodes are next; `*` or absent: all
+ * @param only the group whose rollout is meant; absent: all work
  */
 export function workOfSite(
   nodes: readonly NodeReport[],
   groups: readonly { readonly name: string; readonly nodes: readonly string[] }[],
   before = '*',
+  only?: string,
 ): RunWork {
-  const group = groups.find(({ name }) => name === before);
-  const isMeant = new Set(group?.nodes ?? nodes.map(({ name }) => name));
-  const named = (which: (node: NodeReport) => boolean): string[] => nodes.filter(which).map(({ name }) => name);
+  const nodesOf = (group: string | undefined) =>
+    new Set(groups.find(({ name }) => name === group)?.nodes ?? nodes.map(({ name }) => name));
+  const [isMeant, isOwn] = [nodesOf(before), nodesOf(only)];
+  const named = (which: (node: NodeReport) => boolean): string[] =>
+    nodes.filter((node) => isOwn.has(node.name) && which(node)).map(({ name }) => name);
   return {
     running: named(({ running }) => running !== undefined),
     next: named(({ name, state, running }) => running === undefined && isMeant.has(name) && LEFT.includes(state)),

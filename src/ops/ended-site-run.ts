@@ -28,11 +28,9 @@ export function siteStatusFromReport(run: RunRecord, report: RunReport): RunStat
       })),
     current: null,
     software: null,
-    groups: (report.baremetal?.groups ?? []).map(({ name, critical, state, reason }) => ({
-      name,
-      critical,
-      state,
-      ...given({ reason }),
+    groups: (report.baremetal?.groups ?? []).map(({ name, critical, state, reason, rollout }) => ({
+      ...{ name, critical, state },
+      ...given({ reason, rollout }),
     })),
     warnings: newestWarnings(report.warnings),
   };

@@ -1,6 +1,6 @@
 import type { Strategy } from '../core/contracts/index.ts';
 import { stableOrder, successesNeeded } from '../core/deployment/index.ts';
-import { waveSizes } from '../core/rollout/waves.ts';
+import { failuresAllowed, waveSizes } from '../core/rollout/waves.ts';
 import { counted } from '../core/text/text.ts';
 import type { ResolvedSite } from '../documents/index.ts';
 
@@ -17,7 +17,11 @@ export function viewStrategy({
     nodes: plan.nodes.map((index) => nodes[index]!.name),
     success_criteria: { ...plan.success_criteria },
     successes_needed: successesNeeded(plan.success_criteria, plan.nodes.length),
-    ...(plan.rollout && { waves: waveSizes(plan.rollout, plan.nodes.length) }),
+    ...(plan.rollout && {
+      waves: waveSizes(plan.rollout, plan.nodes.length),
+      soak: plan.rollout.soak,
+      stop_at: failuresAllowed(plan.rollout.stop_at, plan.nodes.length),
+    }),
   }));
   const warnings: string[] = [];
   for (const group of groups) {

@@ -245,6 +245,83 @@ it('a run is paused, resumed, and one of its nodes retried; another run is refus
   expect(audit.items.find((entry: { action: string }) => entry.action === 'run.pause')).toMatchObject({ actor: 'api' });
 });
 
+it('a rollout is held, promoted and ended by request, which say why where they cannot be', async () => {
+  await living();
+  const waves = '- name: masters\n      rollout: { first: 1, then: { by: 1 }, soak: 1h }';
+  const files = (await exampleDocuments()).map(({ name, text }) => ({
+    ...{ name, text: text.replace('- name: masters', waves).replace('nodes: 100', 'nodes: 30') },
+  }));
+  expect((await api.ask('POST', '/api/v1/sites/stl1/revisions', { files })).status).toBe(201);
+  const { body: run } = await start({ kind: 'deploy_site' });
+  const path = `/api/v1/runs/${run.id}`;
+  const rolloutOf = ({ groups }: Answer['body']) =>
+    groups.find(({ name }: { name: string }) => name === 'masters')?.rollout;
+  const reaches = (wanted: object) =>
+    until(`${path}/status`, (body) => {
+      const rollout = rolloutOf(body);
+      return Object.entries(wanted).every(([field, value]) => rollout?.[field] === value);
+    });
+  const ask = (verb: string, body: object = {}) => api.ask('POST', `${path}/${verb}`, body);
+  const refused = (detail: string) => ({
+    status: 409,
+    body: { code: 'refused', detail: expect.stringContaining(detail) },
+  });
+  await reaches({ state: 'soaking', wave: 1, waves: 3, limit: 1 });
+
+  expect(await ask('hold', { by: 'nina', reason: 'look first' })).toMatchObject({
+    status: 200,
+    body: { phase: 'baremetal' },
+  });
+  expect(await ask('hold', { group: 'masters' })).toMatchObject(refused('is held already'));
+  expect(await ask('promote', { group: 'mastres' })).toMatchObject(refused("Did you mean 'masters'"));
+  expect(await ask('promote', { group: 'workers' })).toMatchObject(refused('no group with a rollout'));
+  expect(await ask('promote', { limit: 0 })).toMatchObject({ status: 400, body: { code: 'invalid' } });
+  expect(await ask('hold', { limit: 3 })).toMatchObject({ status: 400, body: { code: 'invalid' } });
+
+  // A wave at work: nobody can vouch for it. It fails, and that is one too many.
+  await site.control('auto', { deploy_ms: HOUR });
+  const promoted = await ask('promote', { by: 'nina', reason: 'seen' });
+  expect(promoted.status).toBe(200);
+  expect(rolloutOf(promoted.body)).toMatchObject({ state: 'running' });
+  expect(await ask('promote')).toMatchObject(refused('at work'));
+  const deploys = (host: string) =>
+    lookUntil(
+      () => site.entered(MachineStatus.Deploying),
+      (entered) => entered[host] === 1,
+    );
+  await deploys('stl1r01s03');
+  await ends('stl1r01s03', 'failed');
+  await reaches({ state: 'held', why: 'limit', failed: 1 });
+  expect((await api.ask('GET', path)).body).toMatchObject({ held: true, outcome: null });
+  expect(await ask('promote', { limit: 1 })).toMatchObject(refused('the limit must be higher'));
+  expect(await ask('promote', { group: 'masters', limit: 3, by: 'otto' })).toMatchObject({ status: 200 });
+  await reaches({ state: 'running', wave: 3, limit: 3 });
+  await deploys('stl1r01s04');
+
+  expect(await ask('abort-rollout', { by: 'otto', reason: 'wrong image' })).toMatchObject({ status: 200 });
+  await ends('stl1r01s04', 'deployed');
+  const ended = await finished(run.id);
+  expect(ended).toMatchObject({ outcome: 'failed', held: false, failed_nodes: 1 });
+  expect(rolloutOf((await api.ask('GET', `${path}/status`)).body)).toMatchObject({ state: 'stopped', wave: 3 });
+  const { body: report } = await api.ask('GET', `${path}/report`);
+  expect(report.baremetal.groups[0]).toMatchObject({
+    name: 'masters',
+    state: 'failed',
+    rollout: { state: 'stopped', limit: 3 },
+  });
+  expect(report.operator).toEqual([
+    expect.objectContaining({ action: 'hold', by: 'nina', reason: 'look first' }),
+    expect.objectContaining({ action: 'promote', by: 'nina', reason: 'seen' }),
+    expect.objectContaining({ action: 'promote', by: 'otto', group: 'masters', limit: 3 }),
+    expect.objectContaining({ action: 'abort_rollout', by: 'otto', reason: 'wrong image' }),
+  ]);
+  for (const verb of ['promote', 'hold', 'abort-rollout'])
+    expect(await ask(verb)).toMatchObject({ status: 409, body: { code: 'run-ended' } });
+  const { items: audit } = (await api.ask('GET', `/api/v1/audit?target=run/${run.id}&action=run.promote`)).body;
+  expect(audit).toContainEqual(expect.objectContaining({ actor: 'otto', details: { group: 'masters', limit: 3 } }));
+  expect(audit).toContainEqual(expect.objectContaining({ details: { refused: expect.stringContaining('at work') } }));
+});
+
 it('a run is stopped gracefully', async () => {
   await living({ deploy_ms: HOUR });
   const { body: run } = await start({ kind: 'deploy_site' });

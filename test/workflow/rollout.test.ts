@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Group } from '../../src/core/deployment/strategy.ts';
 import type { RunStatus } from '../../src/core/site-run/index.ts';
 import { recordHistory } from '../rig/histories.ts';
+import { lookAgain } from '../rig/look-again.ts';
 import { failure, group, plainNodes, type ScriptedSite, scriptedSite, untilCancelled } from '../rig/scripted-site.ts';
 import { causeOf, reaches, startRun } from '../rig/site-workflow.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
@@ -46,6 +47,17 @@ const callsOf = ({ began }: ScriptedSite): string[] => {
   }
   return calls.map(([verb, ...nodes]) => `${verb} ${nodes.sort().join(' ')}`);
 };
+
+/** Resolves when a child of the first call of a run has heard that nothing may start. */
+async function isTold(prefix: string, part: number): Promise<void> {
+  const child = rig.client.workflow.getHandle(`${prefix}/prepare:workers:1.${part}`);
+  for (;;) {
+    const { events } = await child.fetchHistory();
+    const signals = (events ?? []).map((one) => one.workflowExecutionSignaledEventAttributes?.signalName);
+    if (signals.includes('start_no_more')) return;
+    await lookAgain();
+  }
+}
 
 describe('a rollout', () => {
   it('prepares and deploys wave after wave, and looks at the nodes after each soak', async () => {
@@ -222,6 +234,33 @@ describe('a rollout', () => {
       expect.objectContaining({ action: 'promote', group: 'workers', limit: 3, by: 'nina', reason: 'two bad disks' }),
     ]);
     await recordHistory(run.handle, 'deploy_site--rollout-held-and-promoted');
+  });
+
+  it('stops at its limit in each of the children that share a wave, and tells the others', async () => {
+    const names = Array.from({ length: 501 }, (_, at) => `n${at}`);
+    const many = group('workers', names, { rollout: { first: '100%', stop_at: { failed: 4 } } });
+    const site = scriptedSite({ groups: [many] }, plainNodes(...names));
+    site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 6 } };
+    // Three children: all of the first fails, what the others start waits for the test.
+    const isBad = (name: string) => names.indexOf(name) < 167;
+    for (const name of names) {
+      if (isBad(name)) site.results.set(`prepare:${name}`, failure());
+      else site.hold.add(`prepare:${name}`);
+    }
+    const run = await start(site);
+    const others = await Promise.all(['n167', 'n168', 'n334', 'n335'].map((name) => site.heldCall('prepare', name)));
+    const prefix = `${run.handle.workflowId}/${run.handle.firstExecutionRunId}`;
+    await Promise.all([2, 3].map((part) => isTold(prefix, part)));
+    const { counts } = await reaches(run, ({ counts: { failed } }) => failed >= 4);
+    // Its other place had started when the fourth failed.
+    expect(counts.failed).toBeLessThanOrEqual(5);
+    // What had started in the other children ends, and nothing follows it.
+    for (const one of others) one.finish();
+    const held = await reaches(run, isHeld);
+    expect(rolloutOf(held)).toMatchObject({ why: 'limit', wave: 1, waves: 1, limit: 4, failed: counts.failed });
+    expect(site.began).toHaveLength(others.length + counts.failed);
+    await run.handle.executeUpdate('abort_rollout', { args: [{}] });
+    await run.ended();
   });
 
   it('goes on by itself when the failed node is retried and well', async () => {

@@ -6,7 +6,6 @@ import { RUN_KINDS, RUN_OUTCOMES } from '../../core/words.ts';
 import type { Typed } from '../calling.ts';
 import type { OperatorNote } from '../client.ts';
 import type { CliCommand } from '../command.ts';
-import { confirm } from '../confirm.ts';
 import { confirmDecision } from '../decide-run.ts';
 import { findRun } from '../find-run.ts';
 import { findTask } from '../find-task.ts';
@@ -291,8 +290,7 @@ export function registerRun(program: CliCommand, session: Session): void {
         const run = await findRun(client, reference);
         const { group: name, limit, wait, watch, yes } = flags;
         const of = name === undefined ? '' : ` of group ${name}`;
-        if (verb === 'abort-rollout')
-          await confirm(terminal, `Abort the rollout${of} in run ${numberOf(run)}? The group fails.`, yes, 'asked');
+        await confirmDecision(terminal, client, run, { verb, group: name, yes, asks: verb === 'abort-rollout' });
         const status = await client.runs.rollout(run.id, verb, {
           ...noteOf(session, flags),
           ...given({ group: name, limit }),

@@ -1,6 +1,7 @@
 import type { Strategy } from '../../core/contracts/index.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted, someOf } from '../../core/text/text.ts';
+import { formatDuration } from './duration.ts';
 import { type Paint, paintFor } from './paint.ts';
 
 type Group = Strategy['groups'][number];
@@ -43,7 +44,7 @@ function headline(group: Group, position: number, parent: string | undefined, pa
   return `${position}. ${paint.strong(printable(group.name))}${group.critical ? ' (critical)' : ''}  ${counted(group.nodes.length, 'node')}${also}`;
 }
 
-function details({ nodes, success_criteria, successes_needed, waves }: Group): string[] {
+function details({ nodes, success_criteria, successes_needed, waves, soak, stop_at }: Group): string[] {
   const needed =
     Object.keys(success_criteria).length === 0
       ? 'no criteria: always succeeds'
@@ -52,7 +53,7 @@ function details({ nodes, success_criteria, successes_needed, waves }: Group): s
         : `needs ${successes_needed} of ${nodes.length} to succeed`;
   const criteria = Object.entries(success_criteria).map(([name, value]) => thresholdText(name, value, nodes.length));
   const lines = [`${needed}${criteria.length > 0 ? `: ${criteria.join('; ')}` : ''}`];
-  if (waves !== undefined) lines.push(`in ${counted(waves.length, 'wave')}: ${someOf(waves.map(String), 12)} nodes`);
+  if (waves !== undefined) lines.push(rolloutLine(waves, soak, stop_at));
   for (let at = 0; at < nodes.length; at += 8)
     lines.push(
       `${at === 0 ? 'nodes: ' : '       '}${nodes
@@ -61,6 +62,12 @@ function details({ nodes, success_criteria, successes_needed, waves }: Group): s
         .join(', ')}`,
     );
   return lines;
+}
+
+function rolloutLine(waves: readonly number[], soak = 0, limit = 1): string {
+  const soaks = soak > 0 ? [`each soaks for ${formatDuration(soak * 1000)}`] : [];
+  const sizes = `in ${counted(waves.length, 'wave')}: ${someOf(waves.map(String), 12)} nodes`;
+  return [sizes, ...soaks, `stops at ${counted(limit, 'failed node')}`].join('; ');
 }
 
 /** Each criterion as the number of nodes it requires. */

@@ -22,6 +22,14 @@ export const strategySchema = z
           .array(z.int())
           .optional()
           .describe('Sizes of the waves of its rollout if all of its nodes have work. Absent if it has none.'),
+        soak: z
+          .number()
+          .optional()
+          .describe('Of a rollout: seconds for which each wave is left alone before it is judged.'),
+        stop_at: z
+          .int()
+          .optional()
+          .describe('Of a rollout: so many failed nodes stop it if all of its nodes have work.'),
       }),
     ),
     warnings: names,

@@ -1,13 +1,22 @@
 import type { RolloutStatus } from '../contracts/site-run.ts';
+import type { RolloutVerb } from '../run-work.ts';
 import { counted } from '../text/text.ts';
 
 const WHY: Readonly<Record<NonNullable<RolloutStatus['why']>, string>> = {
-  limit: 'as many nodes have failed as stop it',
+  limit: 'its limit of failed nodes is reached',
   unproven: 'no node is well yet',
   unseen: 'nobody could look at its nodes after their soak',
   checks: 'its checks are not well',
   operator: 'an operator holds it',
 };
+
+/** What people can do to a rollout now. A wave at work cannot be promoted: nobody can vouch for it yet. */
+export function rolloutVerbs({ state, wave, waves }: RolloutStatus): readonly RolloutVerb[] {
+  const hold = wave < waves ? (['hold'] as const) : [];
+  if (state === 'held') return ['promote', 'abort-rollout'];
+  if (state === 'soaking') return ['promote', ...hold, 'abort-rollout'];
+  return state === 'running' ? [...hold, 'abort-rollout'] : [];
+}
 
 /** The commands for a held rollout, ready to be copied. @param run how commands name it */
 export function nextOfHeldRollout(
@@ -24,7 +33,7 @@ export function nextOfHeldRollout(
 
 /** How a rollout stands, in one line. */
 export function rolloutText({ state, wave, waves, failed, limit, until, why, unseen, checks }: RolloutStatus): string {
-  const failures = failed === 0 ? [] : [`${counted(failed, 'node')} failed, ${limit} stop it`];
+  const failures = failed === 0 ? [] : [`${counted(failed, 'node')} failed, stops at ${limit}`];
   const later = why === 'operator' && state !== 'held' ? ['held after this wave'] : [];
   return [`wave ${wave} of ${waves}`, ...failures, ...now(), ...unwellText(checks), ...later].join(' · ');
 

@@ -183,6 +183,13 @@ describe('a decision about a run', () => {
       'running, goes on: n2\nstill to do, starts: n3\nApprove run 12 before workers?\n',
     ],
     ['reject', [], 'running, finishes: n2\nstill to do, not started: n3\nReject run 12?\n'],
+    [
+      'promote',
+      ['--group', 'workers'],
+      'still to do, starts, wave by wave: n3\nPromote the rollout of group workers in run 12?\n',
+    ],
+    ['hold', [], 'running, finishes: n2\nstill to do, waits after the open wave: n3\nHold the rollout in run 12?\n'],
+    ['abort-rollout', [], 'running, finishes: n2\nstill to do, not started: n3\nAbort the rollout in run 12?\n'],
   ])('to %s it shows the nodes that it touches, by name', async (verb, more, question) => {
     const { err, changes } = await against(answer, 'run', verb, 'r-1', ...more, '--dry-run');
     expect([err, changes]).toEqual([question, []]);
