@@ -4,6 +4,7 @@ import type { ClusterFinding } from '../clusters/checks/check-cluster.ts';
 import { given } from '../core/data/given.ts';
 import { counted } from '../core/text/text.ts';
 import type { OpsDependencies } from './dependencies.ts';
+import { temporalAddress } from './temporal-address.ts';
 import { callTemporal } from './temporal-calls.ts';
 
 /** A node of a cluster, the names by which its agent is started, and whether one is there. */
@@ -14,6 +15,7 @@ interface NodeAgentState {
   readonly site: string;
   readonly node: string;
   readonly online: boolean;
+  readonly temporal_url: string | null;
 }
 
 interface AgentCounts {
@@ -22,6 +24,8 @@ interface AgentCounts {
   /** Time of the check. */
   readonly at: Date;
 }
+
+type Watched = Pick<OpsDependencies, 'store' | 'temporal' | 'temporalUiUrl'>;
 
 /** An agent's poll lasts a minute. Temporal lists a poller for five minutes, even after its last poll. */
 const POLLED_WITHIN_MS = 90_000;
@@ -35,7 +39,7 @@ const AT_ONCE = 8;
  * minute.
  */
 export class AgentPresence {
-  readonly #deps: Pick<OpsDependencies, 'store' | 'temporal'>;
+  readonly #deps: Watched;
   readonly #everyMs: number;
   readonly #now: () => number;
   #latest: AgentCounts | undefined;
@@ -43,7 +47,7 @@ export class AgentPresence {
   #startedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
-    deps: Pick<OpsDependencies, 'store' | 'temporal'>,
+    deps: Watched,
     { everyMs = 60_000, now = Date.now }: { readonly everyMs?: number; readonly now?: () => number } = {},
   ) {
     this.#deps = deps;
@@ -92,28 +96,28 @@ export class AgentPresence {
  * The agents of the nodes of clusters, as Temporal knows them now. @throws Temporal's failure, if it is unreachable
  */
 export async function agentStates(
-  { store, temporal }: Pick<OpsDependencies, 'store' | 'temporal'>,
+  deps: Watched,
   { cluster, nodes: wanted }: { readonly cluster?: number; readonly nodes?: readonly number[] } = {},
   now: () => number = Date.now,
 ): Promise<readonly NodeAgentState[]> {
+  const { store, temporal } = deps;
+  const queueOf = ({ site, node }: Pick<NodeAgentState, 'site' | 'node'>): string =>
+    prefixed(temporal.prefix, nodeQueue(site, node));
   const [all, inventory] = await Promise.all([store.clusters.list(), store.nodes.list(given({ clusterId: cluster }))]);
   const agents = all.flatMap((one) => {
     const own = inventory.filter((node) => node.clusterId === one.id);
     return own
       .filter(({ id }) => wanted?.includes(id) ?? true)
-      .map((node) => ({
-        ...{ id: node.id, name: node.name, cluster: one.id, online: false },
-        ...agentAddress({ cluster: one, nodes: own }, node),
-      }));
+      .map((node) => {
+        const address = agentAddress({ cluster: one, nodes: own }, node);
+        const temporal_url = temporalAddress(deps, 'task-queues', queueOf(address));
+        return { id: node.id, name: node.name, cluster: one.id, ...address, online: false, temporal_url };
+      });
   });
   let next = 0;
   const lookAtNext = async (): Promise<void> => {
     for (let agent = agents[next++]; agent !== undefined; agent = agents[next++])
-      agent.online = await isPolled(
-        temporal,
-        controlQueue(prefixed(temporal.prefix, nodeQueue(agent.site, agent.node))),
-        now,
-      );
+      agent.online = await isPolled(temporal, controlQueue(queueOf(agent)), now);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lookAtNext));
   return agents;
@@ -144,7 +148,7 @@ const isBare = ({ status, errorType }: { readonly status: string; readonly error
  * command that starts them. None while Temporal is unreachable, which other answers report.
  */
 export async function missingAgents(
-  deps: Pick<OpsDependencies, 'store' | 'temporal'>,
+  deps: Watched,
   cluster: number,
   nodes?: readonly number[],
 ): Promise<readonly ClusterFinding[]> {

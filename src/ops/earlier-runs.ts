@@ -4,13 +4,12 @@ import { type AnyRunStatus, isHeld } from '../core/run/status.ts';
 import { graphRunOf } from '../core/run/subject.ts';
 import type { RunRecord, Store } from '../store/index.ts';
 import { durationsOf } from './rehearsals/durations.ts';
+import { type Remembered, remembered } from './remembered.ts';
 import { mediansOf, secondsOf, tookOfNodes } from './usual-times.ts';
 import { ifReachable, orWithoutStore } from './without-store.ts';
 
 /** Runs that are looked at, the newest ones. */
 const MAX_EARLIER = 10;
-/** Runs whose earlier ones are remembered: they no longer change. */
-const MAX_KEPT = 200;
 
 /** Nodes whose tasks tell how long each takes. */
 const MAX_NODES = 60;
@@ -123,20 +122,6 @@ export class EarlierRuns {
     );
     return rows.flat().flatMap(({ task, timeStart, timeEnd }) => secondsOf(task, timeStart, timeEnd));
   }
-}
-
-/** What is known of runs, by their ids; the oldest is forgotten. */
-type Remembered<T> = Map<string, Promise<T>>;
-
-function remembered<T>(kept: Remembered<T>, id: string, find: () => Promise<T>): Promise<T> {
-  const known = kept.get(id);
-  if (known !== undefined) return known;
-  const found = find();
-  kept.set(id, found);
-  found.catch(() => kept.delete(id));
-  const [oldest] = kept.keys();
-  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-  return found;
 }
 
 /** Other fields that must match: a dry run is no basis for a real one, nor one graph for another. */

@@ -42,7 +42,6 @@ import {
   type RunSummary,
   StoreError,
 } from '../store/index.ts';
-import type { OpsDependencies } from './dependencies.ts';
 import { EarlierRuns } from './earlier-runs.ts';
 import { graphStatusFromReport, siteStatusFromReport } from './ended-site-run.ts';
 import { RunTaskOperations } from './graphs/run-tasks.ts';
@@ -53,6 +52,7 @@ import { Service } from './service.ts';
 import { explainSilence, whyUnattended } from './silent-run.ts';
 import { checkNames, parseReference } from './sites.ts';
 import { startRun } from './start-run.ts';
+import { temporalAddress } from './temporal-address.ts';
 import { callTemporal, requestOfTemporal, unanswered } from './temporal-calls.ts';
 import { asWaiting, waitingRuns } from './waiting-runs.ts';
 import { appendAudit, ifReachable, orWithoutStore } from './without-store.ts';
@@ -296,7 +296,8 @@ export class RunOperations extends Service {
     return {
       ...run,
       cluster: graphRunOf(run).cluster,
-      temporalUrl: temporalUrl(this.deps, run),
+      temporalUrl:
+        run.temporalRunId === null ? null : temporalAddress(this.deps, 'workflows', run.workflowId, run.temporalRunId),
     };
   }
 
@@ -459,9 +460,3 @@ const statusOfEnded = (run: RunRecord, report: AnyRunReport): AnyRunStatus =>
 
 /** A list does not wait longer for runs that no worker has opened. */
 const WAITING_LIMIT_MS = 900;
-
-function temporalUrl({ temporalUiUrl, temporal }: OpsDependencies, run: RunSummary): string | null {
-  if (temporalUiUrl === undefined || run.temporalRunId === null) return null;
-  const parts = ['namespaces', temporal.namespace, 'workflows', run.workflowId, run.temporalRunId];
-  return [temporalUiUrl.replace(/\/$/, ''), ...parts.map(encodeURIComponent)].join('/');
-}

@@ -23,6 +23,7 @@ import { requestProblem } from './refusal.ts';
 import { metadataOf } from './run-metadata.ts';
 import { Service } from './service.ts';
 import { checkNames, parseReference } from './sites.ts';
+import { temporalAddress } from './temporal-address.ts';
 import { callTemporal, requestOfTemporal } from './temporal-calls.ts';
 import { appendAudit } from './without-store.ts';
 
@@ -99,7 +100,10 @@ export class ScheduleOperations extends Service {
     );
     return described.flatMap((one) => (one === undefined ? [] : [one]));
   }
-  readonly get = async (name: string): Promise<Schedule> => scheduleOf(name, (await this.#found(name)).is);
+  async get(name: string): Promise<Schedule> {
+    const temporal_url = temporalAddress(this.deps, 'schedules', this.#idOf(name));
+    return { ...scheduleOf(name, (await this.#found(name)).is), temporal_url };
+  }
   async pause(name: string, note: OperatorNote): Promise<Schedule> {
     await this.#change('pause', name, note, (handle) => handle.pause(noteText(note)));
     return this.get(name);
@@ -239,7 +243,10 @@ function checkTimezone(timezone: string): void {
   }
 }
 
-function scheduleOf(name: string, { spec, action, policies, memo, state, info }: ScheduleDescription): Schedule {
+function scheduleOf(
+  name: string,
+  { spec, action, policies, memo, state, info }: ScheduleDescription,
+): Omit<Schedule, 'temporal_url'> {
   const [input] = action.args ?? [];
   const { site, cluster } = isMapping(input) ? input : {};
   return {

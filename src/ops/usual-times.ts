@@ -1,4 +1,5 @@
 import type { NodeReport } from '../core/contracts/site-run-report.ts';
+import { together } from '../core/data/together.ts';
 
 /** What took so many seconds in an earlier run. */
 type Took = readonly [name: string, seconds: number];
@@ -9,13 +10,8 @@ export const median = (values: readonly number[]): number | undefined =>
 
 /** The median of each name. */
 export function mediansOf(all: Iterable<Took>): Readonly<Record<string, number>> {
-  const byName = new Map<string, number[]>();
-  for (const [name, seconds] of all) {
-    const known = byName.get(name);
-    if (known === undefined) byName.set(name, [seconds]);
-    else known.push(seconds);
-  }
-  return Object.fromEntries([...byName].map(([name, took]) => [name, median(took)!]));
+  const byName = together(all, ([name]) => name);
+  return Object.fromEntries([...byName].map(([name, took]) => [name, median(took.map(([, seconds]) => seconds))!]));
 }
 
 /** Seconds between two moments; nothing where one is not known. */

@@ -87,8 +87,23 @@ describePage('looking at runs', () => {
       .getByRole('row', { name: /verify/ })
       .getByLabel('not in this run')
       .waitFor();
+    // The slowest first, each with its last runs; two of twelve failed.
+    await page.getByText('In 2 runs, 80 % of tasks succeeded with the first attempt.').waitFor();
+    const slowest = page.getByRole('region', { name: 'Slowest tasks' }).getByRole('row');
+    await slowest.nth(1).getByText('database').waitFor();
+    await slowest.filter({ hasText: 'database' }).getByText('2 of 4').waitFor();
+    await slowest
+      .filter({ hasText: 'packages' })
+      .getByRole('img', { name: 'None of the last 2 runs ended with failures; the median took 30 s.' })
+      .waitFor();
     await grid.getByRole('link', { name: 'database in run 3: 2 failed' }).click();
     await page.waitForURL(/runs\/second\?task=database/);
+    // The same of one task, beside its log.
+    await page.getByRole('link', { name: 'database' }).first().click();
+    await page
+      .getByRole('region', { name: /^Log of database/ })
+      .getByText(/^1 of the last 2 runs ended with failures/)
+      .waitFor();
     await page.goto(`${origin}/nodes/${env.nodes[0]}`);
     const row = page.getByRole('region', { name: 'Runs of its cluster' }).getByRole('row', { name: /^3 / });
     await row.getByText('1 failed').waitFor();

@@ -16,7 +16,7 @@ const viewTasks = shown(runTaskPageSchema);
 
 /** Requests of pages that watch a run: counts, tasks in pages, pictures, and events. */
 export const serveWatches: RouteGroup = async (app, { operations }) => {
-  const { runs, runTasks, plans, graphs } = operations;
+  const { runs, runTasks, plans, graphs, taskTrends } = operations;
   const watches = new Watches({ defect: (err) => app.log.error({ err }, 'watching failed unexpectedly') });
   const pictures = new Pictures();
   app.addHook('preClose', async () => {
@@ -52,6 +52,7 @@ export const serveWatches: RouteGroup = async (app, { operations }) => {
       );
       return viewTasks({ items: items.map((one) => ({ ...one, transaction: one.transactionId })), next });
     },
+    'GET /clusters/:id/task-trends': ({ params, query }) => taskTrends(Number(params.id), query.task),
     'GET /runs/:run/graph': ({ params, query }) => runTasks.graph(params.run, query.graph),
     async 'GET /runs/:run/graph/map'({ params, query: { graph, by, open }, signal }) {
       const map = await runTasks.map(params.run, graph, given({ by, open: open === undefined ? [] : [open].flat() }));

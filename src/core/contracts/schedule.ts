@@ -54,6 +54,7 @@ const scheduleSchema = z
     missed: z.int().describe('Runs missed because Temporal was unavailable.'),
     created_by: z.string().nullable(),
     created_at: timestamp,
+    temporal_url: z.string().nullable().describe("Its page in Temporal's Web UI; null if unknown."),
   })
   .meta({ id: 'Schedule', description: 'Starts runs at scheduled times.' });
 

@@ -1,4 +1,5 @@
 import type { NodeExplanation, PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
+import { alikeNodes, planSections } from '../../core/graph-run/plan-sections.ts';
 import { taskKey } from '../../core/task-on-node.ts';
 import { counted } from '../../core/text/text.ts';
 import { linksOf } from '../linking/order.ts';
@@ -12,39 +13,20 @@ export function planText(explanation: PlanExplanation): string {
     totals.first_time === totals.running ? 'all for the first time' : `${totals.first_time} of them for the first time`;
   const lines = [
     `${counted(totals.tasks, 'task')} on ${counted(totals.nodes, 'node')}: ${totals.running} run (${first}), ${totals.tasks - totals.running} do not`,
-    ...explanation.nodes.flatMap(nodeLines),
+    ...alikeNodes(explanation.nodes).flatMap(nodeLines),
+    ...planSections(explanation).flatMap(([title, rows]) => [
+      '',
+      title,
+      ...rows.map(([what, why]) => `  ${what}: ${why}`),
+    ]),
   ];
-  section(
-    lines,
-    'on no node',
-    explanation.not_placed.map(({ task, reason }) => `${task}: ${reason}`),
-  );
-  section(lines, 'not on the primary node', primaryLines(explanation.skipped_primaries));
-  section(
-    lines,
-    'dependencies without effect',
-    explanation.dropped_dependencies.map(({ task, field, name, reason }) => `${task} ${field} ${name}: ${reason}`),
-  );
-  section(
-    lines,
-    'nodes that may fail',
-    explanation.fault_tolerance.map(({ name, node_ids, fault_tolerance }) => {
-      const may = fault_tolerance > node_ids.length ? 'any number' : String(fault_tolerance);
-      return `${name}: ${may} of ${node_ids.length} (${node_ids.join(', ')})`;
-    }),
-  );
-  section(
-    lines,
-    'chosen by policy any',
-    explanation.any_choices.map(
-      ({ roles, candidates, chosen }) => `${JSON.stringify(roles)}: ${chosen.join(', ')} of ${candidates.join(', ')}`,
-    ),
-  );
   return `${lines.join('\n')}\n`;
 }
 
-function nodeLines({ node, runs, skipped }: NodeExplanation): string[] {
-  const name = node === 'null' ? 'sync node' : `node ${node}`;
+function nodeLines(alike: readonly NodeExplanation[]): string[] {
+  const [{ node, runs, skipped }] = alike as readonly [NodeExplanation];
+  const names = alike.map((one) => one.node).join(', ');
+  const name = alike.length > 1 ? `${alike.length} nodes, ${names}` : node === 'null' ? 'sync node' : `node ${node}`;
   return [
     '',
     `${name}: ${runs.length} run, ${skipped.length} do not`,
@@ -57,20 +39,6 @@ function nodeLines({ node, runs, skipped }: NodeExplanation): string[] {
       ...values.map((one) => `          ${one}`),
     ]),
   ];
-}
-
-/** One line for all tasks that skip a node for the same tag. */
-function primaryLines(skipped: PlanExplanation['skipped_primaries']): string[] {
-  const byNode = new Map<string, string[]>();
-  for (const { task, node, tag } of skipped) {
-    const key = `node ${node} has it as ${tag}`;
-    byNode.set(key, [...(byNode.get(key) ?? []), task]);
-  }
-  return [...byNode].map(([has, tasks]) => `${tasks.join(', ')}: ${has}`);
-}
-
-function section(lines: string[], title: string, entries: readonly string[]): void {
-  if (entries.length > 0) lines.push('', title, ...entries.map((entry) => `  ${entry}`));
 }
 
 /** A plan for Graphviz: a box for each node, a point for each "all of these before all of those". */

@@ -463,6 +463,29 @@ export const listed = (text: string): string[] =>
     .map((one) => one.trim())
     .filter(Boolean);
 
+interface FiltersProps {
+  readonly label: string;
+  /** Their fields in the address. */
+  readonly of: readonly string[];
+  readonly children: ComponentChildren;
+}
+
+/** Shows all of a list from its first page on. */
+export const showAll = (of: readonly string[]): void =>
+  filterBy(Object.fromEntries([...of, 'before', 'page'].map((field) => [field, ''])));
+
+/** The filters of a list. */
+export const Filters = ({ label, of, children }: FiltersProps) => (
+  <form class="filters" role="search" aria-label={label} onSubmit={(event) => event.preventDefault()}>
+    {children}
+    {of.some((field) => place.value.query.get(field)) && (
+      <button type="button" onClick={() => showAll(of)}>
+        Show all
+      </button>
+    )}
+  </form>
+);
+
 interface FilterProps {
   readonly label: string;
   readonly value: string | undefined;

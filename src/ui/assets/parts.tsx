@@ -7,7 +7,6 @@ import type { Problem as Refusal } from './api.ts';
 import { addressWith, filterBy } from './router.ts';
 import { shortNames } from './short-names.ts';
 import type { Loading } from './store.ts';
-import type { Key } from './table.tsx';
 import { count, type Look, lookOf, lookOfNode, said, some, standingOf, stateOf } from './words.ts';
 
 /** A state as a word with a coloured mark: never by colour alone. */
@@ -25,6 +24,20 @@ export function RunState({ run }: { readonly run: Parameters<typeof standingOf>[
   const { look, text } = standingOf(run);
   return <span class={`state ${look}`}>{text}</span>;
 }
+
+interface InTemporalProps {
+  /** Its address there; null where no UI is configured. */
+  readonly at: string | null;
+  readonly children?: ComponentChildren;
+}
+
+/** A link to the same thing in Temporal's own page. */
+export const InTemporal = ({ at, children = 'Show in Temporal' }: InTemporalProps) =>
+  at !== null && (
+    <a href={at} target="_blank" rel="noreferrer">
+      {children}
+    </a>
+  );
 
 /** A refusal of the API, with the next step. */
 export function Problem({
@@ -244,23 +257,25 @@ export const Progress = ({
 }: ProgressProps) => (
   <div class={small ? 'progress small' : 'progress'}>
     <div class="bar" aria-hidden="true">
-      <span class="good" style={{ width: `${share((done ?? 0) - bad, total)}%` }}></span>
-      {bad > 0 && <span class="failed" style={{ width: `${share(bad, total)}%` }}></span>}
+      <span class="ok" style={{ width: `${share((done ?? 0) - bad, total)}%` }}></span>
+      {bad > 0 && <span class="bad" style={{ width: `${share(bad, total)}%` }}></span>}
       {needed !== undefined && <span class="mark" style={{ left: `calc(${share(needed, total)}% - 2px)` }}></span>}
       {underWay.map(([look, n]) => n > 0 && <span class={look} style={{ width: `${share(n, total)}%` }}></span>)}
     </div>
     <span>
       {(done ?? 0).toLocaleString()} / {total.toLocaleString()} {what}
-      {bad > 0 ? (
-        <>
-          , <span class="bad">{badly ?? `${bad} failed`}</span>
-        </>
-      ) : (
-        ''
-      )}
+      <Bad n={bad}>{badly}</Bad>
     </span>
   </div>
 );
+
+/** After a number of things: how many of them are bad, if any. */
+export const Bad = ({ n, children }: { readonly n: number; readonly children?: ComponentChildren }) =>
+  n > 0 && (
+    <>
+      , <span class="bad">{children ?? `${n} failed`}</span>
+    </>
+  );
 
 /** More causes are in the table. */
 const CAUSES = 6;
@@ -313,54 +328,55 @@ const NAMED = 48;
 /** Room for a name in the narrowest of them. */
 const LETTERS = 12;
 
-export interface Cell<K extends Key> {
-  readonly key: K;
+interface Cell {
+  readonly key: string;
   readonly name: string;
   readonly look: Look;
   readonly note: string;
   /** All of it in words. */
   readonly text: string;
-  readonly away?: boolean;
 }
 
-interface CellsProps<K extends Key> {
-  readonly label: string;
-  readonly cells: readonly Cell<K>[];
-  readonly chosen?: Key;
-  readonly onChoose: (cell: Cell<K>) => void;
+interface CellsProps {
+  readonly cells: readonly Cell[];
+  /** How many of them failed, in words; empty: none. */
+  readonly failed: string;
+  readonly chosen: string;
 }
 
-/** A cell for each node: a thousand of them at a glance; with names if they are few. */
-export function Cells<K extends Key>({ label, cells, chosen, onChoose }: CellsProps<K>) {
-  if (cells.length === 0) return null;
+/** A cell for each node of a run: a thousand of them at a glance; with names if they are few. A click is in the address. */
+export function NodeCells({ cells, failed, chosen }: CellsProps) {
   const isNamed = cells.length <= NAMED;
-  const names = isNamed
-    ? shortNames(
-        cells.map(({ name }) => name),
-        LETTERS,
-      )
-    : new Map<string, string>();
+  const names = shortNames(isNamed ? cells.map(({ name }) => name) : [], LETTERS);
   return (
-    <div class={isNamed ? 'grid named' : 'grid'} role="group" aria-label={label}>
-      {cells.map((one) => (
-        <button
-          type="button"
-          key={one.key}
-          class={`cell ${one.look}${one.away ? ' away' : ''}`}
-          title={one.text}
-          aria-label={isNamed && names.get(one.name) === one.name ? undefined : one.text}
-          aria-pressed={chosen === undefined ? undefined : chosen === one.name || chosen === one.key}
-          onClick={() => onChoose(one)}
-        >
-          {isNamed && (
-            <>
-              <span class="name">{names.get(one.name)}</span>
-              <span class="note">{one.note}</span>
-            </>
-          )}
-        </button>
-      ))}
-    </div>
+    <>
+      <p class="facts">
+        {count(cells.length, 'node')}
+        <Bad n={failed.length}>{failed}</Bad>
+      </p>
+      {cells.length > 0 && (
+        <div class={isNamed ? 'grid named' : 'grid'} role="group" aria-label="Nodes at a glance">
+          {cells.map(({ key, name, look, note, text }) => (
+            <button
+              type="button"
+              key={key}
+              class={`cell ${look}`}
+              title={text}
+              aria-label={isNamed && names.get(name) === name ? undefined : text}
+              aria-pressed={chosen === name || chosen === key}
+              onClick={() => filterBy({ node: chosen === key ? '' : key, before: '', page: '' })}
+            >
+              {isNamed && (
+                <>
+                  <span class="name">{names.get(name)}</span>
+                  <span class="note">{note}</span>
+                </>
+              )}
+            </button>
+          ))}
+        </div>
+      )}
+    </>
   );
 }
 

@@ -1,4 +1,5 @@
 // Names where there is little room.
+import { together } from '../../core/data/together.ts';
 
 /**
  * Names cut to at most so many characters, by name. Both ends stay, as the end often tells names apart; names that differ
@@ -14,7 +15,7 @@ export function shortNames(names: Iterable<string>, most: number): ReadonlyMap<s
     short.set(name, own);
   };
   const shorten = (alike: readonly string[], cut: (name: string) => string): void => {
-    for (const [text, own] of grouped(alike, cut)) {
+    for (const [text, own] of together(alike, cut)) {
       const [only] = own;
       if (own.length === 1 && only !== undefined) keep(only, text);
       else if (own.length === alike.length && cut !== bothEnds) for (const name of own) keep(name, text);
@@ -39,17 +40,6 @@ function around(place: number, most: number): (name: string) => string {
   const [head, tail] = [Math.floor(most / 4), Math.floor(most / 5)];
   const middle = most - head - tail - 2;
   return (name) => `${name.slice(0, head)}…${name.slice(place, place + middle)}…${name.slice(-tail)}`;
-}
-
-function grouped(names: readonly string[], by: (name: string) => string): ReadonlyMap<string, readonly string[]> {
-  const groups = new Map<string, string[]>();
-  for (const name of names) {
-    const key = by(name);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [name]);
-    else group.push(name);
-  }
-  return groups;
 }
 
 /** With how many characters all of them begin. */

@@ -8,6 +8,7 @@ import {
 } from '@tanstack/virtual-core';
 import type { ComponentChildren, RefObject, VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Command } from './parts.tsx';
 import { messageOf } from './store.ts';
 
 /** Above so many rows only those near the visible ones are in the document. */
@@ -41,13 +42,21 @@ interface Rows<T> {
 interface TableProps<T> extends Rows<T> {
   readonly label: string;
   readonly empty?: string | VNode | undefined;
+  /** The command that makes the first row, where there is none yet. */
+  readonly next?: string | undefined;
   /** Whether these are some of many rows, in an order of the API: sorted by themselves they would mislead. */
   readonly isPart?: boolean;
 }
 
-export function Table<T>({ label, rows: given, empty = 'None.', isPart = false, ...rest }: TableProps<T>) {
+export function Table<T>({ label, rows: given, empty = 'None.', next, isPart = false, ...rest }: TableProps<T>) {
   const [order, setOrder] = useState<Order>();
-  if (given.length === 0) return typeof empty === 'string' ? <p class="quiet">{empty}</p> : empty;
+  if (given.length === 0)
+    return (
+      <>
+        {typeof empty === 'string' ? <p class="quiet">{empty}</p> : empty}
+        {next !== undefined && <Command text={next} />}
+      </>
+    );
   const rows = order === undefined || isPart ? given : sorted(given, rest.columns, order);
   const sorting = isPart ? undefined : { order, onOrder: setOrder };
   if (rows.length > MANY) return <LongTable label={label} rows={rows} sorting={sorting} {...rest} />;

@@ -97,7 +97,9 @@ export function standingOf({
   if (outcome !== null) return { look: lookOf(outcome), text: said(outcome) };
   if (paused) return { look: 'warn', text: 'paused' };
   if (awaiting_approval) return { look: 'warn', text: said('awaiting_approval') };
-  return { look: held ? 'warn' : 'busy', text: said(phase) };
+  // A run of graphs says so in its phase.
+  const text = held && !phase.endsWith('held') ? `${said(phase)}: held` : said(phase);
+  return { look: held ? 'warn' : 'busy', text };
 }
 
 /** A moment: as text of the API, or in milliseconds. */

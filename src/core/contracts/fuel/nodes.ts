@@ -150,6 +150,7 @@ const nodeAgentSchema = z
     site: z.string().describe('`--site` of its agent.'),
     node: z.string().describe('`--node` of its agent.'),
     online: z.boolean().describe('It polled for work within the last 90 seconds.'),
+    temporal_url: z.string().nullable().describe("The queue of its tasks in Temporal's Web UI; null if unknown."),
   })
   .meta({ id: 'NodeAgent' });
 

@@ -1,5 +1,5 @@
 import { type Answer, at } from '../api.ts';
-import { Search } from '../ask.tsx';
+import { Filters, Search } from '../ask.tsx';
 import { Empty, Loaded, Older, Title } from '../parts.tsx';
 import { fieldsOf, filterBy } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
@@ -29,16 +29,11 @@ export function AuditView({ query }: { readonly query: URLSearchParams }) {
   return (
     <>
       <Title of="Audit" />
-      <form class="filters" role="search" aria-label="Filter the audit" onSubmit={(event) => event.preventDefault()}>
+      <Filters label="Filter the audit" of={['actor', 'action', 'target']}>
         <Search label="Actor" value={actor} onChange={choose('actor')} />
         <Search label="Action" value={action} placeholder="run.pause" onChange={choose('action')} />
         <Search label="Target" value={target} placeholder="site/dc1" onChange={choose('target')} />
-        {isFiltered && (
-          <button type="button" onClick={() => filterBy({ actor: '', action: '', target: '', before: '' })}>
-            Show all
-          </button>
-        )}
-      </form>
+      </Filters>
       <Loaded from={entries}>
         {({ items, next }) => (
           <>

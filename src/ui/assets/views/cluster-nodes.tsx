@@ -1,5 +1,5 @@
 import { type Answer, send } from '../api.ts';
-import { Action, Choice, type FormField, type Given, type Option, optionsOf, Search } from '../ask.tsx';
+import { Action, Choice, Filters, type FormField, type Given, type Option, optionsOf, Search } from '../ask.tsx';
 import { Pages } from '../parts.tsx';
 import { fieldsOf, filterBy } from '../router.ts';
 import { Chosen, useSelection } from '../table.tsx';
@@ -41,7 +41,7 @@ export function ClusterNodes({ cluster, nodes, tags, query, onDone }: ClusterNod
   };
   return (
     <>
-      <form class="filters" role="search" aria-label="Filter nodes" onSubmit={(event) => event.preventDefault()}>
+      <Filters label="Filter nodes" of={['name', 'role', 'status']}>
         <Search label="Name, address or tag" value={name} onChange={choose('name')} />
         <Choice label="Role" value={role} options={choices(nodes.flatMap(rolesOf))} onChange={choose('role')} />
         <Choice
@@ -50,11 +50,6 @@ export function ClusterNodes({ cluster, nodes, tags, query, onDone }: ClusterNod
           options={choices(nodes.map((one) => one.status))}
           onChange={choose('status')}
         />
-        {isFiltered && (
-          <button type="button" onClick={() => filterBy({ name: '', role: '', status: '', page: '' })}>
-            Show all
-          </button>
-        )}
         <span class="quiet">{count(wanted.length, 'node')}</span>
         {wanted.length > PAGE && (
           <button
@@ -69,7 +64,7 @@ export function ClusterNodes({ cluster, nodes, tags, query, onDone }: ClusterNod
             Choose all {wanted.length}
           </button>
         )}
-      </form>
+      </Filters>
       <Chosen selection={selection} what={selection.rows.length === 1 ? 'node' : 'nodes'}>
         <NodeActions cluster={cluster} nodes={selection.rows} tags={tags} onDone={done} />
       </Chosen>

@@ -1,9 +1,23 @@
 import { useState } from 'preact/hooks';
 import { type Address, type Answer, at, type Problem as Refusal, send } from '../api.ts';
 import { Choice, Choices, isText, optionsOf, submitted } from '../ask.tsx';
+import { commandOf } from '../command-text.ts';
 import { forbidden } from '../identity.ts';
 import { fieldOf, textOf } from '../own-data.ts';
-import { type Crumb, Fold, Loaded, Missing, Problem, State, say, Tabs, Title, type View } from '../parts.tsx';
+import {
+  Command,
+  type Crumb,
+  Empty,
+  Fold,
+  Loaded,
+  Missing,
+  Problem,
+  State,
+  say,
+  Tabs,
+  Title,
+  type View,
+} from '../parts.tsx';
 import { requestIn } from '../rehearsed.ts';
 import { filterBy } from '../router.ts';
 import { listsChanged, problemOf, useData } from '../store.ts';
@@ -19,7 +33,7 @@ import { RunGraphs } from './run-graphs.tsx';
 import { RunGrid } from './run-grid.tsx';
 import { pastOf, RunTable } from './runs.tsx';
 import { Settings } from './settings.tsx';
-import { Trend } from './trend.tsx';
+import { SlowestTasks, Trend } from './trend.tsx';
 
 const LIST: Crumb = ['/clusters', 'Clusters'];
 const VIEWS: readonly View[] = [
@@ -183,7 +197,10 @@ const Graphs = ({ cluster, query, types, type, name, nodes }: GraphsProps) => (
         </Fold>
       </>
     ) : (
-      <p class="quiet">No graphs yet.</p>
+      <Empty title="No graphs yet.">
+        <p>They come with releases and plugins, or from a file:</p>
+        <Command text={commandOf(['graph', 'upload', '--cluster', cluster, '--type', 'default', '--file', 'FILE'])} />
+      </Empty>
     )}
   </>
 );
@@ -287,12 +304,17 @@ function ClusterRuns({ id }: { readonly id: string }) {
       {({ items, next }) => (
         <>
           <Trend of={items.map(pastOf)} what="run" />
-          <RunTable runs={items} empty="No runs yet: run a graph above." />
+          <RunTable
+            runs={items}
+            empty="No runs yet: run a graph above."
+            next={commandOf(['graph', 'execute', '--cluster', id])}
+          />
           {next !== null && (
             <p>
               <a href={`/runs?cluster=${id}`}>Show all runs of this cluster</a>
             </p>
           )}
+          <SlowestTasks cluster={id} />
           <RunGrid runs={items.filter(({ cluster }) => cluster !== null)} />
         </>
       )}

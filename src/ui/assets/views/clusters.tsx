@@ -92,6 +92,7 @@ export function ClustersView() {
 const NoCluster = () => (
   <Empty title="No clusters yet.">
     <p>Create one above: it uses nodes of the inventory, and runs the graphs of its release on them.</p>
+    <Command text="sitewright cluster create NAME --release RELEASE" />
   </Empty>
 );
 

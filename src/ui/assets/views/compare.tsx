@@ -1,11 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
 import { GRAPH_RUN_KIND } from '../../../core/words.ts';
-import { type Answer, at, get, type Problem as Refusal } from '../api.ts';
-import { Choice, type Option, Search } from '../ask.tsx';
+import { type Answer, at, get } from '../api.ts';
+import { Choice, Filters, type Option, Search } from '../ask.tsx';
 import { type Names, useClusterNames, useNodeNames } from '../names.ts';
 import { type Crumb, Loaded, Problem, RunState, Title } from '../parts.tsx';
 import { filterBy } from '../router.ts';
-import { problemOf, useData } from '../store.ts';
+import { useAll, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago, Lasting } from '../times.tsx';
 import { count, lasting, msOf, reasonOf, said } from '../words.ts';
@@ -124,12 +123,7 @@ function Rows({ first, second, names, query }: RowsProps) {
         {counts((one) => one.first === undefined)} only in the second, {counts((one) => one.second === undefined)} only
         in the first.
       </p>
-      <form
-        class="filters"
-        role="search"
-        aria-label="Filter the comparison"
-        onSubmit={(event) => event.preventDefault()}
-      >
+      <Filters label="Filter the comparison" of={['show', 'text']}>
         <Choice
           label="Show"
           value={shown}
@@ -137,7 +131,7 @@ function Rows({ first, second, names, query }: RowsProps) {
           onChange={(value) => filterBy({ show: value === 'differing' ? '' : value })}
         />
         <Search label="Search" value={text} onChange={(value) => filterBy({ text: value })} />
-      </form>
+      </Filters>
       <Table
         label="Comparison"
         rows={rows}
@@ -178,41 +172,29 @@ function pairOf(key: string, first: Result | undefined, second: Result | undefin
 /** A run with all that it did, by task and node. */
 function useResults(id: string) {
   const run = useData(id === '' ? null : at('GET /runs/:run', { params: { run: id } }));
-  const [state, setState] = useState<{ readonly rows?: Results; readonly problem?: Refusal }>({});
   const kind = run.data?.kind;
-  useEffect(() => {
-    if (kind === undefined) return undefined;
-    const stop = new AbortController();
-    setState({});
-    rowsOf(id, kind, stop.signal).then(
-      (rows) => setState({ rows }),
-      (error: unknown) => {
-        if (!stop.signal.aborted) setState({ problem: problemOf(error) });
-      },
-    );
-    return () => stop.abort();
-  }, [id, kind]);
-  return { run, ...state };
+  const all = useAll<readonly [key: string, result: Result]>(
+    kind === undefined ? null : `${id} ${kind}`,
+    (before, signal) => (kind === GRAPH_RUN_KIND ? tasksOf(id, before, signal) : nodesOf(id, signal)),
+  );
+  return { run, rows: all.data && new Map(all.data), problem: all.problem };
 }
 
-async function rowsOf(run: string, kind: string, signal: AbortSignal): Promise<Results> {
-  if (kind !== GRAPH_RUN_KIND) {
-    const { items } = await get(at('GET /runs/:run/nodes', { params: { run } }), signal);
-    return new Map(
-      items.map((one) => [
-        one.name,
-        { node: one.name, status: one.state, message: reasonOf(one), from: one.started_at, to: one.ended_at },
-      ]),
-    );
-  }
-  const rows = new Map<string, Result>();
-  let before: string | undefined;
-  do {
-    const address = at('GET /runs/:run/tasks', { params: { run }, query: { limit: 1000, before } });
-    const page: Answer<'GET /runs/:run/tasks'> = await get(address, signal);
-    for (const { graph, task, node, status, message, time_start: from, time_end: to } of page.items)
-      rows.set(JSON.stringify([graph, task, node]), { task, node, status, message, from, to });
-    before = page.next ?? undefined;
-  } while (before !== undefined);
-  return rows;
+async function nodesOf(run: string, signal: AbortSignal) {
+  const { items } = await get(at('GET /runs/:run/nodes', { params: { run } }), signal);
+  const resultOf = (one: (typeof items)[number]): readonly [string, Result] => [
+    one.name,
+    { node: one.name, status: one.state, message: reasonOf(one), from: one.started_at, to: one.ended_at },
+  ];
+  return { items: items.map(resultOf), next: null };
+}
+
+async function tasksOf(run: string, before: string | undefined, signal: AbortSignal) {
+  const address = at('GET /runs/:run/tasks', { params: { run }, query: { limit: 1000, before } });
+  const { items, next } = await get(address, signal);
+  const resultOf = ({ graph, task, node, ...one }: (typeof items)[number]): readonly [string, Result] => [
+    JSON.stringify([graph, task, node]),
+    { task, node, status: one.status, message: one.message, from: one.time_start, to: one.time_end },
+  ];
+  return { items: items.map(resultOf), next };
 }

@@ -16,7 +16,7 @@ import { Touched } from './site-plan.tsx';
 
 const EVERY_MS = 3_000;
 /** Few enough for their names to be read. */
-const NAMED = 48;
+const NAMED = 120;
 const LETTERS = 12;
 /** More than any rack holds: they have no racks. */
 const WIDE = 100;

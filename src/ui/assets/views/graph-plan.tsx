@@ -1,3 +1,4 @@
+import { alikeNodes, planSections } from '../../../core/graph-run/plan-sections.ts';
 import { type Answer, at } from '../api.ts';
 import { Fold, Loaded, State } from '../parts.tsx';
 import { useData } from '../store.ts';
@@ -5,8 +6,9 @@ import { Table } from '../table.tsx';
 import { count, some } from '../words.ts';
 import type { Node } from './cluster-nodes.tsx';
 
-/** At most so many nodes by name; each has its own fold below. */
+/** At most so many nodes by name; all are in the folds below. */
 const NAMED = 30;
+const FOLDS = 100;
 
 interface GraphPlanProps {
   readonly cluster: string | number;
@@ -23,10 +25,12 @@ interface GraphPlanProps {
 /** What runs on each node, what does not, and why. */
 export function GraphPlan({ cluster, type, nodes, only, tasks, force = false }: GraphPlanProps) {
   const names = new Map(nodes.map((one) => [String(one.id), one.name]));
-  const nameOf = (node: string | number): string => names.get(String(node)) ?? String(node);
+  const nameOf = (node: string | number): string =>
+    node === 'null' ? 'no node' : (names.get(String(node)) ?? String(node));
   const query = { graph_type: type, nodes: only?.join(), tasks: tasks?.join(), force: force ? '1' : '' };
   const plan = useData(at('GET /clusters/:id/plan/', { params: { id: cluster }, query }));
   if (plan.problem?.status === 404) return <p class="quiet">The cluster has no tasks for it.</p>;
+  const alike = alikeNodes(plan.data?.nodes ?? []);
   return (
     <Loaded from={plan}>
       {(data) => (
@@ -55,28 +59,42 @@ export function GraphPlan({ cluster, type, nodes, only, tasks, force = false }: 
               ))}
             </ul>
           )}
-          {data.nodes.slice(0, 100).map((node) => (
-            <Fold
-              key={node.node}
-              label={`Node ${nameOf(node.node)}: ${node.runs.length} run, ${node.skipped.length} skipped`}
-            >
-              {() => <PlanNode node={node} />}
-            </Fold>
+          {alike.slice(0, FOLDS).map((own) => (
+            <Alike key={own[0]!.node} names={own.map(({ node }) => nameOf(node))} node={own[0]!} />
           ))}
-          {data.nodes.length > 100 && <p class="quiet">Showing the first 100 of {data.nodes.length} nodes.</p>}
-          <Reasons heading="Not placed on any node" rows={data.not_placed.map((one) => [one.task, one.reason])} />
-          <Reasons
-            heading="Not on the primary node"
-            rows={data.skipped_primaries.map((one) => [one.task, `node ${nameOf(one.node)} has it as ${one.tag}`])}
-          />
-          <Reasons heading="Omitted nodes" rows={data.left_out.map((one) => [nameOf(one.node), one.reason])} />
+          {alike.length > FOLDS && (
+            <p class="quiet">
+              Showing the first {FOLDS} of {alike.length} different plans of nodes.
+            </p>
+          )}
+          {planSections(data, nameOf).map(([heading, rows]) => (
+            <Reasons key={heading} heading={heading} rows={rows} />
+          ))}
+          <Reasons heading="omitted nodes" rows={data.left_out.map((one) => [nameOf(one.node), one.reason])} />
         </>
       )}
     </Loaded>
   );
 }
 
-const PlanNode = ({ node }: { readonly node: Answer<'GET /clusters/:id/plan/'>['nodes'][number] }) => (
+/** Nodes with the same plan: one line, with the plan in its fold. */
+function Alike({ names, node }: { readonly names: readonly string[]; readonly node: PlannedNode }) {
+  const who = names.length === 1 ? `Node ${names[0]}` : `${names.length} nodes, ${some(names, 4)}`;
+  return (
+    <Fold label={`${who}: ${node.runs.length} run, ${node.skipped.length} skipped`}>
+      {() => (
+        <>
+          {names.length > 1 && <p>{names.join(', ')}</p>}
+          <PlanNode node={node} />
+        </>
+      )}
+    </Fold>
+  );
+}
+
+type PlannedNode = Answer<'GET /clusters/:id/plan/'>['nodes'][number];
+
+const PlanNode = ({ node }: { readonly node: PlannedNode }) => (
   <Table
     label={`Plan of node ${node.node}`}
     rows={[
@@ -114,7 +132,10 @@ interface ReasonsProps {
 const Reasons = ({ heading, rows }: ReasonsProps) =>
   rows.length > 0 && (
     <>
-      <h3>{heading}</h3>
+      <h3>
+        {heading[0]!.toUpperCase()}
+        {heading.slice(1)}
+      </h3>
       <ul class="plain">
         {rows.map(([what, why]) => (
           <li>

@@ -7,12 +7,11 @@ import { at, get } from '../api.ts';
 import { Choice } from '../ask.tsx';
 import { criticalPath, readyTimes, type Step } from '../critical-path.ts';
 import type { Names } from '../names.ts';
-import { Causes, type Cell, Cells, Counts, Loaded, Tabs, type View } from '../parts.tsx';
+import { Causes, Counts, Loaded, NodeCells, Tabs, type View } from '../parts.tsx';
 import { addressWith, filterBy, go } from '../router.ts';
 import { useAll, useData } from '../store.ts';
 import {
   type Counts as CountsOf,
-  count,
   doneOf,
   type Look,
   lasting,
@@ -65,6 +64,7 @@ export function GraphRun({ id, tables, status, query }: GraphRunProps) {
       transaction === graph.transaction ? [[name, counts] as const] : [],
     );
   const [nodes, tasks] = [own(byNode), own(byTask)];
+  const failing = nodes.filter(([on, counts]) => on !== 'null' && counts.failed).length;
   const live = run.outcome === null;
   // The store's counts, not the run's: rows are read from the store, which is updated a moment later.
   const version = JSON.stringify(nodes);
@@ -100,7 +100,7 @@ export function GraphRun({ id, tables, status, query }: GraphRunProps) {
       )}
       {graph.message && <p class="problem">{graph.message}</p>}
       {graph.counts.failed ? <FailedTasks {...shared} failed={graph.counts.failed} /> : null}
-      <NodeCells nodes={nodes} names={names} chosen={node} />
+      <NodeCells cells={cellsOf(nodes, names)} failed={failing > 0 ? `${failing} failing` : ''} chosen={node} />
       <Tabs views={VIEWS} current={view} />
       {view === 'tasks' && (
         <>
@@ -133,7 +133,9 @@ export function GraphRun({ id, tables, status, query }: GraphRunProps) {
           Plan with reasons
         </a>
       </p>
-      {log !== null && <TaskLog key={JSON.stringify(log)} id={id} of={log} live={live} names={names} />}
+      {log !== null && (
+        <TaskLog key={JSON.stringify(log)} id={id} of={log} live={live} names={names} cluster={run.cluster} />
+      )}
     </>
   );
 }
@@ -177,40 +179,14 @@ function Graph({ id, graph, tasks, query }: GraphProps) {
 }
 
 /** A cell for each node, by its worst task. */
-function NodeCells({
-  nodes,
-  names,
-  chosen,
-}: {
-  readonly nodes: Counted;
-  readonly names: Names;
-  readonly chosen: string;
-}) {
-  const on = nodes.filter(([node]) => node !== 'null');
-  const failing = on.filter(([, counts]) => counts.failed).length;
-  const cells = on.map(([node, counts]) => {
+const cellsOf = (nodes: Counted, names: Names) =>
+  nodes.flatMap(([node, counts]) => {
+    if (node === 'null') return [];
     const name = names[node] ?? node;
     const [done, all] = [doneOf(counts), workOf(counts)];
     const text = `${name}: ${done} of ${all} tasks, ${saidCounts(counts)}`;
-    return { key: node, name, look: CELL[worst(counts)], note: `${done}/${all}`, text };
+    return [{ key: node, name, look: CELL[worst(counts)], note: `${done}/${all}`, text }];
   });
-  const choose = ({ key }: Cell<string>) => filterBy({ node: chosen === key ? '' : key, before: '' });
-  return (
-    <>
-      <p class="facts">
-        {count(cells.length, 'node')}
-        {failing > 0 ? (
-          <>
-            , <span class="bad">{failing} failing</span>
-          </>
-        ) : (
-          ''
-        )}
-      </p>
-      <Cells label="Nodes at a glance" cells={cells} chosen={chosen} onChoose={choose} />
-    </>
-  );
-}
 
 const CELL: Readonly<Record<TaskStatus | 'started', Look>> = {
   failed: 'bad',

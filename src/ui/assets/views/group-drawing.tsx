@@ -2,6 +2,7 @@ import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
 import type { RunStatus } from '../../../core/contracts/site-run.ts';
 import type { NodeReport } from '../../../core/contracts/site-run-report.ts';
 import { countStates } from '../../../core/deployment/report.ts';
+import { rolloutText } from '../../../core/site-run/rollout-text.ts';
 import { NodeStanding, Progress, State } from '../parts.tsx';
 import { filterBy } from '../router.ts';
 import { lookOf, lookOfNode, stateOf } from '../words.ts';
@@ -128,7 +129,8 @@ function standingOf(
   const { success, failed } = countStates(nodes);
   const spare = names.length - needed - failed;
   const needs = success >= needed ? 'has all it needs' : `needs ${needed - success} more of ${needed}`;
-  return { text: `${needs}; ${spare < 0 ? 'too many failed' : `${spare} may still fail`}`, isBad: spare < 0 };
+  const waves = now.rollout?.wave ? `; ${rolloutText(now.rollout)}` : '';
+  return { text: `${needs}; ${spare < 0 ? 'too many failed' : `${spare} may still fail`}${waves}`, isBad: spare < 0 };
 }
 
 interface NodeProgressProps {

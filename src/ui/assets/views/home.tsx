@@ -9,8 +9,8 @@ import { listsChanged, useData } from '../store.ts';
 import { Ago } from '../times.tsx';
 import { count, type Look, said, some } from '../words.ts';
 import { Fleet } from './fleet.tsx';
-import { Decide, RetryFailed, Steer } from './run-actions.tsx';
-import { nameOfRun, RunTable } from './runs.tsx';
+import { Decide, isOfGraphs, RetryFailed, Steer, SteerRollout } from './run-actions.tsx';
+import { NoRun, nameOfRun, RunTable } from './runs.tsx';
 
 /** So many newest runs tell how each site and cluster stands. */
 const NEWEST = 200;
@@ -46,7 +46,7 @@ export function HomeView({ query }: { readonly query: URLSearchParams }) {
             {({ items }) => (
               <RunTable
                 runs={items}
-                empty={<Nothing isNew={ended.data?.items.length === 0} />}
+                empty={ended.data?.items.length === 0 ? <NoRun /> : 'Nothing runs.'}
                 actions={(run) => <Steer run={run} verb="stop" />}
               />
             )}
@@ -65,20 +65,7 @@ export function HomeView({ query }: { readonly query: URLSearchParams }) {
           {(nodes.data ?? []).length > 0 && (
             <p>
               <State of="error">{count(nodes.data?.length ?? 0, 'node')} in error</State>{' '}
-              {(nodes.data ?? []).slice(0, MOST).map((one, index) => (
-                <>
-                  {index > 0 && ', '}
-                  <a key={one.id} href={`/nodes/${one.id}`} title={one.error_msg ?? undefined}>
-                    {one.name}
-                  </a>
-                </>
-              ))}
-              {(nodes.data?.length ?? 0) > MOST && (
-                <>
-                  {' '}
-                  and <a href="/nodes?status=error">{(nodes.data?.length ?? 0) - MOST} more</a>
-                </>
-              )}
+              <a href="/nodes?status=error">{some((nodes.data ?? []).map(({ name }) => name))}</a>
             </p>
           )}
         </Section>
@@ -99,9 +86,6 @@ export function HomeView({ query }: { readonly query: URLSearchParams }) {
   );
 }
 
-/** At most so many nodes by name. */
-const MOST = 12;
-
 const Section = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
   <section aria-label={name} id={name.split(' ')[0]?.toLowerCase()}>
     <h2>{name}</h2>
@@ -109,21 +93,11 @@ const Section = ({ name, children }: { readonly name: string; readonly children:
   </section>
 );
 
-const Nothing = ({ isNew }: { readonly isNew: boolean }) => (
-  <p class="quiet">
-    Nothing runs.{' '}
-    {isNew && (
-      <>
-        Deploy a <a href="/sites">site</a>, or run a graph on a <a href="/clusters">cluster</a>.
-      </>
-    )}
-  </p>
-);
-
 /** For whom a run waits, and what ends that; undefined where it goes on by itself. */
 function waitsFor(run: Run): string | undefined {
   if (run.awaiting_approval) return 'an operator who approves or rejects';
-  if (run.held) return 'an operator who retries or skips what failed';
+  if (run.held)
+    return `an operator who ${isOfGraphs(run) ? 'retries or skips what failed' : 'promotes or ends a rollout, or retries what failed'}`;
   return run.paused ? 'an operator who resumes it' : undefined;
 }
 
@@ -159,16 +133,20 @@ const Glance = ({ of, isKnown }: { readonly of: readonly Count[]; readonly isKno
 
 /** What ends the wait. */
 function Answers({ run }: { readonly run: Run }) {
-  const again = `${run.awaiting_approval}`;
-  const asked = useData(run.awaiting_approval ? at('GET /runs/:run/status', { params: { run: run.id } }) : null, {
-    again,
-  });
+  const again = `${run.awaiting_approval} ${run.held}`;
+  const { data } = useData(at('GET /runs/:run/status', { params: { run: run.id } }), { again });
   return (
     <span class="actions">
-      {(asked.data?.awaiting_approval ?? []).map(({ before }) => (
+      {(data?.awaiting_approval ?? []).map(({ before }) => (
         <Decide key={before} run={run} before={before} />
       ))}
       {run.paused && <Steer run={run} verb="resume" />}
+      {data !== undefined &&
+        'groups' in data &&
+        data.groups.map(
+          ({ name, rollout }) =>
+            rollout?.state === 'held' && <SteerRollout key={name} run={run} group={name} of={rollout} />,
+        )}
       {run.held && <RetryFailed run={run} />}
     </span>
   );

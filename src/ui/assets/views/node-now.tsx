@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { partText, settingsText } from '../../../core/version-text.ts';
 import { type Answer, at, get, query } from '../api.ts';
-import { Loaded, RunState, State } from '../parts.tsx';
+import { InTemporal, Loaded, RunState, State } from '../parts.tsx';
 import { listsChanged, useAll, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago, Lasting } from '../times.tsx';
@@ -72,7 +72,8 @@ function Agent({ cluster, id }: { readonly cluster: number; readonly id: number 
             sitewright agent serve --site {one.site} --node {one.node}
           </code>
         </>
-      )}
+      )}{' '}
+      <InTemporal at={one.temporal_url} />
     </Entry>
   );
 }
@@ -249,6 +250,7 @@ function Happened({ node, parts }: OfNode & { readonly parts: readonly Part[] })
     outcome: run.outcome === null ? null : own.state,
     from: own.started_at,
     to: own.ended_at,
+    attempts: own.attempts,
   }));
   return (
     <>

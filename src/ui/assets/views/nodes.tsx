@@ -1,7 +1,7 @@
 import { NODE_STATUSES } from '../../../core/words.ts';
 import { at } from '../api.ts';
-import { Choice, type Option, optionsOf, Search } from '../ask.tsx';
-import { Command, Empty, Loaded, Title } from '../parts.tsx';
+import { Choice, Filters, type Option, optionsOf, Search } from '../ask.tsx';
+import { Bad, Command, Empty, Loaded, Title } from '../parts.tsx';
 import { filterBy } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
 import { count } from '../words.ts';
@@ -26,7 +26,7 @@ export function NodesView({ query: given }: { readonly query: URLSearchParams })
   return (
     <>
       <Title of="Nodes" />
-      <form class="filters" role="search" aria-label="Filter nodes" onSubmit={(event) => event.preventDefault()}>
+      <Filters label="Filter nodes" of={['name', 'role', 'status', 'cluster']}>
         <Search label="Name" value={name} onChange={choose('name')} />
         <Choice
           label="Cluster"
@@ -46,12 +46,7 @@ export function NodesView({ query: given }: { readonly query: URLSearchParams })
           options={[['', 'all'], ...optionsOf(NODE_STATUSES)]}
           onChange={choose('status')}
         />
-        {isFiltered && (
-          <button type="button" onClick={showAll}>
-            Show all
-          </button>
-        )}
-      </form>
+      </Filters>
       <Loaded from={nodes}>
         {(all) => {
           const wanted = all
@@ -63,13 +58,7 @@ export function NodesView({ query: given }: { readonly query: URLSearchParams })
             <>
               <p class="facts">
                 {count(wanted.length, 'node')}
-                {failed > 0 ? (
-                  <>
-                    , <span class="bad">{failed} failed</span>
-                  </>
-                ) : (
-                  ''
-                )}
+                <Bad n={failed} />
                 {wanted.some((one) => one.maintenance)
                   ? `, ${wanted.filter((one) => one.maintenance).length} in maintenance`
                   : ''}
@@ -84,8 +73,6 @@ export function NodesView({ query: given }: { readonly query: URLSearchParams })
     </>
   );
 }
-
-const showAll = () => filterBy({ name: '', role: '', status: '', cluster: '' });
 
 const NoNode = () => (
   <Empty title="No nodes yet.">

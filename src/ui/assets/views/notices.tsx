@@ -49,6 +49,7 @@ export function NoticesView() {
             rows={items}
             keyOf={(one) => one.id}
             empty="Nothing has been sent yet."
+            next="sitewright notice test RECEIVER"
             columns={[
               ['At', (one) => <Ago of={one.at} />, 'number'],
               ['Receiver', (one) => one.receiver, 'name'],

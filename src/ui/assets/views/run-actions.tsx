@@ -2,8 +2,10 @@
 import type { ComponentChildren } from 'preact';
 import type { Run } from '../../../core/contracts/run.ts';
 import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
+import type { RolloutStatus } from '../../../core/contracts/site-run.ts';
 import { numberOf } from '../../../core/run/subject.ts';
 import { type RunDecision, type RunWork, WORK_AFTER, workOfGraphs, workOfSite } from '../../../core/run-work.ts';
+import { rolloutVerbs } from '../../../core/site-run/rollout-text.ts';
 import { GRAPH_RUN_KIND } from '../../../core/words.ts';
 import { type Answer, at, get, send } from '../api.ts';
 import { Action, type Given } from '../ask.tsx';
@@ -37,7 +39,7 @@ interface Verb {
   readonly danger?: boolean;
 }
 
-const VERBS: Readonly<Record<'pause' | 'resume' | 'stop' | 'cancel', Verb>> = {
+const VERBS: Readonly<Record<Exclude<RunDecision, 'approve' | 'reject'>, Verb>> = {
   pause: {
     label: 'Pause',
     explain: 'Running work finishes, and nothing new starts until the run is resumed. Nothing is lost.',
@@ -58,10 +60,27 @@ const VERBS: Readonly<Record<'pause' | 'resume' | 'stop' | 'cancel', Verb>> = {
     done: 'The run is being cancelled.',
     danger: true,
   },
+  promote: {
+    label: 'Promote',
+    explain:
+      'Vouches for what is there: the rest of the wave starts, or the next one opens. One more failure holds it.',
+    done: 'The rollout goes on.',
+  },
+  hold: {
+    label: 'Hold',
+    explain: 'The open wave ends, and no other opens until someone promotes it.',
+    done: 'The rollout is held after its open wave.',
+  },
+  'abort-rollout': {
+    label: 'Abort',
+    explain: 'Ends the rollout: what has started finishes, and its group fails.',
+    done: 'The rollout ends.',
+    danger: true,
+  },
 };
 
 interface SteerProps extends OfRun {
-  readonly verb: keyof typeof VERBS;
+  readonly verb: 'pause' | 'resume' | 'stop' | 'cancel';
   readonly main?: boolean;
 }
 
@@ -77,6 +96,36 @@ export const Steer = ({ run, tables, verb, main }: SteerProps) => (
     command={(given) => commandOf(['run', verb, numberOf(run)], given)}
   />
 );
+
+/** Lets the rollout of a group go on, holds it, or ends it. */
+export const SteerRollout = ({
+  run,
+  tables,
+  group,
+  of,
+}: OfRun & { readonly group: string; readonly of: RolloutStatus }) =>
+  rolloutVerbs(of).map((verb) => (
+    <Action
+      key={verb}
+      {...VERBS[verb]}
+      title={`${VERBS[verb].label} the rollout of ${group}`}
+      main={verb === 'promote' && of.state === 'held'}
+      fields={verb === 'promote' ? [{ name: 'limit', label: 'Failures that stop it', placeholder: `${of.limit}` }] : []}
+      preview={() => <Work run={run} tables={tables} verb={verb} group={group} />}
+      act={({ note, texts: { limit } }) =>
+        thenLists(
+          send(`POST /runs/:run/${verb}`, {
+            params: { run: run.id },
+            body: { ...note, group, ...(limit !== undefined && { limit: Number(limit) }) },
+          }),
+        )
+      }
+      command={(given) => {
+        const limit = given.texts.limit === undefined ? [] : ['--limit', given.texts.limit];
+        return commandOf(['run', verb, numberOf(run), '--group', group, ...limit], given);
+      }}
+    />
+  ));
 
 /** Approves, or rejects, what waits for that. */
 export function Decide({ run, tables, before }: OfRun & { readonly before: string }) {
@@ -189,8 +238,11 @@ async function failedIn(run: Run, signal?: AbortSignal): Promise<readonly Failed
     return items.flatMap(({ name, state }) => (state === 'failed' ? [{ name, node: name }] : []));
   }
   const query = { statuses: 'failed', limit: 1000 };
-  const { items } = await get(at('GET /runs/:run/tasks', { params, query }), signal);
-  return items.map(({ task, node }) => ({ name: placeOf({ task, node }), node, task }));
+  const [{ items }, { node_names: names }] = await Promise.all([
+    get(at('GET /runs/:run/tasks', { params, query }), signal),
+    get(at('GET /runs/:run/counts', { params }), signal),
+  ]);
+  return items.map(({ task, node }) => ({ name: placeOf({ task, node }, names), node, task }));
 }
 
 interface FailedInProps {
@@ -207,6 +259,8 @@ interface WorkProps extends OfRun {
   readonly verb: RunDecision;
   /** What waits for approval. */
   readonly before?: string;
+  /** Only of this group. */
+  readonly group?: string;
 }
 
 /** What becomes of the nodes of a site, or the tasks of graphs, by a decision about their run. */
@@ -224,16 +278,11 @@ function LiveWork(of: WorkProps) {
   return tables === null ? <Waiting /> : <WorkOfSite {...of} tables={tables} />;
 }
 
-const WorkOfSite = ({
-  tables: { nodes, site_groups: groups = {} },
-  verb,
-  before,
-}: WorkProps & { readonly tables: RunFrame }) =>
-  nodes === undefined || Object.keys(nodes).length === 0 ? (
-    <p>Its documents are not loaded yet.</p>
-  ) : (
-    <WorkText verb={verb} of={workOfSite(Object.values(nodes), Object.values(groups), before)} />
-  );
+function WorkOfSite({ tables, verb, before, group }: WorkProps & { readonly tables: RunFrame }) {
+  const nodes = Object.values(tables.nodes ?? {});
+  if (nodes.length === 0) return <p>Its documents are not loaded yet.</p>;
+  return <WorkText verb={verb} of={workOfSite(nodes, Object.values(tables.site_groups ?? {}), before, group)} />;
+}
 
 function WorkOfGraphs({ run, tables, verb, before }: WorkProps) {
   const names = useNodeNames(run.cluster);

@@ -3,9 +3,10 @@ import type { GraphRunStatus } from '../../../core/contracts/graph-run.ts';
 import type { Run } from '../../../core/contracts/run.ts';
 import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
 import { keptByHeld, keptByWaiting } from '../../../core/run/kept-plan.ts';
+import { isHeld } from '../../../core/run/status.ts';
 import { type Answer, at } from '../api.ts';
 import { type Names, useClusterNames, useNodeNames } from '../names.ts';
-import { type Crumb, Missing, notice, Progress, RunState, Title, Waiting } from '../parts.tsx';
+import { type Crumb, InTemporal, Missing, notice, Progress, RunState, Title, Waiting } from '../parts.tsx';
 import { useData, useRun } from '../store.ts';
 import { Ago, Lasting, TimeLeft } from '../times.tsx';
 import { doneOf, placeOf, said, saidCounts, sum, totalOf, workOf } from '../words.ts';
@@ -38,7 +39,7 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
   const { run, status } = tables;
   const ofGraphs = isOfGraphs(status);
   const name = nameOfRun(run, clusters);
-  const held = run.outcome === null && ofGraphs && status.graphs.some(({ state }) => state === 'held');
+  const held = run.outcome === null && isHeld(status);
   const standing = {
     outcome: run.outcome,
     phase: status.phase,
@@ -70,10 +71,10 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
           MAAS last answered <Ago of={status.maas_silent_since} />. The run continues when it does.
         </p>
       )}
-      {held && (
+      {held && ofGraphs && (
         <p class="banner" role="status">
           Tasks failed, and the run is held open: retry or skip them below, or stop the run.{' '}
-          {ofGraphs && <Kept of={keptByHeld({ cluster: status.cluster, transaction: status.transaction })} />}
+          <Kept of={keptByHeld({ cluster: status.cluster, transaction: status.transaction })} />
         </p>
       )}
       {status.stopping && run.outcome === null && (
@@ -172,9 +173,15 @@ function Facts({ run, expected }: { readonly run: Run; readonly expected: Status
       {expected && <TimeLeft of={expected} />}
     </>,
     run.temporal_url && (
-      <a href={run.temporal_url} target="_blank" rel="noreferrer">
-        Show in Temporal
-      </a>
+      <>
+        <InTemporal at={run.temporal_url} />: <InTemporal at={`${run.temporal_url}/history`}>history</InTemporal>,{' '}
+        <InTemporal at={`${run.temporal_url}/relationships`}>parts</InTemporal>
+        {run.outcome === null && (
+          <>
+            , <InTemporal at={`${run.temporal_url}/pending-activities`}>activities now</InTemporal>
+          </>
+        )}
+      </>
     ),
   ].filter(Boolean);
   return (
@@ -230,7 +237,7 @@ function Steering({ tables }: { readonly tables: RunFrame }) {
   return (
     <>
       {status.paused ? <Steer {...of} verb="resume" main={!asks} /> : <Steer {...of} verb="pause" />}
-      {(run.failed_nodes ?? 0) > 0 && <RetryFailed run={run} main={run.held && !asks} />}
+      {(run.failed_nodes ?? 0) > 0 && <RetryFailed run={run} main={run.held && run.site === null && !asks} />}
       <Steer {...of} verb="stop" />
       <Steer {...of} verb="cancel" />
     </>

@@ -2,9 +2,9 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { Run } from '../../../core/contracts/run.ts';
 import { GRAPH_RUN_KIND, RUN_KINDS, RUN_OUTCOMES } from '../../../core/words.ts';
 import { at, query } from '../api.ts';
-import { Choice, type Option, optionsOf, Search } from '../ask.tsx';
+import { Choice, Filters, type Option, optionsOf, Search, showAll } from '../ask.tsx';
 import { useClusterNames } from '../names.ts';
-import { Empty, Loaded, Older, Progress, RunState, Title } from '../parts.tsx';
+import { Command, Empty, Loaded, Older, Progress, RunState, Title } from '../parts.tsx';
 import { filterBy, go } from '../router.ts';
 import { SavedViews } from '../saved-views.tsx';
 import { listsChanged, useData } from '../store.ts';
@@ -58,7 +58,7 @@ export function RunsView({ query: given }: { readonly query: URLSearchParams }) 
   return (
     <>
       <Title of="Runs" />
-      <Filters filter={filter} isFiltered={isFiltered} />
+      <RunFilters filter={filter} />
       <SavedViews of="runs" fields={FILTERS} />
       <Chosen selection={selection} what={selection.rows.length === 1 ? 'run' : 'runs'}>
         <button
@@ -103,7 +103,7 @@ export function RunsView({ query: given }: { readonly query: URLSearchParams }) 
   );
 }
 
-function Filters({ filter, isFiltered }: { readonly filter: Filter; readonly isFiltered: boolean }) {
+function RunFilters({ filter }: { readonly filter: Filter }) {
   const sites = useData(at('GET /sites'));
   const clusters = useClusterNames();
   const choose = (field: string) => (value: string) => filterBy({ [field]: value, before: '' });
@@ -115,7 +115,7 @@ function Filters({ filter, isFiltered }: { readonly filter: Filter; readonly isF
     </label>
   );
   return (
-    <form class="filters" role="search" aria-label="Filter runs" onSubmit={(event) => event.preventDefault()}>
+    <Filters label="Filter runs" of={FILTERS}>
       <Search label="Search" value={filter.text} placeholder="title, reason, failure …" onChange={choose('text')} />
       <Choice
         label="Site"
@@ -144,22 +144,15 @@ function Filters({ filter, isFiltered }: { readonly filter: Filter; readonly isF
       <Search label="By" value={filter.by} placeholder="full name" onChange={choose('by')} />
       {day('since', 'From')} {day('until', 'To')}
       <Search label="Label" value={filter.label} placeholder="name=value" onChange={choose('label')} />
-      {isFiltered && (
-        <button type="button" onClick={showAll}>
-          Show all
-        </button>
-      )}
-    </form>
+    </Filters>
   );
 }
-
-const showAll = () => filterBy(Object.fromEntries([...FILTERS, 'before'].map((key) => [key, ''])));
 
 const NoSuchRun = () => (
   <Empty title="No runs match.">
     <p>
       Remove a filter above, or{' '}
-      <button type="button" class="link" onClick={showAll}>
+      <button type="button" class="link" onClick={() => showAll(FILTERS)}>
         show all runs
       </button>
       .
@@ -167,12 +160,14 @@ const NoSuchRun = () => (
   </Empty>
 );
 
-const NoRun = () => (
+export const NoRun = () => (
   <Empty title="Nothing has run yet.">
     <p>
       Deploy a <a href="/sites">site</a>, or run a graph on a <a href="/clusters">cluster</a>: its progress is shown
       here.
     </p>
+    <Command text="sitewright site deploy SITE" />
+    <Command text="sitewright graph execute --cluster CLUSTER" />
   </Empty>
 );
 
@@ -183,13 +178,14 @@ interface RunTableProps {
   readonly runs: readonly Run[];
   readonly selection?: Selection<Run>;
   readonly empty?: string | VNode | undefined;
+  readonly next?: string;
   /** Whether there are more than these. */
   readonly isPart?: boolean;
   /** What can be done to one. */
   readonly actions?: (run: Run) => ComponentChildren;
 }
 
-export const RunTable = ({ runs, selection, empty = 'No runs yet.', isPart = false, actions }: RunTableProps) => {
+export const RunTable = ({ runs, empty = 'No runs yet.', actions, ...rest }: RunTableProps) => {
   const clusters = useClusterNames();
   return (
     <Table
@@ -197,8 +193,7 @@ export const RunTable = ({ runs, selection, empty = 'No runs yet.', isPart = fal
       rows={runs}
       keyOf={(run) => run.id}
       empty={empty}
-      isPart={isPart}
-      selection={selection}
+      {...rest}
       columns={[
         ['#', (run) => run.number ?? '', 'number'],
         [

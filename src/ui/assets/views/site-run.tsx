@@ -3,12 +3,13 @@ import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
 import type { RunStatus } from '../../../core/contracts/site-run.ts';
 import type { NodeReport, RunReport } from '../../../core/contracts/site-run-report.ts';
 import { causesOfNodes } from '../../../core/run/causes.ts';
+import { rolloutText, rolloutVerbs } from '../../../core/site-run/rollout-text.ts';
 import { CALLS, type NodeState } from '../../../core/words.ts';
 import { at, send } from '../api.ts';
-import { Action, Choice, type Given, Search } from '../ask.tsx';
+import { Action, Choice, Filters, type Given, Search } from '../ask.tsx';
 import { commandOf } from '../command-text.ts';
 import { keyOfCall, lastOfCalls, timesOfCall } from '../critical-path.ts';
-import { Causes, type Cell, Cells, NodeStanding, State, Tabs, type View } from '../parts.tsx';
+import { Causes, NodeCells, NodeStanding, State, Tabs, type View } from '../parts.tsx';
 import { fieldsOf, filterBy } from '../router.ts';
 import { useData } from '../store.ts';
 import { Chosen, forEach, Table, useSelection } from '../table.tsx';
@@ -16,6 +17,7 @@ import { Lasting } from '../times.tsx';
 import { count, isUntouched, lookOfNode, msOf, reasonOf, said, some, stateOf, UNTOUCHED } from '../words.ts';
 import { GroupDrawing, type SiteGroup } from './group-drawing.tsx';
 import { Commit } from './revisions.tsx';
+import { SteerRollout } from './run-actions.tsx';
 import { type BarOf, Timeline } from './timeline.tsx';
 
 const VIEWS: readonly View[] = [
@@ -36,11 +38,14 @@ export function SiteRun({ id, tables, status, query }: SiteRunProps) {
   const groups = Object.values(tables.site_groups ?? {});
   const nodes = Object.values(tables.nodes ?? {});
   const view = query.get('view') === 'timeline' ? 'timeline' : 'nodes';
+  const node = query.get('node') ?? '';
+  const failed = nodes.filter(({ state }) => state === 'failed').length;
   return (
     <>
+      {run.outcome === null && <Rollouts tables={tables} groups={status.groups} />}
       {run.outcome === null && <Now nodes={nodes} />}
       <Causes of={causesOfNodes(nodes)} what="node" />
-      <NodeCells nodes={nodes} chosen={query.get('node') ?? ''} />
+      <NodeCells cells={nodes.map(cellOf)} failed={failed > 0 ? `${failed} failed` : ''} chosen={node} />
       {report?.commit && (
         <p class="facts">
           Commit <Commit id={report.commit} url={report.commit_url} />
@@ -54,11 +59,28 @@ export function SiteRun({ id, tables, status, query }: SiteRunProps) {
       {view === 'nodes' ? (
         <NodeTable id={id} rows={nodes} query={query} live={run.outcome === null} />
       ) : (
-        <Bars nodes={nodes} groups={groups} run={run} />
+        <Bars nodes={nodes.filter(({ name }) => name.includes(node))} groups={groups} run={run} />
       )}
     </>
   );
 }
+
+/** The rollouts that have begun: their waves, soaks and failures, and what people can do. */
+const Rollouts = ({ tables, groups }: { readonly tables: RunFrame; readonly groups: RunStatus['groups'] }) =>
+  groups.map(
+    ({ name, rollout }) =>
+      rollout !== undefined &&
+      rolloutVerbs(rollout).length > 0 && (
+        <div class={rollout.state === 'held' ? 'banner' : 'card'} role="status" key={name}>
+          <p>
+            Rollout of <strong>{name}</strong>: {rolloutText(rollout)}
+          </p>
+          <div class="actions">
+            <SteerRollout run={tables.run} tables={tables} group={name} of={rollout} />
+          </div>
+        </div>
+      ),
+  );
 
 /** What it does now, or waits for, in one sentence. */
 function Now({ nodes }: { readonly nodes: readonly NodeReport[] }) {
@@ -142,33 +164,13 @@ const barOf = (one: NodeReport): BarOf => ({
   to: one.ended_at,
 });
 
-/** A cell for each node. */
-function NodeCells({ nodes, chosen }: { readonly nodes: readonly NodeReport[]; readonly chosen: string }) {
-  const failed = nodes.filter(({ state }) => state === 'failed').length;
-  const cells = nodes.map((one) => ({
-    key: one.name,
-    name: one.name,
-    look: lookOfNode(one),
-    note: stateOf(one),
-    text: `${one.name}: ${stateOf(one)}${reasonOf(one) && `, ${reasonOf(one)}`}`,
-  }));
-  const choose = ({ key }: Cell<string>) => filterBy({ node: chosen === key ? '' : key, page: '', view: '' });
-  return (
-    <>
-      <p class="facts">
-        {count(cells.length, 'node')}
-        {failed > 0 ? (
-          <>
-            , <span class="bad">{failed} failed</span>
-          </>
-        ) : (
-          ''
-        )}
-      </p>
-      <Cells label="Nodes at a glance" cells={cells} chosen={chosen} onChoose={choose} />
-    </>
-  );
-}
+const cellOf = (one: NodeReport) => ({
+  key: one.name,
+  name: one.name,
+  look: lookOfNode(one),
+  note: stateOf(one),
+  text: `${one.name}: ${stateOf(one)}${reasonOf(one) && `, ${reasonOf(one)}`}`,
+});
 
 const Phases = ({ phases }: { readonly phases: RunReport['phases'] }) => (
   <ol class="phases" aria-label="Phases">
@@ -221,7 +223,7 @@ function NodeTable({ id, rows, query, live }: NodeTableProps) {
   };
   return (
     <>
-      <form class="filters" role="search" aria-label="Filter nodes" onSubmit={(event) => event.preventDefault()}>
+      <Filters label="Filter nodes" of={['group', 'state', 'node']}>
         <Search label="Node" value={name} onChange={(text) => filterBy({ node: text, page: '' })} />
         <Choice
           label="State"
@@ -239,13 +241,8 @@ function NodeTable({ id, rows, query, live }: NodeTableProps) {
           onChange={(value) => filterBy({ state: value, page: '' })}
         />
         {group !== '' && <span class="tag">group {group}</span>}
-        {(group || state || name) && (
-          <button type="button" onClick={() => filterBy({ group: '', state: '', node: '', page: '' })}>
-            Show all
-          </button>
-        )}
         <span class="quiet">{count(wanted.length, 'node')}</span>
-      </form>
+      </Filters>
       <Chosen selection={selection} what={selection.rows.length === 1 ? 'node' : 'nodes'}>
         <Action
           label="Retry selected"

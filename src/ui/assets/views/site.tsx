@@ -1,5 +1,6 @@
 import { OUT_OF_SERVICE, statusWithHealth } from '../../../core/node-system.ts';
 import { type Answer, at } from '../api.ts';
+import { commandOf } from '../command-text.ts';
 import { Command, type Crumb, Empty, Fold, Loaded, Missing, State, Title } from '../parts.tsx';
 import { requestIn } from '../rehearsed.ts';
 import { addressWith } from '../router.ts';
@@ -75,7 +76,7 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
         {({ items }) => (
           <>
             <Trend of={items.filter(({ kind }) => kind !== 'test_site').map(pastOf)} what="deployment" />
-            <RunTable runs={items} empty="No runs yet: deploy it above." />
+            <RunTable runs={items} empty="No runs yet: deploy it above." next={commandOf(['site', 'deploy', id])} />
           </>
         )}
       </Loaded>
@@ -87,6 +88,7 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
             rows={items}
             keyOf={(one) => one.number}
             empty="No revisions yet."
+            next={commandOf(['site', 'commit', id, 'FOLDER'])}
             columns={[
               [
                 'Revision',

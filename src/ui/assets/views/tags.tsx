@@ -96,6 +96,7 @@ function OwnerTags({ owner, options, wanted }: OwnerTagsProps) {
             rows={all.filter((one) => one.name.includes(wanted))}
             keyOf={(one) => `${one.owner.kind}/${one.owner.id}/${one.name}`}
             empty={all.length === 0 ? 'No tags yet.' : 'No tags match.'}
+            next={all.length === 0 && isCluster ? `sitewright tag create --cluster ${id} --name NAME` : undefined}
             columns={[
               ['Tag', (one) => <span class="tag">{one.name}</span>, 'name'],
               [

@@ -10,6 +10,7 @@ import { filterBy } from '../router.ts';
 import { follow, useData } from '../store.ts';
 import { placeOf, said } from '../words.ts';
 import { isNearEnd, linkOf, NO_LOG } from './task-log-address.ts';
+import { TaskTrend } from './trend.tsx';
 
 /** More text than this is not kept on the page; the download has all. */
 const MAX = 400_000;
@@ -35,10 +36,11 @@ interface TaskLogProps {
   readonly of: TaskOnNode;
   readonly live: boolean;
   readonly names: Names;
+  readonly cluster: number | null;
 }
 
 /** The live output of a task: below everything else, until it is closed. */
-export function TaskLog({ id, of, live, names }: TaskLogProps) {
+export function TaskLog({ id, of, live, names, cluster }: TaskLogProps) {
   const [stream, setStream] = useState('');
   const [attempt, setAttempt] = useState('');
   const [round, setRound] = useState(0);
@@ -55,6 +57,8 @@ export function TaskLog({ id, of, live, names }: TaskLogProps) {
       every: live ? 3_000 : undefined,
     },
   );
+  const asked = cluster && at('GET /clusters/:id/task-trends', { params: { id: cluster }, query: { task } });
+  const [trend] = useData(asked || null).data?.tasks ?? [];
   const row = rows.data?.items.find((one) => one.task === task && one.node === node);
   const tries = row?.attempts ?? 0;
   const known = rows.data !== undefined || rows.problem !== undefined;
@@ -139,6 +143,7 @@ export function TaskLog({ id, of, live, names }: TaskLogProps) {
           Close
         </button>
       </div>
+      {trend && <TaskTrend of={trend} />}
       <Problem of={state.problem} onRetry={() => setRound(round + 1)} />
       {state.problem === undefined && (
         <pre

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { TaskOnNode } from '../../../core/task-on-node.ts';
 import { type Answer, at, send } from '../api.ts';
-import { Action, Choice, type Given, type Option, Search } from '../ask.tsx';
+import { Action, Choice, Filters, type Given, type Option, Search } from '../ask.tsx';
 import { commandOf } from '../command-text.ts';
 import type { Names } from '../names.ts';
 import { Loaded, Older, State } from '../parts.tsx';
@@ -31,7 +31,6 @@ export function TaskTable({ id, graph, query, version, live, names }: TaskTableP
   const asked = { graph, nodes, statuses: status, name, before, limit: 50 };
   const tasks = useData(at('GET /runs/:run/tasks', { params: { run: id }, query: asked }), { again: version });
   const change = (field: string) => (value: string) => filterBy({ [field]: value, before: '' });
-  const none = { node: '', status: '', task: '', before: '' };
   const rows = tasks.data?.items ?? [];
   const isChoosable = (one: Task): boolean => live && one.status === 'failed';
   const selection = useSelection(rows, { keyOf, nameOf: (one) => placeOf(one, names), isChoosable });
@@ -41,7 +40,7 @@ export function TaskTable({ id, graph, query, version, live, names }: TaskTableP
   };
   return (
     <>
-      <form class="filters" role="search" aria-label="Filter tasks" onSubmit={(event) => event.preventDefault()}>
+      <Filters label="Filter tasks" of={['node', 'status', 'task']}>
         <Search label="Task" value={name} onChange={change('task')} />
         <Search label="Node" value={names[node] ?? node} placeholder="id or name" onChange={change('node')} />
         <Choice
@@ -50,12 +49,7 @@ export function TaskTable({ id, graph, query, version, live, names }: TaskTableP
           options={[['', 'all'], ...TASK_STATUSES.map((one): Option => [one, said(one)])]}
           onChange={change('status')}
         />
-        {(node || status || name) && (
-          <button type="button" onClick={() => filterBy(none)}>
-            Show all
-          </button>
-        )}
-      </form>
+      </Filters>
       <Chosen selection={selection} what={selection.rows.length === 1 ? 'task' : 'tasks'}>
         <Action
           label="Retry selected"

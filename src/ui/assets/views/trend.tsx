@@ -1,3 +1,6 @@
+import { type Answer, at } from '../api.ts';
+import { listsChanged, useData } from '../store.ts';
+import { Table } from '../table.tsx';
 import { count, lasting, lookOf, msOf, said, timeOf } from '../words.ts';
 
 /** What ran once, on a site, a cluster or a machine. */
@@ -5,6 +8,8 @@ export interface Past {
   readonly outcome: string | null;
   readonly from: string | null | undefined;
   readonly to: string | null | undefined;
+  /** Tries of a machine; none where that is not known. */
+  readonly attempts?: number;
 }
 
 /** So many are drawn, and so many are judged. */
@@ -12,8 +17,15 @@ const [DRAWN, JUDGED] = [20, 5] as const;
 const [BAR, HIGH] = [8, 28] as const;
 const BAD: ReadonlySet<string | null> = new Set(['failed', 'success_with_failures', 'terminated', 'timed_out']);
 
+interface TrendProps {
+  readonly of: readonly Past[];
+  readonly what: string;
+  /** Without its words, which readers of the screen still have. */
+  readonly isBrief?: boolean;
+}
+
 /** How the last ones ended and how long they took, the newest at the right. */
-export function Trend({ of, what }: { readonly of: readonly Past[]; readonly what: string }) {
+export function Trend({ of, what, isBrief = false }: TrendProps) {
   const ended = of.filter(({ outcome, from, to }) => outcome !== null && from && to).slice(0, DRAWN);
   if (ended.length < 2) return null;
   const took = ended.map(({ from, to }) => msOf(to ?? 0) - msOf(from ?? 0));
@@ -21,7 +33,10 @@ export function Trend({ of, what }: { readonly of: readonly Past[]; readonly wha
   const middle = [...took].sort((a, b) => a - b)[Math.floor(took.length / 2)] ?? 0;
   const judged = ended.slice(0, JUDGED);
   const failed = judged.filter(({ outcome }) => BAD.has(outcome)).length;
-  const text = `${failed === 0 ? 'None' : failed} of the last ${count(judged.length, what)} ended with failures; the median took ${lasting(0, middle)}.`;
+  const tried = ended.filter(({ attempts }) => attempts);
+  const first = tried.filter(({ attempts, outcome }) => attempts === 1 && !BAD.has(outcome)).length;
+  const tries = tried.length > 0 ? ` ${first} of ${tried.length} succeeded with the first attempt.` : '';
+  const text = `${failed === 0 ? 'None' : failed} of the last ${count(judged.length, what)} ended with failures; the median took ${lasting(0, middle)}.${tries}`;
   return (
     <figure class="trend">
       <svg width={ended.length * BAR} height={HIGH} role="img" aria-label={text}>
@@ -41,7 +56,58 @@ export function Trend({ of, what }: { readonly of: readonly Past[]; readonly wha
           );
         })}
       </svg>
-      <figcaption class={failed > 0 ? 'bad' : 'quiet'}>{text}</figcaption>
+      {!isBrief && <figcaption class={failed > 0 ? 'bad' : 'quiet'}>{text}</figcaption>}
     </figure>
+  );
+}
+
+interface TaskTrendProps {
+  readonly of: Answer<'GET /clusters/:id/task-trends'>['tasks'][number];
+  readonly isBrief?: boolean;
+}
+
+/** The same of a task. */
+export const TaskTrend = ({ of: { past }, isBrief = false }: TaskTrendProps) => (
+  <Trend
+    of={past.map(({ at: from, seconds, outcome }) => {
+      return { outcome, from, to: seconds === null ? null : new Date(msOf(from) + seconds * 1000).toISOString() };
+    })}
+    what="run"
+    isBrief={isBrief}
+  />
+);
+
+const SLOWEST = 20;
+
+/** How often tasks of a cluster succeed at once, and the slowest of them with their trends. */
+export function SlowestTasks({ cluster }: { readonly cluster: string }) {
+  const again = listsChanged.value;
+  const trends = useData(at('GET /clusters/:id/task-trends', { params: { id: cluster } }), { again }).data;
+  if (trends === undefined || trends.ended === 0) return null;
+  const { tasks, ended, runs, first_attempts: first } = trends;
+  return (
+    <>
+      <h2>Slowest tasks</h2>
+      <p class="facts">
+        In {count(runs, 'run')}, <strong>{Math.floor((100 * first) / ended)} %</strong> of tasks succeeded with the
+        first attempt.
+      </p>
+      <Table
+        label="Slowest tasks"
+        rows={tasks.slice(0, SLOWEST)}
+        keyOf={({ task }) => task}
+        columns={[
+          ['Task', ({ task }) => task, 'name'],
+          ['Takes', ({ seconds }) => lasting(0, (seconds ?? 0) * 1000), 'number', ({ seconds }) => seconds],
+          [
+            'First attempt',
+            (one) => `${one.first_attempts} of ${one.ended}`,
+            'number',
+            (one) => one.first_attempts / one.ended,
+          ],
+          ['Trend', (one) => <TaskTrend of={one} isBrief />],
+        ]}
+      />
+    </>
   );
 }
