@@ -1,7 +1,7 @@
 import { prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
 import type { NoticeDelivery, NoticeReceiver } from '../core/contracts/notice.ts';
 import { unknownName } from '../core/text/did-you-mean.ts';
-import { addressOf, type Receiver, ReceiversError, readReceivers } from '../platform/notices/receivers.ts';
+import { addReceiver, addressOf, type Receiver, ReceiversError, readReceivers } from '../platform/notices/receivers.ts';
 import { problem } from './problem.ts';
 import { Service } from './service.ts';
 import { callTemporal } from './temporal-calls.ts';
@@ -12,23 +12,22 @@ import { startWorkflow } from './workflow-calls.ts';
 const TEST_LIMIT_MS = 20_000;
 
 export class NoticeOperations extends Service {
+  /** Several at once are added one after the other. */
+  #adding: Promise<unknown> = Promise.resolve();
+
   async receivers(): Promise<readonly NoticeReceiver[]> {
     const all = await this.#read();
-    return await Promise.all(
-      all.map(async (receiver) => {
-        const { name, events, sites, format, secret } = receiver;
-        const [last] = await this.store.notices.list(name);
-        return {
-          name,
-          address: addressOf(receiver),
-          events,
-          sites: sites ?? null,
-          format,
-          signed: secret !== undefined,
-          last: last ?? null,
-        };
-      }),
-    );
+    return await Promise.all(all.map((receiver) => this.#shown(receiver)));
+  }
+  /** @throws `conflict` where the name is taken, `refused` where there is no file, or none that can be written */
+  async add(receiver: Receiver, by: string): Promise<NoticeReceiver> {
+    const { name, events } = receiver;
+    const added = this.#adding.then(() => this.#write(receiver));
+    this.#adding = added.catch(() => undefined);
+    await added;
+    const details = { address: addressOf(receiver), events };
+    await appendAudit(this.store, { actor: by, action: 'notice.create', target: `receiver/${name}`, details });
+    return this.#shown(receiver);
   }
   /** Newest first. */
   deliveries(): Promise<readonly NoticeDelivery[]> {
@@ -75,6 +74,27 @@ export class NoticeOperations extends Service {
     );
   }
 
+  async #shown(receiver: Receiver): Promise<NoticeReceiver> {
+    const { name, events, sites, format, secret } = receiver;
+    const [last] = await this.store.notices.list(name);
+    return {
+      ...{ name, address: addressOf(receiver), events, sites: sites ?? null, format },
+      ...{ signed: secret !== undefined, last: last ?? null },
+    };
+  }
+  async #write(receiver: Receiver): Promise<void> {
+    const file = this.deps.noticeReceivers;
+    if (file === undefined)
+      throw problem('refused', 'no file of receivers is set', {
+        hint: 'Set notices.receivers_file of API and worker (docs/how-to/monitor.md).',
+      });
+    if ((await this.#read()).some(({ name }) => name === receiver.name))
+      throw problem('conflict', `there is a receiver ${receiver.name} already`, { hint: 'Choose another name.' });
+    await addReceiver(file, receiver).catch((error: unknown) => {
+      if (!(error instanceof ReceiversError)) throw error;
+      throw problem('refused', error.message, { hint: 'The file has a list, receivers, of such entries.' });
+    });
+  }
   async #read(): Promise<readonly Receiver[]> {
     if (this.deps.noticeReceivers === undefined) return [];
     return await readReceivers(this.deps.noticeReceivers).catch((error: unknown) => {

@@ -496,6 +496,7 @@ describe('schedules', () => {
         paused: false,
         created_by: 'eva',
         recent: [],
+        temporal_url: `http://temporal.example/namespaces/${rig.namespace}/schedules/${nightly.name}`,
       },
     });
     expect(made.body.next_times).toHaveLength(10);
@@ -888,6 +889,23 @@ it('a run waits for approval, and its notices reach receivers that fail and reco
     { actor: 'nina', reason: null, details: { refused: expect.any(String) } },
     { actor: 'nina', reason: null, details: null },
   ]);
+
+  const address = '/api/v1/notices/receivers';
+  expect(await api.ask('POST', address, { name: 'late', url: 'https://late.example/s3cret' })).toMatchObject({
+    status: 201,
+    body: { name: 'late', address: 'https://late.example', format: 'json', signed: false, sites: null, last: null },
+  });
+  expect(await api.ask('POST', address, { name: 'pager', url: 'https://x' })).toMatchObject({
+    status: 409,
+    body: { code: 'conflict' },
+  });
+  expect(await api.ask('POST', address, { name: 'L', url: 'ftp://x' })).toMatchObject({
+    status: 400,
+    body: { code: 'invalid' },
+  });
+  const { items: made } = (await api.ask('GET', '/api/v1/audit?action=notice.create')).body;
+  expect(made).toMatchObject([{ target: 'receiver/late', details: { address: 'https://late.example' } }]);
+  expect(JSON.stringify(made)).not.toContain('s3cret');
 
   // Their deliveries, without addresses; an unreachable receiver delayed nothing.
   const { items: deliveries } = await until('/api/v1/notices/deliveries', ({ items }) =>

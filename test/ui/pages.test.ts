@@ -340,6 +340,10 @@ describePage('pages over a store', () => {
     await page.locator('.cell.bad').click();
     await page.waitForURL(/node=r0003/);
     await table.getByText('power is off').waitFor();
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await page.setViewportSize({ width: 3840, height: 1800 });
+    await page.evaluate('scrollTo(0, 0)');
+    await screenshot(page, 'page-wide');
   });
 
   it('everything is reachable by keyboard, and a dialog restores the focus', async () => {

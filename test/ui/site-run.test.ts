@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { MachineStatus, openMachines } from '@sitewright/maas';
 import { simulatorKeys } from '@sitewright/maas-simulator';
@@ -234,8 +233,16 @@ describePage('the page of a run on a site', () => {
     const { page } = one;
     const dialog = page.getByRole('dialog');
     await page.getByText('SITEWRIGHT_NOTICES_RECEIVERS_FILE').waitFor();
-    const receivers = [{ name: 'pager', url: receiver.url, secret: 'a secret of the pager' }];
-    await writeFile(site.receiversFile!, JSON.stringify({ receivers }));
+    await page.getByRole('button', { name: 'Create a receiver' }).click();
+    await dialog.getByLabel('Name').fill('pager');
+    await dialog.getByLabel('URL').fill(receiver.url);
+    await dialog.getByLabel('Secret').fill('too short');
+    await dialog.getByRole('button', { name: 'Create a receiver' }).click();
+    await dialog.getByText(/must have at least 16 characters/).waitFor();
+    await dialog.getByLabel('Secret').fill('a secret of the pager');
+    await dialog.getByRole('button', { name: 'Create a receiver' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('row', { name: /^pager/ }).waitFor();
 
     // As a run with --fetch stores it.
     const files = (await exampleDocuments()).map(({ name, text }) => ({ name, text: `${text}# newer\n` }));

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';
 import { type Environment, environment } from '../api/fuel-graphs-rig.ts';
 import { lookAgain } from '../rig/look-again.ts';
-import { describePage, hold, launch, pages, seriousFindings } from './browser.ts';
+import { describePage, hold, launch, pages, screenshot, seriousFindings } from './browser.ts';
 import { storeGraphRun } from './stored-runs.ts';
 
 const shell = (id: string, ...requires: string[]) => ({ id, type: 'shell', role: ['compute'], requires });
@@ -85,6 +85,7 @@ describePage('pictures of runs', () => {
     const causes = page.getByRole('region', { name: 'Causes' }).locator('p');
     await causes.getByText('200 tasks: exit code 3: no space left on device').waitFor();
     expect(await causes.count()).toBe(1);
+    await screenshot(page, 'page-causes');
   });
 
   it('a table whose request failed is read again, although nothing else happens', async () => {

@@ -51,6 +51,27 @@ const deliverySchema = z.strictObject({
   message: z.string().nullable().describe('Why it was not delivered.'),
 });
 
+/** Events that a receiver can ask for. */
+const WANTED = NOTICE_EVENTS.filter((event) => event !== 'test');
+
+/** A receiver as its file has it, and as a request makes one. */
+export const newReceiverSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'must have lower-case letters, digits, dot, underscore, hyphen'),
+    url: z.url({ protocol: /^https?$/, error: 'must be a URL that starts with http:// or https://' }),
+    secret: z
+      .string()
+      .regex(/^.{16,}$/s, 'must have at least 16 characters')
+      .optional()
+      .describe('Signs the body. Shown nowhere.'),
+    events: z.array(z.enum(WANTED)).min(1).default(WANTED).describe('Default: all.'),
+    sites: z.array(z.string().min(1)).min(1).optional().describe('Only about runs on these. Default: all.'),
+    format: z.enum(NOTICE_FORMATS).default('json'),
+  })
+  .meta({ id: 'NewNoticeReceiver' });
+
 const receiver = z
   .strictObject({
     name: z.string(),
@@ -76,6 +97,15 @@ export const noticeRoutes = tagged('notices', {
     access: 'viewer',
     summary: 'List the receivers of notices about runs',
     answers: { 200: receiverList },
+  },
+  'POST /notices/receivers': {
+    id: 'createNoticeReceiver',
+    access: 'admin',
+    summary: 'Add a receiver of notices to the file of `notices.receivers_file`',
+    description: 'Refused where there is no such file, or where the service may not write to it.',
+    body: newReceiverSchema,
+    answers: { 201: receiver },
+    also: [409],
   },
   'GET /notices/deliveries': {
     id: 'listNoticeDeliveries',

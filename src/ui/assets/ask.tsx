@@ -22,6 +22,7 @@ interface AnyField {
   readonly label: string;
   readonly needed?: boolean;
   readonly placeholder?: string;
+  readonly pattern?: string;
   readonly autofocus?: boolean;
 }
 
@@ -337,9 +338,9 @@ function givenIn(form: FormData): Given {
 export const isText = (value: FormDataEntryValue): value is string => typeof value === 'string';
 
 /** A labelled field of a form. */
-function Field({ field }: { readonly field: FormField }) {
-  const { name, label, needed = false, placeholder, autofocus } = field;
-  const shared = { name, required: needed, placeholder, autofocus };
+export function Field({ field }: { readonly field: FormField }) {
+  const { name, label, needed = false, placeholder, pattern, autofocus } = field;
+  const shared = { name, required: needed, placeholder, pattern, autofocus };
   switch (field.type) {
     case 'checkbox':
       return (

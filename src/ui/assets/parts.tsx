@@ -25,14 +25,14 @@ export function RunState({ run }: { readonly run: Parameters<typeof standingOf>[
   return <span class={`state ${look}`}>{text}</span>;
 }
 
-interface InTemporalProps {
-  /** Its address there; null where no UI is configured. */
+interface NewTabProps {
+  /** Null where it has no address. */
   readonly at: string | null;
   readonly children?: ComponentChildren;
 }
 
-/** A link to the same thing in Temporal's own page. */
-export const InTemporal = ({ at, children = 'Show in Temporal' }: InTemporalProps) =>
+/** A link to what is beside the page: the same thing in Temporal's own page, or as JSON. */
+export const NewTab = ({ at, children = 'Show in Temporal' }: NewTabProps) =>
   at !== null && (
     <a href={at} target="_blank" rel="noreferrer">
       {children}

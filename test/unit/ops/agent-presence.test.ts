@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { missingAgents } from '../../../src/ops/agent-presence.ts';
+import { agentStates, missingAgents } from '../../../src/ops/agent-presence.ts';
 import { AgentPresence, type OpsDependencies } from '../../../src/ops/index.ts';
 import { ApiMetrics } from '../../../src/platform/telemetry/metrics.ts';
 import { apiAlone } from '../../api/api-rig.ts';
@@ -68,6 +68,19 @@ function world(polled: Readonly<Record<string, number | undefined>>) {
     },
   };
 }
+
+it('an agent has the address of its queue in the web page of Temporal, where there is one', async () => {
+  const { deps } = world({});
+  const urls = async (temporalUiUrl?: string) =>
+    (await agentStates({ ...deps, ...(temporalUiUrl && { temporalUiUrl }) }, { nodes: [1, 3] })).map(
+      (one) => one.temporal_url,
+    );
+  expect(await urls('http://temporal.example/')).toEqual([
+    'http://temporal.example/namespaces/default/task-queues/node.dc1.a',
+    'http://temporal.example/namespaces/default/task-queues/node.cluster-2.3',
+  ]);
+  expect(await urls()).toEqual([null, null]);
+});
 
 it('an agent is online if it polled its control queue within 90 seconds', async () => {
   const { presence, asked, most } = world({

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { NoticeBody } from '../../../src/core/contracts/notice.ts';
 import { noticeText } from '../../../src/core/run/notice-words.ts';
-import { addressOf, type Receiver, readReceivers } from '../../../src/platform/notices/receivers.ts';
+import { addReceiver, addressOf, type Receiver, readReceivers } from '../../../src/platform/notices/receivers.ts';
 import { sendNotice } from '../../../src/platform/notices/send.ts';
 import { type NoticeReceiver, noticeReceiver } from '../../rig/notice-receiver.ts';
 
@@ -41,6 +41,57 @@ describe('a file of receivers', () => {
     );
     await expect(read('receivers: [')).rejects.toThrow(/notices.receivers_file: line 1/);
     await expect(readReceivers(join(folder, 'absent'))).rejects.toThrow(/cannot be read \(ENOENT\)/);
+  });
+});
+
+describe('a receiver that is added', () => {
+  const added: Receiver = {
+    name: 'new',
+    url: 'http://x/y',
+    secret: 'sixteen letters!',
+    events: ['held'],
+    format: 'json',
+  };
+  const file = join(folder, 'notices.yaml');
+  const addedTo = async (text: string) => {
+    writeFileSync(file, text, { mode: 0o600 });
+    await addReceiver(file, added);
+    return readFileSync(file, 'utf8');
+  };
+
+  it.each([
+    [
+      'a list with comments',
+      '# of the team\nreceivers:\n  - name: a   # pager\n    url: http://a\n    events:\n      - failed\n',
+    ],
+    ['a list that is not indented', 'receivers:\n- { name: a, url: "http://a" }'],
+    ['JSON', '{"receivers": [{"name": "a", "url": "http://a"}]}'],
+  ])('comes last in %s', async (_what, text) => {
+    const now = await addedTo(text);
+    expect(now.match(/#.*/g)).toEqual(text.match(/#.*/g));
+    expect((await readReceivers(file)).map(({ name }) => name)).toEqual(['a', 'new']);
+    expect((await readReceivers(file))[1]).toEqual(added);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('is the first of an empty list, behind a link, too', async () => {
+    writeFileSync(join(folder, 'real.yaml'), '# none yet\nreceivers: []\n');
+    symlinkSync('real.yaml', join(folder, 'linked.yaml'));
+    await addReceiver(join(folder, 'linked.yaml'), added);
+    expect(readFileSync(join(folder, 'real.yaml'), 'utf8')).toMatch(/^# none yet\n/);
+    expect(await readReceivers(join(folder, 'linked.yaml'))).toEqual([added]);
+  });
+
+  it('changes nothing where it cannot be added', async () => {
+    for (const text of [
+      'receivers: [{ name: a, url: "http://a" }]',
+      'receivers:\n  - { name: new, url: "http://a" }\n',
+      '[]',
+    ]) {
+      await expect(addedTo(text), text).rejects.toThrow(/notices.receivers_file/);
+      expect(readFileSync(file, 'utf8')).toBe(text);
+    }
+    await expect(addReceiver(join(folder, 'absent'), added)).rejects.toThrow(/ENOENT/);
   });
 });
 

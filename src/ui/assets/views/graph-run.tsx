@@ -7,7 +7,7 @@ import { at, get } from '../api.ts';
 import { Choice } from '../ask.tsx';
 import { criticalPath, readyTimes, type Step } from '../critical-path.ts';
 import type { Names } from '../names.ts';
-import { Causes, Counts, Loaded, NodeCells, Tabs, type View } from '../parts.tsx';
+import { Causes, Counts, Loaded, NewTab, NodeCells, Tabs, type View } from '../parts.tsx';
 import { addressWith, filterBy, go } from '../router.ts';
 import { useAll, useData } from '../store.ts';
 import {
@@ -117,21 +117,9 @@ export function GraphRun({ id, tables, status, query }: GraphRunProps) {
       {view === 'log' && <RunLog id={id} live={live} node={node} query={query} names={names} />}
       {view === 'timeline' && <Bars {...shared} run={run} nodes={nodes} node={node} query={query} />}
       <p class="quiet">
-        <a
-          href={at('GET /transactions/:id/tasks', { params: { id: graph.transaction } })}
-          target="_blank"
-          rel="noopener"
-        >
-          History as JSON
-        </a>
+        <NewTab at={at('GET /transactions/:id/tasks', { params: { id: graph.transaction } })}>History as JSON</NewTab>
         {' · '}
-        <a
-          href={at('GET /transactions/:id/plan', { params: { id: graph.transaction } })}
-          target="_blank"
-          rel="noopener"
-        >
-          Plan with reasons
-        </a>
+        <NewTab at={at('GET /transactions/:id/plan', { params: { id: graph.transaction } })}>Plan with reasons</NewTab>
       </p>
       {log !== null && (
         <TaskLog key={JSON.stringify(log)} id={id} of={log} live={live} names={names} cluster={run.cluster} />

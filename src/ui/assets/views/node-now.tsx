@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { partText, settingsText } from '../../../core/version-text.ts';
 import { type Answer, at, get, query } from '../api.ts';
-import { InTemporal, Loaded, RunState, State } from '../parts.tsx';
+import { Loaded, NewTab, RunState, State } from '../parts.tsx';
 import { listsChanged, useAll, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago, Lasting } from '../times.tsx';
@@ -73,7 +73,7 @@ function Agent({ cluster, id }: { readonly cluster: number; readonly id: number 
           </code>
         </>
       )}{' '}
-      <InTemporal at={one.temporal_url} />
+      <NewTab at={one.temporal_url} />
     </Entry>
   );
 }

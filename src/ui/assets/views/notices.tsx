@@ -1,5 +1,6 @@
+import { NOTICE_EVENTS, NOTICE_FORMATS } from '../../../core/words.ts';
 import { at, send } from '../api.ts';
-import { Action } from '../ask.tsx';
+import { Action, listed, type Option, optionsOf } from '../ask.tsx';
 import { Command, Empty, Loaded, State, Title } from '../parts.tsx';
 import { listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
@@ -13,7 +14,7 @@ export function NoticesView() {
   const deliveries = useData(at('GET /notices/deliveries'), { again });
   return (
     <>
-      <Title of="Notices" />
+      <Title of="Notices" actions={<CreateReceiver />} />
       <Loaded from={receivers}>
         {({ items }) => (
           <Table
@@ -79,6 +80,40 @@ const NoReceiver = () => (
 const Outcome = ({ of: { delivered } }: { readonly of: { readonly delivered: boolean } }) => (
   <State of={delivered ? 'success' : 'failed'}>{delivered ? 'delivered' : 'not delivered'}</State>
 );
+
+/** Webhooks of chats, pagers and programs. */
+const CreateReceiver = () => (
+  <Action
+    label="Create a receiver"
+    verb="create"
+    main
+    needs="admin"
+    reason={false}
+    signed={false}
+    fields={[
+      { name: 'name', label: 'Name', needed: true, placeholder: 'pager', autofocus: true },
+      { name: 'url', label: 'URL', needed: true, placeholder: 'https://chat.example/hooks/T0/B0/x9' },
+      { name: 'format', label: 'Body', type: 'select', options: optionsOf(NOTICE_FORMATS) },
+      { name: 'secret', label: 'Secret that signs the body', placeholder: 'none; at least 16 characters' },
+      { name: 'events', label: 'Events', type: 'choices', needed: true, options: EVENTS, value: WANTED },
+      { name: 'sites', label: 'Only these sites', placeholder: 'all; comma-separated names' },
+    ]}
+    act={async ({ texts: { name = '', url = '', format, secret, sites }, chosen }) => {
+      const body = {
+        ...{ name, url, events: WANTED.filter((one) => chosen('events').includes(one)) },
+        ...(format === 'text' && { format: 'text' as const }),
+        ...(secret !== undefined && { secret }),
+        ...(sites !== undefined && { sites: listed(sites) }),
+      };
+      await send('POST /notices/receivers', { body });
+      listsChanged.value++;
+    }}
+    done="The receiver is there: send it a test."
+  />
+);
+
+const WANTED = NOTICE_EVENTS.filter((event) => event !== 'test');
+const EVENTS = WANTED.map((event): Option => [event, said(event)]);
 
 const Test = ({ receiver }: { readonly receiver: string }) => (
   <Action

@@ -1,7 +1,7 @@
 import { type Address, at, send } from '../api.ts';
 import { Action } from '../ask.tsx';
 import { fieldOf, textOf, textsOf } from '../own-data.ts';
-import { type Crumb, Loaded, Missing, State, Title } from '../parts.tsx';
+import { type Crumb, Loaded, Missing, NewTab, State, Title } from '../parts.tsx';
 import { go } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
@@ -136,9 +136,7 @@ function Plugin({ id }: { readonly id: number }) {
               {home && (
                 <>
                   {' '}
-                  <a href={home} target="_blank" rel="noreferrer">
-                    Its home page
-                  </a>
+                  <NewTab at={home}>Its home page</NewTab>
                 </>
               )}
             </p>

@@ -4,7 +4,7 @@ import type { Rehearsal, RehearsalStep } from '../../../core/contracts/rehearsal
 import type { RunReport } from '../../../core/contracts/site-run-report.ts';
 import { SITE_RUN_KINDS } from '../../../core/words.ts';
 import { type Problem as Refusal, send } from '../api.ts';
-import { isText, listed, submitted } from '../ask.tsx';
+import { Field, type FormField, isText, listed, type Option, submitted } from '../ask.tsx';
 import { fieldOf, textOf } from '../own-data.ts';
 import { Problem, State, Waiting } from '../parts.tsx';
 import { chosenIn } from '../rehearsed.ts';
@@ -55,22 +55,18 @@ export function RehearsalView({ of, request = {}, nameOf = String }: RehearsalVi
       <form class="filters" aria-label="What goes wrong" onSubmit={submitted((form) => ask(new FormData(form)))}>
         {'site' in of && (
           <>
-            <label class="field">
-              <span>Run</span>
-              <select name="kind">
-                {kinds.map((kind) => (
-                  <option key={kind} value={kind} selected={kind === wanted}>
-                    {said(kind)}
-                  </option>
-                ))}
-              </select>
-            </label>
-            <Text name="fail_nodes" label="Machines that fail to deploy" placeholder="none; names, with commas" />
-            <Text name="away" label="MAAS is away for, minutes" placeholder="0" pattern="\d{1,3}" />
-            <Text name="after" label="… after, minutes" placeholder="1" pattern="\d{1,4}" />
+            <Field
+              field={{
+                ...{ name: 'kind', label: 'Run', type: 'select', value: wanted },
+                options: kinds.map((kind): Option => [kind, said(kind)]),
+              }}
+            />
+            {FAULTS.map((field) => (
+              <Field key={field.name} field={field} />
+            ))}
           </>
         )}
-        <Text name="fail_tasks" label="Tasks that fail" placeholder="none; TASK or TASK@NODE" />
+        <Field field={{ name: 'fail_tasks', label: 'Tasks that fail', placeholder: 'none; TASK or TASK@NODE' }} />
         <button type="submit" class="main" disabled={busy}>
           {busy ? 'Please wait …' : 'Rehearse'}
         </button>
@@ -82,19 +78,11 @@ export function RehearsalView({ of, request = {}, nameOf = String }: RehearsalVi
   );
 }
 
-interface TextProps {
-  readonly name: string;
-  readonly label: string;
-  readonly placeholder: string;
-  readonly pattern?: string;
-}
-
-const Text = ({ label, ...input }: TextProps) => (
-  <label class="field">
-    <span>{label}</span>
-    <input type="text" autocomplete="off" {...input} />
-  </label>
-);
+const FAULTS: readonly FormField[] = [
+  { name: 'fail_nodes', label: 'Machines that fail to deploy', placeholder: 'none; names, with commas' },
+  { name: 'away', label: 'MAAS is away for, minutes', placeholder: '0', pattern: '\\d{1,3}' },
+  { name: 'after', label: '… after, minutes', placeholder: '1', pattern: '\\d{1,4}' },
+];
 
 async function rehearse(of: Rehearsed, request: object, form: FormData): Promise<Rehearsal> {
   const text = (name: string): string => {

@@ -323,17 +323,16 @@ function Unfinished({ run }: { readonly run: Run }) {
   const names = useNodeNames(run.cluster);
   const query = { statuses: 'failed,blocked,not_reached,waiting', limit: 100 };
   const tasks = useData(at('GET /runs/:run/tasks', { params: { run: run.id }, query }));
-  const said = ({ items, next }: Tasks) => (
-    <p>
-      {items.length === 0 ? 'No task is left.' : 'Will run: '}
-      <strong>
-        {some(
-          items.map((one) => placeOf(one, names)),
-          FAILED_SHOWN,
-        )}
-      </strong>
-      {next !== null && ', and further ones'}
-    </p>
+  const named = ({ items }: Tasks) => items.map((one) => placeOf(one, names));
+  return (
+    <Loaded from={tasks}>
+      {(all) => (
+        <p>
+          {all.items.length === 0 ? 'No task is left.' : 'Will run: '}
+          <strong>{some(named(all), FAILED_SHOWN)}</strong>
+          {all.next !== null && ', and further ones'}
+        </p>
+      )}
+    </Loaded>
   );
-  return <Loaded from={tasks}>{said}</Loaded>;
 }

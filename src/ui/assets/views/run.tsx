@@ -6,7 +6,7 @@ import { keptByHeld, keptByWaiting } from '../../../core/run/kept-plan.ts';
 import { isHeld } from '../../../core/run/status.ts';
 import { type Answer, at } from '../api.ts';
 import { type Names, useClusterNames, useNodeNames } from '../names.ts';
-import { type Crumb, InTemporal, Missing, notice, Progress, RunState, Title, Waiting } from '../parts.tsx';
+import { type Crumb, Missing, NewTab, notice, Progress, RunState, Title, Waiting } from '../parts.tsx';
 import { useData, useRun } from '../store.ts';
 import { Ago, Lasting, TimeLeft } from '../times.tsx';
 import { doneOf, placeOf, said, saidCounts, sum, totalOf, workOf } from '../words.ts';
@@ -174,11 +174,11 @@ function Facts({ run, expected }: { readonly run: Run; readonly expected: Status
     </>,
     run.temporal_url && (
       <>
-        <InTemporal at={run.temporal_url} />: <InTemporal at={`${run.temporal_url}/history`}>history</InTemporal>,{' '}
-        <InTemporal at={`${run.temporal_url}/relationships`}>parts</InTemporal>
+        <NewTab at={run.temporal_url} />: <NewTab at={`${run.temporal_url}/history`}>history</NewTab>,{' '}
+        <NewTab at={`${run.temporal_url}/relationships`}>parts</NewTab>
         {run.outcome === null && (
           <>
-            , <InTemporal at={`${run.temporal_url}/pending-activities`}>activities now</InTemporal>
+            , <NewTab at={`${run.temporal_url}/pending-activities`}>activities now</NewTab>
           </>
         )}
       </>

@@ -3,7 +3,7 @@ import { type Answer, at, send } from '../api.ts';
 import { Action, type Given, type Option, optionsOf } from '../ask.tsx';
 import { commandOf, eachOption } from '../command-text.ts';
 import { useClusterNames } from '../names.ts';
-import { Command, Empty, InTemporal, Loaded, Title } from '../parts.tsx';
+import { Command, Empty, Loaded, NewTab, Title } from '../parts.tsx';
 import { listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { said, timeOf } from '../words.ts';
@@ -34,7 +34,7 @@ export function SchedulesView() {
               ],
               ['Next', (one) => <NextTimes of={one} />],
               ['Last run', (one) => <LastRun run={one.recent[0]} />],
-              ['Temporal', (one) => <InTemporal at={one.temporal_url}>Show</InTemporal>],
+              ['Temporal', (one) => <NewTab at={one.temporal_url}>Show</NewTab>],
               ['', (one) => <Steer schedule={one} />, 'actions'],
             ]}
           />
