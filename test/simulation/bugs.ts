@@ -43,6 +43,8 @@ const bug = (
 /** Where two mechanisms hold the same: both must go. */
 const also = (one: Bug, ...more: readonly Change[]): Bug => ({ ...one, changes: [...one.changes, ...more] });
 
+const CHECKS = 'docs/reference/documents.md#checks';
+
 /** A defect of the rules of rollouts. @param seed that finds it */
 const ofWaves = (
   seed: number | null,
@@ -53,6 +55,13 @@ const ofWaves = (
   ...bug('site', 'docs/reference/documents.md#waves', name, file, ...pairs),
   from: 100_000,
   ...(seed !== null && { seed }),
+});
+
+/** A defect of the rules of their checks. */
+const ofChecks = (...given: Parameters<typeof ofWaves>): Bug => ({
+  ...ofWaves(...given),
+  mended: CHECKS,
+  from: 200_000,
 });
 
 const hidden = (one: Bug): Bug => ({ ...one, isHidden: true });
@@ -640,5 +649,28 @@ export const BUGS: readonly Bug[] = [
   ofWaves(100_009, 'a run fails when a slice of a rollout is cancelled', 'workflows/call.ts', [
     '            void CancellationScope.nonCancellable(() => tellOfLimit(listener, control, child, follower));',
     '            void tellOfLimit(listener, control, child, follower);',
+  ]),
+  // Checks of a rollout.
+  ofChecks(200_022, 'a check of a rollout without an answer counts as well', 'activities/check/run-check.ts', [
+    "    if (verdict === 'well') continue;",
+    "    if (verdict !== 'failed') continue;",
+  ]),
+  ofChecks(200_052, 'a rollout goes on though a check of its wave has failed', 'src/core/checks/wave-checks.ts', [
+    "  if (each === 'wave') return { name, verdict, text, holds: true };",
+    "  if (each === 'wave') return { name, verdict, text, holds: false };",
+  ]),
+  ofChecks(200_006, 'nodes whose checks of a rollout fail are still well', 'src/core/deployment/rollout.ts', [
+    "      if (node?.state !== 'success' || !asked.has(number)) return next;",
+    '      if (node !== undefined || !asked.has(number)) return next;',
+  ]),
+  hidden(
+    ofChecks(null, 'checks of a rollout are not asked again after a retry', 'src/core/rollout/next-wave.ts', [
+      "    if (checked === null || checked.at < until) return { step: 'check' };",
+      "    if (checked === null) return { step: 'check' };",
+    ]),
+  ),
+  ofChecks(200_006, 'checks of a rollout are well with any answer', 'src/core/checks/judge.ts', [
+    "  if (ok === true) return { verdict: 'well', text };",
+    "  if (ok !== null) return { verdict: 'well', text };",
   ]),
 ];

@@ -23,7 +23,7 @@ export class Hosts {
   constructor(world: Pick<World, 'time'>, random: Random) {
     this.#world = world;
     this.#random = random;
-    this.#often = random.pick([0, 0.1, 0.4]);
+    this.#often = random.pick([0.1, 0.3, 0.7]);
   }
 
   readonly ask: AskHost = async (question, timeoutMs, signal) => {

@@ -34,7 +34,7 @@ const GROUPS = ['control', 'workers', 'storage', 'rest'];
 export function siteSeed(random: Random, hasRollouts: boolean, hasChecks: boolean): SiteSeed {
   const asking = random.fork('checks');
   const waves = random.fork('waves');
-  const count = random.int(1, 6) + (hasRollouts ? waves.int(0, 4) : 0);
+  const count = random.int(1, 6) + (hasRollouts ? waves.int(0, 4) : 0) + (hasChecks ? asking.int(1, 3) : 0);
   const used = GROUPS.slice(0, random.int(1, Math.min(4, count)));
   const nodes = Array.from({ length: count }, (_, at) => ({
     name: `n${at + 1}`,
@@ -56,7 +56,7 @@ export function siteSeed(random: Random, hasRollouts: boolean, hasChecks: boolea
       depends_on: used.slice(0, at).filter(() => random.chance(0.4)),
       selectors: [random.chance(0.1) ? { rack_names: ['rack1'] } : { node_tags: [name] }],
       ...(criteria === undefined ? {} : { success_criteria: criteria }),
-      ...(hasRollouts && waves.chance(0.6)
+      ...(hasRollouts && (waves.chance(0.6) || hasChecks)
         ? { rollout: { ...rolloutFrom(waves), ...(hasChecks ? checksFrom(asking) : {}) } }
         : {}),
     };
@@ -121,7 +121,7 @@ const rolloutFrom = (random: Random): NonNullable<Group['rollout']> => ({
 });
 
 const checksFrom = (random: Random): Pick<NonNullable<Group['rollout']>, 'checks'> =>
-  random.pick([{}, { checks: ['gateway'] }, { checks: ['metrics'] }, { checks: ['gateway', 'metrics'] }]);
+  random.pick([{ checks: ['gateway'] }, { checks: ['metrics'] }, { checks: ['gateway', 'metrics'] }]);
 
 /** `gateway` is asked once, at a host of its name; `metrics` of each node. */
 const CHECKS = {
