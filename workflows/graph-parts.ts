@@ -156,7 +156,8 @@ export class PartsDriver {
     const child = this.#children[signal.part];
     if (signal.graph !== this.#plan.input.graph || child === undefined) return;
     if (child.run === null) child.early.push(signal);
-    if (signal.run !== child.run || !this.#isCurrent(child, signal)) return;
+    if (signal.run !== child.run && !this.#isSuccessor(child, signal)) return;
+    if (!this.#isCurrent(child, signal)) return;
     if (signal.seq > child.newest) {
       child.newest = signal.seq;
       if (child.report === null) child.status = signal.news;
@@ -167,9 +168,24 @@ export class PartsDriver {
       child.continued = true;
       this.#cancelContinued(child);
     }
+    // After a reset it may have been ready long ago: a part has no messages before.
+    if (signal.messages.length > 0) child.ready ??= [];
     if (signal.ready) child.ready = signal.ready.offline;
     for (const message of signal.messages) this.#inbox.push({ type: 'received', message });
     this.#control.wake();
+  }
+
+  /**
+   * Whether another workflow is the part now. After several resets the history may name a part that ended long ago, and whose place
+   * one has taken that a run between them started. Whoever was heard last is there.
+   */
+  #isSuccessor(child: Child, { part, run }: FromPartSignal): boolean {
+    if (child.execution === null) return false;
+    child.run = run;
+    child.execution = null;
+    child.newest = 0;
+    this.#inbox.push({ type: 'part_reset', part });
+    return true;
   }
 
   /** Whether the signal comes from the execution that the part has now. One that neither is the known one nor continues it is a reset. */
@@ -310,7 +326,10 @@ export class PartsDriver {
     return inbox.splice(0);
   }
 
-  /** A part that has ended before it was ready, while someone had terminated the run, is waited for in vain after a reset. */
+  /**
+   * After a reset a part is waited for in vain that has ended before it was ready, while someone had terminated the run, or of which
+   * the reset has lost the signal.
+   */
   #probeUnready(): void {
     if (this.#isProbed) return;
     this.#isProbed = true;

@@ -42,7 +42,10 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     // A cancelled run stops, too, and cancels its attempts itself.
     if (control.cancelled) return;
     if (signal.stop || signal.messages.some(({ stop }) => stop === 'user')) driver!.agents.stop();
+    if (signal.stop) sayReady();
   };
+  /** Once it is ready: says so again to a run that a reset has made forget it. */
+  let sayReady = (): void => undefined;
   handle<WorkflowContracts['run_graph_part']>({
     signals: {
       ...maasSilenceHandler((silence) => {
@@ -163,6 +166,10 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
       ready = { offline: input.dry_run ? [] : await askNodes(current) };
       slow.stop();
     }
+    sayReady = () => {
+      ready = { offline: [] };
+      courier.send();
+    };
     await current.drive();
     await courier.drain();
     if (current.continuesAsNew && !control.cancelled) {

@@ -234,4 +234,9 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     showed: 'a run whose graph had failed before the store was restored was cancelled, and the graph shown as stopped',
     heldBy: 'test/unit/store/transactions.test.ts: ends a graph as its run says, if the store has lost that end',
   },
+  {
+    seed: 20261129005514,
+    showed:
+      'a run in parts that had been reset often waited for a part of earlier, and dropped what the present one said',
+  },
 ];

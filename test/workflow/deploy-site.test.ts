@@ -612,7 +612,7 @@ describe('input', () => {
     [[], 'input must be one JSON object, e.g. {"site":"dc1"}'],
     [
       [{ sit: 'dc1', revision: -1 }],
-      "missing field 'site'; unknown field 'sit' (known: site, revision, started_by, responsible, reason, title, description, labels, fetch, hold_before, adopt). Did you mean 'site'?; field 'revision' must be a revision number, a hash or \"latest\"",
+      "missing field 'site'; unknown field 'sit' (known: site, revision, started_by, responsible, reason, title, description, labels, fetch, hold_before, adopt, override_limits). Did you mean 'site'?; field 'revision' must be a revision number, a hash or \"latest\"",
     ],
     [[{ site: 'dc1' }, 2], 'input must be one JSON object'],
   ])('%j is refused, naming each bad field', async (args, message) => {
