@@ -30,11 +30,15 @@ export function siteStatusFromReport(run: RunRecord, report: RunReport): RunStat
     software: null,
     groups: (report.baremetal?.groups ?? []).map(({ name, critical, state, reason, rollout }) => ({
       ...{ name, critical, state },
-      ...given({ reason, rollout }),
+      ...given({ reason, rollout: rollout && standingOf(rollout) }),
     })),
     warnings: newestWarnings(report.warnings),
   };
 }
+
+type ReportedRollout = NonNullable<NonNullable<RunReport['baremetal']>['groups'][number]['rollout']>;
+
+const standingOf = ({ policy: _, ...rollout }: ReportedRollout) => rollout;
 
 /** The status of an ended graph run, from its report: Temporal may have deleted its history. */
 export function graphStatusFromReport(run: RunRecord, report: GraphRunReport): GraphRunStatus {

@@ -307,7 +307,11 @@ it('a rollout is held, promoted and ended by request, which say why where they c
   expect(report.baremetal.groups[0]).toMatchObject({
     name: 'masters',
     state: 'failed',
-    rollout: { state: 'stopped', limit: 3 },
+    rollout: {
+      state: 'stopped',
+      limit: 3,
+      policy: { first: 1, growth: { by: 1 }, soak: 3600, stop_at: { failed: 1 } },
+    },
   });
   expect(report.operator).toEqual([
     expect.objectContaining({ action: 'hold', by: 'nina', reason: 'look first' }),

@@ -8,6 +8,7 @@ import { NODE_STATES, nodeStatesOf } from '../../core/words.ts';
 import { formatDuration, formatSpan } from './duration.ts';
 import { type Paint, paintFor, paintState } from './paint.ts';
 import { operatorSection, runLines, sectionsText, warningSection } from './report-parts.ts';
+import { policyText } from './rollout.ts';
 
 type Baremetal = NonNullable<RunReport['baremetal']>;
 type NodeReport = Baremetal['nodes'][number];
@@ -136,8 +137,9 @@ function groupsOf(baremetal: Baremetal, paint: Paint): string[] {
     if (group.reason !== undefined) block.push(`    ${paint.bad('reason:')} ${printable(group.reason)}`);
     else if (!isOpen && !processed.has(group.name) && group.state === 'not_reached')
       block.push(paint.dim('    not processed'));
-    if (group.rollout !== undefined && group.rollout.wave > 0)
-      block.push(`    rollout: ${printable(rolloutText(group.rollout))}`);
+    const { rollout } = group;
+    if (rollout !== undefined && rollout.wave > 0) block.push(`    rollout: ${printable(rolloutText(rollout))}`);
+    if (rollout?.policy !== undefined) block.push(paint.dim(`    policy:  ${policyText(rollout.policy)}`));
     for (const { call, text, met } of group.criteria)
       block.push(`    ${met ? paint.good('met    ') : paint.bad('not met')} after ${call}: ${text}`);
     for (const { call, nodes, started_at, ended_at, timed_out } of group.calls) {

@@ -1,5 +1,7 @@
 import type { RunStatus } from '../../core/contracts/index.ts';
-import { nextOfHeldRollout, rolloutText } from '../../core/site-run/rollout-text.ts';
+import type { AppliedRollout } from '../../core/contracts/site-run-report.ts';
+import { nextOfHeldRollout } from '../../core/site-run/rollout-steps.ts';
+import { rolloutText } from '../../core/site-run/rollout-text.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import type { Paint } from './paint.ts';
 
@@ -33,3 +35,10 @@ export function rolloutChanges(status: RunStatus, last: RunStatus | undefined, p
 
 const keyOf = (rollout: Group['rollout']): string =>
   rollout === undefined ? '' : `${rollout.wave} ${rollout.state} ${rollout.why}`;
+
+/** The policy of a rollout, in one line. */
+export function policyText({ first, growth: then, soak, stop_at }: AppliedRollout): string {
+  const grows = typeof then === 'string' ? then : 'add' in then ? `add ${then.add}` : `by ${then.by}`;
+  const stops = 'failed' in stop_at ? `${stop_at.failed}` : `${stop_at.percent} %`;
+  return `first ${first}, then ${grows}${soak > 0 ? `, soak ${soak} s` : ''}, stops at ${stops} failed`;
+}

@@ -81,6 +81,22 @@ const verdict = z.strictObject({
   text: z.string(),
 });
 
+const amount = z.union([z.int(), z.string()]);
+
+/** As it applied, with what holds where the documents say nothing. */
+const rolloutPolicy = z
+  .strictObject({
+    first: amount.describe('Nodes of the first wave, or a percentage of those that the run changes.'),
+    growth: z
+      .union([z.enum(['all', 'double']), z.strictObject({ add: amount }), z.strictObject({ by: amount })])
+      .describe('In documents `then`.'),
+    soak: z.number().describe('Seconds.'),
+    stop_at: z.union([z.strictObject({ failed: z.int() }), z.strictObject({ percent: z.int() })]),
+  })
+  .meta({ id: 'RolloutPolicy', description: 'The policy of a rollout as it applied.' });
+
+export type AppliedRollout = Wire<typeof rolloutPolicy>;
+
 export const groupReportSchema = z
   .strictObject({
     name: z.string(),
@@ -92,7 +108,10 @@ export const groupReportSchema = z
     failure: failureOf<GroupFailure>().optional(),
     reason: z.string().optional().describe('The failure in one sentence.'),
     criteria: z.array(verdict),
-    rollout: rolloutStatus.optional().describe('Absent if the group has none.'),
+    rollout: rolloutStatus
+      .extend({ policy: rolloutPolicy.optional() })
+      .optional()
+      .describe('Absent if the group has none.'),
     calls: z.array(
       z.strictObject({
         call,

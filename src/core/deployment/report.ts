@@ -5,7 +5,7 @@ import { halts } from './baremetal.ts';
 import { describeVerdict } from './criteria.ts';
 import { describeGroupFailure } from './failures.ts';
 import type { BaremetalState } from './progress.ts';
-import { isRolledOut, showRollout } from './rollout.ts';
+import { appliedPolicy, isRolledOut, showRollout } from './rollout.ts';
 
 export function reportBaremetal(state: BaremetalState): BaremetalReport {
   const nodes = state.nodes.map(reportNode);
@@ -75,7 +75,9 @@ function reportGroup(state: BaremetalState, group: BaremetalState['groups'][numb
     criteria: group.verdicts.flatMap(({ call, verdicts }) =>
       verdicts.map((verdict) => ({ call, ...verdict, text: describeVerdict(verdict) })),
     ),
-    ...(isRolledOut(group) && { rollout: showRollout(state, group) }),
+    ...(isRolledOut(group) && {
+      rollout: { ...showRollout(state, group), policy: appliedPolicy(group.plan.rollout) },
+    }),
     calls: group.calls.map((record) => ({
       call: record.call,
       nodes: record.nodes.length,

@@ -1,5 +1,6 @@
 import { type CheckFinding, resultOf } from '../checks/wave-checks.ts';
 import type { RolloutStatus } from '../contracts/site-run.ts';
+import type { AppliedRollout } from '../contracts/site-run-report.ts';
 import { given } from '../data/given.ts';
 import {
   failuresLeft,
@@ -281,6 +282,11 @@ function stateWordOf({ state, rollout: { step } }: RolledOut): RolloutStatus['st
       return 'running';
   }
 }
+
+/** The policy of a rollout without its nodes. */
+export const appliedPolicy = ({ first, growth, soak, stop_at }: RolloutPlan): AppliedRollout => ({
+  ...{ first, growth, soak, stop_at },
+});
 
 /** Whether the rollout of a group is held: an operator decides. */
 export const isRolloutHeld = (state: BaremetalState): boolean =>

@@ -5,7 +5,7 @@ import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
 import type { RolloutStatus } from '../../../core/contracts/site-run.ts';
 import { numberOf } from '../../../core/run/subject.ts';
 import { type RunDecision, type RunWork, WORK_AFTER, workOfGraphs, workOfSite } from '../../../core/run-work.ts';
-import { rolloutVerbs } from '../../../core/site-run/rollout-text.ts';
+import { rolloutVerbs } from '../../../core/site-run/rollout-steps.ts';
 import { GRAPH_RUN_KIND } from '../../../core/words.ts';
 import { type Answer, at, get, send } from '../api.ts';
 import { Action, type Given } from '../ask.tsx';
