@@ -153,8 +153,8 @@ export interface TakePermits {
   /** What the run has claimed. */
   readonly subject: RunSubject;
   readonly run_id: string;
-  /** The site of the machines. */
-  readonly site: string;
+  /** The site of the machines. Absent: names are ids of nodes of the cluster. */
+  readonly site?: string;
   readonly work: PermitWork;
   /** Names of machines, in the order in which the run would touch them. */
   readonly wants: readonly string[];

@@ -42,7 +42,7 @@ export function createActivities(
     ...lastErrorsActivity(deps),
     ...askMaasActivity(deps),
     ...graphRunActivities(deps),
-    ...planGraphActivities(deps),
+    ...planGraphActivities(deps, cache),
     ...taskRecordActivities(deps),
     ...graphCloseActivities(deps),
     ...noticeActivities(deps),

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
+import { maintenanceKey } from '../src/clusters/maintenance.ts';
 import { standingsOfSite } from '../src/clusters/site-standings.ts';
-import type { PermitAnswer } from '../src/core/permits/answer.ts';
+import type { PermitAnswer, PermitWait } from '../src/core/permits/answer.ts';
 import type { Limits } from '../src/core/permits/limits.ts';
+import type { RunSubject } from '../src/core/run/subject.ts';
 import { type LimitedSite, takePermits } from '../src/runs/permits.ts';
+import { type Store, unlessNotFound } from '../src/store/index.ts';
 import type { SiteActivities, TakePermits } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
@@ -23,9 +26,7 @@ export function permitActivities(
 ): Pick<SiteActivities, 'take_permits' | 'await_permits'> {
   const take = async (request: TakePermits): Promise<PermitAnswer> => {
     await proveClaim(deps, request.subject, request.run_id);
-    const { run_id, work, wants, done, failed, unused, overrides } = request;
-    const site = (await limitedSite(cache, request.site)) ?? unlimited(request.site);
-    return takePermits(deps.store, site, { run: run_id, work, wants, done, failed, unused, overrides });
+    return request.site === undefined ? takeForNodes(deps, cache, request) : takeForSite(deps, cache, request);
   };
   return {
     take_permits: (request) => translated(() => take(request)),
@@ -47,7 +48,7 @@ export function permitActivities(
             await sleep(ASK_EVERY_MS, undefined, { signal }).catch(() => undefined);
             if (!signal.aborted) continue;
             // Others need not leave it its turn.
-            await deps.store.permits.waitsNoMore(request.site, request.run_id);
+            await deps.store.permits.waitsNoMore(request.run_id);
             await context.cancelled;
           }
         } finally {
@@ -57,12 +58,73 @@ export function permitActivities(
   };
 }
 
+async function takeForSite(
+  { store }: ActivityDependencies,
+  cache: SiteCache,
+  { site = '', run_id: run, work, wants, done, failed, unused, overrides }: TakePermits,
+): Promise<PermitAnswer> {
+  const limited = (await limitedSite(cache, site)) ?? unlimited(site);
+  return takePermits(store, limited, { run, work, wants, done, failed, unused, overrides });
+}
+
+/** Nodes of a cluster are machines of sites, by their names in the documents; those of no site with limits are free. */
+async function takeForNodes(deps: ActivityDependencies, cache: SiteCache, request: TakePermits): Promise<PermitAnswer> {
+  const machines = await machinesOfCluster(deps.store, request.subject);
+  const granted: string[] = [];
+  const waits: PermitWait[] = [];
+  const { wants, done = [], failed = [], unused = [] } = request;
+  const siteOf = (id: string): string | undefined => machines.get(id)?.site;
+  for (const site of new Set([...wants, ...done, ...failed, ...unused].map(siteOf))) {
+    const limited = site === undefined ? null : await limitedSite(cache, site);
+    const there = (ids: readonly string[]) => ids.filter((id) => siteOf(id) === site);
+    if (limited === null) {
+      granted.push(...there(wants));
+      continue;
+    }
+    const named = (ids: readonly string[]) => there(ids).map((id) => machines.get(id)!.node);
+    const { run_id: run, work, overrides } = request;
+    const answer = await takePermits(deps.store, limited, {
+      ...{ run, work, overrides },
+      ...{ wants: named(wants), done: named(done), failed: named(failed), unused: named(unused) },
+    });
+    const has = new Set(answer.granted);
+    granted.push(...there(wants).filter((id) => has.has(machines.get(id)!.node)));
+    waits.push(...answer.waits);
+  }
+  return { granted, waits };
+}
+
+/** The machines of a cluster's nodes that are in sites, by the ids of the nodes. */
+async function machinesOfCluster({ clusters, nodes }: Store, subject: RunSubject) {
+  if ('site' in subject) return new Map<string, { readonly site: string; readonly node: string }>();
+  const members = {
+    cluster: await clusters.brief(subject.cluster),
+    nodes: await nodes.list({ clusterId: subject.cluster }),
+  };
+  return new Map(
+    members.nodes.flatMap((node) => {
+      const machine = maintenanceKey(members, node);
+      return machine.site === '' ? [] : [[String(node.id), machine] as const];
+    }),
+  );
+}
+
+/** Whether documents limit the changes of any node of a cluster. */
+export async function isLimited(store: Store, cache: SiteCache, cluster: number): Promise<boolean> {
+  const machines = await machinesOfCluster(store, { cluster });
+  const sites = new Set([...machines.values()].map(({ site }) => site));
+  const found = await Promise.all([...sites].map((site) => limitedSite(cache, site)));
+  return found.some((limited) => limited !== null);
+}
+
 /** A site whose documents, in their newest revision without errors, limit the changes of its machines. */
 export async function limitedSite(cache: SiteCache, site: string): Promise<LimitedSite | null> {
-  const newest = await cache.load(site, 'latest');
+  const newest = await cache.load(site, 'latest').catch(unlessNotFound);
+  if (newest === undefined) return null;
   let { site: resolved } = newest;
   for (let { number } = newest.record; resolved === null && number > 1; number -= 1)
-    resolved = (await cache.load(site, { number: number - 1 })).site;
+    // A copy for a rehearsal does not have all of them.
+    resolved = (await cache.load(site, { number: number - 1 }).catch(unlessNotFound))?.site ?? null;
   if (resolved?.limits === undefined) return null;
   const racks = new Map(resolved.nodes.map(({ name, rack }) => [name, rack]));
   return { site, limits: resolved.limits, racks, standings: (within) => standingsOfSite(within, site) };
@@ -82,7 +144,7 @@ const unlimited = (site: string): LimitedSite => ({
 export async function provePermit(
   deps: ActivityDependencies,
   cache: SiteCache,
-  request: Pick<TakePermits, 'site' | 'run_id' | 'work' | 'overrides'> & { readonly machine: string },
+  request: Pick<TakePermits, 'run_id' | 'work' | 'overrides'> & { readonly site: string; readonly machine: string },
 ): Promise<void> {
   const { site, run_id, machine, work, overrides } = request;
   if (await deps.store.permits.holds(site, run_id, machine)) return;

@@ -6,7 +6,7 @@ import { applyRoleTags } from '../src/clusters/tags/apply-role-tags.ts';
 import { nodesBehindRoles } from '../src/clusters/tags/role-tag-changes.ts';
 import { type ClusterVersions, versionsOfCluster } from '../src/clusters/versions.ts';
 import { given } from '../src/core/data/given.ts';
-import type { GraphRequest, GraphRunInput } from '../src/core/graph-run/index.ts';
+import type { GraphRequest, GraphRunInput, PlanReference } from '../src/core/graph-run/index.ts';
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import type { TaskStatus } from '../src/core/words.ts';
 import type { GraphProblem } from '../src/graph/index.ts';
@@ -15,14 +15,17 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
 import type { GraphActivities, PlanGraph, PlanGraphAnswer } from './graph-contract.ts';
 import { withHeartbeats } from './heartbeats.ts';
+import { isLimited } from './permits.ts';
 import { graphOfRun, proveTransaction } from './run-transactions.ts';
+import type { SiteCache } from './site-cache.ts';
 
 /** Plans graphs with the current states and returns stored plans in chunks. Safe to repeat. */
 export function planGraphActivities(
   deps: ActivityDependencies,
+  cache: SiteCache,
 ): Pick<GraphActivities, 'plan_graph' | 'load_graph_part'> {
   return {
-    plan_graph: (request) => withHeartbeats(deps, ({ signal }) => plan(deps, request, signal)),
+    plan_graph: (request) => withHeartbeats(deps, ({ signal }) => plan(deps, cache, request, signal)),
     load_graph_part: ({ hash, part, chunk }) =>
       translated(async () => ({ text: await deps.store.plans.getChunk(hash, part, chunk) })),
   };
@@ -30,6 +33,7 @@ export function planGraphActivities(
 
 async function plan(
   deps: ActivityDependencies,
+  cache: SiteCache,
   request: PlanGraph,
   signal: AbortSignal | undefined,
 ): Promise<PlanGraphAnswer> {
@@ -38,10 +42,14 @@ async function plan(
   if (child.graphType === null || run.run.clusterId === null)
     throw ApplicationFailure.nonRetryable(`the cluster of run ${request.transaction} was deleted`, 'NoSuchGraph');
   await proveTransaction(deps, run.run);
+  // A plan is the same whatever the limits are when it is run.
+  const { clusterId } = run.run;
+  const limitedPlan = async (plan: PlanReference): Promise<PlanReference> =>
+    plan.mode === 'apply' && (await isLimited(store, cache, clusterId)) ? { ...plan, limits: true } : plan;
   // The hash is written last: if it exists, everything else does.
   if (child.planHash !== null) {
     const reference = (await store.plans.getReference(child.planHash)) as unknown as StoredReference;
-    return { ok: true, plan: planReferenceOf(reference) };
+    return { ok: true, plan: await limitedPlan(planReferenceOf(reference)) };
   }
   const input = (run.run.input ?? {}) as Partial<GraphRunInput>;
   const asked = (child.input ?? {}) as Partial<GraphRequest>;
@@ -92,7 +100,7 @@ async function plan(
   signal?.throwIfAborted();
   await proveTransaction(deps, run.run);
   await storePlan(store, run, child, planned.value, sources, versions);
-  return { ok: true, plan: planReferenceOf(planned.value.reference) };
+  return { ok: true, plan: await limitedPlan(planReferenceOf(planned.value.reference)) };
 }
 
 function problemText({ path, message, hint }: GraphProblem): string {

@@ -185,7 +185,7 @@ const planReference = recordOf<PlanReference>(
     coordination: nullable(recordOf({ chunks: whole }, {})),
     warnings: texts,
   },
-  { nothing_to_do: listOf(recordOf({ reason: text, count: whole }, {})) },
+  { nothing_to_do: listOf(recordOf({ reason: text, count: whole }, {})), limits: yes },
 );
 
 const openedWithin = { approved_by_another: flag, notices: flag };

@@ -355,6 +355,8 @@ export interface TaskRun {
   readonly mode: 'apply' | 'noop';
   readonly debug: boolean;
   readonly patience: Patience;
+  /** The run needs permits before it touches the nodes of its cluster; absent: nothing limits it. */
+  readonly limits?: { readonly cluster: number };
 }
 
 /** Identifies a part. */

@@ -209,6 +209,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
         plan: plan.hash,
         mode: plan.mode === 'noop_run' ? 'noop' : 'apply',
         debug: input.debug ?? false,
+        ...(plan.limits && { limits: { cluster: opened.cluster.id } }),
         patience: {
           heartbeat_seconds,
           agent_heartbeat_seconds,

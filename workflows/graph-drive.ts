@@ -86,7 +86,7 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
     },
   });
   control.whenStopped(() => driver.agents.stop());
-  graph.statuses = () => [driver.ledger.status()];
+  graph.statuses = () => [{ ...driver.ledger.status(), ...waitsOf(driver) }];
   graph.nameOf = (node) => driver.agents.nameOf(node);
   graph.failing = () => driver.ledger.failing;
   graph.trees = () => [treeOfPart(driver.scheduler)];
@@ -174,6 +174,8 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
     },
   };
 }
+
+const waitsOf = ({ waits }: PartDriver) => (waits.length === 0 ? {} : { waits });
 
 const holdsOf = ({ holdBefore }: GraphDriveOptions) => (holdBefore.length === 0 ? {} : { hold_before: holdBefore });
 

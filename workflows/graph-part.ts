@@ -16,6 +16,7 @@ import {
   shouldContinue,
   type TaskEnd,
 } from '../src/core/graph-run/index.ts';
+import type { PermitWait } from '../src/core/permits/answer.ts';
 import { claimLost } from '../src/core/run/index.ts';
 import {
   apply,
@@ -41,6 +42,7 @@ import { callActivity } from './border.ts';
 import type { KeptPart, PartOf, TaskRun } from './contract.ts';
 import type { Control } from './control.ts';
 import { stepError } from './failures.ts';
+import { GraphPermits } from './graph-permits.ts';
 import { Agents } from './task-agents.ts';
 
 interface PartListener {
@@ -79,6 +81,7 @@ export class PartDriver {
   readonly #inbox: SchedulerEvent[];
   /** What operators have asked of the run, as far as the scheduler knows. */
   readonly #seen = { paused: false, stopping: false, cancelled: false };
+  #permits: GraphPermits | null = null;
   #running = 0;
   #wakeAt: number | null;
   #stopping: boolean;
@@ -95,7 +98,7 @@ export class PartDriver {
     kept?: KeptPart,
   ) {
     const { graph } = part;
-    const options = { hold: run.hold, holdBefore: run.hold_before ?? [] };
+    const options = { hold: run.hold, holdBefore: run.hold_before ?? [], isLimited: run.limits !== undefined };
     this.#graph = graph;
     this.#run = run;
     this.#control = control;
@@ -105,6 +108,13 @@ export class PartDriver {
     this.ledger = kept === undefined ? createLedger(graph) : restoreLedger(this.scheduler, kept.rows);
     this.agents = new Agents(part, run);
     this.#records = new Records(this.ledger, of, () => control.wake(), intervalOf(part), kept?.records);
+    if (run.limits !== undefined)
+      this.#permits = new GraphPermits({
+        base: { subject: { cluster: run.limits.cluster }, run_id: run.execution },
+        nodes: graph.nodes,
+        control,
+        granted: (nodes) => this.push({ type: 'permitted', nodes }),
+      });
     this.#alarm = new Alarm(() => control.wake());
     this.#pace = createPace(run.patience.busy_slack_seconds);
     this.#isLone = listener.canContinue === true && hasLoneNode(graph);
@@ -113,6 +123,10 @@ export class PartDriver {
     this.#stopping = kept !== undefined && kept.scheduler.announced !== 'none';
   }
 
+  /** What its nodes wait for before they are touched. */
+  get waits(): readonly PermitWait[] {
+    return this.#permits?.waits ?? [];
+  }
   /** Number of running attempts. */
   get running(): number {
     return this.#running;
@@ -128,7 +142,8 @@ export class PartDriver {
     const silent = isAsking ? this.agents.unanswered().slice(0, 10) : status.silent;
     const nodes = [...status.running, ...status.failed].map(({ node }) => node);
     const names = [...new Set([...nodes, ...silent, ...offline])].map((id) => [id, this.agents.nameOf(id)]);
-    return { ...status, silent, names: Object.fromEntries(names) };
+    const waits = this.waits.length === 0 ? {} : { waits: this.waits };
+    return { ...status, ...waits, silent, names: Object.fromEntries(names) };
   }
 
   push(event: SchedulerEvent): void {
@@ -192,13 +207,17 @@ export class PartDriver {
       await control.changed();
     }
     this.#alarm.stop();
+    if (this.#permits !== null) {
+      await this.#permits.settled();
+      if (this.#permits.failure) throw this.#permits.failure.error;
+    }
     await this.#records.drain();
     return this.#end;
   }
 
   /** Nothing starts any more. A run that has lost its cluster does not wait for its operators: the cluster is another run's. */
   #isCutShort(): boolean {
-    return this.#control.cancelled || this.#records.hasLostClaim;
+    return this.#control.cancelled || this.#records.hasLostClaim || (this.#permits?.failure ?? null) !== null;
   }
 
   /** Puts operators' requests before all other events. A part of a split graph receives them from the coordinator. */
@@ -245,6 +264,9 @@ export class PartDriver {
         return;
       case 'wake':
         this.#wakeAt = command.at;
+        return;
+      case 'permits':
+        this.#permits?.tell(command.wants, command.back);
         return;
       case 'stopping':
         this.#stopping = command.why !== 'none';

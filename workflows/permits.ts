@@ -107,7 +107,7 @@ export async function givePermitsBack(run: SiteRun, plan: SitePlan, names: reado
 
 /** A cancellation arrives with the response to a heartbeat: well within ten seconds. What it was granted before counts. */
 const waiting = ({ wants, site }: TakePermits): ActivityOptions => ({
-  summary: `wait for permits for ${counted(wants.length, 'machine')} of ${site}`,
+  summary: `wait for permits for ${counted(wants.length, 'machine')} of ${site ?? 'the cluster'}`,
   taskQueue: sideQueue(workflowInfo().taskQueue, 'machines'),
   startToCloseTimeout: '7 days',
   heartbeatTimeout: '10 seconds',

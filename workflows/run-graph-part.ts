@@ -85,6 +85,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     const awaiting = (): string[] => (input.hold_before === undefined ? [] : awaitingApproval(current.scheduler));
     let awaitingReported = '';
     let silentReported = '';
+    let limitsReported = '';
 
     const courier = createCourier<FromPartSignal>(
       () => {
@@ -94,10 +95,12 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
         const isDue = outgoing.length > 0 || ready || continued || stale || asking;
         const waiting = awaiting();
         const silent = current.ledger.silentNodes().join();
-        const isNews = waiting.join() !== awaitingReported || silent !== silentReported;
+        const limits = current.waits.map(({ limit, machines }) => `${machines} ${limit}`).join();
+        const isNews = waiting.join() !== awaitingReported || silent !== silentReported || limits !== limitsReported;
         if (!isDue && !isNews && counts.failed <= exchange.reported.failed) return null;
         awaitingReported = waiting.join();
         silentReported = silent;
+        limitsReported = limits;
         const signal: FromPartSignal = {
           graph: input.graph,
           part: input.part,

@@ -12,12 +12,15 @@ export async function standingsOfSite(
   store: Pick<StorePorts, 'clusters' | 'nodes' | 'sites' | 'nodeMaintenance'>,
   site: string,
 ): Promise<(machine: string) => Standing> {
-  const { known } = await machinesOfSite(store, site);
+  const { known, machines } = await machinesOfSite(store, site);
+  // A machine may be in a cluster that is not the site's.
+  const elsewhere = new Map(machines.flatMap((node) => [node.hostname, node.name].map((name) => [name, node])));
   const kept = await maintenanceOfSite(store, site);
   return (machine) => {
     const note = kept.get(machine);
     if (note !== undefined) return { standing: 'out', why: maintenanceText(note) };
-    const standings = (known.get(machine) ?? []).map(standingOf);
+    const other = elsewhere.get(machine);
+    const standings = (known.get(machine) ?? (other ? [other] : [])).map(standingOf);
     return standings.find(({ standing }) => standing === 'out') ?? standings[0] ?? UNKNOWN;
   };
 }

@@ -68,7 +68,8 @@ async function decide(
   const { granted, waiting } = overrides
     ? allGranted(me, facts)
     : allocate(me, othersIn(rows, me, site, now), facts, now);
-  await permits.waitsNoMore(site, run);
+  // One that only gives permits back may wait for others.
+  if (wants.length > 0) await permits.waitsNoMore(run, site);
   const left = [...waiting.keys()].slice(0, MOST_WAITING);
   await permits.put([
     ...granted.map(({ machine, counted }) => ({

@@ -28,6 +28,18 @@ describe('a run with random timing', () => {
     );
   });
 
+  it('ends, with no more machines at work than there are permits, and keeps none for a node that waits for others', () => {
+    const plans = randomPlans({ failures: true, offline: true, retries: true });
+    fc.assert(
+      fc.property(plans, fc.nat(), fc.integer({ min: 1, max: 3 }), (plan, seed, places) => {
+        const disturb = { pauses: true, restarts: seed % 3 > 0, stops: seed % 2 === 0, places };
+        const run = driveWhole(plan, seed, { ...disturb, operator: seed % 5 === 0, instant: seed % 7 === 0 });
+        noDoubles(run);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
   it('ends within its limits, whatever an operator retries and skips', () => {
     const plans = randomPlans({ failures: true, offline: true, retries: true });
     fc.assert(

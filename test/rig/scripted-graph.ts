@@ -52,6 +52,8 @@ export interface ScriptedGraphOptions {
   readonly offlineWaitSeconds?: number;
   /** Most events of one history, so that few tasks fill it. Without `partOf`, graphs it has no room for are split. */
   readonly maxEvents?: number;
+  /** The run needs permits. */
+  readonly isLimited?: boolean;
 }
 
 /**
@@ -83,7 +85,7 @@ export interface ScriptedGraph {
   readonly boots: Map<string, string>;
   /** The behaviour of the orchestrator's own agent when it is to cycle a node's power. */
   powerCycle: (request: RunTask) => TaskEnd | Promise<TaskEnd>;
-  readonly overrides: Partial<GraphActivities & Pick<SiteActivities, 'ask_maas'>>;
+  readonly overrides: Partial<GraphActivities & Pick<SiteActivities, 'ask_maas' | 'take_permits' | 'await_permits'>>;
   heldTask(task: string): Promise<HeldTask>;
   /** Resolves when `ready` holds; checked after each event. */
   until(ready: () => boolean): Promise<void>;
@@ -223,7 +225,8 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
         async plan_graph({ graph, room }) {
           const type = types[graph - 11]!;
           scripted.planned.push(type);
-          return { ok: true, plan: store(type, taskQueue, room) };
+          const plan = store(type, taskQueue, room);
+          return { ok: true, plan: options.isLimited ? { ...plan, limits: true as const } : plan };
         },
         async load_graph_part({ hash, part, chunk }) {
           return { text: pieces.get(`${hash}/${part}`)![chunk]! };
@@ -249,7 +252,9 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
             ((scripted.overrides as Record<string, typeof original | undefined>)[name] ?? original)(request),
         ]),
       ) as unknown as typeof base;
-      return { ...wired, run_task: runTask, ping };
+      const { take_permits, await_permits } = scripted.overrides;
+      const permits = options.isLimited ? { take_permits, await_permits } : {};
+      return { ...wired, ...permits, run_task: runTask, ping };
     },
   };
 

@@ -158,8 +158,9 @@ export function withSideQueues(options: Options): Options[] {
   const { activities = {}, taskQueue } = options;
   const parts = { ...options, taskQueue: sideQueue(taskQueue, 'parts') };
   const isOfSites = 'deploy_node' in activities;
+  const waits = isOfSites || 'await_permits' in activities;
   return [
-    ...(isOfSites ? [{ ...activitiesOnly, taskQueue: sideQueue(taskQueue, 'machines') }] : []),
+    ...(waits ? [{ ...activitiesOnly, taskQueue: sideQueue(taskQueue, 'machines') }] : []),
     ...(workflowBundle !== undefined && (isOfSites || 'load_graph_part' in activities) ? [parts] : []),
     options,
   ];

@@ -1,9 +1,13 @@
+import { Context } from '@temporalio/activity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TakePermits } from '../../activities/contract.ts';
 import type { Group } from '../../src/core/deployment/strategy.ts';
 import type { PermitAnswer, PermitWait } from '../../src/core/permits/answer.ts';
 import type { RunStatus } from '../../src/core/site-run/index.ts';
 import { recordHistory } from '../rig/histories.ts';
+import { lookAgain } from '../rig/look-again.ts';
+import { type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.ts';
+import { startGraphRun } from '../rig/scripted-graph-run.ts';
 import { failure, group, plainNodes, type ScriptedSite, scriptedSite, untilCancelled } from '../rig/scripted-site.ts';
 import { reaches, startRun } from '../rig/site-workflow.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
@@ -22,6 +26,8 @@ const WAIT: PermitWait = {
 
 // biome-ignore lint/suspicious/noThenProperty: the word of the document
 const ALL_THEN = { then: 'all' } as const;
+
+const BARRIER = { before: ['net@1', 'net@2', 'net@3'], after: ['db@1', 'db@2', 'db@3'] };
 
 interface Limited {
   readonly site: ScriptedSite;
@@ -66,6 +72,47 @@ const callsOf = ({ site: { began } }: Limited): string[] => {
   }
   return calls.map(([verb, ...nodes]) => `${verb} ${nodes.sort().join(' ')}`);
 };
+
+describe('a run of graphs on machines with limits', () => {
+  const names = ['1', '2', '3'];
+  const tasks = ['net', 'db'].flatMap((id) => names.map((node) => ({ id, node, type: 'puppet' })));
+  /** Each node is done before it gives its permit back, but for `db`, which waits for `net` on all. */
+  const plan = { nodes: names.map((id) => ({ id, kind: 'node' as const })), tasks, edges: [], joins: [] };
+
+  it.each<[string, Pick<ScriptedGraphOptions, 'partOf'>]>([
+    ['in one workflow', {}],
+    ['in parts', { partOf: (id) => (id === '3' ? 1 : 0) }],
+  ])('touches one machine at a time, if there is one permit, %s', async (_, shape) => {
+    const graph = scriptedGraph({ plans: { default: { ...plan, joins: [BARRIER] } }, isLimited: true, ...shape });
+    const asked: TakePermits[] = [];
+    const held = new Set<string>();
+    let most = 0;
+    const take = (request: TakePermits): PermitAnswer => {
+      const { wants, done = [], failed = [], unused = [] } = request;
+      asked.push(request);
+      for (const id of [...done, ...failed, ...unused]) held.delete(id);
+      const granted = wants.filter((id) => held.has(id) || (held.size === 0 && held.add(id)));
+      most = Math.max(most, held.size);
+      return { granted, waits: granted.length < wants.length ? [WAIT] : [] };
+    };
+    graph.overrides.take_permits = async (request) => take(request);
+    graph.overrides.await_permits = async (request) => {
+      for (;;) {
+        const answer = take(request);
+        if (answer.granted.length > 0) return answer;
+        Context.current().heartbeat();
+        await Promise.race([Context.current().cancelled, lookAgain()]);
+      }
+    };
+    const run = await startGraphRun(rig, graph);
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success' });
+    expect(most).toBe(1);
+    expect(held).toEqual(new Set());
+    expect(graph.began.slice(0, 3).sort()).toEqual(['net@1', 'net@2', 'net@3']);
+    expect(asked[0]).toMatchObject({ subject: { cluster: 1 }, work: 'tasks' });
+  });
+});
 
 describe('a run on a site with limits', () => {
   it('touches only machines for which it has a permit, and gives each back when it serves again or is broken', async () => {

@@ -1,5 +1,6 @@
 import type { GraphRunStatus } from '../../core/contracts/index.ts';
 import type { SomeCounts } from '../../core/graph-run/task-counts.ts';
+import { waitText } from '../../core/permits/wait-text.ts';
 import { describeSilence, keptByHeld } from '../../core/run/index.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { taskText } from '../../core/task-on-node.ts';
@@ -27,6 +28,7 @@ export function graphStatusText(status: GraphRunStatus, color = false, now?: num
   lines.push(...awaitingLines(status, status.transaction ?? 'RUN', paint));
   if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));
   if (status.running.length > 0) lines.push(`now: ${someNames(status.running.map(taskText))}`);
+  for (const wait of status.waits ?? []) lines.push(paint.busy(printable(waitText(wait))));
   if (status.silent.length > 0) lines.push(`${paint.bad('no answer')} from the agents of ${someNames(status.silent)}`);
   for (const failed of status.failed) lines.push(failedTaskText(failed, paint));
   const unlisted = (status.counts.failed ?? 0) - status.failed.length;

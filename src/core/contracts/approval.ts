@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PERMIT_WAITS } from '../permits/answer.ts';
 import { MAX } from '../run/description.ts';
 import { DECISIONS } from '../words.ts';
 import { expectedEnd, maasSilentSince, pausedSchema, timestamp } from './primitives.ts';
@@ -35,6 +36,20 @@ export const holdReports = z
   .optional()
   .describe('Approvals of the run: since when it waited, who decided, and why. Absent: none.');
 
+const permitWaits = z
+  .array(
+    z.strictObject({
+      kind: z.enum(PERMIT_WAITS),
+      limit: z.string().describe('The limit, in words.'),
+      machines: z.int().describe('How many machines wait for it.'),
+      behind: z.array(z.string()).describe('The first machines and runs that have what they wait for.'),
+      since: timestamp,
+      until: timestamp.optional().describe('When it is over, where that is known.'),
+    }),
+  )
+  .optional()
+  .describe('The limits that keep the run from touching machines now. Absent: none.');
+
 /** A point at which a run waits until an operator approves. */
 export type Hold = Wire<typeof hold>;
 /** State of a run, of a site or of graphs: the fields of either status. */
@@ -44,6 +59,7 @@ export const runStanding = {
   awaiting_approval: awaitingApproval,
   expected: expectedEnd,
   maas_silent_since: maasSilentSince,
+  waits: permitWaits,
   as_of: timestamp
     .optional()
     .describe(

@@ -146,6 +146,10 @@ const planReference = z.strictObject({
     .nullable()
     .describe('Of the coordinator of the parts; null for one part.'),
   nothing_to_do: nothingToDo.optional().describe('Present only if no task has work: the reasons.'),
+  limits: z
+    .literal(true)
+    .optional()
+    .describe('The run asks for permits before it touches nodes; absent if no documents limit it.'),
   warnings: texts,
 });
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { CHECK_VERDICTS } from '../checks/judge.ts';
-import { PERMIT_WAITS } from '../permits/answer.ts';
 import { HOLD_REASONS } from '../rollout/next-wave.ts';
 import { LOST_OUTCOMES, NODE_STATES, NODE_STEPS, PHASE_NAMES, ROLLOUT_STATES, SITE_RUN_OUTCOMES } from '../words.ts';
 import { runStanding } from './approval.ts';
@@ -39,21 +38,6 @@ export const rolloutStatus = z.strictObject({
     .describe('The last answers to the checks of the rollout; absent until there are any.'),
 });
 
-/** In statuses. */
-export const permitWaits = z
-  .array(
-    z.strictObject({
-      kind: z.enum(PERMIT_WAITS),
-      limit: z.string().describe('The limit, in words.'),
-      machines: z.int().describe('How many machines wait for it.'),
-      behind: texts.describe('The first machines and runs that have what they wait for.'),
-      since: timestamp,
-      until: timestamp.optional().describe('When it is over, where that is known.'),
-    }),
-  )
-  .optional()
-  .describe('The limits that keep the run from touching machines now. Absent: none.');
-
 const softwareStatus = graphRunStatusSchema
   .pick({ phase: true, done: true, total: true, counts: true, failing_nodes: true, running: true, silent: true })
   .extend({ workflow_id: z.string() });
@@ -87,7 +71,6 @@ export const runStatusSchema = z
         rollout: rolloutStatus.optional().describe('Absent if the group has none.'),
       }),
     ),
-    waits: permitWaits,
     warnings: texts.describe('Warnings for the operator, as in the report; the newest twenty.'),
   })
   .meta({ id: 'RunStatus', description: 'Progress of a run; small enough to poll every second.' });

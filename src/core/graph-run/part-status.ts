@@ -1,5 +1,6 @@
 import type { FailedTask } from '../contracts/graph-run.ts';
 import type { TreeNode } from '../contracts/site-run.ts';
+import type { PermitWait } from '../permits/answer.ts';
 import type { TaskOnNode } from '../task-on-node.ts';
 import type { TaskCounts } from './task-counts.ts';
 
@@ -18,6 +19,8 @@ export interface PartStatus {
   readonly names?: Readonly<Record<string, string>>;
   /** Names of tasks that wait for approval. Absent: none. */
   readonly awaiting?: readonly string[];
+  /** What its nodes wait for before they are touched. Absent: nothing. */
+  readonly waits?: readonly PermitWait[];
   /** Its history has no capacity for more operator requests in addition to the remaining work. */
   readonly full?: true;
 }

@@ -1,5 +1,7 @@
 import type { GraphRunStatus, GraphStatus } from '../contracts/graph-run.ts';
 import { given } from '../data/given.ts';
+import type { PermitWait } from '../permits/answer.ts';
+import { waitText } from '../permits/wait-text.ts';
 import {
   awaitingShown,
   cell,
@@ -12,6 +14,7 @@ import {
 } from '../run/index.ts';
 import { stateWord } from '../state-word.ts';
 import type { GraphState } from '../words.ts';
+import type { PartStatus } from './part-status.ts';
 import type { PlanReference } from './plan-reference.ts';
 import type { GraphProgress, GraphRunProgress } from './progress.ts';
 import { doneOf, endedCounts, NO_TASKS, sumCounts, type TaskCounts, workOf } from './task-counts.ts';
@@ -71,6 +74,7 @@ export function statusOfGraphRun(progress: GraphRunProgress): GraphRunStatus {
     failing_nodes: graphs.reduce((sum, graph) => sum + graph.failing_nodes, 0),
     running: parts.flatMap((part) => part.running).slice(0, 20),
     silent: silentNodes(progress.graphs),
+    ...waitsShown(parts),
     graphs,
     warnings: newestWarnings(warningsOf(progress)),
   };
@@ -80,6 +84,16 @@ export const warningsOf = ({ graphs, warnings }: GraphRunProgress): string[] => 
   ...graphs.flatMap(({ plan }) => plan?.warnings ?? []).slice(0, 50),
   ...warnings,
 ];
+
+/** What nodes wait for: each limit once, with the nodes of all parts. */
+function waitsShown(parts: readonly PartStatus[]): Pick<GraphRunStatus, 'waits'> {
+  const waits = new Map<string, PermitWait>();
+  for (const wait of parts.flatMap((part) => part.waits ?? [])) {
+    const machines = wait.machines + (waits.get(wait.limit)?.machines ?? 0);
+    waits.set(wait.limit, { ...wait, machines });
+  }
+  return waits.size === 0 ? {} : { waits: [...waits.values()].map((wait) => ({ ...wait, behind: [...wait.behind] })) };
+}
 
 function silentNodes(graphs: readonly GraphProgress[]): string[] {
   const open = graphs.filter(({ state }) => OPEN.includes(state));
@@ -136,6 +150,7 @@ export function detailsOfGraphRun(progress: GraphRunProgress): string {
     ...table(['failed task', 'node', 'attempts', 'reason'], failedRows),
     ...(failed.length > 0 ? [''] : []),
     ...(silent.length > 0 ? [`No answer from the agents of: ${cell(silent.join(', '), 500)}`, ''] : []),
+    ...(status.waits ?? []).flatMap((wait) => [`**${cell(waitText(wait), 300)}**`, '']),
     ...table(['graph', 'state', 'tasks', 'failing nodes'], graphRows),
     ...detailsEnding(status, progress.input),
   ].join('\n');

@@ -1,5 +1,6 @@
 import type { SchedulerCommand, SchedulerEvent } from './events.ts';
 import { pairOf, taskCount } from './graph.ts';
+import { permit, tellPermits } from './machine-permits.ts';
 import { approve, retryRejection, retryTask, skipRejection, skipTask } from './operator.ts';
 import { flushOutbox, inOrder, receiveBatch } from './part-exchange.ts';
 import { changeLosses, setStatus, settleTouched } from './propagation.ts';
@@ -31,6 +32,7 @@ export function apply(s: Scheduler, ...events: readonly SchedulerEvent[]): Sched
     proceed(s);
     if (s.outbox === undefined && !s.finished && s.started && isQuiet(s) && !isHeld(s)) finish(s);
   }
+  tellPermits(s);
   if (s.outbox !== undefined) flushOutbox(s);
   const wakeAt = s.paused || s.finished ? undefined : s.due.next();
   if (wakeAt !== s.wakeAt && wakeAt !== undefined) s.commands.push({ type: 'wake', at: wakeAt });
@@ -106,6 +108,9 @@ function applyEvent(s: Scheduler, event: SchedulerEvent): void {
       }
       return;
     }
+    case 'permitted':
+      permit(s, event.nodes);
+      return;
     case 'tick':
     case 'visit':
       return;

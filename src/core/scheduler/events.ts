@@ -36,10 +36,20 @@ export type SchedulerEvent =
   | ({ readonly type: 'retry_task' } & TaskOnNode)
   /** The operator skips a task that has not run, or ignores the failure of one that failed. */
   | ({ readonly type: 'skip_task' } & TaskOnNode)
+  /** There are permits for the machines of these nodes, by number. */
+  | { readonly type: 'permitted'; readonly nodes: readonly number[] }
   /** Only with the option `visits`: starts the best task of a free node. */
   | { readonly type: 'visit'; readonly node: string }
   /** Only in a part: a message from the coordinator of this run. */
   | { readonly type: 'received'; readonly message: ToPart; readonly by: Sender };
+
+/** Nodes that need their permits no more, by what has become of them. */
+export interface ReturnedNodes {
+  readonly done: readonly number[];
+  readonly failed: readonly number[];
+  /** They wait for other nodes, or for the run. */
+  readonly unused: readonly number[];
+}
 
 /** Commands for the driver, in this order. */
 export type SchedulerCommand =
@@ -61,6 +71,8 @@ export type SchedulerCommand =
     }
   /** The task waits again after `retry_task` or `skip_task`. */
   | { readonly type: 'reopened'; readonly task: number }
+  /** Only with the option `isLimited`: permits are wanted for exactly these nodes, and needed no more for others. */
+  | { readonly type: 'permits'; readonly wants: readonly number[]; readonly back: ReturnedNodes }
   /** The run is stopping, or (after an operator's retry) no longer is. */
   | { readonly type: 'stopping'; readonly why: 'user' | 'critical' | 'tolerance' | 'none' }
   /** The run has finished. For a part, the coordinator has the result. */

@@ -2,6 +2,7 @@
 
 import type { TaskOnNode } from '../task-on-node.ts';
 import { awaitsApproval, setStatus } from './propagation.ts';
+import { addCandidate } from './ready.ts';
 import type { Rejection } from './rejection.ts';
 import { release } from './slots.ts';
 import { isStopping, type Scheduler, taskAt } from './state.ts';
@@ -60,6 +61,8 @@ export function skipTask(s: Scheduler, asked: TaskOnNode): void {
   const task = taskAt(s, asked.task, asked.node)!;
   const c = s.status[task]!;
   s.noWork[task] = 1;
+  // Its node may wait for a permit, which it needs no more.
+  if (s.machines !== undefined) addCandidate(s, s.graph.nodeOf[task]!);
   if (c === code.failed) {
     s.reopening = true;
     setStatus(s, task, code.skipped);

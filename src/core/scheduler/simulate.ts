@@ -88,6 +88,7 @@ export function simulate(simulation: Simulation): SimulationResult {
         return;
       case 'retrying':
       case 'reopened':
+      case 'permits':
       case 'stopping':
       case 'send':
       case 'rejected':

@@ -4,6 +4,7 @@
  * so that no event visits all nodes.
  */
 import { taskCount } from './graph.ts';
+import { hasPermit } from './machine-permits.ts';
 import { setStatus } from './propagation.ts';
 import { addCandidate, enqueue } from './ready.ts';
 import type { Scheduler } from './state.ts';
@@ -45,6 +46,7 @@ function visit(s: Scheduler, node: number): void {
     if (top !== undefined && isOpen(s, cls) && (best === -1 || graph.rank[top]! < graph.rank[best]!)) best = top;
   }
   if (best !== -1) {
+    if (!hasPermit(s, node, best)) return;
     slots.queueOf[best]!.pop();
     slots.inQueue[best] = 0;
     start(s, best);

@@ -28,6 +28,8 @@ export interface SchedulerSnapshot {
   readonly offline: readonly number[];
   /** Names that an operator has approved. Absent: none. */
   readonly approved?: readonly string[];
+  /** Nodes with permits for their machines. Absent: none. */
+  readonly permitted?: readonly number[];
   readonly now: number;
   readonly wakeAt?: number;
   readonly started: boolean;
@@ -76,6 +78,7 @@ export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
     causeOf: sparse(s.cause, (c) => c >= 0),
     offline: sparse(s.offline, (n) => n === 1).map(([n]) => n),
     ...(approved.length === 0 ? {} : { approved }),
+    ...(s.machines?.held.size ? { permitted: [...s.machines.held] } : {}),
     now: s.now,
     ...given({ wakeAt: s.wakeAt }),
     started: s.started,
@@ -122,6 +125,7 @@ export function restoreScheduler(
 ): Scheduler {
   const s = createScheduler(graph, options);
   for (const name of snapshot.approved ?? []) s.held.delete(name);
+  for (const node of snapshot.permitted ?? []) s.machines?.held.add(node);
   for (const cause of snapshot.causes) causeNumber(s, cause);
   const causeOf = new Map(snapshot.causeOf);
   for (const [vertex, bits] of snapshot.part?.bits ?? []) setBits(s, vertex, bits, causeOf.get(vertex) ?? -1);

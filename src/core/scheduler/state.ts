@@ -22,6 +22,8 @@ export interface SchedulerOptions {
   readonly hold?: boolean;
   /** Names of tasks that may not start before an `approve` event. Default none. */
   readonly holdBefore?: readonly string[];
+  /** Nodes need permits for their machines (`permits` commands, `permitted` events). Default false. */
+  readonly isLimited?: boolean;
 }
 
 /**
@@ -71,6 +73,7 @@ export interface Scheduler {
   readonly tolerance: ToleranceCount;
 
   readonly slots: Slots;
+  readonly machines: MachinePermits | undefined;
   /** By task with a retry policy: further attempts, and milliseconds between. */
   readonly retryOf: ReadonlyMap<number, { readonly count: number; readonly interval: number }>;
   /** Tasks that wait for a retry. */
@@ -98,6 +101,15 @@ export interface Scheduler {
   readonly instant: number[];
   commands: SchedulerCommand[];
   readonly outbox: Outbox | undefined;
+}
+
+/** Permits for the machines of nodes, where limits of their sites need them. A node holds one while it has something to do, and not while it waits for others. */
+export interface MachinePermits {
+  readonly held: Set<number>;
+  /** Nodes that have found no permit for a task of theirs. */
+  readonly wanted: Set<number>;
+  /** What the driver was told last. */
+  told: string;
 }
 
 /** Ready tasks by node and class, free nodes that could start one, and the limits. */
@@ -176,6 +188,7 @@ export function createScheduler(graph: SchedulerGraph, options: SchedulerOptions
       visits: options.visits ?? false,
       hold: options.hold ?? false,
       holdBefore: options.holdBefore ?? [],
+      isLimited: options.isLimited ?? false,
     },
     predecessors,
     tasksOfNode,
@@ -201,6 +214,7 @@ export function createScheduler(graph: SchedulerGraph, options: SchedulerOptions
     nodeCause: new Int32Array(graph.nodes.length).fill(-1),
     tolerance: countTolerance(graph),
     slots: createSlots(graph, tasksOfNode),
+    machines: options.isLimited ? { held: new Set(), wanted: new Set(), told: '' } : undefined,
     retryOf: new Map(graph.retries.map(([t, count, interval]) => [t, { count, interval }])),
     due: new DueTimes(),
     wakeAt: undefined,

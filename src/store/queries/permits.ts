@@ -110,15 +110,11 @@ export class PermitStore {
     return row !== undefined;
   }
 
-  /** A run waits for no machine of a site any more. */
-  waitsNoMore(site: string, run: string): Promise<void> {
+  /** A run waits for no machine any more: of a site, or of any. */
+  waitsNoMore(run: string, site?: string): Promise<void> {
     return this.#session.write(async (transaction) => {
-      await transaction
-        .deleteFrom('permit')
-        .where('site', '=', storable(site))
-        .where('runId', '=', storable(run))
-        .where('state', '=', 'waiting')
-        .execute();
+      const of = transaction.deleteFrom('permit').where('runId', '=', storable(run)).where('state', '=', 'waiting');
+      await (site === undefined ? of : of.where('site', '=', storable(site))).execute();
     });
   }
 

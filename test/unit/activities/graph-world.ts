@@ -6,6 +6,7 @@ import { graphCloseActivities } from '../../../activities/graph-close.ts';
 import type { GraphActivities, OpenGraphRunAnswer, PlanGraphAnswer } from '../../../activities/graph-contract.ts';
 import { graphRunActivities } from '../../../activities/graph-run.ts';
 import { planGraphActivities } from '../../../activities/plan-graph.ts';
+import { SiteCache } from '../../../activities/site-cache.ts';
 import { taskRecordActivities } from '../../../activities/task-records.ts';
 import { type Planner, plannerHere } from '../../../src/clusters/planning/index.ts';
 import type { GraphRunInput, GraphRunReport, PlanReference, TaskRow } from '../../../src/core/graph-run/index.ts';
@@ -114,7 +115,7 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
   };
   const bare: GraphActivities = {
     ...graphRunActivities(deps),
-    ...planGraphActivities(deps),
+    ...planGraphActivities(deps, new SiteCache(store)),
     ...taskRecordActivities(deps),
     ...graphCloseActivities(deps),
   };

@@ -50,6 +50,8 @@ export interface Disturbances {
   readonly partResets?: boolean;
   /** Tasks without work end inside the scheduler, and so are not in the trace. */
   readonly instant?: boolean;
+  /** Nodes need permits: so many have one at a time. */
+  readonly places?: number;
 }
 
 export interface Driven extends Observed {
@@ -104,8 +106,9 @@ export function driveWhole(plan: Simulation, seed: number, disturb: Disturbances
   const { graph } = compiled;
   const pick = choices(seed);
   const tape = new Tape();
-  const options = { instantNoWork: disturb.instant ?? false };
+  const options = { instantNoWork: disturb.instant ?? false, isLimited: disturb.places !== undefined };
   let s = createScheduler(graph, options);
+  const permits = { wants: [] as readonly number[], held: new Set<number>() };
   // Never restarted: shows that a restored scheduler produces the same output, word for word.
   const shadow = createScheduler(graph, options);
   let result: string | undefined;
@@ -118,11 +121,24 @@ export function driveWhole(plan: Simulation, seed: number, disturb: Disturbances
     events++;
     const commands = apply(s, event);
     const unbroken = apply(shadow, event);
-    if (JSON.stringify(commands) !== JSON.stringify(unbroken)) {
+    // A restored one tells its wants again.
+    const same = (all: readonly SchedulerCommand[]) => JSON.stringify(all.filter(({ type }) => type !== 'permits'));
+    if (same(commands) !== same(unbroken)) {
       throw new Error(`restored: ${JSON.stringify(commands)}\nunbroken: ${JSON.stringify(unbroken)}`);
     }
     for (const command of commands) {
       tape.take(s, command);
+      if (command.type === 'permits') {
+        permits.wants = command.wants;
+        for (const node of Object.values(command.back).flat()) permits.held.delete(node);
+      }
+      if (
+        command.type === 'start' &&
+        command.work &&
+        options.isLimited &&
+        !permits.held.has(graph.nodeOf[command.task]!)
+      )
+        throw new Error(`started without a permit: ${keyOf(graph, command.task)}`);
       if (command.type === 'wake') wakeAt = command.at;
       if (command.type === 'finish') result = command.why ?? command.result;
     }
@@ -140,6 +156,15 @@ export function driveWhole(plan: Simulation, seed: number, disturb: Disturbances
     } else if (disturb.operator && dice < 6) {
       const task = plan.tasks[pick(plan.tasks.length)];
       if (task !== undefined) send({ type: dice < 4 ? 'retry_task' : 'skip_task', task: task.id, node: task.node });
+    } else if (
+      permits.wants.length > 0 &&
+      permits.held.size < disturb.places! &&
+      (tape.running.length === 0 || dice > 12)
+    ) {
+      const node = permits.wants[pick(permits.wants.length)]!;
+      permits.held.add(node);
+      permits.wants = permits.wants.filter((other) => other !== node);
+      send({ type: 'permitted', nodes: [node] });
     } else if (tape.running.length > 0) {
       const [ended] = tape.running.splice(pick(tape.running.length), 1) as [Running];
       now += pick(7);

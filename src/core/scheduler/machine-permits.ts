@@ -1,0 +1,64 @@
+import type { ReturnedNodes } from './events.ts';
+import { addCandidate } from './ready.ts';
+import type { Scheduler } from './state.ts';
+import { isStopping } from './state.ts';
+import { code, isFailed, isFinal } from './status.ts';
+
+/** Whether a task may touch the machine of its node now; if not, the node is remembered. */
+export function hasPermit({ machines, noWork }: Scheduler, node: number, task: number): boolean {
+  if (machines === undefined || noWork[task] === 1 || machines.held.has(node)) return true;
+  machines.wanted.add(node);
+  return false;
+}
+
+/** The driver has permits for these nodes. */
+export function permit(s: Scheduler, nodes: readonly number[]): void {
+  for (const node of nodes) {
+    s.machines?.held.add(node);
+    s.machines?.wanted.delete(node);
+    addCandidate(s, node);
+  }
+}
+
+/** Tells the driver which permits are needed, and which no more. */
+export function tellPermits(s: Scheduler): void {
+  const { machines } = s;
+  if (machines === undefined) return;
+  const isOver = s.finished || isStopping(s);
+  const back = [...machines.held].filter(
+    (node) => s.holder[node] === -1 && (isOver || s.paused || !hasReadyTask(s, node)),
+  );
+  for (const node of back) {
+    machines.held.delete(node);
+    if (hasReadyTask(s, node)) machines.wanted.add(node);
+  }
+  for (const node of machines.wanted) if (!hasReadyTask(s, node)) machines.wanted.delete(node);
+  const wants = isOver || s.paused ? [] : [...machines.wanted].sort((a, b) => a - b);
+  const told = wants.join();
+  if (back.length === 0 && told === machines.told) return;
+  machines.told = told;
+  s.commands.push({ type: 'permits', wants, back: returned(s, back) });
+}
+
+function returned(s: Scheduler, nodes: readonly number[]): ReturnedNodes {
+  const stateOf = (node: number): keyof ReturnedNodes => {
+    if (s.failedOn[node]! > 0) return 'failed';
+    const isDone = s.tasksOfNode[node]!.every((task) => isFinal(s.status[task]!) && !isFailed(s.status[task]!));
+    return isDone ? 'done' : 'unused';
+  };
+  const inState = (state: keyof ReturnedNodes) => nodes.filter((node) => stateOf(node) === state);
+  return { done: inState('done'), failed: inState('failed'), unused: inState('unused') };
+}
+
+/** Whether a free node would start a task now, if it might. */
+function hasReadyTask(s: Scheduler, node: number): boolean {
+  if (s.offline[node] === 1 || s.failedOn[node]! > 0) return false;
+  return s.slots.queues[node]!.some(({ ready }) => {
+    let top = ready.peek();
+    while (top !== undefined && s.status[top] !== code.ready) {
+      s.slots.inQueue[ready.pop()!] = 0;
+      top = ready.peek();
+    }
+    return top !== undefined;
+  });
+}
