@@ -123,6 +123,7 @@ export interface LoadPlan {
   readonly hold_before?: readonly string[];
   /** Names that the documents must have. */
   readonly adopt?: readonly string[];
+  readonly checks?: readonly string[];
 }
 
 export type LoadPlanAnswer =

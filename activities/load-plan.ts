@@ -109,7 +109,8 @@ async function loadPlan(
     done: toRanges(difference.done),
     removed: difference.removed.filter((name) => !isKept(name)),
     ...given({ cluster, maintenance: maintenance.length === 0 ? undefined : maintenance }),
-    ...given({ checks: checksOf(resolved, groups), limits: await limitsOf(deps, cache, request, planned, difference) }),
+    ...given({ checks: checksOf(request, resolved, groups) }),
+    ...given({ limits: await limitsOf(deps, cache, request, planned, difference) }),
     warnings: [
       ...[...maintenanceWarnings(maintenance), ...minimumWarnings(resolved.groups, groups)],
       ...[...holds.warnings, ...findingsOf(record, 'warning')],
@@ -133,9 +134,14 @@ async function limitsOf(
   return { at_a_time: await roomFor(store, limited, toDo) };
 }
 
-/** The checks of the rollouts. */
-function checksOf({ checks = [] }: ResolvedSite, groups: readonly GroupPlan[]): SitePlan['checks'] {
-  const names = new Set(groups.flatMap(({ rollout }) => rollout?.checks ?? []));
+/** The checks of the rollouts; to test a site, those that are named, or all. */
+function checksOf(
+  { kind, checks: wanted }: LoadPlan,
+  { checks = [] }: ResolvedSite,
+  groups: readonly GroupPlan[],
+): SitePlan['checks'] {
+  const ofRollouts = groups.flatMap(({ rollout }) => rollout?.checks ?? []);
+  const names = new Set(kind === 'test_site' ? (wanted ?? checks.map(({ name }) => name)) : ofRollouts);
   return names.size === 0 ? undefined : checks.filter(({ name }) => names.has(name)).map(plannedCheck);
 }
 

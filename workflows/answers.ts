@@ -90,6 +90,7 @@ const runFailure = variantsOf<'kind', RunFailure>('kind', {
   'revision-not-found': recordOf({ kind: kind('revision-not-found'), site: text, revision: text }, {}),
   'documents-invalid': recordOf({ kind: kind('documents-invalid'), site: text, revision: whole, problems: texts }, {}),
   'holds-not-found': recordOf({ kind: kind('holds-not-found'), problems: texts }, {}),
+  'checks-not-found': recordOf({ kind: kind('checks-not-found'), problems: texts }, {}),
   'nodes-not-found': recordOf({ kind: kind('nodes-not-found'), nodes: texts }, {}),
   'nodes-in-maintenance': recordOf(
     { kind: kind('nodes-in-maintenance'), nodes: listOf(recordOf({ node: text, why: text }, {})) },

@@ -256,7 +256,8 @@ export class SiteRun extends Run<RunProgress, Opened, SiteRunResult> {
     if (control.stopping) return 'stopped';
     const failedGroups = progress.baremetal?.groups.some((group) => group.state === 'failed') ?? false;
     const unreleased = progress.released?.some((node) => node.state === 'failed') ?? false;
-    return this.failedNodes() > 0 || failedGroups || unreleased ? 'success_with_failures' : 'success';
+    const unwell = progress.checks?.some(({ verdict }) => verdict !== 'well') ?? false;
+    return this.failedNodes() > 0 || failedGroups || unreleased || unwell ? 'success_with_failures' : 'success';
   }
 
   /**

@@ -1,11 +1,12 @@
 import { TemporalFailure } from '@temporalio/workflow';
 import type { SiteCheck } from '../activities/contract.ts';
+import type { PlannedCheck } from '../src/core/checks/check.ts';
 import type { NodeReport } from '../src/core/contracts/site-run-report.ts';
 import { given } from '../src/core/data/given.ts';
 import { type CallEnd, lastAttempt } from '../src/core/deployment/index.ts';
 import { DEFAULT_GRAPHS, type GraphRunInput, NO_TASKS } from '../src/core/graph-run/index.ts';
 import { BEFORE_CHANGES, isoTime } from '../src/core/run/index.ts';
-import { releasedRecords, type SitePlan } from '../src/core/site-run/index.ts';
+import { releasedRecords, reportCheck, type SitePlan } from '../src/core/site-run/index.ts';
 import { counted } from '../src/core/text/text.ts';
 import type { SiteRunKind } from '../src/core/words.ts';
 import { inquiry, siteCheck } from './activity-options.ts';
@@ -17,6 +18,7 @@ import { stepError } from './failures.ts';
 import { givePermitsBack, permitOf, permitsToRelease } from './permits.ts';
 import { graphWorkflowId } from './protocol.ts';
 import { type Phase, PhaseEnded, SiteRun, type Skipped } from './site-run.ts';
+import { askCheck } from './wave-checks.ts';
 
 /** Deploys a site: verifies and prepares it, deploys group after group, then runs the software phase (docs/explain/design.md#data-flow). */
 export const deploy_site = siteWorkflow('deploy_site', async (run) => {
@@ -68,11 +70,12 @@ export const redeploy_nodes = siteWorkflow('redeploy_nodes', async (run) => {
   await run.phase('baremetal', deployGroups(plan));
 });
 
-/** Verifies a site and reads the real state of every node. Changes nothing. */
+/** Verifies a site, reads the real state of every node, and asks the checks of the site. Changes nothing. */
 export const test_site = siteWorkflow('test_site', async (run) => {
   const plan = await run.phase('load', loadPlan(await fetchedRevision(run)));
-  await run.phase('verify_site', verifySite(plan));
+  await run.phase('verify_site', verifySite(plan, run.input.nodes));
   await run.phase('inspect_nodes', inspectNodes(plan));
+  if (plan.checks !== undefined) await run.phase('checks', askChecks(plan, plan.checks));
 });
 
 /** Its body throws `RunEnded` where the run must not go on: stopped, failed, or nothing left to do. */
@@ -104,10 +107,9 @@ export const loadPlan =
   (revision: string | number | undefined): Phase<SitePlan> =>
   async (run) => {
     const { kind, input, progress } = run;
-    const { site, hold_before, adopt } = input;
-    const nodes = kind === 'redeploy_nodes' ? input.nodes : undefined;
+    const { site, hold_before, adopt, nodes, checks } = input;
     const options = inquiry(`load documents of ${site}`, HEARTBEAT_SECONDS);
-    const request = { kind, site, revision, nodes, ...given({ hold_before, adopt }) };
+    const request = { kind, site, revision, nodes, ...given({ hold_before, adopt, checks }) };
     const answer = await run.control.readOnly(() => callActivity('load_plan', request, options));
     if (!answer.ok) return run.failPhase(answer.failure);
     const { plan } = answer;
@@ -156,12 +158,27 @@ const own = ({ maintenance, nodes }: SitePlan) => (maintenance === undefined ? {
 export const inspectNodes =
   (plan: SitePlan): Phase =>
   async (run) => {
-    const request = { site: plan.site, revision: plan.revision, ...own(plan) };
+    const request = { site: plan.site, revision: plan.revision, ...own(plan), ...given({ nodes: run.input.nodes }) };
     const options = inquiry(`inspect every node of ${plan.site}`, plan.pace.heartbeat_seconds);
     const found = await run.control.readOnly(() => callActivity('inspect_nodes', request, options));
     run.progress.warnings.push(...found.problems.map(({ node, problem }) => `${node}: ${problem}`));
     const counts = Object.entries(found.counts).map(([state, count]) => `${count} ${state}`);
     return { value: undefined, detail: counts.join(', ') };
+  };
+
+/** Asks checks about all nodes of the plan. What is not well ends nothing. */
+const askChecks =
+  (plan: SitePlan, checks: readonly PlannedCheck[]): Phase =>
+  async (run) => {
+    const nodes = [...plan.nodes.keys()];
+    const findings = await run.control.readOnly(() =>
+      Promise.all(checks.map(({ name }) => askCheck(plan, name, nodes))),
+    );
+    const reports = findings.map((finding) => reportCheck(finding, plan.nodes));
+    run.progress.checks = reports;
+    const well = reports.filter(({ verdict }) => verdict === 'well').length;
+    const state = well < reports.length ? 'failed' : 'success';
+    return { value: undefined, state, detail: `${well} of ${counted(reports.length, 'check')} well` };
   };
 
 /** Releases machines in one call. Gives the nodes that could not be released. */

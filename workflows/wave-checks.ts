@@ -58,7 +58,7 @@ export class WaveChecks {
       this.#wake();
     };
     scope
-      .run(() => Promise.all(rest.checks.map((name) => this.#finding(name, rest.nodes))))
+      .run(() => Promise.all(rest.checks.map((name) => askCheck(this.#plan, name, rest.nodes))))
       .then(
         (findings) => whenWanted(() => void (this.#answers = { group, findings, askedAt })),
         (error: unknown) => whenWanted(() => void (this.#error = error)),
@@ -73,33 +73,34 @@ export class WaveChecks {
     if (answers !== null) this.#asked = null;
     return answers;
   }
+}
 
-  async #finding(name: string, nodes: readonly number[]): Promise<CheckFinding> {
-    const planned = this.#plan.checks?.find((one) => one.name === name);
-    if (planned === undefined) return { name, each: 'wave', unwell: [], unasked: 'the plan has no such check' };
-    const { each } = planned;
-    const slices = each === 'wave' ? [undefined] : slicesOf(nodes);
-    try {
-      const answers = await Promise.all(slices.map((slice) => this.#answer(planned, slice)));
-      return { name, each, unwell: answers.flat() };
-    } catch (error) {
-      const { type, message } = stepError(error);
-      if (type === CLAIM_LOST || CancellationScope.current().consideredCancelled) throw error;
-      return { name, each, unwell: [], unasked: message };
-    }
+/** Asks a check of a plan. @throws when nobody waits for the answer any more, or the run has lost its site */
+export async function askCheck(plan: SitePlan, name: string, nodes: readonly number[]): Promise<CheckFinding> {
+  const planned = plan.checks?.find((one) => one.name === name);
+  if (planned === undefined) return { name, each: 'wave', unwell: [], unasked: 'the plan has no such check' };
+  const { each } = planned;
+  const slices = each === 'wave' ? [undefined] : slicesOf(nodes);
+  try {
+    const answers = await Promise.all(slices.map((slice) => answerTo(plan, planned, slice)));
+    return { name, each, unwell: answers.flat() };
+  } catch (error) {
+    const { type, message } = stepError(error);
+    if (type === CLAIM_LOST || CancellationScope.current().consideredCancelled) throw error;
+    return { name, each, unwell: [], unasked: message };
   }
+}
 
-  async #answer({ name, seconds }: PlannedCheck, slice?: readonly number[]): Promise<CheckFinding['unwell']> {
-    const { site, revision, nodes, pace } = this.#plan;
-    const of = slice === undefined ? '' : ` of ${counted(slice.length, 'node')}`;
-    const request = { site, revision, check: name, ...given({ nodes: slice?.map((index) => nodes[index]!) }) };
-    const { unwell } = await callActivity(
-      'run_check',
-      request,
-      checkCall(`check ${name}${of}`, seconds, pace.heartbeat_seconds),
-    );
-    return unwell.map((one) => ({ ...one, nodes: one.nodes.flatMap((at) => slice?.[at] ?? []) }));
-  }
+async function answerTo(
+  { site, revision, nodes, pace }: SitePlan,
+  { name, seconds }: PlannedCheck,
+  slice?: readonly number[],
+): Promise<CheckFinding['unwell']> {
+  const of = slice === undefined ? '' : ` of ${counted(slice.length, 'node')}`;
+  const request = { site, revision, check: name, ...given({ nodes: slice?.map((index) => nodes[index]!) }) };
+  const options = checkCall(`check ${name}${of}`, seconds, pace.heartbeat_seconds);
+  const { unwell } = await callActivity('run_check', request, options);
+  return unwell.map((one) => ({ ...one, nodes: one.nodes.flatMap((at) => slice?.[at] ?? []) }));
 }
 
 const slicesOf = (nodes: readonly number[]): (readonly number[])[] =>

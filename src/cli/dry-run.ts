@@ -14,6 +14,7 @@ export const CHANGING: ReadonlySet<string> = new Set([
   ...['register', 'delete', 'maintenance on', 'maintenance off'].map((verb) => `node ${verb}`),
   ...['pause', 'resume', 'run', 'delete'].map((verb) => `schedule ${verb}`),
   'notice test',
+  'check run',
   ...['upload', 'delete'].map((verb) => `graph ${verb}`),
   ...['create', 'update', 'delete', 'add-nodes', 'remove-nodes', 'move', 'stop', 'settings', 'facts', 'network'].map(
     (verb) => `cluster ${verb}`,

@@ -23,6 +23,7 @@ interface CommandGroup {
 const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
   'Deploy:': [
     { names: ['site'], load: async () => (await import('./commands/site.ts')).registerSite },
+    { names: ['check'], load: async () => (await import('./commands/checks.ts')).registerCheck },
     { names: ['rehearse'], load: async () => (await import('./commands/rehearse.ts')).registerRehearse },
     { names: ['run'], load: async () => (await import('./commands/run.ts')).registerRun },
     { names: ['node'], load: async () => (await import('./commands/nodes.ts')).registerNode },

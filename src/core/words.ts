@@ -103,6 +103,7 @@ export const PHASE_NAMES = [
   'baremetal',
   'release_removed',
   'inspect_nodes',
+  'checks',
   'software',
 ] as const;
 export type PhaseName = (typeof PHASE_NAMES)[number];

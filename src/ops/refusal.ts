@@ -24,6 +24,7 @@ export async function refusalOf(
   switch (failure.kind) {
     case 'invalid-input':
     case 'holds-not-found':
+    case 'checks-not-found':
       return invalidInput(failure.problems);
     case 'request-refused':
       return requestProblem(failure);

@@ -209,24 +209,24 @@ const checkOf = ({ site, diagnostics }: LoadedSite): DocumentCheck => ({
 });
 
 /**
- * Refuses a run that names a site, nodes or groups that do not exist. Documents that are yet to be fetched, or that no one can
+ * Refuses a run that names a site, nodes, groups or checks that do not exist. Documents that are yet to be fetched, or that no one can
  * read yet, are left to the run.
  * @throws `not-found`, `invalid` with a suggestion
  */
 export async function checkNames(
   store: Store,
-  { site, revision = 'latest', fetch, nodes, hold_before, adopt }: SiteRunInput,
+  { site, revision = 'latest', fetch, nodes, hold_before, adopt, checks }: SiteRunInput,
 ): Promise<void> {
   await store.sites.get(site);
-  if (fetch || (nodes ?? hold_before ?? adopt) === undefined) return;
+  if (fetch || (nodes ?? hold_before ?? adopt ?? checks) === undefined) return;
   const read = await store.sites.resolvedRevision(site, parseReference(String(revision))).catch((error: unknown) => {
     // The run says why there is no such revision.
     if (error instanceof StoreError && ['not-found', 'conflict'].includes(error.failure.kind)) return undefined;
     throw error;
   });
   if (read?.site == null) return;
-  const missing = notInDocuments({ nodes, hold_before, adopt }, read.site);
-  if (missing?.kind === 'holds-not-found') throw invalidInput(missing.problems);
+  const missing = notInDocuments({ nodes, hold_before, adopt, checks }, read.site);
+  if (missing?.kind === 'holds-not-found' || missing?.kind === 'checks-not-found') throw invalidInput(missing.problems);
   if (missing === null) return;
   const known = read.site.nodes.map(({ name }) => name);
   throw problem('invalid', `revision ${read.record.number} of site ${site} has no node ${missing.nodes.join(', ')}`, {

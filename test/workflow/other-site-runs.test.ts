@@ -142,6 +142,35 @@ describe('test_site', () => {
     await recordHistory(started.handle, 'test_site--success');
   });
 
+  it('asks the checks of the site, and has failures when one is not well', async () => {
+    const site = scriptedSite({ groups: [] }, plainNodes('n1', 'n2'), {
+      checks: [
+        { name: 'gateway', each: 'wave', seconds: 60 },
+        { name: 'metrics', each: 'node', seconds: 60 },
+        { name: 'errors', each: 'wave', seconds: 60 },
+      ],
+    });
+    site.overrides.run_check = async ({ check, nodes }) => {
+      if (check === 'gateway') return { unwell: [] };
+      if (check === 'errors') throw ApplicationFailure.nonRetryable('nobody asks');
+      expect(nodes).toEqual(['n1', 'n2']);
+      return { unwell: [{ verdict: 'failed', text: 'connection refused', nodes: [1] }] };
+    };
+    const started = await run(site, 'test_site', { site: 'dc1', checks: ['gateway', 'metrics', 'errors'] });
+    const { result } = await started.ended();
+    expect(result).toMatchObject({ outcome: 'success_with_failures' });
+    const { report } = site.closed[0]!;
+    expect(report.phases.at(-1)).toMatchObject({ name: 'checks', state: 'failed' });
+    expect(report.checks).toEqual([
+      { name: 'gateway', verdict: 'well' },
+      {
+        ...{ name: 'metrics', verdict: 'failed', nodes: 1, text: 'connection refused' },
+        unwell: [{ node: 'n2', verdict: 'failed', text: 'connection refused' }],
+      },
+      { name: 'errors', verdict: 'unknown', text: 'nobody asks' },
+    ]);
+  });
+
   it('a site that cannot be verified fails with every problem', async () => {
     const site = scriptedSite({ groups: [] }, []);
     site.overrides.verify_site = async () => ({

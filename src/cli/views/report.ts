@@ -30,6 +30,7 @@ export function reportText(report: RunReport, color = false, run = report.run_id
     report.baremetal ? groupsOf(report.baremetal, paint) : [],
     report.baremetal ? statesOf(report, report.baremetal, paint) : [],
     phasesOf(report, paint),
+    checksOf(report, paint),
     nodeList('Released', report.released ?? [], paint),
     report.removed_nodes?.length
       ? [paint.strong('No longer in the documents'), `  ${names(report.removed_nodes)}`]
@@ -74,6 +75,14 @@ function failuresOf({ baremetal }: RunReport, paint: Paint): string[] {
     ...(hint === undefined ? [] : [`    ${paint.strong('hint:')} ${printable(hint)}`]),
   ]);
   return [title, ...causes, ...lines];
+}
+
+function checksOf({ checks = [] }: RunReport, paint: Paint): string[] {
+  const lines = checks.flatMap(({ name, verdict, text, unwell = [] }) => [
+    `  ${paint.strong(printable(name))}  ${paintState(paint, verdict)}${text === undefined ? '' : `  ${printable(text)}`}`,
+    ...unwell.map((one) => `    ${printable(one.node)}  ${paintState(paint, one.verdict)}  ${printable(one.text)}`),
+  ]);
+  return lines.length === 0 ? [] : [paint.strong(`Checks (${checks.length})`), ...lines];
 }
 
 /** Notes on successful nodes; failed nodes have them with their failure. */

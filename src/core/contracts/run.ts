@@ -44,7 +44,13 @@ export const startRunBody = z
       .array(nameText(MAX.name))
       .max(MAX.names)
       .optional()
-      .describe('redeploy_nodes: the nodes to release and deploy again.'),
+      .describe('redeploy_nodes: the nodes to release and deploy again. test_site: look only at these.'),
+    checks: z
+      .array(nameText(MAX.name))
+      .min(1)
+      .max(MAX.names)
+      .optional()
+      .describe('test_site: ask only these checks. Default: all of the site.'),
     adopt: z
       .array(nameText(MAX.name))
       .max(MAX.names)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CHECK_VERDICTS } from '../checks/judge.ts';
 import type { GroupFailure } from '../deployment/failures.ts';
 import type { RunFailure } from '../site-run/failure.ts';
 import {
@@ -14,7 +15,7 @@ import {
 } from '../words.ts';
 import { holdReports } from './approval.ts';
 import { maintenanceSchema, timestamp } from './primitives.ts';
-import { nodeCounts, rolloutStatus } from './site-run.ts';
+import { checkResult, nodeCounts, rolloutStatus } from './site-run.ts';
 import { failureOf, type Wire } from './wire.ts';
 
 const texts = z.array(z.string());
@@ -124,6 +125,13 @@ export const groupReportSchema = z
   })
   .meta({ id: 'GroupReport' });
 
+const checkReport = checkResult.extend({
+  unwell: z
+    .array(z.strictObject({ node: z.string(), verdict: z.enum(CHECK_VERDICTS), text: z.string() }))
+    .optional()
+    .describe('The first hundred nodes for which it is not well; absent if it is asked once for all.'),
+});
+
 const baremetalReport = z.strictObject({
   /** In document order. */
   groups: z.array(groupReportSchema),
@@ -161,6 +169,8 @@ export const runReportSchema = z
     baremetal: baremetalReport.optional(),
     /** redeploy_nodes and update_site: results of released nodes. */
     released: z.array(nodeReportSchema).optional(),
+    /** test_site: what came of the checks. */
+    checks: z.array(checkReport).optional(),
     /** update_site: nodes that the last good revision had and this one has not. */
     removed_nodes: texts.optional(),
     maintenance: z
@@ -191,6 +201,7 @@ export const runReportSchema = z
 
 export type PhaseReport = Wire<typeof phaseReport>;
 export type NodeReport = Wire<typeof nodeReportSchema>;
+export type CheckReport = Wire<typeof checkReport>;
 export type GroupReport = Wire<typeof groupReportSchema>;
 /** Results of every group and node of a baremetal step, with reasons. */
 export type BaremetalReport = Wire<typeof baremetalReport>;

@@ -11,6 +11,13 @@ const texts = z.array(z.string());
 
 export const nodeCounts = z.record(z.enum(NODE_STATES), z.int()).describe('Nodes by state.');
 
+export const checkResult = z.strictObject({
+  name: z.string(),
+  verdict: z.enum(CHECK_VERDICTS).describe('`unknown`: there was no answer, or nobody could ask.'),
+  nodes: z.int().optional().describe('Nodes for which it is not well; absent if it is asked once for all.'),
+  text: z.string().optional().describe('The answer, of one of them.'),
+});
+
 export const rolloutStatus = z.strictObject({
   state: z.enum(ROLLOUT_STATES),
   wave: z.int().describe('Number of opened waves.'),
@@ -26,14 +33,7 @@ export const rolloutStatus = z.strictObject({
     ),
   unseen: z.string().optional().describe('Why nobody could look at the nodes.'),
   checks: z
-    .array(
-      z.strictObject({
-        name: z.string(),
-        verdict: z.enum(CHECK_VERDICTS).describe('`unknown`: there was no answer, or nobody could ask.'),
-        nodes: z.int().optional().describe('Nodes for which it is not well; absent if it is asked once for all.'),
-        text: z.string().optional().describe('The answer, of one of them.'),
-      }),
-    )
+    .array(checkResult)
     .optional()
     .describe('The last answers to the checks of the rollout; absent until there are any.'),
 });

@@ -17,6 +17,8 @@ export type RunFailure =
     }
   /** `hold_before` names groups that do not exist. */
   | { readonly kind: 'holds-not-found'; readonly problems: readonly string[] }
+  /** Checks that the request names, and the documents do not have. */
+  | { readonly kind: 'checks-not-found'; readonly problems: readonly string[] }
   | { readonly kind: 'nodes-not-found'; readonly nodes: readonly string[] }
   /** Nodes that the request names, each with what is said of it. */
   | {
@@ -60,6 +62,7 @@ export function describeRunFailure(failure: RunFailure): string {
     case 'nodes-in-maintenance':
       return failure.nodes.map(({ node, why }) => `${node} has been ${why}`).join('; ');
     case 'holds-not-found':
+    case 'checks-not-found':
       return failure.problems.join('; ');
     case 'override-refused':
       return 'limits can be overridden only by a run that is started through the API, which checks the right to';
@@ -109,6 +112,7 @@ function nextStep(failure: RunFailure, { kind, site, left }: FailedRun): string 
       return `correct the documents and commit them: sitewright site commit ${site} FILES`;
     case 'nodes-not-found':
     case 'holds-not-found':
+    case 'checks-not-found':
       return 'correct the names and start again';
     case 'override-refused':
       return `start it with 'sitewright site' and --override-limits REASON, or without override_limits`;

@@ -2,6 +2,7 @@
 export type { Pace, RunStatus, SitePace, SitePlan, TreeNode } from '../contracts/site-run.ts';
 export type { PhaseReport, RunReport } from '../contracts/site-run-report.ts';
 export type { PhaseName, SiteRunKind } from '../words.ts';
+export { reportCheck } from './check-report.ts';
 export { describeRunFailure, explainRunFailure, type RunFailure, redeployCommand } from './failure.ts';
 export { parseSiteRunInput, type SiteRunInput } from './input.ts';
 export { fromRanges, groupFromWire, groupToWire, showPlan, toRanges } from './plan.ts';

@@ -1,4 +1,4 @@
-import { flag, lineOf, objectOf, type Shape, valueThat, withRule } from '../data/shape.ts';
+import { flag, lineOf, listOf, objectOf, type Shape, valueThat, withRule } from '../data/shape.ts';
 import { holdNames, responsibleNames } from '../run/approval.ts';
 import { descriptionFields, MAX, noteFields, type RunDescription } from '../run/description.ts';
 import { type ParsedRunInput, parseRunInput } from '../run/input.ts';
@@ -27,8 +27,10 @@ export interface SiteRunInput extends RunDescription {
   readonly adopt?: readonly string[];
   /** Go beyond the limits of the site, for this reason. Whoever starts the run needs the right to. */
   readonly override_limits?: string;
-  /** redeploy_nodes: the nodes to release and deploy again. */
+  /** redeploy_nodes: the nodes to release and deploy again. test_site: look only at these. */
   readonly nodes?: readonly string[];
+  /** test_site: ask only these checks; default: all of the site. */
+  readonly checks?: readonly string[];
   /** redeploy_nodes: also erase the disks on release. Default false. */
   readonly erase?: boolean;
 }
@@ -54,6 +56,8 @@ const nodes: Shape<readonly string[]> = {
     return new Set(value).size === value.length ? [] : wrong('names a node twice');
   },
 };
+
+const checks = listOf(lineOf(MAX.name), 1, MAX.names);
 
 const siteName = valueThat<string>(
   (value) => typeof value === 'string' && SITE_NAME.test(value),
@@ -85,7 +89,7 @@ const SHAPES: Readonly<Record<SiteRunKind, Shape<SiteRunInput>>> = {
     objectOf({ ...COMMON, fetch: flag, hold_before: holdNames, release_removed: flag, ...OVERRIDE }, ['site']),
   ),
   redeploy_nodes: objectOf({ ...COMMON, nodes, erase: flag, hold_before: holdNames, ...OVERRIDE }, ['site', 'nodes']),
-  test_site: fetching(objectOf({ ...COMMON, fetch: flag }, ['site'])),
+  test_site: fetching(objectOf({ ...COMMON, fetch: flag, nodes, checks }, ['site'])),
 };
 
 /** Checks a workflow's arguments. Reports every bad field. */

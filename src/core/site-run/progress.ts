@@ -42,6 +42,8 @@ export interface RunProgress extends AnyProgress<SiteRunInput, SiteRunOutcome, R
   waits?: readonly PermitWait[];
   /** How long it has waited for permits, in ms. */
   waited?: number;
+  /** test_site: what came of the checks. */
+  checks?: NonNullable<RunReport['checks']>;
   /** The last phase, as its workflow reports it. */
   software?: NonNullable<RunStatus['software']>;
   readonly phases: PhaseReport[];
@@ -61,7 +63,7 @@ export function reportRun(progress: RunProgress): RunReport {
     ...(progress.baremetal ? { baremetal: reportBaremetal(progress.baremetal) } : {}),
     ...(progress.released ? { released: reportReleased(progress) } : {}),
     ...(plan?.removed.length ? { removed_nodes: plan.removed } : {}),
-    ...given({ maintenance: plan?.maintenance }),
+    ...given({ maintenance: plan?.maintenance, checks: progress.checks }),
     ...(plan?.limits && { limits: limitsOf(plan.limits, progress) }),
     operator: progress.operator,
     warnings: warningsOf(progress),

@@ -38,6 +38,7 @@ const LOOKS = {
     'prepare_site',
     'load',
     'inspect_nodes',
+    'checks',
     'soaking',
     'checking',
     'update',

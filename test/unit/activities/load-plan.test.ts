@@ -33,6 +33,10 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
+function resolvedFiles(text: string) {
+  return resolvedRevision([{ name: 'site.yaml', text }]);
+}
+
 function loadPlan(request: Partial<LoadPlan> = {}) {
   const { load_plan } = storeActivities(store, 2);
   const environment = new MockActivityEnvironment({ workflowExecution: ours }, { logger: new DefaultLogger('ERROR') });
@@ -40,6 +44,30 @@ function loadPlan(request: Partial<LoadPlan> = {}) {
 }
 
 describe('the plan of a site run', () => {
+  it('has the checks of its rollouts; to test a site all of them, or those that are named', async () => {
+    const check = (name: string, host: string) =>
+      document('sitewright/Check', name, `{tcp: {host: ${host}, port: 22}, within: 1m, failures: 3, every: 10s}`);
+    const strategy = document(
+      'shipyard/DeploymentStrategy',
+      'two',
+      '{groups: [{name: a, critical: false, depends_on: [], selectors: [], rollout: {first: 1, checks: [ssh]}}]}',
+    );
+    const checks = [check('ssh', '{yaql_exp: $.node.address}'), check('gateway', 'gw.example.org')];
+    const text = [CONFIGURATION, strategy, node('n1', 'x'), ...checks].join('');
+    await store.sites.addRevision('dc1', resolvedFiles(text));
+    const ssh = { name: 'ssh', each: 'node', seconds: 140 };
+    const gateway = { name: 'gateway', each: 'wave', seconds: 140 };
+    expect(await loadPlan()).toMatchObject({
+      ok: true,
+      plan: { checks: [ssh], groups: [{ rollout: { checks: ['ssh'] } }] },
+    });
+    expect(await loadPlan({ kind: 'test_site' })).toMatchObject({ ok: true, plan: { checks: [ssh, gateway] } });
+    expect(await loadPlan({ kind: 'test_site', checks: ['gateway'] })).toMatchObject({ plan: { checks: [gateway] } });
+    expect(await loadPlan({ kind: 'test_site', checks: ['gatway'] })).toMatchObject({
+      ...{ ok: false, failure: { kind: 'checks-not-found' } },
+    });
+  });
+
   it('comes from what the documents meant when they were stored, without reading them again', async () => {
     const { resolved, diagnostics } = resolvedRevision([{ name: 'site.yaml', text: SITE }]);
     const files = [{ name: 'site.yaml', text: '- no longer a document' }];
