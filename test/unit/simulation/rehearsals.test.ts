@@ -155,6 +155,23 @@ describe('a rehearsal of a site', () => {
     });
   });
 
+  it('goes through the waves of a rollout: its checks are well', async () => {
+    const store = await openEmpty();
+    const strategy =
+      '{groups: [{name: a, critical: false, depends_on: [], selectors: [], rollout: {first: 1, checks: [up, web]}}]}';
+    const written = files(
+      ...[CONFIGURATION, node('n1'), node('n2'), node('n3')],
+      document('shipyard/DeploymentStrategy/v1', 'deployment-strategy', strategy),
+      document('sitewright/Check/v1', 'up', '{prometheus: {url: "http://p:9090", query: up, is: {between: [1, 2]}}}'),
+      document('sitewright/Check/v1', 'web', '{http: {url: {yaql_exp: "\'http://\' + $.node.name"}, contains: ok}}'),
+    );
+    const { site, diagnostics } = loadSite(written);
+    await store.sites.create({ name: 'dc1' });
+    await store.sites.addRevision('dc1', { files: written, resolved: site!, diagnostics });
+    const rehearsal = await rehearsalsOf(store).site('dc1');
+    expect(rehearsal.outcome).toBe('success');
+  });
+
   it('shows a machine that fails to deploy, and what becomes of its group', async () => {
     const store = await openEmpty();
     await siteOf('stl1', store);

@@ -12,6 +12,7 @@ import { Installation, type Observer, QUEUE } from './installation.ts';
 import type { MaasPace } from './maas-port.ts';
 import { inVirtualTime, openWorld } from './open-world.ts';
 import { startRehearsedNode } from './rehearsed-node.ts';
+import { askWellHost } from './well-hosts.ts';
 import { CALM, type World } from './world.ts';
 
 /** Clock times of a rehearsal count from this midnight, so that the same one gives the same answer on any day. */
@@ -68,7 +69,7 @@ async function live(
     });
     const systemIds = plantMachines(region, order);
     await store.copies.fill(withSystemIds(order, systemIds));
-    const more = { planner, ...allocateTags?.(store) };
+    const more = { planner, askHost: askWellHost, ...allocateTags?.(store) };
     const installation = new Installation(world, region, code, NOTHING, settings, more, pace);
     installation.startWorker();
     for (const agent of order.agents) startRehearsedNode(world, agent, taskModel(order, agent.uid));
