@@ -155,7 +155,7 @@ describe('a rehearsal of a site', () => {
     });
   });
 
-  it('goes through the waves of a rollout: its checks are well', async () => {
+  it('goes through the waves of a rollout: its checks are well, and it is stopped where it is held', async () => {
     const store = await openEmpty();
     const strategy =
       '{groups: [{name: a, critical: false, depends_on: [], selectors: [], rollout: {first: 1, checks: [up, web]}}]}';
@@ -170,6 +170,8 @@ describe('a rehearsal of a site', () => {
     await store.sites.addRevision('dc1', { files: written, resolved: site!, diagnostics });
     const rehearsal = await rehearsalsOf(store).site('dc1');
     expect(rehearsal.outcome).toBe('success');
+    const held = await rehearsalsOf(store).site('dc1', { fail_nodes: ['n1'] });
+    expect(held.outcome).toBe('stopped');
   });
 
   it('shows a machine that fails to deploy, and what becomes of its group', async () => {

@@ -97,8 +97,9 @@ async function live(
         opened = 'unknown';
       },
     );
-    if (run.input.hold_before !== undefined || ('hold_on_failure' in run.input && run.input.hold_on_failure))
-      standIn(world, execution);
+    // A site may have rollouts.
+    const mayBeHeld = 'hold_on_failure' in run.input ? run.input.hold_on_failure : run.kind !== 'execute_graph';
+    if (run.input.hold_before !== undefined || mayBeHeld) standIn(world, execution);
     // The answer to whoever starts a run is on its way when a refused one closes.
     const goesOn = (): boolean => execution.status === 'RUNNING' || opened === undefined;
     while (goesOn() && time.now - STARTS_AT < ENDS_WITHIN_MS && (await time.step())) {
