@@ -4,7 +4,6 @@ import { BUDGETS } from '../core/contracts/budget.ts';
 import type { ProblemBody } from '../core/contracts/index.ts';
 import type { AnswerOf, AskOf, EventOf } from '../core/contracts/route.ts';
 import { given } from '../core/data/given.ts';
-import type { TaskOnNode } from '../core/task-on-node.ts';
 import { withoutEnd } from '../core/text/text.ts';
 import { EXIT, exitCodeOfStatus } from './exit-codes.ts';
 import { CliError, type CliProblem, usageError } from './problem.ts';
@@ -88,8 +87,6 @@ export class ApiClient {
     delete: (site: string) => this.call('DELETE /sites/:site', { params: { site } }),
     commit: (site: string, body: Body<'POST /sites/:site/revisions'>) =>
       this.call('POST /sites/:site/revisions', { params: { site }, body }),
-    revisions: (site: string, query: Query<'GET /sites/:site/revisions'>) =>
-      this.call('GET /sites/:site/revisions', { params: { site }, query }),
     files: (site: string, ref: string) => this.call('GET /sites/:site/revisions/:ref/files', { params: { site, ref } }),
     rendered: (site: string, ref: string) =>
       this.call('GET /sites/:site/revisions/:ref/rendered', { params: { site, ref } }),
@@ -106,8 +103,6 @@ export class ApiClient {
   readonly nodes = {
     status: (site: string, revision?: string) =>
       this.call('GET /sites/:site/nodes/status', { params: { site }, query: { revision } }),
-    history: (site: string, node: string, query: Query<'GET /sites/:site/nodes/:node/history'>) =>
-      this.call('GET /sites/:site/nodes/:node/history', { params: { site, node }, query }),
   };
 
   readonly runs = {
@@ -116,23 +111,8 @@ export class ApiClient {
     status: (run: string, signal?: AbortSignal): Promise<Answer<'GET /runs/:run/status'>> =>
       this.#json('GET /runs/:run/status', { params: { run } }, signal),
     report: (run: string) => this.call('GET /runs/:run/report', { params: { run } }),
-    tree: (run: string) => this.call('GET /runs/:run/tree', { params: { run } }),
-    nodes: (run: string) => this.call('GET /runs/:run/nodes', { params: { run } }),
     act: (run: string, action: 'pause' | 'resume' | 'stop' | 'cancel', body: OperatorNote) =>
       this.call(`POST /runs/:run/${action}`, { params: { run }, body }),
-    /** Decides about a run that waits for approval. */
-    decide: (run: string, verb: 'approve' | 'reject', body: OperatorNote & { readonly before?: string }) =>
-      this.call(`POST /runs/:run/${verb}`, { params: { run }, body }),
-    rollout: (
-      run: string,
-      verb: 'promote' | 'hold' | 'abort-rollout',
-      body: OperatorNote & { readonly group?: string; readonly limit?: number },
-    ) => this.call(`POST /runs/:run/${verb}`, { params: { run }, body }),
-    retry: (run: string, node: string, body: OperatorNote) =>
-      this.call('POST /runs/:run/nodes/:node/retry', { params: { run, node }, body }),
-    /** Retry or skip a task of a run of graphs. */
-    task: (run: string, { task, node }: TaskOnNode, verb: 'retry' | 'skip', body: OperatorNote) =>
-      this.call(`POST /runs/:run/nodes/:node/tasks/:task/${verb}`, { params: { run, node, task }, body }),
   };
 
   readonly maas = { check: () => this.call('GET /maas/check') };

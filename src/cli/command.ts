@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { type Call, callRoute, parametersOf } from './calling.ts';
+import { type Call, callRoute, parametersOf, type Shown, show, type Typed, typedOf } from './calling.ts';
 import type { At } from './client.ts';
 import { columnOption, formatOption } from './formats/output.ts';
 import { clusterArgument, nameListArgument, nodeListArgument, wholeNumber } from './id-argument.ts';
@@ -113,6 +113,18 @@ export class CliCommand extends Command {
       throw new Error(`the arguments of '${this.name()}' are not the parameters of ${route}`);
     if (call.question) this.asks();
     return this.output().action((...typed: unknown[]) => callRoute(session, route, call, typed));
+  }
+
+  /** The whole command, if it prints what it finds by itself. */
+  prints<A, Flags = unknown>(
+    session: Session,
+    find: (typed: Typed<Flags>) => Promise<A>,
+    shown: Shown<A, Typed<Flags>> = {},
+  ): this {
+    return this.output().action(async (...given: unknown[]) => {
+      const typed: Typed<Flags> = typedOf<Flags>(given);
+      await show(session, await find(typed), shown, typed);
+    });
   }
 
   /** `-f json|yaml`, for commands that read or write a data file. */

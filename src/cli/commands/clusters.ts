@@ -71,26 +71,28 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .requiredOption('-r, --release <release>', 'release it is built from: its id, NAME, or NAME==VERSION')
     .option('--site <site>', 'site of the machines of its nodes')
     .option('--network <networks...>', 'where networks of the release are in MAAS, each as NAME=SUBNET or NAME=SPACE')
-    .output()
-    .action(async (name: string, { release, site, network, ...flags }: CreateFlags) => {
-      const client = await session.client();
-      const release_id = /^\d+$/.test(release) ? Number(release) : await releaseNamed(release, client);
-      const networks = network && Object.fromEntries(network.map(placeOfNetwork));
-      const body = { name, release_id, ...(site && { site }), ...(networks && { networks }) };
-      const made = await client.call('POST /clusters', { body });
-      await printOne(terminal, flags, made, `created cluster ${made.id} ${made.name}\n`);
+    .calls<'POST /clusters', CreateFlags>(session, 'POST /clusters', {
+      async ask({ args: [name = ''], flags: { release, site, network } }) {
+        const release_id = /^\d+$/.test(release)
+          ? Number(release)
+          : await releaseNamed(release, await session.client());
+        const networks = network && Object.fromEntries(network.map(placeOfNetwork));
+        return { body: { name, release_id, ...(site && { site }), ...(networks && { networks }) } };
+      },
+      text: ({ id, name }) => `created cluster ${id} ${name}\n`,
     });
 
   about('update', 'Rename a cluster, or link it to a site')
     .example('lab --name production')
     .option('--name <name>', 'its new name')
     .option('--site <site>', 'site of the machines of its nodes; none removes the link')
-    .output()
-    .action(async (id: string, { name, site, ...flags }: OutputFlags & { name?: string; site?: string }) => {
-      if (name === undefined && site === undefined) throw usageError('nothing to change', 'Give --name or --site.');
-      const body = { ...(name && { name }), ...(site && { site: site === 'none' ? null : site }) };
-      const updated = await session.call('PUT /clusters/:id', { params: { id }, body });
-      await printOne(terminal, flags, updated, `updated ${session.textOf('cluster', id)}\n`);
+    .calls<'PUT /clusters/:id', { name?: string; site?: string }>(session, 'PUT /clusters/:id', {
+      ask({ args: [id = ''], flags: { name, site } }) {
+        if (name === undefined && site === undefined) throw usageError('nothing to change', 'Give --name or --site.');
+        const body = { ...(name && { name }), ...(site && { site: site === 'none' ? null : site }) };
+        return { params: { id }, body };
+      },
+      text: (_updated, { args }) => `updated ${textOf(args)}\n`,
     });
 
   about('delete', 'Delete a cluster with its graphs and its history; its nodes become free')

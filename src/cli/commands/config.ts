@@ -1,5 +1,4 @@
 import type { CliCommand } from '../command.ts';
-import { type OutputFlags, printList } from '../formats/output.ts';
 import type { Session } from '../session.ts';
 
 /** `sitewright config show`. */
@@ -9,13 +8,15 @@ export function registerConfig(program: CliCommand, session: Session): void {
     .verb('config', 'Settings')
     .verb('show', 'Every setting, its value and where it comes from; secrets are not shown')
     .example('-f json')
-    .output()
-    .action(async (flags: OutputFlags) => {
-      const loaded = await session.settings();
-      const { showSettings } = await import('../../platform/settings/show-settings.ts');
-      for (const { message, hint } of loaded.warnings)
-        terminal.err(`warning: ${message}${hint === undefined ? '' : `. ${hint}`}\n`);
-      const rows = showSettings(loaded).map(({ path, value, origin }) => ({ setting: path, value, origin }));
-      await printList(terminal, flags, rows, ['setting', 'value', 'origin']);
-    });
+    .prints(
+      session,
+      async () => {
+        const loaded = await session.settings();
+        const { showSettings } = await import('../../platform/settings/show-settings.ts');
+        for (const { message, hint } of loaded.warnings)
+          terminal.err(`warning: ${message}${hint === undefined ? '' : `. ${hint}`}\n`);
+        return showSettings(loaded).map(({ path, value, origin }) => ({ setting: path, value, origin }));
+      },
+      { columns: ['setting', 'value', 'origin'] },
+    );
 }

@@ -2,7 +2,7 @@ import { onPackages } from '../checked-package.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { isTabular, type OutputFlags, printOne } from '../formats/output.ts';
 import { pluginListArgument } from '../id-argument.ts';
 import { CliError, usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
@@ -44,42 +44,32 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
     .verb('show', 'One installed package')
     .example('myrelease==1.0.0')
     .argument('<package>', 'id, NAME, or NAME==VERSION')
-    .output()
-    .action(async (which: string, flags: OutputFlags) => {
-      const found = await find(session, which);
-      await printOne(terminal, flags, flags.format === 'table' ? withTexts(found) : found);
+    .prints(session, ({ args: [which = ''] }) => find(session, which), {
+      record: (found, { flags }) => (flags.format === 'table' ? withTexts(found) : found),
     });
 
   group
     .verb('remove', 'Remove a package with its releases and plugin; refused while a cluster uses them')
     .example('myrelease==1.0.0')
     .argument('<package>', 'id, NAME, or NAME==VERSION')
-    .output()
-    .action(async (which: string, flags: OutputFlags) => {
-      const found = await find(session, which);
-      await session.call('DELETE /packages/:id', { params: { id: found.id } });
-      await printOne(
-        terminal,
-        flags,
-        { id: found.id, name: found.name, version: found.version },
-        `${found.name} ${found.version}: removed\n`,
-      );
-    });
+    .prints(
+      session,
+      async ({ args: [which = ''] }) => {
+        const { id, name, version } = await find(session, which);
+        await session.call('DELETE /packages/:id', { params: { id } });
+        return { id, name, version };
+      },
+      { text: ({ name, version }) => `${name} ${version}: removed\n` },
+    );
 
   group
     .verb('sync', 'Read packages again, from the folder of packages or the store, and update everything to match')
     .example()
     .argument('[plugin...]', 'ids or names of plugins (default: all packages)', pluginListArgument)
-    .output()
-    .action(async (ids: readonly number[] | undefined, flags: OutputFlags) => {
-      const body = ids === undefined || ids.length === 0 ? {} : { ids };
-      const synced = await session.call('POST /packages/sync', { body });
-      await printList(terminal, flags, isTabular(flags) ? synced.map(withTexts) : synced, [
-        'id',
-        'name',
-        'version',
-        'releases',
-      ]);
+    .calls(session, 'POST /packages/sync', {
+      ask: ({ args: [ids] }) => ({ body: ids === undefined || ids.length === 0 ? {} : { ids: ids as never } }),
+      columns: ['id', 'name', 'version', 'releases'],
+      rows: (synced, { flags }) => (isTabular(flags) ? synced.map(withTexts) : synced),
     });
 }
 

@@ -1,9 +1,10 @@
 import type { Run } from '../../core/contracts/run.ts';
 import { given } from '../../core/data/given.ts';
 import { numberOf } from '../../core/run/subject.ts';
+import type { RunDecision } from '../../core/run-work.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { RUN_KINDS, RUN_OUTCOMES } from '../../core/words.ts';
-import type { Typed } from '../calling.ts';
+import type { Asked, Typed } from '../calling.ts';
 import type { OperatorNote } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirmDecision } from '../decide-run.ts';
@@ -51,22 +52,40 @@ function shortIds(ids: readonly string[]): string[] {
 
 interface ActFlags extends FollowFlags {
   readonly reason?: string;
-}
-
-interface RolloutFlags extends ActFlags {
+  readonly yes?: boolean;
+  readonly before?: string;
   readonly group?: string;
   readonly limit?: number;
-  readonly yes?: boolean;
 }
+
+/** A command that has an effect on an open run, and may follow it. */
+interface Act {
+  readonly does: string;
+  readonly examples: readonly (readonly [args: string, what?: string])[];
+  /** What the run, or its rollout, then does. */
+  readonly done: string;
+  readonly isOfRollout?: true;
+  /** The command to go on with; default: `watch`. */
+  readonly next?: string;
+  /** Whether people are asked. */
+  readonly asks?: true;
+}
+
+type RolloutAct = 'promote' | 'hold' | 'abort-rollout';
 
 /** `sitewright run …`: view and control runs. */
 export function registerRun(program: CliCommand, session: Session): void {
-  const { terminal } = session;
-  const ofRun = async ({ args: [reference = ''] }: Typed) => ({
-    params: { run: (await findRun(await session.client(), reference)).id },
-  });
   const group = program.verb('run', 'Runs: view, pause, resume, approve, stop, retry');
+  registerList(group, session);
+  registerViews(group, session);
+  registerRunLogs(group, session);
+  registerRunAgain(group, session, RUN);
+  for (const [verb, act] of Object.entries(ACTS)) registerAct(group, session, verb as keyof typeof ACTS, act);
+  registerRetries(group, session);
+}
 
+function registerList(group: CliCommand, session: Session): void {
+  const { terminal } = session;
   group
     .verb('list', 'Runs, newest first')
     .example('--open', 'what runs now')
@@ -111,6 +130,17 @@ export function registerRun(program: CliCommand, session: Session): void {
       ];
       await printList(terminal, flags, runs, columns);
     });
+}
+
+/** One run, in several forms. */
+function registerViews(group: CliCommand, session: Session): void {
+  const { terminal } = session;
+  const ofRun = async ({ args: [reference = ''] }: Typed) => ({
+    params: { run: (await findRun(await session.client(), reference)).id },
+  });
+  /** People read names where programs read ids. */
+  const namesFor = async (isOfGraphs: boolean, { flags, asked }: Asked<'GET /runs/:run/status'>) =>
+    isOfGraphs && flags.format === 'table' ? nodeNamesOf(await session.client(), String(asked.params.run)) : {};
 
   group
     .verb('show', 'One run; with --watch, until it ends')
@@ -130,25 +160,24 @@ export function registerRun(program: CliCommand, session: Session): void {
     .verb('status', 'Progress of a run: phase, nodes, failures')
     .example('dc1')
     .argument('<run>', RUN)
-    .output()
-    .action(async (reference: string, flags: OutputFlags) => {
-      const client = await session.client();
-      const { id } = await findRun(client, reference);
-      const status = await client.runs.status(id);
-      const names = 'graphs' in status && flags.format === 'table' ? await nodeNamesOf(client, id) : {};
-      const [{ statusText }, { graphStatusText }, { isGraphRun }] = await Promise.all([
-        import('../views/status.ts'),
-        import('../views/graph-status.ts'),
-        import('../watch.ts'),
-      ]);
-      const text = (color: boolean) =>
-        forTypedSystem(
-          terminal,
-          isGraphRun(status)
-            ? graphStatusText(withNodeNames(status, names), color, terminal.now())
-            : statusText(status, color, terminal.now()),
-        );
-      await printOne(terminal, flags, status, text);
+    .calls(session, 'GET /runs/:run/status', {
+      ask: ofRun,
+      async text(status, typed) {
+        const names = await namesFor('graphs' in status, typed);
+        const [{ statusText }, { graphStatusText }, { isGraphRun }] = await Promise.all([
+          import('../views/status.ts'),
+          import('../views/graph-status.ts'),
+          import('../watch.ts'),
+        ]);
+        const now = terminal.now();
+        return (color) =>
+          forTypedSystem(
+            terminal,
+            isGraphRun(status)
+              ? graphStatusText(withNodeNames(status, names), color, now)
+              : statusText(status, color, now),
+          );
+      },
     });
 
   group
@@ -160,7 +189,8 @@ export function registerRun(program: CliCommand, session: Session): void {
       const client = await session.client();
       const run = await findRun(client, reference);
       const report = await client.runs.report(run.id);
-      const names = 'graphs' in report && flags.format === 'table' ? await nodeNamesOf(client, run.id) : {};
+      const asked = { params: { run: run.id } };
+      const names = await namesFor('graphs' in report, { args: [], flags, asked });
       const [{ reportText }, { graphReportText }] = await Promise.all([
         import('../views/report.ts'),
         import('../views/graph-report.ts'),
@@ -205,109 +235,94 @@ export function registerRun(program: CliCommand, session: Session): void {
       const client = await session.client();
       return follow(session, client, await findRun(client, reference), { ...flags, watch: true });
     });
+}
 
-  registerRunLogs(group, session);
-  registerRunAgain(group, session, RUN);
+const APPROVALS: Act['examples'] = [['dc1'], ['dc1 --before control', 'only there']];
 
-  const acts = [
-    ['pause', 'Start nothing new; running work finishes', 'paused', 'resume', 'dc1 --reason "wait for the switch"'],
-    ['resume', 'Continue after a pause', 'resumed', 'watch', 'dc1 --watch'],
-    ['stop', 'End gracefully: running work finishes, then the report', 'will stop', 'watch', 'dc1 --wait'],
-    ['cancel', 'Abort running work, as far as MAAS can', 'will be cancelled', 'watch', '12 --reason "wrong revision"'],
-  ] as const;
-  for (const [action, description, done, next, example] of acts) {
-    const command = group.verb(action, description).example(example).argument('<run>', RUN).reason().follows();
-    if (action === 'stop' || action === 'cancel') command.asks();
-    command.action(async (reference: string, flags: ActFlags & { readonly yes?: boolean }) => {
-      const client = await session.client();
-      const run = await findRun(client, reference);
-      const asks = action === 'stop' || action === 'cancel';
-      await confirmDecision(terminal, client, run, { verb: action, yes: flags.yes, asks });
-      const answer = await client.runs.act(run.id, action, noteOf(session, flags));
-      const { wait, watch } = flags;
-      const record = typeof answer === 'object' && answer !== null ? answer : { id: run.id, action };
-      if (!(wait || watch))
-        return printOne(
-          terminal,
-          flags,
-          record,
-          forTypedSystem(terminal, `run ${numberOf(run)} ${done}\n  next:  sitewright run ${next} ${reference}\n`),
-        );
-      return follow(session, client, run, flags);
-    });
-  }
+const ACTS: Readonly<Record<RunDecision | RolloutAct, Act>> = {
+  pause: {
+    does: 'Start nothing new; running work finishes',
+    examples: [['dc1 --reason "wait for the switch"']],
+    done: 'paused',
+    next: 'resume',
+  },
+  resume: { does: 'Continue after a pause', examples: [['dc1 --watch']], done: 'resumed' },
+  stop: {
+    does: 'End gracefully: running work finishes, then the report',
+    examples: [['dc1 --wait']],
+    done: 'will stop',
+    asks: true,
+  },
+  cancel: {
+    does: 'Abort running work, as far as MAAS can',
+    examples: [['12 --reason "wrong revision"']],
+    done: 'will be cancelled',
+    asks: true,
+  },
+  approve: {
+    does: 'Let a run go on where it waits for approval (--hold-before)',
+    examples: APPROVALS,
+    done: 'approved',
+    asks: true,
+  },
+  reject: {
+    does: 'End a run where it waits for approval, as stop does',
+    examples: APPROVALS,
+    done: 'rejected; it will stop',
+    asks: true,
+  },
+  promote: {
+    does: 'Let a rollout go on: the rest of its wave, or the next one',
+    examples: [['dc1'], ['dc1 --group workers --limit 5', 'from now on five failed nodes stop it']],
+    done: 'goes on',
+    isOfRollout: true,
+  },
+  hold: {
+    does: 'Hold a rollout: its open wave ends, and no other opens',
+    examples: [['dc1']],
+    done: 'is held after its open wave',
+    isOfRollout: true,
+  },
+  'abort-rollout': {
+    does: 'End a rollout: what has started finishes, and its group fails',
+    examples: [['dc1']],
+    done: 'ends',
+    isOfRollout: true,
+    asks: true,
+  },
+};
 
-  for (const [verb, description, done] of [
-    ['approve', 'Let a run go on where it waits for approval (--hold-before)', 'approved'],
-    ['reject', 'End a run where it waits for approval, as stop does', 'rejected; it will stop'],
-  ] as const) {
-    group
-      .verb(verb, description)
-      .example('dc1')
-      .example('dc1 --before control', 'only there')
-      .argument('<run>', RUN)
-      .option('--before <name>', 'only before this group or task (default: everywhere the run waits now)')
-      .reason()
-      .follows()
-      .asks()
-      .action(async (reference: string, flags: ActFlags & { readonly before?: string; readonly yes?: boolean }) => {
-        const client = await session.client();
-        const run = await findRun(client, reference);
-        const { before, wait, watch, yes } = flags;
-        await confirmDecision(terminal, client, run, { verb, before, yes, asks: true });
-        const note = { ...noteOf(session, flags), ...given({ before }) };
-        const status = await client.runs.decide(run.id, verb, note);
-        if (wait || watch) return follow(session, client, run, flags);
-        await printOne(
-          terminal,
-          flags,
-          status,
-          forTypedSystem(terminal, `run ${numberOf(run)} ${done}\n  next:  sitewright run watch ${reference}\n`),
-        );
-      });
-  }
+function registerAct(group: CliCommand, session: Session, verb: RunDecision | RolloutAct, act: Act): void {
+  const { terminal } = session;
+  const command = group.verb(verb, act.does).argument('<run>', RUN);
+  for (const example of act.examples) command.example(...example);
+  if (act.examples === APPROVALS)
+    command.option('--before <name>', 'only before this group or task (default: everywhere the run waits now)');
+  if (act.isOfRollout)
+    command.option('--group <name>', 'only that of this group (default: each for which it has an effect)');
+  if (verb === 'promote')
+    command.option('--limit <number>', 'so many failed nodes stop it from now on (default: one more)', wholeNumber);
+  command.reason().follows();
+  if (act.asks) command.asks();
+  command.action(async (reference: string, flags: ActFlags) => {
+    const { before, group: name, limit, wait, watch, yes } = flags;
+    const client = await session.client();
+    const run = await findRun(client, reference);
+    const rollout = `rollout${name === undefined ? '' : ` of group ${name}`} in run ${numberOf(run)}`;
+    await confirmDecision(terminal, client, run, { verb, before, group: name, yes, asks: act.asks === true });
+    const body = { ...noteOf(session, flags), ...given({ before, group: name, limit }) };
+    const answer = (await client.call(`POST /runs/:run/${verb}`, { params: { run: run.id }, body })) as object | null;
+    if (wait || watch) return follow(session, client, run, flags);
+    const record = typeof answer === 'object' && answer !== null ? answer : { id: run.id, action: verb };
+    const done = `${act.isOfRollout ? `the ${rollout}` : `run ${numberOf(run)}`} ${act.done}`;
+    const next = `sitewright run ${act.next ?? 'watch'} ${reference}`;
+    await printOne(terminal, flags, record, forTypedSystem(terminal, `${done}\n  next:  ${next}\n`));
+  });
+}
 
-  for (const [verb, description, done] of [
-    ['promote', 'Let a rollout go on: the rest of its wave, or the next one', 'goes on'],
-    ['hold', 'Hold a rollout: its open wave ends, and no other opens', 'is held after its open wave'],
-    ['abort-rollout', 'End a rollout: what has started finishes, and its group fails', 'ends'],
-  ] as const) {
-    const command = group
-      .verb(verb, description)
-      .example('dc1')
-      .argument('<run>', RUN)
-      .option('--group <name>', 'only that of this group (default: each for which it has an effect)');
-    if (verb === 'promote')
-      command
-        .example('dc1 --group workers --limit 5', 'from now on five failed nodes stop it')
-        .option('--limit <number>', 'so many failed nodes stop it from now on (default: one more)', wholeNumber);
-    if (verb === 'abort-rollout') command.asks();
-    command
-      .reason()
-      .follows()
-      .action(async (reference: string, flags: RolloutFlags) => {
-        const client = await session.client();
-        const run = await findRun(client, reference);
-        const { group: name, limit, wait, watch, yes } = flags;
-        const of = name === undefined ? '' : ` of group ${name}`;
-        await confirmDecision(terminal, client, run, { verb, group: name, yes, asks: verb === 'abort-rollout' });
-        const status = await client.runs.rollout(run.id, verb, {
-          ...noteOf(session, flags),
-          ...given({ group: name, limit }),
-        });
-        if (wait || watch) return follow(session, client, run, flags);
-        await printOne(
-          terminal,
-          flags,
-          status,
-          forTypedSystem(
-            terminal,
-            `the rollout${of} in run ${numberOf(run)} ${done}\n  next:  sitewright run watch ${reference}\n`,
-          ),
-        );
-      });
-  }
-
+/** Another attempt at a node or a task, or none. */
+function registerRetries(group: CliCommand, session: Session): void {
+  const { terminal } = session;
   group
     .verb('retry', 'Retry a failed node of a run')
     .example('dc1 node-1 --reason "PSU replaced"')
@@ -318,7 +333,9 @@ export function registerRun(program: CliCommand, session: Session): void {
     .action(async (reference: string, node: string, flags: ActFlags) => {
       const client = await session.client();
       const run = await findRun(client, reference);
-      const status = await client.runs.retry(run.id, node, noteOf(session, flags));
+      const params = { run: run.id, node };
+      const body = noteOf(session, flags);
+      const status = await client.call('POST /runs/:run/nodes/:node/retry', { params, body });
       await printOne(terminal, flags, status, `node ${node} of run ${numberOf(run)} will be retried\n`);
     });
 
@@ -336,12 +353,9 @@ export function registerRun(program: CliCommand, session: Session): void {
       .action(async (reference: string, task: string, flags: ActFlags) => {
         const client = await session.client();
         const run = await findRun(client, reference);
-        const status = await client.runs.task(
-          run.id,
-          await findTask(client, async () => run, task),
-          verb,
-          noteOf(session, flags),
-        );
+        const params = { run: run.id, ...(await findTask(client, async () => run, task)) };
+        const body = noteOf(session, flags);
+        const status = await client.call(`POST /runs/:run/nodes/:node/tasks/:task/${verb}`, { params, body });
         await printOne(terminal, flags, status, `task ${task} of run ${numberOf(run)} ${done}\n`);
       });
   }

@@ -1,7 +1,7 @@
 import { isMapping } from '../../core/data/plain-value.ts';
-import { type Answer, type Body, unchecked } from '../client.ts';
+import { type Answer, unchecked } from '../client.ts';
 import type { CliCommand } from '../command.ts';
-import { type OutputFlags, printOne, yamlText } from '../formats/output.ts';
+import { type OutputFlags, yamlText } from '../formats/output.ts';
 import { releaseArgument, sequenceArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import { type GraphRunFlags, runOptions } from '../run-request.ts';
@@ -13,7 +13,6 @@ const ID = 'id or name of the sequence';
 
 /** `sitewright sequence …`: graphs of several types under one name, run in order. */
 export function registerSequence(program: CliCommand, session: Session): void {
-  const { terminal } = session;
   const group = program.verb('sequence', 'Sequences: graphs that a release runs in order');
   const textOf = ([id = '']: readonly string[]): string => session.textOf('sequence', id);
   const about = (name: string, text: string) => group.verb(name, text).argument('<id>', ID, sequenceArgument);
@@ -38,10 +37,9 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .requiredOption('-r, --release <id>', 'release of the sequence', releaseArgument)
     .requiredOption('--name <name>', 'name, unique in the release')
     .requiredOption('-t, --type <types...>', 'types of graphs, in order')
-    .output()
-    .action(async ({ release, name, type, ...flags }: CreateFlags) => {
-      const body = { name, release: Number(release), graphs: type.map((one) => ({ type: one })) };
-      await create(session, flags, body);
+    .calls<'POST /sequences/', CreateFlags>(session, 'POST /sequences/', {
+      ask: ({ flags: { release, name, type } }) => ({ body: { name, release: Number(release), ...graphsOf(type) } }),
+      text: createdText,
     });
 
   group
@@ -49,22 +47,23 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .example('--release jammy --file sequence.yaml')
     .requiredOption('-r, --release <id>', 'release of the sequence', releaseArgument)
     .requiredOption('--file <file>', 'name and graphs as YAML or JSON')
-    .output()
-    .action(async ({ release, file, ...flags }: OutputFlags & { readonly release: string; readonly file: string }) => {
-      const body = unchecked({ ...(await mappingIn(session, file)), release: Number(release) });
-      await create(session, flags, body);
+    .calls<'POST /sequences/', { readonly release: string; readonly file: string }>(session, 'POST /sequences/', {
+      ask: async ({ flags: { release, file } }) => ({
+        body: unchecked({ ...(await mappingIn(session, file)), release: Number(release) }),
+      }),
+      text: createdText,
     });
 
   about('update', 'Rename a sequence, or change its graphs')
     .example('deploy --name rollout')
     .option('--name <name>', 'its new name')
     .option('-t, --type <types...>', 'its types of graphs, in order')
-    .output()
-    .action(async (id: string, { name, type, ...flags }: Partial<CreateFlags> & OutputFlags) => {
-      if (name === undefined && type === undefined) throw usageError('nothing to change', 'Give --name or --type.');
-      const body = { ...(name && { name }), ...(type && { graphs: type.map((one) => ({ type: one })) }) };
-      const updated = await session.call('PATCH /sequences/:id', { params: { id }, body });
-      await printOne(terminal, flags, updated, `updated ${session.textOf('sequence', id)}\n`);
+    .calls<'PATCH /sequences/:id', Partial<CreateFlags>>(session, 'PATCH /sequences/:id', {
+      ask({ args: [id = ''], flags: { name, type } }) {
+        if (name === undefined && type === undefined) throw usageError('nothing to change', 'Give --name or --type.');
+        return { params: { id }, body: { ...(name && { name }), ...(type && graphsOf(type)) } };
+      },
+      text: (_updated, { args }) => `updated ${textOf(args)}\n`,
     });
 
   about('download', 'Print a sequence in the form for upload')
@@ -91,20 +90,15 @@ export function registerSequence(program: CliCommand, session: Session): void {
     });
 }
 
-interface CreateFlags extends OutputFlags {
+interface CreateFlags {
   readonly release: string;
   readonly name: string;
   readonly type: readonly string[];
 }
 
-async function create(
-  { client, terminal }: Session,
-  flags: OutputFlags,
-  body: Body<'POST /sequences/'>,
-): Promise<void> {
-  const made = await (await client()).call('POST /sequences/', { body });
-  await printOne(terminal, flags, made, `created sequence ${made.id} ${made.name}\n`);
-}
+const graphsOf = (types: readonly string[]) => ({ graphs: types.map((type) => ({ type })) });
+
+const createdText = ({ id, name }: Answer<'POST /sequences/'>): string => `created sequence ${id} ${name}\n`;
 
 const forUpload = ({ name, graphs }: Answer<'GET /sequences/:id'>) => ({ name, graphs });
 

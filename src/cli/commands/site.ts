@@ -82,15 +82,10 @@ export function registerSite(program: CliCommand, session: Session): void {
     .example('dc1')
     .argument('<site>', 'name: lower-case letters, digits, dot, underscore, hyphen')
     .option('--cluster <name>', 'cluster whose software graph runs after the site is deployed')
-    .output()
-    .action(async (name: string, flags: OutputFlags & { readonly cluster?: string }) => {
-      const client = await session.client();
-      const made = await client.sites.create({
-        name,
-        ...given({ cluster: flags.cluster }),
-      });
-      const next = forTypedSystem(terminal, `  next:  sitewright site commit ${name} FILES\n`);
-      await printOne(terminal, flags, made, `site ${name} created\n${next}`);
+    .calls<'POST /sites', { readonly cluster?: string }>(session, 'POST /sites', {
+      ask: ({ args: [name = ''], flags: { cluster } }) => ({ body: { name, ...given({ cluster }) } }),
+      text: (_made, { args: [name] }) =>
+        `site ${name} created\n${forTypedSystem(terminal, `  next:  sitewright site commit ${name} FILES\n`)}`,
     });
 
   site

@@ -12,6 +12,11 @@ interface OwnerFlags {
   readonly cluster?: string;
 }
 
+interface Assigned {
+  readonly node: readonly number[];
+  readonly tag: readonly string[];
+}
+
 interface OfCluster {
   readonly cluster: string;
 }
@@ -127,12 +132,12 @@ export function registerTag(program: CliCommand, session: Session): void {
         'names of tags, e.g. mysql, or of instances, e.g. mysql:1',
         'required',
       )
-      .output()
-      .action(async (flags: OutputFlags & { readonly node: readonly number[]; readonly tag: readonly string[] }) => {
-        if (flags.node.length === 0 || flags.tag.length === 0) throw usageError('name at least one node and one tag');
-        const body = { nodes: flags.node, tags: flags.tag };
-        const given = await session.call(`POST /tags/${action}`, { body });
-        await printList(terminal, flags, given, ['node_id', 'tag', 'source', 'role']);
+      .calls<`POST /tags/${typeof action}`, Assigned>(session, `POST /tags/${action}`, {
+        ask({ flags: { node: nodes, tag: tags } }) {
+          if (nodes.length === 0 || tags.length === 0) throw usageError('name at least one node and one tag');
+          return { body: { nodes, tags } };
+        },
+        columns: ['node_id', 'tag', 'source', 'role'],
       });
   }
 }

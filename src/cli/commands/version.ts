@@ -1,6 +1,5 @@
 import { programVersion } from '../../platform/installation.ts';
 import type { CliCommand } from '../command.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
 import type { Session } from '../session.ts';
 
 /** `sitewright version`. */
@@ -8,14 +7,7 @@ export function registerVersion(program: CliCommand, session: Session): void {
   program
     .verb('version', 'Version of this program')
     .example()
-    .output()
-    .action(async (flags: OutputFlags) => {
-      const version = programVersion();
-      await printOne(
-        session.terminal,
-        flags,
-        { name: 'sitewright', version, node: process.versions.node },
-        `${version}\n`,
-      );
+    .prints(session, async () => ({ name: 'sitewright', version: programVersion(), node: process.versions.node }), {
+      text: ({ version }) => `${version}\n`,
     });
 }
