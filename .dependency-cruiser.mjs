@@ -23,7 +23,7 @@ export const FOLDERS = [
   ['yaql', [], 'is a library of its own, usable in a workflow and in a browser.'],
   ['maas', [], 'is a client: one that needs its caller has the arrow the wrong way round.'],
   ['maas-simulator', ['maas'], 'stands in for a MAAS: it knows the words of the client and nothing else.'],
-  ['simulation', [], 'stands in for Temporal: it knows its SDK and nothing of ours.'],
+  ['temporal-simulator', [], 'stands in for Temporal: it knows its SDK and nothing of ours.'],
   [
     'core',
     [],
@@ -144,8 +144,8 @@ export default {
     rule(
       'the-simulation-is-for-rehearsals',
       'It takes over the clock and the chance of what loads it: only a thread of its own does, for a rehearsal.',
-      { path: '^(src|workflows|activities|worker)/', pathNot: '^(src/simulation|worker/parts/simulation)/' },
-      { path: '^(src/simulation|worker/parts/simulation)/', dependencyTypesNot: ['type-only'] },
+      { path: '^(src|workflows|activities|worker)/', pathNot: '^worker/parts/simulation/' },
+      { path: '^(packages/temporal-simulator|worker/parts/simulation)/', dependencyTypesNot: ['type-only'] },
     ),
     rule(
       'core-is-pure',

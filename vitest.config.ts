@@ -81,7 +81,7 @@ export default defineConfig({
           exclude: [...LARGE, ...NIGHTLY],
         },
       },
-      // Workflows, API and page on the simulated Temporal of `src/simulation`, in the process of each file.
+      // Workflows, API and page on the simulated Temporal of `packages/temporal-simulator`, in the process of each file.
       {
         extends: true,
         test: { ...ON_TEMPORAL, ...SIMULATED, name: 'system', include: ['test/{workflow,api,ui}/**/*.test.ts'] },

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
+import { deferred } from '@sitewright/temporal-simulator';
 import { expect, it, onTestFinished } from 'vitest';
 import type { RehearsalOrder } from '../../src/ops/rehearsals/order.ts';
-import { deferred } from '../../src/simulation/temporal/index.ts';
 import { apiAlone } from './api-rig.ts';
 
 it('a rehearsal ends when the client that asked for it has gone', async () => {

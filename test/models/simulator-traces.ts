@@ -24,7 +24,7 @@ async function tracesOf(
   const [{ bundleOurWorkflows }, { loadWorkflows }, { ACTIVITY_NAMES }, { simulateSite }, { simulateCluster }] =
     await Promise.all([
       import('../../worker/parts/workflow-bundle.ts'),
-      import('../../src/simulation/temporal/index.ts'),
+      import('@sitewright/temporal-simulator'),
       import('../../worker/parts/simulation/installation.ts'),
       import('../simulation/world/site-world.ts'),
       import('../simulation/world/cluster-world.ts'),

@@ -1,7 +1,4 @@
 import { status as Code, Metadata } from '@grpc/grpc-js';
-import type { ConnectionLike } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
-import Long from 'long';
 import {
   AlreadyStarted,
   type Execution,
@@ -12,7 +9,10 @@ import {
   type SimulatedTemporal,
   toPayload,
   UpdateFailed,
-} from '../../src/simulation/temporal/index.ts';
+} from '@sitewright/temporal-simulator';
+import type { ConnectionLike } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
+import Long from 'long';
 
 type Api = temporal.api.workflowservice.v1.WorkflowService;
 type Enums = typeof temporal.api.enums.v1;

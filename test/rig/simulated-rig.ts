@@ -1,7 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { Client, type Connection } from '@temporalio/client';
-import type { WorkerOptions } from '@temporalio/worker';
-import { inject } from 'vitest';
 import {
   type AnyActivity,
   loadWorkflows,
@@ -10,7 +7,10 @@ import {
   VirtualTime,
   Worker,
   type WorkflowCode,
-} from '../../src/simulation/temporal/index.ts';
+} from '@sitewright/temporal-simulator';
+import { Client, type Connection } from '@temporalio/client';
+import type { WorkerOptions } from '@temporalio/worker';
+import { inject } from 'vitest';
 import { ACTIVITIES } from '../../workflows/protocol.ts';
 import { simulatedConnection } from './simulated-frontend.ts';
 import { NOT_SHOWN, type RunningWorker, type TemporalRig, withSideQueues } from './temporal.ts';

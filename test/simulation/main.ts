@@ -106,7 +106,7 @@ async function here(seeds: readonly number[], tell: (verdict: Verdict) => void =
     { mixOf },
   ] = await Promise.all([
     import('../../worker/parts/workflow-bundle.ts'),
-    import('../../src/simulation/temporal/index.ts'),
+    import('@sitewright/temporal-simulator'),
     import('../../worker/parts/simulation/installation.ts'),
     import('./world/site-world.ts'),
     import('./world/cluster-world.ts'),

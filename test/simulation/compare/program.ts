@@ -1,4 +1,4 @@
-import type { Random } from '../../../src/simulation/temporal/index.ts';
+import type { Random } from '@sitewright/temporal-simulator';
 
 /**
  * A workflow as data, and what is asked of it: the same for a real server and the simulated one. Branches touch each other only after

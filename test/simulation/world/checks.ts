@@ -1,10 +1,10 @@
 import { isInUse, MachineStatus, machineStatusName } from '@sitewright/maas';
 import type { ServedRegion } from '@sitewright/maas-simulator';
+import type { Execution, Execution } from '@sitewright/temporal-simulator';
+import { fromPayload } from '../../../packages/temporal-simulator/src/sdk.ts';
 import type { NodeReport } from '../../../src/core/contracts/site-run-report.ts';
 import { NOT_REDEPLOYED, type RunReport } from '../../../src/core/site-run/index.ts';
 import { SITE_RUN_OUTCOMES } from '../../../src/core/words.ts';
-import type { Execution } from '../../../src/simulation/temporal/index.ts';
-import { fromPayload } from '../../../src/simulation/temporal/sdk.ts';
 import type { RunRecord } from '../../../src/store/index.ts';
 import type { Observer } from '../../../worker/parts/simulation/installation.ts';
 import type { MaasRequest } from '../../../worker/parts/simulation/maas-port.ts';

@@ -1,4 +1,4 @@
-import type { Execution, SimulatedTemporal } from '../../../src/simulation/temporal/index.ts';
+import type { Execution, SimulatedTemporal } from '@sitewright/temporal-simulator';
 import type { Observer } from '../../../worker/parts/simulation/installation.ts';
 import { caller } from '../../../worker/parts/simulation/world.ts';
 import type { CopiedStore } from './copied-store.ts';

@@ -1,15 +1,9 @@
 import { createHash } from 'node:crypto';
 import { openRegion } from '@sitewright/maas-simulator';
+import { type Execution, NotFound, Random, type VirtualTime, type WorkflowCode } from '@sitewright/temporal-simulator';
 import { doneOf, type GraphRunReport, graphRunName } from '../../../src/core/graph-run/index.ts';
 import { isTransactionOpen } from '../../../src/core/words.ts';
 import { normaliseTask } from '../../../src/graph/index.ts';
-import {
-  type Execution,
-  NotFound,
-  Random,
-  type VirtualTime,
-  type WorkflowCode,
-} from '../../../src/simulation/temporal/index.ts';
 import { Installation, type Observer, QUEUE } from '../../../worker/parts/simulation/installation.ts';
 import { inVirtualTime, openWorld } from '../../../worker/parts/simulation/open-world.ts';
 import { CALM, caller, type Weather } from '../../../worker/parts/simulation/world.ts';

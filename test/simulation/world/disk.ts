@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import type { Random } from '../../../src/simulation/temporal/index.ts';
+import type { Random } from '@sitewright/temporal-simulator';
 
 /** What `open` may be asked for. */
 export interface OpenFlags {

@@ -1,4 +1,4 @@
-import { ForeignPayload, type Random } from '../../../src/simulation/temporal/index.ts';
+import { ForeignPayload, type Random } from '@sitewright/temporal-simulator';
 
 /** Messages that only workflows and workers send, and a name that no one knows. */
 const INTERNAL = ['call_progress', 'graph_news', 'from_part', 'maas_silence', 'child_gone', 'puase'];

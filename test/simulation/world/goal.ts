@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Random } from '../../../src/simulation/temporal/index.ts';
+import type { Random } from '@sitewright/temporal-simulator';
 
 /** Something that shall happen in a state of a run in which it hardly ever does. */
 export interface Goal {

@@ -1,6 +1,6 @@
+import type { Random } from '@sitewright/temporal-simulator';
 import type { AskHost } from '../../../activities/check/ask-host.ts';
 import type { HostAnswer, Question } from '../../../src/core/checks/answers.ts';
-import type { Random } from '../../../src/simulation/temporal/index.ts';
 import { pause, type World } from '../../../worker/parts/simulation/world.ts';
 
 /** An answer that a host gave to a check. */

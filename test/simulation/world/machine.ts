@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
-import type { Host, Random, VirtualTime } from '../../../src/simulation/temporal/index.ts';
+import type { Host, Random, VirtualTime } from '@sitewright/temporal-simulator';
 import { Disk, type DiskFile, type DiskFolder } from './disk.ts';
 
 /** An open file description: processes that inherit it share it, and a lock on it. */

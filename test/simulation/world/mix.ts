@@ -1,4 +1,4 @@
-import { Random } from '../../../src/simulation/temporal/index.ts';
+import { Random } from '@sitewright/temporal-simulator';
 
 /**
  * What a seed has much of, and what it has not at all. Where each seed has a bit of everything, one thing keeps another from its

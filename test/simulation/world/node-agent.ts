@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { type AnyActivity, type Random, Worker } from '@sitewright/temporal-simulator';
 import { type Followed, nodeControlActivities, nodeTaskActivities } from '../../../activities/node-task.ts';
 import { plainFailures } from '../../../activities/plain-failures.ts';
 import { nodeFolder } from '../../../src/agent/execution.ts';
@@ -7,7 +8,6 @@ import { supervise } from '../../../src/agent/supervise.ts';
 import type { SupervisorMessage } from '../../../src/agent/supervisor-message.ts';
 import type { ExecutionKey } from '../../../src/core/task-on-node.ts';
 import { GatewayClient } from '../../../src/gateway/gateway-client.ts';
-import { type AnyActivity, type Random, Worker } from '../../../src/simulation/temporal/index.ts';
 import { ownCredentials } from '../../../worker/parts/own-credentials.ts';
 import { caller, type World } from '../../../worker/parts/simulation/world.ts';
 import { controlQueue, nodeQueue } from '../../../workflows/protocol.ts';

@@ -1,6 +1,6 @@
+import type { Execution } from '@sitewright/temporal-simulator';
+import { fromPayload } from '../../../packages/temporal-simulator/src/sdk.ts';
 import type { SitePlan } from '../../../src/core/site-run/index.ts';
-import type { Execution } from '../../../src/simulation/temporal/index.ts';
-import { fromPayload } from '../../../src/simulation/temporal/sdk.ts';
 import type { World } from '../../../worker/parts/simulation/world.ts';
 import type { CallRequest } from '../../../workflows/contract.ts';
 import type { GivenAnswer } from './hosts.ts';

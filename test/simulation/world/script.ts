@@ -1,4 +1,4 @@
-import type { Execution, Random, SimulatedTemporal, VirtualTime } from '../../../src/simulation/temporal/index.ts';
+import type { Execution, Random, SimulatedTemporal, VirtualTime } from '@sitewright/temporal-simulator';
 import { RECONCILED_EVERY_MS } from '../../../worker/parts/simulation/installation.ts';
 import { CALM, type Weather } from '../../../worker/parts/simulation/world.ts';
 import type { CopiedStore } from './copied-store.ts';

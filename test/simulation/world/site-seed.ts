@@ -1,9 +1,9 @@
+import type { Random } from '@sitewright/temporal-simulator';
 import { successesNeeded } from '../../../src/core/deployment/index.ts';
 import { selectNodes } from '../../../src/core/deployment/selectors.ts';
 import type { DeploymentStrategy, Group } from '../../../src/core/deployment/strategy.ts';
 import { isError } from '../../../src/core/problems/diagnostic.ts';
 import { loadSite } from '../../../src/documents/index.ts';
-import type { Random } from '../../../src/simulation/temporal/index.ts';
 import { CALM, type Weather } from '../../../worker/parts/simulation/world.ts';
 
 /** One site as a seed wants it: its documents, its machines, and how rough its world is. */

@@ -8,7 +8,7 @@ import {
   Random,
   type VirtualTime,
   type WorkflowCode,
-} from '../../../src/simulation/temporal/index.ts';
+} from '@sitewright/temporal-simulator';
 import { Installation, QUEUE } from '../../../worker/parts/simulation/installation.ts';
 import { inVirtualTime, openWorld } from '../../../worker/parts/simulation/open-world.ts';
 import { CALM } from '../../../worker/parts/simulation/world.ts';

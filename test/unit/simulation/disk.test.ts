@@ -1,5 +1,5 @@
+import { Random } from '@sitewright/temporal-simulator';
 import { describe, expect, it } from 'vitest';
-import { Random } from '../../../src/simulation/temporal/index.ts';
 import { Disk, type DiskFile } from '../../simulation/world/disk.ts';
 
 const text = (disk: Disk, path: string): string | undefined => {

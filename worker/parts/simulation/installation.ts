@@ -1,11 +1,5 @@
 import type { MachineContext } from '@sitewright/maas';
 import type { ServedRegion } from '@sitewright/maas-simulator';
-import { type ActivityDependencies, createActivities, SilenceReports } from '../../../activities/index.ts';
-import { plainFailures } from '../../../activities/plain-failures.ts';
-import { plannerHere } from '../../../src/clusters/planning/index.ts';
-import { closedOutcome } from '../../../src/runs/find-execution.ts';
-import { startReconciler } from '../../../src/runs/reconciler.ts';
-import type { RunLookups } from '../../../src/runs/run-lookups.ts';
 import {
   type AnyActivity,
   deferred,
@@ -13,7 +7,13 @@ import {
   NotFound,
   Worker,
   type WorkflowCode,
-} from '../../../src/simulation/temporal/index.ts';
+} from '@sitewright/temporal-simulator';
+import { type ActivityDependencies, createActivities, SilenceReports } from '../../../activities/index.ts';
+import { plainFailures } from '../../../activities/plain-failures.ts';
+import { plannerHere } from '../../../src/clusters/planning/index.ts';
+import { closedOutcome } from '../../../src/runs/find-execution.ts';
+import { startReconciler } from '../../../src/runs/reconciler.ts';
+import type { RunLookups } from '../../../src/runs/run-lookups.ts';
 import { ACTIVITIES, SEARCH_ATTRIBUTES, sideQueue } from '../../../workflows/protocol.ts';
 import { type MaasPace, type MaasRequest, maasPort } from './maas-port.ts';
 import { type StoreSpy, storePort } from './store-port.ts';

@@ -9,8 +9,8 @@ import {
 } from '@sitewright/maas';
 import type { ServedRegion } from '@sitewright/maas-simulator';
 import { simulatorKeys } from '@sitewright/maas-simulator';
+import { deferred } from '@sitewright/temporal-simulator';
 import { mayChangeUntil } from '../../../activities/fencing.ts';
-import { deferred } from '../../../src/simulation/temporal/index.ts';
 import { caller, pause, type World } from './world.ts';
 
 /** A request that MAAS has answered, by who sent it. */

@@ -1,9 +1,4 @@
-import {
-  type Random,
-  SimulatedTemporal,
-  takeOverGlobals,
-  VirtualTime,
-} from '../../../src/simulation/temporal/index.ts';
+import { type Random, SimulatedTemporal, takeOverGlobals, VirtualTime } from '@sitewright/temporal-simulator';
 import { openStore, type Store } from '../../../src/store/index.ts';
 import { Outages, type Weather, type World } from './world.ts';
 

@@ -17,7 +17,7 @@ serveThread(
       { tagsByExtensions },
     ] = await Promise.all([
       import('../workflow-bundle.ts'),
-      import('../../../src/simulation/temporal/index.ts'),
+      import('@sitewright/temporal-simulator'),
       import('./installation.ts'),
       import('./rehearse.ts'),
       import('../../../src/clusters/planning/index.ts'),

@@ -1,11 +1,11 @@
 import { openRegion, type ServedRegion } from '@sitewright/maas-simulator';
+import { type Execution, Random, type VirtualTime, type WorkflowCode } from '@sitewright/temporal-simulator';
 import type { ActivityDependencies, ActivitySettings } from '../../../activities/index.ts';
 import type { GraphRunReport, Rehearsal, RehearsalStep, RunReport } from '../../../src/core/contracts/index.ts';
 import { given } from '../../../src/core/data/given.ts';
 import { BEFORE_CHANGES } from '../../../src/core/run/index.ts';
 import { someOf } from '../../../src/core/text/text.ts';
 import type { RehearsalAnswer, RehearsalOrder, RehearsedMachine } from '../../../src/ops/rehearsals/order.ts';
-import { type Execution, Random, type VirtualTime, type WorkflowCode } from '../../../src/simulation/temporal/index.ts';
 import type { Store, StoreCopy } from '../../../src/store/index.ts';
 import { graphWorkflowId, siteWorkflowId } from '../../../workflows/protocol.ts';
 import { Installation, type Observer, QUEUE } from './installation.ts';

@@ -1,8 +1,8 @@
+import { type AnyActivity, type Host, Worker } from '@sitewright/temporal-simulator';
 import { Context } from '@temporalio/activity';
 import type { AgentFacts, RunTask, TaskEnd } from '../../../activities/graph-contract.ts';
 import { TASK_MARGIN_SECONDS } from '../../../src/core/task-on-node.ts';
 import { TASK_TYPE_NAMES } from '../../../src/core/task-types/index.ts';
-import { type AnyActivity, type Host, Worker } from '../../../src/simulation/temporal/index.ts';
 import { controlQueue, nodeQueue } from '../../../workflows/protocol.ts';
 import { pause, type World } from './world.ts';
 

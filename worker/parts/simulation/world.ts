@@ -1,5 +1,5 @@
+import type { Host, Random, SimulatedTemporal, VirtualTime } from '@sitewright/temporal-simulator';
 import { Context } from '@temporalio/activity';
-import type { Host, Random, SimulatedTemporal, VirtualTime } from '../../../src/simulation/temporal/index.ts';
 import type { Store } from '../../../src/store/index.ts';
 
 /** What must never happen has happened. */
