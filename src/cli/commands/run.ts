@@ -78,6 +78,7 @@ export function registerRun(program: CliCommand, session: Session): void {
   const group = program.verb('run', 'Runs: view, pause, resume, approve, stop, retry');
   registerList(group, session);
   registerViews(group, session);
+  registerParts(group, session);
   registerRunLogs(group, session);
   registerRunAgain(group, session, RUN);
   for (const [verb, act] of Object.entries(ACTS)) registerAct(group, session, verb as keyof typeof ACTS, act);
@@ -132,12 +133,16 @@ function registerList(group: CliCommand, session: Session): void {
     });
 }
 
+const runOf =
+  (session: Session) =>
+  async ({ args: [reference = ''] }: Typed) => ({
+    params: { run: (await findRun(await session.client(), reference)).id },
+  });
+
 /** One run, in several forms. */
 function registerViews(group: CliCommand, session: Session): void {
   const { terminal } = session;
-  const ofRun = async ({ args: [reference = ''] }: Typed) => ({
-    params: { run: (await findRun(await session.client(), reference)).id },
-  });
+  const ofRun = runOf(session);
   /** People read names where programs read ids. */
   const namesFor = async (isOfGraphs: boolean, { flags, asked }: Asked<'GET /runs/:run/status'>) =>
     isOfGraphs && flags.format === 'table' ? nodeNamesOf(await session.client(), String(asked.params.run)) : {};
@@ -204,6 +209,11 @@ function registerViews(group: CliCommand, session: Session): void {
         );
       await printOne(terminal, flags, report, text);
     });
+}
+
+/** Its steps and nodes, and its course. */
+function registerParts(group: CliCommand, session: Session): void {
+  const ofRun = runOf(session);
 
   group
     .verb('tree', 'Every step and node of a run, as a tree')
