@@ -1,6 +1,6 @@
 import { isInUse, MachineStatus, machineStatusName } from '@sitewright/maas';
 import type { ServedRegion } from '@sitewright/maas-simulator';
-import type { Execution, Execution } from '@sitewright/temporal-simulator';
+import type { Execution } from '@sitewright/temporal-simulator';
 import { fromPayload } from '../../../packages/temporal-simulator/src/sdk.ts';
 import type { NodeReport } from '../../../src/core/contracts/site-run-report.ts';
 import { NOT_REDEPLOYED, type RunReport } from '../../../src/core/site-run/index.ts';
