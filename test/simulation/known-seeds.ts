@@ -239,4 +239,5 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     showed:
       'a run in parts that had been reset often waited for a part of earlier, and dropped what the present one said',
   },
+  { seed: 20261129008775, showed: 'the check: a person retried a node that had failed before it began' },
 ];

@@ -43,6 +43,8 @@ export class RolloutChecks {
     // Those of before a reset are heard of no more.
     if (run.earlierRuns.length > 0 && (parts.length > 0 || execution !== run)) return;
     const plan = planOf(run);
+    // Also one that has failed before it began.
+    if (isRetried(run.turns, node)) return;
     const rollout = plan?.groups.find(({ name }) => name === group)?.rollout;
     if (plan === undefined || rollout === undefined || isShared(plan, group)) return;
     const done = indexesOf(plan.done);
@@ -160,6 +162,14 @@ function planOf({ turns }: Execution): SitePlan | undefined {
 const isRequested = (turns: readonly Turn[], name: string): boolean =>
   turns.some((turn) =>
     jobsOf(turn).some((job) => job.signalWorkflow?.signalName === name || job.doUpdate?.name === name),
+  );
+
+const isRetried = (turns: readonly Turn[], node: string): boolean =>
+  turns.some((turn) =>
+    jobsOf(turn).some(
+      ({ doUpdate: update }) =>
+        update?.name === 'retry_node' && fromPayload<{ readonly node?: string }>(update.input?.[0]).node === node,
+    ),
   );
 
 /** Whether a node of the group may be deployed by another group. */

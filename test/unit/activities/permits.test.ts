@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { TakePermits } from '../../../activities/contract.ts';
+import type { OpenRun, TakePermits } from '../../../activities/contract.ts';
 import { provePermit } from '../../../activities/permits.ts';
 import { SiteCache } from '../../../activities/site-cache.ts';
 import type { PermitAnswer } from '../../../src/core/permits/answer.ts';
@@ -75,4 +75,17 @@ it('a permit that a restored store has lost is taken again, or not, as the limit
   expect(await store.permits.holds('dc1', ours.runId, 'n1')).toBe(true);
   await expect(prove('n2')).rejects.toMatchObject({ type: 'RunHeld' });
   await prove('n1');
+});
+
+it('a run that no API has started goes beyond no limit', async () => {
+  await commit(LIMITS + NODES + CONFIGURATION);
+  const { open_run } = storeActivities(store, 2);
+  const own = { workflowId: 'deploy_site:dc1', runId: 'r2' };
+  const environment = new MockActivityEnvironment({ workflowExecution: own }, { logger: new DefaultLogger('ERROR') });
+  const request: OpenRun = {
+    ...{ workflow_id: own.workflowId, run_id: own.runId, kind: 'deploy_site', site: 'dc1', answered: true },
+    ...{ started_at: new Date().toISOString(), started_by: 'mallory', reason: undefined, start: {} },
+    parameters: { override_limits: 'I can' },
+  };
+  expect(await environment.run(open_run, request)).toMatchObject({ ok: false, failure: { kind: 'override-refused' } });
 });

@@ -82,6 +82,13 @@ describe('every route', () => {
     }
   });
 
+  it('goes beyond the limits of a site for an admin alone', async () => {
+    const beyond = { kind: 'deploy_site', override_limits: 'the uplink is back' };
+    const start = (secret: string) => rig.ask('POST', '/api/v1/sites/nowhere/runs', beyond, bearer(secret));
+    expect(await start(secrets.operator)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect((await start(secrets.admin)).status).not.toBe(403);
+  });
+
   it('changes nothing of a package for an operator, whichever way names it', async () => {
     const { releases, plugins, graphs } = rig.store;
     const release = (await releases.create({ name: 'of a package', version: '1', operatingSystem: 'x' })).id;
