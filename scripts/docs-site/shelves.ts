@@ -58,7 +58,7 @@ export const SHELVES: readonly Shelf[] = [
   {
     folder: 'explain',
     title: 'Explain',
-    pages: ['design', 'architecture', 'guarantees', 'scale', 'security', 'stability'],
+    pages: ['design', 'architecture', 'guarantees', 'rollouts', 'scale', 'security', 'stability'],
   },
 ];
 
