@@ -239,5 +239,6 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     showed:
       'a run in parts that had been reset often waited for a part of earlier, and dropped what the present one said',
   },
+  { seed: 20261129007716, showed: 'the check: a pause of a run that is being cancelled holds nothing' },
   { seed: 20261129008775, showed: 'the check: a person retried a node that had failed before it began' },
 ];

@@ -311,7 +311,8 @@ async function live(
         const sentAt = time.now;
         void temporal.update(run, action, [{ by: 'ann' }]).then(
           () => {
-            const isOver = (resumedAt.get(run.workflowId) ?? -1) >= sentAt || run.status !== 'RUNNING';
+            const isOver =
+              (resumedAt.get(run.workflowId) ?? -1) >= sentAt || run.status !== 'RUNNING' || run.cancelRequested;
             if (action === 'pause' && !isOver && !pausedSince.has(run.workflowId))
               pausedSince.set(run.workflowId, time.now);
           },
@@ -324,7 +325,8 @@ async function live(
           ended.add(run.workflowId);
           stopped.add(run.workflowId);
         }
-        if (action === 'pause') pausedSince.set(run.workflowId, time.now);
+        // Of one that is cancelled, there is nothing to pause.
+        if (action === 'pause' && !run.cancelRequested) pausedSince.set(run.workflowId, time.now);
       } else if (action === 'cancel' || action === 'terminate') {
         letGoOn(run);
         ended.add(run.workflowId);
