@@ -191,7 +191,7 @@ export const closeRecord = (
     const row = { ...run, phase: 'finished', sequence: CLOSING };
     if ((await within.runs.end(row, report, subject, generation)) === null)
       throw claimLost(subject, 'another execution or run has taken it over');
-    if (transaction !== undefined) await endGraphs(within, transaction, run, graphs);
+    if (transaction !== undefined) await endGraphs(within, transaction, run, graphs, true);
     await also?.(within);
   });
 
@@ -203,13 +203,14 @@ async function endGraphs(
   run: number,
   { outcome, endedAt }: { readonly outcome: RunOutcome | LostOutcome; readonly endedAt: string },
   graphs: readonly Told[] = [],
+  isOwn = false,
 ): Promise<void> {
   // Only runs of sites end with failures that do not matter.
   if (outcome === 'success_with_failures') return;
   const known = new Map(
     graphs.flatMap(({ transaction, state }) => (isGraphOutcome(state) ? [[transaction, state]] : [])),
   );
-  await transactions.endGraphs(run, { status: outcome, timeEnd: endedAt, known });
+  await transactions.endGraphs(run, { status: outcome, timeEnd: endedAt, known, isOwn });
 }
 
 /** How a run ended whose record is open: it could not close it itself, or the store has forgotten that it did. */

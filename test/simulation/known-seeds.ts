@@ -239,6 +239,10 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     showed:
       'a run in parts that had been reset often waited for a part of earlier, and dropped what the present one said',
   },
-  { seed: 20261129007716, showed: 'the check: a pause of a run that is being cancelled holds nothing' },
+  {
+    seed: 20261129007716,
+    showed: 'a graph that had been stopped before its run was reset, and failed after, was shown as stopped',
+    heldBy: 'test/unit/store/transactions.test.ts: ends a graph as its run says, if the store has lost that end',
+  },
   { seed: 20261129008775, showed: 'the check: a person retried a node that had failed before it began' },
 ];

@@ -128,7 +128,7 @@ export class TransactionStore {
    * Ends what is open of a run that has ended: graphs that wait become `not_reached`, running ones `stopped` if an operator ended the run,
    * else `failed`; those of which the run knows the end, which a restored store has lost, end so. Tasks that are recorded as running become `failed`, as no one records their end.
    */
-  async endGraphs(run: number, { status, timeEnd, known = new Map() }: RunEnd): Promise<void> {
+  async endGraphs(run: number, { status, timeEnd, known = new Map(), isOwn = false }: RunEnd): Promise<void> {
     const isStopped = status === 'stopped' || status === 'cancelled';
     const endOf = ({ id, status: was }: TransactionRow) => {
       const end = known.get(id);
@@ -143,6 +143,8 @@ export class TransactionStore {
       await holdRow(transaction, 'deploymentTransaction', run);
       for (const graph of await graphsOf(transaction, run))
         if (isTransactionOpen(graph.status)) await apply(transaction, graph, endOf(graph));
+        else if (isOwn && (known.get(graph.id) ?? graph.status) !== graph.status)
+          await updateRow(transaction, 'deploymentTransaction', graph.id, { status: known.get(graph.id)!, timeEnd });
       // Their runner has ended; their sequence stays, so that a run that continues after a reset replaces this.
       await transaction
         .updateTable('taskHistory')
@@ -244,6 +246,8 @@ interface RunEnd {
   readonly timeEnd: string;
   /** Ends of its graphs, by their transactions. */
   readonly known?: ReadonlyMap<number, GraphOutcome>;
+  /** Whether the run itself says so, now: what it said before a reset counts no more. */
+  readonly isOwn?: boolean;
 }
 
 /** Message of graphs that ended with their run. */

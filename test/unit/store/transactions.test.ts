@@ -126,6 +126,12 @@ describeStore('TransactionStore', (backend) => {
     const known = new Map([[graph.id, 'failed' as const]]);
     await store.transactions.endGraphs(run.id, { status: 'cancelled', timeEnd: new Date().toISOString(), known });
     expect(await store.transactions.getRun(run.id)).toMatchObject({ graphs: [{ status: 'failed', message: null }] });
+    const again = new Map([[graph.id, 'stopped' as const]]);
+    const end = { status: 'cancelled', timeEnd: new Date().toISOString(), known: again } as const;
+    await store.transactions.endGraphs(run.id, end);
+    expect((await store.transactions.get(graph.id)).status).toBe('failed');
+    await store.transactions.endGraphs(run.id, { ...end, isOwn: true });
+    expect((await store.transactions.get(graph.id)).status).toBe('stopped');
   });
 
   it('permanently deletes ended runs with all their data, and pages', async () => {
