@@ -73,7 +73,7 @@ describe('every route', () => {
           ? method === 'DELETE'
             ? 'viewer'
             : 'anyone'
-          : below.startsWith('/tokens') || (method !== 'GET' && (shared || lost))
+          : below.startsWith('/tokens') || (method !== 'GET' && (shared || lost || below === '/notices/receivers'))
             ? 'admin'
             : method === 'GET' || asks
               ? 'viewer'
