@@ -20,4 +20,5 @@ export const showTasks = (transaction: number | string | null): string =>
   `sitewright history show ${transaction ?? 'TRANSACTION'}`;
 
 export const watchRun = (run: number | string): string => `sitewright run watch ${run}`;
+export const statusOfRun = (run: number | string): string => `sitewright run status ${run}`;
 export const reportOfRun = (run: number | string): string => `sitewright run report ${run}`;

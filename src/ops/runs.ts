@@ -12,7 +12,7 @@ import type { NodeReport } from '../core/contracts/site-run-report.ts';
 import { given } from '../core/data/given.ts';
 import { successesNeeded } from '../core/deployment/index.ts';
 import { treeOfGraphs } from '../core/graph-run/index.ts';
-import { continueRun, reportOfRun, runAgain } from '../core/next-steps.ts';
+import { continueRun, runAgain, statusOfRun } from '../core/next-steps.ts';
 import type { OperatorNote } from '../core/run/index.ts';
 import { lostReport } from '../core/run/lost-report.ts';
 import { refusedId } from '../core/run/passed-on.ts';
@@ -237,7 +237,7 @@ export class RunOperations extends Service {
         const details = { refused: error.cause?.message ?? error.message };
         await this.#audited(`run.${update}`, run, { by }, { id: refusedId(entry), details });
         throw problem('refused', error.cause?.message ?? error.message, {
-          hint: `Check the nodes in its report: ${reportOfRun(numberOf(run))}`,
+          hint: `See how it stands: ${statusOfRun(numberOf(run))}`,
         });
       }
       throw error;
