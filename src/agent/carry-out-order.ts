@@ -105,6 +105,7 @@ export async function carryOutOrder(key: RunTask, options: CarryOutOptions): Pro
     if ('kind' in execution) return execution;
     for await (const before of known === undefined ? earlierAttempts(agent, execution) : []) {
       followed = before;
+      await closedIfFresh(agent, before);
       if (cancel.aborted) await onCancel();
       const { from: _, ...rest } = options;
       const end = await followToEnd({ ...key, ...before }, orders, rest, leave);
@@ -189,6 +190,14 @@ async function* earlierAttempts(agent: ExecutionHost, execution: Execution): Asy
       if (known?.type === type && (known.mode ?? 'apply') === mode) yield key;
     }
   }
+}
+
+/** An attempt whose agent died before its supervisor had it: nobody starts it any more, and its end would be waited for in vain. */
+async function closedIfFresh(agent: ExecutionHost, before: ExecutionKey): Promise<void> {
+  const known = await agent.execution(before);
+  if (known === undefined || (await agent.hasStarted(before))) return;
+  await agent.cancel(before, 'a later attempt takes its place');
+  await agent.ensure(known);
 }
 
 /** Cancelled or refused before it started: the attempt before it counts. */

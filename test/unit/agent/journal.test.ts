@@ -85,6 +85,14 @@ describe('work that the journal records as done', () => {
     expect(await agent.result(endless)).toMatchObject({ outcome: 'cancelled' });
   });
 
+  it('is not waited for if it never began, as its agent died before', async () => {
+    const task = counting('fresh');
+    await expect(rig.agent({ supervisorCommand: ['false'] }).ensure(task)).rejects.toThrow();
+    expect(await again(task, { generation: 2 })).toMatchObject(ended);
+    expect(runs('fresh')).toBe(1);
+    expect(await agent.result(task)).toMatchObject({ outcome: 'cancelled', tries: [] });
+  });
+
   it('is not mixed up with failures, which are run again', async () => {
     const task = rig.task('shell', { cmd: `echo ran >> ${rig.path('failing')}; exit 3`, retries: 0 });
     await carryOut(task, 'p1');
