@@ -475,7 +475,7 @@ export const BUGS: readonly Bug[] = [
     ['  if (transaction !== null) await within.transactions.reopenGraphs(transaction).catch(unlessNotFound);\n', ''],
   ),
   bug('cluster', '332ea3ee', 'transactions of terminated runs stay open for ever', 'src/runs/life.ts', [
-    '      await endGraphs(within, transaction, { outcome: end.outcome, endedAt }).catch(unlessNotFound);\n',
+    '      await endGraphs(within, transaction, { outcome: end.outcome, endedAt }, graphsIn(shown)).catch(unlessNotFound);\n',
     '      await Promise.resolve();\n',
   ]),
   bug('cluster', 'b1594189', 'a part records tasks of a cluster that its run has lost', 'activities/task-records.ts', [
@@ -605,8 +605,8 @@ export const BUGS: readonly Bug[] = [
     ),
   ),
   ofWaves(100_001, 'nodes of waves that are not open start in a rollout', 'src/core/deployment/rollout.ts', [
-    '  const opened = (rollout.waves ?? []).slice(0, rollout.opened).flat();\n  const inState',
-    '  const opened = (rollout.waves ?? []).flat();\n  const inState',
+    '(waves ?? []).slice(0, opened).flat();\n\n/** The nodes of the opened waves. */',
+    '(waves ?? []).slice(0, opened * waves!.length).flat();\n\n/** The nodes of the opened waves. */',
   ]),
   ofWaves(
     100_007,
