@@ -79,24 +79,18 @@ async function loadPlan(
   const groups = targets
     ? planGroups(targetedStrategy(targets), planned)
     : withoutNodes(resolved.groups, nodes, (node) => kept.has(node.name));
-  const holds = checkHolds(
-    request.hold_before ?? [],
-    groups,
-    wanted.map(({ name }) => name),
-  );
+  const wantedNames = wanted.map(({ name }) => name);
+  const holds = checkHolds(request.hold_before ?? [], groups, wantedNames);
   const difference =
     request.kind === 'update_site' ? await findDifference(deps, cache, site, planned, signal) : NO_DIFFERENCE;
-  await enterMachines(
-    deps.store,
-    site,
-    nodes.map(({ name }) => name),
-  );
+  const names = nodes.map(({ name }) => name);
+  await enterMachines(deps.store, site, names);
   const cluster = await clusterOfSite(deps.store, site);
   // Nodes that an update skips have their systems already.
   const done = difference.done.map((index) => planned[index]!.name);
   await markProvisioned(deps.store, site, done, false);
   const isKept = (name: string): boolean => kept.has(name);
-  const leftOut = [...wanted.map(({ name }) => name), ...difference.removed].filter(isKept);
+  const leftOut = [...wantedNames, ...difference.removed].filter(isKept);
   const maintenance = leftOut.map((node) => ({ node, ...kept.get(node)! }));
   const plan: SitePlan = {
     site,
@@ -108,12 +102,16 @@ async function loadPlan(
     pace: paceOf(configuration, deps.settings),
     done: toRanges(difference.done),
     removed: difference.removed.filter((name) => !isKept(name)),
-    ...given({ cluster, maintenance: maintenance.length === 0 ? undefined : maintenance }),
-    ...given({ checks: checksOf(request, resolved, groups) }),
-    ...given({ limits: await limitsOf(deps, cache, request, planned, difference) }),
+    ...given({
+      ...{ cluster, maintenance: maintenance.length === 0 ? undefined : maintenance },
+      checks: checksOf(request, resolved, groups),
+      limits: await limitsOf(deps, cache, request, planned, difference),
+    }),
     warnings: [
-      ...[...maintenanceWarnings(maintenance), ...minimumWarnings(resolved.groups, groups)],
-      ...[...holds.warnings, ...findingsOf(record, 'warning')],
+      ...maintenanceWarnings(maintenance),
+      ...minimumWarnings(resolved.groups, groups),
+      ...holds.warnings,
+      ...findingsOf(record, 'warning'),
     ].slice(0, 20),
   };
   return { ok: true, plan };

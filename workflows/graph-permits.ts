@@ -1,6 +1,5 @@
 import type { TakePermits } from '../activities/contract.ts';
-import type { PermitWait } from '../src/core/permits/answer.ts';
-import type { ReturnedNodes } from '../src/core/scheduler/index.ts';
+import type { PermitWait, ReturnedPermits } from '../src/core/permits/answer.ts';
 import type { Control } from './control.ts';
 import { awaitPermits, takePermits } from './permits.ts';
 
@@ -19,7 +18,7 @@ export class GraphPermits {
   /** What ends the run. */
   failure: { readonly error: unknown } | null = null;
   readonly #options: GraphPermitsOptions;
-  readonly #back: ReturnedNodes[] = [];
+  readonly #back: ReturnedPermits[] = [];
   #wants: readonly number[] = [];
   #asking = false;
   #awaiting = false;
@@ -30,7 +29,7 @@ export class GraphPermits {
   }
 
   /** The scheduler wants permits for exactly these nodes, and needs others no more. */
-  tell(wants: readonly number[], back: ReturnedNodes): void {
+  tell(wants: readonly number[], back: ReturnedPermits): void {
     const known = new Set(this.#wants);
     const isNews = wants.some((node) => !known.has(node)) || Object.values(back).some((nodes) => nodes.length > 0);
     this.#wants = wants;
@@ -94,8 +93,8 @@ export class GraphPermits {
     return { ...base, work: 'tasks', wants: this.#wants.map((node) => nodes[node]!) };
   }
 
-  #named(back: readonly ReturnedNodes[]) {
-    const ids = (kind: keyof ReturnedNodes) =>
+  #named(back: readonly ReturnedPermits[]) {
+    const ids = (kind: keyof ReturnedPermits) =>
       back.flatMap((one) => one[kind].map((node) => this.#options.nodes[node]!));
     return { done: ids('done'), failed: ids('failed'), unused: ids('unused') };
   }

@@ -71,8 +71,6 @@ interface Act {
   readonly asks?: true;
 }
 
-type RolloutAct = 'promote' | 'hold' | 'abort-rollout';
-
 /** `sitewright run …`: view and control runs. */
 export function registerRun(program: CliCommand, session: Session): void {
   const group = program.verb('run', 'Runs: view, pause, resume, approve, stop, retry');
@@ -249,7 +247,7 @@ function registerParts(group: CliCommand, session: Session): void {
 
 const APPROVALS: Act['examples'] = [['dc1'], ['dc1 --before control', 'only there']];
 
-const ACTS: Readonly<Record<RunDecision | RolloutAct, Act>> = {
+const ACTS: Readonly<Record<RunDecision, Act>> = {
   pause: {
     does: 'Start nothing new; running work finishes',
     examples: [['dc1 --reason "wait for the switch"']],
@@ -302,7 +300,7 @@ const ACTS: Readonly<Record<RunDecision | RolloutAct, Act>> = {
   },
 };
 
-function registerAct(group: CliCommand, session: Session, verb: RunDecision | RolloutAct, act: Act): void {
+function registerAct(group: CliCommand, session: Session, verb: RunDecision, act: Act): void {
   const { terminal } = session;
   const command = group.verb(verb, act.does).argument('<run>', RUN);
   for (const example of act.examples) command.example(...example);

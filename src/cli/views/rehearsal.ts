@@ -1,4 +1,5 @@
 import type { Rehearsal, RehearsalStep } from '../../core/contracts/index.ts';
+import { together } from '../../core/data/together.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted } from '../../core/text/text.ts';
 import { formatDuration } from './duration.ts';
@@ -74,12 +75,7 @@ function timelineOf(rehearsal: Rehearsal, paint: Paint): string[] {
 
 /** When each node has work, and where some of it fails. */
 function nodesOf({ steps, steps_omitted, seconds }: Rehearsal, paint: Paint): string[] {
-  const byNode = new Map<string, RehearsalStep[]>();
-  for (const step of steps) {
-    const known = byNode.get(step.node);
-    if (known === undefined) byNode.set(step.node, [step]);
-    else known.push(step);
-  }
+  const byNode = together(steps, ({ node }) => node);
   const shown = [...byNode].slice(0, NODES_SHOWN);
   const widest = Math.max(...shown.map(([node]) => printable(node).length));
   const lines = shown.map(([node, own]) => {

@@ -1,4 +1,5 @@
 import type { SiteDifference } from '../../core/contracts/index.ts';
+import { together } from '../../core/data/together.ts';
 import { changeText } from '../../core/setting-change-text.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted, someOf } from '../../core/text/text.ts';
@@ -15,13 +16,7 @@ export function differenceText(difference: SiteDifference, color = false): strin
   const signs = { added: paint.good('+'), changed: paint.busy('~'), removed: paint.bad('-') };
   /** Equal changes of several are one. */
   const linesOf = (kind: string, changes: SiteDifference['nodes']): string[] => {
-    const alike = new Map<string, (typeof changes)[number][]>();
-    for (const one of changes) {
-      const key = JSON.stringify([one.change, one.values]);
-      const known = alike.get(key);
-      if (known === undefined) alike.set(key, [one]);
-      else known.push(one);
-    }
+    const alike = together(changes, (one) => JSON.stringify([one.change, one.values]));
     return [...alike.values()].flatMap((all) => {
       const [{ name, change, values }] = all as [(typeof all)[number]];
       const of =

@@ -1,3 +1,4 @@
+import type { ReturnedPermits } from '../permits/answer.ts';
 import type { Call } from '../words.ts';
 import type { BaremetalState, NodeProgress } from './progress.ts';
 
@@ -23,14 +24,6 @@ export const withPermits = (state: BaremetalState, nodes: readonly number[]): Ba
   ...state,
   permits: [...new Set([...(state.permits ?? []), ...nodes])],
 });
-
-/** Permits that the run needs no more, by what has become of the machines. */
-export interface ReturnedPermits {
-  readonly done: readonly number[];
-  readonly failed: readonly number[];
-  /** Nothing has touched them. */
-  readonly unused: readonly number[];
-}
 
 /** @param keep nodes that are about to be touched */
 export function returnPermits(

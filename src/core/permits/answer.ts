@@ -16,6 +16,14 @@ export interface PermitWait {
   readonly until?: string;
 }
 
+/** Nodes whose permits a run needs no more, by what has become of them. */
+export interface ReturnedPermits {
+  readonly done: readonly number[];
+  readonly failed: readonly number[];
+  /** Nothing has touched them, or they wait for others. */
+  readonly unused: readonly number[];
+}
+
 export interface PermitAnswer {
   /** Names of machines. */
   readonly granted: readonly string[];

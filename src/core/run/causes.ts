@@ -1,4 +1,5 @@
 import type { NodeReport } from '../contracts/site-run-report.ts';
+import { together } from '../data/together.ts';
 
 /** Something that failed, and why. */
 export interface Failed {
@@ -20,15 +21,9 @@ export interface Cause {
 
 /** Failures by their causes, the most frequent first: reasons that differ only in the name of what failed are one. */
 export function causesOf(failures: readonly Failed[]): readonly Cause[] {
-  const byReason = new Map<string, Failed[]>();
-  for (const one of failures) {
-    const reason = withoutNames(one, one.reason);
-    const known = byReason.get(reason);
-    if (known === undefined) byReason.set(reason, [one]);
-    else known.push(one);
-  }
+  const byReason = together(failures, (one) => withoutNames(one, one.reason));
   const causes = [...byReason].map(([reason, all]): Cause => {
-    const [first] = all as [Failed];
+    const [first] = all as readonly [Failed];
     const hints = new Set(all.map((one) => withoutNames(one, one.hint ?? '')));
     const shared = all.length === 1 ? first.hint : [...hints][0] || undefined;
     return {

@@ -1,3 +1,4 @@
+import type { ReturnedPermits } from '../permits/answer.ts';
 import type { RootCause, TaskOnNode } from '../task-on-node.ts';
 import type { FromPart, Sender, ToPart } from './part-messages.ts';
 import type { Rejection } from './rejection.ts';
@@ -43,14 +44,6 @@ export type SchedulerEvent =
   /** Only in a part: a message from the coordinator of this run. */
   | { readonly type: 'received'; readonly message: ToPart; readonly by: Sender };
 
-/** Nodes that need their permits no more, by what has become of them. */
-export interface ReturnedNodes {
-  readonly done: readonly number[];
-  readonly failed: readonly number[];
-  /** They wait for other nodes, or for the run. */
-  readonly unused: readonly number[];
-}
-
 /** Commands for the driver, in this order. */
 export type SchedulerCommand =
   /**
@@ -72,7 +65,7 @@ export type SchedulerCommand =
   /** The task waits again after `retry_task` or `skip_task`. */
   | { readonly type: 'reopened'; readonly task: number }
   /** Only with the option `isLimited`: permits are wanted for exactly these nodes, and needed no more for others. */
-  | { readonly type: 'permits'; readonly wants: readonly number[]; readonly back: ReturnedNodes }
+  | { readonly type: 'permits'; readonly wants: readonly number[]; readonly back: ReturnedPermits }
   /** The run is stopping, or (after an operator's retry) no longer is. */
   | { readonly type: 'stopping'; readonly why: 'user' | 'critical' | 'tolerance' | 'none' }
   /** The run has finished. For a part, the coordinator has the result. */

@@ -1,4 +1,4 @@
-import type { ReturnedNodes } from './events.ts';
+import type { ReturnedPermits } from '../permits/answer.ts';
 import { addCandidate } from './ready.ts';
 import type { Scheduler } from './state.ts';
 import { isStopping } from './state.ts';
@@ -40,13 +40,13 @@ export function tellPermits(s: Scheduler): void {
   s.commands.push({ type: 'permits', wants, back: returned(s, back) });
 }
 
-function returned(s: Scheduler, nodes: readonly number[]): ReturnedNodes {
-  const stateOf = (node: number): keyof ReturnedNodes => {
+function returned(s: Scheduler, nodes: readonly number[]): ReturnedPermits {
+  const stateOf = (node: number): keyof ReturnedPermits => {
     if (s.failedOn[node]! > 0) return 'failed';
     const isDone = s.tasksOfNode[node]!.every((task) => isFinal(s.status[task]!) && !isFailed(s.status[task]!));
     return isDone ? 'done' : 'unused';
   };
-  const inState = (state: keyof ReturnedNodes) => nodes.filter((node) => stateOf(node) === state);
+  const inState = (state: keyof ReturnedPermits) => nodes.filter((node) => stateOf(node) === state);
   return { done: inState('done'), failed: inState('failed'), unused: inState('unused') };
 }
 
