@@ -18,6 +18,8 @@ const SITUATIONS = [
   'deploy_site--node-retried-in-its-group',
   'deploy_site--noticed',
   'deploy_site--paused-and-resumed',
+  'deploy_site--permits',
+  'deploy_site--permits-awaited',
   'deploy_site--rejected',
   'deploy_site--reset',
   'deploy_site--rollout',
