@@ -12,6 +12,11 @@ interface GraphPermitsOptions {
   granted(nodes: readonly number[]): void;
 }
 
+interface Awaited {
+  /** Nodes whose permits were given back while it waits. */
+  readonly returned: Set<number>;
+}
+
 /** Permits of a graph, or of a part of one, for the machines of its nodes. Takes them while the scheduler wants any, without holding it up. */
 export class GraphPermits {
   waits: readonly PermitWait[] = [];
@@ -19,9 +24,12 @@ export class GraphPermits {
   failure: { readonly error: unknown } | null = null;
   readonly #options: GraphPermitsOptions;
   readonly #back: ReturnedPermits[] = [];
+  /** Nodes whose permits the scheduler has. */
+  readonly #held = new Set<number>();
   #wants: readonly number[] = [];
   #asking = false;
-  #awaiting = false;
+  /** The wait for permits that is under way. */
+  #awaited: Awaited | null = null;
   #isNew = false;
 
   constructor(options: GraphPermitsOptions) {
@@ -31,12 +39,10 @@ export class GraphPermits {
   /** The scheduler wants permits for exactly these nodes, and needs others no more. */
   tell(wants: readonly number[], back: ReturnedPermits): void {
     const known = new Set(this.#wants);
-    const isNews = wants.some((node) => !known.has(node)) || Object.values(back).some((nodes) => nodes.length > 0);
     this.#wants = wants;
-    this.#back.push(back);
-    this.#isNew ||= isNews;
-    if (isNews && !this.#asking) void this.#ask().catch((error: unknown) => this.#fail(error));
-    // Ends a wait that is for nothing.
+    const isNews = this.#giveBack(back) || wants.some((node) => !known.has(node));
+    if (isNews) this.#askAgain();
+    // Ends a wait for others.
     this.#options.control.wake();
   }
 
@@ -44,7 +50,22 @@ export class GraphPermits {
   async settled(): Promise<void> {
     this.#wants = [];
     this.#options.control.wake();
-    while (this.failure === null && (this.#asking || this.#awaiting)) await this.#options.control.changed();
+    while (this.failure === null && (this.#asking || this.#awaited !== null)) await this.#options.control.changed();
+  }
+
+  #giveBack(back: ReturnedPermits): boolean {
+    const nodes = Object.values(back).flat();
+    for (const node of nodes) {
+      this.#held.delete(node);
+      this.#awaited?.returned.add(node);
+    }
+    if (nodes.length > 0) this.#back.push(back);
+    return nodes.length > 0;
+  }
+
+  #askAgain(): void {
+    this.#isNew = true;
+    if (!this.#asking) void this.#ask().catch((error: unknown) => this.#fail(error));
   }
 
   async #ask(): Promise<void> {
@@ -57,35 +78,54 @@ export class GraphPermits {
         const { wants, done, failed, unused } = request;
         if (wants.length + done.length + failed.length + unused.length === 0) continue;
         const { granted, waits } = await takePermits(request);
-        this.#take(granted, waits);
+        this.#take(this.#numbered(granted), waits);
       }
     } finally {
       this.#asking = false;
     }
-    if (this.#wants.length > 0 && !this.#awaiting) await this.#wait();
+    if (this.#awaited === null) await this.#wait();
     this.#options.control.wake();
   }
 
   async #wait(): Promise<void> {
-    this.#awaiting = true;
+    const { control } = this.#options;
     try {
-      while (this.#wants.length > 0) {
-        const answer = await awaitPermits(this.#request(), this.#options.control, () => this.#wants.length === 0);
-        if (answer === null) break;
-        this.#take(answer.granted, answer.waits);
+      while (this.#wants.length > 0 && !control.stopping && !control.cancelled) {
+        if (control.paused) {
+          await control.changed();
+          continue;
+        }
+        const asked = new Set(this.#wants);
+        const returned = new Set<number>();
+        this.#awaited = { returned };
+        const isForOthers = () => this.#wants.length === 0 || this.#wants.some((node) => !asked.has(node));
+        const answer = await awaitPermits(this.#request(), control, isForOthers);
+        if (answer !== null) this.#take(this.#numbered(answer.granted), answer.waits, returned);
       }
     } finally {
-      this.#awaiting = false;
+      this.#awaited = null;
     }
   }
 
-  #take(granted: readonly string[], waits: readonly PermitWait[]): void {
-    const ids = new Set(granted);
-    const nodes = this.#options.nodes.flatMap((id, node) => (ids.has(id) ? [node] : []));
-    this.#wants = this.#wants.filter((node) => !ids.has(this.#options.nodes[node]!));
+  /**
+   * What was granted to a wait that has been overtaken goes back: for nodes that are wanted no more, or whose permits were given back
+   * meanwhile, which may have been before or after they were granted.
+   */
+  #take(granted: readonly number[], waits: readonly PermitWait[], overtaken: ReadonlySet<number> = new Set()): void {
+    const wanted = new Set(this.#wants);
+    const taken = granted.filter((node) => wanted.has(node) && !overtaken.has(node));
+    for (const node of taken) this.#held.add(node);
+    const unused = granted.filter((node) => !this.#held.has(node));
+    this.#wants = this.#wants.filter((node) => !this.#held.has(node));
     this.waits = this.#wants.length === 0 ? [] : waits;
-    if (nodes.length > 0) this.#options.granted(nodes);
+    if (taken.length > 0) this.#options.granted(taken);
+    if (this.#giveBack({ done: [], failed: [], unused })) this.#askAgain();
     this.#options.control.wake();
+  }
+
+  #numbered(granted: readonly string[]): number[] {
+    const ids = new Set(granted);
+    return this.#options.nodes.flatMap((id, node) => (ids.has(id) ? [node] : []));
   }
 
   #request(): TakePermits {

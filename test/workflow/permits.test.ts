@@ -114,6 +114,46 @@ describe('a run of graphs on machines with limits', () => {
   });
 });
 
+describe('a run of graphs whose wait for permits is overtaken by its own requests', () => {
+  const plan = {
+    ...{ nodes: ['1', '2', '3', '4'].map((id) => ({ id, kind: 'node' as const })), joins: [] },
+    tasks: ['1', '2', '3', '4'].map((node) => ({ id: 'net', node, type: 'puppet' })),
+    edges: [['net@2', 'net@4']] as const,
+  };
+
+  it('gives back what it was granted for nodes that it wants no more', async () => {
+    const graph = scriptedGraph({ plans: { default: plan }, isLimited: true });
+    const held = new Set<string>();
+    const take = ({ wants, done = [], failed = [], unused = [] }: TakePermits): PermitAnswer => {
+      for (const id of [...done, ...failed, ...unused]) held.delete(id);
+      const granted = wants.filter((id) => held.has(id) || (held.size === 0 && held.add(id)));
+      return { granted, waits: granted.length < wants.length ? [WAIT] : [] };
+    };
+    graph.overrides.take_permits = async (request) => take(request);
+    graph.overrides.await_permits = async (request) => {
+      await untilCancelled().catch(() => undefined);
+      for (; held.size > 0; await lookAgain()) Context.current().heartbeat();
+      return take({ ...request, wants: request.wants.slice(0, 1) });
+    };
+    const { result } = await (await startGraphRun(rig, graph)).ended();
+    expect(result).toMatchObject({ outcome: 'success' });
+    expect(held).toEqual(new Set());
+  });
+
+  it('waits for the nodes that it wants now', async () => {
+    const graph = scriptedGraph({ plans: { default: plan }, isLimited: true });
+    const take = ({ wants }: TakePermits): PermitAnswer => ({
+      granted: wants.filter((id) => id === '2'),
+      waits: [WAIT],
+    });
+    graph.overrides.take_permits = async (request) => take(request);
+    graph.overrides.await_permits = async ({ wants }) =>
+      wants.includes('4') ? { granted: wants, waits: [] } : untilCancelled();
+    const { result } = await (await startGraphRun(rig, graph)).ended();
+    expect(result).toMatchObject({ outcome: 'success' });
+  });
+});
+
 describe('a run on a site with limits', () => {
   it('touches only machines for which it has a permit, and gives each back when it serves again or is broken', async () => {
     const of = limited({ success_criteria: { percent_successful_nodes: 80 } });
