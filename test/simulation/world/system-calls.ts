@@ -306,12 +306,13 @@ export function takeOverSystemCalls(current: () => Process | undefined): () => v
     get: () => current()?.pid ?? pid.value,
   });
   undo.push(() => Object.defineProperty(process, 'pid', pid));
-  // What a process had begun fails when it has ended, and no one waits for it.
-  const ignoreEnded = (reason: unknown): void => {
-    if (!(reason instanceof Ended)) throw reason;
-  };
-  process.on('unhandledRejection', ignoreEnded);
-  undo.push(() => process.off('unhandledRejection', ignoreEnded));
+  // What a process had begun fails when it has ended, and no one waits for it. The SDK's own listener would end the simulation.
+  const emit = process.emit.bind(process) as (...args: unknown[]) => boolean;
+  Object.defineProperty(process, 'emit', {
+    configurable: true,
+    value: (...args: unknown[]) => (args[0] === 'unhandledRejection' && args[1] instanceof Ended) || emit(...args),
+  });
+  undo.push(() => Reflect.deleteProperty(process, 'emit'));
   syncBuiltinESMExports();
   return () => {
     for (const one of undo.reverse()) one();
