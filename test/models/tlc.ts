@@ -98,6 +98,8 @@ export async function check(jar: string, wanted: Check): Promise<Checked> {
     ].join('');
     await writeFile(join(work, `${module}.cfg`), config);
     const args = [
+      // It writes its standard modules there, under names that others beside it would read half written.
+      `-Djava.io.tmpdir=${work}`,
       ...['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx1g', '-cp', jar, 'tlc2.TLC'],
       ...['-workers', '1', '-config', `${module}.cfg`],
       ...(isDeadlockAnError ? [] : ['-deadlock']),
