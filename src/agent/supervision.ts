@@ -317,8 +317,6 @@ export class Supervision {
     const graceSec = this.#execution.killGraceSec ?? this.#task.limits.killGraceSec;
     const before = this.#killing ?? Promise.resolve();
     this.#killing = before.then(() => endAll(this.#containment!, graceSec * 1000, cause));
-    // Whoever judges the end awaits it, which may be later than it fails.
-    this.#killing.catch(() => undefined);
   }
 
   #record(change: Partial<Progress>): boolean {

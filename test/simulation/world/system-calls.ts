@@ -290,29 +290,23 @@ export function takeOverSystemCalls(current: () => Process | undefined): () => v
       own.signals[name](args[0] as string, args[1] as () => void);
       return process;
     };
-  for (const name of ['on', 'off'] as const) {
+  const override = (name: 'on' | 'off' | 'pid' | 'emit', property: PropertyDescriptor): void => {
     const own = Object.getOwnPropertyDescriptor(process, name);
-    const value = signalCall(process[name].bind(process) as never, name);
-    Object.defineProperty(process, name, { value, configurable: true, writable: true });
+    Object.defineProperty(process, name, { configurable: true, ...property });
     undo.push(() => {
       if (own === undefined) Reflect.deleteProperty(process, name);
       else Object.defineProperty(process, name, own);
     });
-  }
-  const pid = Object.getOwnPropertyDescriptor(process, 'pid')!;
-  Object.defineProperty(process, 'pid', {
-    configurable: true,
-    enumerable: true,
-    get: () => current()?.pid ?? pid.value,
-  });
-  undo.push(() => Object.defineProperty(process, 'pid', pid));
+  };
+  for (const name of ['on', 'off'] as const)
+    override(name, { value: signalCall(process[name].bind(process) as never, name), writable: true });
+  const { pid } = process;
+  override('pid', { enumerable: true, get: () => current()?.pid ?? pid });
   // What a process had begun fails when it has ended, and no one waits for it. The SDK's own listener would end the simulation.
   const emit = process.emit.bind(process) as (...args: unknown[]) => boolean;
-  Object.defineProperty(process, 'emit', {
-    configurable: true,
-    value: (...args: unknown[]) => (args[0] === 'unhandledRejection' && args[1] instanceof Ended) || emit(...args),
-  });
-  undo.push(() => Reflect.deleteProperty(process, 'emit'));
+  const emitUnlessEnded = (...args: unknown[]): boolean =>
+    (args[0] === 'unhandledRejection' && args[1] instanceof Ended) || emit(...args);
+  override('emit', { value: emitUnlessEnded, writable: true });
   syncBuiltinESMExports();
   return () => {
     for (const one of undo.reverse()) one();

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Random, VirtualTime } from '@sitewright/temporal-simulator';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Journal } from '../../../src/agent/journal.ts';
 import type { OpenTransport } from '../../../src/gateway/gateway-connection.ts';
 import { GatewayRules } from '../../../src/gateway/gateway-rules.ts';
@@ -12,7 +12,7 @@ import { hashOfToken, SigningKeys } from '../../../src/gateway/identity/index.ts
 import { openStore } from '../../../src/store/index.ts';
 import { nodeFiles, ownCredentials } from '../../../worker/parts/own-credentials.ts';
 import { answerOf } from '../../simulation/world/gateway-port.ts';
-import { Machine, type Process, processOf } from '../../simulation/world/machine.ts';
+import { Ended, Machine, type Process, processOf } from '../../simulation/world/machine.ts';
 import { takeOverSystemCalls } from '../../simulation/world/system-calls.ts';
 
 /** Machines whose power can be cut; programs on them have their system calls. */
@@ -119,4 +119,13 @@ it('enrols a node once, wherever power was cut while it enrolled', async () => {
   }
   expect(refused).toEqual([]);
   expect(alarms).toEqual([]);
+});
+
+it('ends nothing with what a process had begun before it was killed', () => {
+  machines();
+  const heard = vi.fn();
+  process.on('unhandledRejection', heard);
+  onTestFinished(() => void process.off('unhandledRejection', heard));
+  expect(process.emit('unhandledRejection', new Ended(), Promise.resolve())).toBe(true);
+  expect(heard).not.toHaveBeenCalled();
 });
