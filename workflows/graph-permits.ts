@@ -1,5 +1,5 @@
 import type { TakePermits } from '../activities/contract.ts';
-import type { PermitWait, ReturnedPermits } from '../src/core/permits/answer.ts';
+import type { PermitAnswer, PermitWait, ReturnedPermits } from '../src/core/permits/answer.ts';
 import type { Control } from './control.ts';
 import { awaitPermits, takePermits } from './permits.ts';
 
@@ -10,11 +10,6 @@ interface GraphPermitsOptions {
   readonly control: Control;
   /** Numbers of nodes that may be touched. */
   granted(nodes: readonly number[]): void;
-}
-
-interface Awaited {
-  /** Nodes whose permits were given back while it waits. */
-  readonly returned: Set<number>;
 }
 
 /** Permits of a graph, or of a part of one, for the machines of its nodes. Takes them while the scheduler wants any, without holding it up. */
@@ -28,8 +23,8 @@ export class GraphPermits {
   readonly #held = new Set<number>();
   #wants: readonly number[] = [];
   #asking = false;
-  /** The wait for permits that is under way. */
-  #awaited: Awaited | null = null;
+  /** Nodes whose permits were given back during the wait that is under way; null: none is. */
+  #returned: Set<number> | null = null;
   #isNew = false;
 
   constructor(options: GraphPermitsOptions) {
@@ -50,14 +45,14 @@ export class GraphPermits {
   async settled(): Promise<void> {
     this.#wants = [];
     this.#options.control.wake();
-    while (this.failure === null && (this.#asking || this.#awaited !== null)) await this.#options.control.changed();
+    while (this.failure === null && (this.#asking || this.#returned !== null)) await this.#options.control.changed();
   }
 
   #giveBack(back: ReturnedPermits): boolean {
     const nodes = Object.values(back).flat();
     for (const node of nodes) {
       this.#held.delete(node);
-      this.#awaited?.returned.add(node);
+      this.#returned?.add(node);
     }
     if (nodes.length > 0) this.#back.push(back);
     return nodes.length > 0;
@@ -77,18 +72,19 @@ export class GraphPermits {
         const request = { ...this.#request(), ...this.#named(back) };
         const { wants, done, failed, unused } = request;
         if (wants.length + done.length + failed.length + unused.length === 0) continue;
-        const { granted, waits } = await takePermits(request);
-        this.#take(this.#numbered(granted), waits);
+        this.#take(await takePermits(request));
       }
     } finally {
       this.#asking = false;
     }
-    if (this.#awaited === null) await this.#wait();
+    if (this.#returned === null) await this.#wait();
     this.#options.control.wake();
   }
 
   async #wait(): Promise<void> {
     const { control } = this.#options;
+    const returned = new Set<number>();
+    this.#returned = returned;
     try {
       while (this.#wants.length > 0 && !control.stopping && !control.cancelled) {
         if (control.paused) {
@@ -96,14 +92,13 @@ export class GraphPermits {
           continue;
         }
         const asked = new Set(this.#wants);
-        const returned = new Set<number>();
-        this.#awaited = { returned };
+        returned.clear();
         const isForOthers = () => this.#wants.length === 0 || this.#wants.some((node) => !asked.has(node));
         const answer = await awaitPermits(this.#request(), control, isForOthers);
-        if (answer !== null) this.#take(this.#numbered(answer.granted), answer.waits, returned);
+        if (answer !== null) this.#take(answer, returned);
       }
     } finally {
-      this.#awaited = null;
+      this.#returned = null;
     }
   }
 
@@ -111,21 +106,18 @@ export class GraphPermits {
    * What was granted to a wait that has been overtaken goes back: for nodes that are wanted no more, or whose permits were given back
    * meanwhile, which may have been before or after they were granted.
    */
-  #take(granted: readonly number[], waits: readonly PermitWait[], overtaken: ReadonlySet<number> = new Set()): void {
+  #take({ granted, waits }: PermitAnswer, overtaken?: ReadonlySet<number>): void {
+    const ids = new Set(granted);
+    const nodes = this.#options.nodes.flatMap((id, node) => (ids.has(id) ? [node] : []));
     const wanted = new Set(this.#wants);
-    const taken = granted.filter((node) => wanted.has(node) && !overtaken.has(node));
+    const taken = nodes.filter((node) => wanted.has(node) && !overtaken?.has(node));
     for (const node of taken) this.#held.add(node);
-    const unused = granted.filter((node) => !this.#held.has(node));
+    const unused = nodes.filter((node) => !this.#held.has(node));
     this.#wants = this.#wants.filter((node) => !this.#held.has(node));
     this.waits = this.#wants.length === 0 ? [] : waits;
     if (taken.length > 0) this.#options.granted(taken);
     if (this.#giveBack({ done: [], failed: [], unused })) this.#askAgain();
     this.#options.control.wake();
-  }
-
-  #numbered(granted: readonly string[]): number[] {
-    const ids = new Set(granted);
-    return this.#options.nodes.flatMap((id, node) => (ids.has(id) ? [node] : []));
   }
 
   #request(): TakePermits {

@@ -29,33 +29,45 @@ const ALL_THEN = { then: 'all' } as const;
 
 const BARRIER = { before: ['net@1', 'net@2', 'net@3'], after: ['db@1', 'db@2', 'db@3'] };
 
-interface Limited {
-  readonly site: ScriptedSite;
+interface Permits {
   readonly asked: TakePermits[];
   readonly held: Set<string>;
   places: number;
+  /** The most that were held at a time. */
+  most: number;
+  take(request: TakePermits): PermitAnswer;
 }
+
+function permitsOf(places: number): Permits {
+  const permits: Permits = {
+    ...{ asked: [], held: new Set<string>(), places, most: 0 },
+    take(request) {
+      const { asked, held } = permits;
+      const { wants, done = [], failed = [], unused = [] } = request;
+      asked.push(request);
+      for (const id of [...done, ...failed, ...unused]) held.delete(id);
+      const granted = wants.filter((id) => held.has(id) || (held.size < permits.places && held.add(id)));
+      permits.most = Math.max(permits.most, held.size);
+      return { granted, waits: granted.length < wants.length ? [WAIT] : [] };
+    },
+  };
+  return permits;
+}
+
+type Limited = Permits & { readonly site: ScriptedSite };
 
 /** One group of five nodes, of which as many may be touched as there are places. */
 function limited(more: Partial<Group> = {}): Limited {
   const site = scriptedSite({ groups: [group('workers', NAMES, more)] }, plainNodes(...NAMES), {
     limits: { at_a_time: 2 },
   });
-  const of: Limited = { site, asked: [], held: new Set(), places: 2 };
-  const take = (request: TakePermits): PermitAnswer => {
-    const { wants, done = [], failed = [], unused = [] } = request;
-    of.asked.push(request);
-    for (const machine of [...done, ...failed, ...unused]) of.held.delete(machine);
-    const granted = wants.slice(0, Math.max(0, of.places - of.held.size));
-    for (const machine of granted) of.held.add(machine);
-    return { granted, waits: granted.length < wants.length ? [WAIT] : [] };
-  };
-  site.overrides.take_permits = async (request) => take(request);
+  const permits = permitsOf(2);
+  site.overrides.take_permits = async (request) => permits.take(request);
   site.overrides.await_permits = async (request) => {
-    const answer = take(request);
+    const answer = permits.take(request);
     return answer.granted.length > 0 ? answer : untilCancelled();
   };
-  return of;
+  return Object.assign(permits, { site });
 }
 
 const start = ({ site }: Limited, input: object = {}) =>
@@ -79,26 +91,16 @@ describe('a run of graphs on machines with limits', () => {
   /** Each node is done before it gives its permit back, but for `db`, which waits for `net` on all. */
   const plan = { nodes: names.map((id) => ({ id, kind: 'node' as const })), tasks, edges: [], joins: [] };
 
-  it.each<[string, Pick<ScriptedGraphOptions, 'partOf'>]>([
-    ['in one workflow', {}],
-    ['in parts', { partOf: (id) => (id === '3' ? 1 : 0) }],
-  ])('touches one machine at a time, if there is one permit, %s', async (_, shape) => {
+  it.each<[string, Pick<ScriptedGraphOptions, 'partOf'>, string]>([
+    ['in one workflow', {}, 'execute_graph--permits'],
+    ['in parts', { partOf: (id) => (id === '3' ? 1 : 0) }, 'execute_graph--permits-in-parts'],
+  ])('touches one machine at a time, if there is one permit, %s', async (_, shape, name) => {
     const graph = scriptedGraph({ plans: { default: { ...plan, joins: [BARRIER] } }, isLimited: true, ...shape });
-    const asked: TakePermits[] = [];
-    const held = new Set<string>();
-    let most = 0;
-    const take = (request: TakePermits): PermitAnswer => {
-      const { wants, done = [], failed = [], unused = [] } = request;
-      asked.push(request);
-      for (const id of [...done, ...failed, ...unused]) held.delete(id);
-      const granted = wants.filter((id) => held.has(id) || (held.size === 0 && held.add(id)));
-      most = Math.max(most, held.size);
-      return { granted, waits: granted.length < wants.length ? [WAIT] : [] };
-    };
-    graph.overrides.take_permits = async (request) => take(request);
+    const permits = permitsOf(1);
+    graph.overrides.take_permits = async (request) => permits.take(request);
     graph.overrides.await_permits = async (request) => {
       for (;;) {
-        const answer = take(request);
+        const answer = permits.take(request);
         if (answer.granted.length > 0) return answer;
         Context.current().heartbeat();
         await Promise.race([Context.current().cancelled, lookAgain()]);
@@ -107,10 +109,13 @@ describe('a run of graphs on machines with limits', () => {
     const run = await startGraphRun(rig, graph);
     const { result } = await run.ended();
     expect(result).toMatchObject({ outcome: 'success' });
-    expect(most).toBe(1);
-    expect(held).toEqual(new Set());
+    expect(permits.most).toBe(1);
+    expect(permits.held).toEqual(new Set());
     expect(graph.began.slice(0, 3).sort()).toEqual(['net@1', 'net@2', 'net@3']);
-    expect(asked[0]).toMatchObject({ subject: { cluster: 1 }, work: 'tasks' });
+    expect(permits.asked[0]).toMatchObject({ subject: { cluster: 1 }, work: 'tasks' });
+    await recordHistory(run.handle, name);
+    if (shape.partOf)
+      await recordHistory(rig.client.workflow.getHandle(`${run.handle.workflowId}/11.1`), 'run_graph_part--permits');
   });
 });
 
@@ -123,12 +128,7 @@ describe('a run of graphs whose wait for permits is overtaken by its own request
 
   it('gives back what it was granted for nodes that it wants no more', async () => {
     const graph = scriptedGraph({ plans: { default: plan }, isLimited: true });
-    const held = new Set<string>();
-    const take = ({ wants, done = [], failed = [], unused = [] }: TakePermits): PermitAnswer => {
-      for (const id of [...done, ...failed, ...unused]) held.delete(id);
-      const granted = wants.filter((id) => held.has(id) || (held.size === 0 && held.add(id)));
-      return { granted, waits: granted.length < wants.length ? [WAIT] : [] };
-    };
+    const { held, take } = permitsOf(1);
     graph.overrides.take_permits = async (request) => take(request);
     graph.overrides.await_permits = async (request) => {
       await untilCancelled().catch(() => undefined);
