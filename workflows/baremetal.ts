@@ -101,6 +101,8 @@ class Baremetal {
     await this.record(fromRanges(plan.done));
     run.retries = retries;
     for (;;) {
+      // What operators ask while the store is told something must be seen before the run waits.
+      const { version } = run.control;
       if (run.control.paused) await this.#givePermitsBack();
       const may = await run.control.mayStart();
       retries.take();
@@ -121,7 +123,7 @@ class Baremetal {
       if (!next.call) await this.#givePermitsBack();
       if (next.call) await this.#make(next.call);
       else if (next.rest?.kind === 'look') await this.#look(next.rest);
-      else if (next.rest || isHeld || next.waiting.length > 0 || retries.underWay()) await run.control.changed();
+      else if (next.rest || isHeld || next.waiting.length > 0 || retries.underWay()) await run.control.changed(version);
       else if (!retries.pending()) break;
     }
     this.#soakUntil(null);

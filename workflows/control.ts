@@ -53,9 +53,12 @@ export class Control {
   wake(): void {
     this.#version += 1;
   }
-  /** Resolves at the next `wake` after the moment it is called. */
-  async changed(): Promise<void> {
-    const seen = this.#version;
+  /** For `changed`: what has happened so far. */
+  get version(): number {
+    return this.#version;
+  }
+  /** Resolves once something has happened since. @param seen the `version` on which the decision to wait rests; absent: that of now */
+  async changed(seen = this.#version): Promise<void> {
     await condition(() => this.#version !== seen);
   }
 

@@ -181,6 +181,38 @@ describe('a rollout', () => {
     expect(site.began).toHaveLength(action === 'promote' ? 10 : 8);
   });
 
+  it.each(['answers', 'permits'] as const)('hears a stop that comes while the store is told of %s', async (what) => {
+    const site = checked({ first: 1, checks: ['metrics'], stop_at: { failed: 1 } });
+    site.overrides.run_check = async () => ({
+      unwell: [{ verdict: 'failed', text: 'connection refused', nodes: [0] }],
+    });
+    let going = (): void => undefined;
+    const goes = new Promise<void>((resolve) => (going = resolve));
+    let goOn = (): void => undefined;
+    const may = new Promise<void>((resolve) => (goOn = resolve));
+    const isLast = (is: boolean) => async () => {
+      if (!is) return;
+      going();
+      await may;
+    };
+    if (what === 'answers')
+      site.overrides.record_nodes = ({ nodes }) => isLast(nodes.some(({ report }) => report.state === 'failed'))();
+    else {
+      site.plan = { ...site.plan, limits: { at_a_time: 5 } };
+      site.results.set('deploy:n1', failure());
+      site.overrides.take_permits = async ({ wants, failed = [] }) => {
+        await isLast(failed.length > 0)();
+        return { granted: wants, waits: [] };
+      };
+    }
+    const run = await start(site);
+    await goes;
+    await run.handle.signal('stop', {});
+    goOn();
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'stopped', nodes: { failed: 1 } });
+  });
+
   it('asks again when a node was retried meanwhile', async () => {
     const site = checked({ first: 3, checks: ['metrics'], stop_at: { failed: 2 } });
     site.results.set('deploy:n1', failure());
