@@ -15,7 +15,7 @@ import {
   type SiteRunInput,
 } from '../src/core/site-run/index.ts';
 import type { SiteRunOutcome } from '../src/core/words.ts';
-import { closeClaim } from '../src/runs/claims.ts';
+import { closeClaim, knownRun } from '../src/runs/claims.ts';
 import { closeRecord, forgetOlderNodes, openRecord, recordNodes } from '../src/runs/life.ts';
 import { openRun, starterOf } from '../src/runs/open-run.ts';
 import { parseRevisionReference, type RunRecord, type Store, StoreError } from '../src/store/index.ts';
@@ -41,7 +41,11 @@ export function bookkeepingActivities(
 
     record_nodes: (record) =>
       translated(async () => {
-        const run = await store.runs.get(record.run_id);
+        const { run_id, site } = record;
+        const me = ownExecution();
+        const found = store.runs.get(run_id);
+        const holder = { workflowId: me.workflowId, runId: run_id };
+        const run = await (site === undefined ? found : knownRun(deps, { site }, holder, me, found));
         const generation = await proveClaim(deps, { site: run.site! }, run.id);
         await recordNodes(store, run.id, generation, record);
       }),

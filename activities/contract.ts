@@ -241,6 +241,8 @@ export interface ShownRun {
 
 export interface NodesRecord {
   readonly run_id: string;
+  /** Absent: of a run that an earlier build began. */
+  readonly site?: string;
   /** Grows with each record of a run: an older record never overwrites a newer one. */
   readonly sequence: number;
   readonly nodes: readonly NodeWrite[];

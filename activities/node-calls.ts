@@ -17,7 +17,7 @@ import { given } from '../src/core/data/given.ts';
 import { IN_FLIGHT, type NodeResult } from '../src/core/deployment/index.ts';
 import { claimedName } from '../src/core/run/claimed-name.ts';
 import type { ResolvedNode } from '../src/documents/index.ts';
-import type { Store } from '../src/store/index.ts';
+import { type Store, unlessNotFound } from '../src/store/index.ts';
 import type { AbortAnswer, NodeCall, SiteActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { recordDeployed } from './deployed-machine.ts';
@@ -189,14 +189,15 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
 
 /** Once for each run. */
 async function auditAdoption(store: Store, { site, node, run_id }: NodeCall, systemId: string): Promise<void> {
-  const run = await store.runs.get(run_id);
+  // A store that was restored may not have it: its next record ends the run.
+  const run = await store.runs.get(run_id).catch(unlessNotFound);
   await store.audit.append({
     id: `adopt-${run_id}-${node}`,
-    actor: run.startedBy ?? claimedName(undefined),
+    actor: run?.startedBy ?? claimedName(undefined),
     action: 'machine.adopt',
     target: `site/${site}`,
     details: { node, run: run_id, system_id: systemId },
-    ...given({ reason: run.reason ?? undefined }),
+    ...given({ reason: run?.reason ?? undefined }),
   });
 }
 

@@ -187,9 +187,10 @@ export class SiteRun extends Run<RunProgress, Opened, SiteRunResult> {
       const { name } = node.report;
       this.#recorded.set(name, { ...this.#recorded.get(name), ...node });
     }
+    const of = { run_id: this.progress.run_id, site: this.input.site };
     for (const piece of piecesOf(nodes)) {
       this.#sequence += 1;
-      const request = { run_id: this.progress.run_id, sequence: this.#sequence, nodes: piece };
+      const request = { ...of, sequence: this.#sequence, nodes: piece };
       await callActivity('record_nodes', request, bookkeeping(`record ${counted(piece.length, 'node')}`));
     }
   }

@@ -120,7 +120,7 @@ beforeEach(async () => {
     release_node: node,
     abort_node: node,
     prepare_site: { site: SITE, revision: 1, pace: { timeout: 1, interval: 1 } as never },
-    record_nodes: { run_id: ours.runId, sequence: 1, nodes: [] },
+    record_nodes: { run_id: ours.runId, site: SITE, sequence: 1, nodes: [] },
     take_permits: permits,
     await_permits: permits,
     close_run: {
@@ -270,6 +270,7 @@ it('close_run ends a run that another execution of it has closed as closed: the 
 });
 
 it.each([
+  ['record_nodes', { site: SITE }],
   ['close_run', { site: SITE }],
   ['close_graph_run', { cluster: 1 }],
 ] as const)('%s of a run of which a restored store has only the claim gives that back', async (name, subject) => {
