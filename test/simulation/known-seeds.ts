@@ -245,4 +245,19 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     heldBy: 'test/unit/store/transactions.test.ts: ends a graph as its run says, if the store has lost that end',
   },
   { seed: 20261129008775, showed: 'the check: a person retried a node that had failed before it began' },
+  {
+    seed: 20261129404803,
+    showed: 'a stop that came while a run recorded the answers to the checks of a wave was lost',
+    heldBy: 'test/workflow/rollout.test.ts: a rollout > hears a stop that comes while the store is told of %s',
+  },
+  {
+    seed: 20261129405161,
+    showed: 'a run of which a restored store had only the claim failed when it recorded nodes, and kept its site',
+    heldBy:
+      'test/unit/activities/fenced.test.ts: %s of a run of which a restored store has only the claim gives that back',
+  },
+  {
+    seed: 20261129405231,
+    showed: 'the check: the nodes of a part that someone cancelled have failed, whatever it reports afterwards',
+  },
 ];

@@ -2,7 +2,7 @@ import type { Execution } from '@sitewright/temporal-simulator';
 import { fromPayload } from '../../../packages/temporal-simulator/src/sdk.ts';
 import type { SitePlan } from '../../../src/core/site-run/index.ts';
 import type { World } from '../../../worker/parts/simulation/world.ts';
-import type { CallRequest } from '../../../workflows/contract.ts';
+import type { CallRequest, SliceResult } from '../../../workflows/contract.ts';
 import type { GivenAnswer } from './hosts.ts';
 
 type Turn = Execution['turns'][number];
@@ -135,8 +135,8 @@ function endedOf(turns: readonly Turn[], type: string) {
   );
 }
 
-/** A node whose part someone ended has failed with it, whether or not it had begun. */
-function endedIn({ turns, input, status, closedAt, parent }: Execution): Ended[] {
+/** A node whose part someone ended has failed with it, whether or not it had begun. What it still reports changes nothing. */
+function endedIn({ turns, input, status, closedAt, parent, result: partResult }: Execution): Ended[] {
   const ended = ['prepare_node', 'deploy_node'].flatMap((type) =>
     endedOf(turns, type).map(({ id, at, result }): Ended => {
       const [verb = '', , node = ''] = id.split(':');
@@ -144,10 +144,17 @@ function endedIn({ turns, input, status, closedAt, parent }: Execution): Ended[]
       return { verb, node, at, isOk: answer != null && fromPayload<{ readonly ok: boolean }>(answer).ok };
     }),
   );
-  if (parent === undefined || status === 'RUNNING' || status === 'COMPLETED') return ended;
+  if (parent === undefined || status === 'RUNNING') return ended;
+  const part = status === 'COMPLETED' ? (partResult as SliceResult) : undefined;
+  if (part?.end.kind === 'complete' || part?.end.kind === 'held') return ended;
   const { verb, nodes } = fromPayload<CallRequest>(input[0]);
-  const lost = nodes.filter(({ name }) => !ended.some(({ node }) => node === name));
-  return [...ended, ...lost.map(({ name }) => ({ verb, node: name, at: closedAt ?? 0, isOk: false }))];
+  const isInTime = ({ index, name }: CallRequest['nodes'][number]): boolean =>
+    part === undefined
+      ? ended.some(({ node }) => node === name)
+      : part.finished.some(([finished]) => finished === index);
+  const lost = nodes.filter((node) => !isInTime(node)).map(({ name }) => name);
+  const inTime = ended.filter(({ node }) => !lost.includes(node));
+  return [...inTime, ...lost.map((node) => ({ verb, node, at: closedAt ?? 0, isOk: false }))];
 }
 
 const inOrder = (all: readonly Ended[]): readonly Ended[] => all.toSorted((one, other) => one.at - other.at);
