@@ -55,6 +55,7 @@ export function asNodeResult(outcome: MachineOutcome): NodeResult {
     return {
       ok: true,
       system_id: outcome.machine.systemId,
+      ...(outcome.machine.model !== '' && { model: outcome.machine.model }),
       ...(outcome.warnings.length > 0 ? { warnings: outcome.warnings.map((warning) => warning.message) } : {}),
     };
   }

@@ -5,6 +5,7 @@ import { noticeOf, noticeText } from '../src/core/run/notice-words.ts';
 import { withoutEnd } from '../src/core/text/text.ts';
 import { type Receiver, ReceiversError, readReceivers } from '../src/platform/notices/receivers.ts';
 import { sendNotice } from '../src/platform/notices/send.ts';
+import { StepTimes } from '../src/runs/step-times.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
 import type { DeliverNotice, NoticeActivities } from './notice-contract.ts';
@@ -53,7 +54,9 @@ async function toldBy({ store }: ActivityDependencies, { event, run }: SendNotic
   if (!(await store.runs.known([run.id])).has(run.id)) return null;
   const row = await store.runs.get(run.id);
   const report = event === 'failed' ? ((await store.runs.getReport(run.id)) as Explanation | undefined) : undefined;
-  return noticeOf(event, row, report, workflowId);
+  const late = event === 'stuck' && !row.paused ? await new StepTimes(store).late(row) : [];
+  const stuck = late.filter(({ pace }) => pace === 'stuck');
+  return noticeOf(event, row, report, workflowId, stuck);
 }
 
 type Explanation = NonNullable<Parameters<typeof noticeOf>[2]>;

@@ -7,7 +7,7 @@ import { openPlanner } from '../src/clusters/planning/index.ts';
 import { given } from '../src/core/data/given.ts';
 import { openReader } from '../src/ops/index.ts';
 import { keepMachinesClean } from '../src/ops/left-on-machines.ts';
-import { announceLostRuns } from '../src/ops/lost-run-notices.ts';
+import { announceLostRuns, announceStuckSteps } from '../src/ops/lost-run-notices.ts';
 import { getRun, type RunType } from '../src/ops/workflow-calls.ts';
 import { programVersion } from '../src/platform/installation.ts';
 import { checkHosts } from '../src/platform/settings/check-settings.ts';
@@ -24,6 +24,7 @@ import { WorkerVersions } from '../src/platform/temporal/worker-versions.ts';
 import { startReconciler } from '../src/runs/reconciler.ts';
 import { runLookups } from '../src/runs/run-lookups.ts';
 import { describeBy, startedLookup } from '../src/runs/started-lookup.ts';
+import { StepTimes } from '../src/runs/step-times.ts';
 import { encryptionOf } from './parts/encryption.ts';
 import { startMaasCalls } from './parts/maas-calls.ts';
 import { observeActivities, observeMaas, startMetricsServer } from './parts/metrics.ts';
@@ -93,8 +94,9 @@ export async function startOrchestrator(
     send: ({ workflowId, runId }, payload) =>
       getRun(client.workflow, workflowId, runId).signal('maas_silence', payload),
   });
-  const announceEnd = settings.notices.receivers_file && announceLostRuns({ client, taskQueue, ...given({ prefix }) });
-  const reconciled = { ...gate, ...(announceEnd && { announceEnd }) };
+  const access = { client, taskQueue, ...given({ prefix }) };
+  const isTold = Boolean(settings.notices.receivers_file);
+  const reconciled = { ...gate, ...(isTold && { announceEnd: announceLostRuns(access) }) };
   const activities = createActivities({
     maas: machines.maas,
     ...reconciled,
@@ -146,6 +148,7 @@ export async function startOrchestrator(
     ...reconciled,
     ask,
     missed,
+    ...(isTold && { watch: announceStuckSteps(access, new StepTimes(store)) }),
     log: (fields, message) => log.warn(fields, message),
   });
   const cleaning = keepMachinesClean({

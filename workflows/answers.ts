@@ -195,7 +195,7 @@ const openedRun = { search_attributes: texts, ...openedWithin };
 const siteCheck = recordOf<SiteCheckAnswer>({ ok: flag, problems: texts, warnings: texts }, { changes: texts });
 
 const nodeResult = variantsOf<'ok', NodeResult>('ok', {
-  true: recordOf({ ok: yes }, { system_id: text, warnings: texts }),
+  true: recordOf({ ok: yes }, { system_id: text, model: text, warnings: texts }),
   false: recordOf({ ok: no, failure: recordOf({ kind: text, message: text }, { hint: text }) }, { system_id: text }),
 });
 

@@ -45,7 +45,7 @@ export type WorkerVersionStatus = (typeof WORKER_VERSION_STATUSES)[number];
 export const WORKER_VERSIONING = ['auto', 'manual', 'off'] as const;
 
 /** Events of notices about runs; `test` on request. */
-export const NOTICE_EVENTS = ['failed', 'held', 'awaiting_approval', 'test'] as const;
+export const NOTICE_EVENTS = ['failed', 'held', 'awaiting_approval', 'stuck', 'test'] as const;
 export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
 
 /** `json`: all of it. `text`: only its text, as chat programs take it. */
@@ -134,6 +134,9 @@ export const CALLS = ['prepare', 'deploy'] as const;
 export type Call = (typeof CALLS)[number];
 /** What may run on a node. After a call that was cut short, its work in MAAS is aborted. */
 export const NODE_STEPS = [...CALLS, 'abort'] as const;
+
+/** Of a step that takes longer than 99 of 100 earlier ones; `stuck`: much longer. */
+export const LATE_PACES = ['slow', 'stuck'] as const;
 
 /** Operator actions on any run. `retry_node` is for site runs; `retry_task` and `skip_task` are for graph runs. */
 const RUN_ACTIONS = ['pause', 'resume', 'stop', 'cancel', 'approve', 'reject'] as const;

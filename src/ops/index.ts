@@ -65,7 +65,6 @@ export { asProblem, PROBLEM_CODES, type Problem, type ProblemCode, ProblemError,
 export { readerHere } from './reading/reader.ts';
 export { type OpenReader, openReader } from './reading/reading-thread.ts';
 export { type SignIn, SignInError, signIn } from './sign-in.ts';
-export { viewStrategy } from './strategy.ts';
 export { tagExtensionsOf } from './tags/load-tag-extensions.ts';
 export type { TagExtension } from './tags/tag-extension.ts';
 export type { TagUpload } from './tags/tag-operations.ts';

@@ -45,6 +45,7 @@ import {
 import { EarlierRuns } from './earlier-runs.ts';
 import { graphStatusFromReport, siteStatusFromReport } from './ended-site-run.ts';
 import { RunTaskOperations } from './graphs/run-tasks.ts';
+import { LateNodes } from './late-nodes.ts';
 import { nodeInRun, taskInRun } from './named-in-run.ts';
 import { asProblem, invalidInput, type ProblemError, problem } from './problem.ts';
 import { refusalOf, siteBusy } from './refusal.ts';
@@ -98,6 +99,7 @@ type Answers = WorkflowContracts[RunType]['queries'];
 export class RunOperations extends Service {
   readonly #unopened = waitingRuns(this.temporal);
   readonly #earlier = new EarlierRuns(this.store);
+  readonly #late = new LateNodes(this.store, this.temporal.client);
   readonly #tasks = new RunTaskOperations(this.deps);
   readonly #handleOf = (run: RunSummary) =>
     getRun<RunType>(this.temporal.client.workflow, run.workflowId, run.temporalRunId);
@@ -419,8 +421,15 @@ export class RunOperations extends Service {
   async #statusOf(one: FoundRun, report: AnyRunReport | null): Promise<AnyRunStatus> {
     const { run } = one;
     if (run.outcome === null || report === null)
-      return this.#earlier.withExpectedEnd(run, await this.#shownStatus(one));
+      return this.#withLateNodes(run, await this.#earlier.withExpectedEnd(run, await this.#shownStatus(one)));
     return statusOfEnded(run, report);
+  }
+
+  /** A run that is paused is late on purpose. */
+  async #withLateNodes(run: RunRecord, status: AnyRunStatus): Promise<AnyRunStatus> {
+    if (!('site' in status) || status.paused !== null || status.current === null) return status;
+    const late = (await ifReachable(() => this.#late.of(run))) ?? [];
+    return late.length === 0 ? status : { ...status, late: [...late] };
   }
 
   /** An open run's report is newer than what it has recorded of its nodes. */

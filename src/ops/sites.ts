@@ -1,6 +1,6 @@
 import { notInDocuments } from '../clusters/named-in-documents.ts';
 import { commitRevision, isNameAlone } from '../clusters/site-machines.ts';
-import type { SiteDifference } from '../core/contracts/index.ts';
+import type { SiteDifference, Strategy } from '../core/contracts/index.ts';
 import { given } from '../core/data/given.ts';
 import { OUT_OF_SERVICE, type OutOfServiceNodes, outOfServiceNodes, outOfServiceOf } from '../core/node-system.ts';
 import { type Diagnostic, isError } from '../core/problems/diagnostic.ts';
@@ -8,6 +8,7 @@ import type { SiteRunInput } from '../core/site-run/index.ts';
 import type { GitSource } from '../core/sources/git-source.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import type { LoadedSite, RenderedSite, ResolvedSite, SourceFile } from '../documents/index.ts';
+import { StepTimes } from '../runs/step-times.ts';
 import {
   type NodeRecord,
   type Page,
@@ -23,6 +24,7 @@ import { invalidInput, problem } from './problem.ts';
 import { busyProblem } from './refusal.ts';
 import { Service } from './service.ts';
 import { compareSites } from './site-difference.ts';
+import { viewStrategy } from './strategy.ts';
 
 /** The result of checking documents. */
 interface DocumentCheck {
@@ -50,6 +52,8 @@ interface CommitAnswer extends DocumentCheck {
 }
 
 export class SiteOperations extends Service {
+  readonly #times = new StepTimes(this.store);
+
   async create(request: { readonly name: string; readonly cluster?: string }, actor: string): Promise<SiteView> {
     const site = await this.store.sites.create(request);
     await this.audit(actor, 'site.create', `site/${site.name}`);
@@ -148,6 +152,12 @@ export class SiteOperations extends Service {
       });
     }
     return { record, site: resolved };
+  }
+  /** How its nodes are deployed group by group, and how long that took on their hardware. */
+  async strategy(site: string, reference: string): Promise<Strategy> {
+    const { site: resolved } = await this.documents(site, reference);
+    const names = resolved.nodes.map(({ name }) => name);
+    return { ...viewStrategy(resolved), times: [...(await this.#times.of(site, names))] };
   }
   /** @throws `not-found` with a suggestion for a node that the latest documents do not have */
   async checkNode(site: string, node: string): Promise<void> {

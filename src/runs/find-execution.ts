@@ -1,6 +1,10 @@
 import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
-import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import {
+  decodeArrayFromPayloads,
+  decodeOptionalFailureToOptionalError,
+} from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { temporal } from '@temporalio/proto';
+import { isMapping } from '../core/data/plain-value.ts';
 import { GRAPH_RUN_OUTCOMES, type RunOutcome, SITE_RUN_OUTCOMES } from '../core/words.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import type { RunEnd } from './life.ts';
@@ -42,6 +46,8 @@ export interface FoundExecution extends RunExecution {
   readonly activities: readonly string[];
   /** The errors of the last attempts of those that have failed before. */
   readonly errors: Readonly<Record<string, string>>;
+  /** What MAAS last said of the machines of those that told it with their heartbeats. */
+  readonly said: Readonly<Record<string, string>>;
 }
 
 /**
@@ -68,9 +74,19 @@ export async function findExecution(
         const pending = raw.pendingActivities ?? [];
         const activities = pending.map(({ activityId }) => activityId ?? '');
         const errors = Object.fromEntries((await Promise.all(pending.map((one) => lastError(client, one)))).flat());
+        const said = Object.fromEntries((await Promise.all(pending.map((one) => lastSaid(client, one)))).flat());
         const isOpen = isOpenStatus(status.name);
         const isPaused = status.name === 'PAUSED';
-        return { runId, isOpen, isPaused, isOverdue: isOverdue(raw.pendingWorkflowTask), children, activities, errors };
+        return {
+          runId,
+          isOpen,
+          isPaused,
+          isOverdue: isOverdue(raw.pendingWorkflowTask),
+          children,
+          activities,
+          errors,
+          said,
+        };
       }
       wanted = next;
     }
@@ -90,6 +106,19 @@ async function lastError(
     return error === undefined ? [] : [[activityId ?? '', error.message]];
   } catch {
     // Of an installation whose key this process does not have.
+    return [];
+  }
+}
+
+async function lastSaid(
+  { options }: Client,
+  { activityId, heartbeatDetails }: temporal.api.workflow.v1.IPendingActivityInfo,
+): Promise<[string, string][]> {
+  try {
+    const [beat] = await decodeArrayFromPayloads(options.loadedDataConverter, heartbeatDetails?.payloads);
+    const said = isMapping(beat) ? beat.maas : undefined;
+    return typeof said === 'string' ? [[activityId ?? '', said]] : [];
+  } catch {
     return [];
   }
 }

@@ -1,12 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { given } from '../core/data/given.ts';
-import type { Store } from '../store/index.ts';
+import type { RunSummary, Store } from '../store/index.ts';
 import { closeGone, type Ends } from './life.ts';
 import type { RunLookups } from './run-lookups.ts';
 
 const EVERY_MS = 5_000;
 /** A run that has shown nothing for so long is asked: its last status may have been lost with its worker. */
 const QUIET_MS = 60_000;
+
+/** Looks at an open run, about once a minute. */
+export type WatchRun = (run: Pick<RunSummary, 'id' | 'site'>) => Promise<unknown>;
 
 interface Reconciled extends Ends {
   readonly store: Store;
@@ -16,6 +19,7 @@ interface Reconciled extends Ends {
   readonly execution: RunLookups['execution'];
   /** Tells a run that a child which it waits for has ended, whose end no one told it. */
   readonly missed: (workflowId: string, child: string) => Promise<unknown>;
+  readonly watch?: WatchRun;
   readonly log?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
@@ -26,12 +30,13 @@ interface Reconciled extends Ends {
  * its run was closed, as when someone terminates the run, Temporal tells it nothing when it goes on after a reset.
  */
 export function startReconciler(
-  { store, end, ask, execution, missed, announceEnd, log }: Reconciled,
+  { store, end, ask, execution, missed, announceEnd, watch, log }: Reconciled,
   { everyMs = EVERY_MS, quietMs = QUIET_MS } = {},
 ) {
   const stopping = new AbortController();
   const { signal } = stopping;
   const asked = new Map<string, number>();
+  let watchedAt = Number.NEGATIVE_INFINITY;
 
   async function reconcile(): Promise<void> {
     const items = await closeGone({ store, end, ...given({ announceEnd }) });
@@ -43,6 +48,10 @@ export function startReconciler(
       // A run whose worker is away does not answer, and is asked again.
       void ask(workflowId).catch(() => undefined);
       void tellOfChildren(workflowId, temporalRunId).catch(() => undefined);
+    }
+    if (watch !== undefined && now - watchedAt >= quietMs) {
+      watchedAt = now;
+      for (const run of items) if (!run.paused) await watch(run);
     }
     const open = new Set(items.map(({ id }) => id));
     for (const id of asked.keys()) if (!open.has(id)) asked.delete(id);

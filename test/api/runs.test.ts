@@ -955,6 +955,46 @@ it('a run waits for approval, and its notices reach receivers that fail and reco
   });
 });
 
+it('a status names the nodes whose step takes longer than on other machines, with what MAAS last said', async () => {
+  await living({ deploy_ms: HOUR });
+  const at = '2026-11-01T10:00:00.000Z';
+  const ended = {
+    id: 'earlier',
+    sequence: 1,
+    workflowId: 'deploy_site:stl1',
+    startedAt: at,
+    endedAt: at,
+    site: 'stl1',
+  };
+  await site.store.runs.put({ ...ended, kind: 'deploy_site', phase: 'finished', outcome: 'success' });
+  const report = {
+    state: 'success',
+    attempts: 1,
+    started_at: at,
+    prepared_at: at,
+    deploying_at: at,
+    ended_at: at,
+  } as const;
+  await site.store.runs.putNodes(
+    'earlier',
+    Array.from({ length: 10 }, (_, index) => ({
+      ...{ node: `e${index}`, sequence: 1, position: index, released: null },
+      report: { name: `e${index}`, ...report },
+    })),
+  );
+  const { id } = (await start({ kind: 'deploy_site' })).body;
+  const { late } = await until(`/api/v1/runs/${id}/status`, (body) => body.late?.[0].step === 'deploy');
+  expect(late[0]).toMatchObject({
+    pace: 'slow',
+    median: 0,
+    p99: 0,
+    count: 10,
+    said: expect.stringContaining('Deploying'),
+  });
+  const { body } = await api.ask('GET', '/api/v1/sites/stl1/revisions/latest/strategy');
+  expect(body.times).toMatchObject([{ step: 'prepare' }, { step: 'deploy', median: 0, p99: 0, count: 10 }]);
+});
+
 it('a terminated run sends its notice once, whether anyone looks at it or not', async () => {
   await living({}, true);
   const pager = await noticeReceiver();

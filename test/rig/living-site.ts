@@ -20,10 +20,11 @@ import {
 import { plannerHere } from '../../src/clusters/planning/index.ts';
 import { given } from '../../src/core/data/given.ts';
 import { readerHere } from '../../src/ops/index.ts';
-import { announceLostRuns } from '../../src/ops/lost-run-notices.ts';
+import { announceLostRuns, announceStuckSteps } from '../../src/ops/lost-run-notices.ts';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
 import { startReconciler } from '../../src/runs/reconciler.ts';
 import { runLookups } from '../../src/runs/run-lookups.ts';
+import { StepTimes } from '../../src/runs/step-times.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
 import { resolvedRevision } from './resolved-revision.ts';
 import type { RunningWorker, TemporalRig } from './temporal.ts';
@@ -106,6 +107,7 @@ export async function livingSite(
   const lookups = runLookups(rig.client);
   const statuses = new RunStatuses({ store, ...lookups });
   const announceEnd = receiversFile === undefined ? undefined : announceLostRuns({ client: rig.client, taskQueue });
+  const watch = announceEnd && announceStuckSteps({ client: rig.client, taskQueue }, new StepTimes(store));
   const worker = await rig.runWorker({
     taskQueue,
     sinks: statusSinks(statuses),
@@ -149,7 +151,7 @@ export async function livingSite(
     }),
   });
   const reconciler = startReconciler(
-    { store, ask: async () => undefined, missed: async () => undefined, ...lookups, ...given({ announceEnd }) },
+    { store, ask: async () => undefined, missed: async () => undefined, ...lookups, ...given({ announceEnd, watch }) },
     { everyMs: 200 },
   );
   const get = async <T>(path: string): Promise<T> =>

@@ -24,6 +24,8 @@ export interface Machine {
   /** Workload annotations (formerly owner data). */
   readonly annotations: Readonly<Record<string, string>>;
   readonly locked: boolean;
+  /** Vendor and product of the hardware, as its firmware names them; empty where MAAS does not know. */
+  readonly model: string;
   readonly architecture: string;
   readonly processors: number | undefined;
   /** MiB. */
@@ -57,6 +59,7 @@ export type MachineSummary = Pick<
   | 'status'
   | 'statusName'
   | 'owner'
+  | 'model'
   | 'osystem'
   | 'distroSeries'
   | 'powerState'
@@ -86,6 +89,7 @@ export function parseMachine(answer: unknown): Machine | undefined {
     owner: nameOf(o.owner) || asText(asObject(o.owner).username) || null,
     annotations: { ...texts(o.owner_data), ...texts(o.workload_annotations) },
     locked: asFlag(o.locked),
+    model: modelOf(asObject(o.hardware_info)),
     architecture: asText(o.architecture),
     processors: asNumber(o.cpu_count),
     memory: asNumber(o.memory),
@@ -104,6 +108,12 @@ export function parseMachine(answer: unknown): Machine | undefined {
   };
 }
 
+/** MAAS itself says `Unknown`. */
+function modelOf(hardware: JsonObject): string {
+  const names = [asText(hardware.system_vendor), asText(hardware.system_product)];
+  return names.filter((name) => name !== '' && name !== 'Unknown').join(' ');
+}
+
 function lacksOf(machine: JsonObject): readonly Lack[] {
   const interfaces = asList(machine.interface_set).map(asObject);
   const physical = asList(machine.physicalblockdevice_set).map(asObject);
@@ -120,7 +130,7 @@ function lacksOf(machine: JsonObject): readonly Lack[] {
 }
 
 export function summariseMachine(machine: Machine): MachineSummary {
-  const { systemId, hostname, fqdn, status, statusName, owner, osystem, distroSeries } = machine;
+  const { systemId, hostname, fqdn, status, statusName, owner, model, osystem, distroSeries } = machine;
   const { powerState, zone, pool, tags, ipAddresses } = machine;
   return {
     systemId,
@@ -129,6 +139,7 @@ export function summariseMachine(machine: Machine): MachineSummary {
     status,
     statusName,
     owner,
+    model,
     osystem,
     distroSeries,
     powerState,

@@ -1,5 +1,4 @@
 import { revisionPageSchema, revisionRoutes, revisionSchema } from '../../core/contracts/revision.ts';
-import { viewStrategy } from '../../ops/index.ts';
 import { actorOf } from '../requests/actor.ts';
 import { given, isTrue } from '../requests/given.ts';
 import { readYamlBodies } from '../requests/read-bodies.ts';
@@ -43,8 +42,7 @@ export const serveRevisions: RouteGroup = async (app, { operations: { sites } })
       const { record, documents } = await sites.rendered(params.site, params.ref);
       return { revision: record.number, hash: record.hash, documents };
     },
-    'GET /sites/:site/revisions/:ref/strategy': async ({ params }) =>
-      viewStrategy((await sites.documents(params.site, params.ref)).site),
+    'GET /sites/:site/revisions/:ref/strategy': ({ params }) => sites.strategy(params.site, params.ref),
     'GET /sites/:site/revisions/:ref/difference': async ({ params: { site, ref }, query }) => ({
       site,
       ...(await sites.difference(site, ref, query.since ?? 'last-good')),

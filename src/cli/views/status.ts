@@ -1,6 +1,7 @@
 import type { RunStatus } from '../../core/contracts/index.ts';
 import { waitText } from '../../core/permits/wait-text.ts';
 import { describeSilence } from '../../core/run/index.ts';
+import { lateText } from '../../core/run/late-text.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted, someOf } from '../../core/text/text.ts';
@@ -30,6 +31,7 @@ export function statusText(status: RunStatus, color = false, now?: number): stri
   if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));
   for (const wait of status.waits ?? []) lines.push(paint.busy(printable(waitText(wait))));
   if (status.current) lines.push(`now: ${currentText(status.current)}`);
+  for (const late of status.late ?? []) lines.push(paint.busy(printable(lateText(late, now ?? Date.now()))));
   if (status.software) lines.push(`software: ${softwareText(status.software)}`);
   for (const { node, group, reason } of status.failed)
     lines.push(

@@ -1,4 +1,5 @@
 import type { Strategy } from '../../core/contracts/index.ts';
+import { stepTimeText } from '../../core/run/late-text.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted, someOf } from '../../core/text/text.ts';
 import { formatDuration } from './duration.ts';
@@ -34,6 +35,7 @@ export function strategyText(strategy: Strategy, color = false): string {
     });
   };
   draw(undefined, '');
+  for (const time of strategy.times ?? []) lines.push(printable(stepTimeText(time)));
   const warnings = strategy.warnings.map((text) => `${paint.busy('warning:')} ${printable(text)}`);
   return `${[...lines, ...warnings].join('\n')}\n`;
 }

@@ -50,6 +50,7 @@ export const nodeReportSchema = z
     running: z.enum(NODE_STEPS).optional(),
     group: z.string().optional(),
     system_id: z.string().optional(),
+    model: z.string().optional().describe('Vendor and product of its hardware, where MAAS knows them.'),
     attempts: z.int(),
     started_at: timestamp.optional(),
     prepared_at: timestamp.optional().describe('When its preparation had succeeded.'),

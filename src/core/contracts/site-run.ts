@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { CHECK_VERDICTS } from '../checks/judge.ts';
 import { HOLD_REASONS } from '../rollout/next-wave.ts';
-import { LOST_OUTCOMES, NODE_STATES, NODE_STEPS, PHASE_NAMES, ROLLOUT_STATES, SITE_RUN_OUTCOMES } from '../words.ts';
+import {
+  CALLS,
+  LATE_PACES,
+  LOST_OUTCOMES,
+  NODE_STATES,
+  NODE_STEPS,
+  PHASE_NAMES,
+  ROLLOUT_STATES,
+  SITE_RUN_OUTCOMES,
+} from '../words.ts';
 import { runStanding } from './approval.ts';
 import { graphRunStatusSchema } from './graph-run.ts';
 import { maintenanceSchema, timestamp } from './primitives.ts';
@@ -42,6 +51,28 @@ const softwareStatus = graphRunStatusSchema
   .pick({ phase: true, done: true, total: true, counts: true, failing_nodes: true, running: true, silent: true })
   .extend({ workflow_id: z.string() });
 
+export const stepTimeSchema = z
+  .strictObject({
+    model: z.string().optional().describe('Of the hardware. Absent: of machines whose hardware MAAS does not know.'),
+    step: z.enum(CALLS),
+    median: z.number().describe('Seconds.'),
+    p99: z.number().describe('Seconds; 99 of 100 took no longer.'),
+    count: z.int().describe('How many earlier steps tell.'),
+  })
+  .meta({ id: 'StepTime', description: 'How long a step of deployments took in earlier runs of all sites.' });
+
+/** How long a step took on machines of one model. */
+export type StepTime = Wire<typeof stepTimeSchema>;
+
+const lateNode = stepTimeSchema.extend({
+  node: z.string(),
+  pace: z
+    .enum(LATE_PACES)
+    .describe('`slow`: longer than 99 of 100 took. `stuck`: at least twice that, and a minute more.'),
+  since: timestamp.describe('When the step began.'),
+  said: z.string().optional().describe('The state of its machine, as MAAS last said it.'),
+});
+
 export const runStatusSchema = z
   .strictObject({
     site: z.string(),
@@ -61,6 +92,12 @@ export const runStatusSchema = z
       .strictObject({ group: z.string(), call: z.enum(NODE_STEPS), running: texts, waiting: z.int() })
       .nullable()
       .describe('The current step.'),
+    late: z
+      .array(lateNode)
+      .optional()
+      .describe(
+        'Nodes whose step takes longer than it should by earlier runs, at most twenty; absent if there are none.',
+      ),
     software: softwareStatus.nullable().describe('The graph run that ends this run; null until it starts.'),
     groups: z.array(
       z.strictObject({
@@ -79,6 +116,8 @@ export const runStatusSchema = z
 export type GraphRunNews = Omit<Wire<typeof softwareStatus>, 'workflow_id'>;
 /** Answer of the query `status`, and of the updates `pause` and `resume`. */
 export type RunStatus = Wire<typeof runStatusSchema>;
+/** A node whose step takes longer than earlier ones took. */
+export type LateNode = Wire<typeof lateNode>;
 
 export const runTreeSchema = z
   .strictObject({

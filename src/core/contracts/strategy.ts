@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { stepTimeSchema } from './site-run.ts';
 import type { Wire } from './wire.ts';
 
 const names = z.array(z.string());
@@ -33,6 +34,10 @@ export const strategySchema = z
       }),
     ),
     warnings: names,
+    times: z
+      .array(stepTimeSchema)
+      .optional()
+      .describe('How long steps took on the hardware of its nodes. Absent: nobody has looked.'),
   })
   .meta({ id: 'Strategy', description: 'A deployment strategy with its groups resolved over the nodes.' });
 

@@ -29,7 +29,13 @@ import {
 
 /** The result of one node in one call. */
 export type NodeResult =
-  | { readonly ok: true; readonly system_id?: string; readonly warnings?: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly system_id?: string;
+      /** Of its hardware. */
+      readonly model?: string;
+      readonly warnings?: readonly string[];
+    }
   | { readonly ok: false; readonly system_id?: string; readonly failure: Omit<NodeFailure, 'call'> };
 
 /** How a call ended: all results have arrived, or it was cut short. */
@@ -271,7 +277,8 @@ export function finishNode(
   }
   const { running: _running, ...kept } = progress;
   const group = state.groups[(retrying ?? current!).group]!.plan.name;
-  const identified = result.system_id === undefined ? kept : { ...kept, system_id: result.system_id };
+  const { system_id } = result;
+  const identified = { ...kept, ...given({ system_id, model: result.ok ? result.model : undefined }) };
   const settled: NodeProgress = result.ok
     ? {
         ...identified,

@@ -50,6 +50,7 @@ export interface NodeProgress {
   /** Group whose call last processed the node. */
   readonly group?: string;
   readonly system_id?: string;
+  readonly model?: string;
   readonly started_at?: number;
   /** When it was prepared, and when its deployment began. */
   readonly prepared_at?: number;

@@ -95,7 +95,7 @@ function reportNode(node: BaremetalState['nodes'][number]): NodeReport {
     state: node.state,
     attempts: node.attempts,
     ...given({ running: node.aborting ? ('abort' as const) : node.running }),
-    ...given({ group: node.group, system_id: node.system_id }),
+    ...given({ group: node.group, system_id: node.system_id, model: node.model }),
     ...(node.started_at === undefined ? {} : { started_at: iso(node.started_at) }),
     ...(node.prepared_at === undefined ? {} : { prepared_at: iso(node.prepared_at) }),
     ...(node.deploying_at === undefined ? {} : { deploying_at: iso(node.deploying_at) }),

@@ -1,8 +1,11 @@
 import type { AwaitingApproval } from '../contracts/approval.ts';
 import type { Notice, NoticeBody } from '../contracts/notice.ts';
+import type { LateNode } from '../contracts/site-run.ts';
 import { given } from '../data/given.ts';
+import { someOf } from '../text/text.ts';
 import { GRAPH_RUN_KIND, type NoticeEvent } from '../words.ts';
 import { describeAwaiting } from './approval.ts';
+import { lateText } from './late-text.ts';
 import { graphRunOf } from './subject.ts';
 
 /** A run as the store has it. */
@@ -29,12 +32,14 @@ interface NoticedRun {
  *
  * @param report of a run that has ended
  * @param sender tells the times apart that a run is held
+ * @param late nodes that are stuck now
  */
 export function noticeOf(
   event: NoticeEvent,
   row: NoticedRun,
   report: { readonly reason?: string; readonly next_step?: string } | undefined,
   sender: string,
+  late: readonly LateNode[] = [],
 ): (Notice & Pick<NoticeBody, 'id'>) | null {
   const { id, workflowId, kind, site, title, startedBy, outcome, endedAt, statusAt } = row;
   const run = {
@@ -75,6 +80,15 @@ export function noticeOf(
       if (outcome !== null || !row.awaitingApproval || since === undefined) return null;
       return { id: `${id}-awaiting-${since}`, event, at: since, run, awaiting_approval: awaiting };
     }
+    case 'stuck': {
+      if (outcome !== null || late.length === 0) return null;
+      const now = Date.now();
+      const reason = someOf(
+        late.map((one) => lateText(one, now)),
+        3,
+      );
+      return { id: `${id}-stuck-${sender}`, event, at: new Date(now).toISOString(), run, reason, next_step: STUCK };
+    }
     case 'test':
       return null;
   }
@@ -95,10 +109,13 @@ const HELD =
 const HELD_ROLLOUT =
   'see why with `sitewright run status RUN`, then promote the rollout, retry the failed nodes, or end it with `sitewright run abort-rollout RUN`';
 
+const STUCK = 'look at the console of its machine; the run waits until the time limit of its documents';
+
 const HAPPENED: Readonly<Record<NoticeEvent, string>> = {
   failed: 'failed',
   held: 'is held: it waits for a person',
   awaiting_approval: 'waits',
+  stuck: 'takes too long',
   test: 'works',
 };
 

@@ -39,3 +39,7 @@ export const someOf = (names: readonly string[], most: number): string =>
 
 /** Quotes text as one word for `sh`. */
 export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** `90 seconds`, `12 minutes`: about how long something takes. */
+export const spanText = (seconds: number): string =>
+  seconds < 120 ? counted(Math.round(seconds), 'second') : `${Math.round(seconds / 60)} minutes`;

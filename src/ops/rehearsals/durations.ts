@@ -1,5 +1,5 @@
 import type { GraphRunReport, RunReport } from '../../core/contracts/index.ts';
-import { counted } from '../../core/text/text.ts';
+import { counted, spanText } from '../../core/text/text.ts';
 import type { DeploymentConfiguration } from '../../documents/index.ts';
 import type { Store } from '../../store/index.ts';
 import { median } from '../usual-times.ts';
@@ -74,9 +74,6 @@ export async function durationsOf(
   const known = [...tasks].map(([task, times]) => [task, median(times)!] as const);
   return { durations: { ...defaults, deploy: deploy ?? defaults.deploy, tasks: Object.fromEntries(known) }, told };
 }
-
-const spanText = (seconds: number): string =>
-  seconds < 120 ? `${Math.round(seconds)} seconds` : `${Math.round(seconds / 60)} minutes`;
 
 async function deploymentsOf(store: Store, site: string): Promise<readonly number[]> {
   const kind = ['deploy_site', 'update_site', 'redeploy_nodes'];

@@ -12,6 +12,7 @@ import {
   type GraphRunInput,
   parseGraphRunInput,
 } from '../../core/graph-run/index.ts';
+import { stepTimeText } from '../../core/run/late-text.ts';
 import {
   explainRunFailure,
   parseSiteRunInput,
@@ -23,6 +24,7 @@ import { findTaskType } from '../../core/task-types/index.ts';
 import { unknownName } from '../../core/text/did-you-mean.ts';
 import type { ResolvedNode } from '../../documents/index.ts';
 import type { GraphTask } from '../../graph/index.ts';
+import { StepTimes } from '../../runs/step-times.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { clusterTasks } from '../graphs/cluster-tasks.ts';
 import type { DeploymentOperations } from '../graphs/deployment-operations.ts';
@@ -128,7 +130,15 @@ export class RehearsalOperations extends Service {
     const copy = await this.store.copies.of(copied);
     const answer = await rehearser.rehearse({ run, copy, ...machines, agents, durations, faults: wanted }, signal);
     if (answer.kind === 'refused') throw await this.#refused(run, answer.failure);
-    return { ...answer.rehearsal, assumptions: [...told, ...times, ...grantedTo(subject)] };
+    const learned =
+      site === null
+        ? []
+        : await new StepTimes(this.store).of(
+            site,
+            nodes.map(({ name }) => name),
+          );
+    const usual = learned.map((one) => `${stepTimeText(one)}.`);
+    return { ...answer.rehearsal, assumptions: [...told, ...times, ...usual, ...grantedTo(subject)] };
   }
 
   #refused(run: RehearsedRun, failure: RunFailure | GraphRunFailure) {

@@ -115,3 +115,32 @@ it('a notice of a run that waits or is held says what the run shows', async () =
     { event: 'held', at: AT, next_step: expect.stringContaining('retry or skip') },
   ]);
 });
+
+it.each([
+  { seconds: 600, is: 'told' },
+  { seconds: 50, is: 'refused' },
+])('a notice that a machine is stuck is $is after $seconds s where others took 30', async ({ seconds, is }) => {
+  const before = (ago: number) => new Date(Date.now() - ago * 1000).toISOString();
+  await store.runs.put(row({ id: 'earlier', outcome: 'success', endedAt: AT, phase: 'finished' }));
+  const took = { started_at: before(90), prepared_at: before(60), deploying_at: before(60), ended_at: before(30) };
+  const nodes = Array.from({ length: 10 }, (_, index) => `e${index}`).map((node, position) => ({
+    ...{ node, sequence: 1, position, released: null },
+    report: { name: node, state: 'success' as const, attempts: 1, ...took },
+  }));
+  await store.runs.putNodes('earlier', nodes);
+  const running = { name: 'n1', state: 'prepared', running: 'deploy', attempts: 1, deploying_at: before(seconds) };
+  const now = row({ id: 'r2', sequence: 1, workflowId: 'deploy_site:dc2', site: 'dc2' });
+  await store.runs.show({ ...now, status: null, statusAt: AT } as never, { baremetal: { nodes: [running] } } as never);
+  const asked = ask('deliver_notice', forged('stuck', 'r2'));
+  if (is === 'refused') {
+    await expect(asked).rejects.toMatchObject({ type: 'NoSuchNotice' });
+    expect(receiver.received).toEqual([]);
+    return;
+  }
+  await asked;
+  expect(receiver.received[0]!.body).toMatchObject({
+    event: 'stuck',
+    run: { id: 'r2' },
+    reason: expect.stringMatching(/^n1 /),
+  });
+});

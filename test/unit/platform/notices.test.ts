@@ -24,7 +24,7 @@ describe('a file of receivers', () => {
     expect(chat).toEqual({
       name: 'chat',
       url: 'https://x.example/hooks/T0/s3cret',
-      events: ['failed', 'held', 'awaiting_approval'],
+      events: ['failed', 'held', 'awaiting_approval', 'stuck'],
       format: 'json',
     });
     expect(addressOf(chat!)).toBe('https://x.example');

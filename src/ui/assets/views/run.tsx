@@ -3,8 +3,10 @@ import type { GraphRunStatus } from '../../../core/contracts/graph-run.ts';
 import type { Run } from '../../../core/contracts/run.ts';
 import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
 import { keptByHeld, keptByWaiting } from '../../../core/run/kept-plan.ts';
+import { lateText } from '../../../core/run/late-text.ts';
 import { isHeld } from '../../../core/run/status.ts';
 import { type Answer, at } from '../api.ts';
+import { shownMoment } from '../clock.ts';
 import { type Names, useClusterNames, useNodeNames } from '../names.ts';
 import { type Crumb, Missing, NewTab, notice, Progress, RunState, Title, Waiting } from '../parts.tsx';
 import { useData, useRun } from '../store.ts';
@@ -71,6 +73,11 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
           MAAS last answered <Ago of={status.maas_silent_since} />. The run continues when it does.
         </p>
       )}
+      {(isOfGraphs(status) ? [] : (status.late ?? [])).map((late) => (
+        <p key={late.node} class="banner" role="status">
+          {lateText(late, shownMoment.value)}
+        </p>
+      ))}
       {held && ofGraphs && (
         <p class="banner" role="status">
           Tasks failed, and the run is held open: retry or skip them below, or stop the run.{' '}

@@ -1,4 +1,5 @@
 import { maintenanceText } from '../../../core/maintenance.ts';
+import { stepTimeText } from '../../../core/run/late-text.ts';
 import { type Answer, at } from '../api.ts';
 import { Search } from '../ask.tsx';
 import { Fold, Loaded, State } from '../parts.tsx';
@@ -124,6 +125,9 @@ export function SitePlan({ site, query: given }: { readonly site: Site; readonly
                   </span>
                 )}
               </p>
+              {data.times?.map((one) => (
+                <p class="quiet">{stepTimeText(one)}</p>
+              ))}
               {data.warnings.map((one) => (
                 <p class="banner">{one}</p>
               ))}
