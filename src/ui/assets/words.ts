@@ -22,48 +22,21 @@ export type Look = keyof typeof LOOKS | 'off';
 
 /** The states of each look; others look `off`. */
 const LOOKS = {
-  ok: ['success', 'ready', 'operational', 'finished', 'ok', 'available', 'deployed'],
-  bad: ['failed', 'error', 'bare', 'terminated', 'lost', 'failing', 'update_error'],
-  busy: [
-    'running',
-    'deploying',
-    'provisioning',
-    'aborting',
-    'retrying',
-    'deployment',
-    'baremetal',
-    'software',
-    'release',
-    'verify_site',
-    'prepare_site',
-    'load',
-    'inspect_nodes',
-    'checks',
-    'soaking',
-    'checking',
-    'update',
-    'starting',
-  ],
-  early: ['preparing', 'prepared'],
-  wait: ['waiting', 'new', 'pending', 'discover', 'never_deployed', 'planned'],
-  warn: [
-    'blocked',
-    'success_with_failures',
-    'paused',
-    'held',
-    'awaiting_approval',
-    'stopping',
-    'stopped',
-    'cancelled',
-    'ignored',
-    'partially_deployed',
-    'removing',
-  ],
-  half: ['provisioned'],
+  ok: 'success ready operational finished ok available deployed',
+  bad: 'failed error bare terminated lost failing update_error',
+  busy:
+    'running retrying starting provisioning deploying aborting deployment baremetal software release load checks ' +
+    'verify_site prepare_site inspect_nodes soaking checking update',
+  early: 'preparing prepared',
+  wait: 'waiting new pending discover never_deployed planned',
+  warn:
+    'blocked success_with_failures paused held awaiting_approval stopping stopped cancelled ignored ' +
+    'partially_deployed removing',
+  half: 'provisioned',
 };
 
 const LOOK_OF: ReadonlyMap<string, Look> = new Map(
-  (Object.keys(LOOKS) as (keyof typeof LOOKS)[]).flatMap((look) => LOOKS[look].map((state) => [state, look] as const)),
+  Object.entries(LOOKS).flatMap(([look, states]) => states.split(' ').map((one) => [one, look as keyof typeof LOOKS])),
 );
 
 export const lookOf = (state: string | null): Look => LOOK_OF.get(String(state).toLowerCase()) ?? 'off';
