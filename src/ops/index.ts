@@ -39,9 +39,9 @@ import { SiteOperations } from './sites.ts';
 import { readSources } from './tags/read-sources.ts';
 import { TagOperations } from './tags/tag-operations.ts';
 import { TaskLogOperations } from './task-logs.ts';
-import { taskTrends } from './task-trends.ts';
 import { callTemporal } from './temporal-calls.ts';
 import { TokenOperations } from './tokens.ts';
+import { trends } from './trends.ts';
 import { WorkerVersionOperations } from './worker-versions.ts';
 
 export { extendedReleases } from '../clusters/plugin-fit.ts';
@@ -136,8 +136,8 @@ export function createOperations(deps: OpsDependencies) {
     tags: inFuelTerms(new TagOperations(deps)),
     /** Checks of a cluster before its next run. */
     checks: clusterChecks(deps),
-    /** How the tasks of a cluster did in its last runs. */
-    taskTrends: taskTrends(deps.store),
+    /** How the tasks of a cluster, and the nodes of a site, did in its last runs. */
+    trends: trends(deps.store),
     /** The output of tasks on their nodes. */
     taskLogs: new TaskLogOperations(deps),
     /** Who may use the API. */

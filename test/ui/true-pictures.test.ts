@@ -261,5 +261,10 @@ describePage('pictures of runs', () => {
     await page.getByLabel('State').selectOption('not touched');
     await row('r2').waitFor({ state: 'detached' });
     await row('r1').waitFor();
+    // Nor is it a deployment of which the site tells how it went.
+    await page.goto(`${origin}/sites/dc1`);
+    await page.getByText('In 1 run, 100 % of deployments of nodes succeeded with the first attempt.').waitFor();
+    const trends = page.getByRole('region', { name: 'Nodes in the last runs' }).getByRole('row');
+    expect((await trends.allInnerTexts()).map((row) => row.split(/\s/)[0])).toEqual(['Name', 'r2']);
   });
 });

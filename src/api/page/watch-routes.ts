@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { runTaskPageSchema, watchRoutes } from '../../core/contracts/run-tasks.ts';
+import { trendRoutes } from '../../core/contracts/trends.ts';
 import type { TaskStatus } from '../../core/words.ts';
 import { type GraphMap, mapDot } from '../../graph/index.ts';
 import type { Layout } from '../../graph/pictures/lay-out.ts';
@@ -16,7 +17,7 @@ const viewTasks = shown(runTaskPageSchema);
 
 /** Requests of pages that watch a run: counts, tasks in pages, pictures, and events. */
 export const serveWatches: RouteGroup = async (app, { operations }) => {
-  const { runs, runTasks, plans, graphs, taskTrends } = operations;
+  const { runs, runTasks, plans, graphs, trends } = operations;
   const watches = new Watches({ defect: (err) => app.log.error({ err }, 'watching failed unexpectedly') });
   const pictures = new Pictures();
   app.addHook('preClose', async () => {
@@ -52,7 +53,6 @@ export const serveWatches: RouteGroup = async (app, { operations }) => {
       );
       return viewTasks({ items: items.map((one) => ({ ...one, transaction: one.transactionId })), next });
     },
-    'GET /clusters/:id/task-trends': ({ params, query }) => taskTrends(Number(params.id), query.task),
     'GET /runs/:run/graph': ({ params, query }) => runTasks.graph(params.run, query.graph),
     async 'GET /runs/:run/graph/map'({ params, query: { graph, by, open }, signal }) {
       const map = await runTasks.map(params.run, graph, given({ by, open: open === undefined ? [] : [open].flat() }));
@@ -76,6 +76,10 @@ export const serveWatches: RouteGroup = async (app, { operations }) => {
     },
     'GET /graphs/:id/graph.svg': async ({ params, signal }, reply) =>
       picture(reply, await pictures.draw({ dot: await graphs.drawing(params.id), as: 'svg' }, signal)),
+  });
+  serve(app, trendRoutes, {
+    'GET /clusters/:id/task-trends': ({ params, query }) => trends.ofTasks(Number(params.id), query.task),
+    'GET /sites/:site/node-trends': ({ params }) => trends.ofNodes(params.site),
   });
 };
 

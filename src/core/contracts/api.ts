@@ -24,6 +24,7 @@ import { healthRoutes, serviceRoutes } from './service.ts';
 import { siteRoutes, webhookRoutes } from './site.ts';
 import { siteDriftRoutes } from './site-drift.ts';
 import { tokenRoutes } from './token.ts';
+import { trendRoutes } from './trends.ts';
 import { workerRoutes } from './worker.ts';
 
 /** All routes of the REST API, by method and path below `/api/v1`. */
@@ -40,6 +41,7 @@ export const API = {
   ...scheduleRoutes,
   ...noticeRoutes,
   ...watchRoutes,
+  ...trendRoutes,
   ...healthRoutes,
   ...serviceRoutes,
   ...workerRoutes,

@@ -56,39 +56,6 @@ const runTaskSchema = z
 
 export const runTaskPageSchema = pageOf(runTaskSchema).meta({ id: 'RunTaskPage' });
 
-const attempts = {
-  ended: z.int().describe('How often tasks came to their end; of up to 60 nodes of each run.'),
-  first_attempts: z.int().describe('How often they succeeded with their first attempt.'),
-};
-
-const taskTrendsSchema = z
-  .strictObject({
-    runs: z.int().describe('How many runs tell: at most the 20 newest that have ended.'),
-    ...attempts,
-    tasks: z
-      .array(
-        z.strictObject({
-          task: z.string(),
-          ...attempts,
-          seconds: z.number().nullable().describe('The median of its runs.'),
-          past: z
-            .array(
-              z.strictObject({
-                run: z.string(),
-                at: timestamp.describe('Start of the run.'),
-                seconds: z.number().nullable().describe('The median of its nodes.'),
-                outcome: z.enum(['success', 'failed']).describe('`failed`: on at least one node.'),
-              }),
-            )
-            .describe('Newest first.'),
-        }),
-      )
-      .describe('The slowest first, at most 100.'),
-  })
-  .meta({ id: 'TaskTrends', description: 'How the tasks of a cluster did in its last runs.' });
-
-export type TaskTrends = Wire<typeof taskTrendsSchema>;
-
 const runGraphSchema = z
   .strictObject({
     tasks: z.array(z.strictObject({ name: z.string(), type: z.string(), tags: z.array(z.string()) })),
@@ -248,14 +215,6 @@ export const watchRoutes = tagged('runs', {
     summary: 'List the tasks of a graph run, failed ones first',
     query: runTasksQuery,
     answers: { 200: runTaskPageSchema },
-  },
-  'GET /clusters/:id/task-trends': {
-    id: 'getTaskTrends',
-    access: 'viewer',
-    summary: 'Show how long the tasks of a cluster took in its last runs, and how often they succeeded at once',
-    params: idParams('cluster'),
-    query: z.strictObject({ task: z.string().max(1000).optional().describe('Only this task.') }),
-    answers: { 200: taskTrendsSchema },
   },
   'GET /runs/:run/graph': {
     ...read,

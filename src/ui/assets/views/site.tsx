@@ -16,7 +16,7 @@ import { Commit, Documents } from './revisions.tsx';
 import { pastOf, RunTable } from './runs.tsx';
 import { SitePlan } from './site-plan.tsx';
 import { StartRun } from './sites.tsx';
-import { Trend } from './trend.tsx';
+import { NodeTrends, Trend } from './trend.tsx';
 
 const LIST: Crumb = ['/sites', 'Sites'];
 
@@ -80,6 +80,7 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
           </>
         )}
       </Loaded>
+      <NodeTrends site={id} />
       <h2>Revisions</h2>
       <Loaded from={revisions}>
         {({ items }) => (

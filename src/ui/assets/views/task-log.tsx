@@ -10,7 +10,7 @@ import { filterBy } from '../router.ts';
 import { follow, useData } from '../store.ts';
 import { placeOf, said } from '../words.ts';
 import { isNearEnd, linkOf, NO_LOG } from './task-log-address.ts';
-import { TaskTrend } from './trend.tsx';
+import { PartTrend } from './trend.tsx';
 
 /** More text than this is not kept on the page; the download has all. */
 const MAX = 400_000;
@@ -143,7 +143,7 @@ export function TaskLog({ id, of, live, names, cluster }: TaskLogProps) {
           Close
         </button>
       </div>
-      {trend && <TaskTrend of={trend} />}
+      {trend && <PartTrend of={trend} />}
       <Problem of={state.problem} onRetry={() => setRound(round + 1)} />
       {state.problem === undefined && (
         <pre

@@ -61,13 +61,15 @@ export function Trend({ of, what, isBrief = false }: TrendProps) {
   );
 }
 
-interface TaskTrendProps {
-  readonly of: Answer<'GET /clusters/:id/task-trends'>['tasks'][number];
+type OfTasks = Answer<'GET /clusters/:id/task-trends'>;
+
+interface PartTrendProps {
+  readonly of: Pick<OfTasks['tasks'][number], 'past'>;
   readonly isBrief?: boolean;
 }
 
-/** The same of a task. */
-export const TaskTrend = ({ of: { past }, isBrief = false }: TaskTrendProps) => (
+/** The same of a task, or of a node of a site. */
+export const PartTrend = ({ of: { past }, isBrief = false }: PartTrendProps) => (
   <Trend
     of={past.map(({ at: from, seconds, outcome }) => {
       return { outcome, from, to: seconds === null ? null : new Date(msOf(from) + seconds * 1000).toISOString() };
@@ -77,27 +79,32 @@ export const TaskTrend = ({ of: { past }, isBrief = false }: TaskTrendProps) => 
   />
 );
 
-const SLOWEST = 20;
+const SHOWN = 20;
 
-/** How often tasks of a cluster succeed at once, and the slowest of them with their trends. */
-export function SlowestTasks({ cluster }: { readonly cluster: string }) {
-  const again = listsChanged.value;
-  const trends = useData(at('GET /clusters/:id/task-trends', { params: { id: cluster } }), { again }).data;
-  if (trends === undefined || trends.ended === 0) return null;
-  const { tasks, ended, runs, first_attempts: first } = trends;
+interface TrendsProps<T> {
+  readonly title: string;
+  readonly what: string;
+  readonly of: Omit<OfTasks, 'tasks'> | undefined;
+  readonly rows: readonly T[];
+  readonly nameOf: (row: T) => string;
+}
+
+/** How often what ran succeeded at once, and the trends of the first ones. */
+function Trends<T extends Omit<OfTasks['tasks'][number], 'task'>>({ title, what, of, rows, nameOf }: TrendsProps<T>) {
+  if (of === undefined || of.ended === 0) return null;
   return (
     <>
-      <h2>Slowest tasks</h2>
+      <h2>{title}</h2>
       <p class="facts">
-        In {count(runs, 'run')}, <strong>{Math.floor((100 * first) / ended)} %</strong> of tasks succeeded with the
-        first attempt.
+        In {count(of.runs, 'run')}, <strong>{Math.floor((100 * of.first_attempts) / of.ended)} %</strong> of {what}{' '}
+        succeeded with the first attempt.
       </p>
       <Table
-        label="Slowest tasks"
-        rows={tasks.slice(0, SLOWEST)}
-        keyOf={({ task }) => task}
+        label={title}
+        rows={rows.slice(0, SHOWN)}
+        keyOf={nameOf}
         columns={[
-          ['Task', ({ task }) => task, 'name'],
+          ['Name', nameOf, 'name'],
           ['Takes', ({ seconds }) => lasting(0, (seconds ?? 0) * 1000), 'number', ({ seconds }) => seconds],
           [
             'First attempt',
@@ -105,9 +112,30 @@ export function SlowestTasks({ cluster }: { readonly cluster: string }) {
             'number',
             (one) => one.first_attempts / one.ended,
           ],
-          ['Trend', (one) => <TaskTrend of={one} isBrief />],
+          ['Trend', (one) => <PartTrend of={one} isBrief />],
         ]}
       />
     </>
+  );
+}
+
+export function SlowestTasks({ cluster }: { readonly cluster: string }) {
+  const again = listsChanged.value;
+  const { data } = useData(at('GET /clusters/:id/task-trends', { params: { id: cluster } }), { again });
+  return <Trends title="Slowest tasks" what="tasks" of={data} rows={data?.tasks ?? []} nameOf={({ task }) => task} />;
+}
+
+export function NodeTrends({ site }: { readonly site: string }) {
+  const again = listsChanged.value;
+  const { data } = useData(at('GET /sites/:site/node-trends', { params: { site } }), { again });
+  const rows = data?.nodes ?? [];
+  return (
+    <Trends
+      title="Nodes in the last runs"
+      what="deployments of nodes"
+      of={data}
+      rows={rows}
+      nameOf={({ node }) => node}
+    />
   );
 }
