@@ -37,8 +37,8 @@ export function Touched({ site, kind, nodes = [] }: TouchedProps) {
     const kept = new Set(machines.data?.nodes.flatMap(({ node, maintenance }) => (maintenance ? node : [])));
     return (
       <>
-        <Effect what="redeployed" of={nodes.filter((node) => !kept.has(node))} />
-        <Effect what="refused" why="in maintenance" of={nodes.filter((node) => kept.has(node))} />
+        <Effect does="redeploy" of={nodes.filter((node) => !kept.has(node))} />
+        <Effect does="refuse" why="in maintenance" of={nodes.filter((node) => kept.has(node))} />
       </>
     );
   }
@@ -48,17 +48,24 @@ export function Touched({ site, kind, nodes = [] }: TouchedProps) {
         const rows = rowsOf(data, difference.data, machines.data);
         const isChanged = new Set(difference.data?.nodes.map(({ name }) => name));
         // An update also deploys machines anew whose documents have changed; a deployment leaves what is deployed.
-        const fate = (row: (typeof rows)[number]) =>
-          kind === 'update_site' && row.what === 'unchanged' && isChanged.has(row.node) ? 'deployed' : row.what;
-        const whyOf = (row: (typeof rows)[number]) => (fate(row) === row.what ? row.why : 'its documents have changed');
-        const same = Map.groupBy(rows, (row) => JSON.stringify([EFFECTS.indexOf(fate(row)), whyOf(row)]));
-        const effects = [...same].sort(([a], [b]) => JSON.parse(a)[0] - JSON.parse(b)[0]);
+        const fated = rows.map((row) =>
+          kind === 'update_site' && row.does === 'leave' && isChanged.has(row.node)
+            ? { ...row, does: 'deploy' as const, why: 'its documents have changed' }
+            : row,
+        );
         return (
           <>
             {rows.length === 0 && <p>No nodes.</p>}
-            {effects.map(([key, [row, ...others]]) => (
-              <Effect key={key} what={fate(row!)} why={whyOf(row!)} of={[row!, ...others].map(({ node }) => node)} />
-            ))}
+            {WHAT.flatMap((does) =>
+              [
+                ...Map.groupBy(
+                  fated.filter((row) => row.does === does),
+                  ({ why }) => why,
+                ),
+              ].map(([why, own]) => (
+                <Effect key={`${does} ${why}`} does={does} why={why} of={own.map(({ node }) => node)} />
+              )),
+            )}
             <p>
               <a href={`/sites/${encodeURIComponent(site)}?plan=1`}>Show the plan with reasons</a>
             </p>
@@ -69,19 +76,21 @@ export function Touched({ site, kind, nodes = [] }: TouchedProps) {
   );
 }
 
-const EFFECTS = ['deployed', 'refused', 'left out', 'not decided', 'unchanged'] as const;
+/** What a run will do with a node, as text and as the state whose look it has; what matters most first. */
+const WILL = {
+  deploy: ['will deploy', 'running'],
+  redeploy: ['will release and deploy again', 'running'],
+  refuse: ['will refuse', 'failed'],
+  omit: ['will leave out', 'paused'],
+  undecided: ['not decided', 'waiting'],
+  leave: ['will not change', 'skipped'],
+} as const;
 
-const WILL: Readonly<Record<string, string>> = {
-  deployed: 'Will deploy',
-  redeployed: 'Will release and deploy again',
-  refused: 'Will refuse',
-  'left out': 'Will leave out',
-  'not decided': 'Not decided',
-  unchanged: 'Will not change',
-};
+type Will = keyof typeof WILL;
+const WHAT = Object.keys(WILL) as Will[];
 
 interface EffectProps {
-  readonly what: string;
+  readonly does: Will;
   readonly why?: string;
   readonly of: readonly string[];
 }
@@ -90,11 +99,11 @@ interface EffectProps {
 const NAMED = 12;
 
 /** Nodes with the same fate for the same reason, by name. */
-const Effect = ({ what, why, of }: EffectProps) =>
+const Effect = ({ does, why, of }: EffectProps) =>
   of.length > 0 && (
     <>
       <p>
-        {WILL[what] ?? what}: {count(of.length, 'node')}
+        {WILL[does][0].replace(/^./, (first) => first.toUpperCase())}: {count(of.length, 'node')}
         {why && <span class="quiet">, {why}</span>} {of.length <= NAMED && <strong>{of.join(', ')}</strong>}
       </p>
       {of.length > NAMED && <Fold label={some(of, 4)}>{() => <strong>{of.join(', ')}</strong>}</Fold>}
@@ -111,12 +120,12 @@ export function SitePlan({ site, query: given }: { readonly site: Site; readonly
       <Loaded from={strategy}>
         {(data) => {
           const rows = rowsOf(data, difference.data, machines.data);
-          const counts = Map.groupBy(rows, ({ what }) => what);
+          const totals = WHAT.map((one) => [one, rows.filter(({ does }) => does === one).length] as const);
           return (
             <>
               <p class="facts">
                 Revision {site.latest_revision}:{' '}
-                {[...counts].map(([what, { length }]) => `${count(length, 'node')} ${what}`).join(', ')}.
+                {totals.flatMap(([does, n]) => (n > 0 ? `${WILL[does][0]} ${count(n, 'node')}` : [])).join(', ')}.
                 {(machines.problem || machines.data?.stale) && (
                   <span class="bad">
                     {' '}
@@ -149,7 +158,7 @@ export function SitePlan({ site, query: given }: { readonly site: Site; readonly
                       </>
                     ),
                   ],
-                  ['Effect', (one) => <State of={LOOK[one.what]}>{one.what}</State>],
+                  ['Effect', (one) => <State of={WILL[one.does][1]}>{WILL[one.does][0]}</State>],
                   ['Why', (one) => one.why, 'wide'],
                 ]}
               />
@@ -163,18 +172,9 @@ export function SitePlan({ site, query: given }: { readonly site: Site; readonly
 
 /** What happens to a node, and why. */
 interface Fate {
-  readonly what: 'deployed' | 'left out' | 'unchanged' | 'not decided' | 'refused';
+  readonly does: Will;
   readonly why: string;
 }
-
-const LOOK = {
-  deployed: 'running',
-  'left out': 'paused',
-  unchanged: 'skipped',
-  'not decided': 'waiting',
-  refused: 'failed',
-};
-const SAID = { deploy: 'deployed', leave: 'unchanged', refuse: 'refused' } as const;
 
 /** By node, in the order of groups. */
 function rowsOf({ order, groups }: Strategy, difference: Difference | undefined, machines: Machines | undefined) {
@@ -208,10 +208,10 @@ function fateOf(
       : change.change === 'changed'
         ? `, changed: ${change.fields.join(', ')}`
         : ', new in the documents';
-  if (machine?.maintenance !== undefined) return { what: 'left out', why: maintenanceText(machine.maintenance) };
+  if (machine?.maintenance !== undefined) return { does: 'omit', why: maintenanceText(machine.maintenance) };
   if (machine?.deployment === undefined)
-    return { what: 'not decided', why: `the state of its machine is unknown${news}${order}` };
+    return { does: 'undecided', why: `the state of its machine is unknown${news}${order}` };
   const { does, why } = machine.deployment;
   const more = { deploy: `${news}${order}`, leave: news && `${news}; redeploy it to apply that`, refuse: '' };
-  return { what: SAID[does], why: `${why}${more[does]}` };
+  return { does, why: `${why}${more[does]}` };
 }
