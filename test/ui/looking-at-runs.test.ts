@@ -59,6 +59,10 @@ describePage('looking at runs', () => {
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.waitForURL(/compare\?a=first&b=second/);
     await page.getByRole('row', { name: /^database on prod-1 success failed 10 s 30 s exit code 3/ }).waitFor();
+    await page
+      .getByRole('row', { name: /^database on prod-1/ })
+      .locator('.state.bad', { hasText: 'failed' })
+      .waitFor();
     await page.getByRole('row', { name: /^verify on prod-1 success not planned/ }).waitFor();
     await page.getByRole('row', { name: /^monitor on prod-2 not planned skipped/ }).waitFor();
     // Slower by more than a half, with the same outcome.

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { MachineStatus } from '@sitewright/maas';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiRig, apiOfSite } from '../api/api-rig.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookUntil } from '../rig/look-again.ts';
@@ -68,6 +68,13 @@ describePage('the page of a rollout', () => {
     await site.control('stl1r01s03/failed', {});
     await rollout.getByText(/1 node failed, stops at 1 · held: its limit of failed nodes is reached/).waitFor();
     await page.getByRole('heading', { level: 1 }).locator('.warn', { hasText: 'held' }).waitFor();
+    // Its group has the colour of what waits for someone, and all of its text.
+    const group = page.getByRole('article', { name: 'Group masters' });
+    await group.locator('.state.warn', { hasText: 'held' }).waitFor();
+    expect(await group.getAttribute('class')).toBe('group-card warn');
+    expect(
+      await group.locator('p').evaluateAll((all) => all.filter((one) => one.scrollHeight > one.clientHeight + 1)),
+    ).toEqual([]);
     await screenshot(page, 'page-rollout');
 
     // The same from home, where it waits for someone.

@@ -105,6 +105,8 @@ describePage('the settings of a cluster on the page', () => {
     return one.page;
   };
   const save = async (page: Page): Promise<void> => {
+    // What people come for here: the one main action.
+    expect(await page.locator('button.main').allTextContents()).toEqual(['Save settings']);
     await page.getByRole('button', { name: 'Save settings' }).click();
   };
   const confirm = async (page: Page): Promise<void> => {

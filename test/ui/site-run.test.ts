@@ -160,15 +160,17 @@ describePage('the page of a run on a site', () => {
     await page.waitForURL(/plan=1/);
     const row = (name: string) =>
       page.getByRole('region', { name: 'Plan' }).getByRole('row', { name: new RegExp(`^${name} `) });
-    await row(first!).getByText('unchanged').waitFor();
+    await row(first!).getByText('will not change').waitFor();
     await row(first!).getByText('its machine is Deployed').waitFor();
-    await row(fifth!).getByText('deployed', { exact: true }).waitFor();
+    await row(fifth!).getByText('will deploy', { exact: true }).waitFor();
     await row(fifth!)
       .getByText(/its machine is \w+.*; after masters/)
       .waitFor();
-    await row(last!).getByText('refused', { exact: true }).waitFor();
+    await row(last!).getByText('will refuse', { exact: true }).waitFor();
     await row(last!).getByText('belongs to the MAAS user bob: ask its owner to release it').waitFor();
-    await page.getByText(/Revision 1: .*1 node refused/).waitFor();
+    await page
+      .getByText(/Revision 1: will deploy \d nodes?, will refuse 1 node, will not change \d nodes?\./)
+      .waitFor();
     await screenshot(page, 'page-plan');
     const { nodes } = (await api.ask('GET', '/api/v1/sites/stl1/nodes/status')).body;
     const fates = (nodes as { deployment: { does: string } }[]).map(({ deployment }) => deployment.does);
@@ -277,6 +279,8 @@ describePage('the page of a run on a site', () => {
     await dialog.getByRole('button', { name: 'Close' }).click();
     await decide('Approve', 'otto', 'looked at the plan');
     await page.getByText(/Waiting for approval before masters/).waitFor();
+    const group = page.getByRole('article', { name: 'Group masters' });
+    await group.locator('.state.warn', { hasText: 'awaiting approval' }).waitFor();
     await page.getByText('looked at the plan').waitFor();
 
     await page.goto(`${base}/runs`);

@@ -33,6 +33,19 @@ export const compareKeys = ([a]: readonly [string, ...unknown[]], [b]: readonly 
 /** `1 node`, `2 nodes`. */
 export const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
 
+/** `12 s`, `3 min 12 s`, `2 h 14 min`, `2 days 14 h`: its two largest units. */
+export function durationText(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  const [days, hours, minutes] = [86_400, 3600, 60].map((unit) => Math.floor(seconds / unit)) as [
+    number,
+    number,
+    number,
+  ];
+  if (days > 0) return `${counted(days, 'day')} ${hours % 24} h`;
+  if (hours > 0) return `${hours} h ${minutes % 60} min`;
+  return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
+}
+
 /** `n1, n2 and 3 more`: at most so many of the names. */
 export const someOf = (names: readonly string[], most: number): string =>
   names.length > most ? `${names.slice(0, most).join(', ')} and ${names.length - most} more` : names.join(', ');

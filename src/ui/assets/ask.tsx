@@ -475,17 +475,29 @@ interface FiltersProps {
 export const showAll = (of: readonly string[]): void =>
   filterBy(Object.fromEntries([...of, 'before', 'page'].map((field) => [field, ''])));
 
-/** The filters of a list. */
-export const Filters = ({ label, of, children }: FiltersProps) => (
-  <form class="filters" role="search" aria-label={label} onSubmit={(event) => event.preventDefault()}>
-    {children}
-    {of.some((field) => place.value.query.get(field)) && (
-      <button type="button" onClick={() => showAll(of)}>
-        Show all
+/** The filters of a list; on a phone behind a button. */
+export function Filters({ label, of, children }: FiltersProps) {
+  const [isOpen, setOpen] = useState(false);
+  const used = of.filter((field) => place.value.query.get(field)).length;
+  return (
+    <form
+      class={isOpen ? 'filters open' : 'filters'}
+      role="search"
+      aria-label={label}
+      onSubmit={(event) => event.preventDefault()}
+    >
+      <button type="button" class="menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        Filters{used > 0 && ` (${used})`}
       </button>
-    )}
-  </form>
-);
+      {children}
+      {used > 0 && (
+        <button type="button" onClick={() => showAll(of)}>
+          Show all
+        </button>
+      )}
+    </form>
+  );
+}
 
 interface FilterProps {
   readonly label: string;

@@ -3,7 +3,7 @@ import type { Run } from '../../core/contracts/run.ts';
 import type { NodeReport } from '../../core/contracts/site-run-report.ts';
 import { STATE_WORDS } from '../../core/state-word.ts';
 import type { TaskOnNode } from '../../core/task-on-node.ts';
-import { someOf } from '../../core/text/text.ts';
+import { durationText, someOf } from '../../core/text/text.ts';
 import {
   DONE_STATUSES,
   TASK_STATUSES_WORST_FIRST as TASK_STATUSES,
@@ -85,12 +85,7 @@ export const timeOf = (moment: Moment | null | undefined): string =>
   moment === null || moment === undefined ? '' : new Date(moment).toLocaleString();
 
 /** `3 min 12 s` between two moments. */
-export function lasting(from: Moment, to: Moment): string {
-  const seconds = Math.max(0, Math.round((msOf(to) - msOf(from)) / 1000));
-  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-  if (h > 0) return `${h} h ${m} min`;
-  return m > 0 ? `${m} min ${s} s` : `${s} s`;
-}
+export const lasting = (from: Moment, to: Moment): string => durationText(msOf(to) - msOf(from));
 
 /** `1 node`, `2 nodes`. */
 export const count = (n: number, one: string, many = `${one}s`): string =>

@@ -85,6 +85,7 @@ export function ClusterView({ id, query }: { readonly id: string; readonly query
                 locked={cluster.data.is_locked}
                 nodes={nodes.data ?? []}
                 rehearsed={rehearsed}
+                isMain={view !== 'settings'}
               />
               <RunGraphs
                 key={`graphs ${query.get('rehearse')}`}

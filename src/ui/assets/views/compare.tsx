@@ -2,12 +2,12 @@ import { GRAPH_RUN_KIND } from '../../../core/words.ts';
 import { type Answer, at, get } from '../api.ts';
 import { Choice, Filters, type Option, Search } from '../ask.tsx';
 import { type Names, useClusterNames, useNodeNames } from '../names.ts';
-import { type Crumb, Loaded, Problem, RunState, Title } from '../parts.tsx';
+import { type Crumb, Loaded, Problem, RunState, State, Title } from '../parts.tsx';
 import { filterBy } from '../router.ts';
 import { useAll, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago, Lasting } from '../times.tsx';
-import { count, lasting, msOf, reasonOf, said } from '../words.ts';
+import { count, lasting, msOf, reasonOf } from '../words.ts';
 import { nameOfRun } from './runs.tsx';
 
 const LIST: Crumb = ['/runs', 'Runs'];
@@ -111,11 +111,7 @@ function Rows({ first, second, names, query }: RowsProps) {
   const is = shown in IS ? IS[shown as keyof typeof IS] : IS.differing;
   const rows = all.filter((one) => is(one) && one.name.toLowerCase().includes(text.toLowerCase()));
   const state = (one: Result | undefined) =>
-    one === undefined ? (
-      <span class="quiet">not planned</span>
-    ) : (
-      <span title={one.message ?? undefined}>{said(one.status)}</span>
-    );
+    one === undefined ? <span class="quiet">not planned</span> : <State of={one.status} />;
   return (
     <>
       <p class="facts">
@@ -139,8 +135,8 @@ function Rows({ first, second, names, query }: RowsProps) {
         empty={shown === 'all' ? 'Nothing to compare.' : 'No such differences.'}
         columns={[
           ['What', (one) => one.name, 'name'],
-          ['First', (one) => state(one.first)],
-          ['Second', (one) => state(one.second)],
+          ['First', (one) => state(one.first), undefined, ({ first }) => first?.status],
+          ['Second', (one) => state(one.second), undefined, ({ second }) => second?.status],
           ['First took', (one) => one.took[0], 'number'],
           ['Second took', (one) => one.took[1], 'number'],
           ['Message', (one) => one.second?.message ?? one.first?.message ?? '', 'wide'],

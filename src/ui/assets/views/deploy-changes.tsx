@@ -20,10 +20,11 @@ interface DeployChangesProps {
   readonly nodes: readonly Node[];
   /** What was rehearsed, as defaults. */
   readonly rehearsed?: object | undefined;
+  readonly isMain: boolean;
 }
 
 /** Deploys what is pending in a cluster: exactly the graphs whose plans it shows. */
-export function DeployChanges({ id, locked, nodes, rehearsed }: DeployChangesProps) {
+export function DeployChanges({ id, locked, nodes, rehearsed, isMain }: DeployChangesProps) {
   const changes = useData(at('GET /clusters/:id/changes/', { params: { id } }), { again: listsChanged.value });
   const chosen = ({ texts }: Given, { sequence, graphs }: Changes) => ({
     ...(sequence === null ? { graphs: graphs.map((type) => ({ type })) } : { sequence: sequence.id }),
@@ -39,7 +40,7 @@ export function DeployChanges({ id, locked, nodes, rehearsed }: DeployChangesPro
     <Action<Changes>
       label="Deploy changes"
       verb="deploy"
-      main
+      main={isMain}
       explain="Removes the nodes that leave, provisions new ones, and runs on all others what their changes need."
       plan={(_given, onPlan) => (
         <Planned from={changes} onPlan={onPlan}>

@@ -2,7 +2,6 @@ import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
 import type { RunStatus } from '../../../core/contracts/site-run.ts';
 import type { NodeReport } from '../../../core/contracts/site-run-report.ts';
 import { countStates } from '../../../core/deployment/report.ts';
-import { rolloutText } from '../../../core/site-run/rollout-text.ts';
 import { NodeStanding, Progress, State } from '../parts.tsx';
 import { filterBy } from '../router.ts';
 import { lookOf, lookOfNode, stateOf } from '../words.ts';
@@ -20,15 +19,16 @@ const CELLS = 44;
 
 interface DrawingProps {
   readonly groups: readonly SiteGroup[];
-  readonly live: readonly LiveGroup[];
+  readonly status: Pick<RunStatus, 'groups' | 'awaiting_approval'>;
   readonly nodes: readonly NodeReport[];
   readonly chosen: string | null;
 }
 
 /** The groups of a strategy from left to right, as they wait for each other, with their nodes. */
-export function GroupDrawing({ groups, live, nodes, chosen }: DrawingProps) {
+export function GroupDrawing({ groups, status, nodes, chosen }: DrawingProps) {
   const known = new Map(nodes.map((one) => [one.name, one]));
-  const now = new Map(live.map((one) => [one.name, one]));
+  const now = new Map(status.groups.map((one) => [one.name, one]));
+  const awaiting = new Set(status.awaiting_approval?.map(({ before }) => before));
   const places = placesOf(groups);
   const all = [...places.values()];
   const size = {
@@ -54,6 +54,7 @@ export function GroupDrawing({ groups, live, nodes, chosen }: DrawingProps) {
               now={now.get(group.name) ?? group}
               nodes={group.nodes.flatMap((name) => known.get(name) ?? [])}
               place={places.get(group.name) ?? { x: 0, y: 0 }}
+              isAwaiting={awaiting.has(group.name)}
               isChosen={chosen === group.name}
             />
           ))}
@@ -74,16 +75,18 @@ interface GroupProps {
   readonly now: LiveGroup;
   readonly nodes: readonly NodeReport[];
   readonly place: Place;
+  readonly isAwaiting: boolean;
   readonly isChosen: boolean;
 }
 
-function Group({ group, now, nodes, place, isChosen }: GroupProps) {
+function Group({ group, now, nodes, place, isAwaiting, isChosen }: GroupProps) {
   const { name, critical, depends_on, needed } = group;
   const standing = standingOf(group, now, nodes);
+  const state = now.rollout?.state === 'held' ? 'held' : isAwaiting ? 'awaiting_approval' : now.state;
   const working = nodes.find(({ running }) => running !== undefined);
   return (
     <article
-      class={`group-card ${working === undefined ? lookOf(now.state) : 'busy'}`}
+      class={`group-card ${working === undefined ? lookOf(state) : 'busy'}`}
       style={{ left: `${place.x}px`, top: `${place.y}px` }}
       aria-label={`Group ${name}`}
     >
@@ -96,7 +99,7 @@ function Group({ group, now, nodes, place, isChosen }: GroupProps) {
         >
           {name}
         </button>
-        {working === undefined ? <State of={now.state} /> : <NodeStanding of={working} />}
+        {working === undefined ? <State of={state} /> : <NodeStanding of={working} />}
         {critical && <span class="tag">critical</span>}
       </div>
       {nodes.length <= CELLS && (
@@ -129,7 +132,7 @@ function standingOf(
   const { success, failed } = countStates(nodes);
   const spare = names.length - needed - failed;
   const needs = success >= needed ? 'has all it needs' : `needs ${needed - success} more of ${needed}`;
-  const waves = now.rollout?.wave ? `; ${rolloutText(now.rollout)}` : '';
+  const waves = now.rollout?.wave ? `; wave ${now.rollout.wave} of ${now.rollout.waves}` : '';
   return { text: `${needs}; ${spare < 0 ? 'too many failed' : `${spare} may still fail`}${waves}`, isBad: spare < 0 };
 }
 

@@ -37,7 +37,7 @@ export function HomeView({ query }: { readonly query: URLSearchParams }) {
         ]}
         isKnown={open.data !== undefined && ended.data !== undefined}
       />
-      <div class="home">
+      <div class="sides" style={{ '--least': '760px' }}>
         <Section name="Waiting for someone">
           <Waiting runs={waiting} />
         </Section>

@@ -24,19 +24,7 @@ export const NodeTable = ({ nodes, nameOf, selection, empty = 'No nodes match.' 
     empty={empty}
     selection={selection}
     columns={[
-      [
-        'Node',
-        (one) => (
-          <>
-            <a href={`/nodes/${one.id}`}>{one.name}</a>{' '}
-            <span class="quiet" title="id">
-              {one.id}
-            </span>
-          </>
-        ),
-        'name',
-        (one) => one.name,
-      ],
+      ['Node', (one) => <a href={`/nodes/${one.id}`}>{one.name}</a>, 'name', (one) => one.name],
       [
         'Status',
         (one) => (

@@ -172,6 +172,7 @@ function Save({ cluster, json, onDone, disabled = false }: SaveProps) {
   return (
     <Action<Plan>
       label="Save settings"
+      main
       explain="Nodes get them with the next deployment."
       reason={false}
       disabled={disabled}

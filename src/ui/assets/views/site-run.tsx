@@ -46,22 +46,28 @@ export function SiteRun({ id, tables, status, query }: SiteRunProps) {
       {run.outcome === null && <Rollouts tables={tables} groups={status.groups} />}
       {run.outcome === null && <Now nodes={nodes} />}
       <Causes of={causesOfNodes(nodes)} what="node" />
-      <NodeCells cells={nodes.map(cellOf)} failed={failed > 0 ? `${failed} failed` : ''} chosen={node} />
-      {report?.commit && (
-        <p class="facts">
-          Commit <Commit id={report.commit} url={report.commit_url} />
-        </p>
-      )}
-      {report && <Phases phases={report.phases} />}
-      {groups.length > 0 && (
-        <GroupDrawing groups={groups} live={status.groups} nodes={nodes} chosen={query.get('group')} />
-      )}
-      <Tabs views={VIEWS} current={view} />
-      {view === 'nodes' ? (
-        <NodeTable id={id} rows={nodes} query={query} live={run.outcome === null} />
-      ) : (
-        <Bars nodes={nodes.filter(({ name }) => name.includes(node))} groups={groups} run={run} />
-      )}
+      <div class="sides">
+        <div>
+          <NodeCells cells={nodes.map(cellOf)} failed={failed > 0 ? `${failed} failed` : ''} chosen={node} />
+          {report?.commit && (
+            <p class="facts">
+              Commit <Commit id={report.commit} url={report.commit_url} />
+            </p>
+          )}
+          {report && <Phases phases={report.phases} />}
+          {groups.length > 0 && (
+            <GroupDrawing groups={groups} status={status} nodes={nodes} chosen={query.get('group')} />
+          )}
+        </div>
+        <div>
+          <Tabs views={VIEWS} current={view} />
+          {view === 'nodes' ? (
+            <NodeTable id={id} rows={nodes} query={query} live={run.outcome === null} />
+          ) : (
+            <Bars nodes={nodes.filter(({ name }) => name.includes(node))} groups={groups} run={run} />
+          )}
+        </div>
+      </div>
     </>
   );
 }

@@ -65,82 +65,88 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
       {given.has('rehearse') && newest !== null && (
         <RehearsalView key={given.get('rehearse')} of={params} request={requestIn(given)} />
       )}
-      {newest !== null && (
-        <section aria-label="Machines">
-          <h2>Machines</h2>
-          <Fleet query={given} site={id} />
-        </section>
-      )}
-      <h2>Runs</h2>
-      <Loaded from={runs}>
-        {({ items }) => (
-          <>
-            <Trend of={items.filter(({ kind }) => kind !== 'test_site').map(pastOf)} what="deployment" />
-            <RunTable runs={items} empty="No runs yet: deploy it above." next={commandOf(['site', 'deploy', id])} />
-          </>
-        )}
-      </Loaded>
-      <NodeTrends site={id} />
-      <h2>Revisions</h2>
-      <Loaded from={revisions}>
-        {({ items }) => (
-          <Table
-            label="Revisions"
-            rows={items}
-            keyOf={(one) => one.number}
-            empty="No revisions yet."
-            next={commandOf(['site', 'commit', id, 'FOLDER'])}
-            columns={[
-              [
-                'Revision',
-                (one) => (
-                  <a
-                    href={addressWith({ revision: one.number, since: one.number > 1 ? one.number - 1 : '' })}
-                    data-stay
-                    aria-label={`Show revision ${one.number}`}
-                  >
-                    {one.number}
-                  </a>
-                ),
-                'number',
-              ],
-              ['Commit', (one) => <Commit id={one.commit_id} url={one.commit_url} />],
-              [
-                '',
-                (one) =>
-                  one.last_good ? (
-                    <State of="success">last good</State>
-                  ) : one.forced ? (
-                    <State of="failed">with errors</State>
-                  ) : (
-                    ''
-                  ),
-              ],
-              ['Message', (one) => one.message ?? ''],
-              ['By', (one) => one.author ?? ''],
-              ['At', (one) => <Ago of={one.created_at} />],
-              ['Hash', (one) => <code>{one.hash.slice(0, 12)}</code>],
-            ]}
-          />
-        )}
-      </Loaded>
-      {newest !== null && (
-        <>
-          <h2>Documents</h2>
-          <p>
-            <a class="button" href={`/sites/${encodeURIComponent(id)}?edit=`}>
-              Edit documents
-            </a>
-          </p>
-          <Documents site={id} newest={newest} query={given} />
-          <h2>Deployment groups of the latest revision</h2>
-          <Groups site={id} />
-          <h2>Machines in MAAS</h2>
-          <Machines site={id} />
-          <h2>Drift</h2>
-          <Drift site={id} />
-        </>
-      )}
+      <div class="sides">
+        <div>
+          {newest !== null && (
+            <section aria-label="Machines">
+              <h2>Machines</h2>
+              <Fleet query={given} site={id} />
+            </section>
+          )}
+          <h2>Runs</h2>
+          <Loaded from={runs}>
+            {({ items }) => (
+              <>
+                <Trend of={items.filter(({ kind }) => kind !== 'test_site').map(pastOf)} what="deployment" />
+                <RunTable runs={items} empty="No runs yet: deploy it above." next={commandOf(['site', 'deploy', id])} />
+              </>
+            )}
+          </Loaded>
+          <NodeTrends site={id} />
+        </div>
+        <div>
+          <h2>Revisions</h2>
+          <Loaded from={revisions}>
+            {({ items }) => (
+              <Table
+                label="Revisions"
+                rows={items}
+                keyOf={(one) => one.number}
+                empty="No revisions yet."
+                next={commandOf(['site', 'commit', id, 'FOLDER'])}
+                columns={[
+                  [
+                    'Revision',
+                    (one) => (
+                      <a
+                        href={addressWith({ revision: one.number, since: one.number > 1 ? one.number - 1 : '' })}
+                        data-stay
+                        aria-label={`Show revision ${one.number}`}
+                      >
+                        {one.number}
+                      </a>
+                    ),
+                    'number',
+                  ],
+                  ['Commit', (one) => <Commit id={one.commit_id} url={one.commit_url} />],
+                  [
+                    '',
+                    (one) =>
+                      one.last_good ? (
+                        <State of="success">last good</State>
+                      ) : one.forced ? (
+                        <State of="failed">with errors</State>
+                      ) : (
+                        ''
+                      ),
+                  ],
+                  ['Message', (one) => one.message ?? ''],
+                  ['By', (one) => one.author ?? ''],
+                  ['At', (one) => <Ago of={one.created_at} />],
+                  ['Hash', (one) => <code>{one.hash.slice(0, 12)}</code>],
+                ]}
+              />
+            )}
+          </Loaded>
+          {newest !== null && (
+            <>
+              <h2>Documents</h2>
+              <p>
+                <a class="button" href={`/sites/${encodeURIComponent(id)}?edit=`}>
+                  Edit documents
+                </a>
+              </p>
+              <Documents site={id} newest={newest} query={given} />
+              <h2>Deployment groups of the latest revision</h2>
+              <Groups site={id} />
+              <h2>Machines in MAAS</h2>
+              <Machines site={id} />
+              <h2>Drift</h2>
+              <Drift site={id} />
+            </>
+          )}
+        </div>
+      </div>
     </>
   );
 }
