@@ -76,6 +76,21 @@ describePage('pictures of runs', () => {
     await page.getByText('0 / 4 tasks').waitFor();
   });
 
+  it('before its first table a run asks for its tasks and its report alone, and for what a dialog needs when it opens', async () => {
+    await small('asked');
+    const page = await at('/no/such/page');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname.replace('/api/v1', '')));
+    await page.goto(`${origin}/runs/asked`);
+    // Names of nodes come with their counts.
+    await page.getByRole('row', { name: /^database prod-1/ }).waitFor();
+    const known = /^\/(assets|runs\/asked$|me$|clusters$|events$)/;
+    expect(asked.filter((path) => !known.test(path)).sort()).toEqual(['/runs/asked/report', '/runs/asked/tasks']);
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await page.getByRole('dialog').getByLabel('prod-1').waitFor();
+    expect(asked).toContain('/nodes');
+  });
+
   it('what failed for one reason is one line, whoever failed', async () => {
     await storeGraphRun(rig.store, env, {
       ...{ id: 'full', tasks: [shell('packages'), shell('database', 'packages')], nodes },

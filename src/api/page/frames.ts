@@ -31,7 +31,7 @@ export async function lookAtRun(
     const byName = Object.fromEntries(nodes.map((one) => [one.name, one]));
     return { ended, frame: { ...frame, report: outline, site_groups: groups, nodes: byName } };
   }
-  const counted = await runTasks.counts(id);
+  const [counted, names] = await Promise.all([runTasks.counts(id), runTasks.nodeNames(id)]);
   const keyed = (of: 'nodes' | 'tasks') =>
     Object.fromEntries(
       counted.flatMap((graph) =>
@@ -44,7 +44,10 @@ export async function lookAtRun(
   const graphs = counted.map(({ nodes: _, tasks: __, ...graph }) => [String(graph.transaction), graph] as const);
   return {
     ended,
-    frame: { ...frame, graphs: Object.fromEntries(graphs), node_tasks: keyed('nodes'), tasks: keyed('tasks') },
+    frame: {
+      ...{ ...frame, graphs: Object.fromEntries(graphs), node_names: names },
+      ...{ node_tasks: keyed('nodes'), tasks: keyed('tasks') },
+    },
   };
 }
 

@@ -12,6 +12,8 @@ import type { Wire } from './wire.ts';
 
 const countsBy = (what: string) => z.record(z.string(), someTaskCounts).describe(`The same by ${what}.`);
 
+const nodeNames = z.record(z.string(), z.string()).describe('Names of nodes by their ids.');
+
 const runCountsSchema = z
   .strictObject({
     graphs: z.array(
@@ -28,7 +30,7 @@ const runCountsSchema = z
         tasks: countsBy('task'),
       }),
     ),
-    node_names: z.record(z.string(), z.string()).describe('Names of nodes by their ids.'),
+    node_names: nodeNames,
   })
   .meta({ id: 'RunCounts', description: 'Tasks of a graph run, counted by status.' });
 
@@ -151,6 +153,7 @@ const runFrameSchema = z.strictObject({
   graphs: z.record(z.string(), runCountsSchema.shape.graphs.element.omit({ nodes: true, tasks: true })).optional(),
   node_tasks: z.record(z.string(), countedSchema).optional(),
   tasks: z.record(z.string(), countedSchema).optional(),
+  node_names: nodeNames.optional(),
 });
 
 /** The newest runs, all sites, clusters in short. */

@@ -213,9 +213,7 @@ export class RunTaskOperations extends Service {
 
   /** Names of the nodes of these graphs by their ids. */
   async #namesOfNodes([first]: readonly TransactionRecord[]): Promise<Readonly<Record<string, string>>> {
-    if (first === undefined || first.clusterId === null) return {};
-    const nodes = await this.store.nodes.list({ clusterId: first.clusterId });
-    return Object.fromEntries(nodes.map(({ id, name, hostname }) => [String(id), name || (hostname ?? String(id))]));
+    return first === undefined || first.clusterId === null ? {} : this.store.nodes.names(first.clusterId);
   }
 
   /** The nodes of one graph, with its tasks: of a large one those that run or failed. */

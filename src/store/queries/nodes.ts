@@ -75,6 +75,15 @@ export class NodeStore {
     return this.#session.read((db) => listNodes(db, filter));
   }
 
+  /** Names of a cluster's nodes by their ids. */
+  names(clusterId: number): Promise<Readonly<Record<string, string>>> {
+    return this.#session.read(async (db) => {
+      const found = db.selectFrom('node').select(['id', 'name', 'hostname']).where('clusterId', '=', clusterId);
+      const rows = await found.orderBy('id').execute();
+      return Object.fromEntries(rows.map(({ id, name, hostname }) => [id, name || (hostname ?? String(id))]));
+    });
+  }
+
   async update(id: number, change: NodeChange): Promise<NodeRecord> {
     const [node] = await this.updateMany([{ id, change }]);
     return node as NodeRecord;

@@ -84,7 +84,7 @@ interface ActionProps<Plan> extends Asked<Plan> {
   /** What most people come for: one of a view. */
   readonly main?: boolean;
   /** It is open where the address says `do` and this. */
-  readonly verb?: string;
+  readonly verb?: string | undefined;
 }
 
 /** A button that asks before it acts: what will happen, and why. */

@@ -53,10 +53,14 @@ interface GraphRunProps {
 
 /** A run of graphs on a cluster: nodes at a glance, then its tasks, graph, timeline or log; logs of tasks below. */
 export function GraphRun({ id, tables, status, query }: GraphRunProps) {
-  const { run, graphs: byTransaction = {}, node_tasks: byNode = {}, tasks: byTask = {} } = tables;
+  const {
+    run,
+    graphs: byTransaction = {},
+    node_tasks: byNode = {},
+    tasks: byTask = {},
+    node_names: names = {},
+  } = tables;
   const graphs = Object.values(byTransaction);
-  const again = graphs.map(({ transaction }) => transaction).join();
-  const names = useData(at('GET /runs/:run/counts', { params: { run: id } }), { again }).data?.node_names ?? {};
   const graph = graphs.find(({ type }) => type === query.get('graph')) ?? openGraph(graphs);
   if (graph === undefined) return <p class="quiet">Nothing is planned yet.</p>;
   const own = (table: Table): Counted =>

@@ -1,10 +1,11 @@
+import { useState } from 'preact/hooks';
 import type { Run } from '../../../core/contracts/run.ts';
 import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../../../core/words.ts';
 import { at, send } from '../api.ts';
 import { Action, type FormField, type Given, heldBefore, holdField, type Option } from '../ask.tsx';
 import { fieldOf, textsOf } from '../own-data.ts';
 import { siteRehearsal } from '../rehearsed.ts';
-import { go } from '../router.ts';
+import { filterBy, go } from '../router.ts';
 import { useData } from '../store.ts';
 import { said } from '../words.ts';
 import { RunGraphs } from './run-graphs.tsx';
@@ -12,12 +13,23 @@ import { Touched } from './site-plan.tsx';
 
 /** Starts a run like an ended one, with changes: its input is offered again. */
 export function RunAgain({ run }: { readonly run: Run }) {
-  const detail = useData(at('GET /runs/:run', { params: { run: run.id } }));
-  if (detail.data === undefined) return null;
+  const [isAsked, ask] = useState(false);
+  const detail = useData(isAsked ? at('GET /runs/:run', { params: { run: run.id } }) : null);
+  // What the question needs is read when it is asked.
+  const open = (): void => {
+    ask(true);
+    filterBy({ do: 'again' });
+  };
+  if (detail.data === undefined)
+    return (
+      <button type="button" onClick={open}>
+        Run again
+      </button>
+    );
   // One that was recorded without its input is offered again as any other.
   const given = detail.data.parameters;
   if (run.kind !== GRAPH_RUN_KIND) return run.site && <SiteAgain site={run.site} given={given} kind={run.kind} />;
-  return run.cluster !== null && <GraphsAgain id={run.cluster} given={given} />;
+  return run.cluster !== null && <GraphsAgain id={run.cluster} given={given} verb="again" />;
 }
 
 interface GraphsProps {
@@ -25,10 +37,11 @@ interface GraphsProps {
   readonly id: number;
   readonly given: unknown;
   readonly label?: string;
+  readonly verb?: string;
 }
 
 /** Asks for a run of graphs, as `given` unless changed. */
-export function GraphsAgain({ id, given, label = 'Run again' }: GraphsProps) {
+export function GraphsAgain({ id, given, label = 'Run again', verb }: GraphsProps) {
   const cluster = useData(at('GET /clusters/:id', { params: { id } }));
   const nodes = useData(at('GET /nodes', { query: { cluster_id: id } }));
   const graphs = useData(at('GET /graphs/', { query: { clusters_ids: id, fetch_related: '1' } }));
@@ -43,6 +56,7 @@ export function GraphsAgain({ id, given, label = 'Run again' }: GraphsProps) {
       nodes={nodes.data}
       locked={cluster.data.is_locked}
       label={label}
+      verb={verb}
     />
   );
 }
@@ -98,6 +112,7 @@ function SiteAgain({ site, given, kind }: { readonly site: string; readonly give
   return (
     <Action
       label="Run again"
+      verb="again"
       title={`Run again on ${site}`}
       fields={fields}
       preview={({ texts }) => (

@@ -16,10 +16,11 @@ interface RunGraphsProps {
   /** The input of an earlier run, or the request of a rehearsal, as defaults. */
   readonly given?: unknown;
   readonly label?: string;
+  readonly verb?: string | undefined;
 }
 
 /** Runs a graph after asking for options. */
-export function RunGraphs({ id, types, type = '', locked, nodes, given, label = 'Run a graph' }: RunGraphsProps) {
+export function RunGraphs({ id, types, type = '', locked, nodes, given, label = 'Run a graph', verb }: RunGraphsProps) {
   const [before] = [fieldOf(given, 'graphs')].flat();
   const wantedBy = ({ texts, chosen }: Given) => {
     const wanted = chosen('nodes').map(Number);
@@ -107,6 +108,7 @@ export function RunGraphs({ id, types, type = '', locked, nodes, given, label = 
   return (
     <Action
       label={label}
+      verb={verb}
       fields={fields}
       preview={preview}
       rehearse={(filled) => clusterRehearsal(id, wantedBy(filled))}

@@ -7,7 +7,7 @@ import { lateText } from '../../../core/run/late-text.ts';
 import { isHeld } from '../../../core/run/status.ts';
 import { type Answer, at } from '../api.ts';
 import { shownMoment } from '../clock.ts';
-import { type Names, useClusterNames, useNodeNames } from '../names.ts';
+import { type Names, useClusterNames } from '../names.ts';
 import { type Crumb, Missing, NewTab, notice, Progress, RunState, Title, Waiting } from '../parts.tsx';
 import { useData, useRun } from '../store.ts';
 import { Ago, Lasting, TimeLeft } from '../times.tsx';
@@ -29,6 +29,10 @@ const isOfGraphs = (status: Status): status is GraphRunStatus => 'graphs' in sta
 export function RunView({ id, query }: { readonly id: string; readonly query: URLSearchParams }) {
   const { tables, problem } = useRun(id);
   const clusters = useClusterNames();
+  // Of a run on a site it comes with all else. Read again with each change that people make.
+  const isAsked = tables !== null && tables.report === undefined;
+  const again = tables && `${tables.status.phase}/${tables.status.paused?.since}/${tables.status.done}/${notice.value}`;
+  const told = useData(isAsked ? at('GET /runs/:run/report', { params: { run: id } }) : null, { again }).data;
   if (tables === null) {
     if (problem !== undefined) return <Missing of="Run" problem={problem} list={LIST} />;
     return (
@@ -39,6 +43,7 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
     );
   }
   const { run, status } = tables;
+  const report = tables.report ?? told;
   const ofGraphs = isOfGraphs(status);
   const name = nameOfRun(run, clusters);
   const held = run.outcome === null && isHeld(status);
@@ -54,7 +59,7 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
       <Title of={name} trail={[LIST]} actions={<Steering tables={tables} />}>
         {name} <RunState run={standing} />
       </Title>
-      <Facts run={run} expected={status.expected} />
+      <Facts run={run} expected={status.expected} cluster={clusters.get(run.cluster ?? 0)} />
       {ofGraphs ? (
         <TaskProgress graphs={Object.values(tables.graphs ?? {})} status={status} />
       ) : (
@@ -89,18 +94,13 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
           Stopping: running work finishes; nothing new starts.
         </p>
       )}
-      {run.outcome !== null && <Conclusion run={run} />}
+      {run.outcome !== null && report && <Conclusion run={run} of={report} />}
       {isOfGraphs(status) ? (
         <GraphRun id={id} tables={tables} status={status} query={query} />
       ) : (
         <SiteRun id={id} tables={tables} status={status} query={query} />
       )}
-      <OperatorActions
-        run={id}
-        cluster={run.cluster}
-        shown={tables.report?.operator}
-        again={`${status.phase}/${status.paused?.since}/${status.done}/${notice.value}`}
-      />
+      <OperatorActions of={report?.operator ?? []} names={tables.node_names} />
     </>
   );
 }
@@ -153,10 +153,15 @@ const Approvals = ({ tables, awaiting }: ApprovalsProps) =>
     </div>
   ));
 
+interface FactsProps {
+  readonly run: Run;
+  readonly expected: Status['expected'];
+  /** The name of its cluster. */
+  readonly cluster: string | undefined;
+}
+
 /** Its target, starter, time and reason. */
-function Facts({ run, expected }: { readonly run: Run; readonly expected: Status['expected'] }) {
-  const { cluster } = run;
-  const known = useData(cluster === null ? null : at('GET /clusters/:id', { params: { id: cluster } }));
+function Facts({ run, expected, cluster }: FactsProps) {
   const about: ComponentChildren[] = [
     run.site !== null && (
       <>
@@ -164,9 +169,9 @@ function Facts({ run, expected }: { readonly run: Run; readonly expected: Status
       </>
     ),
     run.number !== null && `run #${run.number}`,
-    cluster !== null && (
+    run.cluster !== null && (
       <>
-        cluster <a href={`/clusters/${cluster}`}>{known.data?.name ?? cluster}</a>
+        cluster <a href={`/clusters/${run.cluster}`}>{cluster ?? run.cluster}</a>
       </>
     ),
     run.revision !== null && `revision ${run.revision}`,
@@ -203,11 +208,10 @@ function Facts({ run, expected }: { readonly run: Run; readonly expected: Status
   );
 }
 
+type Report = Pick<Answer<'GET /runs/:run/report'>, 'reason' | 'next_step' | 'warnings'>;
+
 /** Why it ended, and the next step. */
-function Conclusion({ run }: { readonly run: Run }) {
-  const report = useData(at('GET /runs/:run/report', { params: { run: run.id } }), { again: run.outcome });
-  if (report.data === undefined) return null;
-  const { reason, next_step: next, warnings } = report.data;
+function Conclusion({ run, of: { reason, next_step: next, warnings } }: { readonly run: Run; readonly of: Report }) {
   if (!reason && warnings.length === 0) return null;
   return (
     <div class={run.outcome === 'success' || run.outcome === 'nothing_to_do' ? 'banner' : 'problem'} role="status">
@@ -252,18 +256,12 @@ function Steering({ tables }: { readonly tables: RunFrame }) {
 }
 
 interface OperatorActionsProps {
-  readonly run: string;
-  readonly again: string;
-  readonly cluster: number | null;
-  /** Of a run on a site. */
-  readonly shown: readonly OperatorAction[] | undefined;
+  readonly of: readonly OperatorAction[];
+  readonly names: Names | undefined;
 }
 
 /** Actions of operators on the run. */
-function OperatorActions({ run, again, cluster, shown }: OperatorActionsProps) {
-  const names = useNodeNames(cluster);
-  const report = useData(shown === undefined ? at('GET /runs/:run/report', { params: { run } }) : null, { again });
-  const actions = shown ?? report.data?.operator ?? [];
+function OperatorActions({ of: actions, names }: OperatorActionsProps) {
   if (actions.length === 0) return null;
   return (
     <>
@@ -282,7 +280,7 @@ function OperatorActions({ run, again, cluster, shown }: OperatorActionsProps) {
 
 type OperatorAction = Answer<'GET /runs/:run/report'>['operator'][number];
 
-const aboutOf = (action: OperatorAction, names: Names): string => {
+const aboutOf = (action: OperatorAction, names: Names | undefined): string => {
   const { node, before } = action;
   if ('task' in action && action.task !== undefined && node !== undefined)
     return placeOf({ task: action.task, node }, names);
