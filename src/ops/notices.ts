@@ -4,6 +4,7 @@ import { unknownName } from '../core/text/did-you-mean.ts';
 import { addReceiver, addressOf, type Receiver, ReceiversError, readReceivers } from '../platform/notices/receivers.ts';
 import { problem } from './problem.ts';
 import { Service } from './service.ts';
+import { temporalAddress } from './temporal-address.ts';
 import { callTemporal } from './temporal-calls.ts';
 import { appendAudit } from './without-store.ts';
 import { startWorkflow } from './workflow-calls.ts';
@@ -30,8 +31,8 @@ export class NoticeOperations extends Service {
     return this.#shown(receiver);
   }
   /** Newest first. */
-  deliveries(): Promise<readonly NoticeDelivery[]> {
-    return this.store.notices.list();
+  async deliveries(): Promise<readonly NoticeDelivery[]> {
+    return (await this.store.notices.list()).map((one) => this.#inTemporal(one));
   }
   /** Sends a test notice, once, as a worker sends all notices. @throws `not-found` */
   async test(receiver: string, by: string): Promise<NoticeDelivery> {
@@ -57,12 +58,12 @@ export class NoticeOperations extends Service {
     const sent = await callTemporal(this.temporal, send, TEST_LIMIT_MS);
     const recorded = (await this.store.notices.list(receiver)).find((one) => one.notice === sent.run);
     const answer = sent.result[receiver];
-    return (
+    return this.#inTemporal(
       recorded ?? {
         id,
         notice: sent.run,
         receiver,
-        event: 'test',
+        event: 'test' as const,
         run: null,
         at: new Date().toISOString(),
         attempt: 1,
@@ -70,7 +71,7 @@ export class NoticeOperations extends Service {
         status: null,
         message: 'the worker does not know it: its notices.receivers_file differs',
         ...answer,
-      }
+      },
     );
   }
 
@@ -79,8 +80,16 @@ export class NoticeOperations extends Service {
     const [last] = await this.store.notices.list(name);
     return {
       ...{ name, address: addressOf(receiver), events, sites: sites ?? null, format },
-      ...{ signed: secret !== undefined, last: last ?? null },
+      ...{ signed: secret !== undefined, last: last === undefined ? null : this.#inTemporal(last) },
     };
+  }
+  /** With what sends the notices of its run; a test has the id of its own. */
+  #inTemporal(delivery: Omit<NoticeDelivery, 'temporal_url'>): NoticeDelivery {
+    const { run, notice } = delivery;
+    const senders = prefixed(this.temporal.prefix, `${WORKFLOWS.send_notice}:${run}:`);
+    const query = run === null ? `RunId="${notice}"` : `WorkflowId STARTS_WITH "${senders}"`;
+    const all = temporalAddress(this.deps, 'workflows');
+    return { ...delivery, temporal_url: all && `${all}?${new URLSearchParams({ query })}` };
   }
   async #write(receiver: Receiver): Promise<void> {
     const file = this.deps.noticeReceivers;

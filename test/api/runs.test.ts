@@ -915,6 +915,14 @@ it('a run waits for approval, and its notices reach receivers that fail and reco
   const { items: deliveries } = await until('/api/v1/notices/deliveries', ({ items }) =>
     items.some((one: { receiver: string }) => one.receiver === 'gone'),
   );
+  // Each links to what sends the notices of its run.
+  for (const { run, temporal_url } of deliveries) {
+    const query = new URL(temporal_url).searchParams.get('query')!;
+    const [, start] = /^WorkflowId STARTS_WITH "(.*)"$/.exec(query)!;
+    const sender = rig.client.workflow.getHandle(`${start}1`);
+    expect(await sender.describe()).toMatchObject({ type: 'send_notice' });
+    expect(start).toContain(run);
+  }
   const of = (receiver: string) => deliveries.filter((one: { receiver: string }) => one.receiver === receiver);
   expect(
     of('pager').map(({ attempt, delivered, status }: Record<string, unknown>) => [attempt, delivered, status]),

@@ -49,6 +49,7 @@ const deliverySchema = z.strictObject({
   delivered: z.boolean(),
   status: z.int().nullable().describe('HTTP status of the answer; null without one.'),
   message: z.string().nullable().describe('Why it was not delivered.'),
+  temporal_url: z.string().nullable().describe("What sent it, in Temporal's Web UI; null if unknown."),
 });
 
 /** Events that a receiver can ask for. */

@@ -1,7 +1,7 @@
 import { NOTICE_EVENTS, NOTICE_FORMATS } from '../../../core/words.ts';
 import { at, send } from '../api.ts';
 import { Action, listed, type Option, optionsOf } from '../ask.tsx';
-import { Command, Empty, Loaded, State, Title } from '../parts.tsx';
+import { Command, Empty, Loaded, NewTab, State, Title } from '../parts.tsx';
 import { listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago } from '../times.tsx';
@@ -59,6 +59,7 @@ export function NoticesView() {
               ['Attempt', (one) => one.attempt, 'number'],
               ['Outcome', (one) => <Outcome of={one} />],
               ['Why', (one) => one.message ?? '', 'wide'],
+              ['Temporal', (one) => <NewTab at={one.temporal_url}>Show</NewTab>],
             ]}
           />
         )}
