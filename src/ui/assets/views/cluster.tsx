@@ -286,7 +286,7 @@ function FreeNodes({ cluster, onDone }: ChangeProps) {
             <Choices name="role" label="Roles" options={optionsOf((roles.data ?? []).map(({ name }) => name))} />
             <Problem of={problem} />
             {why && <p class="quiet">{why}</p>}
-            <button type="submit" class="main" disabled={why !== undefined}>
+            <button type="submit" disabled={why !== undefined}>
               Assign
             </button>
           </form>

@@ -67,7 +67,7 @@ export function RehearsalView({ of, request = {}, nameOf = String }: RehearsalVi
           </>
         )}
         <Field field={{ name: 'fail_tasks', label: 'Tasks that fail', placeholder: 'none; TASK or TASK@NODE' }} />
-        <button type="submit" class="main" disabled={busy}>
+        <button type="submit" disabled={busy}>
           {busy ? 'Please wait …' : 'Rehearse'}
         </button>
       </form>

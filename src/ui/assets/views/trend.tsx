@@ -101,6 +101,7 @@ function Trends<T extends Omit<OfTasks['tasks'][number], 'task'>>({ title, what,
       </p>
       <Table
         label={title}
+        empty="Each succeeded with the first attempt."
         rows={rows.slice(0, SHOWN)}
         keyOf={nameOf}
         columns={[
@@ -128,7 +129,7 @@ export function SlowestTasks({ cluster }: { readonly cluster: string }) {
 export function NodeTrends({ site }: { readonly site: string }) {
   const again = listsChanged.value;
   const { data } = useData(at('GET /sites/:site/node-trends', { params: { site } }), { again });
-  const rows = data?.nodes ?? [];
+  const rows = (data?.nodes ?? []).filter(({ ended, first_attempts: first }) => first < ended);
   return (
     <Trends
       title="Nodes in the last runs"
