@@ -1,6 +1,8 @@
 import { maintenanceOfSite } from '../src/clusters/maintenance.ts';
 import { notInDocuments } from '../src/clusters/named-in-documents.ts';
+import { keptResult } from '../src/core/checks/results.ts';
 import { given } from '../src/core/data/given.ts';
+import { together } from '../src/core/data/together.ts';
 import type { RunDescription } from '../src/core/run/description.ts';
 import { numberOf } from '../src/core/run/subject.ts';
 import {
@@ -63,7 +65,7 @@ export function bookkeepingActivities(
         if (request.records !== undefined && request.records !== digestOfRecords(records)) return 'records-differ';
         const named = await believedReport(store, run_id, report, true);
         const operator = await withCanceller(store, run_id, named.operator);
-        const full = { ...assembleReport(named, records), operator };
+        const full = { ...assembleReport(named, records), operator, ...(await checksOf(store, site, run_id)) };
         const bare = bareNodes(run, request.outcome, records, endingText(request.outcome, operator));
         await noteBare(store, site, bare);
         await noteFailed(store, site, failedNodes(run, records, bare));
@@ -96,6 +98,15 @@ export function bookkeepingActivities(
         });
       }),
   };
+}
+
+/** What came of the checks of a run last, for each node. */
+async function checksOf(store: Store, site: string, runId: string): Promise<Pick<RunReport, 'check_results'>> {
+  const all = await store.checkResults.list(site, { runId });
+  if (all.length === 0) return {};
+  // Newest first.
+  const last = [...together(all, ({ name, node }) => JSON.stringify([name, node])).values()].map(([one]) => one!);
+  return { check_results: last.map(keptResult) };
 }
 
 /** The nodes that the run took out of service and did not deploy again, each with what to do about it. */

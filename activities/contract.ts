@@ -212,6 +212,7 @@ interface InspectNodesAnswer {
 
 export interface RunCheck {
   readonly site: string;
+  readonly run_id: string;
   readonly revision: number;
   readonly check: string;
   /** Absent: the check is asked once. */

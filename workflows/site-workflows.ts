@@ -172,7 +172,7 @@ const askChecks =
   async (run) => {
     const nodes = [...plan.nodes.keys()];
     const findings = await run.control.readOnly(() =>
-      Promise.all(checks.map(({ name }) => askCheck(plan, name, nodes))),
+      Promise.all(checks.map(({ name }) => askCheck(plan, run.progress.run_id, name, nodes))),
     );
     const reports = findings.map((finding) => reportCheck(finding, plan.nodes));
     run.progress.checks = reports;

@@ -28,14 +28,16 @@ const NODES_AT_ONCE = 100;
  */
 export class WaveChecks {
   readonly #plan: SitePlan;
+  readonly #run: string;
   readonly #wake: () => void;
   #asked: { readonly group: number; readonly scope: CancellationScope } | null = null;
   #answers: WaveAnswers | null = null;
   #error: unknown = null;
 
-  /** @param wake called when there are answers to `take` */
-  constructor(plan: SitePlan, wake: () => void) {
+  /** @param run by the run id of its first execution. @param wake called when there are answers to `take` */
+  constructor(plan: SitePlan, run: string, wake: () => void) {
     this.#plan = plan;
+    this.#run = run;
     this.#wake = wake;
   }
 
@@ -58,7 +60,7 @@ export class WaveChecks {
       this.#wake();
     };
     scope
-      .run(() => Promise.all(rest.checks.map((name) => askCheck(this.#plan, name, rest.nodes))))
+      .run(() => Promise.all(rest.checks.map((name) => askCheck(this.#plan, this.#run, name, rest.nodes))))
       .then(
         (findings) => whenWanted(() => void (this.#answers = { group, findings, askedAt })),
         (error: unknown) => whenWanted(() => void (this.#error = error)),
@@ -76,13 +78,18 @@ export class WaveChecks {
 }
 
 /** Asks a check of a plan. @throws when nobody waits for the answer any more, or the run has lost its site */
-export async function askCheck(plan: SitePlan, name: string, nodes: readonly number[]): Promise<CheckFinding> {
+export async function askCheck(
+  plan: SitePlan,
+  run: string,
+  name: string,
+  nodes: readonly number[],
+): Promise<CheckFinding> {
   const planned = plan.checks?.find((one) => one.name === name);
   if (planned === undefined) return { name, each: 'wave', unwell: [], unasked: 'the plan has no such check' };
   const { each } = planned;
   const slices = each === 'wave' ? [undefined] : slicesOf(nodes);
   try {
-    const answers = await Promise.all(slices.map((slice) => answerTo(plan, planned, slice)));
+    const answers = await Promise.all(slices.map((slice) => answerTo(plan, run, planned, slice)));
     return { name, each, unwell: answers.flat() };
   } catch (error) {
     const { type, message } = stepError(error);
@@ -93,11 +100,12 @@ export async function askCheck(plan: SitePlan, name: string, nodes: readonly num
 
 async function answerTo(
   { site, revision, nodes, pace }: SitePlan,
+  run_id: string,
   { name, seconds }: PlannedCheck,
   slice?: readonly number[],
 ): Promise<CheckFinding['unwell']> {
   const of = slice === undefined ? '' : ` of ${counted(slice.length, 'node')}`;
-  const request = { site, revision, check: name, ...given({ nodes: slice?.map((index) => nodes[index]!) }) };
+  const request = { site, run_id, revision, check: name, ...given({ nodes: slice?.map((index) => nodes[index]!) }) };
   const options = checkCall(`check ${name}${of}`, seconds, pace.heartbeat_seconds);
   const { unwell } = await callActivity('run_check', request, options);
   return unwell.map((one) => ({ ...one, nodes: one.nodes.flatMap((at) => slice?.[at] ?? []) }));

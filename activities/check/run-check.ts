@@ -2,12 +2,13 @@ import { machinesNamed } from '@sitewright/maas';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { judgeAnswer } from '../../src/core/checks/answers.ts';
 import { type Check, textsOf } from '../../src/core/checks/check.ts';
-import { judgeCheck, type Sample } from '../../src/core/checks/judge.ts';
-import type { CheckFinding } from '../../src/core/checks/wave-checks.ts';
+import { type CheckVerdict, judgeCheck, type Sample } from '../../src/core/checks/judge.ts';
+import type { Unwell } from '../../src/core/checks/wave-checks.ts';
 import { printable } from '../../src/core/text/control-characters.ts';
 import type { ResolvedNode } from '../../src/documents/index.ts';
 import type { RunCheck, RunCheckAnswer, SiteActivities } from '../contract.ts';
 import type { ActivityDependencies } from '../dependencies.ts';
+import { proveClaim } from '../fencing.ts';
 import { withHeartbeats } from '../heartbeats.ts';
 import type { SiteCache } from '../site-cache.ts';
 import { type AskHost, hostAsker } from './ask-host.ts';
@@ -19,6 +20,9 @@ const AT_ONCE = 20;
 /** A verdict has one line, and its run many. */
 const LONGEST_TEXT = 100;
 
+/** Of an answer in the store. */
+const LONGEST_KEPT = 500;
+
 /** So many different answers are told apart in the result of the activity, which stays below a kilobyte. */
 const MOST_ANSWERS = 3;
 
@@ -27,17 +31,37 @@ export function checkActivities(deps: ActivityDependencies, cache: SiteCache): P
   return {
     run_check: (request) =>
       withHeartbeats(deps, async ({ signal }) => {
-        const { site, revision, check: name, nodes: names } = request;
+        const { site, run_id, revision, check: name, nodes: names } = request;
+        await proveClaim(deps, { site }, run_id);
         const { site: resolved } = await cache.load(site, { number: revision });
         const check = resolved?.checks?.find((one) => one.name === name);
         if (resolved === null || check === undefined)
           throw ApplicationFailure.nonRetryable(`revision ${revision} has no check ${name}`, 'CheckNotFound');
         const nodes = names?.map((one) => resolved.nodes.find((node) => node.name === one));
         const subjects = await subjectsOf(deps, request, check, nodes, signal);
-        const samples = await inTurn(subjects, AT_ONCE, (subject) => verdictOf(check, subject, ask, signal));
-        return summed(samples, names !== undefined);
+        const answers = await inTurn(subjects, AT_ONCE, (subject) => verdictOf(check, subject, ask, signal));
+        await keep(deps, request, answers, {
+          checks: resolved.checks!.map((one) => one.name),
+          nodes: resolved.nodes.map((one) => one.name),
+        });
+        return summed(answers, names !== undefined);
       }),
   };
+}
+
+/** Keeps each answer, for whoever asks later. */
+async function keep(
+  deps: ActivityDependencies,
+  { site, run_id, check, nodes }: RunCheck,
+  answers: readonly Answered[],
+  known: { readonly checks: readonly string[]; readonly nodes: readonly string[] },
+): Promise<void> {
+  await proveClaim(deps, { site }, run_id);
+  const results = answers.map(({ verdict, text, at, ms }, index) => ({
+    ...{ node: nodes?.[index] ?? '', runId: run_id, verdict, text: printable(text).slice(0, LONGEST_KEPT) },
+    ...{ output: null, at: new Date(at).toISOString(), ms },
+  }));
+  await deps.store.checkResults.add(site, check, results, known);
 }
 
 /** One subject a node, or one for all. */
@@ -85,7 +109,14 @@ async function addressesOf(
   return new Map(found.flat());
 }
 
-type Verdict = CheckFinding['unwell'][number]['verdict'] | 'well';
+interface Answered {
+  readonly verdict: CheckVerdict;
+  readonly text: string;
+  /** When it came, in milliseconds. */
+  readonly at: number;
+  /** Since the first question. */
+  readonly ms: number;
+}
 
 /** Asks until there is a verdict. */
 async function verdictOf(
@@ -93,15 +124,15 @@ async function verdictOf(
   subject: CheckSubject,
   ask: AskHost,
   signal: AbortSignal | undefined,
-): Promise<{ readonly verdict: Verdict; readonly text: string }> {
+): Promise<Answered> {
   const question = questionOf(check, subject);
-  // Nothing that is asked again would change it.
-  if (question.kind === 'unknown') return { verdict: 'unknown', text: question.why };
   const since = Date.now();
+  // Nothing that is asked again would change it.
+  if (question.kind === 'unknown') return { verdict: 'unknown', text: question.why, at: since, ms: 0 };
   const samples: Sample[] = [];
   for (;;) {
     const judged = judgeCheck(check, samples, since, Date.now());
-    if ('verdict' in judged) return judged;
+    if ('verdict' in judged) return { ...judged, at: Date.now(), ms: Math.round(Date.now() - since) };
     const wait = judged.again - Date.now();
     if (wait > 0) await Context.current().sleep(wait);
     const answer = await ask(question, check.timeout * 1000, signal);
@@ -120,12 +151,9 @@ async function inTurn<T, R>(items: readonly T[], atOnce: number, work: (item: T)
 }
 
 /** Nodes with the same answer are told together; further answers than the first few as one. */
-function summed(
-  verdicts: readonly { readonly verdict: Verdict; readonly text: string }[],
-  areNodes: boolean,
-): RunCheckAnswer {
-  const groups = new Map<string, { verdict: Exclude<Verdict, 'well'>; text: string; nodes: number[] }>();
-  for (const [at, { verdict, text }] of verdicts.entries()) {
+function summed(answers: readonly Answered[], areNodes: boolean): RunCheckAnswer {
+  const groups = new Map<string, { verdict: Unwell; text: string; nodes: number[] }>();
+  for (const [at, { verdict, text }] of answers.entries()) {
     if (verdict === 'well') continue;
     const line = printable(text).slice(0, LONGEST_TEXT);
     const isNew = !groups.has(`${verdict} ${line}`);

@@ -34,6 +34,7 @@ import { PushOperations } from './pushes.ts';
 import { RehearsalOperations } from './rehearsals/index.ts';
 import { RunOperations } from './runs.ts';
 import { ScheduleOperations } from './schedules.ts';
+import { SiteCheckOperations } from './site-checks.ts';
 import { siteDrift } from './site-drift.ts';
 import { SiteOperations } from './sites.ts';
 import { readSources } from './tags/read-sources.ts';
@@ -120,6 +121,8 @@ export function createOperations(deps: OpsDependencies) {
     machines: new MachineOperations(deps, { sites, runs, maintenance, versions: inventory.versions }),
     /** What people mean by names. */
     names: new NameOperations(deps),
+    /** What came of the checks of sites. */
+    siteChecks: new SiteCheckOperations(deps),
     /** Differences between MAAS and the deployment. */
     drift: (site: string) => siteDrift(deps, sites, site),
     /** The agents of clusters' nodes, as Temporal knows them. */

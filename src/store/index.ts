@@ -4,6 +4,7 @@ export type { OpenStoreOptions } from './open-options.ts';
 export { openStore } from './open-store.ts';
 export type * from './page.ts';
 export type { AuditEntry, AuditFilter, AuditStore, NewAuditEntry } from './queries/audit.ts';
+export type { CheckResult, CheckResultFilter, NewCheckResult } from './queries/check-results.ts';
 export type { Claim, Claimant, ClaimHolder } from './queries/claim-store.ts';
 export type { ClusterDetails, ClusterRecord } from './queries/clusters.ts';
 export type { CopiedSubject, StoreCopy } from './queries/copy-store.ts';

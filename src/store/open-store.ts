@@ -3,6 +3,7 @@ import { migrations } from './migrations/index.ts';
 import { Migrator } from './migrations/migrator.ts';
 import type { OpenStoreOptions } from './open-options.ts';
 import { AuditStore } from './queries/audit.ts';
+import { CheckResultStore } from './queries/check-results.ts';
 import { ClaimStore } from './queries/claim-store.ts';
 import { ClusterStore } from './queries/clusters.ts';
 import { CopyStore } from './queries/copy-store.ts';
@@ -73,6 +74,7 @@ function portsOf(session: Session): StorePorts {
     runs: new RunStore(session),
     claims: new ClaimStore(session),
     permits: new PermitStore(session),
+    checkResults: new CheckResultStore(session),
     audit: new AuditStore(session),
     notices: new NoticeStore(session),
     deployedMachines: new DeployedMachineStore(session),

@@ -1,4 +1,5 @@
 import type { AuditStore } from './queries/audit.ts';
+import type { CheckResultStore } from './queries/check-results.ts';
 import type { ClaimStore } from './queries/claim-store.ts';
 import type { ClusterStore } from './queries/clusters.ts';
 import type { CopyStore } from './queries/copy-store.ts';
@@ -51,6 +52,7 @@ export interface StorePorts {
   readonly runs: RunStore;
   readonly claims: ClaimStore;
   readonly permits: PermitStore;
+  readonly checkResults: CheckResultStore;
   readonly audit: AuditStore;
   readonly notices: NoticeStore;
   readonly deployedMachines: DeployedMachineStore;

@@ -238,6 +238,25 @@ it('a retried node shows its attempts', () => {
   expect(reportText(asAnswer<RunReport>(reportRun(progressOf(failed))))).toMatch(/ctl01 .*attempt 2/);
 });
 
+it('the report of a run has what came of its checks, for each node that is not well', () => {
+  const result = { output: null, at: '2026-03-04T10:00:00.000Z', run: 'r1' };
+  const report: RunReport = {
+    ...asAnswer<RunReport>(reportRun(succeeded)),
+    check_results: [
+      { ...result, check: 'metrics', node: 'ctl02', verdict: 'failed', text: 'HTTP 503 instead of 200', seconds: 20 },
+      { ...result, check: 'metrics', node: 'ctl01', verdict: 'well', text: 'HTTP 200', seconds: 1 },
+      { ...result, check: 'errors', node: null, verdict: 'well', text: '0.1', seconds: 75 },
+    ],
+  };
+  const text = reportText(report);
+  expect(text.slice(text.indexOf('Checks (2)')).split('\n').slice(0, 4)).toEqual([
+    'Checks (2)',
+    '  errors  well  1 of 1 well  1m15s',
+    '  metrics  failed  1 of 2 well  20s',
+    '    ctl02  failed  HTTP 503 instead of 200  20s',
+  ]);
+});
+
 describe('a strategy', () => {
   const view = asAnswer<Strategy>(viewStrategy({ groups: plans, strategyName: 'dc1 "main"', nodes } as never));
   it('is shown as a tree', async () => {

@@ -89,6 +89,21 @@ describePage('pages over a store', () => {
     await page.getByLabel('Settings').waitFor();
   });
 
+  it('the page of a site shows its checks, and which nodes are not well', async () => {
+    await rig.store.sites.create({ name: 'dc1' });
+    const result = { runId: 'r1', output: null, at: new Date().toISOString(), ms: 2_000 };
+    const results = (['well', 'failed', 'unknown'] as const).map((verdict, index) => ({
+      ...result,
+      ...{ verdict, node: `n${index}`, text: `answer ${index}` },
+    }));
+    await rig.store.checkResults.add('dc1', 'metrics', results, { checks: ['metrics'], nodes: ['n0', 'n1', 'n2'] });
+    const page = await at('/sites/dc1');
+    const row = page.getByRole('region', { name: 'Checks' }).getByRole('row', { name: /metrics/ });
+    await row.getByText('2 of 3 nodes: n1, n2').waitFor();
+    await row.getByText('answer 1').waitFor();
+    await row.getByText('failed', { exact: true }).waitFor();
+  });
+
   it('pending changes of a cluster are deployed with their plan, and every prompt names what it touches', async () => {
     const env = await environment(rig.store, 'prod');
     const base = `${api}/clusters/${env.cluster}`;

@@ -1,3 +1,4 @@
+import { checkRoutes } from '../../core/contracts/check.ts';
 import { machineRoutes } from '../../core/contracts/machine.ts';
 import { maintenanceRoutes } from '../../core/contracts/maintenance.ts';
 import { runOfNodeSchema, siteNodeRoutes } from '../../core/contracts/node-in-run.ts';
@@ -9,7 +10,10 @@ import { shown } from '../shown.ts';
 
 const viewRun = shown(runOfNodeSchema);
 
-export const serveSiteNodes: RouteGroup = async (app, { operations: { nodes, drift, machines, maintenance } }) => {
+export const serveSiteNodes: RouteGroup = async (
+  app,
+  { operations: { nodes, drift, machines, maintenance, siteChecks } },
+) => {
   serve(app, siteNodeRoutes, {
     'POST /sites/:site/revisions/:ref/select': ({ params: { site, ref }, body }) =>
       nodes.select(site, ref, body.selectors, body.known),
@@ -27,6 +31,12 @@ export const serveSiteNodes: RouteGroup = async (app, { operations: { nodes, dri
     'PUT /sites/:site/nodes/:node/maintenance': (request) =>
       maintenance.begin(request.params, given(request.body), actorOf(request)),
     'DELETE /sites/:site/nodes/:node/maintenance': (request) => maintenance.end(request.params, actorOf(request)),
+  });
+  serve(app, checkRoutes, {
+    'GET /sites/:site/checks': async ({ params }) => ({ items: await siteChecks.list(params.site) }),
+    'GET /sites/:site/checks/results': async ({ params, query }) => ({
+      items: await siteChecks.results(params.site, query),
+    }),
   });
   serve(app, siteDriftRoutes, { 'GET /sites/:site/drift': ({ params }) => drift(params.site) });
 };

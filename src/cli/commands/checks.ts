@@ -8,9 +8,33 @@ interface RunFlags extends SiteRunFlags, FollowFlags {
   readonly node?: readonly string[];
 }
 
-/** `sitewright check …`: the checks of a site, by hand. */
+/** `sitewright check …`: the checks of a site, by hand, and what came of them. */
 export function registerCheck(program: CliCommand, session: Session): void {
   const check = program.verb('check', 'Checks of a site');
+  check
+    .verb('list', 'The checks of a site with their newest results')
+    .example('dc1')
+    .argument('<site>', 'name of the site')
+    .calls(session, 'GET /sites/:site/checks', {
+      columns: ['check', 'verdict', 'well', 'failed', 'unknown', 'seconds', 'at', 'nodes'],
+      rows: (items) =>
+        items.map(({ counts, unwell, ...one }) => ({
+          ...one,
+          ...counts,
+          nodes: unwell.flatMap(({ node }) => node ?? []),
+        })),
+    });
+  check
+    .verb('results', 'What came of the checks of a site, newest first')
+    .example('dc1 --check metrics --node n01')
+    .argument('<site>', 'name of the site')
+    .option('--check <name>', 'only of this check')
+    .option('--node <name>', 'only of this node')
+    .option('--run <run>', 'only of this run: its id or its number')
+    .option('--limit <number>', 'maximum number of results')
+    .calls(session, 'GET /sites/:site/checks/results', {
+      columns: ['at', 'check', 'node', 'verdict', 'seconds', 'text', 'output', 'run'],
+    });
   const run = check
     .verb('run', 'Ask the checks of a site now, and change nothing')
     .example('dc1 --wait')

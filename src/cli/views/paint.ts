@@ -17,7 +17,7 @@ export function paintFor(color: boolean): Paint {
 /** A state or outcome in its colour. */
 export function paintState(paint: Paint, state: string): string {
   const words = stateWord(state);
-  if (state === 'success' || state === 'nothing_to_do') return paint.good(words);
+  if (['success', 'nothing_to_do', 'well'].includes(state)) return paint.good(words);
   if (['failed', 'cancelled', 'terminated', 'lost'].includes(state)) return paint.bad(words);
   if (['running', 'prepared', 'paused', 'stopped', 'success_with_failures'].includes(state)) return paint.busy(words);
   return paint.dim(words);

@@ -1,3 +1,4 @@
+import { checkRoutes } from './check.ts';
 import { clusterRoutes } from './fuel/clusters.ts';
 import { executionRoutes, sequenceRoutes, transactionRoutes } from './fuel/deployments.ts';
 import { extensionRoutes } from './fuel/extensions.ts';
@@ -34,6 +35,7 @@ export const API = {
   ...revisionRoutes,
   ...siteNodeRoutes,
   ...siteDriftRoutes,
+  ...checkRoutes,
   ...machineRoutes,
   ...maintenanceRoutes,
   ...runRoutes,

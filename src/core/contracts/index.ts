@@ -1,4 +1,5 @@
 /** Types of all that crosses a border, for `import type`: workflows and the command line load no schema. */
+export type * from './check.ts';
 export type * from './graph-run.ts';
 export type * from './node-in-run.ts';
 export type * from './notice.ts';

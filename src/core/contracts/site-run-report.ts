@@ -14,6 +14,7 @@ import {
   SITE_RUN_OUTCOMES,
 } from '../words.ts';
 import { holdReports } from './approval.ts';
+import { keptResultSchema } from './check.ts';
 import { maintenanceSchema, timestamp } from './primitives.ts';
 import { checkResult, nodeCounts, rolloutStatus } from './site-run.ts';
 import { failureOf, type Wire } from './wire.ts';
@@ -172,6 +173,10 @@ export const runReportSchema = z
     released: z.array(nodeReportSchema).optional(),
     /** test_site: what came of the checks. */
     checks: z.array(checkReport).optional(),
+    check_results: z
+      .array(keptResultSchema)
+      .optional()
+      .describe('What came of its checks last, for each node: absent until it ends, and if it has asked none.'),
     /** update_site: nodes that the last good revision had and this one has not. */
     removed_nodes: texts.optional(),
     maintenance: z

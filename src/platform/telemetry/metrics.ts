@@ -94,7 +94,7 @@ interface AgentsSeen {
 
 /** Metrics of the API: its requests, and the current runs and nodes in the store. */
 export class ApiMetrics extends ProcessMetrics {
-  readonly #queriedStore: Pick<Store, 'runs' | 'nodes' | 'audit'>;
+  readonly #queriedStore: Pick<Store, 'runs' | 'nodes' | 'audit' | 'checkResults'>;
   readonly #requests: Histogram;
   readonly #up: Gauge;
   readonly #runs: Gauge;
@@ -102,13 +102,16 @@ export class ApiMetrics extends ProcessMetrics {
   readonly #agents: Gauge;
   readonly #agentsAt: Gauge;
   readonly #alarms: Gauge;
+  readonly #checks: Gauge;
+  readonly #checkSeconds: Gauge;
+  readonly #checkNames = new LabelValues();
   readonly #alarmKinds = new LabelValues();
   readonly #agentsSeen: AgentsSeen | undefined;
   readonly #kinds = new LabelValues();
   readonly #phases = new LabelValues();
   readonly #outcomes = new LabelValues();
 
-  constructor(version: string, store: Pick<Store, 'runs' | 'nodes' | 'audit'>, agents?: AgentsSeen) {
+  constructor(version: string, store: Pick<Store, 'runs' | 'nodes' | 'audit' | 'checkResults'>, agents?: AgentsSeen) {
     super(version);
     this.#queriedStore = store;
     this.#agentsSeen = agents;
@@ -148,6 +151,18 @@ export class ApiMetrics extends ProcessMetrics {
       help: 'Time of the last check for agents, in seconds since 1970; it runs when metrics are requested, at most once a minute.',
       registers,
     });
+    this.#checks = new Gauge({
+      name: 'sitewright_check_results',
+      help: 'Newest results of the checks of sites, by verdict: one for each node, or one of a check that is asked once.',
+      labelNames: ['check', 'verdict'],
+      registers,
+    });
+    this.#checkSeconds = new Gauge({
+      name: 'sitewright_check_duration_seconds',
+      help: 'The longest time from the first question to the verdict among the newest results of a check.',
+      labelNames: ['check'],
+      registers,
+    });
     this.#alarms = new Gauge({
       name: 'sitewright_agent_alarms',
       help: 'Alarms of node agents in the audit trail within the last 24 hours, by kind; at most 1000.',
@@ -164,12 +179,14 @@ export class ApiMetrics extends ProcessMetrics {
       store.runs.count(),
       store.nodes.countOnline(),
       store.audit.list({ action: 'agent.alarm', since, limit: 1000 }),
+      store.checkResults.count(),
     ]).catch(() => undefined);
     this.#runs.reset();
     this.#alarms.reset();
     this.#nodes.reset();
     this.#up.set(counts === undefined ? 0 : 1);
-    const [runs, nodes, alarms] = counts ?? [[]];
+    const [runs, nodes, alarms, checks] = counts ?? [[]];
+    this.#showChecks(checks ?? []);
     for (const { kind, phase, outcome, count } of runs) {
       const labels = {
         kind: this.#kinds.of(kind),
@@ -194,6 +211,18 @@ export class ApiMetrics extends ProcessMetrics {
       this.#agentsAt.set(seen.at.getTime() / 1000);
     }
     return super.text();
+  }
+
+  #showChecks(checks: Awaited<ReturnType<Store['checkResults']['count']>>): void {
+    this.#checks.reset();
+    this.#checkSeconds.reset();
+    const longest = new Map<string, number>();
+    for (const { name, verdict, nodes, longest: ms } of checks) {
+      const check = this.#checkNames.of(name);
+      this.#checks.inc({ check, verdict }, nodes);
+      longest.set(check, Math.max(ms, longest.get(check) ?? 0));
+    }
+    for (const [check, ms] of longest) this.#checkSeconds.set({ check }, ms / 1000);
   }
 
   /** @param route path as registered; undefined for an unknown path */

@@ -1,4 +1,5 @@
 import type { MachineState } from '@sitewright/maas';
+import type { CheckVerdict } from '../../core/checks/judge.ts';
 import type { PermitWork } from '../../core/permits/limits.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { GitSource } from '../../core/sources/git-source.ts';
@@ -87,6 +88,27 @@ export const siteTables = {
     zone: text().nullable(),
     /** Time of the facts; readers decide on their age. */
     seenAt: time(),
+  },
+  /** What came of a check, for one node or asked once. */
+  checkResult: {
+    /** ULID. */
+    id: key().internal(),
+    site: text().internal(),
+    name: key(),
+    /** Its name in the documents; empty if the check is asked once. */
+    node: text(),
+    runId: key(),
+    verdict: choice<CheckVerdict>(),
+    /** The answer in one line. */
+    text: text(),
+    /** What a command has written; null of other checks. */
+    output: text().nullable(),
+    /** Of the verdict. */
+    at: time(),
+    /** From the first question to the verdict. */
+    ms: count(),
+    /** Of this check and node, while the documents have both. */
+    newest: flag().internal(),
   },
   /** A machine that a run may touch, waits for, or has left broken. */
   permit: {

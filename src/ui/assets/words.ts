@@ -22,7 +22,7 @@ export type Look = keyof typeof LOOKS | 'off';
 
 /** The states of each look; others look `off`. */
 const LOOKS = {
-  ok: 'success ready operational finished ok available deployed',
+  ok: 'success ready operational finished ok well available deployed',
   bad: 'failed error bare terminated lost failing update_error',
   busy:
     'running retrying starting provisioning deploying aborting deployment baremetal software release load checks ' +

@@ -29,6 +29,8 @@ const FENCES = {
   abort_node: 'fenced',
   prepare_site: 'fenced',
   record_nodes: 'fenced',
+  // Keeps its answers.
+  run_check: 'fenced',
   take_permits: 'fenced',
   await_permits: 'fenced',
   close_run: 'fenced',
@@ -41,7 +43,6 @@ const FENCES = {
   last_errors: 'reads',
   ask_maas: 'reads',
   inspect_nodes: 'reads',
-  run_check: 'reads',
   load_graph_part: 'reads',
   find_tried: 'reads',
 } as const satisfies Record<keyof Activities, 'claims' | 'fenced' | 'reads'>;
@@ -121,6 +122,7 @@ beforeEach(async () => {
     abort_node: node,
     prepare_site: { site: SITE, revision: 1, pace: { timeout: 1, interval: 1 } as never },
     record_nodes: { run_id: ours.runId, site: SITE, sequence: 1, nodes: [] },
+    run_check: { site: SITE, run_id: ours.runId, revision: 1, check: 'metrics' },
     take_permits: permits,
     await_permits: permits,
     close_run: {
@@ -168,7 +170,15 @@ describe('every activity that changes something', () => {
 
 describe('an execution that has the claim of its own run', () => {
   const NAMING = [
-    ...(['prepare_node', 'deploy_node', 'release_node', 'abort_node', 'record_nodes', 'close_run'] as const),
+    ...([
+      'prepare_node',
+      'deploy_node',
+      'release_node',
+      'abort_node',
+      'record_nodes',
+      'run_check',
+      'close_run',
+    ] as const),
     ...(['plan_graph', 'record_tasks', 'close_graph', 'close_graph_run'] as const),
   ];
 
@@ -255,6 +265,20 @@ it('close_run leaves out what its run recorded before a reset and does not have 
   const { deployed_revision: _, ...request } = { ...closing, report: { operator: [] } as never };
   await as(executionId).run(activities.close_run, request);
   expect((await store.runs.listNodes(runId)).map(({ node }) => node)).toEqual(['n1']);
+});
+
+it('close_run puts what came of the checks last into the report', async () => {
+  const { as, workflowId, runId, executionId } = await runWithSite('test_site');
+  const result = { verdict: 'well', text: 'HTTP 200', output: null, at: AT, runId } as const;
+  const known = { checks: ['metrics'], nodes: ['n1', 'n2'] };
+  for (const ms of [1, 2_500]) await store.checkResults.add(SITE, 'metrics', [{ ...result, node: 'n1', ms }], known);
+  await store.checkResults.add(SITE, 'metrics', [{ ...result, node: 'n2', ms: 4, runId: 'other' }], known);
+  const { deployed_revision: _, ...rest } = requests.close_run;
+  const closing = { ...rest, workflow_id: workflowId, run_id: runId, report: { operator: [] } };
+  await as(executionId).run(activities.close_run, closing as never);
+  expect((await store.runs.getReport(runId)) as unknown).toMatchObject({
+    check_results: [{ check: 'metrics', node: 'n1', seconds: 2.5, run: runId }],
+  });
 });
 
 it('close_run ends a run that another execution of it has closed as closed: the store keeps its one end', async () => {

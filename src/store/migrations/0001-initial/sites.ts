@@ -95,6 +95,28 @@ export async function createSites(db: Kysely<unknown>, { text, integer, bytes }:
     .execute();
 
   await db.schema
+    .createTable('check_result')
+    .addColumn('id', text, (column) => column.primaryKey())
+    .addColumn('site', text, (column) => column.notNull().references('site.name').onDelete('cascade'))
+    .addColumn('name', text, (column) => column.notNull())
+    .addColumn('node', text, (column) => column.notNull())
+    .addColumn('run_id', text, (column) => column.notNull())
+    .addColumn('verdict', text, (column) => column.notNull())
+    .addColumn('text', text, (column) => column.notNull())
+    .addColumn('output', text)
+    .addColumn('at', text, (column) => column.notNull())
+    .addColumn('ms', integer, (column) => column.notNull())
+    .addColumn('newest', integer, (column) => column.notNull())
+    .execute();
+  await db.schema
+    .createIndex('check_result_of_check')
+    .on('check_result')
+    .columns(['site', 'name', 'node', 'id'])
+    .execute();
+  await db.schema.createIndex('check_result_by_newest').on('check_result').columns(['newest', 'site']).execute();
+  await db.schema.createIndex('check_result_by_run').on('check_result').columns(['run_id', 'id']).execute();
+
+  await db.schema
     .createTable('permit')
     .addColumn('site', text, (column) => column.notNull().references('site.name').onDelete('cascade'))
     .addColumn('machine', text, (column) => column.notNull())

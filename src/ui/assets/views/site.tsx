@@ -7,7 +7,7 @@ import { addressWith } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago } from '../times.tsx';
-import { count, some } from '../words.ts';
+import { count, lasting, some } from '../words.ts';
 import { EditDocuments } from './edit-documents.tsx';
 import { Fleet } from './fleet.tsx';
 import { InMaintenance, Maintenance } from './maintenance.tsx';
@@ -73,6 +73,7 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
               <Fleet query={given} site={id} />
             </section>
           )}
+          <Checks site={id} again={again} />
           <h2>Runs</h2>
           <Loaded from={runs}>
             {({ items }) => (
@@ -168,6 +169,43 @@ const Source = ({ of: { url, branch, folder } }: { readonly of: NonNullable<Site
 interface OfSite {
   readonly site: string;
 }
+
+/** What came of its checks last. Nothing if it has none. */
+function Checks({ site, again }: OfSite & { readonly again: number }) {
+  const checks = useData(at('GET /sites/:site/checks', { params: { site } }), { again });
+  const { items = [] } = checks.data ?? {};
+  return (
+    items.length > 0 && (
+      <>
+        <h2>Checks</h2>
+        <Table
+          label="Checks"
+          rows={items}
+          keyOf={(one) => one.check}
+          columns={[
+            ['Check', (one) => one.check],
+            ['Verdict', (one) => <State of={one.verdict} />],
+            ['Not well', (one) => <Unwell of={one} />],
+            ['Took', (one) => lasting(0, one.seconds * 1000)],
+            ['Asked', (one) => <Ago of={one.at} />],
+          ]}
+        />
+      </>
+    )
+  );
+}
+
+const Unwell = ({ of: { counts, unwell } }: { readonly of: Answer<'GET /sites/:site/checks'>['items'][number] }) => {
+  const [first] = unwell;
+  const nodes = unwell.flatMap(({ node }) => node ?? []);
+  const all = counts.failed + counts.unknown;
+  return (
+    <>
+      {nodes.length > 0 && `${all} of ${count(all + counts.well, 'node')}: ${some(nodes)}`}
+      {first && <p class="bad">{first.text}</p>}
+    </>
+  );
+};
 
 function Groups({ site }: OfSite) {
   const strategy = useData(at('GET /sites/:site/revisions/:ref/strategy', { params: { site, ref: 'latest' } }));

@@ -15,6 +15,8 @@ const METRICS: Check = {
   ...{ within: 0, every: 0, failures: 2, timeout: 10 },
 };
 
+const OURS = { workflowId: 'test_site:dc1', runId: 'r1' };
+
 let store: Store;
 beforeEach(async () => {
   store = await openStore('sqlite::memory:');
@@ -28,6 +30,7 @@ beforeEach(async () => {
   const { resolved } = resolvedRevision(files);
   const gateway: Check = { ...METRICS, name: 'gateway', probe: { kind: 'tcp', host: 'gw', port: 1 } };
   const checks = [METRICS, gateway, { ...gateway, name: 'slow', failures: 20, every: 600 }];
+  await store.claims.claim({ site: 'dc1' }, { ...OURS, executionId: OURS.runId });
   await store.sites.addRevision('dc1', { files, resolved: { ...resolved!, checks } });
 });
 afterEach(() => store.close());
@@ -40,9 +43,9 @@ function running(askHost: AskHost) {
     ...{ tried: async () => [], execution: async () => null },
     settings: { max_parallel_nodes: 1, heartbeat_seconds: 5 },
   });
-  const environment = new MockActivityEnvironment();
+  const environment = new MockActivityEnvironment({ workflowExecution: OURS });
   const run = (check: string, nodes?: readonly string[]): Promise<RunCheckAnswer> =>
-    environment.run(run_check, { site: 'dc1', revision: 1, check, ...(nodes && { nodes }) });
+    environment.run(run_check, { site: 'dc1', run_id: OURS.runId, revision: 1, check, ...(nodes && { nodes }) });
   return { environment, run };
 }
 
@@ -65,6 +68,37 @@ it('asks each node until it has a verdict, and answers in less than a kilobyte',
   for (const { verdict, nodes } of answer.unwell)
     expect(new Set(nodes.map((at) => (at % 4 === 1 ? 'unknown' : 'failed')))).toEqual(new Set([verdict]));
   expect([asked.get('n0'), asked.get('n1'), asked.get('n2'), asked.get('n3')]).toEqual([2, 2, 1, 2]);
+});
+
+it('keeps what came of it for each node, with the time it took', async () => {
+  const { run } = running(async (question) => {
+    const { hostname } = new URL(question.kind === 'tcp' ? '' : question.url);
+    if (hostname === 'n1') return { kind: 'none', why: `no answer\n${'x'.repeat(700)}` };
+    return { kind: 'http', status: hostname === 'n2' ? 503 : 200, body: 'secret of the host', isWhole: true };
+  });
+  await run('metrics', ['n0', 'n1', 'n2']);
+  await run('metrics', ['n2']);
+  const kept = await store.checkResults.list('dc1', { newest: true });
+  expect(kept).toMatchObject([
+    { node: 'n2', verdict: 'failed', text: 'HTTP 503 instead of 200' },
+    { node: 'n1', verdict: 'unknown' },
+    { node: 'n0', verdict: 'well', text: 'HTTP 200', runId: OURS.runId, name: 'metrics', output: null },
+  ]);
+  expect(kept[1]!.text).toMatch(/^no answer x{490}$/);
+  expect(kept[1]!.text.length).toBe(500);
+  for (const { ms, at } of kept)
+    expect([ms >= 0 && ms < 10_000, Date.now() - Date.parse(at) < 60_000]).toEqual([true, true]);
+  expect(JSON.stringify(await store.checkResults.list('dc1'))).not.toContain('secret of the host');
+  expect(await store.checkResults.list('dc1', { node: 'n2' })).toHaveLength(2);
+});
+
+it('keeps nothing once another run has the site', async () => {
+  const { run } = running(async () => {
+    await store.claims.release({ site: 'dc1' }, OURS);
+    return { kind: 'connected' };
+  });
+  await expect(run('gateway')).rejects.toMatchObject({ type: 'ClaimLost' });
+  expect(await store.checkResults.list('dc1')).toEqual([]);
 });
 
 it('asks once where nothing is computed, and of a node that the documents do not have knows nothing', async () => {

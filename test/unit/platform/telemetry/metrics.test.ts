@@ -19,6 +19,7 @@ const noStore = {
   runs: { count: () => Promise.reject(new Error('away')) },
   nodes: { countOnline: () => Promise.reject(new Error('away')) },
   audit: { list: () => Promise.reject(new Error('away')) },
+  checkResults: { count: () => Promise.reject(new Error('away')) },
 } as unknown as Store;
 
 interface Described {
@@ -124,6 +125,16 @@ describeStore('The metrics of the API', (backend) => {
     expect(await sampleOf(metrics, failed)).toBe(2);
     expect(await sampleOf(metrics, 'sitewright_nodes{online="true"}')).toBe(1);
     expect(await sampleOf(metrics, 'sitewright_nodes{online="false"}')).toBe(1);
+    await store.sites.create({ name: 'dc1' });
+    const result = { runId: 'a', text: '', output: null, at: run.startedAt };
+    const results = (['well', 'failed', 'failed'] as const).map((verdict, at) => ({
+      ...result,
+      ...{ verdict, node: `n${at}`, ms: at * 1000 },
+    }));
+    await store.checkResults.add('dc1', 'disk', results, { checks: ['disk'], nodes: ['n0', 'n1', 'n2'] });
+    expect(await sampleOf(metrics, 'sitewright_check_results{check="disk",verdict="failed"}')).toBe(2);
+    expect(await sampleOf(metrics, 'sitewright_check_results{check="disk",verdict="well"}')).toBe(1);
+    expect(await sampleOf(metrics, 'sitewright_check_duration_seconds{check="disk"}')).toBe(2);
     expect(await sampleOf(metrics, 'sitewright_store_up')).toBe(1);
     await store.close();
     const text = await metrics.text();
