@@ -217,6 +217,8 @@ export interface RunCheck {
   readonly check: string;
   /** Absent: the check is asked once. */
   readonly nodes?: readonly string[];
+  /** The run of graphs in which nodes have asked. */
+  readonly ran?: { readonly workflow_id: string; readonly run_id: string };
 }
 
 /** Under a kilobyte. */

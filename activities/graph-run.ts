@@ -7,6 +7,7 @@ import { given } from '../src/core/data/given.ts';
 import {
   doneOf,
   type GraphRunReport,
+  modeOf,
   type PlanningFailure,
   recordsLost,
   titleOfGraphRun,
@@ -28,6 +29,7 @@ import {
   type TransactionRecord,
   unlessNotFound,
 } from '../src/store/index.ts';
+import { graphsOfChecks } from './check/node-checks.ts';
 import type { OpenedAlone } from './contract.ts';
 import { type ActivityDependencies, type ActivitySettings, isAwaited, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
@@ -35,6 +37,7 @@ import { ownExecution } from './fencing.ts';
 import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.ts';
 import { believedReport } from './recorded-names.ts';
 import { withCanceller } from './run-ending.ts';
+import type { SiteCache } from './site-cache.ts';
 
 const OFFLINE_WAIT_SECONDS = 120;
 
@@ -44,6 +47,7 @@ const BUSY_SLACK_SECONDS = 15;
 /** Claims a cluster for a run, writes the run's transactions and closes them. Safe to repeat. */
 export function graphRunActivities(
   deps: ActivityDependencies,
+  cache: SiteCache,
 ): Pick<GraphActivities, 'open_graph_run' | 'close_graph_run' | 'find_tried'> {
   return {
     find_tried: () =>
@@ -52,12 +56,17 @@ export function graphRunActivities(
         return { activities: await deps.tried(workflowId, runId) };
       }),
 
-    open_graph_run: (request) => translated(async () => ({ ...(await open(deps, request)), ...openedWithin(deps) })),
+    open_graph_run: (request) =>
+      translated(async () => ({ ...(await open(deps, cache, request)), ...openedWithin(deps) })),
     close_graph_run: (request) => translated(() => close(deps, request)),
   };
 }
 
-async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<OpenedAlone<OpenGraphRunAnswer>> {
+async function open(
+  deps: ActivityDependencies,
+  cache: SiteCache,
+  request: OpenGraphRun,
+): Promise<OpenedAlone<OpenGraphRunAnswer>> {
   const { store, searchAttributes, settings } = deps;
   const { input, run_id, workflow_id, started_at, start } = request;
   const clusterOf = () => store.clusters.brief(input.cluster);
@@ -72,7 +81,7 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
     isAwaited: isAwaited(request),
     absent: { kind: 'cluster-not-found', cluster: input.cluster, message: `there is no cluster ${input.cluster}` },
     busy: async (holder) => busyWith(store, await clusterOf(), holder),
-    check: async () => checked(deps, request, await clusterOf()),
+    check: async () => checked(deps, cache, request, await clusterOf()),
     details: ({ run, graphs }) => ({
       transaction: run.id,
       graphs: graphs.map(({ graphType }) => graphType),
@@ -115,6 +124,7 @@ interface MadeRun extends RunTransactions {
 /** Which graphs the request means, and whether the cluster is fit for them; of an earlier try of this call, what that has made. */
 async function checked(
   deps: ActivityDependencies,
+  cache: SiteCache,
   request: OpenGraphRun,
   cluster: ClusterRecord,
 ): Promise<Checked<PlanningFailure, MadeRun>> {
@@ -132,11 +142,16 @@ async function checked(
   const sources = (await deps.allocateTags?.(stored)) ?? stored;
   if ('refused' in sources)
     return { ok: false, failure: { kind: 'plan-refused', message: sources.refused, problems: [] } };
-  const requested = await requestedGraphs(store, input, sources, deps.settings.master_allowed ?? false);
+  const requested =
+    input.checks === undefined
+      ? await requestedGraphs(store, input, sources, deps.settings.master_allowed ?? false)
+      : await graphsOfChecks(store, cache, input.checks, cluster.id);
   if (!requested.ok) return requested;
   const findings = findingsForRun(sources, requested.graphs);
   const errors = findings.filter(isError);
-  if (errors.length > 0 && !(input.force ?? false)) return { ok: false, failure: unfit(cluster, errors) };
+  // Where a node cannot be asked, nothing is known of it: that is what the check says.
+  const isForced = (input.force ?? false) || input.checks !== undefined;
+  if (errors.length > 0 && !isForced) return { ok: false, failure: unfit(cluster, errors) };
   const graphs = requested.graphs.map((graph) => ({ graphType: graph.type, input: graph }));
   return { ok: true, record: recorded(graphs, findings.slice(0, MAX_WARNINGS)) };
 }
@@ -188,7 +203,7 @@ async function recordRun(
   });
   const transactions = {
     ...{ clusterId: cluster.id, graphs, input, workflowId: workflow_id, temporalRunId: run_id, timeStart: started_at },
-    ...{ mode: input.mode ?? 'apply', force: input.force ?? false, debug: input.debug ?? false },
+    ...{ mode: modeOf(input), force: input.force ?? false, debug: input.debug ?? false },
     ...given({ startedBy: run.started_by }),
   };
   return openGraphRecord(store, transactions, (made) => ({

@@ -41,7 +41,7 @@ export function createActivities(
     ...permitActivities(deps, cache),
     ...lastErrorsActivity(deps),
     ...askMaasActivity(deps),
-    ...graphRunActivities(deps),
+    ...graphRunActivities(deps, cache),
     ...planGraphActivities(deps, cache),
     ...taskRecordActivities(deps),
     ...graphCloseActivities(deps),

@@ -11,6 +11,7 @@ import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import type { TaskStatus } from '../src/core/words.ts';
 import type { GraphProblem } from '../src/graph/index.ts';
 import type { RunTransactions, Store, TransactionRecord } from '../src/store/index.ts';
+import { CHECK_GRAPH, type CheckGraphRequest, checkLayer } from './check/node-checks.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
 import type { GraphActivities, PlanGraph, PlanGraphAnswer } from './graph-contract.ts';
@@ -58,7 +59,11 @@ async function plan(
   const sources = (await deps.allocateTags?.(stored)) ?? stored;
   if ('refused' in sources)
     return { ok: false, failure: { kind: 'plan-refused', message: sources.refused, problems: [] } };
-  const layers = await readGraphLayers(store, sources, child.graphType);
+  const { checks } = input;
+  const layers =
+    checks !== undefined && child.graphType === CHECK_GRAPH
+      ? [await checkLayer(deps, cache, checks, (asked as CheckGraphRequest).asked, signal)]
+      : await readGraphLayers(store, sources, child.graphType);
   const done = input.from === undefined ? undefined : await tasksDone(store, input.from, child.graphType);
   const masterIp = deps.settings.master_ip;
   const planned = await deps.planner.plan(

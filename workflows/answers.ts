@@ -175,7 +175,12 @@ const sitePlan = recordOf<SitePlan>(
     ...{ commit: text, commit_url: text, cluster: whole },
     maintenance: listOf(recordOf({ node: text, reason: text, since: time, by: text }, {})),
     limits: recordOf<NonNullable<SitePlan['limits']>>({ at_a_time: whole }, {}),
-    checks: listOf(recordOf<PlannedCheck>({ name: text, each: oneOf(['node', 'wave']), seconds: number }, {})),
+    checks: listOf(
+      recordOf<PlannedCheck>(
+        { name: text, each: oneOf(['node', 'wave']), seconds: number },
+        { on_nodes: oneOf(['together', 'alone']) },
+      ),
+    ),
   },
 );
 

@@ -85,7 +85,7 @@ class Baremetal {
     const groups = plan.groups.map(groupFromWire);
     run.progress.baremetal = startBaremetal(groups, plan.nodes, done, plan.limits !== undefined);
     this.#retries = new Retries(this);
-    this.#checks = new WaveChecks(plan, run.progress.run_id, () => run.control.wake());
+    this.#checks = new WaveChecks(run, plan);
   }
 
   get state(): BaremetalState {

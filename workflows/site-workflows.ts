@@ -18,7 +18,7 @@ import { stepError } from './failures.ts';
 import { givePermitsBack, permitOf, permitsToRelease } from './permits.ts';
 import { graphWorkflowId } from './protocol.ts';
 import { type Phase, PhaseEnded, SiteRun, type Skipped } from './site-run.ts';
-import { askCheck } from './wave-checks.ts';
+import { askChecks } from './wave-checks.ts';
 
 /** Deploys a site: verifies and prepares it, deploys group after group, then runs the software phase (docs/explain/design.md#data-flow). */
 export const deploy_site = siteWorkflow('deploy_site', async (run) => {
@@ -75,7 +75,7 @@ export const test_site = siteWorkflow('test_site', async (run) => {
   const plan = await run.phase('load', loadPlan(await fetchedRevision(run)));
   await run.phase('verify_site', verifySite(plan, run.input.nodes));
   await run.phase('inspect_nodes', inspectNodes(plan));
-  if (plan.checks !== undefined) await run.phase('checks', askChecks(plan, plan.checks));
+  if (plan.checks !== undefined) await run.phase('checks', checkSiteNow(plan, plan.checks));
 });
 
 /** Its body throws `RunEnded` where the run must not go on: stopped, failed, or nothing left to do. */
@@ -167,13 +167,12 @@ export const inspectNodes =
   };
 
 /** Asks checks about all nodes of the plan. What is not well ends nothing. */
-const askChecks =
+const checkSiteNow =
   (plan: SitePlan, checks: readonly PlannedCheck[]): Phase =>
   async (run) => {
     const nodes = [...plan.nodes.keys()];
-    const findings = await run.control.readOnly(() =>
-      Promise.all(checks.map(({ name }) => askCheck(plan, run.progress.run_id, name, nodes))),
-    );
+    const names = checks.map(({ name }) => name);
+    const findings = await run.control.readOnly(() => askChecks(run, plan, names, nodes, 1));
     const reports = findings.map((finding) => reportCheck(finding, plan.nodes));
     run.progress.checks = reports;
     const well = reports.filter(({ verdict }) => verdict === 'well').length;

@@ -1,5 +1,5 @@
 import { createEngine, YaqlError } from '@sitewright/yaql';
-import type { Question } from '../../src/core/checks/answers.ts';
+import type { NodeQuestion } from '../../src/core/checks/answers.ts';
 import type { Check, CheckText } from '../../src/core/checks/check.ts';
 import { syntaxProblemOf } from '../../src/core/checks/question-text.ts';
 
@@ -24,7 +24,7 @@ const engine = createEngine({ maxSteps: 10_000, maxRegexSteps: 50_000, memoryQuo
 export function questionOf(
   { probe }: Check,
   subject: CheckSubject,
-): Question | { readonly kind: 'unknown'; readonly why: string } {
+): NodeQuestion | { readonly kind: 'unknown'; readonly why: string } {
   const unknown: string[] = [];
   const text = (key: string, value: CheckText): string => {
     const read = evaluated(value, subject);
@@ -32,7 +32,7 @@ export function questionOf(
     unknown.push(`${key}: ${read.why}`);
     return '';
   };
-  const question = ((): Question => {
+  const question = ((): NodeQuestion => {
     switch (probe.kind) {
       case 'http': {
         const { url, status, contains } = probe;
@@ -43,6 +43,10 @@ export function questionOf(
         return { ...probe, host: text('host', probe.host) };
       case 'prometheus':
         return { ...probe, url: text('url', probe.url), query: text('query', probe.query) };
+      case 'command':
+        return { ...probe, cmd: text('cmd', probe.cmd) };
+      case 'graph':
+        throw new Error('questionOf: a graph is no question');
     }
   })();
   const [why = syntaxProblemOf(question)] = unknown;

@@ -1,18 +1,19 @@
-import { machinesNamed } from '@sitewright/maas';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { judgeAnswer } from '../../src/core/checks/answers.ts';
-import { type Check, textsOf } from '../../src/core/checks/check.ts';
-import { type CheckVerdict, judgeCheck, type Sample } from '../../src/core/checks/judge.ts';
+import type { Check } from '../../src/core/checks/check.ts';
+import { judgeCheck, type Sample } from '../../src/core/checks/judge.ts';
 import type { Unwell } from '../../src/core/checks/wave-checks.ts';
+import { together } from '../../src/core/data/together.ts';
 import { printable } from '../../src/core/text/control-characters.ts';
-import type { ResolvedNode } from '../../src/documents/index.ts';
 import type { RunCheck, RunCheckAnswer, SiteActivities } from '../contract.ts';
 import type { ActivityDependencies } from '../dependencies.ts';
 import { proveClaim } from '../fencing.ts';
 import { withHeartbeats } from '../heartbeats.ts';
 import type { SiteCache } from '../site-cache.ts';
 import { type AskHost, hostAsker } from './ask-host.ts';
+import { answerOf, type CheckGraphRequest, type NodeAnswer } from './node-checks.ts';
 import { type CheckSubject, questionOf } from './questions.ts';
+import { subjectsOf } from './subjects.ts';
 
 /** So many nodes are asked at the same time. */
 const AT_ONCE = 20;
@@ -38,8 +39,13 @@ export function checkActivities(deps: ActivityDependencies, cache: SiteCache): P
         if (resolved === null || check === undefined)
           throw ApplicationFailure.nonRetryable(`revision ${revision} has no check ${name}`, 'CheckNotFound');
         const nodes = names?.map((one) => resolved.nodes.find((node) => node.name === one));
-        const subjects = await subjectsOf(deps, request, check, nodes, signal);
-        const answers = await inTurn(subjects, AT_ONCE, (subject) => verdictOf(check, subject, ask, signal));
+        const { ran } = request;
+        const answers =
+          ran === undefined
+            ? await inTurn(await subjectsOf(deps, site, check, nodes, signal), AT_ONCE, (subject) =>
+                verdictOf(check, subject, ask, signal),
+              )
+            : await answersOfNodes(deps, check, names ?? [], ran);
         await keep(deps, request, answers, {
           checks: resolved.checks!.map((one) => one.name),
           nodes: resolved.nodes.map((one) => one.name),
@@ -49,11 +55,50 @@ export function checkActivities(deps: ActivityDependencies, cache: SiteCache): P
   };
 }
 
+/** What nodes have found in a run of graphs. */
+async function answersOfNodes(
+  { store }: ActivityDependencies,
+  check: Check,
+  names: readonly string[],
+  ran: NonNullable<RunCheck['ran']>,
+): Promise<readonly NodeAnswer[]> {
+  const found = await store.transactions.findRun(ran.workflow_id, ran.run_id);
+  if (found === null) throw ApplicationFailure.nonRetryable('the run that asks was refused', 'CheckNotFound');
+  const run = await store.runs.get(ran.run_id);
+  const graphs = found.graphs.flatMap(({ id, input }) =>
+    ((input ?? {}) as unknown as CheckGraphRequest).asked.flatMap((asked) =>
+      asked.check === check.name ? [{ id, asked }] : [],
+    ),
+  );
+  const [graph] = graphs;
+  const { about = {}, task } = graph?.asked ?? {};
+  const idOf = new Map(Object.entries(about).map(([id, node]) => [node, id]));
+  const rows =
+    graph === undefined
+      ? []
+      : await store.taskHistory.list(graph.id, {
+          nodes: [...idOf.values()],
+          ...(task !== undefined && { tasks: [task] }),
+        });
+  const byNode = together(rows, ({ node }) => node);
+  const now = Date.now();
+  return names.map((name) => {
+    const id = idOf.get(name);
+    const why = id === undefined ? NO_ASKER[check.from ?? 'node'] : (run.failure ?? 'nothing of the check ran there');
+    return answerOf(check, byNode.get(id ?? '') ?? [], why, now);
+  });
+}
+
+const NO_ASKER = {
+  node: 'it is not in the cluster of the site',
+  neighbour: 'no other node of its rack can ask',
+} as const;
+
 /** Keeps each answer, for whoever asks later. */
 async function keep(
   deps: ActivityDependencies,
   { site, run_id, check, nodes }: RunCheck,
-  answers: readonly Answered[],
+  answers: readonly NodeAnswer[],
   known: { readonly checks: readonly string[]; readonly nodes: readonly string[] },
 ): Promise<void> {
   await proveClaim(deps, { site }, run_id);
@@ -64,70 +109,17 @@ async function keep(
   await deps.store.checkResults.add(site, check, results, known);
 }
 
-/** One subject a node, or one for all. */
-async function subjectsOf(
-  deps: ActivityDependencies,
-  { site }: RunCheck,
-  check: Check,
-  nodes: readonly (ResolvedNode | undefined)[] | undefined,
-  signal: AbortSignal | undefined,
-): Promise<readonly CheckSubject[]> {
-  if (nodes === undefined) return [{ site: { name: site } }];
-  const readsAddress = Object.values(textsOf(check.probe)).some(
-    (text) => typeof text !== 'string' && text.yaql_exp.includes('address'),
-  );
-  const addresses = readsAddress ? await addressesOf(deps, site, nodes, signal) : new Map<string, string>();
-  return nodes.map((node) => ({
-    site: { name: site },
-    ...(node && {
-      node: {
-        name: node.name,
-        address: addresses.get(node.name) ?? null,
-        ...{ rack: node.rack, tags: node.tags, labels: node.labels },
-      },
-    }),
-  }));
-}
-
-/** The addresses of machines, as MAAS has them. */
-async function addressesOf(
-  { maas: maasOf, store }: ActivityDependencies,
-  site: string,
-  nodes: readonly (ResolvedNode | undefined)[],
-  signal: AbortSignal | undefined,
-): Promise<ReadonlyMap<string, string>> {
-  const maas = maasOf();
-  const known = new Map((await store.deployedMachines.list(site)).map((machine) => [machine.node, machine]));
-  const found = await Promise.all(
-    nodes.map(async (node) => {
-      if (node === undefined) return [];
-      const machines = await machinesNamed(maas, node.name, known.get(node.name), signal);
-      const [address] = machines.length === 1 ? machines[0]!.ipAddresses : [];
-      return address === undefined ? [] : [[node.name, address] as const];
-    }),
-  );
-  return new Map(found.flat());
-}
-
-interface Answered {
-  readonly verdict: CheckVerdict;
-  readonly text: string;
-  /** When it came, in milliseconds. */
-  readonly at: number;
-  /** Since the first question. */
-  readonly ms: number;
-}
-
 /** Asks until there is a verdict. */
 async function verdictOf(
   check: Check,
   subject: CheckSubject,
   ask: AskHost,
   signal: AbortSignal | undefined,
-): Promise<Answered> {
+): Promise<NodeAnswer> {
   const question = questionOf(check, subject);
   const since = Date.now();
   // Nothing that is asked again would change it.
+  if (question.kind === 'command') return { verdict: 'unknown', text: 'only nodes can ask it', at: since, ms: 0 };
   if (question.kind === 'unknown') return { verdict: 'unknown', text: question.why, at: since, ms: 0 };
   const samples: Sample[] = [];
   for (;;) {
@@ -151,7 +143,7 @@ async function inTurn<T, R>(items: readonly T[], atOnce: number, work: (item: T)
 }
 
 /** Nodes with the same answer are told together; further answers than the first few as one. */
-function summed(answers: readonly Answered[], areNodes: boolean): RunCheckAnswer {
+function summed(answers: readonly NodeAnswer[], areNodes: boolean): RunCheckAnswer {
   const groups = new Map<string, { verdict: Unwell; text: string; nodes: number[] }>();
   for (const [at, { verdict, text }] of answers.entries()) {
     if (verdict === 'well') continue;

@@ -156,7 +156,9 @@ export const GRAPH_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_task', 'skip_task'] as 
 export type GraphRunAction = (typeof GRAPH_RUN_ACTIONS)[number];
 
 /** `dry_run` only plans. In a `noop_run`, tasks report what they would change. */
-export const GRAPH_RUN_MODES = ['apply', 'dry_run', 'noop_run'] as const;
+export const ASKED_MODES = ['apply', 'dry_run', 'noop_run'] as const;
+/** `check`: the run asks checks of a site. Nothing of it becomes a state of its nodes. */
+export const GRAPH_RUN_MODES = [...ASKED_MODES, 'check'] as const;
 export type GraphRunMode = (typeof GRAPH_RUN_MODES)[number];
 
 /** `failed`: more nodes failed than it tolerates. */

@@ -96,7 +96,7 @@ async function siteWithCluster() {
       closing.push(() => worker.stop());
     }
   }
-  const start = (kind: 'deploy_site' | 'update_site' = 'deploy_site') =>
+  const start = (kind: 'deploy_site' | 'update_site' | 'test_site' = 'deploy_site') =>
     rig.client.workflow.start(kind, {
       taskQueue: site.worker.taskQueue,
       workflowId: rig.workflowId(kind),
@@ -190,6 +190,62 @@ it('a tolerated failure of the cluster does not fail the site; pausing the site 
     state: 'success',
   });
   expect(await statuses()).toEqual({ ...all('ready'), [lost]: 'error' });
+});
+
+it('nodes ask checks in runs of the cluster, whose outcome changes no node, and each answer is kept', async () => {
+  const { site, store, cluster, ran, ends, start, reportOf, statuses } = await siteWithCluster();
+  expect(await (await start()).result()).toMatchObject({ outcome: 'success' });
+  const check = (name: string, data: string) => ({
+    name: `checks/${name}.yaml`,
+    text: `schema: sitewright/Check/v1\nmetadata: {name: ${name}}\ndata: ${data}\n`,
+  });
+  await site.commit([
+    ...(await exampleDocuments()),
+    check('disk', '{command: {cmd: df -h / | grep -q root}}'),
+    check('peer', '{from: neighbour, tcp: {host: {yaql_exp: $.node.name}, port: 22}}'),
+    check('health', '{graph: {type: health}}'),
+    check('absent', '{graph: {type: nowhere}}'),
+  ]);
+  await store.graphs.put({ kind: 'cluster', id: cluster }, 'health', {
+    tasks: [normaliseTask(shell('api', { roles: ['compute'], fail_on_error: false }))],
+    onSuccess: {},
+    onError: {},
+  });
+  const [bad, silent] = computes as [string, string];
+  const failed = {
+    outcome: 'failed',
+    failure_kind: 'exit',
+    started_at: new Date(Date.now() - 4_000).toISOString(),
+  } as const;
+  ends.set(`check-1@${bad}`, () => ({ ...failed, exit_code: 1, message: 'exit code 1: no space left' }));
+  ends.set(`check-1@${silent}`, () => ({ ...failed, exit_code: 124, message: 'exit code 124' }));
+  ran.length = 0;
+  const tested = await start('test_site');
+  expect(await tested.result()).toMatchObject({ outcome: 'success_with_failures' });
+  const { checks } = await reportOf(tested.firstExecutionRunId);
+  expect(checks).toMatchObject([
+    {
+      ...{ name: 'disk', verdict: 'failed', nodes: 2 },
+      unwell: expect.arrayContaining([
+        { node: bad, verdict: 'failed', text: 'exit code 1: no space left' },
+        { node: silent, verdict: 'unknown', text: 'exit code 124' },
+      ]),
+    },
+    { name: 'peer' },
+    { name: 'health', verdict: 'unknown', nodes: 1, unwell: [{ node: control }] },
+    { name: 'absent', verdict: 'unknown' },
+  ]);
+  expect(ran.filter((one) => one.startsWith('check-1')).sort()).toEqual(
+    exampleHosts.map((one) => `check-1@${one}`).sort(),
+  );
+  expect(ran.filter((one) => one.startsWith('api')).sort()).toEqual(computes.map((one) => `api@${one}`).sort());
+  const kept = await store.checkResults.list(site.name, { name: 'disk', node: bad });
+  expect(kept).toMatchObject([{ verdict: 'failed', text: 'exit code 1: no space left' }]);
+  expect(kept[0]!.ms).toBeGreaterThanOrEqual(4_000);
+  expect(await statuses()).toEqual(all('ready'));
+  expect((await store.clusters.brief(cluster)).status).toBe('operational');
+  const asked = (await store.transactions.list({ clusterId: cluster })).filter(({ mode }) => mode === 'check');
+  expect(asked.length).toBeGreaterThan(0);
 });
 
 it('the API answers as described about a run of a site with a cluster, while it runs and after it ended', async () => {

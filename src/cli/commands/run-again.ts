@@ -84,6 +84,12 @@ async function graphsAgain(session: Session, before: RunDetail, flags: AgainFlag
     reason: _why,
     ...same
   } = before.parameters as GraphRunInput;
+  const { checks } = same;
+  if (checks !== undefined)
+    throw usageError(
+      'the run has asked checks of a site',
+      `Ask them again: sitewright check run ${checks.site} ${checks.names.join(' ')}`,
+    );
   const asksMode = flags.apply || flags.dryRun || flags.noop;
   const choosesNothing = !['graphs', 'sequence', 'from'].some((choice) => choice in same);
   const body = {

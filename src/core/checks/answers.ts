@@ -3,11 +3,14 @@ import { printable } from '../text/control-characters.ts';
 import type { Condition } from './check.ts';
 import type { Sample } from './judge.ts';
 
-/** A probe with its expressions evaluated. */
+/** A probe of hosts with its expressions evaluated. */
 export type Question =
   | { readonly kind: 'http'; readonly url: string; readonly status: number; readonly contains?: string }
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
   | { readonly kind: 'prometheus'; readonly url: string; readonly query: string; readonly is: Condition };
+
+/** The same, of what nodes can be asked to do as well. */
+export type NodeQuestion = Question | { readonly kind: 'command'; readonly cmd: string };
 
 /** What came back from a host. */
 export type HostAnswer =

@@ -17,7 +17,14 @@ export {
   shouldContinue,
   taskCapacity,
 } from './history-capacity.ts';
-export { DEFAULT_GRAPHS, type GraphRequest, type GraphRunInput, parseGraphRunInput } from './input.ts';
+export {
+  type ChecksOnNodes,
+  DEFAULT_GRAPHS,
+  type GraphRequest,
+  type GraphRunInput,
+  modeOf,
+  parseGraphRunInput,
+} from './input.ts';
 export { createLedger, type KeptRows, type Ledger, restoreLedger } from './ledger.ts';
 export { createPace, intervalOfParts } from './pace.ts';
 export { mergeReports, type PartReport, reportPart } from './part-report.ts';

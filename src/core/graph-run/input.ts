@@ -3,7 +3,7 @@ import { flag, limit, lineOf, listOf, objectOf, oneOf, positiveInteger, withRule
 import { holdNames, responsibleNames } from '../run/approval.ts';
 import { descriptionFields, MAX, noteFields, type RunDescription } from '../run/description.ts';
 import { type ParsedRunInput, parseRunInput } from '../run/input.ts';
-import { GRAPH_RUN_MODES, type GraphRunMode } from '../words.ts';
+import { ASKED_MODES, type GraphRunMode } from '../words.ts';
 
 /** One graph of a run: by default all its tasks, for all nodes that its filter selects. */
 export interface GraphRequest {
@@ -16,6 +16,15 @@ export interface GraphRequest {
   readonly missed?: boolean;
 }
 
+/** Checks of a site that nodes ask. */
+export interface ChecksOnNodes {
+  readonly site: string;
+  readonly revision: number;
+  readonly names: readonly string[];
+  /** Names of nodes in the documents of the site. */
+  readonly nodes: readonly string[];
+}
+
 /** Graphs of an input that names none. */
 export const DEFAULT_GRAPHS: readonly GraphRequest[] = [{ type: 'default' }];
 
@@ -25,9 +34,11 @@ export interface GraphRunInput extends RunDescription {
   readonly graphs?: readonly GraphRequest[];
   /** Id of a sequence of the cluster's release. */
   readonly sequence?: number;
+  /** Asks checks of a site on its nodes. */
+  readonly checks?: ChecksOnNodes;
   /** Id of an earlier transaction: runs only failed and undone tasks there, and everything after them. */
   readonly from?: number;
-  readonly mode?: GraphRunMode;
+  readonly mode?: (typeof ASKED_MODES)[number];
   /** Ignores earlier states: conditions treat everything as changed. */
   readonly force?: boolean;
   /** Makes task runners log more details. */
@@ -66,15 +77,18 @@ const graphs = withRule(
 );
 
 /** Fields that choose the graphs of a run; at most one may be given. */
-const CHOICES = ['graphs', 'sequence', 'from'] as const;
+const CHOICES = ['graphs', 'sequence', 'from', 'checks'] as const;
 
 const fields = objectOf<GraphRunInput>(
   {
     cluster: positiveInteger,
     graphs,
     sequence: positiveInteger,
+    checks: objectOf<ChecksOnNodes>({ site: name, revision: positiveInteger, names, nodes: names }, [
+      ...(['site', 'revision', 'names', 'nodes'] as const),
+    ]),
     from: positiveInteger,
-    mode: oneOf(GRAPH_RUN_MODES),
+    mode: oneOf(ASKED_MODES),
     force: flag,
     debug: flag,
     subgraphs: listOf(objectOf({ start: tasks, end: tasks }), 0, MAX.names),
@@ -88,6 +102,10 @@ const fields = objectOf<GraphRunInput>(
   },
   ['cluster'],
 );
+
+/** How tasks of a run are carried out, and what becomes of their outcomes. */
+export const modeOf = ({ mode, checks }: Pick<GraphRunInput, 'mode' | 'checks'>): GraphRunMode =>
+  checks === undefined ? (mode ?? 'apply') : 'check';
 
 /** Checks the workflow's arguments. Reports every bad field. */
 export function parseGraphRunInput(args: readonly unknown[]): ParsedGraphRunInput {

@@ -2,6 +2,7 @@ import type { FailedTask, GraphReport, GraphRunReport, NothingToDo } from '../co
 import { reportAny } from '../run/index.ts';
 import { utf8Length } from '../text/text.ts';
 import { explainGraphRunFailure } from './failure.ts';
+import { modeOf } from './input.ts';
 import type { GraphRunProgress } from './progress.ts';
 import { statusOfGraph, warningsOf } from './status.ts';
 
@@ -23,7 +24,7 @@ export function reportGraphRun(progress: GraphRunProgress): GraphRunReport {
       cluster: input.cluster,
       transaction,
       ...reportAny(progress, (failure) => explainGraphRunFailure(failure, transaction)),
-      mode: input.mode ?? 'apply',
+      mode: modeOf(input),
       graphs,
       operator: progress.operator.slice(-100),
       warnings: warningsOf(progress),

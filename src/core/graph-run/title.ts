@@ -5,7 +5,7 @@ import { DEFAULT_GRAPHS, type GraphRunInput } from './input.ts';
 /** Names in a title; of more, it has the number. */
 const NAMES = 3;
 
-const MODES = { dry_run: 'dry run', noop_run: 'no-op', apply: undefined } as const;
+const MODES = { dry_run: 'dry run', noop_run: 'no-op', apply: undefined, check: undefined } as const;
 
 /**
  * The title of a graph run that nobody gave one: what runs where, and what makes it another run than the usual one, such
@@ -21,7 +21,8 @@ export function titleOfGraphRun(
   { types, nameOf = String }: { readonly types?: readonly string[]; readonly nameOf?: (node: number) => string } = {},
 ): string {
   const graphs = input.graphs ?? [];
-  const what = types?.join(', ') ?? asked(input);
+  const { checks } = input;
+  const what = checks === undefined ? (types?.join(', ') ?? asked(input)) : `checks ${checks.names.join(', ')}`;
   const differences = [
     MODES[input.mode ?? 'apply'],
     input.from === undefined ? undefined : `the rest of run ${input.from}`,

@@ -63,12 +63,26 @@ const condition = z
     maxProperties: 1,
   });
 
-const KINDS = ['http', 'tcp', 'prometheus'] as const;
+const KINDS = ['http', 'tcp', 'prometheus', 'command', 'graph'] as const;
+
+/** Who may ask, other than the first of them. */
+const FROM: Readonly<Record<(typeof KINDS)[number], readonly string[]>> = {
+  http: ['worker', 'node', 'neighbour'],
+  tcp: ['worker', 'node', 'neighbour'],
+  prometheus: ['worker'],
+  command: ['node'],
+  graph: ['node'],
+};
 
 /** `data` of sitewright/Check/v1. */
 export const checkDocumentSchema = z
   .strictObject({
-    from: z.enum(['worker']).describe('Who asks. Default: `worker`.').optional(),
+    from: z
+      .enum(['worker', 'node', 'neighbour'])
+      .describe(
+        'Who asks: a worker, each node about itself through its agent, or another node of its rack. Default: `worker`; of `command` and `graph` `node`.',
+      )
+      .optional(),
     http: z
       .strictObject({
         url: address('Address of the request, a GET.'),
@@ -103,6 +117,14 @@ export const checkDocumentSchema = z
       })
       .describe('Asks Prometheus for values. No result is no answer, which is not well.')
       .optional(),
+    command: z
+      .strictObject({ cmd: computed('A bash script; well with exit code 0.', z.string().min(1).max(4_000)) })
+      .describe('Runs a script on each node, through its agent.')
+      .optional(),
+    graph: z
+      .strictObject({ type: z.string().min(1).max(100).describe('Its type, such as `health`.') })
+      .describe('Runs a graph of the cluster of the site on each node. Well if no task failed there.')
+      .optional(),
     within: time('A service that starts may take so long until its first good answer. Default: no time.', 'within'),
     every: time('Time between two questions. Default: "5s".', 'every'),
     failures: z
@@ -115,5 +137,10 @@ export const checkDocumentSchema = z
   })
   .refine((check) => KINDS.filter((kind) => check[kind] !== undefined).length === 1, {
     error: `must have one of ${KINDS.slice(0, -1).join(', ')} and ${KINDS.at(-1)}`,
+  })
+  .superRefine((check, context) => {
+    const kind = KINDS.find((one) => check[one] !== undefined);
+    if (kind === undefined || check.from === undefined || FROM[kind].includes(check.from)) return;
+    context.addIssue({ code: 'custom', path: ['from'], message: `must be ${FROM[kind].join(' or ')} for ${kind}` });
   })
   .meta({ description: 'A check: well with its first good answer.' });

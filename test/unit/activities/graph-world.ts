@@ -114,7 +114,7 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
     ...tagsByExtensions(options.tagExtensions, store),
   };
   const bare: GraphActivities = {
-    ...graphRunActivities(deps),
+    ...graphRunActivities(deps, new SiteCache(store)),
     ...planGraphActivities(deps, new SiteCache(store)),
     ...taskRecordActivities(deps),
     ...graphCloseActivities(deps),

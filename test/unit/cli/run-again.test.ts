@@ -159,3 +159,13 @@ it('audit list sends its filters', async () => {
     limit: '5',
   });
 });
+
+it('a run in which nodes asked checks is not started again: its site asks them', async () => {
+  const checks = { site: 'dc1', revision: 3, names: ['disk'], nodes: ['n1'] };
+  const { code, err, sent } = await againstRun(
+    { kind: 'execute_graph', site: null, cluster: 1, parameters: { cluster: 1, checks } },
+    [],
+  );
+  expect([code, sent]).toEqual([2, []]);
+  expect(err).toContain('sitewright check run dc1 disk');
+});

@@ -22,14 +22,21 @@ it('the checks of a site have what holds where nothing is written', () => {
         `{http: {url: {yaql_exp: "'http://' + $.node.address + ':9100/metrics'"}}, within: 2m, failures: 3}`,
       ),
       check('gateway', '{from: worker, tcp: {host: gw.example.org, port: 443}, every: 1m, timeout: 3s}'),
+      check('disk', '{command: {cmd: df /}, timeout: 30s}'),
+      check('health', '{graph: {type: health}}'),
+      check('peer', '{from: neighbour, tcp: {host: {yaql_exp: $.node.address}, port: 22}}'),
       check('errors', '{prometheus: {url: "https://prom.example.org", query: "sum(errors)", is: {between: [0, 5]}}}'),
     ),
   );
   expect(diagnostics).toEqual([]);
   expect(site!.groups[0]!.rollout!.checks).toEqual(['metrics', 'gateway']);
+  expect(site!.checks!.map(({ from }) => from).filter(Boolean)).toHaveLength(3);
   expect(site!.checks).toMatchObject([
     { name: 'metrics', probe: { kind: 'http', status: 200 }, within: 120, every: 5, failures: 3, timeout: 10 },
     { name: 'gateway', probe: { kind: 'tcp', port: 443 }, within: 0, every: 60, failures: 2, timeout: 3 },
+    { name: 'disk', from: 'node', probe: { kind: 'command', cmd: 'df /' }, timeout: 30 },
+    { name: 'health', from: 'node', probe: { kind: 'graph', type: 'health' } },
+    { name: 'peer', from: 'neighbour', probe: { kind: 'tcp', port: 22 } },
     { name: 'errors', probe: { kind: 'prometheus', is: { between: [0, 5] } } },
   ]);
 });
@@ -47,6 +54,8 @@ it('all problems of checks are found together, each with its place', () => {
       check('user', '{http: {url: "http://root:secret@a/"}}'),
       check('yaql', '{tcp: {host: {yaql_exp: "$.node."}, port: 70000}}'),
       check('prom', '{prometheus: {url: "http://p", query: up, is: {above: 1, below: 2}}}'),
+      check('prom-of-node', '{from: node, prometheus: {url: "http://p", query: up, is: {above: 1}}}'),
+      check('command-of-worker', '{from: worker, command: {cmd: ls}}'),
       check('from', '{from: moon, tcp: {host: "a b", port: 1}}'),
     ).map((line) => line.replace(/^(\S+ \S+ \S+?):\S+.*/, '$1')),
   ).toEqual([
@@ -58,7 +67,9 @@ it('all problems of checks are found together, each with its place', () => {
     'error document.wrong-value 7.yaml',
     ...['error document.wrong-value 8.yaml', 'error document.wrong-value 8.yaml'],
     'error document.wrong-value 9.yaml',
-    ...['error document.wrong-value 10.yaml', 'error document.wrong-value 10.yaml'],
+    'error document.wrong-value 10.yaml',
+    'error document.wrong-value 11.yaml',
+    ...['error document.wrong-value 12.yaml', 'error document.wrong-value 12.yaml'],
   ]);
 });
 

@@ -49,7 +49,7 @@ describe('docs/reference/documents.md', () => {
   it('shows valid checks', () => {
     const { site } = loadSite([{ name: 'site.yaml', text: block('checks') }], { configuration: 'optional' });
     expect(site!.checks!.map(({ name, probe }) => `${name}: ${probe.kind}`)).toEqual([
-      ...['metrics: http', 'gateway: tcp', 'errors: prometheus'],
+      ...['metrics: http', 'gateway: tcp', 'errors: prometheus', 'disk: command', 'ssh-of-neighbour: tcp'],
     ]);
   });
 

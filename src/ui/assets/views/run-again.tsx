@@ -29,6 +29,8 @@ export function RunAgain({ run }: { readonly run: Run }) {
   // One that was recorded without its input is offered again as any other.
   const given = detail.data.parameters;
   if (run.kind !== GRAPH_RUN_KIND) return run.site && <SiteAgain site={run.site} given={given} kind={run.kind} />;
+  // Its site asks them again.
+  if (fieldOf(given, 'checks') !== undefined) return null;
   return run.cluster !== null && <GraphsAgain id={run.cluster} given={given} verb="again" />;
 }
 
