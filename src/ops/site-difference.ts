@@ -4,7 +4,7 @@ import { type Value, valueDifferences } from './value-differences.ts';
 
 type Change = SiteDifference['nodes'][number];
 
-/** Compares the meaning of two revisions, not their text: nodes and groups by name, after inheritance. */
+/** Compares the meaning of two revisions, not their text: nodes, groups and checks by name, after inheritance. */
 export function compareSites(
   before: ResolvedSite | null,
   after: ResolvedSite,
@@ -14,6 +14,7 @@ export function compareSites(
   return {
     nodes,
     groups: changesOf(before?.strategy?.groups ?? [], after.strategy?.groups ?? []),
+    checks: changesOf(before?.checks ?? [], after.checks ?? []),
     configuration: before === null ? [] : fieldsThatDiffer(before.configuration, after.configuration),
     unchanged_nodes: after.nodes.length - changed,
   };

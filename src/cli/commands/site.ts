@@ -212,7 +212,10 @@ export function registerSite(program: CliCommand, session: Session): void {
     });
 
   site
-    .verb('diff', 'Compare a revision with the last deployed one: nodes and groups that are new, changed or removed')
+    .verb(
+      'diff',
+      'Compare a revision with the last deployed one: nodes, groups and checks that are new, changed or removed',
+    )
     .example('dc1', 'latest against last-good')
     .example('dc1 --since 3 --revision 5')
     .argument('<site>', 'name of the site')

@@ -11,7 +11,7 @@ const namesOf = (changes: SiteDifference['nodes']): string[] => changes.map(({ n
 
 /** A revision compared with the deployed one: `+` new, `~` changed, `-` removed; then one line of counts. */
 export function differenceText(difference: SiteDifference, color = false): string {
-  const { site, revision, since, nodes, groups, configuration, unchanged_nodes: unchanged } = difference;
+  const { site, revision, since, nodes, groups, checks, configuration, unchanged_nodes: unchanged } = difference;
   const paint = paintFor(color);
   const signs = { added: paint.good('+'), changed: paint.busy('~'), removed: paint.bad('-') };
   /** Equal changes of several are one. */
@@ -35,6 +35,7 @@ export function differenceText(difference: SiteDifference, color = false): strin
     `${printable(site)} revision ${revision} against ${against}\n`,
     ...linesOf('node', nodes),
     ...linesOf('group', groups),
+    ...linesOf('check', checks),
     ...(configuration.length === 0 ? [] : [`${signs.changed} configuration: ${configuration.join(', ')}\n`]),
     `nodes: ${count('added')} new, ${count('changed')} changed, ${count('removed')} removed, ${unchanged} unchanged\n`,
   ].join('');

@@ -88,6 +88,7 @@ export const siteDifferenceSchema = z
     since: z.int().nullable().describe('The revision it is compared with; null: none has been deployed successfully.'),
     nodes: changes,
     groups: changes,
+    checks: changes,
     configuration: names.describe('Fields of the DeploymentConfiguration that changed.'),
     unchanged_nodes: z.int(),
   })

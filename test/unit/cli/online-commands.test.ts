@@ -240,7 +240,7 @@ describe('starting a run', () => {
     ...{ name: 'g', critical: true, depends_on: [], nodes: ['a', 'b'], success_criteria: {}, successes_needed: 0 },
   };
   const machine = { node: 'a', status: 'Ready', deployment: { does: 'refuse', why: 'it is locked' } };
-  const nothing = { site: 'dc1', revision: 2, since: 1, groups: [], configuration: [], unchanged_nodes: 1 };
+  const nothing = { site: 'dc1', revision: 2, since: 1, groups: [], checks: [], configuration: [], unchanged_nodes: 1 };
   const started = ({ method, at }: StubRequest): StubAnswer => {
     if (method === 'POST') return [202, runRecord()];
     if (at.endsWith('/strategy'))

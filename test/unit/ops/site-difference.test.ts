@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { differenceText } from '../../../src/cli/views/site-difference.ts';
+import { checkOf } from '../../../src/core/checks/check.ts';
 import { loadSite, type ResolvedSite, readDocumentFiles } from '../../../src/documents/index.ts';
 import { compareSites } from '../../../src/ops/site-difference.ts';
 import { apiAlone } from '../../api/api-rig.ts';
@@ -42,8 +43,10 @@ describe('the difference of two revisions', () => {
   it('lists new, changed and removed nodes, with changed fields', () => {
     const before = siteOf(edited());
     const [first, second, ...others] = before.nodes;
+    const check = (name: string, cmd: string) => checkOf(name, { command: { cmd } });
     const after: ResolvedSite = {
       ...before,
+      checks: [check('disk', 'df'), check('new', 'ls')],
       nodes: [{ ...first!, tags: [...first!.tags, 'gold'] }, ...others, { ...second!, name: 'new01' }],
       strategy: {
         ...before.strategy!,
@@ -52,7 +55,7 @@ describe('the difference of two revisions', () => {
         ),
       },
     };
-    expect(compareSites(before, after)).toEqual({
+    expect(compareSites({ ...before, checks: [check('disk', 'df -h'), check('gone', 'ls')] }, after)).toEqual({
       nodes: [
         {
           ...{ name: first!.name, change: 'changed', fields: ['tags'] },
@@ -66,6 +69,14 @@ describe('the difference of two revisions', () => {
           ...{ name: before.strategy!.groups[0]!.name, change: 'changed', fields: ['critical'] },
           values: [{ field: 'critical', before: true, after: false }],
         },
+      ],
+      checks: [
+        {
+          ...{ name: 'disk', change: 'changed', fields: ['probe'] },
+          values: [{ field: 'probe.cmd', before: 'df -h', after: 'df' }],
+        },
+        { name: 'new', change: 'added', fields: [], values: [] },
+        { name: 'gone', change: 'removed', fields: [], values: [] },
       ],
       configuration: [],
       unchanged_nodes: 4,
@@ -96,6 +107,7 @@ it('is shown as signs and counts', () => {
         values: [{ field: 'critical', before: true, after: false }],
       },
     ],
+    checks: [{ name: 'disk', change: 'removed', fields: [], values: [] }],
     configuration: ['physical_provisioner'],
     unchanged_nodes: 4,
   });
@@ -107,6 +119,7 @@ it('is shown as signs and counts', () => {
 - node c
 ~ group g
     critical: true -> false
+- check disk
 ~ configuration: physical_provisioner
 nodes: 2 new, 1 changed, 1 removed, 4 unchanged
 `);

@@ -62,16 +62,17 @@ export function Documents({ site, newest, query }: DocumentsProps) {
   );
 }
 
-/** The meaning of a change: nodes and groups, not lines. */
+/** The meaning of a change: nodes, groups and checks, not lines. */
 function Meaning({ of }: { readonly of: Answer<'GET /sites/:site/revisions/:ref/difference'> }) {
   const all = [
     ...of.nodes.map((one) => ({ ...one, kind: 'node' })),
     ...of.groups.map((one) => ({ ...one, kind: 'group' })),
+    ...of.checks.map((one) => ({ ...one, kind: 'check' })),
   ];
   return (
     <>
       <p class="facts">
-        {all.length === 0 ? 'No node or group changes' : count(all.length, 'node or group', 'nodes and groups')};{' '}
+        {all.length === 0 ? 'No node, group or check changes' : count(all.length, 'change')};{' '}
         {count(of.unchanged_nodes, 'node')} unchanged.
       </p>
       <ul class="plain">
