@@ -19,8 +19,14 @@ const HINTS = {
 
 /** `sitewright agent serve, install, token, drain, policy`: enrolling and draining nodes, and their policies. */
 export function registerAgentOnboarding(group: CliCommand, session: Session): void {
-  const { terminal } = session;
+  registerEnrolment(group, session);
+  registerDrain(group, session);
+  registerPolicy(group, session);
+}
 
+/** How a machine becomes a node with an agent. */
+function registerEnrolment(group: CliCommand, session: Session): void {
+  const { terminal } = session;
   group
     .verb('serve', "Run the agent of this machine's own node: enrol with its ticket, then take signed orders")
     .example('--folder /var/lib/sitewright-agent')
@@ -68,7 +74,9 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
       const lines = end.steps.map(({ what, changed }) => `${changed ? 'changed  ' : 'unchanged'}  ${what}\n`);
       await printOne(terminal, flags, { site: flags.site, node: flags.node, steps: end.steps }, lines.join(''));
     });
+}
 
+function registerDrain(group: CliCommand, session: Session): void {
   group
     .verb(
       'drain',
@@ -90,9 +98,11 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
         throw new CliError({ code: 'not-drained', message: end.message, hint: HINTS[end.why] }, EXIT.unreachable);
       const { unfinished } = end;
       const going = unfinished.length === 0 ? '' : `; still running: ${unfinished.join(', ')}`;
-      await printOne(terminal, flags, { site, node, unfinished }, `the agent of ${node} is drained${going}\n`);
+      await printOne(session.terminal, flags, { site, node, unfinished }, `the agent of ${node} is drained${going}\n`);
     });
+}
 
+function registerPolicy(group: CliCommand, { terminal }: Session): void {
   const policy = group.verb('policy', 'Node policies: what a node allows');
   policy
     .command('check')

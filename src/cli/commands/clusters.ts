@@ -36,12 +36,22 @@ const ID = 'id or name of the cluster';
 
 /** `sitewright cluster …`: environments of nodes that are built from one release. */
 export function registerCluster(program: CliCommand, session: Session): void {
-  const { terminal } = session;
-  const textOf = ([id = '']: readonly string[]): string => session.textOf('cluster', id);
-  const called = (node: number): string => session.called.get(`node ${node}`) ?? String(node);
   const group = program.verb('cluster', 'Clusters: nodes with roles, built from one release');
-  const about = (name: string, text: string) => group.verb(name, text).argument('<id>', ID, clusterArgument);
+  registerEntries(group, session);
+  registerNodes(group, session);
+  registerRuns(group, session);
+  registerClusterVersions(group, session);
+  registerClusterData(group, session);
+}
 
+const about = (group: CliCommand, name: string, text: string): CliCommand =>
+  group.verb(name, text).argument('<id>', ID, clusterArgument);
+
+/** The cluster that the arguments of a command name. */
+const textOf = (session: Session, [id = '']: readonly string[]): string => session.textOf('cluster', id);
+
+/** Clusters themselves. */
+function registerEntries(group: CliCommand, session: Session): void {
   group
     .verb('list', 'All clusters')
     .example()
@@ -50,9 +60,13 @@ export function registerCluster(program: CliCommand, session: Session): void {
       after: (found, { flags }) => (found.length === 0 ? sayWhichIsEmpty(session, flags) : undefined),
     });
 
-  about('show', 'One cluster').example('lab').calls(session, 'GET /clusters/:id');
+  about(group, 'show', 'One cluster').example('lab').calls(session, 'GET /clusters/:id');
 
-  about('check', 'Check what prevents the next run of a cluster: nodes, roles, settings, limits, tags without nodes')
+  about(
+    group,
+    'check',
+    'Check what prevents the next run of a cluster: nodes, roles, settings, limits, tags without nodes',
+  )
     .example('lab')
     .nodes('of problems of single nodes, only those of these nodes')
     .calls<'GET /clusters/:id/checks', { readonly node?: readonly number[] }>(session, 'GET /clusters/:id/checks', {
@@ -82,7 +96,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
       text: ({ id, name }) => `created cluster ${id} ${name}\n`,
     });
 
-  about('update', 'Rename a cluster, or link it to a site')
+  about(group, 'update', 'Rename a cluster, or link it to a site')
     .example('lab --name production')
     .option('--name <name>', 'its new name')
     .option('--site <site>', 'site of the machines of its nodes; none removes the link')
@@ -92,18 +106,24 @@ export function registerCluster(program: CliCommand, session: Session): void {
         const body = { ...(name && { name }), ...(site && { site: site === 'none' ? null : site }) };
         return { params: { id }, body };
       },
-      text: (_updated, { args }) => `updated ${textOf(args)}\n`,
+      text: (_updated, { args }) => `updated ${textOf(session, args)}\n`,
     });
 
-  about('delete', 'Delete a cluster with its graphs and its history; its nodes become free')
+  about(group, 'delete', 'Delete a cluster with its graphs and its history; its nodes become free')
     .example('lab')
     .calls(session, 'DELETE /clusters/:id', {
-      question: { need: 'required', text: ({ args }) => `Delete ${textOf(args)} with its graphs and its history?` },
+      question: {
+        need: 'required',
+        text: ({ args }) => `Delete ${textOf(session, args)} with its graphs and its history?`,
+      },
       record: (_gone, { args }) => ({ id: Number(args[0]) }),
-      text: (_gone, { args }) => `deleted ${textOf(args)}\n`,
+      text: (_gone, { args }) => `deleted ${textOf(session, args)}\n`,
     });
+}
 
-  about('add-nodes', 'Add nodes to a cluster, with roles')
+/** Which nodes a cluster has. */
+function registerNodes(group: CliCommand, session: Session): void {
+  about(group, 'add-nodes', 'Add nodes to a cluster, with roles')
     .example('lab --node node-1 node-2 --roles web')
     .example('lab --from-site')
     .nodes('ids or names of the nodes')
@@ -113,75 +133,78 @@ export function registerCluster(program: CliCommand, session: Session): void {
       'all nodes of its site that are in no cluster, with the roles that their documents have as tags',
     )
     .output()
-    .action(async (id: string, { node: nodes, roles, fromSite, ...flags }: AddFlags) => {
-      const client = await session.client();
-      const add = (body: readonly { id: number; roles: readonly string[] }[]) =>
-        client.call('POST /clusters/:id/assignment', { params: { id }, body });
-      if (fromSite === true && nodes === undefined && roles === undefined) {
-        const body = await rolesFromSite(id, session.textOf('cluster', id), client);
-        if (body.length > 0) await add(body);
-        const lines = body.map(
-          (node) =>
-            `added ${session.textOf('node', node.id)} to ${session.textOf('cluster', id)} as ${node.roles.join(', ')}\n`,
-        );
-        const text = lines.length === 0 ? 'every node of the site is in a cluster\n' : lines.join('');
-        return printOne(terminal, flags, { id: Number(id), nodes: body }, text);
-      }
-      if (nodes === undefined || fromSite === true) throw whichNodes();
-      const leaving = (await leavingOf(id, client)).filter((node) => nodes.includes(node.id));
-      const rolesOf = new Map(leaving.map((node) => [node.id, [...node.roles, ...node.pending_roles]]));
-      if (roles === undefined && nodes.some((node) => !rolesOf.has(node))) throw whichNodes();
-      await add(nodes.map((node) => ({ id: node, roles: roles ?? rolesOf.get(node) ?? [] })));
-      const added = nodes.filter((node) => !rolesOf.has(node));
-      const text = [
-        ...(added.length === 0
-          ? []
-          : [
-              `added ${nodesText(added.map(called))} to ${session.textOf('cluster', id)} as ${(roles ?? []).join(', ')}\n`,
-            ]),
-        ...(leaving.length === 0
-          ? []
-          : [
-              `${nodesText(leaving.map((node) => called(node.id)))} ${stays(leaving.length)} in ${session.textOf('cluster', id)}: the removal is taken back\n`,
-            ]),
-      ];
-      await printOne(terminal, flags, { id: Number(id), nodes, ...given({ roles }) }, text.join(''));
-    });
+    .action((id: string, flags: AddFlags) => addNodes(session, id, flags));
 
-  about('remove-nodes', 'Remove nodes from a cluster; deployed ones stay until its next deployment removes them')
+  about(group, 'remove-nodes', 'Remove nodes from a cluster; deployed ones stay until its next deployment removes them')
     .example('lab --node node-2')
     .nodes('ids or names of the nodes', 'required')
     .output()
-    .action(async (id: string, { node: nodes, ...flags }: NodesFlags) => {
-      const client = await session.client();
-      const body = nodes.map((node) => ({ id: node }));
-      await client.call('POST /clusters/:id/unassignment', { params: { id }, body });
-      const leaving = new Set((await leavingOf(id, client)).map((node) => node.id));
-      const [pending, removed] = [true, false].map((is) => nodes.filter((node) => leaving.has(node) === is)) as [
-        number[],
-        number[],
-      ];
-      const one = pending.length === 1;
-      const text = [
-        ...(removed.length === 0
-          ? []
-          : [`removed ${nodesText(removed.map(called))} from ${session.textOf('cluster', id)}\n`]),
-        ...(pending.length === 0
-          ? []
-          : [
-              `${nodesText(pending.map(called))} ${one ? 'is' : 'are'} deployed: ${one ? 'its' : 'their'} removal from ${session.textOf('cluster', id)} is pending until the next deployment\n`,
-              `  remove now:  sitewright cluster deploy ${id}\n`,
-              `  take back:   sitewright cluster add-nodes ${id} --node ${pending.join(',')}\n`,
-            ]),
-      ];
-      await printOne(
-        terminal,
-        flags,
-        { id: Number(id), nodes, removed, pending },
-        forTypedSystem(terminal, text.join('')),
-      );
-    });
+    .action((id: string, flags: NodesFlags) => removeNodes(session, id, flags));
+}
 
+async function addNodes(session: Session, id: string, { node: nodes, roles, fromSite, ...flags }: AddFlags) {
+  const cluster = session.textOf('cluster', id);
+  const client = await session.client();
+  const add = (body: readonly { id: number; roles: readonly string[] }[]) =>
+    client.call('POST /clusters/:id/assignment', { params: { id }, body });
+  if (fromSite === true && nodes === undefined && roles === undefined) {
+    const body = await rolesFromSite(id, cluster, client);
+    if (body.length > 0) await add(body);
+    const lines = body.map(
+      (node) => `added ${session.textOf('node', node.id)} to ${cluster} as ${node.roles.join(', ')}\n`,
+    );
+    const text = lines.length === 0 ? 'every node of the site is in a cluster\n' : lines.join('');
+    return printOne(session.terminal, flags, { id: Number(id), nodes: body }, text);
+  }
+  if (nodes === undefined || fromSite === true) throw whichNodes();
+  const leaving = (await leavingOf(id, client)).filter((node) => nodes.includes(node.id));
+  const rolesOf = new Map(leaving.map((node) => [node.id, [...node.roles, ...node.pending_roles]]));
+  if (roles === undefined && nodes.some((node) => !rolesOf.has(node))) throw whichNodes();
+  await add(nodes.map((node) => ({ id: node, roles: roles ?? rolesOf.get(node) ?? [] })));
+  const added = nodes.filter((node) => !rolesOf.has(node));
+  const text = [
+    ...(added.length === 0
+      ? []
+      : [`added ${nodesText(session, added)} to ${cluster} as ${(roles ?? []).join(', ')}\n`]),
+    ...(leaving.length === 0
+      ? []
+      : [
+          `${nodesText(
+            session,
+            leaving.map(({ id: node }) => node),
+          )} ${stays(leaving.length)} in ${cluster}: the removal is taken back\n`,
+        ]),
+  ];
+  await printOne(session.terminal, flags, { id: Number(id), nodes, ...given({ roles }) }, text.join(''));
+}
+
+async function removeNodes(session: Session, id: string, { node: nodes, ...flags }: NodesFlags) {
+  const { terminal } = session;
+  const cluster = session.textOf('cluster', id);
+  const client = await session.client();
+  const body = nodes.map((node) => ({ id: node }));
+  await client.call('POST /clusters/:id/unassignment', { params: { id }, body });
+  const leaving = new Set((await leavingOf(id, client)).map((node) => node.id));
+  const [pending, removed] = [true, false].map((is) => nodes.filter((node) => leaving.has(node) === is)) as [
+    number[],
+    number[],
+  ];
+  const one = pending.length === 1;
+  const text = [
+    ...(removed.length === 0 ? [] : [`removed ${nodesText(session, removed)} from ${cluster}\n`]),
+    ...(pending.length === 0
+      ? []
+      : [
+          `${nodesText(session, pending)} ${one ? 'is' : 'are'} deployed: ${one ? 'its' : 'their'} removal from ${cluster} is pending until the next deployment\n`,
+          `  remove now:  sitewright cluster deploy ${id}\n`,
+          `  take back:   sitewright cluster add-nodes ${id} --node ${pending.join(',')}\n`,
+        ]),
+  ];
+  await printOne(terminal, flags, { id: Number(id), nodes, removed, pending }, forTypedSystem(terminal, text.join('')));
+}
+
+/** Runs of a cluster's graphs. */
+function registerRuns(group: CliCommand, session: Session): void {
   for (const [name, route, text] of [
     [
       'deploy',
@@ -190,7 +213,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     ],
     ['redeploy', 'PUT /clusters/:id/changes/redeploy/', 'Deploy everything, as if nothing had been deployed before'],
   ] as const) {
-    about(name, text)
+    about(group, name, text)
       .example('lab --dry-run', 'what it would run')
       .example('lab --watch')
       .dryRuns()
@@ -202,22 +225,20 @@ export function registerCluster(program: CliCommand, session: Session): void {
       });
   }
 
-  about('stop', 'Stop the run of a cluster gracefully: nothing new starts and running work finishes')
+  about(group, 'stop', 'Stop the run of a cluster gracefully: nothing new starts and running work finishes')
     .example('lab')
     .calls(session, 'PUT /clusters/:id/stop_deployment/', {
       record: (_stopped, { args }) => ({ id: Number(args[0]) }),
-      text: (_stopped, { args }) => `the run of ${textOf(args)} is stopping\n`,
+      text: (_stopped, { args }) => `the run of ${textOf(session, args)} is stopping\n`,
     });
-
-  registerClusterVersions(group, session);
-  registerClusterData(group, session);
 }
 
 const whichNodes = () =>
   usageError('name nodes and their roles, or take both from the site', 'Give --node and --roles, or --from-site.');
 
-const nodesText = (ids: readonly (number | string)[]): string =>
-  `${ids.length === 1 ? 'node' : 'nodes'} ${ids.join(', ')}`;
+/** Nodes as they were named in the command. */
+const nodesText = ({ called }: Session, ids: readonly number[]): string =>
+  `${ids.length === 1 ? 'node' : 'nodes'} ${ids.map((id) => called.get(`node ${id}`) ?? id).join(', ')}`;
 
 const stays = (nodes: number): string => (nodes === 1 ? 'stays' : 'stay');
 

@@ -17,23 +17,29 @@ interface AddFlags extends OutputFlags {
 
 /** `sitewright context …`: several systems by names, kept in the home folder. */
 export function registerContext(program: CliCommand, session: Session): void {
-  const { terminal } = session;
   const group = program.verb('context', 'Contexts: the systems that commands speak to, by names of your own');
-  const contexts = () => savedContexts(terminal);
+  registerShown(group, session);
+  registerChanges(group, session);
+}
+
+/** What there is. */
+function registerShown(group: CliCommand, session: Session): void {
+  const { terminal } = session;
 
   group
     .verb('list', 'Contexts of this user, and which one is in use')
     .example()
     .output()
     .action(async (flags: OutputFlags) => {
-      const { contexts: all } = contexts().all();
-      const inUse = contexts().inUse(session.flags().context, terminal.env);
+      const contexts = savedContexts(terminal);
+      const { contexts: all } = contexts.all();
+      const inUse = contexts.inUse(session.flags().context, terminal.env);
       const rows = [...all].map(([name, { url, token, token_file }]) => ({
         name,
         in_use: name === inUse,
         url,
         // The token itself is never shown.
-        token: token !== undefined ? 'kept' : (token_file ?? (contexts().session(url) === undefined ? null : 'login')),
+        token: token !== undefined ? 'kept' : (token_file ?? (contexts.session(url) === undefined ? null : 'login')),
       }));
       await printList(terminal, flags, rows, ['name', 'in_use', 'url', 'token']);
     });
@@ -57,6 +63,10 @@ export function registerContext(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, { context, url, from, ...answer }, `${url} (${from})\n${text}`);
       if (system instanceof CliError) process.exitCode = system.exitCode;
     });
+}
+
+function registerChanges(group: CliCommand, session: Session): void {
+  const { terminal } = session;
 
   group
     .verb('add', 'Add a system, or change it; with --token-file, its token is read there each time')
@@ -69,26 +79,7 @@ export function registerContext(program: CliCommand, session: Session): void {
     .option('--cluster <name>', "owner of graphs that 'graph upload' stores without one")
     .option('--use', 'and use it from now on')
     .output()
-    .action(async (name: string, address: string, { token: reads, caFile, cluster, use, ...flags }: AddFlags) => {
-      if (!/^[\w.-]{1,100}$/.test(name))
-        throw usageError(`'${name}' is not a name of a context`, 'Use letters, digits, dot, underscore and hyphen.');
-      const { tokenFile } = session.flags();
-      if (reads && tokenFile !== undefined)
-        throw usageError('--token and --token-file exclude each other', 'Omit one of them.');
-      const url = checkedAddress(address, 'the address');
-      // A file that holds no token is refused now, not at the first call.
-      if (tokenFile !== undefined) await apiToken(terminal, { tokenFile });
-      const text = reads ? await terminal.pipedLine?.() : undefined;
-      if (reads && text === undefined)
-        throw usageError('there is no token on standard input', `sitewright context add ${name} ${url} --token < FILE`);
-      const token = text === undefined ? undefined : checkedToken(text.trim(), 'standard input');
-      const inFolder = (file: string | undefined) => (file === undefined ? undefined : resolve(terminal.cwd, file));
-      const files = given({ token_file: inFolder(tokenFile), ca_file: inFolder(caFile) });
-      contexts().put(name, { url, ...files, ...given({ token, cluster }) });
-      if (use) contexts().use(name);
-      const next = use ? 'it is in use' : `next:  sitewright context use ${name}`;
-      await printOne(terminal, flags, { name, url, in_use: use === true }, `context ${name}: ${url}\n  ${next}\n`);
-    });
+    .action((name: string, address: string, flags: AddFlags) => addContext(session, name, address, flags));
 
   group
     .verb('use', 'Use a context from now on, in every folder')
@@ -100,7 +91,7 @@ export function registerContext(program: CliCommand, session: Session): void {
     .action(async (name: string | undefined, { none, ...flags }: OutputFlags & { readonly none?: boolean }) => {
       if ((name === undefined) === (none !== true))
         throw usageError('name a context, or give --none', "'sitewright context list' shows them.");
-      contexts().use(name);
+      savedContexts(terminal).use(name);
       const { url, from } = await apiOrigin(terminal, session.flags());
       await printOne(terminal, flags, { name: name ?? null, url }, `commands speak to ${url} (${from})\n`);
     });
@@ -111,7 +102,35 @@ export function registerContext(program: CliCommand, session: Session): void {
     .argument('<name>', 'name of the context')
     .output()
     .action(async (name: string, flags: OutputFlags) => {
-      contexts().remove(name);
+      savedContexts(terminal).remove(name);
       await printOne(terminal, flags, { name }, `context ${name} removed\n`);
     });
+}
+
+async function addContext(
+  session: Session,
+  name: string,
+  address: string,
+  { token: reads, caFile, cluster, use, ...flags }: AddFlags,
+) {
+  const { terminal } = session;
+  if (!/^[\w.-]{1,100}$/.test(name))
+    throw usageError(`'${name}' is not a name of a context`, 'Use letters, digits, dot, underscore and hyphen.');
+  const { tokenFile } = session.flags();
+  if (reads && tokenFile !== undefined)
+    throw usageError('--token and --token-file exclude each other', 'Omit one of them.');
+  const url = checkedAddress(address, 'the address');
+  // A file that holds no token is refused now, not at the first call.
+  if (tokenFile !== undefined) await apiToken(terminal, { tokenFile });
+  const text = reads ? await terminal.pipedLine?.() : undefined;
+  if (reads && text === undefined)
+    throw usageError('there is no token on standard input', `sitewright context add ${name} ${url} --token < FILE`);
+  const token = text === undefined ? undefined : checkedToken(text.trim(), 'standard input');
+  const inFolder = (file: string | undefined) => (file === undefined ? undefined : resolve(terminal.cwd, file));
+  const files = given({ token_file: inFolder(tokenFile), ca_file: inFolder(caFile) });
+  const contexts = savedContexts(terminal);
+  contexts.put(name, { url, ...files, ...given({ token, cluster }) });
+  if (use) contexts.use(name);
+  const next = use ? 'it is in use' : `next:  sitewright context use ${name}`;
+  await printOne(terminal, flags, { name, url, in_use: use === true }, `context ${name}: ${url}\n  ${next}\n`);
 }

@@ -10,16 +10,17 @@ export function registerMcp(program: CliCommand, session: Session): void {
     .example('--allow-changes', 'a model also makes changes, each by a plan that it has shown')
     .option('--allow-changes', 'changes, too: each only with the digest of a plan that was just shown')
     .action(async ({ allowChanges = false }: { readonly allowChanges?: boolean }) => {
-      const [{ mcpServer }, { createInterface }] = await Promise.all([
+      const [{ McpServer }, { createInterface }] = await Promise.all([
         import('../mcp/server.ts'),
         import('node:readline'),
       ]);
-      const answer = mcpServer({ client: () => session.client(), allowChanges, now: () => terminal.now() });
+      const server = new McpServer({ client: () => session.client(), allowChanges, now: () => terminal.now() });
       const open = new Set<Promise<void>>();
       // A request does not wait for the one before it.
       for await (const line of createInterface({ input: process.stdin })) {
         if (line.trim() === '') continue;
-        const done = answer(line)
+        const done = server
+          .answer(line)
           .then((said) => (said === undefined ? undefined : terminal.outAll(`${said}\n`)))
           .finally(() => open.delete(done));
         open.add(done);

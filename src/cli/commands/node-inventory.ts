@@ -33,8 +33,12 @@ const WITH_AGENTS = COLUMNS.toSpliced(4, 0, 'agent');
 
 /** Adds `list`, `show`, `register`, `delete` to the `node` command: the inventory of nodes for clusters. */
 export function registerNodeInventory(group: CliCommand, session: Session): void {
-  const { terminal } = session;
+  registerViews(group, session);
+  registerChanges(group, session);
+}
 
+function registerViews(group: CliCommand, session: Session): void {
+  const { terminal } = session;
   group
     .verb('list', 'Nodes of the inventory, with their ids, clusters and roles')
     .example('--cluster lab')
@@ -42,34 +46,7 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
     .option('--site <site>', 'only machines of this site')
     .option('--versions', 'what each was deployed with: release, plugins, settings, documents')
     .output()
-    .action(async ({ cluster, site, versions, ...flags }: ListFlags) => {
-      const nodes = await inventory(session, cluster);
-      const shown = site === undefined ? nodes : nodes.filter((node) => node.site === site);
-      if (versions) return listVersions(session, shown, flags);
-      const agents = await agentsOf(session, shown, cluster);
-      // Programs get Fuel's words.
-      const isForPrograms = flags.format === 'json' || flags.format === 'yaml';
-      const statusOf = (node: Node): string =>
-        isForPrograms
-          ? node.status
-          : [stateWord(shownStatus(node)), node.maintenance && 'in maintenance', pendingText(node)]
-              .filter(Boolean)
-              .join(', ');
-      const rows = shown.map((node) => ({ ...node, status: statusOf(node), agent: agents?.get(node.id) ?? null }));
-      await printList(terminal, flags, rows, WITH_AGENTS);
-      for (const node of shown) {
-        const state = outOfServiceOf({ ...node, errorMsg: node.error_msg });
-        const note = state && healthNote(node.name, state, node.error_msg);
-        if (note) terminal.err(`${note}\n`);
-      }
-      for (const { name, maintenance } of shown)
-        if (maintenance !== undefined) terminal.err(`${name} has been ${maintenanceText(maintenance)}\n`);
-      const without = [...new Set(rows.flatMap((node) => (node.agent === false ? (node.cluster ?? []) : [])))];
-      if (without.length === 0) return;
-      terminal.err(
-        `nodes whose agent is false run no tasks. Start them on this machine, or see docs/how-to/agents.md:\n${without.map((id) => `  sitewright agent run --cluster ${id}\n`).join('')}`,
-      );
-    });
+    .action((flags: ListFlags) => listNodes(session, flags));
 
   group
     .verb('show', 'One node of the inventory, with what it was deployed with')
@@ -104,7 +81,9 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
       };
       await printOne(terminal, flags, flags.format === 'table' ? rows : record);
     });
+}
 
+function registerChanges(group: CliCommand, session: Session): void {
   group
     .verb('register', 'Add machines to the inventory: named ones, or all of a site')
     .example('--site dc1', 'all nodes of its documents')
@@ -127,12 +106,42 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
     .action(
       async (ids: readonly number[], { force, yes, ...flags }: OutputFlags & { force?: boolean; yes?: boolean }) => {
         const which = ids.map((id) => session.textOf('node', id)).join(', ');
-        await confirm(terminal, `Delete ${which} from the inventory?`, yes, 'required');
+        await confirm(session.terminal, `Delete ${which} from the inventory?`, yes, 'required');
         const query = { ids: ids.join(','), force: force ? 1 : undefined };
         await session.call('DELETE /nodes', { query });
-        await printOne(terminal, flags, { ids }, `deleted ${which}\n`);
+        await printOne(session.terminal, flags, { ids }, `deleted ${which}\n`);
       },
     );
+}
+
+async function listNodes(session: Session, { cluster, site, versions, ...flags }: ListFlags) {
+  const { terminal } = session;
+  const nodes = await inventory(session, cluster);
+  const shown = site === undefined ? nodes : nodes.filter((node) => node.site === site);
+  if (versions) return listVersions(session, shown, flags);
+  const agents = await agentsOf(session, shown, cluster);
+  // Programs get Fuel's words.
+  const isForPrograms = flags.format === 'json' || flags.format === 'yaml';
+  const statusOf = (node: Node): string =>
+    isForPrograms
+      ? node.status
+      : [stateWord(shownStatus(node)), node.maintenance && 'in maintenance', pendingText(node)]
+          .filter(Boolean)
+          .join(', ');
+  const rows = shown.map((node) => ({ ...node, status: statusOf(node), agent: agents?.get(node.id) ?? null }));
+  await printList(terminal, flags, rows, WITH_AGENTS);
+  for (const node of shown) {
+    const state = outOfServiceOf({ ...node, errorMsg: node.error_msg });
+    const note = state && healthNote(node.name, state, node.error_msg);
+    if (note) terminal.err(`${note}\n`);
+  }
+  for (const { name, maintenance } of shown)
+    if (maintenance !== undefined) terminal.err(`${name} has been ${maintenanceText(maintenance)}\n`);
+  const without = [...new Set(rows.flatMap((node) => (node.agent === false ? (node.cluster ?? []) : [])))];
+  if (without.length === 0) return;
+  terminal.err(
+    `nodes whose agent is false run no tasks. Start them on this machine, or see docs/how-to/agents.md:\n${without.map((id) => `  sitewright agent run --cluster ${id}\n`).join('')}`,
+  );
 }
 
 type NodeVersions = Answer<'GET /clusters/:id/versions'>['nodes'][number];

@@ -30,9 +30,13 @@ interface CreateFlags extends OutputFlags, DescriptionFlags {
 
 /** `sitewright schedule …`: runs that start at set times. */
 export function registerSchedule(program: CliCommand, session: Session): void {
-  const { terminal } = session;
   const group = program.verb('schedule', 'Schedules: runs that start at set times');
+  registerCreate(group, session);
+  registerViews(group, session);
+  registerActs(group, session);
+}
 
+function registerCreate(group: CliCommand, session: Session): void {
   group
     .verb('create', 'Start runs at set times: of a site (--test, --update), or of graphs (--cluster)')
     .example('nightly --test dc1 --cron "30 6 * * MON-FRI" --timezone Europe/Berlin')
@@ -69,9 +73,11 @@ export function registerSchedule(program: CliCommand, session: Session): void {
         ...(paused ? { paused } : {}),
       };
       const made = await session.call('POST /schedules', { body });
-      await printOne(terminal, flags, made, `schedule ${name} created\n${nextText(made)}`);
+      await printOne(session.terminal, flags, made, `schedule ${name} created\n${nextText(made)}`);
     });
+}
 
+function registerViews(group: CliCommand, session: Session): void {
   group
     .verb('list', 'Schedules with their next times')
     .example()
@@ -86,7 +92,9 @@ export function registerSchedule(program: CliCommand, session: Session): void {
     .example('nightly')
     .argument('<name>', 'name of the schedule')
     .calls(session, 'GET /schedules/:schedule');
+}
 
+function registerActs(group: CliCommand, session: Session): void {
   const steer = (verb: 'pause' | 'resume' | 'run', description: string, said: (one: Schedule) => string): void => {
     group
       .verb(verb, description)
@@ -98,7 +106,7 @@ export function registerSchedule(program: CliCommand, session: Session): void {
         `POST /schedules/:schedule/${verb}`,
         {
           ask: ({ args: [schedule = ''], flags: { reason } }) => ({ params: { schedule }, body: given({ reason }) }),
-          text: (now) => forTypedSystem(terminal, said(now)),
+          text: (now) => forTypedSystem(session.terminal, said(now)),
         },
       );
   };

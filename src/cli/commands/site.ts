@@ -1,20 +1,19 @@
-import type { Revision, StartRunBody } from '../../core/contracts/index.ts';
+import type { Revision } from '../../core/contracts/index.ts';
 import { given } from '../../core/data/given.ts';
 import { outOfServiceText } from '../../core/node-system.ts';
 import { counted } from '../../core/text/text.ts';
 import type { Answer, ApiClient } from '../client.ts';
 import type { CliCommand } from '../command.ts';
-import { confirm, DRY_RUN } from '../confirm.ts';
+import { confirm } from '../confirm.ts';
 import { readDocuments } from '../document-files.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printDocuments, printOne } from '../formats/output.ts';
 import { CliError } from '../problem.ts';
-import { type SiteRunFlags, siteRunOf, withSiteRun } from '../run-request.ts';
 import { type Session, userOf } from '../session.ts';
-import type { FollowFlags } from '../started-run.ts';
 import { forTypedSystem } from '../typed-system.ts';
 import { formatFindings } from '../views/findings.ts';
 import { sayWhichIsEmpty } from '../which-system.ts';
+import { registerSiteRuns } from './site-runs.ts';
 import { registerSiteSource } from './site-source.ts';
 
 interface CommitFlags extends OutputFlags {
@@ -38,10 +37,6 @@ interface RevisionFlags {
   readonly since?: string;
 }
 
-interface StartFlags extends SiteRunFlags, FollowFlags {
-  readonly yes?: boolean;
-}
-
 /** Programs get the machines that do not serve as a list. */
 const forPeople = (sites: readonly Answer<'GET /sites/:site'>[], { format }: OutputFlags) =>
   format === 'json' || format === 'yaml'
@@ -50,9 +45,18 @@ const forPeople = (sites: readonly Answer<'GET /sites/:site'>[], { format }: Out
 
 /** `sitewright site …`: sites, their documents and revisions, and the runs on them. */
 export function registerSite(program: CliCommand, session: Session): void {
-  const { terminal } = session;
   const site = program.verb('site', 'Sites: documents, revisions, and deployment');
+  registerEntries(site, session);
+  registerOffline(site, session);
+  registerRevisions(site, session);
+  registerComparisons(site, session);
+  registerSiteRuns(site, session);
+  registerSiteSource(site, session);
+}
 
+/** Sites themselves. */
+function registerEntries(site: CliCommand, session: Session): void {
+  const { terminal } = session;
   site
     .verb('list', 'All sites')
     .example()
@@ -101,7 +105,10 @@ export function registerSite(program: CliCommand, session: Session): void {
       await client.sites.delete(name);
       await printOne(terminal, flags, { name }, `site ${name} deleted\n`);
     });
+}
 
+/** What needs no service. */
+function registerOffline(site: CliCommand, { terminal }: Session): void {
   site
     .verb('check', 'Check documents offline: all problems, each with its place')
     .example('documents/')
@@ -147,7 +154,9 @@ export function registerSite(program: CliCommand, session: Session): void {
       if (diagnostics.length > 0) terminal.err(await formatFindings(diagnostics, files, terminal));
       await printDocuments(terminal, flags, documents);
     });
+}
 
+function registerRevisions(site: CliCommand, session: Session): void {
   site
     .verb('commit', 'Store documents as the next revision of a site; refused when they have errors')
     .example('dc1 documents/ -m "Add rack 3"', 'store them as the next revision')
@@ -161,6 +170,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     .action(async (name: string, paths: readonly string[], flags: CommitFlags) => {
       const files = await readDocuments(paths);
       const client = await session.client();
+      const { terminal } = session;
       const author = userOf(terminal);
       const answer = await client.sites.commit(name, {
         files,
@@ -194,7 +204,10 @@ export function registerSite(program: CliCommand, session: Session): void {
       ask: ({ args: [site = ''], flags }) => ({ params: { site, ref: flags.revision } }),
       text: ({ files }) => files.map((file) => `# ${file.name}\n${file.text.replace(/\n?$/, '\n')}`).join('---\n'),
     });
+}
 
+/** What a deployment would do, what changed, and what machines have. */
+function registerComparisons(site: CliCommand, session: Session): void {
   site
     .verb('plan', 'Plan of a deployment: groups, nodes, and their current state in MAAS')
     .example('dc1')
@@ -208,7 +221,9 @@ export function registerSite(program: CliCommand, session: Session): void {
         client.nodes.status(name, flags.revision),
       ]);
       const { planText } = await import('../views/plan.ts');
-      await printOne(terminal, flags, { strategy, nodes: status }, (color) => planText(strategy, status, color));
+      await printOne(session.terminal, flags, { strategy, nodes: status }, (color) =>
+        planText(strategy, status, color),
+      );
     });
 
   site
@@ -251,105 +266,6 @@ export function registerSite(program: CliCommand, session: Session): void {
         if (nodes.some(({ state }) => state === 'drifted' || state === 'missing')) process.exitCode = EXIT.failed;
       },
     });
-
-  fetching(starter(site, session, 'deploy', 'deploy_site', 'Deploy a site: its groups of nodes, in order'));
-  fetching(
-    starter(
-      site,
-      session,
-      'update',
-      'update_site',
-      'Deploy changes since the last deployed revision; the rest is not changed',
-    ),
-  );
-  starter(
-    site,
-    session,
-    'redeploy',
-    'redeploy_nodes',
-    'Release nodes and deploy them again: all data on their disks is lost',
-  ).argument('<nodes...>', 'names of the nodes');
-  fetching(starter(site, session, 'test', 'test_site', 'Verify a site and change nothing'));
-  registerSiteSource(site, session);
-}
-
-const fetching = (command: CliCommand): CliCommand =>
-  command.option('--fetch', 'first take the documents from the branch that the site follows');
-
-/** How the commands that start runs on a site are typed. */
-const STARTS = {
-  deploy: ['dc1 --watch'],
-  update: ['dc1 --hold-before control --reason "change 4711"'],
-  redeploy: ['dc1 node-1 --erase --watch'],
-  test: ['dc1 --wait'],
-} as const;
-
-/** A command that starts a run on a site. */
-function starter(
-  site: CliCommand,
-  session: Session,
-  verb: keyof typeof STARTS,
-  kind: StartRunBody['kind'],
-  description: string,
-): CliCommand {
-  const { terminal } = session;
-  const command = site
-    .verb(verb, description)
-    .example(...STARTS[verb])
-    .argument('<site>', 'name of the site');
-  return withSiteRun(command, [kind])
-    .follows()
-    .asks()
-    .action(async (name: string, ...rest: unknown[]) => {
-      const nodes = Array.isArray(rest[0]) ? (rest[0] as string[]) : undefined;
-      const flags = (nodes ? rest[1] : rest[0]) as StartFlags;
-      const client = await session.client();
-      // Without a user to answer, ask only before destructive commands.
-      const isDry = (flags.yes as unknown) === DRY_RUN;
-      const asks = verb !== 'test' && (isDry || (!flags.yes && (terminal.interactive || nodes !== undefined)));
-      if (asks)
-        await confirm(
-          terminal,
-          await question(client, verb, name, flags, nodes),
-          flags.yes,
-          nodes ? 'required' : 'asked',
-        );
-      const user = userOf(terminal);
-      const run = await client.sites.start(name, { ...siteRunOf(kind, nodes, flags), ...given({ started_by: user }) });
-      const { presentStarted } = await import('../started-run.ts');
-      process.exitCode = await presentStarted(terminal, client, run, flags);
-    });
-}
-
-/** The question before a run starts, below what it changes and what follows. */
-async function question(
-  client: ApiClient,
-  verb: string,
-  site: string,
-  flags: StartFlags,
-  nodes: readonly string[] | undefined,
-): Promise<string> {
-  if (nodes) {
-    const disks = flags.erase ? 'erase their disks and ' : '';
-    return `Release ${nodes.join(', ')} of site ${site}, ${disks}deploy them again? All data on their disks is lost.`;
-  }
-  if (flags.fetch) return `${verb === 'update' ? 'Update' : 'Deploy'} site ${site} from the branch that it follows?`;
-  const revision = flags.revision ?? 'latest';
-  const [strategy, named, clusters] = await Promise.all([
-    client.sites.strategy(site, revision),
-    client.sites.get(site),
-    client.call('GET /clusters'),
-  ]);
-  const plan =
-    verb === 'update'
-      ? (await import('../views/site-difference.ts')).differenceText(await client.sites.difference(site, revision, {}))
-      : (await import('../views/plan.ts')).planText(strategy, await client.nodes.status(site, revision));
-  const cluster = named.cluster ?? clusters.find((one) => one.site === site)?.name;
-  const tasks = cluster === undefined ? '' : `then the tasks of cluster ${cluster}\n`;
-  const count = new Set(strategy.groups.flatMap((group) => group.nodes)).size;
-  const release = flags.releaseRemoved ? ' and release the machines of removed nodes' : '';
-  const adopt = flags.adopt ? `, and take over the machines of ${flags.adopt.join(', ')} as they are` : '';
-  return `${plan}${tasks}${verb === 'update' ? 'Update' : 'Deploy'} site ${site}: ${counted(count, 'node')} in ${counted(strategy.groups.length, 'group')}${release}${adopt}?`;
 }
 
 interface WrittenFile {

@@ -12,6 +12,10 @@ interface OwnerFlags {
   readonly cluster?: string;
 }
 
+interface ListFlags extends OwnerFlags, OutputFlags {
+  readonly plugin?: string;
+}
+
 interface Assigned {
   readonly node: readonly number[];
   readonly tag: readonly string[];
@@ -33,56 +37,8 @@ function ownerOfList({ plugin, ...flags }: OwnerFlags & { readonly plugin?: stri
 
 /** `sitewright tag …`: tags of releases and clusters, and which nodes have them. */
 export function registerTag(program: CliCommand, session: Session): void {
-  const { terminal } = session;
   const group = program.verb('tag', 'Tags: they place tasks on nodes');
-  const named = (command: CliCommand): CliCommand =>
-    ownedBy(command).requiredOption('--name <name>', 'name of the tag');
-
-  ownedBy(
-    group
-      .verb('list', 'Tags of a release or plugin, or of a cluster with those of its release and plugins')
-      .example('--cluster lab'),
-  )
-    .option('-p, --plugin <id>', 'plugin: its id or name', pluginArgument)
-    .output()
-    .action(async (flags: OwnerFlags & OutputFlags & { readonly plugin?: string }) => {
-      const { kind, id } = ownerOfList(flags);
-      const client = await session.client();
-      const tags = await client.call('GET /tags', { query: { [`${kind}_id`]: id } });
-      const given =
-        kind === 'cluster' ? await client.call('GET /clusters/:id/tag_assignments', { params: { id } }) : [];
-      const rows = tags.map(({ name, meta, owner, read_only }) => ({
-        name,
-        has_primary: isMapping(meta) && meta.has_primary === true,
-        owner: `${owner.kind} ${owner.id}`,
-        read_only,
-        nodes: [...new Set(given.filter(({ tag }) => tag === name).map(({ node_id }) => node_id))].join(', '),
-      }));
-      const known = new Set(tags.map(({ name }) => name));
-      const instances = [...new Set(given.map(({ tag }) => tag).filter((tag) => !known.has(tag)))].map((name) => ({
-        name,
-        has_primary: false,
-        owner: 'instance',
-        read_only: false,
-        nodes: given
-          .filter(({ tag }) => tag === name)
-          .map(({ node_id }) => node_id)
-          .join(', '),
-      }));
-      const columns = ['name', 'has_primary', 'owner', 'read_only', ...(kind === 'cluster' ? ['nodes'] : [])];
-      await printList(terminal, flags, [...rows, ...instances], columns);
-    });
-
-  named(group.verb('show', 'One tag of a release or cluster').example('--cluster lab --name mysql'))
-    .output()
-    .action(async (flags: OwnerFlags & OutputFlags & { readonly name: string }) => {
-      const { kind, id } = ownerOf(flags);
-      const tag = await session.call(`GET /${kind}/:id/tags/:name`, {
-        params: { id, name: flags.name },
-      });
-      await printOne(terminal, flags, tag);
-    });
-
+  registerViews(group, session);
   registerDescribed<FileFlags & { readonly primary?: boolean; readonly role?: string }>(group, session, {
     noun: 'tag',
     owner: ({ kind }) => kind,
@@ -104,6 +60,33 @@ export function registerTag(program: CliCommand, session: Session): void {
     },
   });
 
+  registerAssignments(group, session);
+}
+
+function registerViews(group: CliCommand, session: Session): void {
+  ownedBy(
+    group
+      .verb('list', 'Tags of a release or plugin, or of a cluster with those of its release and plugins')
+      .example('--cluster lab'),
+  )
+    .option('-p, --plugin <id>', 'plugin: its id or name', pluginArgument)
+    .output()
+    .action((flags: ListFlags) => listTags(session, flags));
+
+  ownedBy(group.verb('show', 'One tag of a release or cluster').example('--cluster lab --name mysql'))
+    .requiredOption('--name <name>', 'name of the tag')
+    .output()
+    .action(async (flags: OwnerFlags & OutputFlags & { readonly name: string }) => {
+      const { kind, id } = ownerOf(flags);
+      const tag = await session.call(`GET /${kind}/:id/tags/:name`, {
+        params: { id, name: flags.name },
+      });
+      await printOne(session.terminal, flags, tag);
+    });
+}
+
+/** Which nodes have them. */
+function registerAssignments(group: CliCommand, session: Session): void {
   for (const [action, method, description] of [
     ['pending', 'GET', 'Changes of role tags that the nodes of a cluster get with the next run'],
     ['apply', 'POST', 'Apply these changes now'],
@@ -140,4 +123,31 @@ export function registerTag(program: CliCommand, session: Session): void {
         columns: ['node_id', 'tag', 'source', 'role'],
       });
   }
+}
+
+async function listTags(session: Session, flags: ListFlags): Promise<void> {
+  const { kind, id } = ownerOfList(flags);
+  const client = await session.client();
+  const tags = await client.call('GET /tags', { query: { [`${kind}_id`]: id } });
+  const given = kind === 'cluster' ? await client.call('GET /clusters/:id/tag_assignments', { params: { id } }) : [];
+  const rows = tags.map(({ name, meta, owner, read_only }) => ({
+    name,
+    has_primary: isMapping(meta) && meta.has_primary === true,
+    owner: `${owner.kind} ${owner.id}`,
+    read_only,
+    nodes: [...new Set(given.filter(({ tag }) => tag === name).map(({ node_id }) => node_id))].join(', '),
+  }));
+  const known = new Set(tags.map(({ name }) => name));
+  const instances = [...new Set(given.map(({ tag }) => tag).filter((tag) => !known.has(tag)))].map((name) => ({
+    name,
+    has_primary: false,
+    owner: 'instance',
+    read_only: false,
+    nodes: given
+      .filter(({ tag }) => tag === name)
+      .map(({ node_id }) => node_id)
+      .join(', '),
+  }));
+  const columns = ['name', 'has_primary', 'owner', 'read_only', ...(kind === 'cluster' ? ['nodes'] : [])];
+  await printList(session.terminal, flags, [...rows, ...instances], columns);
 }

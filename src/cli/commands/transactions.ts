@@ -14,11 +14,16 @@ const ID = 'id of the transaction of a run, or of one of its graphs';
 
 /** `sitewright history …`: results of graph runs, task by task. */
 export function registerHistory(program: CliCommand, session: Session): void {
-  const { terminal } = session;
   const group = program.verb('history', 'Runs of graphs, and the result of each task on each node');
-  const about = (name: string, text: string) =>
-    group.verb(name, text).argument('<transaction>', ID, transactionArgument);
+  registerViews(group, session);
+  registerDataOfRuns(group, session);
+  registerDelete(group, session);
+}
 
+const about = (group: CliCommand, name: string, text: string): CliCommand =>
+  group.verb(name, text).argument('<transaction>', ID, transactionArgument);
+
+function registerViews(group: CliCommand, session: Session): void {
   group
     .verb('list', 'Transactions, newest first: a run, and below it one for each graph')
     .example('--cluster lab --status failed')
@@ -34,7 +39,7 @@ export function registerHistory(program: CliCommand, session: Session): void {
         flags.format === 'table' ? found.map((row) => ({ ...row, status: stateWord(row.status) })) : found,
     });
 
-  about('show', 'Every task of a run on every node, with its times and result')
+  about(group, 'show', 'Every task of a run on every node, with its times and result')
     .example('12 --node node-1 --status failed')
     .nodes('only on these nodes', 'optional', nameListArgument)
     .names('--status <statuses...>', '--statuses <statuses...>', TASK_STATUSES.join(', '))
@@ -65,15 +70,18 @@ export function registerHistory(program: CliCommand, session: Session): void {
       ];
       if (summary) columns.push('summary');
       if (parameters) columns.push('parameters');
-      await printList(terminal, flags, shown, columns);
+      await printList(session.terminal, flags, shown, columns);
     });
+}
 
+function registerDataOfRuns(group: CliCommand, session: Session): void {
+  const { terminal } = session;
   for (const [name, path, what] of [
     ['deployment-info', 'deployment_info', 'the data for the tasks'],
     ['settings', 'settings', 'the settings of the cluster at that time'],
     ['network', 'network_configuration', 'the network configuration of the cluster at that time'],
   ] as const) {
-    about(name, `Print or save ${what}`)
+    about(group, name, `Print or save ${what}`)
       .example(`12 --file ${name}.yaml`)
       .option('--file <file>', 'save it as YAML')
       .output()
@@ -87,8 +95,10 @@ export function registerHistory(program: CliCommand, session: Session): void {
         terminal.out(`saved ${name} of ${id} to ${file}\n`);
       });
   }
+}
 
-  about('delete', 'Permanently delete an ended run with its history')
+function registerDelete(group: CliCommand, session: Session): void {
+  about(group, 'delete', 'Permanently delete an ended run with its history')
     .example('12')
     .option('--force', 'even if it has not ended')
     .calls<'DELETE /transactions/:id', { readonly force?: boolean }>(session, 'DELETE /transactions/:id', {

@@ -42,14 +42,8 @@ const argumentsSchema = {
   query: { type: 'object', description: 'The parameters of its query.' },
 };
 
-/**
- * A server of the Model Context Protocol over the routes of the API: a model finds and reads operations; it changes something
- * only with the digest of a plan that it was shown before, if changes are allowed at all. Answers one message; undefined
- * for notifications.
- */
-export function mcpServer({ client, allowChanges, now }: ServerOptions) {
-  const shown = new ShownPlans(now);
-  const tools: readonly Tool[] = [
+function readingTools({ client, allowChanges }: ServerOptions): readonly Tool[] {
+  return [
     {
       name: 'find_operations',
       description:
@@ -87,6 +81,13 @@ export function mcpServer({ client, allowChanges, now }: ServerOptions) {
         return withoutSecretValues(await callOperation(await client(), operation, argumentsIn(given)));
       },
     },
+  ];
+}
+
+/** A change is made with the digest of its plan. */
+function changingTools({ client, now }: ServerOptions): readonly Tool[] {
+  const shown = new ShownPlans(now);
+  return [
     {
       name: 'plan_change',
       description:
@@ -137,9 +138,40 @@ export function mcpServer({ client, allowChanges, now }: ServerOptions) {
       },
     },
   ];
-  const offered = tools.filter(({ name }) => allowChanges || !['plan_change', 'make_change'].includes(name));
+}
 
-  async function answerOf(method: string, params: Fields): Promise<object> {
+/**
+ * A server of the Model Context Protocol over the routes of the API: a model finds and reads operations; it changes something
+ * only with the digest of a plan that it was shown before, if changes are allowed at all.
+ */
+export class McpServer {
+  readonly #allowChanges: boolean;
+  readonly #tools: readonly Tool[];
+
+  constructor(options: ServerOptions) {
+    this.#allowChanges = options.allowChanges;
+    this.#tools = [...readingTools(options), ...(options.allowChanges ? changingTools(options) : [])];
+  }
+
+  /** Answers one message; undefined for notifications. */
+  async answer(line: string): Promise<string | undefined> {
+    let message: Message;
+    try {
+      message = JSON.parse(line) as Message;
+    } catch {
+      return response(null, { error: { code: -32700, message: 'the message is not JSON' } });
+    }
+    const { id, method, params = {} } = message;
+    if (id === undefined || method === undefined) return undefined;
+    try {
+      return response(id, { result: await this.#answer(method, params) });
+    } catch (error) {
+      const code = error instanceof RpcError ? error.code : -32603;
+      return response(id, { error: { code, message: (error as Error).message } });
+    }
+  }
+
+  async #answer(method: string, params: Fields): Promise<object> {
     switch (method) {
       case 'initialize': {
         const wanted = String(params.protocolVersion);
@@ -147,7 +179,7 @@ export function mcpServer({ client, allowChanges, now }: ServerOptions) {
           protocolVersion: PROTOCOLS.includes(wanted) ? wanted : PROTOCOLS[0],
           capabilities: { tools: {} },
           serverInfo: { name: 'sitewright', version: programVersion() },
-          instructions: allowChanges
+          instructions: this.#allowChanges
             ? 'Find an operation, read with it. To change something: plan_change, show its plan to the user, then make_change with its digest.'
             : 'Find an operation, read with it. This server changes nothing.',
         };
@@ -156,7 +188,7 @@ export function mcpServer({ client, allowChanges, now }: ServerOptions) {
         return {};
       case 'tools/list':
         return {
-          tools: offered.map(({ name, description, inputSchema, changes }) => ({
+          tools: this.#tools.map(({ name, description, inputSchema, changes }) => ({
             name,
             description,
             inputSchema,
@@ -164,7 +196,7 @@ export function mcpServer({ client, allowChanges, now }: ServerOptions) {
           })),
         };
       case 'tools/call': {
-        const tool = offered.find(({ name }) => name === params.name);
+        const tool = this.#tools.find(({ name }) => name === params.name);
         if (tool === undefined) throw new RpcError(-32602, `there is no tool '${String(params.name)}'`);
         try {
           return contentOf(await tool.call((params.arguments ?? {}) as Fields));
@@ -178,23 +210,6 @@ export function mcpServer({ client, allowChanges, now }: ServerOptions) {
         throw new RpcError(-32601, `there is no method '${method}'`);
     }
   }
-
-  return async (line: string): Promise<string | undefined> => {
-    let message: Message;
-    try {
-      message = JSON.parse(line) as Message;
-    } catch {
-      return response(null, { error: { code: -32700, message: 'the message is not JSON' } });
-    }
-    const { id, method, params = {} } = message;
-    if (id === undefined || method === undefined) return undefined;
-    try {
-      return response(id, { result: await answerOf(method, params) });
-    } catch (error) {
-      const code = error instanceof RpcError ? error.code : -32603;
-      return response(id, { error: { code, message: (error as Error).message } });
-    }
-  };
 }
 
 class RpcError extends Error {

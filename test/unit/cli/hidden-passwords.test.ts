@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ApiClient } from '../../../src/cli/client.ts';
-import { mcpServer } from '../../../src/cli/mcp/server.ts';
+import { McpServer } from '../../../src/cli/mcp/server.ts';
 import { changedSettings } from '../../../src/clusters/changed-settings.ts';
 import { passwordSettings } from '../../../src/clusters/settings.ts';
 import { cluster } from '../graph/recorded.ts';
@@ -99,10 +99,10 @@ it('an assistant reads no password, and cannot store what stands for one', async
       return JSON.stringify({ editable });
     },
   } as unknown as ApiClient;
-  const answer = mcpServer({ client: async () => api, allowChanges: true, now: () => 0 });
+  const server = new McpServer({ client: async () => api, allowChanges: true, now: () => 0 });
   const call = async (name: string, given: object) => {
     const message = { id: 1, method: 'tools/call', params: { name, arguments: given } };
-    const { content, isError } = JSON.parse((await answer(JSON.stringify(message)))!).result;
+    const { content, isError } = JSON.parse((await server.answer(JSON.stringify(message)))!).result;
     return { isError, text: content[0].text as string };
   };
   const read = await call('read', { operation: 'getClusterSettings', params: { id: '1' } });
