@@ -1,7 +1,6 @@
 import { CancellationScope, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
 import type { LoadGraphPart, RecordTasks } from '../activities/graph-contract.ts';
 import {
-  createLedger,
   createPace,
   type ExecutablePart,
   HISTORY_FULL,
@@ -9,7 +8,7 @@ import {
   hasCapacityForRetry,
   intervalOfParts,
   isFinal,
-  type Ledger,
+  Ledger,
   outcomeOf,
   type PartStatus,
   restoreLedger,
@@ -105,7 +104,7 @@ export class PartDriver {
     this.#listener = listener;
     this.scheduler =
       kept === undefined ? createScheduler(graph, options) : restoreScheduler(graph, kept.scheduler, options);
-    this.ledger = kept === undefined ? createLedger(graph) : restoreLedger(this.scheduler, kept.rows);
+    this.ledger = kept === undefined ? new Ledger(graph) : restoreLedger(this.scheduler, kept.rows);
     this.agents = new Agents(part, run);
     this.#records = new Records(this.ledger, of, () => control.wake(), intervalOf(part), kept?.records);
     if (run.limits !== undefined)

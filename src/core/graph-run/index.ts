@@ -25,7 +25,7 @@ export {
   modeOf,
   parseGraphRunInput,
 } from './input.ts';
-export { createLedger, type KeptRows, type Ledger, restoreLedger } from './ledger.ts';
+export { type KeptRows, Ledger, restoreLedger } from './ledger.ts';
 export { createPace, intervalOfParts } from './pace.ts';
 export { mergeReports, type PartReport, reportPart } from './part-report.ts';
 export type { PartStatus } from './part-status.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GraphRunProgress } from '../../../../src/core/graph-run/index.ts';
-import { createLedger, reportGraphRun, restoreLedger } from '../../../../src/core/graph-run/index.ts';
+import { Ledger, reportGraphRun, restoreLedger } from '../../../../src/core/graph-run/index.ts';
 import { doneOf, endedCounts, sumCounts, workOf } from '../../../../src/core/graph-run/task-counts.ts';
 import {
   apply,
@@ -20,7 +20,7 @@ function ledgerOf(nodes: readonly string[], names: readonly string[]) {
     edges: [],
   });
   if (!compiled.ok) throw new Error('not a plan');
-  return createLedger(compiled.graph);
+  return new Ledger(compiled.graph);
 }
 const start = (task: number, attempt = 1) => ({ type: 'start', task, attempt, work: true }) as const;
 
@@ -152,7 +152,7 @@ it('a restored ledger reports the same, and continues with unfinished tasks', ()
   });
   if (!compiled.ok) throw new Error('not a plan');
   const scheduler = createScheduler(compiled.graph);
-  const ledger = createLedger(compiled.graph);
+  const ledger = new Ledger(compiled.graph);
   const send = (...events: SchedulerEvent[]) => {
     for (const event of events) for (const command of apply(scheduler, event)) ledger.note(command, 5);
   };
@@ -209,7 +209,7 @@ describe('counts of tasks', () => {
 
   function afterFailure() {
     const scheduler = createScheduler(compiled.ok ? compiled.graph : expect.fail());
-    const ledger = createLedger(scheduler.graph);
+    const ledger = new Ledger(scheduler.graph);
     const feed = (event: SchedulerEvent) => {
       for (const command of apply(scheduler, event)) ledger.note(command, 0);
     };
