@@ -91,82 +91,107 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
  * Tries, in this order: `TEMPORAL_CLI`, `PATH`, the cache folder, the release's archive, `go install`. A candidate that
  * does not run or is too old is reported and skipped. Never throws for a missing binary: the result lists each attempt.
  */
-export async function findTemporalBinary(options: FindOptions = {}): Promise<Found | Missing> {
-  const env = options.env ?? process.env;
-  const report = options.report ?? (() => {});
-  const attempts: Candidate[] = [];
-  const failed = (attempt: Candidate): undefined => {
-    attempts.push(attempt);
-    return undefined;
-  };
+export function findTemporalBinary(options: FindOptions = {}): Promise<Found | Missing> {
+  return new BinarySearch(options).find();
+}
 
-  const fromVariable = env.TEMPORAL_CLI
-    ? await judge('TEMPORAL_CLI', env.TEMPORAL_CLI, 'correct or unset TEMPORAL_CLI')
-    : failed({
-        source: 'TEMPORAL_CLI',
-        tried: 'the variable TEMPORAL_CLI',
-        problem: 'it is not set',
-        next: 'set it to the path of a `temporal` executable',
-      });
-  if (fromVariable) return fromVariable;
+/** One search for a Temporal server, with what was tried so far. */
+class BinarySearch {
+  readonly #options: FindOptions;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #report: (line: string) => void;
+  readonly #cache: string;
+  readonly #attempts: Candidate[] = [];
 
-  const onPath = await lookOnPath(env);
-  if (onPath.length === 0) {
-    failed({
-      source: 'PATH',
-      tried: `${executable} in the folders of PATH`,
-      problem: 'it is in none of them',
-      next: 'install the Temporal CLI (https://docs.temporal.io/cli)',
+  constructor(options: FindOptions) {
+    this.#options = options;
+    this.#env = options.env ?? process.env;
+    this.#report = options.report ?? (() => {});
+    this.#cache = cacheFolder(this.#env);
+  }
+
+  async find(): Promise<Found | Missing> {
+    const installed = (await this.#fromVariable()) ?? (await this.#fromPath());
+    if (installed) return installed;
+    const cached = join(this.#cache, `temporal-${TEMPORAL_CLI_VERSION}`, executable);
+    const inCache = await this.#judge('cache', cached, 'nothing: it is downloaded or built when needed');
+    if (inCache) return inCache;
+    return this.#options.effort === 'look' ? this.#missing() : this.#get(cached);
+  }
+
+  async #fromVariable(): Promise<Found | undefined> {
+    const path = this.#env.TEMPORAL_CLI;
+    if (path) return this.#judge('TEMPORAL_CLI', path, 'correct or unset TEMPORAL_CLI');
+    return this.#failed({
+      source: 'TEMPORAL_CLI',
+      tried: 'the variable TEMPORAL_CLI',
+      problem: 'it is not set',
+      next: 'set it to the path of a `temporal` executable',
     });
   }
-  for (const path of onPath) {
-    const found = await judge('PATH', path, 'update or remove this installation');
-    if (found) return found;
+
+  async #fromPath(): Promise<Found | undefined> {
+    const onPath = await lookOnPath(this.#env);
+    if (onPath.length === 0)
+      return this.#failed({
+        source: 'PATH',
+        tried: `${executable} in the folders of PATH`,
+        problem: 'it is in none of them',
+        next: 'install the Temporal CLI (https://docs.temporal.io/cli)',
+      });
+    for (const path of onPath) {
+      const found = await this.#judge('PATH', path, 'update or remove this installation');
+      if (found) return found;
+    }
+    return undefined;
   }
 
-  const cache = cacheFolder(env);
-  const cached = join(cache, `temporal-${TEMPORAL_CLI_VERSION}`, executable);
-  const inCache = await judge('cache', cached, 'nothing: it is downloaded or built when needed');
-  if (inCache) return inCache;
-  if (options.effort === 'look') return { status: 'missing', attempts };
-
-  return await withLock(
-    join(cache, 'temporal.lock'),
-    async () => {
-      // The previous holder of the lock may have installed it.
-      const found = await inspectTemporalBinary(cached);
-      if (found.ok) return hit('cache', cached, found.serverVersion);
-      const byDownload = await download(cached);
-      if (byDownload) return byDownload;
-      const byGo = await build(cached);
-      return byGo ?? { status: 'missing' as const, attempts };
-    },
-    { onWait: (pid) => report(`Another process (${pid}) is installing the Temporal server; waiting for it.`) },
-  );
-
-  function hit(source: Candidate['source'], path: string, serverVersion: string): Found {
-    return { status: 'found', path, source, serverVersion, attempts };
+  /** Downloads or builds it, once for all processes of the machine. */
+  #get(cached: string): Promise<Found | Missing> {
+    return withLock(
+      join(this.#cache, 'temporal.lock'),
+      async () => {
+        // The previous holder of the lock may have installed it.
+        const found = await inspectTemporalBinary(cached);
+        if (found.ok) return this.#hit('cache', cached, found.serverVersion);
+        return (await this.#download(cached)) ?? (await this.#build(cached)) ?? this.#missing();
+      },
+      { onWait: (pid) => this.#report(`Another process (${pid}) is installing the Temporal server; waiting for it.`) },
+    );
   }
 
-  async function judge(source: Candidate['source'], path: string, next: string): Promise<Found | undefined> {
+  #hit(source: Candidate['source'], path: string, serverVersion: string): Found {
+    return { status: 'found', path, source, serverVersion, attempts: this.#attempts };
+  }
+
+  #missing(): Missing {
+    return { status: 'missing', attempts: this.#attempts };
+  }
+
+  #failed(attempt: Candidate): undefined {
+    this.#attempts.push(attempt);
+    return undefined;
+  }
+
+  async #judge(source: Candidate['source'], path: string, next: string): Promise<Found | undefined> {
     const absolute = resolve(path);
     const verdict = await inspectTemporalBinary(absolute);
-    if (verdict.ok) return hit(source, absolute, verdict.serverVersion);
+    if (verdict.ok) return this.#hit(source, absolute, verdict.serverVersion);
     // Report a path that the user set, even if nothing exists there.
     if (source === 'TEMPORAL_CLI' || (await exists(absolute)))
-      report(`Skipping ${absolute} (${source}): ${verdict.problem}.`);
-    return failed({ source, tried: absolute, problem: verdict.problem, next });
+      this.#report(`Skipping ${absolute} (${source}): ${verdict.problem}.`);
+    return this.#failed({ source, tried: absolute, problem: verdict.problem, next });
   }
 
-  async function download(target: string): Promise<Found | undefined> {
-    const archive = options.archive ?? ARCHIVES[`${process.platform}-${process.arch}`];
+  async #download(target: string): Promise<Found | undefined> {
+    const archive = this.#options.archive ?? ARCHIVES[`${process.platform}-${process.arch}`];
     const tried = archive?.url ?? 'the release of the Temporal CLI';
-    report('Downloading the Temporal CLI …');
-    const folder = await workFolder(cache);
+    this.#report('Downloading the Temporal CLI …');
+    const folder = await workFolder(this.#cache);
     try {
       if (archive === undefined) throw new Error(`no checksum is known for ${process.platform} on ${process.arch}`);
-      await options.installed;
-      const bytes = await (options.fetchArchive ?? fetchArchive)(archive.url);
+      await this.#options.installed;
+      const bytes = await (this.#options.fetchArchive ?? fetchArchive)(archive.url);
       if (createHash('sha256').update(bytes).digest('hex') !== archive.sha256)
         throw new Error('what came has another checksum than the release, and was not used');
       const file = join(folder, 'archive.tar.gz');
@@ -175,11 +200,11 @@ export async function findTemporalBinary(options: FindOptions = {}): Promise<Fou
       const verdict = await inspectTemporalBinary(join(folder, executable));
       if (!verdict.ok) throw new Error(verdict.problem);
       await install(join(folder, executable), target);
-      return hit('download', target, verdict.serverVersion);
+      return this.#hit('download', target, verdict.serverVersion);
     } catch (error) {
       const problem = firstLine(error);
-      report(`  not possible: ${problem}`);
-      return failed({
+      this.#report(`  not possible: ${problem}`);
+      return this.#failed({
         source: 'download',
         tried,
         problem,
@@ -190,21 +215,21 @@ export async function findTemporalBinary(options: FindOptions = {}): Promise<Fou
     }
   }
 
-  async function build(target: string): Promise<Found | undefined> {
+  async #build(target: string): Promise<Found | undefined> {
     const module = `github.com/temporalio/cli/cmd/temporal@v${TEMPORAL_CLI_VERSION}`;
     const tried = `go install ${module}`;
-    report(`Building the Temporal CLI with \`${tried}\`: about three minutes, once …`);
-    const folder = await workFolder(cache);
+    this.#report(`Building the Temporal CLI with \`${tried}\`: about three minutes, once …`);
+    const folder = await workFolder(this.#cache);
     try {
-      await goInstall(module, folder, env, report);
+      await goInstall(module, folder, this.#env, this.#report);
       const verdict = await inspectTemporalBinary(join(folder, executable));
       if (!verdict.ok) throw new Error(verdict.problem);
       await install(join(folder, executable), target);
-      return hit('go-install', target, verdict.serverVersion);
+      return this.#hit('go-install', target, verdict.serverVersion);
     } catch (error) {
       const problem = firstLine(error);
-      report(`  not possible: ${problem}`);
-      return failed({
+      this.#report(`  not possible: ${problem}`);
+      return this.#failed({
         source: 'go-install',
         tried,
         problem,
