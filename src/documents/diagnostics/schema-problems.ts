@@ -127,19 +127,7 @@ function describeIssue(
   const problem = (kind: ProblemKind, message: string, hint?: string | false): SchemaProblem[] => [
     { severity: 'error', code: words.codes[kind], message, path, part: 'value', kind, found, ...(hint && { hint }) },
   ];
-  if (issue.code === 'unrecognized_keys') {
-    const known = knownKeys(expected);
-    return issue.keys.map((key) => ({
-      severity: 'error',
-      code: words.codes.unknown,
-      message: `unknown ${words.key} '${cut(key)}'${words.unknownIn(path)}`,
-      path: [...path, cut(key)],
-      part: 'key',
-      kind: 'unknown',
-      found: key,
-      hint: didYouMean(key, known) ?? knownHint(known, words),
-    }));
-  }
+  if (issue.code === 'unrecognized_keys') return unrecognized(issue.keys, path, knownKeys(expected), words);
   if (found === undefined) {
     const hint = words.yamlHints
       ? missingHint(path, expected, valueAt(root, inner.slice(0, -1)), schemaAt(schema, inner.slice(0, -1)), words)
@@ -176,13 +164,8 @@ function describeIssue(
       );
     }
     case 'too_small':
-      if (issue.origin === 'string') return problem('wrong-value', `${must} not be empty`);
-      if (issue.origin === 'array') return problem('wrong-value', `${must} have at least ${items(issue.minimum)}`);
-      return problem('wrong-value', `${must} be at least ${issue.minimum}${but}`);
     case 'too_big':
-      if (issue.origin === 'string') return problem('wrong-value', `${must} have at most ${issue.maximum} characters`);
-      if (issue.origin === 'array') return problem('wrong-value', `${must} have at most ${items(issue.maximum)}`);
-      return problem('wrong-value', `${must} be at most ${issue.maximum}${but}`);
+      return problem('wrong-value', `${must} ${boundText(issue, but)}`);
     case 'invalid_format':
       return problem('wrong-value', `${words.nameOf(path)} ${issue.message}${but}`);
     case 'custom': {
@@ -197,6 +180,29 @@ function describeIssue(
     default:
       return problem('wrong-value', `${words.nameOf(path)} is not valid: ${issue.message}`);
   }
+}
+
+const unrecognized = (keys: readonly string[], path: ValuePath, known: readonly string[], words: SchemaWords) =>
+  keys.map(
+    (key): SchemaProblem => ({
+      severity: 'error',
+      code: words.codes.unknown,
+      message: `unknown ${words.key} '${cut(key)}'${words.unknownIn(path)}`,
+      path: [...path, cut(key)],
+      part: 'key',
+      kind: 'unknown',
+      found: key,
+      hint: didYouMean(key, known) ?? knownHint(known, words),
+    }),
+  );
+
+function boundText(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig, but: string): string {
+  if (issue.code === 'too_small') {
+    if (issue.origin === 'string') return 'not be empty';
+    return issue.origin === 'array' ? `have at least ${items(issue.minimum)}` : `be at least ${issue.minimum}${but}`;
+  }
+  if (issue.origin === 'string') return `have at most ${issue.maximum} characters`;
+  return issue.origin === 'array' ? `have at most ${items(issue.maximum)}` : `be at most ${issue.maximum}${but}`;
 }
 
 /** Whether it says that the whole value is of another kind. */

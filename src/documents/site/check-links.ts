@@ -1,7 +1,6 @@
 import type { NetworkData, NetworkLinkData } from '../schemas/machine-layout.ts';
 import type { ReportLayout } from './owned-value.ts';
-import type { NamedDocuments } from './resolve-layout.ts';
-import type { SiteDocument } from './site-document.ts';
+import type { NamedDocuments, SiteDocument } from './site-document.ts';
 
 /** Checks of links by themselves and with their networks, as Drydock makes them. */
 export function checkLinks(

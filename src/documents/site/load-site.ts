@@ -34,8 +34,14 @@ import {
   STRATEGY_SCHEMA,
 } from '../schemas/envelope.ts';
 import { limitsOf, limitsSchema } from '../schemas/limits.ts';
-import { hardwareProfileSchema, networkLinkSchema, networkSchema } from '../schemas/machine-layout.ts';
-import { checkGroupNodes, checkGroups } from './check-groups.ts';
+import {
+  hardwareProfileSchema,
+  type NetworkData,
+  type NetworkLinkData,
+  networkLinkSchema,
+  networkSchema,
+} from '../schemas/machine-layout.ts';
+import { checkGroupNodes, checkGroups, unknownChecks } from './check-groups.ts';
 import { checkLinks } from './check-links.ts';
 import { warnAboutNames } from './check-node-names.ts';
 import { checkBootActions, checkRegions } from './check-unused.ts';
@@ -43,12 +49,11 @@ import { chooseConfiguration, chooseStrategy } from './choose-documents.ts';
 import { DocumentSet } from './document-set.ts';
 import type { ReportLayout } from './owned-value.ts';
 import { inOrderOfPlace } from './place-order.ts';
-import { LayoutResolver, type NamedDocuments } from './resolve-layout.ts';
+import { LayoutResolver } from './resolve-layout.ts';
 import { resolveNetworks } from './resolve-networks.ts';
 import { type ResolvedNode, resolveNodes } from './resolve-nodes.ts';
-import type { SiteDocument } from './site-document.ts';
+import type { NamedDocuments, SiteDocument } from './site-document.ts';
 import type { SourceFile } from './site-texts.ts';
-import { unknownChecks } from './unknown-checks.ts';
 import { OF_LINKS, OF_NETWORKS, reportWithoutEffect } from './without-effect.ts';
 
 /**
@@ -128,9 +133,7 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
   warnAboutNames(nodes, report);
   const reportAt: ReportLayout = ({ document, path }, { under = [], ...problem }) =>
     report(placeProblem(document.yaml, { ...problem, path: [...path, ...under] }));
-  reportWithoutEffect([...links.checked.values()], OF_LINKS, reportAt);
-  reportWithoutEffect([...networks.checked.values()], OF_NETWORKS, reportAt);
-  checkLinks([...links.checked.values()], networks, documents.incomplete, reportAt);
+  checkNetworking({ links, networks, isIncomplete: documents.incomplete }, reportAt);
   checkBootActions(checkEach(documents.of(BOOT_ACTION_SCHEMA), bootActionSchema, report), reportAt);
   checkRegions(checkEach(documents.of(REGION_SCHEMA), regionSchema, report), reportAt);
   const settings = resolveNetworks([...networks.checked.values()], reportAt);
@@ -174,6 +177,20 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
     },
     diagnostics: sorted,
   };
+}
+
+interface Networking {
+  readonly links: NamedDocuments<NetworkLinkData>;
+  readonly networks: NamedDocuments<NetworkData>;
+  readonly isIncomplete: boolean;
+}
+
+/** Links and networks as a whole, whether or not a node is on them. */
+function checkNetworking({ links, networks, isIncomplete }: Networking, report: ReportLayout): void {
+  const all = [...links.checked.values()];
+  reportWithoutEffect(all, OF_LINKS, report);
+  reportWithoutEffect([...networks.checked.values()], OF_NETWORKS, report);
+  checkLinks(all, networks, isIncomplete, report);
 }
 
 function checkEach<Data>(

@@ -21,50 +21,154 @@ const LONGEST_LABEL: Readonly<Record<Filesystem, number>> = {
   swap: 15,
 };
 
-/** Disks, partitions and volumes of a node, with all checks that need no machine. */
-export function resolveStorage(
-  { name: node, isManaged }: { readonly name: string; readonly isManaged: boolean },
-  devices: ReadonlyMap<string, Owned<PhysicalDevice>>,
-  groups: ReadonlyMap<string, Owned<VolumeGroup>>,
-  device: (name: string) => DeviceReference,
-  report: ReportLayout,
-): StorageLayout {
-  const wrong = (at: Owned<unknown>, message: string, hint: string, under: ValuePath = []): void =>
-    report(at, { code: 'node.bad-storage', message, hint, under });
-  const warn = (at: Owned<unknown>, message: string, hint: string, under: ValuePath = []): void =>
-    report(at, { severity: 'warning', code: 'node.bad-storage', message, hint, under });
-  const mounts = new Map<string, string>();
-  const used = new Set<string>();
+/** The storage that documents describe for a node. */
+interface DescribedStorage {
+  readonly devices: ReadonlyMap<string, Owned<PhysicalDevice>>;
+  readonly groups: ReadonlyMap<string, Owned<VolumeGroup>>;
+}
 
-  const belongs = (at: Owned<unknown>, group: string, under: ValuePath): void => {
-    used.add(group);
-    if (!groups.has(group))
-      warn(at, `there is no volume group '${group}'`, 'Add it under storage.volume_groups.', under);
-  };
-  const filesystemOf = (
+interface StorageOfNode {
+  readonly name: string;
+  readonly isManaged: boolean;
+  readonly device: (name: string) => DeviceReference;
+  readonly report: ReportLayout;
+}
+
+/** Disks, partitions and volumes of a node, with all checks that need no machine. */
+export function resolveStorage(node: StorageOfNode, described: DescribedStorage): StorageLayout {
+  return new StorageResolver(node, described).resolve();
+}
+
+class StorageResolver {
+  readonly #node: StorageOfNode;
+  readonly #described: DescribedStorage;
+  /** By mountpoint: what is mounted there. */
+  readonly #mounts = new Map<string, string>();
+  /** Volume groups that have a disk or partition. */
+  readonly #used = new Set<string>();
+
+  constructor(node: StorageOfNode, described: DescribedStorage) {
+    this.#node = node;
+    this.#described = described;
+  }
+
+  resolve(): StorageLayout {
+    const { devices, groups } = this.#described;
+    const disks = [...devices].map(([name, at]) => this.#disk(name, at));
+    const boots = [...devices.values()].filter((_device, index) => disks[index]?.isBoot);
+    for (const at of boots.slice(1))
+      this.#wrong(
+        at,
+        'a second disk is the boot disk',
+        'Mark partitions of one disk as bootable, and label one bootdrive.',
+      );
+    const volumeGroups = [...groups].map(([name, at]) => this.#group(name, at));
+    this.#checkNamesOfVolumes();
+    checkRoot(this.#node.name, this.#described, this.#mounts.has('/'), this.#wrong, this.#warn);
+    return { disks, groups: volumeGroups };
+  }
+
+  readonly #wrong: Tell = (at, message, hint, under = []) =>
+    this.#node.report(at, { code: 'node.bad-storage', message, hint, under });
+
+  readonly #warn: Tell = (at, message, hint, under = []) =>
+    this.#node.report(at, { severity: 'warning', code: 'node.bad-storage', message, hint, under });
+
+  #disk(name: string, at: Owned<PhysicalDevice>): DiskLayout {
+    const { labels, partitions = [], volume_group: group } = at.value;
+    if (group !== undefined) this.#belongs(at, group, ['volume_group']);
+    if (group !== undefined && partitions.length > 0)
+      this.#wrong(at, `'${name}' has partitions and a volume group`, 'Choose one of them.', ['volume_group']);
+    if (group === undefined && partitions.length === 0)
+      this.#wrong(
+        at,
+        `'${name}' of '${this.#node.name}' has neither partitions nor a volume group`,
+        'Give it one of them (DD2002).',
+      );
+    this.#checkSizes(at, partitions, ['partitions']);
+    const hasBoot = ['true', 'yes', '1'].includes(String(labels?.bootdrive ?? '').toLowerCase());
+    return {
+      device: this.#node.device(name),
+      ...((hasBoot || partitions.some(({ bootable }) => bootable)) && { isBoot: true }),
+      ...(group !== undefined && { group }),
+      partitions: partitions.map((partition) => this.#partition(at, partition)),
+    };
+  }
+
+  #partition(at: Owned<unknown>, partition: Partition): DiskLayout['partitions'][number] {
+    const { name, bootable, part_uuid: uuid, volume_group: group, size = '0m' } = partition;
+    if (group !== undefined) this.#belongs(at, group, ['partitions']);
+    const filesystem = this.#filesystem(at, partition, ['partitions']);
+    if (group !== undefined && filesystem)
+      this.#wrong(at, `'${name}' has a filesystem and a volume group`, 'Choose one of them.', ['partitions']);
+    return {
+      name,
+      size,
+      ...(bootable && { bootable }),
+      ...(uuid !== undefined && { uuid }),
+      ...(group !== undefined && { group }),
+      ...(filesystem && { filesystem }),
+    };
+  }
+
+  #belongs(at: Owned<unknown>, group: string, under: ValuePath): void {
+    this.#used.add(group);
+    if (!this.#described.groups.has(group))
+      this.#warn(at, `there is no volume group '${group}'`, 'Add it under storage.volume_groups.', under);
+  }
+
+  #group(name: string, at: Owned<VolumeGroup>): VolumeGroupLayout {
+    const { vg_uuid: uuid, logical_volumes: volumes = [] } = at.value;
+    if (!this.#used.has(name)) {
+      const hint = 'Name it as volume_group of a device under storage.physical_devices.';
+      this.#wrong(at, `no disk or partition belongs to the volume group '${name}'`, hint);
+    }
+    this.#checkSizes(at, volumes, ['logical_volumes']);
+    return {
+      name,
+      ...(uuid !== undefined && { uuid }),
+      volumes: volumes.map((volume) => {
+        const filesystem = this.#filesystem(at, volume, ['logical_volumes']);
+        const { lv_uuid: id, size = '0m' } = volume;
+        return { name: volume.name, size, ...(id !== undefined && { uuid: id }), ...(filesystem && { filesystem }) };
+      }),
+    };
+  }
+
+  #checkNamesOfVolumes(): void {
+    const names = new Set<string>();
+    for (const [group, at] of this.#described.groups) {
+      for (const { name } of at.value.logical_volumes ?? []) {
+        // MAAS names the device of a volume so.
+        const full = `${group}-${name}`;
+        if (names.has(full))
+          this.#wrong(at, `two volumes are named '${full}'`, 'Name one otherwise.', ['logical_volumes']);
+        names.add(full);
+      }
+    }
+  }
+
+  #filesystem(
     at: Owned<unknown>,
     { name, filesystem }: Pick<Partition, 'name' | 'filesystem'>,
     under: ValuePath,
-  ): FilesystemLayout | undefined => {
+  ): FilesystemLayout | undefined {
     if (!filesystem) return undefined;
     const { fstype = 'ext4', mountpoint, mount_options: mountOptions, fs_uuid: uuid, fs_label: label } = filesystem;
     const isSwap = fstype === 'swap';
     if (mountpoint === undefined && !isSwap) return undefined;
-    if (mountpoint === 'none' && !isSwap)
-      wrong(
-        at,
-        `'${name}' (${fstype}) cannot be mounted at none`,
-        'Only swap can: give it a path, or none at all.',
-        under,
-      );
+    if (mountpoint === 'none' && !isSwap) {
+      const hint = 'Only swap can: give it a path, or none at all.';
+      this.#wrong(at, `'${name}' (${fstype}) cannot be mounted at none`, hint, under);
+    }
     const longest = LONGEST_LABEL[fstype];
     if (label !== undefined && label.length > longest)
-      wrong(at, `the label '${label}' has ${label.length} characters`, `${fstype} holds ${longest}.`, under);
+      this.#wrong(at, `the label '${label}' has ${label.length} characters`, `${fstype} holds ${longest}.`, under);
     if (!isSwap && mountpoint !== undefined) {
-      const other = mounts.get(mountpoint);
+      const other = this.#mounts.get(mountpoint);
       if (other !== undefined)
-        wrong(at, `'${other}' is mounted at ${mountpoint}, too`, 'Choose another mountpoint.', under);
-      mounts.set(mountpoint, name);
+        this.#wrong(at, `'${other}' is mounted at ${mountpoint}, too`, 'Choose another mountpoint.', under);
+      this.#mounts.set(mountpoint, name);
     }
     return {
       fstype,
@@ -73,94 +177,28 @@ export function resolveStorage(
       ...(uuid !== undefined && { uuid }),
       ...(label !== undefined && { label }),
     };
-  };
-  const sizesOf = (
+  }
+
+  #checkSizes(
     at: Owned<unknown>,
     items: readonly { readonly name: string; readonly size?: string | undefined }[],
     under: ValuePath,
-  ): void => {
+  ): void {
     for (const { name, size } of items)
-      if (size === undefined) wrong(at, `'${name}' has no size`, 'Give it one, such as 10g, 20% or >10g.', under);
+      if (size === undefined) this.#wrong(at, `'${name}' has no size`, 'Give it one, such as 10g, 20% or >10g.', under);
     const percent = items.reduce(
       (sum, { size = '' }) => sum + (/^(\d+)%$/.exec(size)?.[1] ? Number.parseInt(size, 10) : 0),
       0,
     );
-    if (percent > 99 && (isManaged || percent > 100))
-      wrong(
-        at,
-        `the percentages of '${node}' are ${percent} in sum (DD2003)`,
-        'Leave 1 %, or write >10g for the rest.',
-        under,
-      );
+    const { name: node, isManaged } = this.#node;
+    if (percent > 99 && (isManaged || percent > 100)) {
+      const hint = 'Leave 1 %, or write >10g for the rest.';
+      this.#wrong(at, `the percentages of '${node}' are ${percent} in sum (DD2003)`, hint, under);
+    }
     const greedy = items.filter(({ size = '' }) => takesTheRest(size)).map(({ name }) => `'${name}'`);
-    if (greedy.length > 1) {
-      const hint = "Only one size may start with '>'.";
-      wrong(at, `${greedy.join(' and ')} take all that is left`, hint, under);
-    }
-  };
-
-  const disks = [...devices].map(([name, at]): DiskLayout => {
-    const { labels, partitions = [], volume_group: group } = at.value;
-    if (group !== undefined) belongs(at, group, ['volume_group']);
-    if (group !== undefined && partitions.length > 0)
-      wrong(at, `'${name}' has partitions and a volume group`, 'Choose one of them.', ['volume_group']);
-    if (group === undefined && partitions.length === 0)
-      wrong(at, `'${name}' of '${node}' has neither partitions nor a volume group`, 'Give it one of them (DD2002).');
-    sizesOf(at, partitions, ['partitions']);
-    const hasBoot = ['true', 'yes', '1'].includes(String(labels?.bootdrive ?? '').toLowerCase());
-    return {
-      device: device(name),
-      ...((hasBoot || partitions.some(({ bootable }) => bootable)) && { isBoot: true }),
-      ...(group !== undefined && { group }),
-      partitions: partitions.map((partition) => {
-        const { bootable, part_uuid: uuid, volume_group: of, size = '0m' } = partition;
-        if (of !== undefined) belongs(at, of, ['partitions']);
-        const filesystem = filesystemOf(at, partition, ['partitions']);
-        if (of !== undefined && filesystem)
-          wrong(at, `'${partition.name}' has a filesystem and a volume group`, 'Choose one of them.', ['partitions']);
-        return {
-          name: partition.name,
-          size,
-          ...(bootable && { bootable }),
-          ...(uuid !== undefined && { uuid }),
-          ...(of !== undefined && { group: of }),
-          ...(filesystem && { filesystem }),
-        };
-      }),
-    };
-  });
-  const boots = [...devices.values()].filter((_device, index) => disks[index]?.isBoot);
-  for (const at of boots.slice(1))
-    wrong(at, 'a second disk is the boot disk', 'Mark partitions of one disk as bootable, and label one bootdrive.');
-
-  const volumeGroups = [...groups].map(([name, at]): VolumeGroupLayout => {
-    const { vg_uuid: uuid, logical_volumes: volumes = [] } = at.value;
-    if (!used.has(name)) {
-      const hint = 'Name it as volume_group of a device under storage.physical_devices.';
-      wrong(at, `no disk or partition belongs to the volume group '${name}'`, hint);
-    }
-    sizesOf(at, volumes, ['logical_volumes']);
-    return {
-      name,
-      ...(uuid !== undefined && { uuid }),
-      volumes: volumes.map((volume) => {
-        const filesystem = filesystemOf(at, volume, ['logical_volumes']);
-        const { lv_uuid: id, size = '0m' } = volume;
-        return { name: volume.name, size, ...(id !== undefined && { uuid: id }), ...(filesystem && { filesystem }) };
-      }),
-    };
-  });
-  const names = new Set<string>();
-  for (const [group, at] of groups) {
-    for (const { name } of at.value.logical_volumes ?? []) {
-      // MAAS names the device of a volume so.
-      const full = `${group}-${name}`;
-      if (names.has(full)) wrong(at, `two volumes are named '${full}'`, 'Name one otherwise.', ['logical_volumes']);
-      names.add(full);
-    }
+    if (greedy.length > 1)
+      this.#wrong(at, `${greedy.join(' and ')} take all that is left`, "Only one size may start with '>'.", under);
   }
-  checkRoot(node, devices, groups, mounts.has('/'), wrong, warn);
-  return { disks, groups: volumeGroups };
 }
 
 type Tell = (at: Owned<unknown>, message: string, hint: string, under?: ValuePath) => void;
@@ -172,8 +210,7 @@ const LEAST_BOOT = GB;
 /** Drydock's DD1001: the sizes of root and boot. A size that only the disk decides is taken. */
 function checkRoot(
   node: string,
-  devices: ReadonlyMap<string, Owned<PhysicalDevice>>,
-  groups: ReadonlyMap<string, Owned<VolumeGroup>>,
+  { devices, groups }: DescribedStorage,
   isMounted: boolean,
   wrong: Tell,
   warn: Tell,

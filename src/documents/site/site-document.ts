@@ -140,3 +140,10 @@ function readChecked(
 }
 
 const isKnown = (schema: string): schema is KnownSchema => (KNOWN_SCHEMAS as readonly string[]).includes(schema);
+
+/** Documents of a schema by name; `names` has the invalid ones, too. */
+export interface NamedDocuments<Data> {
+  readonly schema: KnownSchema;
+  readonly checked: ReadonlyMap<string, SiteDocument<Data>>;
+  readonly names: readonly string[];
+}
