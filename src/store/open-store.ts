@@ -1,6 +1,5 @@
 import type { Backend } from './backend.ts';
-import { migrations } from './migrations/index.ts';
-import { Migrator } from './migrations/migrator.ts';
+import { Migrator, migrations } from './migrations/migrator.ts';
 import type { OpenStoreOptions } from './open-options.ts';
 import { AuditStore } from './queries/audit.ts';
 import { CheckResultStore } from './queries/check-results.ts';

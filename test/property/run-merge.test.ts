@@ -3,8 +3,7 @@ import { expect, it } from 'vitest';
 import { NODE_STATES } from '../../src/core/words.ts';
 import type { RunNodeWrite, RunWrite } from '../../src/store/index.ts';
 import { InputCheck } from '../../src/store/input.ts';
-import { givenColumns } from '../../src/store/queries/conversion.ts';
-import { mergedRow } from '../../src/store/queries/run-merge.ts';
+import { givenColumns, mergedRow } from '../../src/store/queries/conversion.ts';
 import type { Row } from '../../src/store/tables.ts';
 
 const word = fc.constantFrom('a', 'b', 'c');

@@ -1,11 +1,10 @@
 import { createClusters } from './0001-initial/clusters.ts';
 import { createGraphs } from './0001-initial/graphs.ts';
 import { createIdentities } from './0001-initial/identities.ts';
-import { createNodes } from './0001-initial/nodes.ts';
+import { createNodes, createTags } from './0001-initial/nodes.ts';
 import { createReleases } from './0001-initial/releases.ts';
 import { createRuns } from './0001-initial/runs.ts';
 import { createSites } from './0001-initial/sites.ts';
-import { createTags } from './0001-initial/tags.ts';
 import { createTransactions } from './0001-initial/transactions.ts';
 import type { Migration } from './migration.ts';
 

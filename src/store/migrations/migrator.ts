@@ -3,7 +3,11 @@ import { StoreError } from '../failure.ts';
 import type { Session } from '../session.ts';
 import type { MigrationInfo, StoreStatus } from '../store.ts';
 import type { Row, Tables } from '../tables.ts';
+import { initial } from './0001-initial.ts';
 import type { Migration } from './migration.ts';
+
+/** All migrations, oldest first; the number of each is its place, from 1. */
+export const migrations: readonly Migration[] = [initial];
 
 /** Migrates a database to this program's schema, and reports its status. */
 export class Migrator {

@@ -9,10 +9,9 @@ import type { New, Row, Stored, Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
 import { releaseClaim } from './claim-store.ts';
 import { matching, readPeriod, within } from './conditions.ts';
-import { columnsWithout, givenColumns, newRow, recordOf, replacing } from './conversion.ts';
+import { columnsWithout, givenColumns, mergedRow, newRow, recordOf, replacing } from './conversion.ts';
 import { insertRow } from './identified-row.ts';
 import { fetchPage, newestFirst, readPage } from './paging.ts';
-import { mergedRow } from './run-merge.ts';
 import { transactionRowOf } from './transaction-row.ts';
 
 export type RunRecord = Stored<'run'>;

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import type { Migration } from '../../../src/store/index.ts';
-import { migrations } from '../../../src/store/migrations/index.ts';
+import { migrations } from '../../../src/store/migrations/migrator.ts';
 import { sourceProgram } from '../../rig/program.ts';
 import { describeStore } from './backends.ts';
 import { failureOf } from './failures.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { migrations } from '../../../src/store/migrations/index.ts';
+import { migrations } from '../../../src/store/migrations/migrator.ts';
 import { builtProgram } from '../../rig/program.ts';
 import { describeStore } from './backends.ts';
 import { Child } from './processes/child.ts';

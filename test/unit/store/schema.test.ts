@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Migration } from '../../../src/store/index.ts';
-import { migrations } from '../../../src/store/migrations/index.ts';
+import { migrations } from '../../../src/store/migrations/migrator.ts';
 import { tables } from '../../../src/store/tables.ts';
 import { describeStore, type TestBackend } from './backends.ts';
 

@@ -2,7 +2,12 @@ import type { Kysely } from 'kysely';
 import type { ColumnTypes } from '../../backend.ts';
 
 /** Runs with their nodes and reports, deliveries of notices about them, and the audit trail. */
-export async function createRuns(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
+export async function createRuns(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
+  await createReports(db, types);
+  await createRecords(db, types);
+}
+
+async function createReports(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   // No reference to the site, because runs outlive it.
   await db.schema
     .createTable('run')
@@ -58,7 +63,9 @@ export async function createRuns(db: Kysely<unknown>, { text, integer }: ColumnT
     .addPrimaryKeyConstraint('run_node_pk', ['run_id', 'node'])
     .execute();
   await db.schema.createIndex('run_node_by_node').on('run_node').columns(['node', 'run_id']).execute();
+}
 
+async function createRecords(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('notice_delivery')
     .addColumn('id', text, (column) => column.primaryKey())

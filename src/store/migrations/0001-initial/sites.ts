@@ -2,7 +2,12 @@ import type { Kysely } from 'kysely';
 import type { ColumnTypes } from '../../backend.ts';
 
 /** Sites with their revisions and claims, and the records of their machines. */
-export async function createSites(db: Kysely<unknown>, { text, integer, bytes }: ColumnTypes): Promise<void> {
+export async function createSites(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
+  await createRevisions(db, types);
+  await createMachines(db, types);
+}
+
+async function createRevisions(db: Kysely<unknown>, { text, integer, bytes }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('site')
     .addColumn('name', text, (column) => column.primaryKey())
@@ -59,7 +64,9 @@ export async function createSites(db: Kysely<unknown>, { text, integer, bytes }:
     .addColumn('generation', integer, (column) => column.notNull())
     .addColumn('claimed_at', text, (column) => column.notNull())
     .execute();
+}
 
+async function createMachines(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('deployed_machine')
     .addColumn('site', text, (column) => column.notNull().references('site.name').onDelete('cascade'))

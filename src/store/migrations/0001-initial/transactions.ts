@@ -3,7 +3,12 @@ import type { ColumnTypes } from '../../backend.ts';
 
 /** Graph runs, the outcome of each task, plans, and the states that the next run compares with. */
 export async function createTransactions(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
-  const { text, integer, bytes, serial } = types;
+  await createRecords(db, types);
+  await createHistory(db, types);
+  await createPlans(db, types);
+}
+
+async function createRecords(db: Kysely<unknown>, { text, integer, bytes, serial }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('content')
     .addColumn('hash', text, (column) => column.primaryKey())
@@ -44,7 +49,9 @@ export async function createTransactions(db: Kysely<unknown>, types: ColumnTypes
   await index('deployment_transaction_by_parent', ['parent_id']);
   await index('deployment_transaction_by_workflow', ['workflow_id', 'id']);
   await index('deployment_transaction_by_plan', ['plan_hash']);
+}
 
+async function createHistory(db: Kysely<unknown>, { text, integer }: ColumnTypes): Promise<void> {
   const owner = 'deployment_transaction.id';
   await db.schema
     .createTable('transaction_snapshot')
@@ -83,7 +90,10 @@ export async function createTransactions(db: Kysely<unknown>, types: ColumnTypes
     .on('task_history')
     .columns(['transaction_id', 'position'])
     .execute();
+}
 
+/** Plans, and the states that the next run compares with. */
+async function createPlans(db: Kysely<unknown>, { text, integer, bytes }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('plan')
     .addColumn('hash', text, (column) => column.primaryKey())
