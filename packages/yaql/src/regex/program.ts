@@ -71,104 +71,121 @@ function singleTest(node: PatternNode): CharacterTest | null {
 }
 
 export function compilePattern(root: PatternNode, groups: number): Program {
-  const code: Instruction[] = [];
-  let registers = (groups + 1) * 2;
+  return new Compilation(groups).compile(root);
+}
 
-  const emit = (node: PatternNode): void => {
+class Compilation {
+  readonly #code: Instruction[] = [];
+  #registers: number;
+
+  constructor(groups: number) {
+    this.#registers = (groups + 1) * 2;
+  }
+
+  compile(root: PatternNode): Program {
+    this.#emit(root);
+    this.#code.push({ op: 'accept' });
+    return { code: this.#code, registers: this.#registers };
+  }
+
+  #emit(node: PatternNode): void {
     const test = singleTest(node);
     if (test !== null) {
-      code.push({ op: 'character', test });
+      this.#code.push({ op: 'character', test });
       return;
     }
     switch (node.type) {
       case 'sequence':
-        for (const item of node.items) emit(item);
+        for (const item of node.items) this.#emit(item);
         return;
       case 'alternation':
-        emitAlternation(node.options);
+        this.#emitAlternation(node.options);
         return;
       case 'assertion':
-        code.push({ op: 'assert', at: node.at });
+        this.#code.push({ op: 'assert', at: node.at });
         return;
       case 'group':
-        code.push({ op: 'save', register: node.index * 2 });
-        emit(node.body);
-        code.push({ op: 'save', register: node.index * 2 + 1 });
+        this.#code.push({ op: 'save', register: node.index * 2 });
+        this.#emit(node.body);
+        this.#code.push({ op: 'save', register: node.index * 2 + 1 });
         return;
       case 'plain-group':
-        emit(node.body);
+        this.#emit(node.body);
         return;
       case 'backreference':
-        code.push({ op: 'backreference', index: node.index, ignoreCase: node.ignoreCase, ascii: node.ascii });
+        this.#code.push({ op: 'backreference', index: node.index, ignoreCase: node.ignoreCase, ascii: node.ascii });
         return;
       case 'look':
-        emitNested({ op: 'look', behind: node.behind, negative: node.negative, width: node.width, end: 0 }, node.body);
+        this.#emitNested(
+          { op: 'look', behind: node.behind, negative: node.negative, width: node.width, end: 0 },
+          node.body,
+        );
         return;
       case 'atomic':
-        emitNested({ op: 'atomic', end: 0 }, node.body);
+        this.#emitNested({ op: 'atomic', end: 0 }, node.body);
         return;
       case 'conditional': {
         const choice = { op: 'conditional' as const, index: node.index, otherwise: 0 };
-        code.push(choice);
-        emit(node.yes);
+        this.#code.push(choice);
+        this.#emit(node.yes);
         const jump = { op: 'jump' as const, target: 0 };
-        code.push(jump);
-        choice.otherwise = code.length;
-        emit(node.no);
-        jump.target = code.length;
+        this.#code.push(jump);
+        choice.otherwise = this.#code.length;
+        this.#emit(node.no);
+        jump.target = this.#code.length;
         return;
       }
       case 'repeat':
-        emitRepeat(node);
+        this.#emitRepeat(node);
         return;
       default:
         throw new Error(`unreachable: ${node.type}`);
     }
-  };
+  }
 
-  const emitNested = (instruction: Instruction & { end: number }, body: PatternNode): void => {
-    code.push(instruction);
-    emit(body);
-    code.push({ op: 'accept' });
-    instruction.end = code.length;
-  };
+  #emitNested(instruction: Instruction & { end: number }, body: PatternNode): void {
+    this.#code.push(instruction);
+    this.#emit(body);
+    this.#code.push({ op: 'accept' });
+    instruction.end = this.#code.length;
+  }
 
-  const emitAlternation = (options: readonly PatternNode[]): void => {
+  #emitAlternation(options: readonly PatternNode[]): void {
     const jumps: { op: 'jump'; target: number }[] = [];
     options.forEach((option, i) => {
       if (i === options.length - 1) {
-        emit(option);
+        this.#emit(option);
         return;
       }
-      const split = { op: 'split' as const, first: code.length + 1, second: 0 };
-      code.push(split);
-      emit(option);
+      const split = { op: 'split' as const, first: this.#code.length + 1, second: 0 };
+      this.#code.push(split);
+      this.#emit(option);
       const jump = { op: 'jump' as const, target: 0 };
       jumps.push(jump);
-      code.push(jump);
-      split.second = code.length;
+      this.#code.push(jump);
+      split.second = this.#code.length;
     });
-    for (const jump of jumps) jump.target = code.length;
-  };
+    for (const jump of jumps) jump.target = this.#code.length;
+  }
 
-  const emitRepeat = (node: PatternNode & { type: 'repeat' }): void => {
+  #emitRepeat(node: PatternNode & { type: 'repeat' }): void {
     const test = singleTest(node.body);
     if (test !== null) {
-      code.push({ op: 'run', test, min: node.min, max: node.max, mode: node.mode });
+      this.#code.push({ op: 'run', test, min: node.min, max: node.max, mode: node.mode });
       return;
     }
     if (node.mode === 'possessive') {
-      emitNested({ op: 'atomic', end: 0 }, { ...node, mode: 'greedy' });
+      this.#emitNested({ op: 'atomic', end: 0 }, { ...node, mode: 'greedy' });
       return;
     }
-    const count = registers++;
-    const last = registers++;
+    const count = this.#registers++;
+    const last = this.#registers++;
     const start = { op: 'loop-start' as const, count, last, until: 0 };
-    code.push(start);
-    const body = code.length;
-    emit(node.body);
-    start.until = code.length;
-    code.push({
+    this.#code.push(start);
+    const body = this.#code.length;
+    this.#emit(node.body);
+    start.until = this.#code.length;
+    this.#code.push({
       op: 'until',
       count,
       last,
@@ -177,9 +194,5 @@ export function compilePattern(root: PatternNode, groups: number): Program {
       lazy: node.mode === 'lazy',
       body,
     });
-  };
-
-  emit(root);
-  code.push({ op: 'accept' });
-  return { code, registers };
+  }
 }

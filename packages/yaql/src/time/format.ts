@@ -14,100 +14,80 @@ export function formatTime(value: DateTime, pattern: string): string {
   });
 }
 
+/** What directives are made of. */
+interface Parts {
+  readonly value: DateTime;
+  readonly c: CivilTime;
+  /** 0 is Monday. */
+  readonly weekday: number;
+  readonly hour12: number;
+  readonly yearDay: number;
+  /** Padded as the flags say, else with the filler. */
+  readonly number: (n: number, width: number, filler?: string) => string;
+  readonly again: (pattern: string) => string;
+}
+
+const DIRECTIVES: Readonly<Record<string, (parts: Parts) => string>> = {
+  '%': () => '%',
+  a: ({ weekday }) => short(dayNames[weekday] as string),
+  A: ({ weekday }) => dayNames[weekday] as string,
+  b: ({ c }) => short(monthNames[c.month - 1] as string),
+  h: ({ c }) => short(monthNames[c.month - 1] as string),
+  B: ({ c }) => monthNames[c.month - 1] as string,
+  c: ({ again }) => again('%a %b %e %H:%M:%S %Y'),
+  C: ({ number, c }) => number(Math.floor(c.year / 100), 1),
+  d: ({ number, c }) => number(c.day, 2),
+  D: ({ again }) => again('%m/%d/%y'),
+  x: ({ again }) => again('%m/%d/%y'),
+  e: ({ number, c }) => number(c.day, 2, ' '),
+  f: ({ c }) => String(c.microsecond).padStart(6, '0'),
+  F: ({ again }) => again('%Y-%m-%d'),
+  g: ({ weekday, number, c }) => number(isoWeek(c, weekday).year % 100, 2),
+  G: ({ weekday, number, c }) => number(isoWeek(c, weekday).year, 1),
+  H: ({ number, c }) => number(c.hour, 2),
+  I: ({ number, hour12 }) => number(hour12, 2),
+  j: ({ number, yearDay }) => number(yearDay, 3),
+  k: ({ number, c }) => number(c.hour, 2, ' '),
+  l: ({ number, hour12 }) => number(hour12, 2, ' '),
+  m: ({ number, c }) => number(c.month, 2),
+  M: ({ number, c }) => number(c.minute, 2),
+  n: () => '\n',
+  p: ({ c }) => (c.hour < 12 ? 'AM' : 'PM'),
+  P: ({ c }) => (c.hour < 12 ? 'am' : 'pm'),
+  r: ({ again }) => again('%I:%M:%S %p'),
+  R: ({ again }) => again('%H:%M'),
+  s: ({ value }) => String(value.local / 1_000_000n),
+  S: ({ number, c }) => number(c.second, 2),
+  t: () => '\t',
+  T: ({ again }) => again('%H:%M:%S'),
+  X: ({ again }) => again('%H:%M:%S'),
+  u: ({ weekday }) => String(weekday + 1),
+  U: ({ weekday, number, yearDay }) => number(Math.floor((yearDay + 6 - ((weekday + 1) % 7)) / 7), 2),
+  V: ({ weekday, number, c }) => number(isoWeek(c, weekday).week, 2),
+  w: ({ weekday }) => String((weekday + 1) % 7),
+  W: ({ weekday, number, yearDay }) => number(Math.floor((yearDay + 6 - weekday) / 7), 2),
+  y: ({ number, c }) => number(c.year % 100, 2),
+  Y: ({ number, c }) => number(c.year, 1),
+  z: ({ value }) => offsetText(value.offset, ''),
+  Z: ({ value }) => (value.offset === 0n ? 'UTC' : ''),
+};
+
 function directive(letter: string, value: DateTime, c: CivilTime, weekday: number, flags: string): string | null {
-  const number = (n: number, width: number, filler = '0'): string => {
-    const flag = flags.replace(/[\^#]/g, '').at(-1);
-    if (flag === '-') return String(n);
-    return String(n).padStart(width, flag === '_' ? ' ' : flag === '0' ? '0' : filler);
-  };
-  const again = (pattern: string): string => formatTime(value, pattern);
-  const hour12 = c.hour % 12 === 0 ? 12 : c.hour % 12;
-  const yearDay = daysFromCivil(c.year, c.month, c.day) - daysFromCivil(c.year, 1, 1) + 1;
-  switch (letter) {
-    case '%':
-      return '%';
-    case 'a':
-      return short(dayNames[weekday] as string);
-    case 'A':
-      return dayNames[weekday] as string;
-    case 'b':
-    case 'h':
-      return short(monthNames[c.month - 1] as string);
-    case 'B':
-      return monthNames[c.month - 1] as string;
-    case 'c':
-      return again('%a %b %e %H:%M:%S %Y');
-    case 'C':
-      return number(Math.floor(c.year / 100), 1);
-    case 'd':
-      return number(c.day, 2);
-    case 'D':
-    case 'x':
-      return again('%m/%d/%y');
-    case 'e':
-      return number(c.day, 2, ' ');
-    case 'f':
-      return String(c.microsecond).padStart(6, '0');
-    case 'F':
-      return again('%Y-%m-%d');
-    case 'g':
-      return number(isoWeek(c, weekday).year % 100, 2);
-    case 'G':
-      return number(isoWeek(c, weekday).year, 1);
-    case 'H':
-      return number(c.hour, 2);
-    case 'I':
-      return number(hour12, 2);
-    case 'j':
-      return number(yearDay, 3);
-    case 'k':
-      return number(c.hour, 2, ' ');
-    case 'l':
-      return number(hour12, 2, ' ');
-    case 'm':
-      return number(c.month, 2);
-    case 'M':
-      return number(c.minute, 2);
-    case 'n':
-      return '\n';
-    case 'p':
-      return c.hour < 12 ? 'AM' : 'PM';
-    case 'P':
-      return c.hour < 12 ? 'am' : 'pm';
-    case 'r':
-      return again('%I:%M:%S %p');
-    case 'R':
-      return again('%H:%M');
-    case 's':
-      return String(value.local / 1_000_000n);
-    case 'S':
-      return number(c.second, 2);
-    case 't':
-      return '\t';
-    case 'T':
-    case 'X':
-      return again('%H:%M:%S');
-    case 'u':
-      return String(weekday + 1);
-    case 'U':
-      return number(Math.floor((yearDay + 6 - ((weekday + 1) % 7)) / 7), 2);
-    case 'V':
-      return number(isoWeek(c, weekday).week, 2);
-    case 'w':
-      return String((weekday + 1) % 7);
-    case 'W':
-      return number(Math.floor((yearDay + 6 - weekday) / 7), 2);
-    case 'y':
-      return number(c.year % 100, 2);
-    case 'Y':
-      return number(c.year, 1);
-    case 'z':
-      return offsetText(value.offset, '');
-    case 'Z':
-      return value.offset === 0n ? 'UTC' : '';
-    default:
-      return null;
-  }
+  const write = Object.hasOwn(DIRECTIVES, letter) ? DIRECTIVES[letter] : undefined;
+  if (write === undefined) return null;
+  return write({
+    value,
+    c,
+    weekday,
+    hour12: c.hour % 12 === 0 ? 12 : c.hour % 12,
+    yearDay: daysFromCivil(c.year, c.month, c.day) - daysFromCivil(c.year, 1, 1) + 1,
+    number(n, width, filler = '0') {
+      const flag = flags.replace(/[\^#]/g, '').at(-1);
+      if (flag === '-') return String(n);
+      return String(n).padStart(width, flag === '_' ? ' ' : flag === '0' ? '0' : filler);
+    },
+    again: (pattern) => formatTime(value, pattern),
+  });
 }
 
 /** Year and week of ISO 8601: a week belongs to the year of its Thursday. */
