@@ -116,16 +116,7 @@ export function planCluster(
     problems.error(['type'], 'graph.not-found', noTasks(sources, request.type, layers.length), hintOfTypes);
     return { ok: false, reason: 'no-graph', problems: problems.all() };
   }
-  const known = new Set(merged.tasks.map(({ task }) => task.id));
-  request.tasks?.forEach((id, at) => {
-    if (!known.has(id))
-      problems.error(
-        ['tasks', at],
-        'graph.unknown-selection',
-        `graph '${request.type}' has no task '${id}'`,
-        'Correct the name.',
-      );
-  });
+  refuseUnknownTasks(request, merged.tasks, problems);
   const chosen = chooseNodes(
     sources,
     request.type,
@@ -138,24 +129,12 @@ export function planCluster(
     sources,
     chosen.nodes.map(({ id }) => id),
   );
-  const state = clusterState(sources, tagged.nodes, context.surroundings);
-  const masterIp = context.surroundings?.masterIp ?? state.common.master_ip;
   const input: PlanInput = {
-    tasks: merged.tasks,
-    nodes: tagged.nodes,
-    state,
-    formatter: given({ MASTER_IP: masterIp }),
+    ...inputOf(sources, merged.tasks, tagged.nodes, context),
     selectedTasks: request.tasks ?? [],
     ...given({ missed: request.missed }),
     subgraphs: request.subgraphs ?? [],
-    legacyPluginTasks: sources.plugins.flatMap(({ name: owner, path, legacyTasks }) =>
-      legacyTasks.map((task, at) => ({ task, at: ['plugins', owner, 'tasks.yaml', at], owner, ...given({ path }) })),
-    ),
-    anyChoices: choicesOf(sources.cluster.anyChoices),
-    preparations: packagePreparations(sources),
     nodeNames,
-    factsHint: `Give them: sitewright cluster facts ${sources.cluster.id} --upload FILE.`,
-    ...given({ old: context.old, engine: context.engine }),
   };
   const planned = planGraph(input);
   const refuse = (found: readonly GraphProblem[]): ClusterPlanning => ({
@@ -194,6 +173,42 @@ export function planCluster(
     primaries: { ...sources.cluster.primaries, ...tagged.primaries },
     anyChoices: choicesToStore(sources.cluster.anyChoices, plan.anyChoices),
     problems: [...problems.all(), ...plan.problems],
+  };
+}
+
+function refuseUnknownTasks(request: ClusterPlanRequest, tasks: PlanInput['tasks'], problems: Problems): void {
+  const known = new Set(tasks.map(({ task }) => task.id));
+  request.tasks?.forEach((id, at) => {
+    if (!known.has(id))
+      problems.error(
+        ['tasks', at],
+        'graph.unknown-selection',
+        `graph '${request.type}' has no task '${id}'`,
+        'Correct the name.',
+      );
+  });
+}
+
+/** What a plan takes from the cluster, whatever is asked of it. */
+function inputOf(
+  sources: ClusterSources,
+  tasks: PlanInput['tasks'],
+  nodes: PlanInput['nodes'],
+  { surroundings, old, engine }: PlanningContext,
+) {
+  const state = clusterState(sources, nodes, surroundings);
+  return {
+    tasks,
+    nodes,
+    state,
+    formatter: given({ MASTER_IP: surroundings?.masterIp ?? state.common.master_ip }),
+    legacyPluginTasks: sources.plugins.flatMap(({ name: owner, path, legacyTasks }) =>
+      legacyTasks.map((task, at) => ({ task, at: ['plugins', owner, 'tasks.yaml', at], owner, ...given({ path }) })),
+    ),
+    anyChoices: choicesOf(sources.cluster.anyChoices),
+    preparations: packagePreparations(sources),
+    factsHint: `Give them: sitewright cluster facts ${sources.cluster.id} --upload FILE.`,
+    ...given({ old, engine }),
   };
 }
 
