@@ -119,32 +119,9 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   app.addHook('onRoute', checkRequestsOf);
   app.addHook('onRoute', namesToIds(operations.names));
   app.addHook('onRequest', refuseControlCharacters);
-  app.addHook('onRequest', async (request, reply) => {
-    // Nothing of it is for a frame, a picture or a script of another page.
-    void reply
-      .header('x-request-id', request.id)
-      .header('x-content-type-options', 'nosniff')
-      .header('x-frame-options', 'DENY')
-      .header('cross-origin-resource-policy', 'same-origin');
-  });
-  app.addHook('onResponse', async (request, reply) => {
-    const level = request.method === 'GET' || request.method === 'HEAD' ? 'debug' : 'info';
-    const { statusCode: status, elapsedTime } = reply;
-    // The provider's answer is in the query.
-    const url = request.routeOptions.url === CALLBACK_PATH ? CALLBACK_PATH : shortAddress(request.url);
-    const fields = { method: request.method, url, status, ms: Math.round(elapsedTime) };
-    request.log[level]({ ...fields, ...subjectOf(request) }, 'answered');
-  });
-  if (checkAnswer !== undefined) {
-    app.addHook('onSend', async (request, reply, body) => {
-      const { method, routeOptions } = request;
-      const type = String(reply.getHeader('content-type') ?? '');
-      const about = { method, route: routeOptions.url ?? '', status: reply.statusCode, type };
-      const check = (text: string) => checkAnswer({ ...about, body: text, describe: () => app.swagger() });
-      if (body instanceof Readable && type.startsWith(EVENT_STREAM)) return pipeline(body, eachEvent(check), () => {});
-      if (!request.is404 && (body === undefined || body === null || typeof body === 'string')) check(body ?? '');
-    });
-  }
+  setSecurityHeaders(app as unknown as Api);
+  logAnswers(app as unknown as Api);
+  if (checkAnswer !== undefined) showAnswers(app as unknown as Api, checkAnswer);
   if (traces !== undefined) traceRequests(app as unknown as Api, traces);
   if (!tokensOn) answerOwnPagesOnly(app as unknown as Api);
   const secure = tls !== undefined || options.openId?.pageUrl.startsWith('https:') === true;
@@ -157,30 +134,10 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   readJsonBodies(app);
   answerUnknownRoutes(app, showPage);
   await describeRoutes(app, version, tokensOn);
-  const groups = [
-    serveSites,
-    serveWebhooks,
-    serveRehearsals,
-    serveRevisions,
-    serveSiteNodes,
-    serveRuns,
-    serveNotices,
-    serveSchedules,
-    serveHealth,
-    serveService,
-    serveWorkers,
-    serveTokens,
-    ...serveInventory,
-    servePackages,
-    serveTags,
-    serveExtensions,
-    serveFuelGraphs,
-    serveWatches,
-  ];
   const openId = options.openId === undefined ? undefined : { ...options.openId, codes: new SignInCodes() };
   const archives = options.archives ?? DEFAULT_ARCHIVE_INTAKE;
   const shared = { operations, version, tokensOn, archives, ...given({ openId }) };
-  for (const routes of groups) await app.register(routes, { prefix: '/api/v1', ...shared });
+  for (const routes of ROUTES) await app.register(routes, { prefix: '/api/v1', ...shared });
   // Where load balancers and containers look for it.
   await app.register(serveHealth, shared);
   // Where Fuel's clients look for it.
@@ -188,6 +145,40 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   await app.register(openToAnyone, shared);
   await app.ready();
   return app as unknown as Api;
+}
+
+function setSecurityHeaders(app: Api): void {
+  app.addHook('onRequest', async (request, reply) => {
+    // Nothing of it is for a frame, a picture or a script of another page.
+    void reply
+      .header('x-request-id', request.id)
+      .header('x-content-type-options', 'nosniff')
+      .header('x-frame-options', 'DENY')
+      .header('cross-origin-resource-policy', 'same-origin');
+  });
+}
+
+/** One line for each request, with our fields. */
+function logAnswers(app: Api): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const level = request.method === 'GET' || request.method === 'HEAD' ? 'debug' : 'info';
+    const { statusCode: status, elapsedTime } = reply;
+    // The provider's answer is in the query.
+    const url = request.routeOptions.url === CALLBACK_PATH ? CALLBACK_PATH : shortAddress(request.url);
+    const fields = { method: request.method, url, status, ms: Math.round(elapsedTime) };
+    request.log[level]({ ...fields, ...subjectOf(request) }, 'answered');
+  });
+}
+
+function showAnswers(app: Api, checkAnswer: NonNullable<ApiOptions['checkAnswer']>): void {
+  app.addHook('onSend', async (request, reply, body) => {
+    const { method, routeOptions } = request;
+    const type = String(reply.getHeader('content-type') ?? '');
+    const about = { method, route: routeOptions.url ?? '', status: reply.statusCode, type };
+    const check = (text: string) => checkAnswer({ ...about, body: text, describe: () => app.swagger() });
+    if (body instanceof Readable && type.startsWith(EVENT_STREAM)) return pipeline(body, eachEvent(check), () => {});
+    if (!request.is404 && (body === undefined || body === null || typeof body === 'string')) check(body ?? '');
+  });
 }
 
 /** Actor and target of a request, from its token and path. */
@@ -242,4 +233,26 @@ const serveInventory: readonly RouteGroup[] = [
   serveInventoryNodes,
   serveRoles,
   servePlugins,
+];
+
+/** All routes below `/api/v1`. */
+const ROUTES: readonly RouteGroup[] = [
+  serveSites,
+  serveWebhooks,
+  serveRehearsals,
+  serveRevisions,
+  serveSiteNodes,
+  serveRuns,
+  serveNotices,
+  serveSchedules,
+  serveHealth,
+  serveService,
+  serveWorkers,
+  serveTokens,
+  ...serveInventory,
+  servePackages,
+  serveTags,
+  serveExtensions,
+  serveFuelGraphs,
+  serveWatches,
 ];

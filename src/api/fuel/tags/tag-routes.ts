@@ -7,7 +7,7 @@ import {
   tagRoutes,
   tagSchema,
 } from '../../../core/contracts/fuel/tags.ts';
-import type { TagOwner } from '../../../ops/index.ts';
+import type { Operations, TagOwner } from '../../../ops/index.ts';
 import { actorOf } from '../../requests/actor.ts';
 import { requireRole } from '../../requests/require-role.ts';
 import { type Asked, type Handlers, type RouteGroup, serve } from '../../serve.ts';
@@ -18,6 +18,20 @@ const view = shown(tagSchema);
 const viewOwned = shown(ownedTagSchema);
 const viewChanges = shown(tagChangeListSchema);
 const viewAssignments = shown(assignmentListSchema);
+
+/** Tags of a release or cluster, by path. */
+const ownedBy = (kind: 'release' | 'cluster', tags: Operations['tags']): Handlers<(typeof TAGS_OF)[typeof kind]> => ({
+  'GET /tags': async ({ params: { id } }) => (await tags.list({ kind, id })).map(view),
+  'POST /tags': async (request) =>
+    view(await tags.create({ kind, id: request.params.id }, request.body, actorOf(request))),
+  'GET /tags/:name': async ({ params: { id, name } }) => view(await tags.get({ kind, id }, name)),
+  async 'PUT /tags/:name'(request) {
+    const { id, name } = request.params;
+    return view(await tags.update({ kind, id }, name, request.body, actorOf(request)));
+  },
+  'DELETE /tags/:name': (request) =>
+    tags.delete({ kind, id: request.params.id }, request.params.name, actorOf(request)),
+});
 
 /** Tags: by path, by query as the specification has them, and which nodes have them. */
 export const serveTags: RouteGroup = async (app, { operations: { tags } }) => {
@@ -31,20 +45,8 @@ export const serveTags: RouteGroup = async (app, { operations: { tags } }) => {
     return owner;
   };
 
-  const handlers = (kind: 'release' | 'cluster'): Handlers<(typeof TAGS_OF)[typeof kind]> => ({
-    'GET /tags': async ({ params: { id } }) => (await tags.list({ kind, id })).map(view),
-    'POST /tags': async (request) =>
-      view(await tags.create({ kind, id: request.params.id }, request.body, actorOf(request))),
-    'GET /tags/:name': async ({ params: { id, name } }) => view(await tags.get({ kind, id }, name)),
-    async 'PUT /tags/:name'(request) {
-      const { id, name } = request.params;
-      return view(await tags.update({ kind, id }, name, request.body, actorOf(request)));
-    },
-    'DELETE /tags/:name': (request) =>
-      tags.delete({ kind, id: request.params.id }, request.params.name, actorOf(request)),
-  });
-  serve(app, TAGS_OF.release, handlers('release'), '/releases/:id');
-  serve(app, TAGS_OF.cluster, handlers('cluster'), '/clusters/:id');
+  serve(app, TAGS_OF.release, ownedBy('release', tags), '/releases/:id');
+  serve(app, TAGS_OF.cluster, ownedBy('cluster', tags), '/clusters/:id');
 
   serve(app, tagRoutes, {
     'GET /plugins/:id/tags': async ({ params: { id } }) => (await tags.list({ kind: 'plugin', id })).map(view),
