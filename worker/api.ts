@@ -28,6 +28,7 @@ import { openIdProvider } from '../src/platform/openid/openid-provider.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { ApiMetrics } from '../src/platform/telemetry/metrics.ts';
+import type { Traces } from '../src/platform/telemetry/traces.ts';
 import { followCredentials } from '../src/platform/temporal/follow-credentials.ts';
 import { ownQueue } from '../src/platform/temporal/own-queue.ts';
 import { startGateway } from './gateway.ts';
@@ -70,7 +71,6 @@ interface StartApiOptions {
  */
 export async function startApi(settings: Settings, log: Logger, options: StartApiOptions = {}): Promise<RunningApi> {
   const { host, port } = settings.api;
-  const { address, namespace, prefix } = settings.temporal;
   const tokensOn = settings.access.tokens === 'on';
   if (!tokensOn && !isLoopback(host))
     throw new ListenError(
@@ -78,74 +78,9 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     );
   const tls = tlsOf(settings);
   const openId = openIdOf(settings);
-  // The store is opened before the metrics, which read it, so its first calls are not measured.
-  let metrics: ApiMetrics | undefined;
-  let agents: AgentPresence | undefined;
-  const store = await openStoreWhenAvailable(settings.store.url, log, options.stop, {
-    migrate: true,
-    onCall: (call) => metrics?.storeCall(call),
-  });
-  metrics = new ApiMetrics(programVersion(), store, { latest: () => agents?.latest() });
-  const traces = tracesOf(settings, 'sitewright-api', log);
-  const onAttempt = observeMaas(metrics, traces);
-  const closing: (() => Promise<unknown>)[] = [() => store.close(), async () => traces?.stop()];
-  const closeAll = async () => {
-    for (const close of closing.reverse()) await close();
-  };
+  const parts = new Parts(settings, log, options);
   try {
-    const link = lazyLink(settings.temporal);
-    const { connection } = link;
-    const endFollowing = followCredentials(settings.temporal, [link], log);
-    closing.push(async () => {
-      endFollowing();
-      await connection.close();
-    });
-    const machines = machinesOf(settings, onAttempt);
-    closing.push(() => machines.close());
-    const planner = await openPlanner(settings.yaql.helpers);
-    closing.push(() => planner.close());
-    const reader = openReader(archiveLimitsOf(settings));
-    closing.push(() => reader.close());
-    const { prefix: _, user_data: __, ...rehearsed } = activitySettings(settings);
-    const rehearser = openRehearser({
-      settings: rehearsed,
-      pace: paceOf(settings),
-      helpers: settings.yaql.helpers,
-      tagExtensions: settings.tags.extensions,
-    });
-    closing.push(() => rehearser.close());
-    const masterIp = masterAddress(settings);
-    const temporalUiUrl = settings.temporal.ui_url ?? options.temporalUiUrl;
-    const temporal = {
-      client: new Client({ connection, namespace, ...encryptionOf(settings), ...traceStarts(traces) }),
-      connection,
-      namespace,
-      taskQueue: ownQueue(settings.temporal),
-      ...given({ prefix }),
-      address,
-      ...given({ patience: options.patience }),
-    };
-    agents = new AgentPresence({ store, temporal });
-    const operations = createOperations({
-      store,
-      temporal,
-      maas: machines.maas,
-      planner,
-      reader,
-      rehearser,
-      version: programVersion(),
-      ...given({ masterIp }),
-      masterAllowed: settings.agent.master === 'allow',
-      taskLogs: taskLogs(settings),
-      secrets: secretsOf(settings),
-      tagExtensions: tagExtensionsOf(settings.tags.extensions),
-      ...given({
-        distroSeries: settings.deploy.distro_series,
-        packagesFolder: settings.packages.folder,
-        noticeReceivers: settings.notices.receivers_file,
-        temporalUiUrl,
-      }),
-    });
+    const { operations, metrics, traces } = await parts.open();
     if (settings.packages.base_release === 'on') await installBase(operations, log);
     const { local_token_file: localTokenFile } = settings.access;
     if (tokensOn && localTokenFile !== undefined) await keepLocalToken(localTokenFile, operations.tokens);
@@ -160,28 +95,18 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       archives: archiveIntakeOf(settings),
       ...given({ tls, checkAnswer: options.checkAnswer }),
     });
-    closing.push(() => api.close());
+    parts.closing.push(() => api.close());
     if (tls !== undefined) {
       const secure = api.server as unknown as SecureServer;
       const renewed = () => tlsOf(settings) ?? tls;
-      const endRenewing = followFiles(
-        'certificate and key of the API',
-        renewed,
-        (now) => secure.setSecureContext(now),
-        log,
-      );
-      closing.push(async () => endRenewing());
+      const renew = (now: typeof tls) => secure.setSecureContext(now);
+      const endRenewing = followFiles('certificate and key of the API', renewed, renew, log);
+      parts.closing.push(async () => endRenewing());
     }
     const listenTextResolver = (at: string) => `API listens at ${at}, described at ${at}/docs`;
     await api.listen({ host, port, listenTextResolver }).catch(cannotListen('the API', { host, port }, 'api.'));
     const { port: bound } = api.server.address() as { port: number };
-    if (settings.gateway.host !== undefined) {
-      const gateway = await startGateway(settings, log, options.stop);
-      closing.push(() => gateway.stop());
-      log.info({ url: gateway.url }, 'the gateway of node agents listens');
-    }
-    const codec = await startCodecEndpoint(settings, log, tokensOn ? codecAuthorization(operations.tokens) : undefined);
-    if (codec !== undefined) closing.push(() => codec.stop());
+    await parts.startBeside(tokensOn ? operations.tokens : undefined);
     const url = `${tls === undefined ? 'http' : 'https'}://${urlHost(host)}:${bound}`;
     if (tls === undefined && !isLoopback(host)) {
       log.warn(
@@ -190,15 +115,122 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       );
     }
     if (tokensOn) await warnWithoutTokens(operations, log);
-    if (tokensOn && localTokenFile !== undefined) closing.push(noteAddress(localTokenFile, url));
+    if (tokensOn && localTokenFile !== undefined) parts.closing.push(noteAddress(localTokenFile, url));
     let stopped: Promise<void> | undefined;
     const done = new Promise<void>((resolve) => {
-      closing.unshift(async () => resolve());
+      parts.closing.unshift(async () => resolve());
     });
-    return { url, done, stop: () => (stopped ??= closeAll()) };
+    return { url, done, stop: () => (stopped ??= parts.close()) };
   } catch (error) {
-    await closeAll();
+    await parts.close();
     throw error;
+  }
+}
+
+/** What the process of an API opens, and closes in the reverse order. */
+class Parts {
+  readonly #settings: Settings;
+  readonly #log: Logger;
+  readonly #options: StartApiOptions;
+  readonly closing: (() => Promise<unknown>)[] = [];
+
+  constructor(settings: Settings, log: Logger, options: StartApiOptions) {
+    this.#settings = settings;
+    this.#log = log;
+    this.#options = options;
+  }
+
+  async open() {
+    const settings = this.#settings;
+    // The store is opened before the metrics, which read it, so its first calls are not measured.
+    let opened: ApiMetrics | undefined;
+    let agents: AgentPresence | undefined;
+    const store = await openStoreWhenAvailable(settings.store.url, this.#log, this.#options.stop, {
+      migrate: true,
+      onCall: (call) => opened?.storeCall(call),
+    });
+    this.closing.push(() => store.close());
+    const metrics = new ApiMetrics(programVersion(), store, { latest: () => agents?.latest() });
+    opened = metrics;
+    const traces = tracesOf(settings, 'sitewright-api', this.#log);
+    this.closing.push(async () => traces?.stop());
+    const temporal = this.#temporal(traces);
+    agents = new AgentPresence({ store, temporal });
+    const machines = machinesOf(settings, observeMaas(metrics, traces));
+    this.closing.push(() => machines.close());
+    const operations = createOperations({
+      store,
+      temporal,
+      maas: machines.maas,
+      ...(await this.#threads()),
+      version: programVersion(),
+      ...given({ masterIp: masterAddress(settings) }),
+      masterAllowed: settings.agent.master === 'allow',
+      taskLogs: taskLogs(settings),
+      secrets: secretsOf(settings),
+      tagExtensions: tagExtensionsOf(settings.tags.extensions),
+      ...given({
+        distroSeries: settings.deploy.distro_series,
+        packagesFolder: settings.packages.folder,
+        noticeReceivers: settings.notices.receivers_file,
+        temporalUiUrl: settings.temporal.ui_url ?? this.#options.temporalUiUrl,
+      }),
+    });
+    return { operations, metrics, traces };
+  }
+
+  #temporal(traces: Traces | undefined) {
+    const { temporal } = this.#settings;
+    const link = lazyLink(temporal);
+    const { connection } = link;
+    const endFollowing = followCredentials(temporal, [link], this.#log);
+    this.closing.push(async () => {
+      endFollowing();
+      await connection.close();
+    });
+    const { address, namespace, prefix } = temporal;
+    return {
+      client: new Client({ connection, namespace, ...encryptionOf(this.#settings), ...traceStarts(traces) }),
+      connection,
+      namespace,
+      taskQueue: ownQueue(temporal),
+      ...given({ prefix }),
+      address,
+      ...given({ patience: this.#options.patience }),
+    };
+  }
+
+  /** What works in threads of its own. */
+  async #threads() {
+    const settings = this.#settings;
+    const planner = await openPlanner(settings.yaql.helpers);
+    this.closing.push(() => planner.close());
+    const reader = openReader(archiveLimitsOf(settings));
+    this.closing.push(() => reader.close());
+    const { prefix: _, user_data: __, ...rehearsed } = activitySettings(settings);
+    const rehearser = openRehearser({
+      settings: rehearsed,
+      pace: paceOf(settings),
+      helpers: settings.yaql.helpers,
+      tagExtensions: settings.tags.extensions,
+    });
+    this.closing.push(() => rehearser.close());
+    return { planner, reader, rehearser };
+  }
+
+  /** The gateway of agents and the codec, where they are set. */
+  async startBeside(tokens: TokenOperations | undefined): Promise<void> {
+    if (this.#settings.gateway.host !== undefined) {
+      const gateway = await startGateway(this.#settings, this.#log, this.#options.stop);
+      this.closing.push(() => gateway.stop());
+      this.#log.info({ url: gateway.url }, 'the gateway of node agents listens');
+    }
+    const codec = await startCodecEndpoint(this.#settings, this.#log, tokens && codecAuthorization(tokens));
+    if (codec !== undefined) this.closing.push(() => codec.stop());
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.closing.reverse()) await close();
   }
 }
 

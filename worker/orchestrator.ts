@@ -21,10 +21,13 @@ import { followCredentials } from '../src/platform/temporal/follow-credentials.t
 import { ownQueue } from '../src/platform/temporal/own-queue.ts';
 import { keepSearchAttributes } from '../src/platform/temporal/search-attributes.ts';
 import { WorkerVersions } from '../src/platform/temporal/worker-versions.ts';
-import { startReconciler } from '../src/runs/reconciler.ts';
+import type { AnnounceEnd } from '../src/runs/life.ts';
+import { startReconciler, type WatchRun } from '../src/runs/reconciler.ts';
 import { runLookups } from '../src/runs/run-lookups.ts';
 import { describeBy, startedLookup } from '../src/runs/started-lookup.ts';
 import { StepTimes } from '../src/runs/step-times.ts';
+import type { Store } from '../src/store/index.ts';
+import type { StartAgentsOptions } from './parts/agent.ts';
 import { encryptionOf } from './parts/encryption.ts';
 import { startMaasCalls } from './parts/maas-calls.ts';
 import { observeActivities, observeMaas, startMetricsServer } from './parts/metrics.ts';
@@ -33,7 +36,7 @@ import { endsIdentities, nodeUserData } from './parts/node-user-data.ts';
 import { asOne, optionsOfQueues } from './parts/queue-workers.ts';
 import { installMeasuredRuntime, installRuntime, sdkMetrics } from './parts/runtime.ts';
 import { serve } from './parts/serve.ts';
-import { activitySettings, gitOf, machinesOf, noticesOf, tagsByExtensions } from './parts/services.ts';
+import { activitySettings, gitOf, type Machines, machinesOf, noticesOf, tagsByExtensions } from './parts/services.ts';
 import { openStoreWhenAvailable } from './parts/store-when-available.ts';
 import { traceActivities, traceSinks, tracesOf } from './parts/traces.ts';
 import { connectWhenAvailable } from './parts/when-available.ts';
@@ -64,7 +67,6 @@ export async function startOrchestrator(
 ): Promise<Orchestrator> {
   if (settings.telemetry.metrics_port === undefined) installRuntime(log);
   else await installMeasuredRuntime(log);
-  const { address, namespace, prefix } = settings.temporal;
   const taskQueue = ownQueue(settings.temporal);
   const metrics = new WorkerMetrics(programVersion(), sdkMetrics);
   const traces = tracesOf(settings, 'sitewright-worker', log);
@@ -79,29 +81,16 @@ export async function startOrchestrator(
     onCall: metrics.storeCall,
   });
   const machines = machinesOf(settings, observeMaas(metrics, traces));
-  const interceptors = [repeatCalls()];
-  const first = await connectWhenAvailable(() => Connection.connect({ ...server, interceptors }), address, log, stop);
-  const link = new ClientLink(first, (options) => Connection.lazy({ ...options, interceptors }));
-  const { connection } = link;
-  const native = await connectWhenAvailable(() => NativeLink.connect(server), address, log, stop);
-  const endFollowing = followCredentials(settings.temporal, [link, native], log);
-  const client = new Client({ connection, namespace, ...encryption });
-  const searchAttributes = await keepSearchAttributes(connection, namespace, log);
-
-  const gate = { store, ...runLookups(client) };
-  const silence = new SilenceReports({
-    pulse: () => pulseOf(machines.maas),
-    send: ({ workflowId, runId }, payload) =>
-      getRun(client.workflow, workflowId, runId).signal('maas_silence', payload),
-  });
-  const access = { client, taskQueue, ...given({ prefix }) };
-  const isTold = Boolean(settings.notices.receivers_file);
-  const reconciled = { ...gate, ...(isTold && { announceEnd: announceLostRuns(access) }) };
+  const temporal = await connectTo(settings, server, log, stop);
+  const client = new Client({ connection: temporal.connection, namespace: settings.temporal.namespace, ...encryption });
+  const searchAttributes = await keepSearchAttributes(temporal.connection, settings.temporal.namespace, log);
+  const upkeep = new Upkeep(settings, log, { client, store, maas: machines.maas });
   const activities = createActivities({
     maas: machines.maas,
-    ...reconciled,
+    ...upkeep.gate,
+    ...given({ announceEnd: upkeep.announceEnd }),
     searchAttributes: searchAttributes.usable,
-    silence,
+    silence: upkeep.silence,
     planner,
     ...tagsByExtensions(settings.tags.extensions, store),
     git: { ...gitOf(settings), readSite: reader.site },
@@ -112,74 +101,36 @@ export async function startOrchestrator(
     userData: nodeUserData(settings, store, deploySettings.user_data),
     endIdentity: endsIdentities(store),
   });
-  const statuses = new RunStatuses({ ...gate, log: (fields, message) => log.warn(fields, message) });
-  const workflowBundle = await workflowCode(bundlePath, encryption.dataConverter);
+  const statuses = new RunStatuses({ ...upkeep.gate, log: (fields, message) => log.warn(fields, message) });
   const options = {
-    namespace,
+    namespace: settings.temporal.namespace,
     taskQueue,
     activities,
     interceptors: { activity: [plainFailures, observeActivities(metrics, log, store), ...traceActivities(traces)] },
     sinks: { ...traceSinks(traces), ...statusSinks(statuses) },
     ...encryption,
-    workflowBundle,
-    // Heartbeats are sent promptly, so that a cancellation is noticed within seconds.
-    maxHeartbeatThrottleInterval: '1 second',
-    // Most activities wait minutes for machines: they stop immediately and continue in the next worker.
-    shutdownGraceTime: '1 second',
-    // No one waits for killed activities: their state is in MAAS, and the next worker reads it.
-    shutdownForceTime: '10 seconds',
+    workflowBundle: await workflowCode(bundlePath, encryption.dataConverter),
+    ...ENDING,
   } satisfies Omit<WorkerOptions, 'connection'>;
   const queues = optionsOfQueues(options, settings.worker);
   const metricsServer = await startMetricsServer(settings, metrics, log);
-  const versions = new WorkerVersions(client, taskQueue);
-  const version = build ?? (await buildOf(bundlePath));
   const worker = await startVersioned(
-    async (own) => asOne(await Promise.all(queues.map((queue) => native.createWorker({ ...queue, ...own })))),
-    versions,
-    version,
+    async (own) => asOne(await Promise.all(queues.map((queue) => temporal.native.createWorker({ ...queue, ...own })))),
+    new WorkerVersions(client, taskQueue),
+    build ?? (await buildOf(bundlePath)),
     settings.temporal.worker_versioning,
     log,
   );
+  const { namespace, address } = settings.temporal;
   log.info({ taskQueue, namespace, address }, 'worker is polling');
-  const ask = (workflowId: string) => getRun<RunType>(client.workflow, workflowId).query('status');
-  const missed = (workflowId: string, child: string) =>
-    getRun<RunType>(client.workflow, workflowId).signal('child_gone', { id: child });
-  const reconciler = startReconciler({
-    ...reconciled,
-    ask,
-    missed,
-    ...(isTold && { watch: announceStuckSteps(access, new StepTimes(store)) }),
-    log: (fields, message) => log.warn(fields, message),
-  });
-  const cleaning = keepMachinesClean({
-    store,
-    maas: machines.maas,
-    log: (fields, message) => log.info(fields, message),
-  });
-  const maasCalls = await startMaasCalls(settings, log, {
-    ...gate,
-    started: startedLookup(describeBy(client)),
-    maas: machines.maas,
-    silence,
-    ...given({ traces }),
-    ...encryption,
-  });
+  await upkeep.start({ ...given({ traces }), ...encryption });
   const done = worker.done.finally(async () => {
-    endFollowing();
+    temporal.endFollowing();
     searchAttributes.stop();
-    await maasCalls.stop().catch((error: unknown) => log.error({ error: String(error) }, 'tasks through MAAS failed'));
+    await upkeep.stop();
     await Promise.allSettled([metricsServer?.stop(), traces?.stop()]);
     await statuses.close();
-    await reconciler.stop();
-    await cleaning.stop();
-    await Promise.allSettled([
-      planner.close(),
-      reader.close(),
-      machines.close(),
-      store.close(),
-      native.close(),
-      connection.close(),
-    ]);
+    await Promise.allSettled([planner.close(), reader.close(), machines.close(), store.close(), temporal.close()]);
   });
   return {
     done,
@@ -188,6 +139,104 @@ export async function startOrchestrator(
       await done;
     },
   };
+}
+
+/** How a worker ends. */
+const ENDING = {
+  // Heartbeats are sent promptly, so that a cancellation is noticed within seconds.
+  maxHeartbeatThrottleInterval: '1 second',
+  // Most activities wait minutes for machines: they stop immediately and continue in the next worker.
+  shutdownGraceTime: '1 second',
+  // No one waits for killed activities: their state is in MAAS, and the next worker reads it.
+  shutdownForceTime: '10 seconds',
+} satisfies Partial<WorkerOptions>;
+
+/** Two connections to Temporal: one of the client, one of the worker. */
+async function connectTo(
+  settings: Settings,
+  server: ReturnType<typeof connectionOptions>,
+  log: Logger,
+  stop?: AbortSignal,
+) {
+  const { address } = settings.temporal;
+  const interceptors = [repeatCalls()];
+  const first = await connectWhenAvailable(() => Connection.connect({ ...server, interceptors }), address, log, stop);
+  const link = new ClientLink(first, (options) => Connection.lazy({ ...options, interceptors }));
+  const native = await connectWhenAvailable(() => NativeLink.connect(server), address, log, stop);
+  return {
+    connection: link.connection,
+    native,
+    endFollowing: followCredentials(settings.temporal, [link, native], log),
+    close: () => Promise.allSettled([native.close(), link.connection.close()]),
+  };
+}
+
+interface UpkeepParts {
+  readonly client: Client;
+  readonly store: Store;
+  readonly maas: Machines['maas'];
+}
+
+/** What a worker does beside its queue: it closes runs that are gone, cleans machines, and serves the calls of MAAS. */
+class Upkeep {
+  readonly #settings: Settings;
+  readonly #log: Logger;
+  readonly #parts: UpkeepParts;
+  readonly gate: Pick<UpkeepParts, 'store'> & ReturnType<typeof runLookups>;
+  readonly announceEnd: AnnounceEnd | undefined;
+  readonly #watch: WatchRun | undefined;
+  readonly silence: SilenceReports;
+  readonly #stops: (() => Promise<unknown>)[] = [];
+
+  constructor(settings: Settings, log: Logger, parts: UpkeepParts) {
+    this.#settings = settings;
+    this.#log = log;
+    this.#parts = parts;
+    const { client, store, maas } = parts;
+    this.gate = { store, ...runLookups(client) };
+    this.silence = new SilenceReports({
+      pulse: () => pulseOf(maas),
+      send: ({ workflowId, runId }, payload) =>
+        getRun(client.workflow, workflowId, runId).signal('maas_silence', payload),
+    });
+    const { prefix } = settings.temporal;
+    const access = { client, taskQueue: ownQueue(settings.temporal), ...given({ prefix }) };
+    if (!settings.notices.receivers_file) return;
+    this.announceEnd = announceLostRuns(access);
+    this.#watch = announceStuckSteps(access, new StepTimes(store));
+  }
+
+  async start(options: Pick<StartAgentsOptions, 'dataConverter' | 'traces'>): Promise<void> {
+    const { client, store, maas } = this.#parts;
+    const ask = (workflowId: string) => getRun<RunType>(client.workflow, workflowId).query('status');
+    const missed = (workflowId: string, child: string) =>
+      getRun<RunType>(client.workflow, workflowId).signal('child_gone', { id: child });
+    const log = this.#log;
+    const reconciler = startReconciler({
+      ...this.gate,
+      ...given({ announceEnd: this.announceEnd, watch: this.#watch }),
+      ask,
+      missed,
+      log: (fields, message) => log.warn(fields, message),
+    });
+    const cleaning = keepMachinesClean({ store, maas, log: (fields, message) => log.info(fields, message) });
+    const calls = await startMaasCalls(this.#settings, log, {
+      ...this.gate,
+      started: startedLookup(describeBy(client)),
+      maas,
+      silence: this.silence,
+      ...options,
+    });
+    this.#stops.push(
+      () => calls.stop().catch((error: unknown) => log.error({ error: String(error) }, 'tasks through MAAS failed')),
+      () => reconciler.stop(),
+      () => cleaning.stop(),
+    );
+  }
+
+  async stop(): Promise<void> {
+    for (const stop of this.#stops) await stop();
+  }
 }
 
 /** Runs the orchestrator worker in this process until Ctrl-C or SIGTERM. Prints a line once it polls. */

@@ -65,7 +65,7 @@ export async function runAll(terminal: Terminal, settings: Settings, options: Up
   await refuseTakenPort(settings, options.others);
   const giveUmaskBack = openOwnFolder(folder);
   try {
-    return await withLock(join(folder, LOCK), () => runIn(folder, terminal, settings, options), {
+    return await withLock(join(folder, LOCK), () => new System(folder, terminal, settings, options).run(), {
       onWait: (holder) => {
         throw alreadyUp(folder, holder);
       },
@@ -104,119 +104,159 @@ function alreadyUp(folder: string, holder: number): CliError {
   );
 }
 
-async function runIn(folder: string, terminal: Terminal, settings: Settings, options: UpOptions): Promise<ExitCode> {
-  const interrupted = terminal.interrupted();
-  const seed =
-    options.maasSeed === undefined
-      ? undefined
-      : await maasSeedFile(
-          options.maasSeed.map((path) => resolve(terminal.cwd, path)),
-          folder,
-        );
-  const say = sayer(terminal);
-  const stops: (() => Promise<unknown>)[] = [];
-  const untilInterrupted = new Promise<'interrupted'>((done) => {
-    if (interrupted.aborted) done('interrupted');
-    interrupted.addEventListener('abort', () => done('interrupted'), { once: true });
-  });
-  try {
-    const env: NodeJS.ProcessEnv = { ...terminal.env };
-    if (options.config !== undefined) env.SITEWRIGHT_CONFIG = resolve(terminal.cwd, options.config);
-    const tokenFile = options.tokens === 'own' ? join(folder, 'token') : undefined;
-    if (tokenFile !== undefined) env.SITEWRIGHT_ACCESS_LOCAL_TOKEN_FILE = tokenFile;
-    if (options.tokens !== 'set') env.SITEWRIGHT_ACCESS_TOKENS = options.tokens === 'own' ? 'on' : 'off';
-    if (!options.hasStateFolder) env.SITEWRIGHT_AGENT_STATE_DIR = join(folder, 'agent');
-    const server = await Promise.race([temporalFor(settings, options, folder, say), untilInterrupted]);
-    // A server that is still starting stops with this process.
-    if (server === 'interrupted') return EXIT.done;
-    if (server) {
-      stops.push(server.stop);
-      env.SITEWRIGHT_TEMPORAL_ADDRESS = server.address;
-      if (server.uiUrl !== undefined) env.SITEWRIGHT_TEMPORAL_UI_URL = server.uiUrl;
-      const forNodes = settings.gateway.temporal_address;
-      if (forNodes !== undefined && forNodes !== server.address) {
-        stops.push(await relayToNodes(forNodes, server.address));
-        say('temporal', `nodes reach it at ${forNodes}`);
-      }
-    }
-    const run = (
-      name: string,
-      args: readonly string[],
-      ready: RegExp,
-      own: Partial<ChildSpec> = {},
-    ): SupervisedChild => {
-      const child = supervise({ name, args, env, ready, ...own }, say);
-      stops.push(() => child.stop());
-      return child;
+/** The processes of a system, from the start of the first to the end of the last. */
+class System {
+  readonly #folder: string;
+  readonly #terminal: Terminal;
+  readonly #settings: Settings;
+  readonly #options: UpOptions;
+  readonly #say: Say;
+  /** Environment of the processes. */
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #tokenFile: string | undefined;
+  readonly #interrupted: AbortSignal;
+  readonly #untilInterrupted: Promise<'interrupted'>;
+  readonly #stops: (() => Promise<unknown>)[] = [];
+
+  constructor(folder: string, terminal: Terminal, settings: Settings, options: UpOptions) {
+    this.#folder = folder;
+    this.#terminal = terminal;
+    this.#settings = settings;
+    this.#options = options;
+    this.#say = sayer(terminal);
+    this.#tokenFile = options.tokens === 'own' ? join(folder, 'token') : undefined;
+    this.#env = {
+      ...terminal.env,
+      ...given({
+        SITEWRIGHT_CONFIG: options.config && resolve(terminal.cwd, options.config),
+        SITEWRIGHT_ACCESS_LOCAL_TOKEN_FILE: this.#tokenFile,
+      }),
+      ...(options.tokens !== 'set' && { SITEWRIGHT_ACCESS_TOKENS: options.tokens === 'own' ? 'on' : 'off' }),
+      ...(!options.hasStateFolder && { SITEWRIGHT_AGENT_STATE_DIR: join(folder, 'agent') }),
     };
-    const sharesTemporal = server === undefined && (await hasWorkers(settings));
-    let maasUrl = settings.maas.url;
-    if (options.simulateMaas) {
-      // Chosen once, so that a restarted simulator keeps its address.
-      const keyFile = join(folder, 'maas-simulator.key');
-      const args = ['maas', 'simulate', '--port', String(await freePort()), '--state', join(folder, 'maas.jsonl')];
-      args.push('--key-file', keyFile);
-      args.push('--auto', JSON.stringify(SIMULATED_PACE));
-      if (seed !== undefined) args.push('--seed', seed);
-      const first = await Promise.race([run('maas', args, /^MAAS simulator\s+(\S+)/).ready, untilInterrupted]);
-      if (first === 'interrupted') return EXIT.done;
-      maasUrl = first;
-      env.SITEWRIGHT_MAAS_URL = maasUrl;
-      env.SITEWRIGHT_MAAS_KEY_FILE = keyFile;
-      delete env.SITEWRIGHT_MAAS_KEY;
+    this.#interrupted = terminal.interrupted();
+    this.#untilInterrupted = new Promise((done) => {
+      if (this.#interrupted.aborted) done('interrupted');
+      this.#interrupted.addEventListener('abort', () => done('interrupted'), { once: true });
+    });
+  }
+
+  /** Until Ctrl-C or SIGTERM. */
+  async run(): Promise<ExitCode> {
+    const { maasSeed } = this.#options;
+    const seed =
+      maasSeed &&
+      (await maasSeedFile(
+        maasSeed.map((path) => resolve(this.#terminal.cwd, path)),
+        this.#folder,
+      ));
+    try {
+      await this.#serve(seed);
+      return EXIT.done;
+    } catch (error) {
+      if (error instanceof NeverReady)
+        throw new CliError(
+          {
+            code: 'not-started',
+            message: error.message,
+            hint: "'sitewright doctor' checks everything and shows a fix for each problem.",
+          },
+          EXIT.unreachable,
+        );
+      throw error;
+    } finally {
+      // Stop in reverse order: the worker may still need Temporal to shut down.
+      for (const stop of this.#stops.reverse()) await stop();
+      this.#say('up', 'everything has stopped');
     }
+  }
+
+  async #serve(seed: string | undefined): Promise<void> {
+    const temporal = await this.#startTemporal();
+    if (temporal === 'interrupted') return;
+    const sharesTemporal = temporal === undefined && (await hasWorkers(this.#settings));
+    const maasUrl = this.#options.simulateMaas ? await this.#startMaas(seed) : this.#settings.maas.url;
+    if (maasUrl === 'interrupted') return;
+    const url = await this.#startOurs();
+    if (url !== 'interrupted') {
+      const token = this.#tokenFile === undefined ? undefined : readPrivate(this.#tokenFile)?.trim();
+      this.#terminal.out(overview(url, temporal, this.#settings, maasUrl, token));
+      if (this.#options.tokens === 'off')
+        this.#say(
+          'warning',
+          'tokens are off: every user and program of this machine may use this system as an admin, and run commands as you',
+        );
+      const warning = await this.#options.others.warning(url, sharesTemporal, token);
+      if (warning !== undefined) this.#say('warning', warning);
+      await this.#untilInterrupted;
+    }
+    this.#say('up', 'stopping');
+  }
+
+  #run(name: string, args: readonly string[], ready: RegExp, own: Partial<ChildSpec> = {}): SupervisedChild {
+    const child = supervise({ name, args, env: this.#env, ready, ...own }, this.#say);
+    this.#stops.push(() => child.stop());
+    return child;
+  }
+
+  /** Undefined when another server answers. */
+  async #startTemporal() {
+    const starting = temporalFor(this.#settings, this.#options, this.#folder, this.#say);
+    const server = await Promise.race([starting, this.#untilInterrupted]);
+    // A server that is still starting stops with this process.
+    if (server === undefined || server === 'interrupted') return server;
+    this.#stops.push(server.stop);
+    this.#env.SITEWRIGHT_TEMPORAL_ADDRESS = server.address;
+    if (server.uiUrl !== undefined) this.#env.SITEWRIGHT_TEMPORAL_UI_URL = server.uiUrl;
+    const forNodes = this.#settings.gateway.temporal_address;
+    if (forNodes !== undefined && forNodes !== server.address) {
+      this.#stops.push(await relayToNodes(forNodes, server.address));
+      this.#say('temporal', `nodes reach it at ${forNodes}`);
+    }
+    return server;
+  }
+
+  /** A simulated MAAS; its address. */
+  async #startMaas(seed: string | undefined): Promise<string> {
+    const keyFile = join(this.#folder, 'maas-simulator.key');
+    // Chosen once, so that a restarted simulator keeps its address.
+    const port = String(await freePort());
+    const args = ['maas', 'simulate', '--port', port, '--state', join(this.#folder, 'maas.jsonl')];
+    args.push('--key-file', keyFile);
+    args.push('--auto', JSON.stringify(SIMULATED_PACE));
+    if (seed !== undefined) args.push('--seed', seed);
+    const url = await Promise.race([this.#run('maas', args, /^MAAS simulator\s+(\S+)/).ready, this.#untilInterrupted]);
+    if (url === 'interrupted') return url;
+    this.#env.SITEWRIGHT_MAAS_URL = url;
+    this.#env.SITEWRIGHT_MAAS_KEY_FILE = keyFile;
+    delete this.#env.SITEWRIGHT_MAAS_KEY;
+    return url;
+  }
+
+  /** API, worker and, where it is allowed, the agent of the master; the address of the API. */
+  async #startOurs(): Promise<string> {
+    const settings = this.#settings;
     const master = settings.agent.master === 'allow' ? await import('./master-agent.ts') : undefined;
     const gateway = await master?.gatewayBeside(settings);
     const forGateway = given({
       SITEWRIGHT_GATEWAY_HOST: gateway?.host,
       SITEWRIGHT_GATEWAY_PORT: gateway && String(gateway.port),
     });
-    const api = run('api', ['api'], /^API ready at (\S+)/, { env: { ...env, ...forGateway } });
-    const worker = run('worker', ['worker'], /^worker ready/);
+    const api = this.#run('api', ['api'], /^API ready at (\S+)/, { env: { ...this.#env, ...forGateway } });
+    const worker = this.#run('worker', ['worker'], /^worker ready/);
     const masterAgent = async (): Promise<void> => {
       if (master === undefined) return;
       // Its ticket is in the store, which the API prepares.
       await api.ready;
       const withGateway = { ...settings, gateway: { ...settings.gateway, ...gateway } };
-      const { args, ready, ...own } = await master.prepareMasterAgent(
-        withGateway,
-        join(folder, 'master'),
-        terminal.env,
-      );
-      if (interrupted.aborted) return;
-      await run('master', args, ready, own).ready;
-      say('master', `tasks on 'master' run as you (agent.master: allow)`);
+      const folder = join(this.#folder, 'master');
+      const { args, ready, ...own } = await master.prepareMasterAgent(withGateway, folder, this.#terminal.env);
+      if (this.#interrupted.aborted) return;
+      await this.#run('master', args, ready, own).ready;
+      this.#say('master', `tasks on 'master' run as you (agent.master: allow)`);
     };
-    const all = await Promise.race([Promise.all([api.ready, worker.ready, masterAgent()]), untilInterrupted]);
-    if (all !== 'interrupted') {
-      const token = tokenFile === undefined ? undefined : readPrivate(tokenFile)?.trim();
-      terminal.out(overview(all[0], server, settings, maasUrl, token));
-      if (options.tokens === 'off')
-        say(
-          'warning',
-          'tokens are off: every user and program of this machine may use this system as an admin, and run commands as you',
-        );
-      const warning = await options.others.warning(all[0], sharesTemporal, token);
-      if (warning !== undefined) say('warning', warning);
-      await untilInterrupted;
-    }
-    say('up', 'stopping');
-    return EXIT.done;
-  } catch (error) {
-    if (error instanceof NeverReady)
-      throw new CliError(
-        {
-          code: 'not-started',
-          message: error.message,
-          hint: "'sitewright doctor' checks everything and shows a fix for each problem.",
-        },
-        EXIT.unreachable,
-      );
-    throw error;
-  } finally {
-    // Stop in reverse order: the worker may still need Temporal to shut down.
-    for (const stop of stops.reverse()) await stop();
-    say('up', 'everything has stopped');
+    const all = Promise.all([api.ready, worker.ready, masterAgent()]).then(([url]) => url);
+    return Promise.race([all, this.#untilInterrupted]);
   }
 }
 

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ActivityNotFoundError, AsyncCompletionClient, type AsyncCompletionClientOptions } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
+import type { Worker, WorkerOptions } from '@temporalio/worker';
 import type { RunTask } from '../../activities/graph-contract.ts';
 import {
   agentGone,
@@ -178,6 +179,40 @@ interface ServedNode {
   shutDown(): void;
 }
 
+const hostOf = (
+  { site, node }: AgentNode,
+  orders: OrderSource,
+  settings: AgentSettings,
+  options: StartAgentsOptions,
+): NodeHost =>
+  new NodeAgent({
+    node,
+    // Nodes of two sites may have the same name.
+    stateDir: join(settings.agent.state_dir, folderName(site)),
+    resolveSecret: (ref, key) => orders.secret(ref, key),
+    readSource: (path, key) => orders.source(path, key),
+    ...options.agent,
+  });
+
+/** What both workers of a node have. */
+const workerOptionsOf = (settings: AgentSettings, { dataConverter, traces }: StartAgentsOptions) =>
+  ({
+    namespace: settings.temporal.namespace,
+    ...encryptionOf(settings),
+    ...given({ dataConverter }),
+    interceptors: { activity: [plainFailures, ...traceActivities(traces)] },
+    maxConcurrentActivityTaskPolls: 1,
+    // A heartbeat that the run asks for does not wait.
+    maxHeartbeatThrottleInterval: '2 seconds',
+    // Tasks have supervisors, so a stopping agent does not wait for them.
+    shutdownGraceTime: 0,
+    shutdownForceTime: FORCE_AFTER,
+  }) satisfies Partial<WorkerOptions>;
+
+function shutDown(worker: Pick<Worker, 'getState' | 'shutdown'>): void {
+  if (worker.getState() === 'RUNNING') worker.shutdown();
+}
+
 async function serveNode(
   link: NativeLink,
   settings: AgentSettings,
@@ -186,41 +221,16 @@ async function serveNode(
   options: StartAgentsOptions,
 ): Promise<ServedNode> {
   const { orders, verify, control: judge, alarm } = options.ordersOf({ site, node });
-  const { namespace, prefix } = settings.temporal;
-  const agent: NodeHost =
-    options.hostOf?.({ site, node }, orders) ??
-    new NodeAgent({
-      node,
-      // Nodes of two sites may have the same name.
-      stateDir: join(settings.agent.state_dir, folderName(site)),
-      resolveSecret: (ref, key) => orders.secret(ref, key),
-      readSource: (path, key) => orders.source(path, key),
-      ...options.agent,
-    });
+  const agent = options.hostOf?.({ site, node }, orders) ?? hostOf({ site, node }, orders, settings, options);
   for (const line of await agent.recover()) log.warn({ site, node }, line);
   const forgetting = startForgetting(agent, settings.agent.keep_days, log);
-  const interceptors = { activity: [plainFailures, ...traceActivities(options.traces)] };
-  const shared = {
-    namespace,
-    ...encryptionOf(settings),
-    ...given({ dataConverter: options.dataConverter }),
-    interceptors,
-    maxConcurrentActivityTaskPolls: 1,
-    // A heartbeat that the run asks for does not wait.
-    maxHeartbeatThrottleInterval: '2 seconds',
-    // Tasks have supervisors, so a stopping agent does not wait for them.
-    shutdownGraceTime: 0,
-    shutdownForceTime: FORCE_AFTER,
-  } as const;
-  const queue = prefixed(prefix, nodeQueue(site, node));
+  const shared = workerOptionsOf(settings, options);
+  const queue = prefixed(settings.temporal.prefix, nodeQueue(site, node));
   const leaving = new AbortController();
   const attempt = join(settings.agent.state_dir, folderName(site), `${folderName(node)}.attempt`);
-  const { dataConverter } = shared;
-  void returnAttempt(
-    attempt,
-    { connection: link.connection, namespace, ...(dataConverter && { dataConverter }) },
-    leaving.signal,
-  );
+  const { namespace, dataConverter } = shared;
+  const server = { connection: link.connection, namespace, ...(dataConverter && { dataConverter }) };
+  void returnAttempt(attempt, server, leaving.signal);
   const followed: Followed = new Map();
   const tasks = await link.createWorker({
     ...shared,
@@ -239,19 +249,15 @@ async function serveNode(
         log.warn({ site, ...key, kind }, `an order is refused: ${message}`);
         await alarm?.(kind, message, key);
       },
-      ...given({ verify }),
-      ...(options.further === undefined ? {} : { further: options.further.run }),
-      ...given({ logPatienceMs: options.logPatienceMs }),
+      ...given({ verify, further: options.further?.run, logPatienceMs: options.logPatienceMs }),
     }),
   });
   const endTasks = () => {
     // A task with a refused cancellation from Temporal would not notice the shutdown.
     leaving.abort();
-    if (tasks.getState() === 'RUNNING') tasks.shutdown();
+    shutDown(tasks);
   };
-  const endControl = () => {
-    if (control.getState() === 'RUNNING') control.shutdown();
-  };
+  const endControl = () => shutDown(control);
   const control = await link.createWorker({
     ...shared,
     // Leaves time to send the answer to a drain.

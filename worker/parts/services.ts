@@ -11,7 +11,7 @@ import type { Settings } from '../../src/platform/settings/settings.ts';
 import type { Store } from '../../src/store/index.ts';
 import { masterAddress, secretsOf } from './of-settings.ts';
 
-interface Machines {
+export interface Machines {
   /** @throws MaasConfigurationError without a URL and a key that can work */
   readonly maas: () => MachineContext;
   close(): Promise<void>;

@@ -41,6 +41,12 @@ const WATCHDOG = new URL('../../src/platform/processes/run-with-parent.ts', impo
 
 const MAIN = new URL('../../src/cli/main.ts', import.meta.url);
 
+/** Arguments of Node.js for a command of ours that ends with this process. */
+const watched = (args: readonly string[]): string[] => {
+  const [watchdog, main] = [WATCHDOG, MAIN].map((program) => fileURLToPath(runnableProgram(program)));
+  return [watchdog!, String(GRACE_MS), process.execPath, main!, ...args];
+};
+
 /**
  * Runs a Sitewright process until `stop`, and restarts it when it dies, after a pause that doubles. It
  * always ends with this process (src/platform/processes/run-with-parent.ts).
@@ -66,15 +72,11 @@ export function supervise(spec: ChildSpec, say: (name: string, line: string) => 
   // A caller that stops it before it is ready does not handle the rejection.
   ready.catch(() => {});
 
-  const [watchdog, main] = [WATCHDOG, MAIN].map((program) => fileURLToPath(runnableProgram(program))) as [
-    string,
-    string,
-  ];
   const start = (): void => {
     starts += 1;
     const startedAt = performance.now();
     // In a separate process group: this process handles Ctrl-C and stops children in order.
-    child = spawn(process.execPath, [watchdog, String(GRACE_MS), process.execPath, main, ...spec.args], {
+    child = spawn(process.execPath, watched(spec.args), {
       ...given({ cwd: spec.cwd }),
       env: spec.env,
       stdio: ['pipe', 'pipe', 'pipe'],

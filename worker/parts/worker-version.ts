@@ -20,84 +20,126 @@ const NOT_LOOKED = 'the versions of the workers could not be read';
 type Mode = Settings['temporal']['worker_versioning'];
 
 /** Worker deployment versioning of one worker. */
-interface OwnVersion {
+class OwnVersion {
+  // Health checks look for the name of this machine at the end.
+  readonly #identity = `${process.pid}:${randomUUID().slice(0, 8)}@${hostname()}`;
+  readonly #leaving = new AbortController();
+  readonly #versions: WorkerVersions;
+  readonly #build: string | null;
+  readonly #mode: Mode;
+  readonly #log: Logger;
+  #unserved: readonly string[] = [];
+  #warned = '';
+
+  /** @param build null: the worker has no version */
+  constructor(versions: WorkerVersions, build: string | null, mode: Mode, log: Logger) {
+    this.#versions = versions;
+    this.#build = build;
+    this.#mode = mode;
+    this.#log = log;
+  }
+
   /** Options of the worker. */
-  readonly options: Pick<WorkerOptions, 'identity' | 'workerDeploymentOptions'>;
+  get options(): Pick<WorkerOptions, 'identity' | 'workerDeploymentOptions'> {
+    return {
+      identity: this.#identity,
+      ...(this.#build !== null && {
+        workerDeploymentOptions: {
+          version: this.#versions.idOf(this.#build),
+          useWorkerVersioning: true,
+          // Later builds replay the histories of earlier ones. After a step back, the reverse would fail.
+          defaultVersioningBehavior: 'PINNED',
+        },
+      }),
+    };
+  }
+
   /**
    * Once the worker polls: sends new runs to its build, and takes over runs that no other worker serves, where that is its
    * part (`stepsOf`); then goes on looking. Resolves after the first look. False: the server sends it no runs and does not let
    * us change that, so that a worker without a version is needed.
    */
-  keep(): Promise<boolean>;
+  async keep(): Promise<boolean> {
+    const { signal } = this.#leaving;
+    const first = this.#firstLook();
+    const isUsable = await Promise.race([first, delay(PATIENCE_MS, undefined, { signal, ref: false })]).catch(
+      () => true,
+    );
+    if (isUsable === undefined)
+      this.#log.warn({ version: this.#build }, 'the server does not know this version yet; still trying');
+    if (isUsable !== false) first.then(() => this.#goOn()).catch(() => undefined);
+    return isUsable !== false;
+  }
+
   /** Once the worker has ended: its runs need not wait until the server forgets its polls. */
-  leave(): Promise<void>;
-}
+  async leave(): Promise<void> {
+    this.#leaving.abort();
+    if (this.#build === null) return;
+    await this.#versions
+      .leave(this.#build, this.#identity)
+      .catch((error: unknown) => this.#log.debug({ error: String(error) }, NOT_LOOKED));
+  }
 
-/** @param build null: the worker has no version */
-function ownVersion(versions: WorkerVersions, build: string | null, mode: Mode, log: Logger): OwnVersion {
-  // Health checks look for the name of this machine at the end.
-  const identity = `${process.pid}:${randomUUID().slice(0, 8)}@${hostname()}`;
-  const leaving = new AbortController();
-  const { signal } = leaving;
-  let unserved: readonly string[] = [];
-  let warned = '';
-
-  /** `absent`: this build is not registered yet. */
-  async function look(isFirst: boolean): Promise<'done' | 'absent' | 'denied'> {
-    const found = await versions.look();
-    if (found === undefined) return build === null ? 'done' : 'absent';
+  /** `absent`: this this.#build is not registered yet. */
+  async #look(isFirst: boolean): Promise<'done' | 'absent' | 'denied'> {
+    const found = await this.#versions.look();
+    if (found === undefined) return this.#build === null ? 'done' : 'absent';
     const builds = found.versions.map(
       ({ version, createdAt, firstCurrentAt, workers }): WorkerBuild => ({
         version,
         createdAt: createdAt.getTime(),
         wasCurrent: firstCurrentAt !== null,
         // When the server restarts, workers reconnect within moments: only the second look in a row counts.
-        isServed: workers.length > 0 || !(isFirst || unserved.includes(version)),
+        isServed: workers.length > 0 || !(isFirst || this.#unserved.includes(version)),
       }),
     );
-    unserved = found.versions.filter(({ workers }) => workers.length === 0).map(({ version }) => version);
-    const isServed = found.unversioned.some((one) => one.identity !== identity);
+    this.#unserved = found.versions.filter(({ workers }) => workers.length === 0).map(({ version }) => version);
+    const isServed = found.unversioned.some((one) => one.identity !== this.#identity);
     const without: WorkerBuild = { version: null, createdAt: 0, wasCurrent: true, isServed };
-    const own = build === null ? without : builds.find(({ version }) => version === build);
+    const own = this.#build === null ? without : builds.find(({ version }) => version === this.#build);
     if (own === undefined) return 'absent';
     const others = [...builds, without].filter((one) => one !== own);
-    const { takeOver, adopt, waiting } = stepsOf(own, found.current, others, mode === 'manual');
+    const { takeOver, adopt, waiting } = stepsOf(own, found.current, others, this.#mode === 'manual');
     if (takeOver) {
       try {
-        await versions.makeCurrent(build);
+        await this.#versions.makeCurrent(this.#build);
       } catch (error) {
         if (!hasNoVersions(error)) throw error;
-        log.warn({ version: build, error: String(error) }, 'the server does not route new runs to this worker');
+        this.#log.warn(
+          { version: this.#build, error: String(error) },
+          'the server does not route new runs to this worker',
+        );
         return found.current === null ? 'denied' : 'done';
       }
-      log.info({ version: build, before: found.current }, 'new runs now go to this version of the workers');
+      this.#log.info({ version: this.#build, before: found.current }, 'new runs now go to this version of the workers');
     }
     for (const version of adopt) {
-      const moved = await versions.move(version, build);
-      if (moved > 0) log.info({ version, moved }, 'that version has no workers left: its runs continue with this one');
+      const moved = await this.#versions.move(version, this.#build);
+      if (moved > 0)
+        this.#log.info({ version, moved }, 'that version has no workers left: its runs continue with this one');
     }
-    await warnOf(waiting);
+    await this.#warnOf(waiting);
     return 'done';
   }
 
-  async function warnOf(waiting: readonly string[]): Promise<void> {
-    const open = await Promise.all(waiting.map((version) => versions.count(version)));
+  async #warnOf(waiting: readonly string[]): Promise<void> {
+    const open = await Promise.all(waiting.map((version) => this.#versions.count(version)));
     const held = waiting.filter((_, at) => open[at] !== 0);
-    if (held.join() !== warned)
+    if (held.join() !== this.#warned)
       for (const version of held) {
         const hint = `start a worker of that version, or: sitewright worker drain ${version} --move`;
-        log.warn({ version, hint }, 'runs of a newer version are waiting for a worker of that version');
+        this.#log.warn({ version, hint }, 'runs of a newer version are waiting for a worker of that version');
       }
-    warned = held.join();
+    this.#warned = held.join();
   }
 
-  async function firstLook(): Promise<boolean> {
-    for (let failure: unknown; !signal.aborted; ) {
+  async #firstLook(): Promise<boolean> {
+    for (let failure: unknown; !this.#leaving.signal.aborted; ) {
       try {
-        const result = await look(true);
+        const result = await this.#look(true);
         if (result !== 'absent') return result === 'done';
       } catch (error) {
-        if (String(error) !== String(failure)) log.debug({ error: String(error) }, NOT_LOOKED);
+        if (String(error) !== String(failure)) this.#log.debug({ error: String(error) }, NOT_LOOKED);
         failure = error;
       }
       await delay(LOOK_AGAIN_MS);
@@ -105,43 +147,12 @@ function ownVersion(versions: WorkerVersions, build: string | null, mode: Mode, 
     return true;
   }
 
-  async function goOn(): Promise<void> {
+  async #goOn(): Promise<void> {
     for (;;) {
-      await delay(LOOK_EVERY_MS, undefined, { signal, ref: false });
-      await look(false).catch((error: unknown) => log.warn({ error: String(error) }, NOT_LOOKED));
+      await delay(LOOK_EVERY_MS, undefined, { signal: this.#leaving.signal, ref: false });
+      await this.#look(false).catch((error: unknown) => this.#log.warn({ error: String(error) }, NOT_LOOKED));
     }
   }
-
-  return {
-    options: {
-      identity,
-      ...(build === null
-        ? {}
-        : {
-            workerDeploymentOptions: {
-              version: versions.idOf(build),
-              useWorkerVersioning: true,
-              // Later builds replay the histories of earlier ones. After a step back, the reverse would fail.
-              defaultVersioningBehavior: 'PINNED',
-            },
-          }),
-    },
-    async keep() {
-      const first = firstLook();
-      const isUsable = await Promise.race([first, delay(PATIENCE_MS, undefined, { signal, ref: false })]).catch(
-        () => true,
-      );
-      if (isUsable === undefined)
-        log.warn({ version: build }, 'the server does not know this version yet; still trying');
-      if (isUsable !== false) first.then(goOn).catch(() => undefined);
-      return isUsable !== false;
-    },
-    async leave() {
-      leaving.abort();
-      if (build === null) return;
-      await versions.leave(build, identity).catch((error: unknown) => log.debug({ error: String(error) }, NOT_LOOKED));
-    },
-  };
 }
 
 /** Whether runs can be pinned to builds here. Says so in the log if not. */
@@ -180,7 +191,7 @@ export async function startVersioned(
 ): Promise<PollingWorker> {
   const isOffered = await hasVersions(versions, log);
   const start = async (own: string | null): Promise<PollingWorker & { readonly getsRuns: boolean }> => {
-    const version = ownVersion(versions, own, mode, log);
+    const version = new OwnVersion(versions, own, mode, log);
     const worker = await create(version.options);
     const done = worker.run().finally(() => version.leave());
     const shutDown = (): void => {
