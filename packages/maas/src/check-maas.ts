@@ -39,114 +39,138 @@ interface MaasNeeds {
  * of MAAS; each finding that is not ok has its fix. Later checks are skipped when an earlier one
  * they depend on has failed.
  */
-export async function checkMaas(client: MaasClient, needs: MaasNeeds = {}, signal?: AbortSignal): Promise<MaasCheck> {
-  const findings: MaasFinding[] = [];
-  const attempt = async <T>(check: MaasFinding['check'], ask: () => Promise<T>): Promise<T | undefined> => {
+export function checkMaas(client: MaasClient, needs: MaasNeeds = {}, signal?: AbortSignal): Promise<MaasCheck> {
+  return new Inspection(client, signal).of(needs);
+}
+
+/** The checks of one MAAS, and what they found so far. */
+class Inspection {
+  readonly #client: MaasClient;
+  readonly #signal: AbortSignal | undefined;
+  readonly #findings: MaasFinding[] = [];
+
+  constructor(client: MaasClient, signal: AbortSignal | undefined) {
+    this.#client = client;
+    this.#signal = signal;
+  }
+
+  async of({ series = [], onlyAccess }: MaasNeeds): Promise<MaasCheck> {
+    const client = this.#client;
+    if (!onlyAccess) this.#checkEncryption();
+    const version = await this.#attempt('reachable', () => client.version(this.#signal));
+    if (!version) return this.#result({});
+    this.#pass('reachable', `MAAS ${version.version} answers at ${client.root}`);
+    const user = await this.#attempt('api-key', () => client.whoami(this.#signal, { isKeyFinal: true }));
+    if (!user) return this.#result({ version });
+    this.#pass('api-key', `the key is valid; it belongs to ${user.username}`);
+    // One who may not edit all machines may edit some: only the machines tell.
+    if (onlyAccess && user.editsMachines) return this.#result({ version, user });
+    const listed = await this.#attempt('machines', () => client.machines.list({}, this.#signal));
+    await this.#checkRights(user, listed ?? []);
+    if (onlyAccess) return this.#result({ version, user });
+    const machines = listed && this.#count(listed);
+    await this.#checkImages(series);
+    return this.#result({ version, user, ...(machines && { machines }) });
+  }
+
+  /** Undefined if MAAS answers with a problem, which is then a finding. */
+  async #attempt<T>(check: MaasFinding['check'], ask: () => Promise<T>): Promise<T | undefined> {
     try {
       return await ask();
     } catch (error) {
       if (!(error instanceof MaasError)) throw error;
       const { hint: fix = 'try again; if it persists, check the logs of the MAAS region', ...failure } = error.failure;
-      findings.push({
-        check,
-        ok: false,
-        severity: 'error',
-        message: `${describeFailure(failure)}, at ${client.root}`,
-        fix,
-      });
+      this.#find('error', check, `${describeFailure(failure)}, at ${this.#client.root}`, fix);
       return undefined;
     }
-  };
-  const pass = (check: MaasFinding['check'], message: string) =>
-    findings.push({ check, ok: true, severity: 'error', message });
-  const result = (more: Partial<MaasCheck>): MaasCheck => ({
-    ok: findings.every((finding) => finding.ok || finding.severity === 'warning'),
-    root: client.root,
-    ...more,
-    findings,
-  });
-
-  if (!needs.onlyAccess && goesInClear(client.root))
-    findings.push({
-      check: 'encryption',
-      ok: false,
-      severity: 'warning',
-      message: `requests to ${new URL(client.root).origin} are not encrypted: whoever reads that network has the whole key and the user data of nodes`,
-      fix: 'set up TLS in MAAS (`maas config-tls enable`) or a proxy with TLS in front of it, and use its https:// address',
-    });
-  const version = await attempt('reachable', () => client.version(signal));
-  if (!version) return result({});
-  pass('reachable', `MAAS ${version.version} answers at ${client.root}`);
-
-  const user = await attempt('api-key', () => client.whoami(signal, { isKeyFinal: true }));
-  if (!user) return result({ version });
-  pass('api-key', `the key is valid; it belongs to ${user.username}`);
-  // One who may not edit all machines may edit some: only the machines tell.
-  if (needs.onlyAccess && user.editsMachines) return result({ version, user });
-
-  const listed = await attempt('machines', () => client.machines.list({}, signal));
-  const rights = await attempt('permissions', () => rightsOf(client, user, listed ?? [], signal));
-  if (rights?.edits === 'none') {
-    findings.push({
-      check: 'permissions',
-      ok: false,
-      severity: 'error',
-      message: `${user.username} may not edit machines in MAAS: they cannot be commissioned or configured, and those of other users are invisible`,
-      fix: 'use the key of an administrator, or give this user the right in MAAS (until 3.7: Settings, Users; since 3.8: a group with can_edit_machines)',
-    });
-  } else if (rights) {
-    const which = rights.edits === 'all' ? 'all machines' : `the machines of ${rights.edits}`;
-    pass('permissions', `${user.username} may edit ${which}`);
-    if (!rights.editsShared) {
-      findings.push({
-        check: 'permissions',
-        ok: false,
-        severity: 'warning',
-        message: `${user.username} may not change tags and subnets: runs leave out the tags of documents, with a warning, and fail where they would change a subnet`,
-        fix: 'give this user the right in MAAS (can_edit_global_entities) if documents have tags or settings of subnets',
-      });
-    }
   }
-  if (needs.onlyAccess) return result({ version, user });
-  const counts = new Map<number, number>();
-  for (const machine of listed ?? []) counts.set(machine.status, (counts.get(machine.status) ?? 0) + 1);
-  const machines = [...counts]
-    .map(([status, count]) => ({ status, name: machineStatusName(status), count }))
-    .sort((a, b) => b.count - a.count || a.status - b.status);
-  if (listed) {
+
+  #pass(check: MaasFinding['check'], message: string): void {
+    this.#findings.push({ check, ok: true, severity: 'error', message });
+  }
+
+  #find(severity: MaasFinding['severity'], check: MaasFinding['check'], message: string, fix: string): void {
+    this.#findings.push({ check, ok: false, severity, message, fix });
+  }
+
+  #result(more: Partial<MaasCheck>): MaasCheck {
+    return {
+      ok: this.#findings.every((finding) => finding.ok || finding.severity === 'warning'),
+      root: this.#client.root,
+      ...more,
+      findings: this.#findings,
+    };
+  }
+
+  #checkEncryption(): void {
+    const { root } = this.#client;
+    if (!goesInClear(root)) return;
+    this.#find(
+      'warning',
+      'encryption',
+      `requests to ${new URL(root).origin} are not encrypted: whoever reads that network has the whole key and the user data of nodes`,
+      'set up TLS in MAAS (`maas config-tls enable`) or a proxy with TLS in front of it, and use its https:// address',
+    );
+  }
+
+  async #checkRights(user: MaasUser, listed: readonly Machine[]): Promise<void> {
+    const rights = await this.#attempt('permissions', () => rightsOf(this.#client, user, listed, this.#signal));
+    if (rights === undefined) return;
+    if (rights.edits === 'none') {
+      this.#find(
+        'error',
+        'permissions',
+        `${user.username} may not edit machines in MAAS: they cannot be commissioned or configured, and those of other users are invisible`,
+        'use the key of an administrator, or give this user the right in MAAS (until 3.7: Settings, Users; since 3.8: a group with can_edit_machines)',
+      );
+      return;
+    }
+    const which = rights.edits === 'all' ? 'all machines' : `the machines of ${rights.edits}`;
+    this.#pass('permissions', `${user.username} may edit ${which}`);
+    if (rights.editsShared) return;
+    this.#find(
+      'warning',
+      'permissions',
+      `${user.username} may not change tags and subnets: runs leave out the tags of documents, with a warning, and fail where they would change a subnet`,
+      'give this user the right in MAAS (can_edit_global_entities) if documents have tags or settings of subnets',
+    );
+  }
+
+  #count(listed: readonly Machine[]): NonNullable<MaasCheck['machines']> {
+    const counts = new Map<number, number>();
+    for (const machine of listed) counts.set(machine.status, (counts.get(machine.status) ?? 0) + 1);
+    const machines = [...counts]
+      .map(([status, count]) => ({ status, name: machineStatusName(status), count }))
+      .sort((a, b) => b.count - a.count || a.status - b.status);
     const states = machines.map(({ name, count }) => `${count} ${name}`).join(', ');
-    pass(
+    this.#pass(
       'machines',
       listed.length === 0
         ? 'MAAS shows no machines to this user'
         : `${listed.length} ${listed.length === 1 ? 'machine' : 'machines'}: ${states}`,
     );
+    return machines;
   }
 
-  const images = await attempt('images', () => client.diagnostics.bootResources(signal));
-  if (images?.length === 0) {
-    const message = 'MAAS has no images: no machine can be commissioned or deployed';
-    findings.push({
-      check: 'images',
-      ok: false,
-      severity: 'warning',
-      message,
-      fix: 'import images in MAAS (Images) and wait until they are synced',
-    });
-  } else if (images) {
+  async #checkImages(series: readonly string[]): Promise<void> {
+    const images = await this.#attempt('images', () => this.#client.diagnostics.bootResources(this.#signal));
+    if (images === undefined) return;
+    if (images.length === 0) {
+      const message = 'MAAS has no images: no machine can be commissioned or deployed';
+      this.#find('warning', 'images', message, 'import images in MAAS (Images) and wait until they are synced');
+      return;
+    }
     const names = [...new Set(images.map((image) => image.name))].sort().join(', ');
-    const missing = missingSeries(needs.series ?? [], images);
-    if (missing.length === 0) pass('images', `images: ${names}`);
+    const missing = missingSeries(series, images);
+    if (missing.length === 0) this.#pass('images', `images: ${names}`);
     else
-      findings.push({
-        check: 'images',
-        ok: false,
-        severity: 'error',
-        message: `MAAS has no image for ${missing.join(', ')}, which documents or settings require (it has ${names})`,
-        fix: 'import the image in MAAS (Images), or correct distro_series in the documents',
-      });
+      this.#find(
+        'error',
+        'images',
+        `MAAS has no image for ${missing.join(', ')}, which documents or settings require (it has ${names})`,
+        'import the image in MAAS (Images), or correct distro_series in the documents',
+      );
   }
-  return result({ version, user, ...(listed ? { machines } : {}) });
 }
 
 /** Requests have the whole key. Within this machine no one else reads them. */
