@@ -1,9 +1,14 @@
 import { printPath } from '../core/data/plain-value.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
-import { type TaskInput, typesOver } from '../core/task-types/index.ts';
+import { findTaskType, type TaskInput, typesOver } from '../core/task-types/index.ts';
 import { checkExecution, type Execution } from './execution.ts';
-import { findRunner } from './task-registry.ts';
-import type { Runnable } from './task-runner.ts';
+import { type Runnable, runner, type TaskRunner } from './task-runner.ts';
+import { copyFiles, uploadFile, uploadFiles } from './task-types/files.ts';
+import { packageFiles } from './task-types/package-files.ts';
+import { puppet } from './task-types/puppet.ts';
+import { reboot } from './task-types/reboot.ts';
+import { masterShell, shell } from './task-types/shell.ts';
+import { sync } from './task-types/sync.ts';
 
 type Preparation =
   | { readonly ok: true; readonly task: Runnable }
@@ -41,4 +46,26 @@ export function prepareTask(execution: Execution): Preparation {
   if (problems.length > 0) return { ok: false, problems: problems.slice(0, MAX_PROBLEMS) };
   const used = (execution.secrets ?? []).map(({ ref }): TaskInput => ({ kind: 'secret', ref }));
   return { ok: true, task: { ...task, inputs: [...task.inputs, ...used] } };
+}
+
+/** How nodes carry tasks out. Names and parameters of types are in src/core/task-types. */
+const runners: readonly TaskRunner[] = [
+  copyFiles,
+  masterShell,
+  packageFiles,
+  puppet,
+  reboot,
+  shell,
+  sync,
+  uploadFile,
+  uploadFiles,
+];
+
+const byName = new Map(runners.map((one) => [one.type.name, one]));
+
+/** How a node carries tasks of a type out; undefined for types that nodes do not carry out. */
+export function findRunner(name: string): TaskRunner | undefined {
+  const type = findTaskType(name);
+  if (type === undefined || type.kind === 'work' || !type.over.includes('agent')) return byName.get(name);
+  return runner(type, { run: async () => ({ failure: null, changed: false }) });
 }

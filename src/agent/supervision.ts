@@ -23,10 +23,10 @@ import {
 } from './result.ts';
 import { scrubProgress, scrubResult } from './scrub-result.ts';
 import { resultWithout, scratchFolder, settle } from './settle.ts';
-import { stoppedEnd } from './stopped-end.ts';
 import type { SupervisorMessage } from './supervisor-message.ts';
 import { runCommand } from './task-process.ts';
 import type { Runnable, TaskContext, TryEnd } from './task-runner.ts';
+import { stoppedEnd } from './task-runner.ts';
 import { trySeparator } from './try-separator.ts';
 import { watchFolder } from './watch-folder.ts';
 

@@ -577,9 +577,9 @@ export const BUGS: readonly Bug[] = [
   {
     ...bug(
       'cluster',
-      'src/agent/stopped-end.ts',
+      'src/agent/task-runner.ts',
       'a task that is told to end at its limit, and ends with exit code 0, counts as a success',
-      'src/agent/stopped-end.ts',
+      'src/agent/task-runner.ts',
       ['  if (told === 0 && endedItself) return end;', '  if (endedItself) return end;'],
     ),
     seed: 1000,

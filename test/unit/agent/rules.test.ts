@@ -15,7 +15,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { executionFolder, folderName, stableJson } from '../../../src/agent/execution.ts';
 import { prepareTask } from '../../../src/agent/prepare-task.ts';
 import { describeFailure, outcomeOf } from '../../../src/agent/result.ts';
-import { stoppedEnd } from '../../../src/agent/stopped-end.ts';
+import { stoppedEnd } from '../../../src/agent/task-runner.ts';
 import { typesOver } from '../../../src/core/task-types/index.ts';
 import { AgentRig } from '../../rig/agent.ts';
 import { Gate } from '../../rig/gate.ts';
