@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { userInfo } from 'node:os';
 import { createSecureContext, type Server as SecureServer } from 'node:tls';
 import { Client } from '@temporalio/client';
-import { codecAuthorization } from '../src/api/access/codec-authorization.ts';
+import { codecAuthorization } from '../src/api/access/guard.ts';
 import { CALLBACK_PATH } from '../src/api/access/sign-in-routes.ts';
 import { type ApiOptions, createApi } from '../src/api/index.ts';
 import type { Terminal } from '../src/cli/terminal.ts';

@@ -6,7 +6,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { given } from '../core/data/given.ts';
 import type { Operations } from '../ops/index.ts';
 import type { Logger } from '../platform/telemetry/log.ts';
-import type { Traces } from '../platform/telemetry/traces.ts';
+import type { OpenSpan, Traces } from '../platform/telemetry/traces.ts';
 import { holdToBudgets } from './access/budgets.ts';
 import { guardRoutes } from './access/guard.ts';
 import { answerOwnPagesOnly } from './access/own-pages.ts';
@@ -18,8 +18,7 @@ import { takeTurns } from './access/turns.ts';
 import { serveFuelGraphs } from './fuel/graphs/index.ts';
 import { serveClusters, serveVersions } from './fuel/inventory/cluster-routes.ts';
 import { serveInventoryNodes } from './fuel/inventory/node-routes.ts';
-import { servePlugins, serveReleases } from './fuel/inventory/release-routes.ts';
-import { serveRoles } from './fuel/inventory/role-routes.ts';
+import { servePlugins, serveReleases, serveRoles } from './fuel/inventory/release-routes.ts';
 import { serveFacts, serveSettings } from './fuel/inventory/settings-routes.ts';
 import { type ArchiveIntake, DEFAULT_ARCHIVE_INTAKE } from './fuel/packages/archive-slots.ts';
 import { servePackages } from './fuel/packages/package-routes.ts';
@@ -33,17 +32,15 @@ import { answerBrokenRequests, answerExpectation } from './problems/broken-reque
 import { checkRequestsOf, refuseControlCharacters } from './requests/check-request.ts';
 import { namesToIds } from './requests/names-to-ids.ts';
 import { readJsonBodies } from './requests/read-bodies.ts';
-import { traceRequests } from './requests/trace-requests.ts';
 import { answerUnknownRoutes } from './requests/unknown-route.ts';
 import { serveKeystone } from './routes/keystone.ts';
-import { type ApiMetricsPort, serveMetrics } from './routes/metrics.ts';
 import { serveSiteNodes } from './routes/nodes.ts';
 import { serveNotices } from './routes/notices.ts';
 import { serveRehearsals } from './routes/rehearsals.ts';
 import { serveRevisions } from './routes/revisions.ts';
 import { serveRuns } from './routes/runs.ts';
 import { serveSchedules } from './routes/schedules.ts';
-import { serveHealth, serveService, serveWorkers } from './routes/service.ts';
+import { type ApiMetricsPort, serveHealth, serveMetrics, serveService, serveWorkers } from './routes/service.ts';
 import { serveSites, serveWebhooks } from './routes/sites.ts';
 import { serveTokens } from './routes/tokens.ts';
 import type { RouteGroup } from './serve.ts';
@@ -256,3 +253,29 @@ const ROUTES: readonly RouteGroup[] = [
   serveFuelGraphs,
   serveWatches,
 ];
+
+/** Makes each request a span, named by its route; a caller's own trace goes on in it (`traceparent`). */
+function traceRequests(app: FastifyInstance, traces: Traces): void {
+  const spans = new WeakMap<FastifyRequest, OpenSpan>();
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { traceparent } = request.headers;
+    const span = traces.begin(request.method, 'server', typeof traceparent === 'string' ? traceparent : undefined);
+    spans.set(request, span);
+    traces.inside(span, done);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const span = spans.get(request);
+    if (span === undefined) return;
+    const route = request.is404 ? undefined : request.routeOptions.url;
+    const { statusCode: status } = reply;
+    const attributes = {
+      'http.request.method': request.method,
+      'http.route': route,
+      'http.response.status_code': status,
+      'sitewright.request': request.id,
+      'sitewright.actor': request.principal?.name,
+    };
+    const name = route === undefined ? request.method : `${request.method} ${route}`;
+    traces.end(span, attributes, { name, ...(status >= 500 ? { error: `status ${status}` } : {}) });
+  });
+}

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { covers, type Need } from '../../core/access.ts';
 import { CREATE_TOKEN } from '../../core/next-steps.ts';
 import type { Principal, TokenOperations } from '../../ops/index.ts';
+import type { CodecAuthorization } from '../../platform/codec/codec-endpoint.ts';
 import { changes } from '../../platform/own-pages.ts';
 import type { HttpProblem } from '../problems/http-problem.ts';
 import { RequestError } from '../problems/transport-problem.ts';
@@ -140,3 +141,19 @@ export function tokenFromHeaders(headers: Readonly<Record<string, string | strin
   const token = Array.isArray(fuel) ? fuel[0] : fuel;
   return token === undefined || token.trim() === '' ? { kind: 'none' } : { kind: 'token', token: token.trim() };
 }
+
+/**
+ * Who may use the codec endpoint: with the same tokens as for the API, viewers may decode histories, and
+ * operators, who may start runs, encode.
+ */
+export const codecAuthorization =
+  (tokens: TokenOperations): CodecAuthorization =>
+  async (headers, direction) => {
+    const refusal = refusalOf(
+      await callerOf({ headers }, tokens, false),
+      direction === 'decode' ? 'viewer' : 'operator',
+    );
+    if (refusal === undefined) return undefined;
+    const { code, message, hint = '' } = refusal;
+    return { status: code === 'unauthenticated' ? 401 : 403, message, hint };
+  };

@@ -1,7 +1,8 @@
 import { pluginRoutes } from '../../../core/contracts/fuel/plugins.ts';
 import { releaseRoutes } from '../../../core/contracts/fuel/releases.ts';
+import { ROLES_OF } from '../../../core/contracts/fuel/roles.ts';
 import { actorOf } from '../../requests/actor.ts';
-import { type RouteGroup, serve } from '../../serve.ts';
+import { type Handlers, type RouteGroup, serve } from '../../serve.ts';
 import { viewPlugin, viewRelease } from './views.ts';
 
 export const serveReleases: RouteGroup = async (app, { operations }) => {
@@ -36,4 +37,21 @@ export const servePlugins: RouteGroup = async (app, { operations }) => {
       viewPlugin(await plugins.update(request.params.id, request.body, actorOf(request))),
     'DELETE /plugins/:id': (request) => plugins.delete(request.params.id, actorOf(request)),
   });
+};
+
+export const serveRoles: RouteGroup = async (app, { operations }) => {
+  const { roles } = operations.inventory;
+  const handlers = (kind: 'release' | 'cluster'): Handlers<(typeof ROLES_OF)[typeof kind]> => ({
+    'GET /roles': ({ params: { id } }) => roles.list({ kind, id }),
+    'POST /roles': (request) => roles.create({ kind, id: request.params.id }, request.body, actorOf(request)),
+    'GET /roles/:name': ({ params: { id, name } }) => roles.get({ kind, id }, name),
+    async 'PUT /roles/:name'(request) {
+      const { id, name } = request.params;
+      return roles.update({ kind, id }, name, request.body, actorOf(request));
+    },
+    'DELETE /roles/:name': (request) =>
+      roles.delete({ kind, id: request.params.id }, request.params.name, actorOf(request)),
+  });
+  serve(app, ROLES_OF.release, handlers('release'), '/releases/:id');
+  serve(app, ROLES_OF.cluster, handlers('cluster'), '/clusters/:id');
 };
