@@ -48,9 +48,9 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
     { names: ['yaql'], load: loadYaql },
   ],
   'Run and maintain the system:': [
-    { names: ['demo'], load: async () => (await import('./commands/demo.ts')).registerDemo },
+    { names: ['demo'], load: async () => (await import('./commands/process.ts')).registerDemo },
     { names: ['up', 'api'], load: async () => (await import('./commands/process.ts')).registerProcesses },
-    { names: ['guard-ui'], load: async () => (await import('./commands/guard-ui.ts')).registerGuardUi },
+    { names: ['guard-ui'], load: async () => (await import('./commands/process.ts')).registerGuardUi },
     { names: ['worker'], load: async () => (await import('./commands/worker.ts')).registerWorker },
     { names: ['agent'], load: loadAgent },
     { names: ['identity', 'gateway'], load: async () => (await import('./commands/identity.ts')).registerIdentity },
@@ -62,24 +62,28 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
     { names: ['db'], load: async () => (await import('./commands/db.ts')).registerDb },
     { names: ['mcp'], load: async () => (await import('./commands/mcp.ts')).registerMcp },
     { names: ['context'], load: async () => (await import('./commands/context.ts')).registerContext },
-    { names: ['config'], load: async () => (await import('./commands/config.ts')).registerConfig },
+    { names: ['config'], load: async () => (await import('./commands/context.ts')).registerConfig },
     { names: ['completion'], load: async () => (await import('./commands/completion.ts')).registerCompletion },
     { names: ['version'], load: async () => (await import('./commands/version.ts')).registerVersion },
   ],
 };
 
 async function loadGraph(): Promise<Register> {
-  const [store, execute, planning, simulate] = await Promise.all([
+  const [store, execute, serialize, plan, definitions, simulate] = await Promise.all([
     import('./commands/graph-store.ts'),
     import('./commands/graph-execute.ts'),
-    import('./commands/graph-planning.ts'),
+    import('./commands/graph-serialize.ts'),
+    import('./commands/graph-plan.ts'),
+    import('./commands/graph-definitions.ts'),
     import('./commands/graph-simulate.ts'),
   ]);
   return (program, session) => {
     const graph = program.verb('graph', 'Task graphs: store, plan, draw, run them');
     store.registerGraphStore(graph, session);
     execute.registerGraphExecute(graph, session);
-    planning.registerGraphPlanning(graph, session);
+    serialize.registerGraphSerialize(graph, session);
+    plan.registerGraphPlan(graph, session);
+    definitions.registerGraphDefinitions(graph, session);
     simulate.registerGraphSimulate(graph, session);
   };
 }

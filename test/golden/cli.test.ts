@@ -1,9 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { reportText } from '../../src/cli/views/report.ts';
-import { statusText } from '../../src/cli/views/status.ts';
+import { statusText, treeText } from '../../src/cli/views/status.ts';
 import { strategyDot, strategyText } from '../../src/cli/views/strategy.ts';
-import { treeText } from '../../src/cli/views/tree.ts';
 import type { RunReport, RunStatus, Strategy, TreeNode } from '../../src/core/contracts/index.ts';
 import {
   type BaremetalState,

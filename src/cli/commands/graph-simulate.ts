@@ -1,4 +1,6 @@
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import type { SimulationResult } from '../../core/scheduler/simulate.ts';
+import type { TaskStatus } from '../../core/words.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { inputName, readInput } from '../read-input.ts';
@@ -25,10 +27,9 @@ export function registerGraphSimulate(graph: CliCommand, session: Session): void
  * Returns the exit code: 0, or 1 when any input could not be read. A refused run is a result, not a problem.
  */
 export async function simulateFile(file: string, print: (text: string) => void, terminal: Complaints): Promise<number> {
-  const [{ readJsonCases }, { simulate }, { inRecordedWords }, { readSimulation }] = await Promise.all([
+  const [{ readJsonCases }, { simulate }, { readSimulation }] = await Promise.all([
     import('../json-cases.ts'),
     import('../../core/scheduler/simulate.ts'),
-    import('../recorded-words.ts'),
     import('../../core/scheduler/simulation-input.ts'),
   ]);
   const name = inputName(file);
@@ -68,3 +69,30 @@ const syntaxProblem = (
         hint: 'Check the JSON there: one object, a list, or one whole object on each line.',
         column,
       };
+
+/**
+ * A simulated run in the words of the reference executor, whose recorded results it is compared with
+ * (test/data/scheduler).
+ */
+export function inRecordedWords({ why, ...run }: SimulationResult) {
+  return {
+    ...run,
+    result: run.result !== 'failed' ? run.result : why === 'tolerance' ? 'stopped_by_tolerance' : 'failure',
+    tasks: mapValues(run.tasks, recorded),
+    nodes: mapValues(run.nodes, recorded),
+    trace: run.trace.map(({ outcome, ...entry }) => ({
+      ...entry,
+      ...(outcome === undefined ? {} : { outcome: recorded(outcome) }),
+    })),
+  };
+}
+
+const WORDS: Readonly<Partial<Record<TaskStatus, string>>> = {
+  success: 'successful',
+  blocked: 'dep_failed',
+  not_reached: 'skipped',
+};
+const recorded = (status: TaskStatus): string => WORDS[status] ?? status;
+
+const mapValues = <T>(of: Readonly<Record<string, T>>, change: (value: T) => string): Record<string, string> =>
+  Object.fromEntries(Object.entries(of).map(([key, value]) => [key, change(value)]));

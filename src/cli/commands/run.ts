@@ -220,7 +220,7 @@ function registerParts(group: CliCommand, session: Session): void {
     .calls(session, 'GET /runs/:run/tree', {
       ask: ofRun,
       async text(tree) {
-        const { treeText } = await import('../views/tree.ts');
+        const { treeText } = await import('../views/status.ts');
         return (color) => treeText(tree, color);
       },
     });

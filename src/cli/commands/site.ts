@@ -259,7 +259,7 @@ function registerComparisons(site: CliCommand, session: Session): void {
     .argument('<site>', 'name of the site')
     .calls(session, 'GET /sites/:site/drift', {
       async text(drift) {
-        const { driftText } = await import('../views/site-drift.ts');
+        const { driftText } = await import('../views/site-difference.ts');
         return (color) => driftText(drift, color);
       },
       after({ nodes }) {

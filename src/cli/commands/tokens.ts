@@ -54,7 +54,7 @@ export function registerToken(program: CliCommand, session: Session): void {
     .output()
     .action(async ({ name, expires, ...flags }: Omit<CreateFlags, 'role'>) => {
       const { settings } = await session.settings();
-      const { bootstrapToken } = await import('../../../worker/bootstrap-token.ts');
+      const { bootstrapToken } = await import('../../../worker/database.ts');
       await showCreated(terminal, flags, await bootstrapToken(settings, name, expires));
       if (settings.access.tokens === 'off')
         terminal.err('tokens are off: set access.tokens to on (SITEWRIGHT_ACCESS_TOKENS=on) and restart the API\n');

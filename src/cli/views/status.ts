@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../core/contracts/index.ts';
+import type { RunStatus, TreeNode } from '../../core/contracts/index.ts';
 import { waitText } from '../../core/permits/wait-text.ts';
 import { describeSilence } from '../../core/run/index.ts';
 import { lateText } from '../../core/run/late-text.ts';
@@ -75,4 +75,23 @@ export function silenceChanges(
   const [now, before] = [status.maas_silent_since, last?.maas_silent_since];
   if (now !== undefined) return now === before ? [] : [paint.bad(describeSilence(now))];
   return before === undefined ? [] : ['MAAS answers again'];
+}
+
+/** The steps and nodes of a run as a tree of lines. */
+export function treeText(tree: TreeNode, color = false): string {
+  const paint = paintFor(color);
+  const lines: string[] = [];
+  const draw = (node: TreeNode, first: string, rest: string): void => {
+    const detail = node.detail === undefined ? '' : `  ${paint.dim(printable(node.detail))}`;
+    const name =
+      node.kind === 'run' || node.kind === 'group' ? paint.strong(printable(node.name)) : printable(node.name);
+    lines.push(`${first}${node.kind === 'group' ? 'group ' : ''}${name}  ${paintState(paint, node.state)}${detail}`);
+    const children = node.children ?? [];
+    children.forEach((child, at) => {
+      const last = at === children.length - 1;
+      draw(child, `${rest}${last ? '└─ ' : '├─ '}`, `${rest}${last ? '   ' : '│  '}`);
+    });
+  };
+  draw(tree, '', '');
+  return `${lines.join('\n')}\n`;
 }

@@ -8,10 +8,10 @@ export {
   type RolesMetadata,
   rolesHolding,
   type TagsMetadata,
+  tagNameProblem,
   tagsOfRole,
 } from './catalogue.ts';
 export { allRoles, catalogueOfCluster, effectiveTags, tagsOfRoles } from './of-sources.ts';
 export { withPrimaries } from './primary-tags.ts';
 export { nodesBehindRoles, roleTagChanges, roleTagsAfter, tagsAfter, tagsOnRoleChange } from './role-tag-changes.ts';
-export { tagNameProblem } from './tag-name.ts';
 export { type ClusterNode, resolveTaggedNodes, type TaggedNodesInput } from './tagged-nodes.ts';

@@ -1,7 +1,7 @@
 import type { MachineState } from '@sitewright/maas';
 import { machineState, parseHardware, parseMachine } from '@sitewright/maas';
 import { expect, it } from 'vitest';
-import { driftText } from '../../../src/cli/views/site-drift.ts';
+import { driftText } from '../../../src/cli/views/site-difference.ts';
 import { siteDrift } from '../../../src/ops/site-drift.ts';
 
 const answerOf = (id: string, more: object = {}) => ({

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { inRecordedWords } from '../../../src/cli/recorded-words.ts';
+import { inRecordedWords } from '../../../src/cli/commands/graph-simulate.ts';
 import type { Simulation } from '../../../src/core/scheduler/simulate.ts';
 import { simulate } from '../../../src/core/scheduler/simulate.ts';
 
