@@ -1,6 +1,6 @@
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import { findingsForRun } from '../src/clusters/checks/run-findings.ts';
-import { clusterStatusAfter } from '../src/clusters/cluster-status.ts';
+import { clusterStatusAfter } from '../src/clusters/node-transitions.ts';
 import { readClusterSources } from '../src/clusters/read-sources.ts';
 import { requestedGraphs } from '../src/clusters/requested-graphs.ts';
 import { given } from '../src/core/data/given.ts';

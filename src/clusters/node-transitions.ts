@@ -1,8 +1,10 @@
 import { isMapping } from '../core/data/plain-value.ts';
 import { actionOf, type GraphAction } from '../core/graph-types.ts';
 import type { NodeStatus } from '../core/scheduler/index.ts';
+import type { GraphRunOutcome } from '../core/words.ts';
 import type { Fields } from '../graph/index.ts';
 import type { GraphMetadata } from './graph-layers.ts';
+import type { ClusterNode } from './sources.ts';
 
 /** The change of a node when a graph ends. Absent fields keep their values. */
 export interface NodeChange {
@@ -62,4 +64,22 @@ function changeOf(callback: Fields | null): NodeChange | undefined {
     ...clearable('error_type'),
     ...clearable('error_msg'),
   };
+}
+
+/** Statuses of a node after a deployment or an attempt. */
+const TOUCHED: ReadonlySet<string> = new Set(['ready', 'error', 'stopped', 'deploying']);
+
+/**
+ * A cluster's status after a run: `operational` if all its nodes are ready and stay; `new` if none was deployed yet;
+ * `stopped` after a stopped run; `partially_deployed` otherwise.
+ */
+export function clusterStatusAfter(
+  nodes: readonly Pick<ClusterNode, 'status' | 'errorType' | 'pendingAddition' | 'pendingDeletion'>[],
+  outcome: GraphRunOutcome,
+): 'operational' | 'partially_deployed' | 'stopped' | 'new' {
+  const isReady = ({ status, errorType, pendingAddition, pendingDeletion }: (typeof nodes)[number]): boolean =>
+    status === 'ready' && errorType === null && !pendingAddition && !pendingDeletion;
+  if (nodes.length > 0 && nodes.every(isReady)) return 'operational';
+  if (!nodes.some(({ status }) => TOUCHED.has(status))) return 'new';
+  return outcome === 'stopped' || outcome === 'cancelled' ? 'stopped' : 'partially_deployed';
 }

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { TaskLogs } from '../../src/agent/logs/task-logs.ts';
 import type { RunTask } from '../../src/core/task-on-node.ts';
 import { auditedAlarms } from '../../src/gateway/index.ts';
-import { environmentSecrets } from '../../src/platform/secrets/environment-secrets.ts';
+import { environmentSecrets } from '../../src/platform/secrets/secret-provider.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { runLookups } from '../../src/runs/run-lookups.ts';
 import { describeBy, startedLookup } from '../../src/runs/started-lookup.ts';

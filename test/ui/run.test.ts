@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.ts';
 import { TaskLogs } from '../../src/agent/logs/task-logs.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
-import { environmentSecrets } from '../../src/platform/secrets/environment-secrets.ts';
+import { environmentSecrets } from '../../src/platform/secrets/secret-provider.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { runLookups } from '../../src/runs/run-lookups.ts';
 import { describeBy, startedLookup } from '../../src/runs/started-lookup.ts';

@@ -2,8 +2,7 @@ import { TaskLogs } from '../../src/agent/logs/task-logs.ts';
 import type { ArchiveIntake } from '../../src/api/index.ts';
 import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS } from '../../src/packages/index.ts';
 import { directorySecrets } from '../../src/platform/secrets/directory-secrets.ts';
-import { environmentSecrets } from '../../src/platform/secrets/environment-secrets.ts';
-import { firstOf, type SecretProvider } from '../../src/platform/secrets/secret-provider.ts';
+import { environmentSecrets, firstOf, type SecretProvider } from '../../src/platform/secrets/secret-provider.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 
 const MEGABYTE = 1024 * 1024;

@@ -1,5 +1,5 @@
+import { parseSettingsCondition } from '../../graph/fields/legacy-condition.ts';
 import { type Fields, GraphProblemError } from '../../graph/index.ts';
-import { parseSettingsCondition } from '../../graph/settings-condition.ts';
 
 /** Data for the conditions of roles, by the name before the colon: `settings:storage.volumes_ceph.value`. */
 export type ExpressionModels = Readonly<Record<string, Fields>>;

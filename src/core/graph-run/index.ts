@@ -32,7 +32,6 @@ export type { PartStatus } from './part-status.ts';
 export type { ExecutablePart, PlanReference } from './plan-reference.ts';
 export type { GraphProgress, GraphRunProgress } from './progress.ts';
 export { nothingToDoText, reasonOfGraph, recordsLost, reportGraphRun } from './report.ts';
-export { graphRunName, readGraphRunName } from './run-name.ts';
 export { detailsOfGraphRun, nodeNameIn, plannedCounts, statusOfGraphRun, withNames } from './status.ts';
 export { doneOf, NO_TASKS, sumCounts, type TaskCounts } from './task-counts.ts';
 export {
@@ -44,5 +43,5 @@ export {
   type TaskOutcome,
   type TaskRow,
 } from './task-end.ts';
-export { titleOfGraphRun } from './title.ts';
+export { graphRunName, readGraphRunName, titleOfGraphRun } from './title.ts';
 export { lostIn, NOTABLE, TASKS_SHOWN, treeOfGraphRun, treeOfGraphs, treeOfPart, treeOfTasks } from './tree.ts';

@@ -3,10 +3,8 @@
  * `./certificate-request.js`), because they load ASN.1 libraries that an agent needs once a month.
  */
 export { type ControlTarget, verifyControl } from './control-statement.ts';
-export { hashOfToken, newEnrolmentToken } from './enrolment-token.ts';
-export { judgeGeneration } from './generation-rule.ts';
 export { fingerprintOf, newKeyPair, privateKeyPem, renewalTime } from './key-pair.ts';
-export { executionHash } from './order.ts';
+export { executionHash, judgeGeneration } from './order.ts';
 export type { PinnedKey } from './proof.ts';
-export { SigningKeys } from './signing-keys.ts';
+export { hashOfToken, newEnrolmentToken, SigningKeys } from './signing-keys.ts';
 export { type Verdict, verifyOrder } from './verify-order.ts';

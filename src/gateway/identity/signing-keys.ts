@@ -1,4 +1,11 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { ControlOrder } from '../../agent/control-judge.ts';
@@ -120,3 +127,12 @@ function makeRing(now: Date): KeyRing {
     keys: [{ id, public_key, since: now.toISOString() }],
   };
 }
+
+/** A one-time token: 256 random bits. Only its hash is stored; the token itself exists only in the node's user data. */
+export function newEnrolmentToken(): { readonly token: string; readonly hash: string } {
+  const token = `swt_${randomBytes(32).toString('base64url')}`;
+  return { token, hash: hashOfToken(token) };
+}
+
+/** A plain hash is enough, because no one can guess a token. */
+export const hashOfToken = (token: string): string => createHash('sha256').update(token).digest('hex');

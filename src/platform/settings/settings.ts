@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { checkSettings } from './check-settings.ts';
-import { gitSettings } from './git-settings.ts';
-import { noticeSettings } from './notice-settings.ts';
+import { gitSettings, noticeSettings } from './outside-settings.ts';
 import { packageSettings } from './package-settings.ts';
 import { download, downloadOrPackage, filePath, httpUrl, ownSecret, text } from './setting-kinds.ts';
 import { temporalSettings } from './temporal-settings.ts';

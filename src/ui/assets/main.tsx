@@ -3,17 +3,16 @@ import { useEffect, useState } from 'preact/hooks';
 import './page.css';
 import './parts.css';
 import './views.css';
+import { effect, signal } from '@preact/signals';
 import type { SignInFailure } from '../../core/words.ts';
 import { at, awaySince, get, operator, type Problem as Refusal, type SignInAsked, send, slowRequest } from './api.ts';
-import { isText, submitted } from './ask.tsx';
+import { isText, type Option, submitted } from './ask.tsx';
 import { actorName, hasToken, learnWhoWeAre, me } from './identity.ts';
 import { Palette } from './palette.tsx';
 import { notice, Problem, Title, type View } from './parts.tsx';
-import { isOnThisMachine, signInByLink } from './printed-link.ts';
 import { followLinks, place } from './router.ts';
 import { obeyShortcuts, paletteOpen } from './shortcuts.ts';
 import { problemOf, silentSince, staleSince, watchLists } from './store.ts';
-import { ThemeSwitch } from './theme.tsx';
 import { AuditView } from './views/audit.tsx';
 import { ClusterView } from './views/cluster.tsx';
 import { ClustersView } from './views/clusters.tsx';
@@ -32,6 +31,54 @@ import { SchedulesView } from './views/schedules.tsx';
 import { SiteView } from './views/site.tsx';
 import { SitesView } from './views/sites.tsx';
 import { TagsView } from './views/tags.tsx';
+
+const KEY = 'sitewright.theme';
+const THEMES: readonly Option[] = [
+  ['', 'system'],
+  ['light', 'light'],
+  ['dark', 'dark'],
+];
+
+/** The look that was chosen; '' follows the system. Kept in this browser. */
+const theme = signal(localStorage.getItem(KEY) ?? '');
+effect(() => {
+  if (theme.value === '') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme.value;
+  localStorage.setItem(KEY, theme.value);
+});
+
+const ThemeSwitch = () => (
+  <label class="theme">
+    <span class="unseen">Theme</span>
+    <select
+      aria-label="Theme"
+      onChange={(event) => {
+        theme.value = event.currentTarget.value;
+      }}
+    >
+      {THEMES.map(([key, text]) => (
+        <option key={key} value={key} selected={key === theme.value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+/** Where `sitewright up` serves the page. */
+const isOnThisMachine = (): boolean => /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(location.hostname);
+
+/**
+ * Signs in by the link that `sitewright up` prints: `/#token=…`, which no server sees. The token leaves the address bar and its
+ * history; a cookie has it from then on, out of reach of scripts. Links lead others into no session beyond this machine.
+ */
+async function signInByLink(): Promise<void> {
+  const [, token] = /^#token=([\w-]+)$/.exec(location.hash) ?? [];
+  if (token === undefined) return;
+  history.replaceState(null, '', location.pathname + location.search);
+  // The page asks for a token where this one is refused.
+  if (isOnThisMachine()) await send('POST /session', { body: { token } }).catch(() => undefined);
+}
 
 const MENU: readonly View[] = [
   ['', 'Home'],

@@ -1,8 +1,7 @@
 import { createTaskEngine, defineFunction, p, registerHelpers } from '@sitewright/yaql';
 import { describe, expect, it } from 'vitest';
 import { agentAddress } from '../../../src/clusters/agent-address.ts';
-import { clusterStatusAfter } from '../../../src/clusters/cluster-status.ts';
-import { nodeTransitions } from '../../../src/clusters/node-transitions.ts';
+import { clusterStatusAfter, nodeTransitions } from '../../../src/clusters/node-transitions.ts';
 import { planCluster } from '../../../src/clusters/plan-cluster.ts';
 import { flattenSettings } from '../../../src/clusters/settings.ts';
 import type { ClusterNode } from '../../../src/clusters/sources.ts';

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { directorySecrets } from '../../../../src/platform/secrets/directory-secrets.ts';
-import { environmentSecrets } from '../../../../src/platform/secrets/environment-secrets.ts';
-import { firstOf, isSecretReference } from '../../../../src/platform/secrets/secret-provider.ts';
+import { environmentSecrets, firstOf, isSecretReference } from '../../../../src/platform/secrets/secret-provider.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true }));
