@@ -43,7 +43,7 @@ import {
 } from '../src/core/graph-run/index.ts';
 import { PERMIT_WAITS, type PermitAnswer, type PermitWait } from '../src/core/permits/answer.ts';
 import type { Diagnostic } from '../src/core/problems/diagnostic.ts';
-import { type Amount, type Growth, isAmount, type StopAt } from '../src/core/rollout/policy.ts';
+import { type Amount, type Growth, isAmount, type RolloutPolicy, type StopAt } from '../src/core/rollout/policy.ts';
 import { describeFields } from '../src/core/run/input.ts';
 import type { Coordination } from '../src/core/scheduler/index.ts';
 import type { Pace, RunFailure, SitePace, SitePlan } from '../src/core/site-run/index.ts';
@@ -150,12 +150,9 @@ const stopPercent = recordOf({ percent: positiveInteger }, {});
 const stopAt: Shape<StopAt> = {
   problems: (value, path) => (isMapping(value) && 'percent' in value ? stopPercent : stopFailed).problems(value, path),
 };
-const rollout = recordOf<NonNullable<GroupWire['rollout']>>(
-  {
-    ...{ first: amount, growth, soak: number, stop_at: stopAt, order: wholes },
-  },
-  { checks: texts },
-);
+const policyFields = { first: amount, growth, soak: number, stop_at: stopAt };
+const rolloutPolicy = recordOf<RolloutPolicy>(policyFields, { checks: texts });
+const rollout = recordOf<NonNullable<GroupWire['rollout']>>({ ...policyFields, order: wholes }, { checks: texts });
 const group = recordOf<GroupWire>(
   { name: text, critical: flag, depends_on: texts, nodes: wholes },
   {
@@ -337,7 +334,10 @@ const PIECES: { readonly [P in keyof Pieces]: Shape<Pieces[P]> } = {
           ...{ noWork: wholes, forgiven: wholes, retries: tuples, successors: lists, joins: whole, nameLimit: wholes },
           ...{ nodeLimit: whole, groups: nodeGroups, mode: oneOf(GRAPH_RUN_MODES) },
         },
-        { part: valueThat<never>(isMapping, 'must be an object') },
+        {
+          part: valueThat<never>(isMapping, 'must be an object'),
+          rollouts: listOf(recordOf({ name: text, policy: rolloutPolicy, waves: lists }, {})),
+        },
       ),
       ...{
         queues: listOf(nullable(text)),

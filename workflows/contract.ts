@@ -3,7 +3,7 @@ import type { GraphActivities, NodeControlActivities, NodeTaskActivities } from 
 import type { NoticeActivities } from '../activities/notice-contract.ts';
 import type { NoticeDelivery } from '../src/core/contracts/notice.ts';
 import type { GraphRunNews, ShownPlan } from '../src/core/contracts/site-run.ts';
-import type { CallEnd, NodeResult, RolloutRequest } from '../src/core/deployment/index.ts';
+import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
 import type {
   FailedTask,
   GraphRunFailure,
@@ -17,6 +17,7 @@ import type {
   TaskCounts,
 } from '../src/core/graph-run/index.ts';
 import type { Diagnostic } from '../src/core/problems/diagnostic.ts';
+import type { RolloutRequest } from '../src/core/rollout/operate.ts';
 import type {
   ApprovalRequest,
   GraphRunOutcome,
@@ -167,12 +168,14 @@ export interface GraphRunContract {
   readonly result: GraphRunResult;
   readonly signals: OperatorSignals &
     Approvals &
+    Rollouts &
     MaasSignals &
     ChildSignals &
     ParentSignals & { readonly from_part: FromPartSignal };
   readonly opening: RunOpening<GraphRunFailure>;
   readonly updates: Openings &
-    Approvals & {
+    Approvals &
+    Rollouts & {
       readonly pause: OperatorNote;
       readonly resume: OperatorNote;
       readonly retry_task: OperatorNote & TaskOnNode;

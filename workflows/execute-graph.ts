@@ -12,6 +12,7 @@ import {
   type GraphRunFailure,
   type GraphRunProgress,
   hasCapacityForRequest,
+  isRolloutHeld,
   NO_TASKS,
   nodeNameIn,
   nothingToDoText,
@@ -51,7 +52,7 @@ import { failure } from './failures.ts';
 import { driveGraph, type GraphDrive } from './graph-drive.ts';
 import type { RetryOrSkip } from './graph-parts.ts';
 import { createNews, readFromPart } from './graph-signals.ts';
-import { approvalHandlers, maasSilenceHandler, openedHandler, steeringHandlers } from './operators.ts';
+import { approvalHandlers, maasSilenceHandler, openedHandler, rolloutHandlers, steeringHandlers } from './operators.ts';
 import { Run, RunEnded, startProgress } from './run.ts';
 
 type Opened = Extract<OpenGraphRunAnswer, { ok: true }>;
@@ -76,6 +77,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
   #shownAt = 0;
   #shownFailing = 0;
   #shownSilent = 0;
+  #hasHeldRollout = false;
 
   constructor(args: readonly unknown[]) {
     super({
@@ -232,6 +234,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
       answered: () => this.refresh(),
       show: (silent) => {
         this.notices.held(graph.state === 'held');
+        this.#showHeldRollout(graph);
         // Nothing else may happen while nodes are silent.
         if (silent !== this.#shownSilent || Date.now() - this.#shownAt >= SHOW_MS) this.refresh();
         this.#shownSilent = silent;
@@ -240,6 +243,13 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
       },
     });
     return this.drive.run();
+  }
+
+  /** So that runs with a held rollout can be found in Temporal: `RunPhase='held'`. */
+  #showHeldRollout(graph: GraphProgress): void {
+    const isHeld = graph.state === 'held' && isRolloutHeld(graph);
+    if (isHeld !== this.#hasHeldRollout) this.setAttributes({ RunPhase: isHeld ? 'held' : graph.type });
+    this.#hasHeldRollout = isHeld;
   }
 
   async #closeGraph(opened: Opened, graph: GraphProgress, outcome: GraphOutcome, report?: PartReport) {
@@ -398,6 +408,16 @@ function handleGraphOperators(run: GraphRun): void {
     validate: (name) => validateCapacity(run, name),
   });
   const approvals = approvalHandlers(run, { status, settled: () => run.drive?.acknowledged() });
+  const rollouts = rolloutHandlers(run, status, {
+    whyNot(action, request) {
+      const rejection = run.drive === null ? NO_GRAPH : run.drive.whyNotOperate(action, request);
+      return rejection === null ? null : run.textOf(rejection);
+    },
+    take(asked) {
+      run.drive!.operate(asked.action, asked);
+      progress.operator.push(asked);
+    },
+  });
   const taskUpdate = (action: RetryOrSkip, description: string) => ({
     description,
     read: (payload: unknown) => readRequest(taskRequest, payload),
@@ -413,6 +433,7 @@ function handleGraphOperators(run: GraphRun): void {
   handle<GraphRunContract>({
     signals: {
       ...steering.signals,
+      ...rollouts.signals,
       ...approvals.signals,
       ...maasSilenceHandler((silence) => run.maasSilence(silence)),
       ...childGoneHandler(),
@@ -422,6 +443,7 @@ function handleGraphOperators(run: GraphRun): void {
     updates: {
       opened: openedHandler(run),
       ...steering.updates,
+      ...rollouts.updates,
       ...approvals.updates,
       retry_task: taskUpdate(
         'retry_task',
@@ -451,6 +473,8 @@ function handleGraphOperators(run: GraphRun): void {
     wake: () => run.control.wake(),
   });
 }
+
+const NO_GRAPH: Rejection = { reason: 'rollout', why: 'no graph runs at the moment' };
 
 const refused = (message: string) => failure('TaskRequestRefused', message);
 

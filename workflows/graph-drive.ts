@@ -4,16 +4,20 @@ import { given } from '../src/core/data/given.ts';
 import {
   type GraphProgress,
   hasCapacityForRequest,
+  isRolloutHeld,
   mergeReports,
+  NO_ROLLOUT,
   type PartReport,
   type PlanReference,
   reportPart,
   sumCounts,
   treeOfPart,
 } from '../src/core/graph-run/index.ts';
+import type { RolloutRequest } from '../src/core/rollout/operate.ts';
 import type { MaasSilence } from '../src/core/run/index.ts';
-import { awaitingApproval, type GraphEnd, type Rejection } from '../src/core/scheduler/index.ts';
+import { awaitingApproval, type GraphEnd, type Rejection, showRollouts } from '../src/core/scheduler/index.ts';
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
+import type { RolloutAction } from '../src/core/words.ts';
 import type { FromPartSignal, TaskRun } from './contract.ts';
 import type { Control } from './control.ts';
 import { loadPart, PartDriver } from './graph-part.ts';
@@ -27,6 +31,9 @@ export interface GraphDrive {
   /** Why this workflow must reject the request, or null. Called before the update is accepted. */
   objection(request: RetryOrSkip, about: TaskOnNode): Rejection | null;
   ask(request: RetryOrSkip, about: TaskOnNode): Promise<Rejection | null>;
+  /** Why a request to the rollouts of the graph must be rejected now, or null. */
+  whyNotOperate(action: RolloutAction, request: RolloutRequest): Rejection | null;
+  operate(action: RolloutAction, request: RolloutRequest): void;
   /** Whether every history has space for another request in addition to the remaining work. */
   hasCapacity(): boolean;
   /** Resolves when every part has applied the operators' requests about the whole run. */
@@ -79,7 +86,8 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
     received: () => undefined,
     turned(): number | null {
       const { failed } = driver.ledger.counts;
-      const held = hold && driver.scheduler.started && driver.running === 0 && failed > 0 && control.paused === null;
+      const isAsked = (hold && failed > 0) || isRolloutHeld(graph);
+      const held = isAsked && driver.scheduler.started && driver.running === 0 && control.paused === null;
       if (options.holdBefore.length > 0) options.reached(awaitingApproval(driver.scheduler));
       if (driver.scheduler.started) graph.state = held ? 'held' : 'running';
       return options.show(driver.ledger.silentNodes().length);
@@ -90,6 +98,9 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
   graph.nameOf = (node) => driver.agents.nameOf(node);
   graph.failing = () => driver.ledger.failing;
   graph.trees = () => [treeOfPart(driver.scheduler)];
+  if (part.graph.rollouts !== undefined) graph.rollouts = () => showRollouts(driver.scheduler);
+  const toRollout = (action: RolloutAction, request: RolloutRequest) =>
+    ({ type: 'rollout', action, request, now: Date.now() }) as const;
   return {
     onSignal: () => undefined,
     maasSilence: ({ since }) => driver.agents.maasSilence(since),
@@ -98,6 +109,8 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
       driver.push({ type, task, node });
       return null;
     },
+    whyNotOperate: (action, request) => driver.objection(toRollout(action, request)),
+    operate: (action, request) => driver.push(toRollout(action, request)),
     hasCapacity: () => driver.hasCapacityForRequest(),
     acknowledged: async () => undefined,
     async run() {
@@ -158,6 +171,9 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
       return control.stopping || control.cancelled ? { reason: 'stopped' } : null;
     },
     ask: (request, about) => driver.ask(request, about),
+    // A graph with rollouts is not split.
+    whyNotOperate: () => ({ reason: 'rollout', why: NO_ROLLOUT }),
+    operate: () => undefined,
     // A request about the whole run is sent to each part.
     hasCapacity: () =>
       hasCapacityForRequest(workflowInfo().historyLength, 0, options.max_events) &&

@@ -1,5 +1,6 @@
 import { CancellationScope, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
 import type { LoadGraphPart, RecordTasks } from '../activities/graph-contract.ts';
+import { given } from '../src/core/data/given.ts';
 import {
   createPace,
   type ExecutablePart,
@@ -34,7 +35,7 @@ import {
   workLeft,
   wouldRetry,
 } from '../src/core/scheduler/index.ts';
-import { counted } from '../src/core/text/text.ts';
+import { counted, someOf } from '../src/core/text/text.ts';
 import { bookkeeping } from './activity-options.ts';
 import { type Pieces, readPiece } from './answers.ts';
 import { callActivity } from './border.ts';
@@ -153,7 +154,7 @@ export class PartDriver {
   }
 
   /** Why the operator's request must be rejected now, or null. Validators call this, so it changes nothing. */
-  objection(request: Extract<SchedulerEvent, { type: 'retry_task' | 'skip_task' }>): Rejection | null {
+  objection(request: Extract<SchedulerEvent, { type: 'retry_task' | 'skip_task' | 'rollout' }>): Rejection | null {
     const rejection = rejectionOf(this.scheduler, request) ?? null;
     return rejection === null && request.type === 'retry_task' && !this.#hasCapacity()
       ? { reason: 'exhausted' }
@@ -267,6 +268,9 @@ export class PartDriver {
       case 'permits':
         this.#permits?.tell(command.wants, command.back);
         return;
+      case 'look':
+        void this.#look(command, now);
+        return;
       case 'stopping':
         this.#stopping = command.why !== 'none';
         break;
@@ -300,6 +304,14 @@ export class PartDriver {
       isStopping: () => this.#stopping || this.#control.cancelled,
       ended: (end) => this.#ended(task, attempt, end),
     });
+  }
+
+  /** Asks the agents of a wave after its soak. Not to know how a node is counts as not well. */
+  async #look({ rollout, nodes }: Extract<SchedulerCommand, { type: 'look' }>, at: number): Promise<void> {
+    const silent = await this.agents.silentOf(nodes).catch(() => null);
+    if (silent === null) return;
+    const unseen = silent.length === 0 ? undefined : `no answer from ${someOf(silent, 5)}`;
+    this.push({ type: 'looked', rollout, at, now: Date.now(), ...given({ unseen }) });
   }
 
   #ended(task: number, attempt: number, end: TaskEnd): void {

@@ -1,7 +1,7 @@
 import { condition, patched } from '@temporalio/workflow';
 import { given } from '../src/core/data/given.ts';
 import { lineOf, objectOf, positiveInteger } from '../src/core/data/shape.ts';
-import { operateRollouts, type RolloutRequest, whyNotOperate } from '../src/core/deployment/index.ts';
+import type { RolloutRequest } from '../src/core/rollout/operate.ts';
 import { MAX, noteFields } from '../src/core/run/description.ts';
 import {
   type ApprovalRequest,
@@ -10,6 +10,7 @@ import {
   isoTime,
   type MaasSilence,
   namesOf,
+  type OperatorAction,
   type OperatorNote,
   operatorNote,
   type ReadRequest,
@@ -17,7 +18,6 @@ import {
   readSilence,
   whyNotDecide,
 } from '../src/core/run/index.ts';
-import type { RunProgress } from '../src/core/site-run/index.ts';
 import type { Decision, RolloutAction } from '../src/core/words.ts';
 import { bookkeeping } from './activity-options.ts';
 import { callActivity, probeChildren } from './border.ts';
@@ -147,7 +147,7 @@ function signalAndUpdate<R, Status>(
 
 const ROLLOUT = {
   promote:
-    'Lets a rollout go on: ends a soak, or a hold: {"group": "...", "limit": 5, "reason": "...", "by": "..."}. Without "group": each that waits. With "limit": from now on so many failed nodes stop it; without: one more.',
+    'Lets a rollout go on: ends a soak, or a hold: {"group": "...", "limit": 5, "reason": "...", "by": "..."}. The role where the run is of graphs. Without "group": each that waits. With "limit": from now on so many failed nodes stop it; without: one more.',
   hold: 'Opens no further wave of a rollout: {"group": "...", "reason": "...", "by": "..."}. Without "group": of any.',
   abort_rollout:
     'Ends a rollout; what has started finishes, and its group fails: {"group": "...", "reason": "...", "by": "..."}. Without "group": each.',
@@ -160,28 +160,29 @@ const ROLLOUT_REQUESTS = {
   abort_rollout: objectOf<OperatorNote & Pick<RolloutRequest, 'group'>>(rolloutFields),
 } as const;
 
-/** Handlers with which operators steer the rollouts of a site run. */
+/** The rollouts of a run, as its operators steer them. */
+interface SteeredRollouts {
+  /** Why a request must be refused now, or null. */
+  whyNot(action: RolloutAction, request: RolloutRequest): string | null;
+  take(asked: OperatorAction<RolloutAction>): void;
+}
+
+/** Handlers with which operators steer the rollouts of a run. */
 export function rolloutHandlers<Status>(
-  run: Pick<Run<RunProgress>, 'progress' | 'control' | 'show' | 'warn'>,
+  run: Pick<Run<Progress>, 'control' | 'show' | 'warn'>,
   status: () => Status,
+  rollouts: SteeredRollouts,
 ) {
-  const { progress, control } = run;
-  const whyNot = (action: RolloutAction, request: RolloutRequest): string | null => {
-    const { baremetal, stopping, outcome } = progress;
-    if (baremetal === undefined || outcome !== undefined) return 'no group is being deployed now';
-    return stopping ? 'the run is stopping' : whyNotOperate(baremetal, action, request, Date.now());
-  };
   const take = (action: RolloutAction, request: OperatorNote & RolloutRequest): void => {
-    progress.baremetal = operateRollouts(progress.baremetal!, action, request, Date.now());
-    progress.operator.push({ action, at: isoTime(Date.now()), ...request });
-    control.wake();
+    rollouts.take({ action, at: isoTime(Date.now()), ...request });
+    run.control.wake();
     run.show();
   };
   const handlers = (action: RolloutAction) =>
     signalAndUpdate<OperatorNote & RolloutRequest, Status>(action, 'RolloutRefused', run, {
       description: ROLLOUT[action],
       read: (payload) => readRequest<OperatorNote & RolloutRequest>(ROLLOUT_REQUESTS[action], payload),
-      whyNot: (request) => whyNot(action, request),
+      whyNot: (request) => rollouts.whyNot(action, request),
       take: (request) => take(action, request),
       answer(request) {
         take(action, request);

@@ -2,7 +2,15 @@ import { isCancellation } from '@temporalio/workflow';
 import type { OpenRunAnswer } from '../activities/contract.ts';
 import { given } from '../src/core/data/given.ts';
 import { lineOf, objectOf } from '../src/core/data/shape.ts';
-import { type CallEnd, countNodes, endBaremetal, halts, whyNotRetry } from '../src/core/deployment/index.ts';
+import {
+  type CallEnd,
+  countNodes,
+  endBaremetal,
+  halts,
+  operateRollouts,
+  whyNotOperateRollouts,
+  whyNotRetry,
+} from '../src/core/deployment/index.ts';
 import type { PermitWait } from '../src/core/permits/answer.ts';
 import { MAX, noteFields } from '../src/core/run/description.ts';
 import {
@@ -347,7 +355,17 @@ function handleSiteOperators(run: SiteRun): void {
   const status = () => run.status();
   const steering = steeringHandlers({ control, run, status, forward: (name) => slices.forward(name) });
   const approvals = approvalHandlers(run, { status, rejected: () => slices.forward('stop') });
-  const rollouts = rolloutHandlers(run, status);
+  const rollouts = rolloutHandlers(run, status, {
+    whyNot(action, request) {
+      const { baremetal, stopping, outcome } = progress;
+      if (baremetal === undefined || outcome !== undefined) return 'no group is being deployed now';
+      return stopping ? 'the run is stopping' : whyNotOperateRollouts(baremetal, action, request, Date.now());
+    },
+    take(asked) {
+      progress.baremetal = operateRollouts(progress.baremetal!, asked.action, asked, Date.now());
+      progress.operator.push(asked);
+    },
+  });
   handle<SiteRunContract>({
     signals: {
       ...steering.signals,

@@ -130,6 +130,15 @@ export class Agents {
     return open.filter((id) => offline.has(id));
   }
 
+  /** Names of those of these nodes whose agents do not answer. @param nodes their numbers in the graph */
+  async silentOf(nodes: readonly number[]): Promise<string[]> {
+    const ids = nodes
+      .map((node) => this.#part.graph.nodes[node]!)
+      .filter((_, at) => this.#controlOf(nodes[at]!) !== null);
+    const answers = await Promise.all(ids.map((id) => this.#ping(id)));
+    return ids.filter((_, at) => answers[at] === null).map((id) => this.nameOf(id));
+  }
+
   /** Runs one attempt on its node. Waits while the node is offline. @param task its number in the graph */
   run(task: number, attempt: number, listener: AttemptListener): void {
     const { graph, types, typeOf, master, queues, timeouts, timeoutOf } = this.#part;

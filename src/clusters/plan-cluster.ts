@@ -27,9 +27,11 @@ import { warnOfIdlePrimaries } from './idle-primaries.ts';
 import { chooseNodes, type NodeLeftOut } from './node-choice.ts';
 import { packagePreparations } from './package-preparations.ts';
 import { refuseDestruction, untouchedBy, warnOfUntouched } from './removal.ts';
+import { rolloutsOfRoles } from './role-rollouts.ts';
 import { type ClusterSources, nameOf, type StoredLayer, uidOf } from './sources.ts';
 import { clusterState, type Surroundings } from './state/cluster-state.ts';
 import { tagCluster } from './tagged-cluster.ts';
+import { catalogueOfCluster } from './tags/index.ts';
 
 /** A request to plan one graph of a cluster. */
 export interface ClusterPlanRequest {
@@ -150,9 +152,11 @@ export function planCluster(
   const links = linksOf(plan);
   const only = request.done && stillToDo(links, isIn(request.done, plan));
   const limits = request.max_nodes === undefined ? {} : { limits: { max_nodes: request.max_nodes } };
-  const compiled = schedulerGraph(plan, { ...given({ mode: request.mode, only }), ...limits }, links);
+  const rollouts = rolloutsOfRoles(catalogueOfCluster(sources), chosen.nodes, problems);
+  if (problems.hasErrors) return refuse(plan.problems);
+  const compiled = schedulerGraph(plan, { ...given({ mode: request.mode, only }), ...limits, rollouts }, links);
   if (!compiled.ok && compiled.refusal.reason !== 'empty_graph') {
-    return refuse([...plan.problems, ...refusalProblems(compiled.refusal, plan, links, request)]);
+    return refuse([...plan.problems, ...refusalProblems(compiled.refusal, plan, links, request, sources)]);
   }
   const untouched = isDeletion && isWhole(request) ? untouchedBy(plan, chosen.nodes) : [];
   warnOfUntouched(untouched, request.type, problems);
@@ -234,6 +238,7 @@ function refusalProblems(
   plan: Plan,
   links: Links,
   request: ClusterPlanRequest,
+  { cluster, nodes }: ClusterSources,
 ): readonly GraphProblem[] {
   const problems = new Problems();
   switch (refusal.reason) {
@@ -261,6 +266,20 @@ function refusalProblems(
         );
       }
       break;
+    case 'later_wave_needed': {
+      const [task, needs] = [refusal.task, refusal.needs].map((one, at) => {
+        const { id, node: on } = plan.instances[one]!;
+        const node = nodes.find((row) => uidOf(row) === plan.nodes[on]);
+        return `'${taskKey(id, node === undefined ? plan.nodes[on]! : nameOf(node))}' (wave ${refusal.waves[at]} of role ${refusal.rollouts[at]})`;
+      });
+      problems.error(
+        ['tasks'],
+        'rollout.later-wave-needed',
+        `${task} waits for ${needs}, which starts only when earlier waves are done`,
+        `Remove the dependency between nodes; or give this cluster a copy of the role without a rollout: sitewright role update --cluster ${cluster.id} --name ${refusal.rollouts[0]}`,
+      );
+      break;
+    }
     case 'cycle':
       return cycleProblems(plan, findCycles(plan, links));
     case 'empty_graph':

@@ -118,7 +118,7 @@ export type NodeState = (typeof NODE_STATES)[number];
 export const nodeStatesOf = (hasEnded: boolean): readonly NodeState[] =>
   NODE_STATES.filter((state) => state !== (hasEnded ? 'waiting' : 'not_reached'));
 
-/** State of the rollout of a group. */
+/** State of the rollout of a group or a role. */
 export const ROLLOUT_STATES = [
   'waiting',
   'running',
@@ -146,13 +146,13 @@ export type RunAction = (typeof RUN_ACTIONS)[number];
 export const DECISIONS = ['approved', 'rejected'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
-/** Operator actions on the rollouts of a site run. */
+/** Operator actions on the rollouts of a run. */
 export const ROLLOUT_ACTIONS = ['promote', 'hold', 'abort_rollout'] as const;
 export type RolloutAction = (typeof ROLLOUT_ACTIONS)[number];
 
 export const SITE_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_node', ...ROLLOUT_ACTIONS] as const;
 export type SiteRunAction = (typeof SITE_RUN_ACTIONS)[number];
-export const GRAPH_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_task', 'skip_task'] as const;
+export const GRAPH_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_task', 'skip_task', ...ROLLOUT_ACTIONS] as const;
 export type GraphRunAction = (typeof GRAPH_RUN_ACTIONS)[number];
 
 /** `dry_run` only plans. In a `noop_run`, tasks report what they would change. */

@@ -1,5 +1,6 @@
 import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
+import type { RolloutPolicy } from '../core/rollout/policy.ts';
 import { compilePlan, type Links, type PlanLimits, type SchedulerPlan } from '../core/scheduler/index.ts';
 import { truthy } from './fields/truth.ts';
 import { linksOf } from './linking/order.ts';
@@ -7,6 +8,12 @@ import type { Plan } from './plan.ts';
 
 interface GraphOptions extends Pick<SchedulerPlan, 'only' | 'mode'> {
   readonly limits?: PlanLimits;
+  /** Roles with a rollout, and the ids of their nodes in its order. */
+  readonly rollouts?: readonly {
+    readonly name: string;
+    readonly policy: RolloutPolicy;
+    readonly nodes: readonly string[];
+  }[];
 }
 
 /**
@@ -15,7 +22,7 @@ interface GraphOptions extends Pick<SchedulerPlan, 'only' | 'mode'> {
  */
 export function schedulerGraph(
   plan: Plan,
-  { only, mode, limits }: GraphOptions = {},
+  { only, mode, limits, rollouts = [] }: GraphOptions = {},
   links: Links = linksOf(plan),
 ): ReturnType<typeof compilePlan> {
   const used = [...plan.nodes.keys()].filter((node) => plan.byNode[node]!.length > 0);
@@ -46,6 +53,10 @@ export function schedulerGraph(
       name,
       nodes: [...new Set(node_ids)].flatMap((id) => numberOfId.get(id) ?? []),
       tolerance: fault_tolerance,
+    })),
+    rollouts: rollouts.map(({ name, policy, nodes }) => ({
+      ...{ name, policy },
+      order: nodes.flatMap((id) => numberOfId.get(id) ?? []),
     })),
     subgraphs: plan.subgraphs,
     ...given({ only, mode, limits }),

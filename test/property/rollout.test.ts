@@ -19,7 +19,7 @@ import {
   startBaremetal,
   startNode,
   startRetry,
-  whyNotOperate,
+  whyNotOperateRollouts,
   whyNotRetry,
 } from '../../src/core/deployment/index.ts';
 import { planGroups } from '../../src/core/deployment/plan-groups.ts';
@@ -293,10 +293,10 @@ class Owner {
       ...(by % 3 !== 0 && { group }),
       ...(action === 'promote' && by % 2 === 0 && { limit: (by % 9) + 1 }),
     };
-    if (whyNotOperate(this.state, action, request, this.now) !== null) return;
+    if (whyNotOperateRollouts(this.state, action, request, this.now) !== null) return;
     for (const [name, judge] of this.judges) {
       if (request.group !== undefined && request.group !== name) continue;
-      if (whyNotOperate(this.state, action, { ...request, group: name }, this.now) !== null) continue;
+      if (whyNotOperateRollouts(this.state, action, { ...request, group: name }, this.now) !== null) continue;
       if (action === 'hold') judge.held = true;
       else if (action === 'abort_rollout') judge.aborted = true;
       else this.#vouch(name, judge, request.limit);

@@ -1,4 +1,4 @@
-import { Context } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { SiteActivities } from '../../activities/contract.ts';
 import type {
   AgentFacts,
@@ -68,6 +68,8 @@ export interface ScriptedGraph {
   readonly events: TaskEvent[];
   readonly requests: RunTask[];
   readonly pinged: string[];
+  /** Nodes whose agents do not answer pings. */
+  readonly silent: Set<string>;
   readonly opened: OpenGraphRun[];
   readonly planned: string[];
   readonly records: RecordTasks[];
@@ -165,6 +167,7 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
     events: [],
     requests: [],
     pinged: [],
+    silent: new Set(),
     opened: [],
     planned: [],
     records: [],
@@ -260,6 +263,7 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
 
   async function ping({ node }: { node: string }): Promise<AgentFacts> {
     scripted.pinged.push(node);
+    if (scripted.silent.has(node)) throw ApplicationFailure.nonRetryable(`no agent answers for ${node}`);
     tick();
     const task_types = scripted.knows.get(node) ?? ['shell', 'puppet', 'task', 'reboot'];
     return {

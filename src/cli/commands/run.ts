@@ -307,7 +307,10 @@ function registerAct(group: CliCommand, session: Session, verb: RunDecision, act
   if (act.examples === APPROVALS)
     command.option('--before <name>', 'only before this group or task (default: everywhere the run waits now)');
   if (act.isOfRollout)
-    command.option('--group <name>', 'only that of this group (default: each for which it has an effect)');
+    command.option(
+      '--group <name>',
+      'only that of this group, or of this role in a run of graphs (default: each for which it has an effect)',
+    );
   if (verb === 'promote')
     command.option('--limit <number>', 'so many failed nodes stop it from now on (default: one more)', wholeNumber);
   command.reason().follows();

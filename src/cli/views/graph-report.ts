@@ -1,4 +1,5 @@
 import type { GraphRunReport } from '../../core/contracts/index.ts';
+import { rolloutText } from '../../core/rollout/rollout-text.ts';
 import { causeText, taskText } from '../../core/task-on-node.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted } from '../../core/text/text.ts';
@@ -6,6 +7,7 @@ import { formatSpan } from './duration.ts';
 import { countsText, failedTaskText, someNames } from './graph-status.ts';
 import { type Paint, paintFor, paintState } from './paint.ts';
 import { operatorSection, runLines, sectionsText, warningSection } from './report-parts.ts';
+import { policyText } from './rollout.ts';
 
 /** A report of a run of graphs for people: outcome, reason, failures and next steps. */
 export function graphReportText(report: GraphRunReport, color = false): string {
@@ -38,6 +40,10 @@ function graphOf(graph: GraphRunReport['graphs'][number], paint: Paint): string[
     `${paint.strong(`Graph ${printable(graph.type)}`)}: ${paintState(paint, graph.state)}, ${graph.done} of ${counted(graph.total, 'task')} on ${counted(graph.nodes, 'node')}${span === '' ? '' : ` in ${span}`}`,
     `  tasks: ${countsText(graph.counts)}`,
   ];
+  for (const { role, policy, ...rollout } of graph.rollouts ?? []) {
+    lines.push(`  rollout of ${printable(role)}: ${printable(rolloutText(rollout))}`);
+    if (policy !== undefined) lines.push(paint.dim(`    policy: ${policyText(policy)}`));
+  }
   if (graph.reason !== undefined) lines.push(`  ${paint.bad('reason:')} ${printable(graph.reason)}`);
   if (graph.offline.length > 0) lines.push(`  ${paint.bad('offline:')} ${someNames(graph.offline)}`);
   for (const failed of graph.failed_tasks) lines.push(`  ${failedTaskText(failed, paint)}`);

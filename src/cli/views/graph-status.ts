@@ -10,6 +10,7 @@ import { TASK_STATUSES } from '../../core/words.ts';
 import { awaitingChanges, awaitingLines } from './approval.ts';
 import { asOfLines, expectedLines, sinceText } from './duration.ts';
 import { type Paint, paintFor, paintState } from './paint.ts';
+import { roleRolloutChanges, roleRolloutLines } from './rollout.ts';
 import { silenceChanges } from './status.ts';
 
 /** Progress of a run of graphs, failures first. `now`: for how long something has been so. */
@@ -38,9 +39,10 @@ export function graphStatusText(status: GraphRunStatus, color = false, now?: num
     const offline = graph.offline.length === 0 ? '' : `, offline: ${someNames(graph.offline)}`;
     lines.push(
       `graph ${printable(graph.type)}: ${paintState(paint, graph.state)}, ${graph.done} of ${counted(graph.total, 'task')}${offline}${why}`,
+      ...roleRolloutLines(status, graph, paint),
     );
   }
-  const held = status.graphs.find(({ state }) => state === 'held');
+  const held = status.graphs.find((graph) => graph.state === 'held' && !isHeldByRollout(graph));
   if (held !== undefined) lines.push('it waits for you; choose one:', ...nextOfHeld(status, held.started_at));
   for (const warning of status.warnings) lines.push(`${paint.busy('warning')} ${printable(warning)}`);
   return `${lines.join('\n')}\n`;
@@ -68,13 +70,16 @@ export function graphChanges(status: GraphRunStatus, last: GraphRunStatus | unde
   for (const node of status.silent)
     if (!last?.silent.includes(node)) lines.push(`${paint.bad('no answer')} from the agent of ${printable(node)}`);
   const states = new Map(last?.graphs.map(({ transaction, state }) => [transaction, state]));
-  for (const { type, transaction, state, reason, offline, started_at } of status.graphs) {
+  for (const graph of status.graphs) {
+    const { type, transaction, state, reason, offline, started_at } = graph;
     if (state === states.get(transaction) || state === 'waiting') continue;
     const why = reason === undefined ? '' : `: ${printable(reason)}`;
     const away = offline.length === 0 ? '' : `, offline: ${someNames(offline)}`;
     lines.push(`graph ${printable(type)} ${paintState(paint, state)}${away}${why}`);
-    if (state === 'held') lines.push('it waits for you; choose one:', ...nextOfHeld(status, started_at));
+    if (state === 'held' && !isHeldByRollout(graph))
+      lines.push('it waits for you; choose one:', ...nextOfHeld(status, started_at));
   }
+  lines.push(...roleRolloutChanges(status, last, paint));
   if (last && status.done !== last.done) lines.push(`${status.done} of ${counted(status.total, 'task')} done`);
   if (status.outcome !== undefined && last?.outcome === undefined)
     lines.push(`run ended: ${paintState(paint, status.outcome)}`);
@@ -91,6 +96,10 @@ export const failedTaskText = ({ attempts, reason, ...of }: GraphRunStatus['fail
   const tries = attempts > 1 ? ` after ${attempts} attempts` : '';
   return `${paint.bad('failed')} ${printable(taskText(of))}${tries}: ${printable(reason)}`;
 };
+
+/** Its rollout says itself what people can do. */
+const isHeldByRollout = ({ rollouts = [] }: GraphRunStatus['graphs'][number]): boolean =>
+  rollouts.some(({ state }) => state === 'held');
 
 /** The commands for a run that is held open by failed tasks, ready to be copied. */
 function nextOfHeld({ cluster, transaction, failed: [first] }: GraphRunStatus, since: string | undefined): string[] {

@@ -1,7 +1,7 @@
 import { summaries } from '../../core/checks/results.ts';
 import type { CheckSummary, RunReport } from '../../core/contracts/index.ts';
+import { rolloutText } from '../../core/rollout/rollout-text.ts';
 import { type Cause, causesOf, causesOfNodes } from '../../core/run/causes.ts';
-import { rolloutText } from '../../core/site-run/rollout-text.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted, someOf } from '../../core/text/text.ts';

@@ -1,40 +1,78 @@
-import type { RunStatus } from '../../core/contracts/index.ts';
-import type { AppliedRollout } from '../../core/contracts/site-run-report.ts';
-import { nextOfHeldRollout } from '../../core/site-run/rollout-steps.ts';
-import { rolloutText } from '../../core/site-run/rollout-text.ts';
+import type { GraphRunStatus, RunStatus } from '../../core/contracts/index.ts';
+import type { AppliedRollout, RolloutStatus } from '../../core/contracts/rollout.ts';
+import { nextOfHeldRollout } from '../../core/rollout/rollout-steps.ts';
+import { rolloutText } from '../../core/rollout/rollout-text.ts';
+import { taskText } from '../../core/task-on-node.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import type { Paint } from './paint.ts';
+
+/** A rollout of a run, and how commands name the run and retry what failed. */
+interface Shown {
+  /** Of its group or role. */
+  readonly name: string;
+  readonly rollout: RolloutStatus;
+  readonly run: string | number;
+  readonly retry: string | undefined;
+}
 
 type Group = RunStatus['groups'][number];
 
 /** How the rollout of a group stands; one that is held with its next commands. @param run how commands name it */
-export function rolloutLines(
-  { name, rollout }: Group,
-  { failed }: Pick<RunStatus, 'failed'>,
-  run: string,
-  paint: Paint,
-): string[] {
-  // Its waves are cut when its turn comes.
-  if (rollout === undefined || rollout.wave === 0) return [];
-  const line = `rollout of ${printable(name)}: ${printable(rolloutText(rollout))}`;
-  if (rollout.state !== 'held') return [line];
-  const node = failed.find(({ group }) => group === name)?.node;
-  return [
-    `${paint.busy(line)}; choose one:`,
-    ...nextOfHeldRollout(run, printable(name), rollout, node && printable(node)).map((command) => `  ${command}`),
-  ];
-}
+export const rolloutLines = (group: Group, status: Pick<RunStatus, 'failed'>, run: string, paint: Paint): string[] =>
+  ofGroup(group, status, run).flatMap((one) => linesOf(one, paint));
 
 /** The same when its wave or its state has changed. */
 export function rolloutChanges(status: RunStatus, last: RunStatus | undefined, paint: Paint): string[] {
-  const before = new Map(last?.groups.map(({ name, rollout }) => [name, keyOf(rollout)]));
-  return status.groups.flatMap((group) =>
-    keyOf(group.rollout) === before.get(group.name) ? [] : rolloutLines(group, status, printable(status.site), paint),
-  );
+  const site = printable(status.site);
+  const ofRun = (of: RunStatus) => of.groups.flatMap((group) => ofGroup(group, of, site));
+  return changesOf(ofRun(status), last === undefined ? [] : ofRun(last), paint);
 }
 
-const keyOf = (rollout: Group['rollout']): string =>
-  rollout === undefined ? '' : `${rollout.wave} ${rollout.state} ${rollout.why}`;
+/** How the rollouts of the roles of a graph stand; those that are held with their next commands. */
+export const roleRolloutLines = (
+  status: GraphRunStatus,
+  graph: GraphRunStatus['graphs'][number],
+  paint: Paint,
+): string[] => ofGraph(status, graph).flatMap((one) => linesOf(one, paint));
+
+/** The same when a wave or a state has changed. */
+export function roleRolloutChanges(status: GraphRunStatus, last: GraphRunStatus | undefined, paint: Paint): string[] {
+  const ofRun = (of: GraphRunStatus) => of.graphs.flatMap((graph) => ofGraph(of, graph));
+  return changesOf(ofRun(status), last === undefined ? [] : ofRun(last), paint);
+}
+
+function ofGroup({ name, rollout }: Group, { failed }: Pick<RunStatus, 'failed'>, run: string): Shown[] {
+  const node = failed.find(({ group }) => group === name)?.node;
+  const retry = node && `sitewright run retry ${run} ${printable(node)}`;
+  return rollout === undefined ? [] : [{ name, rollout, run, retry }];
+}
+
+function ofGraph(
+  { transaction, failed: [first] }: GraphRunStatus,
+  { rollouts = [] }: GraphRunStatus['graphs'][number],
+): Shown[] {
+  const run = transaction ?? 'RUN';
+  const retry = first && `sitewright run retry-task ${run} ${printable(taskText(first))}`;
+  return rollouts.map(({ role, ...rollout }) => ({ name: role, rollout, run, retry }));
+}
+
+function linesOf({ name, rollout, run, retry }: Shown, paint: Paint): string[] {
+  // Its waves are cut when its turn comes.
+  if (rollout.wave === 0) return [];
+  const line = `rollout of ${printable(name)}: ${printable(rolloutText(rollout))}`;
+  if (rollout.state !== 'held') return [line];
+  return [
+    `${paint.busy(line)}; choose one:`,
+    ...nextOfHeldRollout(run, printable(name), rollout, retry).map((command) => `  ${command}`),
+  ];
+}
+
+function changesOf(now: readonly Shown[], last: readonly Shown[], paint: Paint): string[] {
+  const before = new Map(last.map(({ name, rollout }) => [name, keyOf(rollout)]));
+  return now.flatMap((one) => (keyOf(one.rollout) === before.get(one.name) ? [] : linesOf(one, paint)));
+}
+
+const keyOf = ({ wave, state, why }: RolloutStatus): string => `${wave} ${state} ${why}`;
 
 /** The policy of a rollout, in one line. */
 export function policyText({ first, growth: then, soak, stop_at }: AppliedRollout): string {

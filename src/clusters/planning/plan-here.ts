@@ -1,5 +1,6 @@
 import type { Engine } from '@sitewright/yaql';
 import { given } from '../../core/data/given.ts';
+import { isTooLargeForRollouts } from '../../core/graph-run/index.ts';
 import { goesToMaster } from '../../core/task-types/index.ts';
 import {
   explainPlan,
@@ -12,6 +13,7 @@ import {
 } from '../../graph/index.ts';
 import { findingsForRun } from '../checks/run-findings.ts';
 import { type ClusterPlan, planCluster } from '../plan-cluster.ts';
+import { plannedWaves } from '../role-rollouts.ts';
 import { oldStatesOf } from '../state/old-states.ts';
 import { nothingToDo } from './nothing-to-do.ts';
 import type { ExplainedPlan, PlanForm, PlanForms, Planner, PlanningAnswer, PlanningWork } from './planning-work.ts';
@@ -30,18 +32,20 @@ export function planHere<Form extends PlanForm>(
   });
   if (!made.ok) return made;
   const findings = findingsForRun(sources, [request]).map((one): GraphProblem => ({ ...one, at: [] }));
+  const tooLarge = tooLargeForRollouts(made, capacity);
   const denied = masterAllowed ? [] : deniedOnMaster(made);
   if (form === 'run') {
     const refusing = [
       ...(request.force ? [] : findings.filter(({ severity }) => severity === 'error')),
       ...(request.force ? notForced(made) : []),
       ...denied,
+      ...tooLarge,
     ];
     if (refusing.length > 0) return { ok: false, reason: 'refused', problems: refusing };
   }
   // A run warns its operator; informational findings are only in the explanation for people.
   const shown = form === 'run' ? findings.filter(({ severity }) => severity !== 'info') : findings;
-  const planned = { ...made, problems: [...made.problems, ...shown, ...denied] };
+  const planned = { ...made, problems: [...made.problems, ...shown, ...denied, ...tooLarge] };
   const make: { readonly [F in PlanForm]: () => PlanForms[F] } = {
     run: () => prepareRun(sources, planned, capacity, prefix),
     explanation: () => explained(planned),
@@ -50,6 +54,21 @@ export function planHere<Form extends PlanForm>(
     serialized: () => [...serializedText(planned.plan)].join(''),
   };
   return { ok: true, value: make[form]() };
+}
+
+/** Rollouts need all of a graph in one workflow. */
+function tooLargeForRollouts({ type, graph }: ClusterPlan, capacity: number | undefined): readonly GraphProblem[] {
+  if (graph === null || !isTooLargeForRollouts(graph, capacity)) return [];
+  const roles = graph.rollouts!.map(({ name }) => name);
+  return [
+    {
+      severity: 'error',
+      code: 'rollout.graph-too-large',
+      message: `graph '${type}' has too many tasks for the rollout of role ${roles.join(', ')}: a graph with a rollout runs in one workflow`,
+      hint: `Run it for fewer nodes at a time: sitewright graph execute --type ${type} --node NODE …; or remove the rollout.`,
+      at: [],
+    },
+  ];
 }
 
 /** What an agent on `master` would have to run. Nothing forces it: an operator's graph is not to run there at all. */
@@ -88,8 +107,9 @@ export function plannerHere(engine?: Engine): Planner {
   };
 }
 
-const explained = ({ plan, input, leftOut, problems }: ClusterPlan): ExplainedPlan => ({
+const explained = ({ plan, input, graph, leftOut, problems }: ClusterPlan): ExplainedPlan => ({
   ...explainPlan(plan, input),
+  ...plannedWaves(graph),
   left_out: leftOut,
   warnings: problems.map(({ at: _, ...one }) => one),
 });

@@ -5,6 +5,7 @@ import { explainPlan } from '../../graph/index.ts';
 import type { NewPlan, PlannedRow } from '../../store/index.ts';
 import { nodeTransitions } from '../node-transitions.ts';
 import type { ClusterPlan } from '../plan-cluster.ts';
+import { plannedWaves } from '../role-rollouts.ts';
 import type { ClusterSources } from '../sources.ts';
 import { cutPlan } from './cut-plan.ts';
 
@@ -52,6 +53,7 @@ export function prepareRun(
   const cut = cutPlan(sources, planned, capacity, prefix);
   const explanation: StoredExplanation = {
     ...explainPlan(planned.plan, planned.input),
+    ...plannedWaves(planned.graph),
     left_out: planned.leftOut,
     warnings: planned.problems.map(({ message, path }) => (path === undefined ? message : `${path}: ${message}`)),
   };

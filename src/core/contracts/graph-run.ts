@@ -10,6 +10,7 @@ import {
 } from '../words.ts';
 import { holdReports, runStanding } from './approval.ts';
 import { rootCause, taskOnNode, timestamp } from './primitives.ts';
+import { rolloutPolicy, rolloutStatus } from './rollout.ts';
 import { failureOf, type Wire } from './wire.ts';
 
 /** Number of tasks by state; those that may start immediately count as waiting. */
@@ -47,6 +48,8 @@ const operatorAction = z.strictObject({
   task: z.string().optional(),
   node: z.string().optional().describe('The node of `task`.'),
   before: z.string().optional(),
+  group: z.string().optional().describe('Of requests to a rollout: its role. Absent: all for which it had an effect.'),
+  limit: z.int().optional().describe('Of `promote`: so many failed nodes stop the rollout from then on.'),
   entry: z.string().optional().describe('Its entry in the audit trail. Absent: no API has verified the name.'),
 });
 
@@ -54,6 +57,8 @@ const nothingToDo = z
   .array(z.strictObject({ reason: z.string(), count: z.int() }))
   .describe('Why no task has work, with the number of nodes or tasks.');
 export type NothingToDo = Wire<typeof nothingToDo>;
+
+const roleRollout = rolloutStatus.extend({ role: z.string() });
 
 const graphStatus = z.strictObject({
   type: z.string(),
@@ -69,6 +74,7 @@ const graphStatus = z.strictObject({
   started_at: timestamp.optional(),
   ended_at: timestamp.optional(),
   reason: z.string().optional(),
+  rollouts: z.array(roleRollout).optional().describe('Of roles; absent if none has one.'),
 });
 
 export const graphRunStatusSchema = z
@@ -104,6 +110,7 @@ const graphReport = graphStatus.extend({
   /** Nodes that have not come through, those where it began first. */
   failed_nodes: z.array(failedNode),
   nothing_to_do: nothingToDo.optional(),
+  rollouts: z.array(roleRollout.extend({ policy: rolloutPolicy.optional() })).optional(),
 });
 
 export const graphRunReportSchema = z

@@ -94,7 +94,9 @@ const rolloutBody = operatorBody
       .min(1)
       .max(MAX.name)
       .optional()
-      .describe('A group with a rollout. Default: every one for which it has an effect now.'),
+      .describe(
+        'A group with a rollout; of a run of graphs a role. Default: every one for which it has an effect now.',
+      ),
   })
   .meta({ id: 'RolloutRequest' });
 
@@ -141,7 +143,7 @@ const run = {
   failed_nodes: z.int().nullable().describe('Nodes that have failed; for a graph run, nodes with a failed task.'),
   failed_tasks: z.int().nullable().describe('For a graph run: tasks that have failed.'),
   paused: z.boolean().describe('Whether it is paused now.'),
-  held: z.boolean().describe('Whether a graph is held: a task has failed, and an operator decides.'),
+  held: z.boolean().describe('Whether it is held: a task has failed, or a rollout waits, and an operator decides.'),
   awaiting_approval: z.boolean().describe('Whether it waits for approval now; its status has the details.'),
   done: z.int().nullable().describe('Nodes, or tasks of a graph run, that have ended; null if unknown.'),
   total: z.int().nullable().describe('Total number of nodes or tasks.'),

@@ -16,7 +16,8 @@ import {
 import { holdReports } from './approval.ts';
 import { keptResultSchema } from './check.ts';
 import { maintenanceSchema, timestamp } from './primitives.ts';
-import { checkResult, nodeCounts, rolloutStatus } from './site-run.ts';
+import { checkResult, rolloutPolicy, rolloutStatus } from './rollout.ts';
+import { nodeCounts } from './site-run.ts';
 import { failureOf, type Wire } from './wire.ts';
 
 const texts = z.array(z.string());
@@ -83,22 +84,6 @@ const verdict = z.strictObject({
   met: z.boolean(),
   text: z.string(),
 });
-
-const amount = z.union([z.int(), z.string()]);
-
-/** As it applied, with what holds where the documents say nothing. */
-const rolloutPolicy = z
-  .strictObject({
-    first: amount.describe('Nodes of the first wave, or a percentage of those that the run changes.'),
-    growth: z
-      .union([z.enum(['all', 'double']), z.strictObject({ add: amount }), z.strictObject({ by: amount })])
-      .describe('In documents `then`.'),
-    soak: z.number().describe('Seconds.'),
-    stop_at: z.union([z.strictObject({ failed: z.int() }), z.strictObject({ percent: z.int() })]),
-  })
-  .meta({ id: 'RolloutPolicy', description: 'The policy of a rollout as it applied.' });
-
-export type AppliedRollout = Wire<typeof rolloutPolicy>;
 
 export const groupReportSchema = z
   .strictObject({

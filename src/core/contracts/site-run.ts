@@ -1,51 +1,14 @@
 import { z } from 'zod';
-import { CHECK_VERDICTS } from '../checks/judge.ts';
-import { HOLD_REASONS } from '../rollout/next-wave.ts';
-import {
-  CALLS,
-  LATE_PACES,
-  LOST_OUTCOMES,
-  NODE_STATES,
-  NODE_STEPS,
-  PHASE_NAMES,
-  ROLLOUT_STATES,
-  SITE_RUN_OUTCOMES,
-} from '../words.ts';
+import { CALLS, LATE_PACES, LOST_OUTCOMES, NODE_STATES, NODE_STEPS, PHASE_NAMES, SITE_RUN_OUTCOMES } from '../words.ts';
 import { runStanding } from './approval.ts';
 import { graphRunStatusSchema } from './graph-run.ts';
 import { maintenanceSchema, timestamp } from './primitives.ts';
+import { rolloutStatus } from './rollout.ts';
 import type { Wire } from './wire.ts';
 
 const texts = z.array(z.string());
 
 export const nodeCounts = z.record(z.enum(NODE_STATES), z.int()).describe('Nodes by state.');
-
-export const checkResult = z.strictObject({
-  name: z.string(),
-  verdict: z.enum(CHECK_VERDICTS).describe('`unknown`: there was no answer, or nobody could ask.'),
-  nodes: z.int().optional().describe('Nodes for which it is not well; absent if it is asked once for all.'),
-  text: z.string().optional().describe('The answer, of one of them.'),
-});
-
-export const rolloutStatus = z.strictObject({
-  state: z.enum(ROLLOUT_STATES),
-  wave: z.int().describe('Number of opened waves.'),
-  waves: z.int().describe('Number of waves; 0 until the turn of the group comes.'),
-  failed: z.int().describe('Nodes of the waves that are not well.'),
-  limit: z.int().describe('So many of them stop the rollout.'),
-  until: timestamp.optional().describe('End of the soak.'),
-  why: z
-    .enum(HOLD_REASONS)
-    .optional()
-    .describe(
-      'Why it is held. `limit`: as many nodes have failed as `stop_at` says. `unproven`: no node is well yet. `unseen`: nobody could look at the nodes after their soak. `checks`: a check of the wave failed or has no answer, or nobody could ask one. `operator`: someone asked for it; until the open wave has ended, it is not held yet.',
-    ),
-  unseen: z.string().optional().describe('Why nobody could look at the nodes.'),
-  checks: z
-    .array(checkResult)
-    .optional()
-    .describe('The last answers to the checks of the rollout; absent until there are any.'),
-});
 
 const softwareStatus = graphRunStatusSchema
   .pick({ phase: true, done: true, total: true, counts: true, failing_nodes: true, running: true, silent: true })
@@ -235,7 +198,5 @@ export type GroupWire = Wire<typeof groupWire>;
 export type SitePlan = Wire<typeof sitePlan>;
 /** Answer of the query `plan`. */
 export type ShownPlan = Wire<typeof runPlanSchema>;
-/** How the rollout of a group stands. */
-export type RolloutStatus = Wire<typeof rolloutStatus>;
 /** Each given criterion is judged alone; all must hold. None given: nothing is checked. Percent: 0 to 100. */
 export type SuccessCriteria = Wire<typeof successCriteria>;

@@ -46,9 +46,8 @@ export {
   isRolloutHeld,
   mayStartNode,
   operateRollouts,
-  type RolloutRequest,
   recordChecks,
   recordLook,
   showRollout,
-  whyNotOperate,
+  whyNotOperateRollouts,
 } from './rollout.ts';

@@ -1,11 +1,12 @@
 import type { BaremetalReport, GroupReport, NodeReport } from '../contracts/site-run-report.ts';
 import { given } from '../data/given.ts';
+import { appliedPolicy } from '../rollout/show.ts';
 import { NODE_STATES, type NodeState } from '../words.ts';
 import { halts } from './baremetal.ts';
 import { describeVerdict } from './criteria.ts';
 import { describeGroupFailure } from './failures.ts';
 import type { BaremetalState } from './progress.ts';
-import { appliedPolicy, isRolledOut, showRollout } from './rollout.ts';
+import { isRolledOut, showRollout } from './rollout.ts';
 
 export function reportBaremetal(state: BaremetalState): BaremetalReport {
   const nodes = state.nodes.map(reportNode);

@@ -1,20 +1,9 @@
 import { type CheckFinding, resultOf } from '../checks/wave-checks.ts';
-import type { RolloutStatus } from '../contracts/site-run.ts';
-import type { AppliedRollout } from '../contracts/site-run-report.ts';
-import { given } from '../data/given.ts';
-import {
-  failuresLeft,
-  limitOf,
-  mayStart,
-  NOTHING_OPEN,
-  nextWave,
-  openWave,
-  promote,
-  type RolloutState,
-  whyNotPromote,
-} from '../rollout/next-wave.ts';
+import type { RolloutStatus } from '../contracts/rollout.ts';
+import { failuresLeft, mayStart, NOTHING_OPEN, nextWave, openWave, type RolloutState } from '../rollout/next-wave.ts';
+import { operate, type RolloutRequest, type SteeredRollout, whyNotOperate } from '../rollout/operate.ts';
+import { showGroupRollout } from '../rollout/show.ts';
 import { cutWaves } from '../rollout/waves.ts';
-import { unknownName } from '../text/did-you-mean.ts';
 import type { Call, RolloutAction } from '../words.ts';
 import { CHECK_FAILED, CHECK_UNANSWERED, NOT_WELL } from './failures.ts';
 import type { GroupPlan, RolloutPlan } from './group-plan.ts';
@@ -144,31 +133,25 @@ export function recordChecks(
   }, start);
 }
 
-/** Of an operator, about one group or all for which it has an effect. */
-export interface RolloutRequest {
-  readonly group?: string;
-  /** Of `promote`: the number of failed nodes that stops the rollout from now on. */
-  readonly limit?: number;
-}
+/** The rollouts of a run, as operators steer them. */
+const steered = (state: BaremetalState): SteeredRollout[] =>
+  state.groups.filter(isRolledOut).map((group) => steeredOf(state, group));
+
+const steeredOf = (state: BaremetalState, group: RolledOut): SteeredRollout => ({
+  name: group.plan.name,
+  over: group.state === 'waiting' ? null : group.state === 'failed' ? 'it has failed' : 'its rollout is over',
+  hasBegun: group.rollout.waves !== null,
+  state: stateOf(state, group),
+  policy: group.plan.rollout,
+});
 
 /** Why a request to rollouts must be refused, or null. */
-export function whyNotOperate(
+export const whyNotOperateRollouts = (
   state: BaremetalState,
   action: RolloutAction,
   request: RolloutRequest,
   now: number,
-): string | null {
-  const groups = state.groups.filter(isRolledOut);
-  const names = groups.map(({ plan }) => plan.name);
-  if (groups.length === 0) return 'no group of the run has a rollout';
-  if (request.group !== undefined && !names.includes(request.group))
-    return unknownName('group with a rollout', request.group, names);
-  const whys = groups
-    .filter(({ plan }) => request.group === undefined || plan.name === request.group)
-    .map((group) => ({ name: group.plan.name, why: whyNotOne(state, group, action, request, now) }));
-  if (whys.some(({ why }) => why === null)) return null;
-  return whys.map(({ name, why }) => `group ${name}: ${why}`).join('; ');
-}
+): string | null => whyNotOperate(steered(state), 'group', action, request, now);
 
 /** Does what an operator asks, for each group for which it has an effect. */
 export function operateRollouts(
@@ -177,46 +160,11 @@ export function operateRollouts(
   request: RolloutRequest,
   now: number,
 ): BaremetalState {
-  const change = (group: RolledOut): Partial<RolloutProgress> => {
-    if (action === 'hold') return { held: true };
-    return action === 'abort_rollout' ? { aborted: true } : promote(stateOf(state, group), request.limit);
-  };
   const groups = state.groups.map((group) => {
-    const isMeant = request.group === undefined || group.plan.name === request.group;
-    return isMeant && isRolledOut(group) && whyNotOne(state, group, action, request, now) === null
-      ? { ...group, rollout: { ...group.rollout, ...change(group) } }
-      : group;
+    const change = isRolledOut(group) ? operate(steeredOf(state, group), action, request, now) : null;
+    return change === null ? group : { ...group, rollout: { ...group.rollout!, ...change } };
   });
   return decideRollouts({ ...state, groups }, now);
-}
-
-function whyNotOne(
-  state: BaremetalState,
-  group: RolledOut,
-  action: RolloutAction,
-  { limit }: RolloutRequest,
-  now: number,
-): string | null {
-  const { rollout } = group;
-  if (group.state === 'failed') return 'it has failed';
-  if (group.state !== 'waiting') return 'its rollout is over';
-  if (rollout.aborted) return 'its rollout was aborted';
-  if (action === 'abort_rollout') return null;
-  if (action === 'hold') {
-    if (rollout.held) return 'its rollout is held already after the open wave';
-    return rollout.opened === rollout.waves?.length ? 'its last wave is open' : null;
-  }
-  if (rollout.waves === null) return 'its rollout has not begun';
-  switch (whyNotPromote(stateOf(state, group), group.plan.rollout, now, limit)) {
-    case null:
-      return null;
-    case 'running':
-      return 'nodes of the open wave are at work: nobody can vouch for them yet';
-    case 'limit-too-low':
-      return `${stateOf(state, group).failed} nodes have failed: the limit must be higher`;
-    default:
-      return 'its rollout is over';
-  }
 }
 
 /** How the nodes of a rollout are, in numbers. */
@@ -250,43 +198,9 @@ const withRollout = (state: BaremetalState, index: number, change: Partial<Rollo
 
 /** How the rollout of a group stands. */
 export function showRollout(state: BaremetalState, group: RolledOut): RolloutStatus {
-  const counts = stateOf(state, group);
-  const { step, opened: wave } = group.rollout;
-  const shown = {
-    ...{ state: stateWordOf(group), wave, waves: counts.waves, failed: counts.failed },
-    limit: limitOf(counts, group.plan.rollout),
-    ...(group.rollout.held && group.state === 'waiting' ? { why: 'operator' as const } : {}),
-  };
-  if (shown.state === 'soaking' && step?.step === 'soak')
-    return { ...shown, until: new Date(step.until).toISOString() };
-  const checks = counts.checked?.results.map(({ holds: _holds, ...result }) => result);
-  if (shown.state !== 'held' || step?.step !== 'hold') return { ...shown, ...given({ checks }) };
-  const unseen = step.why === 'unseen' ? counts.looked?.unseen : undefined;
-  return { ...shown, why: step.why, ...given({ unseen, checks }) };
+  const ended = group.state === 'success' ? 'success' : group.state === 'waiting' ? undefined : 'stopped';
+  return showGroupRollout(stateOf(state, group), group.plan.rollout, group.rollout.step, ended);
 }
-
-function stateWordOf({ state, rollout: { step } }: RolledOut): RolloutStatus['state'] {
-  if (state === 'success') return 'success';
-  if (state === 'failed' || state === 'not_reached') return 'stopped';
-  switch (step?.step) {
-    case undefined:
-      return 'waiting';
-    case 'soak':
-    case 'look':
-      return 'soaking';
-    case 'check':
-      return 'checking';
-    case 'hold':
-      return 'held';
-    default:
-      return 'running';
-  }
-}
-
-/** The policy of a rollout without its nodes. */
-export const appliedPolicy = ({ first, growth, soak, stop_at }: RolloutPlan): AppliedRollout => ({
-  ...{ first, growth, soak, stop_at },
-});
 
 /** Whether the rollout of a group is held: an operator decides. */
 export const isRolloutHeld = (state: BaremetalState): boolean =>

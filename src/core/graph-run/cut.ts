@@ -59,6 +59,22 @@ export function splitForExecution(
   return partition(countCrossings(graph, partOf), partOf);
 }
 
+/** Timer, decision and bookkeeping of a wave, as so many tasks. */
+const TASKS_A_WAVE = 4;
+
+/**
+ * Whether the calling workflow cannot drive the rollouts of a graph alone: a graph in parts has none. Each node is asked once more after the soak
+ * of its wave.
+ *
+ * @param capacity as in `splitForExecution`
+ */
+export function isTooLargeForRollouts(graph: SchedulerGraph, capacity: number = TASKS_IN_ONE_WORKFLOW): boolean {
+  if (graph.rollouts === undefined) return false;
+  const waves = graph.rollouts.flatMap((one) => one.waves);
+  const work = sumOf(workByNode(graph)) + waves.length * TASKS_A_WAVE + waves.flat().length;
+  return work > Math.min(capacity, TASKS_IN_ONE_WORKFLOW);
+}
+
 /** The same order, with all edges from one other part to a task replaced by a join. Keeps joins and single edges. */
 export function countCrossings(graph: SchedulerGraph, partOf: readonly number[]): SchedulerGraph {
   const tasks = graph.nodeOf.length;

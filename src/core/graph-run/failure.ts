@@ -26,6 +26,12 @@ export type GraphRunFailure =
       readonly reason: string;
     };
 
+const HOW_FAILED: Readonly<Record<FailureCause, string>> = {
+  critical: 'failed',
+  tolerance: 'was stopped: its fault tolerance is exceeded',
+  rollout: 'was stopped by its rollout',
+};
+
 export function describeGraphRunFailure(failure: GraphRunFailure): string {
   switch (failure.kind) {
     case 'invalid-input':
@@ -33,7 +39,7 @@ export function describeGraphRunFailure(failure: GraphRunFailure): string {
     case 'plan-refused':
       return listSome([failure.message, ...failure.problems], 6, '; ');
     case 'graph-failed':
-      return `graph ${failure.type} ${failure.why === 'tolerance' ? 'was stopped: its fault tolerance is exceeded' : 'failed'}: ${failure.reason}`;
+      return `graph ${failure.type} ${HOW_FAILED[failure.why ?? 'critical']}: ${failure.reason}`;
     case 'step-failed':
       return `${failure.step}: ${failure.message}`;
     default:
@@ -90,6 +96,8 @@ export function describeRejection(rejection: Rejection, nameOf = (node: string):
       return 'the run was stopped: start a new run that continues from it instead (--from)';
     case 'exhausted':
       return 'the history of the run is nearly full (10,000 events): only first attempts still run. Let the run end, then start a new run that continues from it (--from)';
+    case 'rollout':
+      return rejection.why;
     case 'finished':
       return 'the graph has ended: start a new run that continues from it instead (--from)';
     case 'not_started':

@@ -2,7 +2,13 @@
 export type { FailedTask, GraphRunReport, GraphRunStatus, GraphStatus } from '../contracts/graph-run.ts';
 export type { TreeNode } from '../contracts/site-run.ts';
 export type { GraphState } from '../words.ts';
-export { countCrossings, cutForExecution, splitForExecution, TASKS_IN_ONE_WORKFLOW } from './cut.ts';
+export {
+  countCrossings,
+  cutForExecution,
+  isTooLargeForRollouts,
+  splitForExecution,
+  TASKS_IN_ONE_WORKFLOW,
+} from './cut.ts';
 export {
   describeGraphRunFailure,
   describeRejection,
@@ -32,7 +38,15 @@ export type { PartStatus } from './part-status.ts';
 export type { ExecutablePart, PlanReference } from './plan-reference.ts';
 export type { GraphProgress, GraphRunProgress } from './progress.ts';
 export { nothingToDoText, reasonOfGraph, recordsLost, reportGraphRun } from './report.ts';
-export { detailsOfGraphRun, nodeNameIn, plannedCounts, statusOfGraphRun, withNames } from './status.ts';
+export {
+  detailsOfGraphRun,
+  isRolloutHeld,
+  NO_ROLLOUT,
+  nodeNameIn,
+  plannedCounts,
+  statusOfGraphRun,
+  withNames,
+} from './status.ts';
 export { doneOf, NO_TASKS, sumCounts, type TaskCounts } from './task-counts.ts';
 export {
   isFinal,

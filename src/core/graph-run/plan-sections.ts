@@ -32,6 +32,12 @@ export function planSections(
       }),
     ],
     [
+      'waves',
+      (plan.rollouts ?? []).flatMap(({ role, waves }) =>
+        waves.map((nodes, at) => [`${role}, wave ${at + 1} of ${waves.length}`, named(nodes)] as const),
+      ),
+    ],
+    [
       'chosen by policy any',
       plan.any_choices.map(({ roles, candidates, chosen }) => [
         JSON.stringify(roles),

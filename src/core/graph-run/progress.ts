@@ -1,5 +1,6 @@
 import type { GraphOperatorAction } from '../contracts/graph-run.ts';
 import type { AnyProgress } from '../run/index.ts';
+import type { showRollouts } from '../scheduler/index.ts';
 import type { GraphRunOutcome, GraphState } from '../words.ts';
 import type { GraphRunFailure } from './failure.ts';
 import type { GraphRunInput } from './input.ts';
@@ -30,6 +31,8 @@ export interface GraphProgress {
   failing(): number;
   /** By part, as far as this workflow knows. */
   trees(): readonly TreeOfPart[];
+  /** How its rollouts stand; read on request. Absent: it has none. */
+  rollouts?: () => ReturnType<typeof showRollouts>;
   report?: PartReport;
 }
 

@@ -1,4 +1,5 @@
 import type { FailedTask, GraphReport, GraphRunReport, NothingToDo } from '../contracts/graph-run.ts';
+import { appliedPolicy } from '../rollout/show.ts';
 import { reportAny } from '../run/index.ts';
 import { utf8Length } from '../text/text.ts';
 import { explainGraphRunFailure } from './failure.ts';
@@ -15,6 +16,11 @@ export function reportGraphRun(progress: GraphRunProgress): GraphRunReport {
       ...statusOfGraph(graph, true),
       ...(graph.plan === undefined ? {} : { plan: graph.plan.hash }),
       ...(graph.plan?.nothing_to_do === undefined ? {} : { nothing_to_do: graph.plan.nothing_to_do }),
+      ...(graph.rollouts && {
+        rollouts: graph
+          .rollouts()
+          .map(({ name, status, policy }) => ({ role: name, ...status, policy: appliedPolicy(policy) })),
+      }),
       failed_tasks: graph.report?.failed_tasks ?? graph.statuses().flatMap((part) => part.failed),
       failed_nodes: graph.report?.failed_nodes ?? [],
     }),

@@ -2,6 +2,7 @@ import type { GraphRunStatus, GraphStatus } from '../contracts/graph-run.ts';
 import { given } from '../data/given.ts';
 import type { PermitWait } from '../permits/answer.ts';
 import { waitText } from '../permits/wait-text.ts';
+import { rolloutText } from '../rollout/rollout-text.ts';
 import {
   awaitingShown,
   cell,
@@ -36,8 +37,16 @@ export function statusOfGraph(graph: GraphProgress, ended: boolean): GraphStatus
     ...(graph.started_at === undefined ? {} : { started_at: isoTime(graph.started_at) }),
     ...(graph.ended_at === undefined ? {} : { ended_at: isoTime(graph.ended_at) }),
     ...given({ reason: graph.reason }),
+    ...(graph.rollouts && { rollouts: graph.rollouts().map(({ name, status }) => ({ role: name, ...status })) }),
   };
 }
+
+/** Why a request to rollouts is refused where there are none. */
+export const NO_ROLLOUT = 'no role of the run has a rollout';
+
+/** Whether a rollout of the graph is held: an operator decides. */
+export const isRolloutHeld = ({ rollouts }: GraphProgress): boolean =>
+  rollouts?.().some(({ status }) => status.state === 'held') ?? false;
 
 /** Tasks by status: as the parts of the graph report them, before that as planned. */
 function countsOf({ plan, statuses }: GraphProgress): TaskCounts {
@@ -132,6 +141,11 @@ export function withNames<S extends Pick<GraphRunStatus, 'failed' | 'running' | 
   return { ...status, failed: failed.map(named), running: running.map(named), silent: silent.map(nameOf) };
 }
 
+const rolloutRows = (graphs: GraphRunStatus['graphs']): string[] => {
+  const rows = graphs.flatMap(({ rollouts = [] }) => rollouts.map((one) => [one.role, rolloutText(one)]));
+  return rows.length === 0 ? [] : ['', ...table(['role', 'rollout'], rows.slice(0, 20))];
+};
+
 /** Text for Temporal's "current details": phase, n of m, failures first. */
 export function detailsOfGraphRun(progress: GraphRunProgress): string {
   const status = withNames(progress, statusOfGraphRun(progress));
@@ -152,6 +166,7 @@ export function detailsOfGraphRun(progress: GraphRunProgress): string {
     ...(silent.length > 0 ? [`No answer from the agents of: ${cell(silent.join(', '), 500)}`, ''] : []),
     ...(status.waits ?? []).flatMap((wait) => [`**${cell(waitText(wait), 300)}**`, '']),
     ...table(['graph', 'state', 'tasks', 'failing nodes'], graphRows),
+    ...rolloutRows(graphs),
     ...detailsEnding(status, progress.input),
   ].join('\n');
 }

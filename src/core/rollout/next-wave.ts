@@ -37,7 +37,7 @@ export interface RolloutCounts {
 
 export type RolloutState = RolloutDecisions & RolloutCounts;
 
-type Judged = Pick<RolloutPolicy, 'soak' | 'stop_at' | 'checks'>;
+export type Judged = Pick<RolloutPolicy, 'soak' | 'stop_at' | 'checks'>;
 
 /** What a rollout does next. */
 export type WaveStep =

@@ -104,7 +104,7 @@ const lostWords = (outcome: string, reason: string | null) => ({
 });
 
 const HELD =
-  'retry or skip the failed tasks, or stop the run: it keeps the documents, package versions and settings of its start, and only a run that continues it has new ones';
+  'retry or skip the failed tasks, promote a rollout that waits, or stop the run: it keeps the documents, package versions and settings of its start, and only a run that continues it has new ones';
 
 const HELD_ROLLOUT =
   'see why with `sitewright run status RUN`, then promote the rollout, retry the failed nodes, or end it with `sitewright run abort-rollout RUN`';

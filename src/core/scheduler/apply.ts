@@ -7,9 +7,18 @@ import { changeLosses, setStatus, settleTouched } from './propagation.ts';
 import type { Rejection } from './rejection.ts';
 import { endOf } from './report.ts';
 import { isHeld, isQuiet, settleUndone } from './rest.ts';
+import {
+  isBarred,
+  judgeRollouts,
+  nextSoak,
+  noteResult,
+  operateRollout,
+  recordLook,
+  whyNotOperateRollout,
+} from './rollouts.ts';
 import { dispatch, dispatchNode, release, startAttempt } from './slots.ts';
 import type { Scheduler } from './state.ts';
-import { isStopping } from './state.ts';
+import { isAborted, isStopping } from './state.ts';
 import { code } from './status.ts';
 
 /**
@@ -34,7 +43,7 @@ export function apply(s: Scheduler, ...events: readonly SchedulerEvent[]): Sched
   }
   tellPermits(s);
   if (s.outbox !== undefined) flushOutbox(s);
-  const wakeAt = s.paused || s.finished ? undefined : s.due.next();
+  const wakeAt = s.paused || s.finished ? undefined : earliest(s.due.next(), nextSoak(s));
   if (wakeAt !== s.wakeAt && wakeAt !== undefined) s.commands.push({ type: 'wake', at: wakeAt });
   s.wakeAt = wakeAt;
   const { commands } = s;
@@ -62,6 +71,10 @@ export function rejectionOf(s: Scheduler, event: SchedulerEvent): Rejection | un
       return retryRejection(s, event);
     case 'skip_task':
       return skipRejection(s, event);
+    case 'rollout': {
+      const why = s.stopped ? 'the run is stopping' : whyNotOperateRollout(s, event.action, event.request, event.now);
+      return why === null ? undefined : { reason: 'rollout', why };
+    }
     default:
       return undefined;
   }
@@ -80,6 +93,7 @@ function applyEvent(s: Scheduler, event: SchedulerEvent): void {
       return;
     }
     case 'ended':
+      noteResult(s, s.graph.nodeOf[event.task]!);
       if (event.outcome === 'not_reached') withdraw(s, event.task);
       else end(s, event.task, event.outcome === 'success', event.final);
       return;
@@ -110,6 +124,12 @@ function applyEvent(s: Scheduler, event: SchedulerEvent): void {
     }
     case 'permitted':
       permit(s, event.nodes);
+      return;
+    case 'rollout':
+      operateRollout(s, event.action, event.request, event.now);
+      return;
+    case 'looked':
+      recordLook(s, event.rollout, event.at, event.unseen);
       return;
     case 'tick':
     case 'visit':
@@ -167,7 +187,7 @@ function withdraw(s: Scheduler, task: number): void {
 export function wouldRetry(s: Scheduler, task: number): boolean {
   const policy = s.retryOf.get(task);
   const tried = s.attempts[task]! - s.forgivenAttempts[task]!;
-  return policy !== undefined && tried <= policy.count && !isStopping(s);
+  return policy !== undefined && tried <= policy.count && !isStopping(s) && !isBarred(s, task);
 }
 
 const failure = (s: Scheduler, task: number): number => (s.graph.forgiven[task] === 1 ? code.ignored : code.failed);
@@ -183,7 +203,8 @@ function proceed(s: Scheduler): void {
   for (;;) {
     settleTouched(s);
     s.reopening = false;
-    if (isStopping(s) && cancelRetries(s)) continue;
+    if (judgeRollouts(s)) continue;
+    if (cancelRetries(s)) continue;
     announceStop(s);
     if (!s.paused && !s.finished) for (const task of s.due.take(s.now)) startAttempt(s, task);
     if (!s.options.visits) dispatch(s);
@@ -192,9 +213,14 @@ function proceed(s: Scheduler): void {
   }
 }
 
-/** When the run stops, tasks that wait for a retry end with their last failure. */
+const earliest = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+
+/** When the run stops, or a rollout lets nothing start, tasks that wait for a retry end with their last failure. */
 function cancelRetries(s: Scheduler): boolean {
-  const waiting = s.due.list();
+  const isOver = isStopping(s);
+  if (!isOver && s.rollouts?.isBarred !== true) return false;
+  const waiting = s.due.list().filter(([task]) => isOver || isBarred(s, task));
   for (const [task] of waiting) {
     s.due.cancel(task);
     settle(s, task, failure(s, task));
@@ -204,7 +230,8 @@ function cancelRetries(s: Scheduler): boolean {
 
 function announceStop(s: Scheduler): void {
   const { stop } = s.tolerance;
-  const why = s.stopped ? 'user' : stop !== 'none' ? stop : s.halted ? 'tolerance' : 'none';
+  const failed = stop !== 'none' ? stop : s.halted ? 'tolerance' : isAborted(s) ? 'rollout' : 'none';
+  const why = s.stopped ? 'user' : failed;
   if (why === s.announced) return;
   s.announced = why;
   s.commands.push({ type: 'stopping', why });

@@ -1,6 +1,7 @@
 import { hasWork } from '../task-types/off-agent.ts';
 import type { SchedulerGraph } from './graph.ts';
 import type { Refusal, SchedulerPlan } from './plan.ts';
+import { findLaterWaveNeeded, planWaves } from './plan-waves.ts';
 import { limitsByName } from './strategy.ts';
 import { keptBySubgraphs } from './subgraph.ts';
 import { topologicalOrder } from './topology.ts';
@@ -38,6 +39,10 @@ export function compilePlan(plan: SchedulerPlan): Compiled {
   const { kept, bad: badEntries } = keptBySubgraphs(plan);
   if (badEntries.length > 0) return refuse({ reason: 'bad_subgraph', entries: badEntries });
   const mode = plan.mode ?? 'apply';
+  const noWork = tasks.map(({ type }, task) => (kept[task] && only?.[task] !== 0 && hasWork(type) ? 0 : 1));
+  const rollouts = planWaves(plan, nodeOf, noWork);
+  const later = rollouts.length === 0 ? undefined : findLaterWaveNeeded({ successors, nodeOf, noWork }, rollouts);
+  if (later !== undefined) return refuse({ reason: 'later_wave_needed', ...later });
   const weights = weigh({ nodeOf, successors, joins }, sorted.order);
   const graph: SchedulerGraph = {
     nodes: plan.nodes.map(({ id }) => id),
@@ -47,7 +52,7 @@ export function compilePlan(plan: SchedulerPlan): Compiled {
     nameOf,
     nodeOf,
     rank: rankByWeight(weights),
-    noWork: tasks.map(({ type }, task) => (kept[task] && only?.[task] !== 0 && hasWork(type) ? 0 : 1)),
+    noWork,
     forgiven: tasks.map((task) => (mode === 'noop_run' || task.fail_on_error === false ? 1 : 0)),
     retries: tasks.flatMap(({ retry }, task) =>
       retry !== undefined && retry.count > 0 ? [[task, retry.count, retry.interval] as const] : [],
@@ -57,14 +62,24 @@ export function compilePlan(plan: SchedulerPlan): Compiled {
     nameLimit,
     nodeLimit: plan.limits?.max_nodes ?? 0,
     groups: groups.filter(({ nodes }) => nodes.length > 0),
+    // A run that changes nothing goes without waves.
+    ...(mode === 'apply' && rollouts.length > 0 && { rollouts }),
     mode,
   };
   return { ok: true, graph, weights };
 }
 
-/** By node: 1 in a group of tolerance 0, or in no group. Sync points are critical only in such a group. */
-export function criticalNodes({ nodes, groups }: Pick<SchedulerPlan, 'nodes' | 'groups'>): number[] {
+/**
+ * By node: 1 in a group of tolerance 0, or in no group. Sync points, and nodes with a rollout, which has a limit of its own, are critical
+ * only in such a group.
+ */
+export function criticalNodes({
+  nodes,
+  groups,
+  rollouts = [],
+}: Pick<SchedulerPlan, 'nodes' | 'groups' | 'rollouts'>): number[] {
   const critical = nodes.map(({ kind }) => (kind === 'sync' ? 0 : 1));
+  for (const { order } of rollouts) for (const node of order) critical[node] = 0;
   for (const group of groups) for (const node of group.nodes) critical[node] = 0;
   for (const group of groups) if (group.tolerance === 0) for (const node of group.nodes) critical[node] = 1;
   return critical;

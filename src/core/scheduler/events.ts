@@ -1,9 +1,11 @@
 import type { ReturnedPermits } from '../permits/answer.ts';
+import type { RolloutRequest } from '../rollout/operate.ts';
 import type { RootCause, TaskOnNode } from '../task-on-node.ts';
+import type { RolloutAction } from '../words.ts';
 import type { FromPart, Sender, ToPart } from './part-messages.ts';
 import type { Rejection } from './rejection.ts';
 import type { SettledStatus } from './status.ts';
-import type { GraphEnd } from './tolerance.ts';
+import type { FailureCause, GraphEnd } from './tolerance.ts';
 
 /**
  * Events from the driver to the scheduler. The scheduler has no clock: `now` (milliseconds of any steady epoch,
@@ -39,6 +41,16 @@ export type SchedulerEvent =
   | ({ readonly type: 'skip_task' } & TaskOnNode)
   /** There are permits for the machines of these nodes, by number. */
   | { readonly type: 'permitted'; readonly nodes: readonly number[] }
+  /** An operator's request to rollouts. */
+  | { readonly type: 'rollout'; readonly action: RolloutAction; readonly request: RolloutRequest; readonly now: number }
+  /** Answer to a `look` command, with the time of the command. `unseen`: why not all of its nodes are well. */
+  | {
+      readonly type: 'looked';
+      readonly rollout: number;
+      readonly at: number;
+      readonly unseen?: string;
+      readonly now: number;
+    }
   /** Only with the option `visits`: starts the best task of a free node. */
   | { readonly type: 'visit'; readonly node: string }
   /** Only in a part: a message from the coordinator of this run. */
@@ -53,7 +65,7 @@ export type SchedulerCommand =
   | { readonly type: 'start'; readonly task: number; readonly attempt: number; readonly work: boolean }
   /** The attempt failed and is retried at `due`. Until then the task keeps its node and its slots. */
   | { readonly type: 'retrying'; readonly task: number; readonly attempt: number; readonly due: number }
-  /** Send `tick` at this time (the earliest due retry). Replaces an earlier `wake`. */
+  /** Send `tick` at this time (the earliest due retry, or end of a soak). Replaces an earlier `wake`. */
   | { readonly type: 'wake'; readonly at: number }
   /** The task reached a final status. `cause` explains a `blocked`. */
   | {
@@ -66,8 +78,10 @@ export type SchedulerCommand =
   | { readonly type: 'reopened'; readonly task: number }
   /** Only with the option `isLimited`: permits are wanted for exactly these nodes, and needed no more for others. */
   | { readonly type: 'permits'; readonly wants: readonly number[]; readonly back: ReturnedPermits }
+  /** Find out whether these nodes of a rollout are well after the soak of their wave, and answer with `looked`. */
+  | { readonly type: 'look'; readonly rollout: number; readonly nodes: readonly number[] }
   /** The run is stopping, or (after an operator's retry) no longer is. */
-  | { readonly type: 'stopping'; readonly why: 'user' | 'critical' | 'tolerance' | 'none' }
+  | { readonly type: 'stopping'; readonly why: 'user' | FailureCause | 'none' }
   /** The run has finished. For a part, the coordinator has the result. */
   | ({ readonly type: 'finish' } & Partial<GraphEnd>)
   /** Only in a part: a message for the coordinator. */

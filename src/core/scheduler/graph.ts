@@ -1,3 +1,4 @@
+import type { RolloutPolicy } from '../rollout/policy.ts';
 import { type TaskOnNode, taskText } from '../task-on-node.ts';
 import type { GraphRunMode } from '../words.ts';
 
@@ -36,6 +37,12 @@ export interface SchedulerGraph {
   readonly nodeLimit: number;
   /** Nodes as indexes, without empty groups. Empty in a part: the coordinator counts. */
   readonly groups: readonly { readonly name: string; readonly nodes: readonly number[]; readonly tolerance: number }[];
+  /** Rollouts of roles, with their nodes as indexes, by wave; each node is in one. Absent: none. */
+  readonly rollouts?: readonly {
+    readonly name: string;
+    readonly policy: RolloutPolicy;
+    readonly waves: readonly (readonly number[])[];
+  }[];
   readonly mode: GraphRunMode;
   /** Present when this is one part of a run that several scheduler instances share. */
   readonly part?: GraphPart;

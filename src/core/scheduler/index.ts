@@ -55,6 +55,7 @@ export type { PlanLimits, Refusal, SchedulerPlan, Subgraph } from './plan.ts';
 export type { Rejection } from './rejection.ts';
 export { nodeStatus, progress, rootCauses, shownReports, taskReports } from './report.ts';
 export { workLeft } from './rest.ts';
+export { showRollouts } from './rollouts.ts';
 export type { SchedulerSnapshot } from './snapshot.ts';
 export { restoreScheduler, takeSnapshot } from './snapshot.ts';
 export type { Scheduler, SchedulerOptions } from './state.ts';

@@ -25,15 +25,17 @@ export function tellPermits(s: Scheduler): void {
   const { machines } = s;
   if (machines === undefined) return;
   const isOver = s.finished || isStopping(s);
+  // Nodes that an operator retries keep what they have.
+  const isIdle = s.paused || (s.rollouts?.isBarred === true && s.rollouts.retried.size === 0);
   const back = [...machines.held].filter(
-    (node) => s.holder[node] === -1 && (isOver || s.paused || !hasReadyTask(s, node)),
+    (node) => s.holder[node] === -1 && (isOver || isIdle || !hasReadyTask(s, node)),
   );
   for (const node of back) {
     machines.held.delete(node);
     if (hasReadyTask(s, node)) machines.wanted.add(node);
   }
   for (const node of machines.wanted) if (!hasReadyTask(s, node)) machines.wanted.delete(node);
-  const wants = isOver || s.paused ? [] : [...machines.wanted].sort((a, b) => a - b);
+  const wants = isOver || isIdle ? [] : [...machines.wanted].sort((a, b) => a - b);
   const told = wants.join();
   if (back.length === 0 && told === machines.told) return;
   machines.told = told;

@@ -1,4 +1,5 @@
 import { given } from '../data/given.ts';
+import { policyOf, type WrittenRollout } from '../rollout/policy.ts';
 import { taskKey } from '../task-on-node.ts';
 import { compilePlan, criticalNodes } from './compile.ts';
 import { linkTasks } from './links.ts';
@@ -18,15 +19,22 @@ export interface NamedPlan extends Pick<SchedulerPlan, 'nodes' | 'limits' | 'sub
     readonly node_ids: readonly string[];
     readonly fault_tolerance: number;
   }[];
+  /** Roles with a rollout, each with its nodes in order. */
+  readonly rollouts?: readonly {
+    readonly role: string;
+    readonly node_ids: readonly string[];
+    readonly rollout: WrittenRollout;
+  }[];
   /** Restricts the run to these tasks. The others end as `skipped`, in order, without work. */
   readonly only?: readonly string[];
 }
 
 /** Why a named plan is refused. */
 export type NamedRefusal =
-  | Exclude<Refusal, { readonly reason: 'bad_strategy' | 'cycle' }>
+  | Exclude<Refusal, { readonly reason: 'bad_strategy' | 'cycle' | 'later_wave_needed' }>
   | { readonly reason: 'bad_strategy'; readonly tasks: readonly string[] }
   | { readonly reason: 'cycle'; readonly path: readonly string[] }
+  | { readonly reason: 'later_wave_needed'; readonly tasks: readonly [task: string, needs: string] }
   | { readonly reason: 'offline_critical'; readonly nodes: readonly string[] }
   | { readonly reason: 'bad_reference'; readonly problems: readonly string[] };
 
@@ -56,6 +64,10 @@ export function compileNamed(named: NamedPlan, offline: readonly string[] = []):
       return refuse({ ...refusal, tasks: keys(refusal.tasks) });
     case 'cycle':
       return refuse({ ...refusal, path: keys(refusal.path) });
+    case 'later_wave_needed': {
+      const [task, needs] = keys([refusal.task, refusal.needs]) as [string, string];
+      return refuse({ reason: refusal.reason, tasks: [task, needs] });
+    }
     default:
       return refuse(refusal);
   }
@@ -111,6 +123,13 @@ function numbered(named: NamedPlan): { readonly plan: SchedulerPlan; readonly pr
       nodes: [...new Set(node_ids)].flatMap((id) => nodeIndex.get(id) ?? []),
       tolerance: fault_tolerance,
     })),
+    ...(named.rollouts && {
+      rollouts: named.rollouts.map(({ role, node_ids, rollout }) => ({
+        name: role,
+        policy: policyOf(rollout),
+        order: node_ids.flatMap((id) => nodeIndex.get(id) ?? []),
+      })),
+    }),
     ...given({ limits, subgraphs, mode }),
     ...(only === undefined ? {} : { only: tasks.map((task) => (only.has(keyOfTask(task)) ? 1 : 0)) }),
   };

@@ -4,6 +4,7 @@ import type { TaskOnNode } from '../task-on-node.ts';
 import { awaitsApproval, setStatus } from './propagation.ts';
 import { addCandidate } from './ready.ts';
 import type { Rejection } from './rejection.ts';
+import { noteRetry } from './rollouts.ts';
 import { release } from './slots.ts';
 import { isStopping, type Scheduler, taskAt } from './state.ts';
 import { code, statusOf } from './status.ts';
@@ -51,6 +52,7 @@ export function retryTask(s: Scheduler, asked: TaskOnNode): void {
   s.forgivenAttempts[task] = s.attempts[task]!;
   setStatus(s, task, code.waiting);
   s.touched.push(task);
+  noteRetry(s, s.graph.nodeOf[task]!);
 }
 
 /**
@@ -63,6 +65,11 @@ export function skipTask(s: Scheduler, asked: TaskOnNode): void {
   s.noWork[task] = 1;
   // Its node may wait for a permit, which it needs no more.
   if (s.machines !== undefined) addCandidate(s, s.graph.nodeOf[task]!);
+  // So may the wave of its node.
+  if (s.rollouts !== undefined) {
+    s.touched.push(task);
+    addCandidate(s, s.graph.nodeOf[task]!);
+  }
   if (c === code.failed) {
     s.reopening = true;
     setStatus(s, task, code.skipped);

@@ -1,3 +1,4 @@
+import type { RolloutPolicy } from '../rollout/policy.ts';
 import type { GraphRunMode } from '../words.ts';
 import type { SchedulerGraph } from './graph.ts';
 import type { Links } from './links.ts';
@@ -15,6 +16,12 @@ export interface SchedulerPlan extends Links {
    * The run stops when more than `tolerance` of the nodes failed; a node in a group of 0, or in no group, is critical.
    */
   readonly groups: SchedulerGraph['groups'];
+  /** Their nodes in the order in which the rollout reaches them. A node belongs to the first that names it. Absent: none. */
+  readonly rollouts?: readonly {
+    readonly name: string;
+    readonly policy: RolloutPolicy;
+    readonly order: readonly number[];
+  }[];
   /** Union of the parts to keep. Tasks outside end as `skipped`. Absent or empty: everything. */
   readonly subgraphs?: readonly Subgraph[];
   /** By task: 0 = ends as `skipped`, in order, without work, e.g. to continue a failed run. Absent: all run. */
@@ -57,9 +64,19 @@ export interface Subgraph {
   readonly end?: readonly string[];
 }
 
+/** Two tasks of a plan, by number, with the numbers of their waves, from 1, and the names of their rollouts. */
+export interface LaterWaveNeeded {
+  readonly task: number;
+  readonly needs: number;
+  readonly waves: readonly [number, number];
+  readonly rollouts: readonly [string, string];
+}
+
 /** Why a plan is refused before anything starts. Tasks are indexes. A new reason is a new variant. */
 export type Refusal =
   | { readonly reason: 'empty_graph' }
   | { readonly reason: 'bad_strategy'; readonly tasks: readonly number[] }
   | { readonly reason: 'cycle'; readonly path: readonly number[] }
+  /** `task` is in an earlier wave than `needs`, which it waits for. */
+  | ({ readonly reason: 'later_wave_needed' } & LaterWaveNeeded)
   | { readonly reason: 'bad_subgraph'; readonly entries: readonly string[] };

@@ -5,6 +5,7 @@
 import { pairOf, taskCount } from './graph.ts';
 import { failedBit, finishedBit } from './part-messages.ts';
 import { addCandidate, enqueue } from './ready.ts';
+import { isInLaterWave } from './rollouts.ts';
 import type { Scheduler } from './state.ts';
 import { causeNumber } from './state.ts';
 import type { SettledStatus } from './status.ts';
@@ -144,11 +145,16 @@ function updateTask(s: Scheduler, task: number): void {
   }
 }
 
-const isHeldBack = (s: Scheduler, task: number): boolean => s.held.has(s.graph.names[s.graph.nameOf[task]!]!);
+const isHeldBack = (s: Scheduler, task: number): boolean =>
+  s.held.has(s.graph.names[s.graph.nameOf[task]!]!) || isInLaterWave(s, task);
 
 /** Whether a task would be ready if it were not held. */
 export const awaitsApproval = (s: Scheduler, task: number): boolean =>
-  s.started && s.status[task] === code.waiting && s.unfinished[task] === 0 && isHeldBack(s, task);
+  s.started &&
+  s.status[task] === code.waiting &&
+  s.unfinished[task] === 0 &&
+  isHeldBack(s, task) &&
+  !isInLaterWave(s, task);
 
 /** Why a task that has not started is lost, or -1. */
 function lostBy(s: Scheduler, task: number): number {

@@ -15,5 +15,7 @@ export type Rejection =
   | { readonly reason: 'ask_the_coordinator' }
   | { readonly reason: 'finished' }
   | { readonly reason: 'stopped' }
+  /** An operator's request to rollouts, in words. */
+  | { readonly reason: 'rollout'; readonly why: string }
   /** The driver has no capacity for more attempts (`Scheduler.exhausted`). */
   | { readonly reason: 'exhausted' };

@@ -3,6 +3,7 @@ import { causeText, type RootCause, type TaskOnNode } from '../task-on-node.ts';
 import { compareText } from '../text/text.ts';
 import { pairOf, taskCount } from './graph.ts';
 import { failedBit } from './part-messages.ts';
+import { hasFailedRollout } from './rollouts.ts';
 import type { Scheduler } from './state.ts';
 import { isStopping, taskAt } from './state.ts';
 import type { NodeStatus, TaskStatus } from './status.ts';
@@ -11,7 +12,9 @@ import { endOfGraph, type GraphEnd } from './tolerance.ts';
 
 /** How a finished run ended. */
 export const endOf = (s: Scheduler): GraphEnd =>
-  endOfGraph(s.tolerance, s.stopped && s.status.includes(code.notReached) ? 'stopped' : 'success');
+  s.tolerance.verdict === 'none' && hasFailedRollout(s)
+    ? { result: 'failed', why: 'rollout' }
+    : endOfGraph(s.tolerance, s.stopped && s.status.includes(code.notReached) ? 'stopped' : 'success');
 
 interface TaskReport extends TaskOnNode {
   readonly status: TaskStatus;

@@ -1,5 +1,6 @@
 import { taskCount } from './graph.ts';
 import { announceStatus } from './propagation.ts';
+import { hasOpenRollout } from './rollouts.ts';
 import type { Scheduler } from './state.ts';
 import { isStopping } from './state.ts';
 import { code, isFinal } from './status.ts';
@@ -7,9 +8,10 @@ import { code, isFinal } from './status.ts';
 /** Nothing runs, and nothing will start without an external event. */
 export const isQuiet = (s: Scheduler): boolean => s.running === 0 && (s.unsettled === 0 || isStopping(s));
 
-/** The run waits for an operator: it is paused, or tasks have failed (option `hold`). */
+/** The run waits for an operator: it is paused, or tasks have failed (option `hold`); or a rollout goes on. */
 export const isHeld = (s: Scheduler): boolean =>
-  !s.stopped && (s.paused || (s.options.hold && s.failedOn.some((failed) => failed > 0)));
+  !s.stopped &&
+  (s.paused || (s.options.hold && s.failedOn.some((failed) => failed > 0)) || (!isStopping(s) && hasOpenRollout(s)));
 
 /** Number of unfinished tasks with work. Linear in the size of the part: not for each event. */
 export function workLeft(s: Scheduler): number {

@@ -9,7 +9,7 @@ import type { NodeStatus, RunResult, TaskStatus } from './status.ts';
 import { endIn, type FailureCause, type GraphEnd } from './tolerance.ts';
 
 /** A plan with scripted outcomes, in the shape of the recorded cases of the reference executor. */
-export interface Simulation extends NamedPlan {
+export interface Simulation extends Omit<NamedPlan, 'rollouts'> {
   readonly id: string;
   /** How tasks (`name@node`) end; the others succeed. All attempts of a task end the same way. */
   readonly outcomes?: Readonly<Record<string, 'fail' | 'fail_at_start'>>;
@@ -89,6 +89,7 @@ export function simulate(simulation: Simulation): SimulationResult {
       case 'retrying':
       case 'reopened':
       case 'permits':
+      case 'look':
       case 'stopping':
       case 'send':
       case 'rejected':

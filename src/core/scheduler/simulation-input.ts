@@ -3,6 +3,7 @@ import { isMapping, kindOf, type Mapping, printPath } from '../data/plain-value.
 import { checkShape, type Shape, valueThat } from '../data/shape.ts';
 import type { Diagnostic } from '../problems/diagnostic.ts';
 import { GRAPH_RUN_MODES } from '../words.ts';
+import type { NamedPlan } from './named-plan.ts';
 import type { Simulation } from './simulate.ts';
 import { amountOf } from './strategy.ts';
 import { tolerated } from './tolerance.ts';
@@ -121,7 +122,8 @@ const simulation = fields<Simulation>({
 
 /** Drops nulls, so that null means absent, and computes limits and tolerances. */
 function normalised(input: Simulation): Simulation {
-  const plan = withoutNulls(input);
+  // Waves take time, which a simulation does not have.
+  const { rollouts: _, ...plan } = withoutNulls<Simulation & Pick<NamedPlan, 'rollouts'>>(input);
   const groups = plan.fault_tolerance_groups ?? [];
   const perTask = Object.entries(plan.limits?.per_task ?? {});
   return {

@@ -7,6 +7,7 @@ import { taskCount } from './graph.ts';
 import { hasPermit } from './machine-permits.ts';
 import { setStatus } from './propagation.ts';
 import { addCandidate, enqueue } from './ready.ts';
+import { isBarred } from './rollouts.ts';
 import type { Scheduler } from './state.ts';
 import { isStopping } from './state.ts';
 import { code } from './status.ts';
@@ -46,7 +47,7 @@ function visit(s: Scheduler, node: number): void {
     if (top !== undefined && isOpen(s, cls) && (best === -1 || graph.rank[top]! < graph.rank[best]!)) best = top;
   }
   if (best !== -1) {
-    if (!hasPermit(s, node, best)) return;
+    if (isBarred(s, best) || !hasPermit(s, node, best)) return;
     slots.queueOf[best]!.pop();
     slots.inQueue[best] = 0;
     start(s, best);

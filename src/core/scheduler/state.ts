@@ -1,3 +1,4 @@
+import { NOTHING_OPEN, type RolloutDecisions, type WaveStep } from '../rollout/next-wave.ts';
 import type { RootCause } from '../task-on-node.ts';
 import { DueTimes } from './due-times.ts';
 import type { SchedulerCommand } from './events.ts';
@@ -9,7 +10,7 @@ import type { Sender, ToPart } from './part-messages.ts';
 import { PriorityQueue } from './priority-queue.ts';
 import type { Rejection } from './rejection.ts';
 import { code } from './status.ts';
-import type { ToleranceCount } from './tolerance.ts';
+import type { FailureCause, ToleranceCount } from './tolerance.ts';
 import { countTolerance } from './tolerance.ts';
 import { reversed } from './topology.ts';
 
@@ -74,6 +75,7 @@ export interface Scheduler {
 
   readonly slots: Slots;
   readonly machines: MachinePermits | undefined;
+  readonly rollouts: Rollouts | undefined;
   /** By task with a retry policy: further attempts, and milliseconds between. */
   readonly retryOf: ReadonlyMap<number, { readonly count: number; readonly interval: number }>;
   /** Tasks that wait for a retry. */
@@ -89,7 +91,7 @@ export interface Scheduler {
   finished: boolean;
   /** Set by the driver when its history is nearly full: operators can retry no task. */
   exhausted: boolean;
-  announced: 'user' | 'critical' | 'tolerance' | 'none';
+  announced: 'user' | FailureCause | 'none';
   running: number;
   unsettled: number;
 
@@ -110,6 +112,28 @@ export interface MachinePermits {
   readonly wanted: Set<number>;
   /** What the driver was told last. */
   told: string;
+}
+
+/** The rollouts of a run, and what they keep from starting. */
+export interface Rollouts {
+  readonly all: readonly GraphRollout[];
+  readonly ofNode: ReadonlyMap<number, GraphRollout>;
+  /** Nodes of waves that are not open. */
+  readonly closed: Set<number>;
+  /** Nodes that an operator tries again, until they are well or have failed again. */
+  readonly retried: Set<number>;
+  /** As many nodes of one have failed as it allows: nothing new starts. */
+  isBarred: boolean;
+}
+
+export interface GraphRollout {
+  readonly plan: NonNullable<SchedulerGraph['rollouts']>[number];
+  decisions: RolloutDecisions;
+  /** The last decision. */
+  step: WaveStep | null;
+  lastResultAt: number;
+  /** Its nodes are being looked at. */
+  isLooking: boolean;
 }
 
 /** Ready tasks by node and class, free nodes that could start one, and the limits. */
@@ -214,6 +238,7 @@ export function createScheduler(graph: SchedulerGraph, options: SchedulerOptions
     nodeCause: new Int32Array(graph.nodes.length).fill(-1),
     tolerance: countTolerance(graph),
     slots: createSlots(graph, tasksOfNode),
+    rollouts: startRollouts(graph),
     machines: options.isLimited ? { held: new Set(), wanted: new Set(), told: '' } : undefined,
     retryOf: new Map(graph.retries.map(([t, count, interval]) => [t, { count, interval }])),
     due: new DueTimes(),
@@ -264,6 +289,21 @@ function createSlots(graph: SchedulerGraph, tasksOfNode: readonly (readonly numb
     permits: new Int32Array(others + 1),
     needsPermit: Uint8Array.from({ length: others + 1 }, (_, cls) => graph.part?.permits[cls] ?? 0),
     busy: 0,
+  };
+}
+
+/** Undefined for a graph without any. */
+function startRollouts({ rollouts = [] }: SchedulerGraph): Rollouts | undefined {
+  if (rollouts.length === 0) return undefined;
+  const all = rollouts.map(
+    (plan): GraphRollout => ({ plan, decisions: NOTHING_OPEN, step: null, lastResultAt: 0, isLooking: false }),
+  );
+  return {
+    all,
+    ofNode: new Map(all.flatMap((one) => one.plan.waves.flat().map((node) => [node, one] as const))),
+    closed: new Set(all.flatMap(({ plan }) => plan.waves.flat())),
+    retried: new Set(),
+    isBarred: false,
   };
 }
 
@@ -320,4 +360,9 @@ export function taskAt({ graph, nodeIndex, tasksOfNode }: Scheduler, name: strin
 }
 
 /** Whether nothing new may start. */
-export const isStopping = (s: Scheduler): boolean => s.stopped || s.halted || s.tolerance.stop !== 'none';
+export const isStopping = (s: Scheduler): boolean =>
+  s.stopped || s.halted || s.tolerance.stop !== 'none' || isAborted(s);
+
+/** Whether an operator has ended a rollout. */
+export const isAborted = ({ rollouts }: Scheduler): boolean =>
+  rollouts?.all.some(({ decisions }) => decisions.aborted) ?? false;

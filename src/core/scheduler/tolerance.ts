@@ -20,16 +20,19 @@ export interface ToleranceCount {
   /** @param loss one of the three above */
   set(node: number, loss: number): void;
   /** Why the run fails. */
-  readonly verdict: FailureCause | 'none';
+  readonly verdict: Exclude<FailureCause, 'rollout'> | 'none';
   /**
    * Why nothing new may start. As `verdict`, but for absent nodes in no group: nobody said how many of those may be missing, so
    * that the run fails, after the others have done what they can.
    */
-  readonly stop: FailureCause | 'none';
+  readonly stop: Exclude<FailureCause, 'rollout'> | 'none';
 }
 
-/** Why a graph failed: a critical node failed, or more nodes of a group than it tolerates. */
-export type FailureCause = 'critical' | 'tolerance';
+/**
+ * Why a graph failed: a critical node failed, more nodes of a group than it tolerates, or as many nodes of a rollout as stop it; or an operator
+ * has ended a rollout.
+ */
+export type FailureCause = 'critical' | 'tolerance' | 'rollout';
 
 /** How a graph ended. `why`: only of a failed one. */
 export interface GraphEnd {

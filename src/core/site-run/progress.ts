@@ -12,6 +12,7 @@ import {
 } from '../deployment/index.ts';
 import type { PermitWait } from '../permits/answer.ts';
 import { waitText } from '../permits/wait-text.ts';
+import { rolloutText } from '../rollout/rollout-text.ts';
 import {
   type AnyProgress,
   awaitingOf,
@@ -30,7 +31,6 @@ import { explainRunFailure, type RunFailure } from './failure.ts';
 import type { SiteRunInput } from './input.ts';
 import { leftToRedeploy, reportReleased } from './redeployed.ts';
 import type { Members } from './report.ts';
-import { rolloutText } from './rollout-text.ts';
 
 /** The whole state of a site run. Queries and reports are derived from it. */
 export interface RunProgress extends AnyProgress<SiteRunInput, SiteRunOutcome, RunFailure> {

@@ -1,3 +1,4 @@
+import { ORDER_KEYS, PERCENTAGE, TIME } from '../../core/rollout/policy.ts';
 import { boolean, integer, listOf, listOfText, mapping, type Shape, text } from './shape.ts';
 
 // Shapes of the parts of a release or plugin, one constant per file. docs/reference/packages.md lists them.
@@ -37,6 +38,36 @@ const limits: Shape = {
   },
 };
 
+const amount: Shape = {
+  oneOf: [
+    { kind: 'integer', minimum: 1 },
+    { kind: 'text', pattern: PERCENTAGE },
+  ],
+};
+const only = (key: string, shape: Shape): Shape => ({
+  kind: 'mapping',
+  required: [key],
+  keys: { [key]: shape },
+  closed: true,
+});
+
+/** `rollout` of a role; src/core/contracts/written-rollout.ts describes it. */
+const ROLLOUT: Shape = {
+  kind: 'mapping',
+  required: ['first'],
+  keys: {
+    first: amount,
+    // biome-ignore lint/suspicious/noThenProperty: the word of the document
+    then: { oneOf: [{ values: ['double', 'all'] }, only('add', amount), only('by', amount)] },
+    soak: { kind: 'text', pattern: TIME },
+    stop_at: {
+      oneOf: [only('failed', { kind: 'integer', minimum: 1 }), only('percent', { kind: 'integer', minimum: 1 })],
+    },
+    order: listOf({ values: ORDER_KEYS }, { minItems: 1, uniqueItems: true }),
+  },
+  closed: true,
+};
+
 /** node_roles.yaml */
 export const NODE_ROLES: Shape = {
   kind: 'mapping',
@@ -56,6 +87,7 @@ export const NODE_ROLES: Shape = {
         weight: integer,
         limits,
         restrictions: RESTRICTIONS,
+        rollout: ROLLOUT,
       },
     },
   },

@@ -5,6 +5,7 @@ import type { createActivities } from '../../../activities/index.ts';
 import type { GraphRunStatus } from '../../../src/core/graph-run/index.ts';
 import type { GraphRunAction, SiteRunAction } from '../../../src/core/run/index.ts';
 import type { RunStatus, SiteRunInput, SiteRunKind } from '../../../src/core/site-run/index.ts';
+import type { RolloutAction } from '../../../src/core/words.ts';
 import { getRun, type RunHandle, startWorkflow } from '../../../src/ops/workflow-calls.ts';
 import { type Child, callActivity, type Handlers, signalParent, startChildOf } from '../../../workflows/border.ts';
 import type {
@@ -43,10 +44,19 @@ describe('the border of workflows', () => {
   it('handles everything in the contract, and nothing else', () => {
     type Keys<Part extends keyof Handlers<GraphRunContract>> = keyof Handlers<GraphRunContract>[Part];
     expectTypeOf<Keys<'updates'>>().toEqualTypeOf<
-      'opened' | 'pause' | 'resume' | 'approve' | 'reject' | 'retry_task' | 'skip_task'
+      'opened' | 'pause' | 'resume' | 'approve' | 'reject' | RolloutAction | 'retry_task' | 'skip_task'
     >();
     expectTypeOf<Keys<'signals'>>().toEqualTypeOf<
-      'pause' | 'resume' | 'stop' | 'approve' | 'reject' | 'maas_silence' | 'child_gone' | 'probe' | 'from_part'
+      | 'pause'
+      | 'resume'
+      | 'stop'
+      | 'approve'
+      | 'reject'
+      | RolloutAction
+      | 'maas_silence'
+      | 'child_gone'
+      | 'probe'
+      | 'from_part'
     >();
     type Answer = ReturnType<Handlers<SiteRunContract>['updates']['retry_node']['handle']>;
     expectTypeOf<Answer>().toEqualTypeOf<RunStatus | Promise<RunStatus>>();

@@ -42,6 +42,10 @@ export const planExplanationSchema = z.strictObject({
   fault_tolerance: z.array(
     z.strictObject({ name: z.string(), node_ids: z.array(z.string()), fault_tolerance: z.int() }),
   ),
+  rollouts: z
+    .array(z.strictObject({ role: z.string(), waves: z.array(z.array(z.string())).describe('Ids of nodes, by wave.') }))
+    .optional()
+    .describe('The waves in which the run reaches the nodes of roles; absent if none has a rollout.'),
   any_choices: z
     .array(
       z.strictObject({ roles: z.array(z.unknown()), candidates: z.array(z.string()), chosen: z.array(z.string()) }),

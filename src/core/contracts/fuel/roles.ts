@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Need } from '../../access.ts';
 import { anyJson } from '../primitives.ts';
 import type { Wire } from '../wire.ts';
+import { roleRolloutSchema } from '../written-rollout.ts';
 import { namedPartRoutes } from './parts.ts';
 
 const identifier = z
@@ -25,6 +26,7 @@ const roleMeta = z.looseObject({
   update_once: z.array(z.string()).optional(),
   limits: z.looseObject({}).optional(),
   restrictions: z.array(expression).optional(),
+  rollout: roleRolloutSchema.nullable().optional(),
 });
 
 const roleBody = z

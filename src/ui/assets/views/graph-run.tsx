@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { GraphRunStatus } from '../../../core/contracts/graph-run.ts';
 import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
+import { rolloutsIn } from '../../../core/rollout/rollout-steps.ts';
 import { causesOf } from '../../../core/run/causes.ts';
 import type { TaskStatus } from '../../../core/words.ts';
 import { at, get } from '../api.ts';
@@ -25,6 +26,7 @@ import {
   worst,
 } from '../words.ts';
 import { GraphMap } from './graph-map.tsx';
+import { Rollouts } from './run-actions.tsx';
 import { RunLog } from './run-log.tsx';
 import { TaskLog } from './task-log.tsx';
 import { logOf, shownLog } from './task-log-address.ts';
@@ -83,6 +85,7 @@ export function GraphRun({ id, tables, status, query }: GraphRunProps) {
           stay offline for too long; check whether these machines are up.
         </p>
       )}
+      {live && <Rollouts tables={tables} of={rolloutsIn(status)} />}
       {live && status.running.length > 0 && (
         <p class="facts">
           Running:{' '}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Run } from '../../../core/contracts/run.ts';
+import { rolloutsIn } from '../../../core/rollout/rollout-steps.ts';
 import { subjectOf } from '../../../core/run/subject.ts';
 import { at } from '../api.ts';
 import { useClusterNames } from '../names.ts';
@@ -97,7 +98,7 @@ const Section = ({ name, children }: { readonly name: string; readonly children:
 function waitsFor(run: Run): string | undefined {
   if (run.awaiting_approval) return 'an operator who approves or rejects';
   if (run.held)
-    return `an operator who ${isOfGraphs(run) ? 'retries or skips what failed' : 'promotes or ends a rollout, or retries what failed'}`;
+    return `an operator who ${isOfGraphs(run) ? 'retries or skips what failed, or promotes a rollout' : 'promotes or ends a rollout, or retries what failed'}`;
   return run.paused ? 'an operator who resumes it' : undefined;
 }
 
@@ -142,10 +143,9 @@ function Answers({ run }: { readonly run: Run }) {
       ))}
       {run.paused && <Steer run={run} verb="resume" />}
       {data !== undefined &&
-        'groups' in data &&
-        data.groups.map(
+        rolloutsIn(data).map(
           ({ name, rollout }) =>
-            rollout?.state === 'held' && <SteerRollout key={name} run={run} group={name} of={rollout} />,
+            rollout.state === 'held' && <SteerRollout key={name} run={run} group={name} of={rollout} />,
         )}
       {run.held && <RetryFailed run={run} />}
     </span>

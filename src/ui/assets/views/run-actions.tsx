@@ -1,11 +1,12 @@
 // What people do to a run: on its page, and where it is listed.
 import type { ComponentChildren } from 'preact';
+import type { RolloutStatus } from '../../../core/contracts/rollout.ts';
 import type { Run } from '../../../core/contracts/run.ts';
 import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
-import type { RolloutStatus } from '../../../core/contracts/site-run.ts';
+import { type rolloutsIn, rolloutVerbs } from '../../../core/rollout/rollout-steps.ts';
+import { rolloutText } from '../../../core/rollout/rollout-text.ts';
 import { numberOf } from '../../../core/run/subject.ts';
 import { type RunDecision, type RunWork, WORK_AFTER, workOfGraphs, workOfSite } from '../../../core/run-work.ts';
-import { rolloutVerbs } from '../../../core/site-run/rollout-steps.ts';
 import { GRAPH_RUN_KIND } from '../../../core/words.ts';
 import { type Answer, at, get, send } from '../api.ts';
 import { Action, type Given } from '../ask.tsx';
@@ -97,7 +98,7 @@ export const Steer = ({ run, tables, verb, main }: SteerProps) => (
   />
 );
 
-/** Lets the rollout of a group go on, holds it, or ends it. */
+/** Lets the rollout of a group or a role go on, holds it, or ends it. */
 export const SteerRollout = ({
   run,
   tables,
@@ -126,6 +127,22 @@ export const SteerRollout = ({
       }}
     />
   ));
+
+/** The rollouts that have begun: their waves, soaks and failures, and what people can do. */
+export const Rollouts = ({ tables, of }: { readonly tables: RunFrame; readonly of: ReturnType<typeof rolloutsIn> }) =>
+  of.map(
+    ({ name, rollout }) =>
+      rolloutVerbs(rollout).length > 0 && (
+        <div class={rollout.state === 'held' ? 'banner' : 'card'} role="status" key={name}>
+          <p>
+            Rollout of <strong>{name}</strong>: {rolloutText(rollout)}
+          </p>
+          <div class="actions">
+            <SteerRollout run={tables.run} tables={tables} group={name} of={rollout} />
+          </div>
+        </div>
+      ),
+  );
 
 /** Approves, or rejects, what waits for that. */
 export function Decide({ run, tables, before }: OfRun & { readonly before: string }) {

@@ -2,9 +2,8 @@ import { useState } from 'preact/hooks';
 import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
 import type { RunStatus } from '../../../core/contracts/site-run.ts';
 import type { NodeReport, RunReport } from '../../../core/contracts/site-run-report.ts';
+import { rolloutsIn } from '../../../core/rollout/rollout-steps.ts';
 import { causesOfNodes } from '../../../core/run/causes.ts';
-import { rolloutVerbs } from '../../../core/site-run/rollout-steps.ts';
-import { rolloutText } from '../../../core/site-run/rollout-text.ts';
 import { CALLS, type NodeState } from '../../../core/words.ts';
 import { at, send } from '../api.ts';
 import { Action, Choice, Filters, type Given, Search } from '../ask.tsx';
@@ -18,7 +17,7 @@ import { Lasting } from '../times.tsx';
 import { count, isUntouched, lookOfNode, msOf, reasonOf, said, some, stateOf, UNTOUCHED } from '../words.ts';
 import { GroupDrawing, type SiteGroup } from './group-drawing.tsx';
 import { Commit } from './revisions.tsx';
-import { SteerRollout } from './run-actions.tsx';
+import { Rollouts } from './run-actions.tsx';
 import { type BarOf, Timeline } from './timeline.tsx';
 
 const VIEWS: readonly View[] = [
@@ -43,7 +42,7 @@ export function SiteRun({ id, tables, status, query }: SiteRunProps) {
   const failed = nodes.filter(({ state }) => state === 'failed').length;
   return (
     <>
-      {run.outcome === null && <Rollouts tables={tables} groups={status.groups} />}
+      {run.outcome === null && <Rollouts tables={tables} of={rolloutsIn(status)} />}
       {run.outcome === null && <Now nodes={nodes} />}
       <Causes of={causesOfNodes(nodes)} what="node" />
       <div class="sides">
@@ -71,23 +70,6 @@ export function SiteRun({ id, tables, status, query }: SiteRunProps) {
     </>
   );
 }
-
-/** The rollouts that have begun: their waves, soaks and failures, and what people can do. */
-const Rollouts = ({ tables, groups }: { readonly tables: RunFrame; readonly groups: RunStatus['groups'] }) =>
-  groups.map(
-    ({ name, rollout }) =>
-      rollout !== undefined &&
-      rolloutVerbs(rollout).length > 0 && (
-        <div class={rollout.state === 'held' ? 'banner' : 'card'} role="status" key={name}>
-          <p>
-            Rollout of <strong>{name}</strong>: {rolloutText(rollout)}
-          </p>
-          <div class="actions">
-            <SteerRollout run={tables.run} tables={tables} group={name} of={rollout} />
-          </div>
-        </div>
-      ),
-  );
 
 /** What it does now, or waits for, in one sentence. */
 function Now({ nodes }: { readonly nodes: readonly NodeReport[] }) {

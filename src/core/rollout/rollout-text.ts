@@ -1,4 +1,4 @@
-import type { RolloutStatus } from '../contracts/site-run.ts';
+import type { RolloutStatus } from '../contracts/rollout.ts';
 import { counted } from '../text/text.ts';
 
 const WHY: Readonly<Record<NonNullable<RolloutStatus['why']>, string>> = {

@@ -1,0 +1,55 @@
+import type { PlanExplanation } from '../core/contracts/fuel/plan-explanation.ts';
+import { roleRolloutSchema } from '../core/contracts/written-rollout.ts';
+import { rolloutOrder } from '../core/rollout/order.ts';
+import { policyOf, type RolloutPolicy, type WrittenRollout } from '../core/rollout/policy.ts';
+import type { SchedulerGraph } from '../core/scheduler/index.ts';
+import { checkSchema, unplaced } from '../documents/index.ts';
+import type { Problems } from '../graph/index.ts';
+import { type ClusterNode, nameOf, uidOf } from './sources.ts';
+import { allRoles, type Catalogue } from './tags/index.ts';
+
+/** A role with a rollout, and the ids of its nodes in the order in which the rollout reaches them. */
+export interface RoleRollout {
+  readonly name: string;
+  readonly policy: RolloutPolicy;
+  readonly nodes: readonly string[];
+}
+
+/**
+ * The rollouts of the roles of these nodes. The copy of a role in the settings of the cluster decides before that of its release or plugin. A node
+ * with several such roles belongs to the first in the order of the release.
+ */
+export function rolloutsOfRoles(
+  { roles }: Pick<Catalogue, 'roles'>,
+  nodes: readonly ClusterNode[],
+  problems: Problems,
+): RoleRollout[] {
+  return [...roles].flatMap(([name, { meta }]): RoleRollout[] => {
+    if (meta.rollout === undefined || meta.rollout === null) return [];
+    const at = ['roles', name, 'rollout'];
+    const read = checkSchema(roleRolloutSchema, meta.rollout, { at });
+    if (!read.ok) {
+      for (const { message, hint } of read.problems.map(unplaced)) problems.error(at, 'rollout.invalid', message, hint);
+      return [];
+    }
+    const rollout = read.value as WrittenRollout;
+    const own = nodes.filter((node) => allRoles(node).includes(name));
+    const placed = own.map((node) => ({ name: nameOf(node), rack: rackOf(node) }));
+    const order = rolloutOrder(placed, rollout.order ?? []);
+    return own.length === 0 ? [] : [{ name, policy: policyOf(rollout), nodes: order.map((one) => uidOf(own[one]!)) }];
+  });
+}
+
+/** The waves of a plan, for people. */
+export const plannedWaves = (graph: SchedulerGraph | null): Pick<PlanExplanation, 'rollouts'> =>
+  graph?.rollouts === undefined
+    ? {}
+    : {
+        rollouts: graph.rollouts.map(({ name, waves }) => ({
+          role: name,
+          waves: waves.map((nodes) => nodes.map((node) => graph.nodes[node]!)),
+        })),
+      };
+
+/** The label `rack` of a node. */
+const rackOf = ({ labels: { rack } }: ClusterNode): string | null => (typeof rack === 'string' ? rack : null);

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { planCluster } from '../../../src/clusters/plan-cluster.ts';
+import { plannerHere } from '../../../src/clusters/planning/index.ts';
+import type { Fields } from '../../../src/graph/index.ts';
+import { layer, node, sixNodes } from './six-nodes.ts';
+
+const shell = (id: string, more: Fields = {}): Fields => ({
+  ...{ id, type: 'shell', version: '2.1.0', roles: ['compute'], parameters: { cmd: 'true' } },
+  ...more,
+});
+
+/** Four nodes of the role `compute` in two racks, and one of another role. */
+const nodes = [
+  ...[1, 2, 3, 4].map((id) => node(id, ['compute'], { name: `n${id}`, labels: { rack: `r${id % 2}` } })),
+  node(5, ['ceph']),
+];
+
+// biome-ignore lint/suspicious/noThenProperty: the word of the document
+const ALL_THEN = { then: 'all' } as const;
+
+function sourcesWith(rollout: unknown, own?: unknown) {
+  const sources = sixNodes({
+    deploymentInfo: { common: {}, nodes: {} },
+    ...(own === undefined ? {} : { roles: { compute: { name: 'Compute', rollout: own } } }),
+  });
+  const roles = { ...sources.release.roles, compute: { name: 'Compute', rollout }, ceph: { name: 'Ceph' } };
+  return { ...sources, release: { ...sources.release, roles }, nodes };
+}
+
+const planned = (sources: ReturnType<typeof sourcesWith>, tasks: readonly Fields[] = [shell('get')]) =>
+  planCluster(sources, [layer('release', tasks)], { type: 'default' });
+
+const wavesIn = (sources: ReturnType<typeof sourcesWith>) => {
+  const plan = planned(sources);
+  if (!plan.ok) throw new Error(JSON.stringify(plan.problems));
+  const { graph } = plan;
+  return graph!.rollouts?.map(({ name, waves }) => [name, waves.map((wave) => wave.map((at) => graph!.nodes[at]))]);
+};
+
+describe('the rollout of a role', () => {
+  it('has the nodes of the role in waves, in its order', () => {
+    expect(wavesIn(sourcesWith({ first: 1 }))).toEqual([['compute', [['1'], ['2', '3'], ['4']]]]);
+    expect(wavesIn(sourcesWith({ first: 2, ...ALL_THEN, order: ['rack', 'name'] }))).toEqual([
+      [
+        'compute',
+        [
+          ['2', '4'],
+          ['1', '3'],
+        ],
+      ],
+    ]);
+    expect(wavesIn(sourcesWith(undefined))).toBeUndefined();
+  });
+
+  it('is that of the cluster where it has a copy of the role, also none', () => {
+    expect(wavesIn(sourcesWith({ first: 1 }, { first: 3 }))).toEqual([['compute', [['1', '2', '3'], ['4']]]]);
+    expect(wavesIn(sourcesWith({ first: 1 }, null))).toBeUndefined();
+  });
+
+  it('is refused where it is no rollout, at its place', () =>
+    expect(planned(sourcesWith({ first: 0, soak: 'long' }))).toMatchObject({
+      ok: false,
+      problems: [
+        { code: 'rollout.invalid', at: ['roles', 'compute', 'rollout'] },
+        { code: 'rollout.invalid', at: ['roles', 'compute', 'rollout'] },
+      ],
+    }));
+
+  it('is refused where an earlier wave needs a later one, with both tasks', () => {
+    const use = shell('use', { cross_depends: [{ name: 'get', role: ['compute'] }] });
+    const plan = planned(sourcesWith({ first: 1 }), [shell('get'), use]);
+    expect(plan).toMatchObject({ ok: false, problems: [{ code: 'rollout.later-wave-needed' }] });
+    expect(plan.problems[0]!.message).toMatch(/'use@n\d'.*'get@n\d'/);
+  });
+
+  it('is refused where the graph has too many tasks for one workflow, with what to do', async () => {
+    const tasks = Array.from({ length: 10 }, (_, at) => shell(`task-${at}`));
+    const work = { sources: sourcesWith({ first: 1 }), layers: [layer('release', tasks)] };
+    const request = { type: 'default' };
+    const plan = (capacity: number) =>
+      plannerHere().plan('run', { ...work, request, surroundings: {}, capacity } as never);
+    expect(await plan(1_000)).toMatchObject({ ok: true });
+    expect(await plan(30)).toMatchObject({
+      ok: false,
+      problems: [{ code: 'rollout.graph-too-large', hint: expect.stringContaining('sitewright graph execute') }],
+    });
+  });
+
+  it('is shown with its waves before anything runs', async () => {
+    const work = { sources: sourcesWith({ first: 1 }), layers: [layer('release', [shell('get')])] };
+    const answer = await plannerHere().plan('explanation', { ...work, request: { type: 'default' }, surroundings: {} });
+    expect(answer).toMatchObject({ value: { rollouts: [{ role: 'compute', waves: [['1'], ['2', '3'], ['4']] }] } });
+  });
+});
