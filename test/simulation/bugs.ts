@@ -57,6 +57,14 @@ const ofWaves = (
   ...(seed !== null && { seed }),
 });
 
+/** A defect of the rules of the rollouts of roles, which runs of graphs have. */
+const ofRoles = (...given: Parameters<typeof ofWaves>): Bug => ({
+  ...ofWaves(...given),
+  mended: 'docs/how-to/roll-out-in-waves.md#in-runs-of-graphs',
+  world: 'cluster',
+  from: 300_000,
+});
+
 /** A defect of the rules of their checks. */
 const ofChecks = (...given: Parameters<typeof ofWaves>): Bug => ({
   ...ofWaves(...given),
@@ -631,8 +639,8 @@ export const BUGS: readonly Bug[] = [
     ]),
   ),
   ofWaves(100_001, 'a promoted rollout goes on only when something else wakes its run', 'workflows/operators.ts', [
-    '    progress.operator.push({ action, at: isoTime(Date.now()), ...request });\n    control.wake();\n',
-    '    progress.operator.push({ action, at: isoTime(Date.now()), ...request });\n',
+    '    rollouts.take({ action, at: isoTime(Date.now()), ...request });\n    run.control.wake();\n',
+    '    rollouts.take({ action, at: isoTime(Date.now()), ...request });\n',
   ]),
   hidden(
     ofWaves(null, 'nodes without work make up the first waves of a rollout', 'src/core/deployment/rollout.ts', [
@@ -672,5 +680,14 @@ export const BUGS: readonly Bug[] = [
   ofChecks(200_006, 'checks of a rollout are well with any answer', 'src/core/checks/judge.ts', [
     "  if (ok === true) return { verdict: 'well', text };",
     "  if (ok !== null) return { verdict: 'well', text };",
+  ]),
+  // Rollouts of roles in runs of graphs.
+  ofRoles(300_000, 'tasks on nodes of waves that are not open start', 'src/core/scheduler/propagation.ts', [
+    '  s.held.has(s.graph.names[s.graph.nameOf[task]!]!) || isInLaterWave(s, task);',
+    '  s.held.has(s.graph.names[s.graph.nameOf[task]!]!);',
+  ]),
+  ofRoles(300_017, 'tasks start after the rollout of a role has reached its limit', 'src/core/scheduler/slots.ts', [
+    '    if (isBarred(s, best) || !hasPermit(s, node, best)) return;',
+    '    if (!hasPermit(s, node, best)) return;',
   ]),
 ];

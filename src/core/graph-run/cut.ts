@@ -54,7 +54,8 @@ export function splitForExecution(
   most: number = TASKS_IN_ONE_WORKFLOW,
   capacity: number = most,
 ): SplitRun | null {
-  if (sumOf(workByNode(graph)) <= Math.min(capacity, most)) return null;
+  // Parts do not share waves: a plan that is too large for its rollouts was refused.
+  if (graph.rollouts !== undefined || sumOf(workByNode(graph)) <= Math.min(capacity, most)) return null;
   const partOf = cutForExecution(graph, most);
   return partition(countCrossings(graph, partOf), partOf);
 }

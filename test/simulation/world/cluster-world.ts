@@ -13,10 +13,12 @@ import { openCopiedStore } from './copied-store.ts';
 import { garbageFrom } from './garbage.ts';
 import { FAIR, type GatewayWeather, SimulatedGateway } from './gateway-port.ts';
 import { goalOf } from './goal.ts';
+import { GraphRolloutChecks } from './graph-rollout-checks.ts';
 import { processOf } from './machine.ts';
 import { mixOf } from './mix.ts';
 import { hasSucceeded, SimulatedNode } from './node-agent.ts';
 import { beginOf, ENDS_WITHIN_MS, notEnded, Script, stateOf, stillOpen } from './script.ts';
+import { rolloutFrom } from './site-seed.ts';
 import { takeOverSystemCalls } from './system-calls.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -29,6 +31,8 @@ const STEPS = [
   [1, 'close_graph'],
   [1, 'close_run'],
 ] as const;
+/** From this seed on, some clusters have a role with a rollout. */
+const WITH_ROLLOUTS = 300_000;
 /** The id of an activity that runs a task on a node. */
 const TASK_STEP = /@(\d+)(?::\d+)?(?:\/\d+)?$/;
 /** What people do, by weight. */
@@ -50,6 +54,8 @@ const PEOPLE: readonly (readonly [weight: number, what: string])[] = [
   [2, 'reset of a part'],
   [1, 'reset of one that ended'],
 ];
+/** What they also do to rollouts. */
+const ROLLOUT_PEOPLE: typeof PEOPLE = [...PEOPLE, [4, 'promote'], [2, 'hold'], [0.5, 'abort_rollout']];
 const FAULTS = [
   ...['kill', 'stall', 'store', 'temporal', 'gateway', 'gateway is killed'],
   ...[
@@ -115,18 +121,22 @@ async function live(
     if (type === 'WorkflowExecutionUpdateAccepted' && detail === 'resume') pausedSince.delete(workflowId);
     if (type !== 'ActivityTaskScheduled') return;
     const task = TASK_STEP.exec(detail);
+    rollouts.begins(workflowId, detail);
     script.begins(task === null ? detail : 'task', task === null ? null : (names[Number(task[1]) - 1] ?? null));
   };
   const names: string[] = [];
   const world = await openWorld(seed, random, time, weather, begins, copied.store);
   const { store, temporal, story } = world;
+  const rollouts = new GraphRolloutChecks(world);
+  const waves = random.fork('waves');
+  const rollout = seed >= WITH_ROLLOUTS && waves.chance(0.5) ? rolloutFrom(waves) : undefined;
 
   // A cluster, and a graph of tasks on its nodes.
   const { id: release } = await store.releases.create({
     name: 'Newton',
     version: 'newton-10.0',
     operatingSystem: 'Ubuntu',
-    rolesMetadata: { compute: { name: 'compute' }, control: { name: 'control' } },
+    rolesMetadata: { compute: { name: 'compute', ...(rollout && { rollout }) }, control: { name: 'control' } },
     tagsMetadata: {},
   });
   await store.sites.create({ name: SITE });
@@ -151,6 +161,8 @@ async function live(
       ...(wanted.chance(0.3) ? { retries: wanted.int(1, 2), interval: 5 } : {}),
     },
   }));
+  // A graph with a rollout has to fit into one workflow.
+  if (rollout !== undefined) tasks.splice(4);
   await store.graphs.put({ kind: 'release', id: release }, 'default', {
     tasks: tasks.map((task) => normaliseTask(task)),
   });
@@ -268,7 +280,7 @@ async function live(
   const act = (own: Random, named?: string): void => {
     people = own;
     const run = open().length === 0 ? undefined : people.pick(open());
-    const action = named ?? mix.weighed<string>(people, PEOPLE);
+    const action = named ?? mix.weighed<string>(people, rollout === undefined ? PEOPLE : ROLLOUT_PEOPLE);
     script.happens(action);
     script.again(people, (next) => act(next));
     world.tell(`--- a person: ${action} ${run?.workflowId ?? ''}`);
@@ -347,6 +359,13 @@ async function live(
         if (['stop', 'reject'].includes(name)) ended.add(run.workflowId);
         if (people.chance(0.7)) temporal.signal(to, name, payload);
         else void temporal.update(to, name, payload).catch(() => undefined);
+      } else if (action === 'promote' || action === 'hold' || action === 'abort_rollout') {
+        const limit = action === 'promote' && people.chance(0.4) ? { limit: people.int(1, 3) } : {};
+        if (people.chance(0.5)) temporal.signal(run, action, [limit]);
+        else
+          void temporal
+            .update(run, action, [limit])
+            .catch((error: Error) => world.tell(`${action} was refused: ${error.message}`));
       } else if (action === 'query') {
         void temporal.query(run, people.pick(['status', 'report', 'tree', 'plan'])).catch(() => undefined);
       } else {

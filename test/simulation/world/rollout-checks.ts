@@ -125,7 +125,7 @@ const startsIn = (turns: readonly Turn[]) =>
   );
 
 /** Ends of activities of one type. */
-function endedOf(turns: readonly Turn[], type: string) {
+export function endedOf(turns: readonly Turn[], type: string) {
   const seqs = new Map(startsIn(turns).map((one) => [one.seq, one]));
   return turns.flatMap((turn) =>
     jobsOf(turn).flatMap(({ resolveActivity: end }) => {
@@ -166,7 +166,7 @@ function planOf({ turns }: Execution): SitePlan | undefined {
   return read.plan;
 }
 
-const isRequested = (turns: readonly Turn[], name: string): boolean =>
+export const isRequested = (turns: readonly Turn[], name: string): boolean =>
   turns.some((turn) =>
     jobsOf(turn).some((job) => job.signalWorkflow?.signalName === name || job.doUpdate?.name === name),
   );
@@ -195,7 +195,7 @@ function indexesOf(ranges: readonly number[]): number[] {
 const nodesIn = (amount: number | string, total: number): number =>
   typeof amount === 'number' ? amount : Math.max(1, Math.floor((Number.parseInt(amount, 10) * total) / 100));
 
-function wavesOf({ first, growth }: Rollout, names: readonly string[]): string[][] {
+export function wavesOf({ first, growth }: Pick<Rollout, 'first' | 'growth'>, names: readonly string[]): string[][] {
   const waves: string[][] = [];
   let size = nodesIn(first, names.length);
   for (let at = 0; at < names.length; ) {
@@ -209,5 +209,5 @@ function wavesOf({ first, growth }: Rollout, names: readonly string[]): string[]
   return waves;
 }
 
-const limitOf = ({ stop_at }: Rollout, total: number): number =>
+export const limitOf = ({ stop_at }: Pick<Rollout, 'stop_at'>, total: number): number =>
   'failed' in stop_at ? stop_at.failed : Math.max(1, Math.ceil((stop_at.percent * total) / 100));

@@ -112,7 +112,7 @@ export function siteSeed(random: Random, hasRollouts: boolean, hasChecks: boolea
 
 const GROWTHS = ['double', 'all', { by: 1 }, { add: 1 }] as const;
 
-const rolloutFrom = (random: Random): NonNullable<Group['rollout']> => ({
+export const rolloutFrom = (random: Random): NonNullable<Group['rollout']> => ({
   first: random.pick([1, 1, 2, '50%']),
   ...random.pick(GROWTHS.map((then) => ({ then }))),
   ...(random.chance(0.5) && { soak: random.pick(['30s', '5m', '20m']) }),

@@ -13,6 +13,11 @@ const LIMITS: readonly Limit[] = [
   { file: 'workflows/call.ts', is: 'NODES_IN_ONE_WORKFLOW = 400;', small: 'NODES_IN_ONE_WORKFLOW = 3;' },
   { file: 'workflows/call.ts', is: 'NODES_PER_SLICE = 250;', small: 'NODES_PER_SLICE = 2;' },
   { file: 'src/core/graph-run/cut.ts', is: 'TASKS_IN_ONE_WORKFLOW = 1_170;', small: 'TASKS_IN_ONE_WORKFLOW = 9;' },
+  {
+    file: 'src/core/graph-run/cut.ts',
+    is: 'return work > Math.min(capacity, TASKS_IN_ONE_WORKFLOW);',
+    small: 'return work > 30;',
+  },
   { file: 'src/core/graph-run/history-capacity.ts', is: 'MAX_EVENTS = 10_000;', small: 'MAX_EVENTS = 260;' },
   { file: 'src/core/graph-run/history-capacity.ts', is: 'SPARE_EVENTS = 300;', small: 'SPARE_EVENTS = 60;' },
 ];
