@@ -53,6 +53,8 @@ export interface ActivityDependencies extends RunLookups {
   readonly announceEnd?: AnnounceEnd;
   /** Asks hosts on behalf of checks. Absent: no host is asked. */
   readonly askHost?: AskHost;
+  /** The address of each machine for which MAAS has none, where machines are rehearsed. Absent: it has none. */
+  readonly rehearsedAddress?: string;
   /** Plans graphs, including users' helper functions. */
   readonly planner: Planner;
   /** Lets tag extensions decide on the tags that changed roles give. Absent: there are none. */

@@ -22,7 +22,7 @@ export async function subjectsOf(
     ...(node && {
       node: {
         name: node.name,
-        address: addresses.get(node.name) ?? null,
+        address: addresses.get(node.name) ?? deps.rehearsedAddress ?? null,
         ...{ rack: node.rack, tags: node.tags, labels: node.labels },
       },
     }),

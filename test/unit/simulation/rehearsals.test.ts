@@ -163,7 +163,7 @@ describe('a rehearsal of a site', () => {
       ...[CONFIGURATION, node('n1'), node('n2'), node('n3')],
       document('shipyard/DeploymentStrategy/v1', 'deployment-strategy', strategy),
       document('sitewright/Check/v1', 'up', '{prometheus: {url: "http://p:9090", query: up, is: {between: [1, 2]}}}'),
-      document('sitewright/Check/v1', 'web', '{http: {url: {yaql_exp: "\'http://\' + $.node.name"}, contains: ok}}'),
+      document('sitewright/Check/v1', 'web', '{http: {url: {yaql_exp: "\'http://\' + $.node.address"}, contains: ok}}'),
     );
     const { site, diagnostics } = loadSite(written);
     await store.sites.create({ name: 'dc1' });

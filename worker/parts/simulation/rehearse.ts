@@ -69,7 +69,7 @@ async function live(
     });
     const systemIds = plantMachines(region, order);
     await store.copies.fill(withSystemIds(order, systemIds));
-    const more = { planner, askHost: askWellHost, ...allocateTags?.(store) };
+    const more = { planner, askHost: askWellHost, rehearsedAddress: DOCUMENTATION_ADDRESS, ...allocateTags?.(store) };
     const installation = new Installation(world, region, code, NOTHING, settings, more, pace);
     installation.startWorker();
     for (const agent of order.agents) startRehearsedNode(world, agent, taskModel(order, agent.uid));
@@ -136,6 +136,9 @@ const seedOf = ({
 });
 
 /** @returns the ids of the machines in the simulated MAAS */
+/** Nobody has it, and nobody is asked. */
+const DOCUMENTATION_ADDRESS = '192.0.2.1';
+
 function plantMachines(region: ServedRegion, { images, networks, machines }: RehearsalOrder): readonly string[] {
   const seed = { images: images.map((name) => ({ name })), networks, machines: machines.map(seedOf) };
   const { status, value } = region.control('POST', 'seed', JSON.stringify(seed));
