@@ -76,7 +76,7 @@ const READING = [
   ...['agent policy check', 'identity certificates', 'identity revoke', 'identity order-keys'],
   ...['identity rotate-order-key', 'identity remove-order-key', 'identity encryption-key'],
 ];
-const READING_VERBS = /(list|show|status|download)$/;
+const READING_VERBS = /(list|show|status|results|download)$/;
 
 interface Leaf {
   readonly path: string;

@@ -1,7 +1,7 @@
 import { OUT_OF_SERVICE, statusWithHealth } from '../../../core/node-system.ts';
 import { type Answer, at } from '../api.ts';
 import { commandOf } from '../command-text.ts';
-import { Command, type Crumb, Empty, Fold, Loaded, Missing, State, Title } from '../parts.tsx';
+import { Command, type Crumb, Empty, Fold, Loaded, Missing, State, Title, Waiting } from '../parts.tsx';
 import { requestIn } from '../rehearsed.ts';
 import { addressWith } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
@@ -31,8 +31,16 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
   const open = runs.data?.items.find((run) => run.outcome === null);
   if (site.data === undefined && site.problem !== undefined)
     return <Missing of={`Site ${id}`} problem={site.problem} list={LIST} onRetry={site.reload} />;
+  // Of a site that does not exist, nothing else says so too.
+  if (site.data === undefined)
+    return (
+      <>
+        <Title of={`Site ${id}`} trail={[LIST]} />
+        <Waiting />
+      </>
+    );
   const edited = given.get('edit');
-  if (edited !== null && site.data)
+  if (edited !== null)
     return (
       <>
         <Title of={`Documents of ${id}`} trail={[LIST, [`/sites/${encodeURIComponent(id)}`, id]]} />
@@ -46,12 +54,10 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
         of={`Site ${id}`}
         trail={[LIST]}
         actions={
-          site.data && (
-            <StartRun key={given.get('rehearse')} site={site.data} open={open} rehearsed={requestIn(given)} isMain />
-          )
+          <StartRun key={given.get('rehearse')} site={site.data} open={open} rehearsed={requestIn(given)} isMain />
         }
       />
-      {site.data?.latest_revision === null && (
+      {newest === null && (
         <Empty title="This site has no documents yet.">
           <p>Commit a folder of YAML documents; then it can be tested and deployed:</p>
           <Command text={`sitewright site commit ${id} FOLDER`} />
@@ -60,8 +66,8 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
           </p>
         </Empty>
       )}
-      {site.data?.source && <Source of={site.data.source} />}
-      {given.has('plan') && site.data && newest !== null && <SitePlan site={site.data} query={given} />}
+      {site.data.source && <Source of={site.data.source} />}
+      {given.has('plan') && newest !== null && <SitePlan site={site.data} query={given} />}
       {given.has('rehearse') && newest !== null && (
         <RehearsalView key={given.get('rehearse')} of={params} request={requestIn(given)} />
       )}
