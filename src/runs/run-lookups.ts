@@ -5,7 +5,7 @@ import { given } from '../core/data/given.ts';
 import type { Paused } from '../core/run/index.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import { sharedQuestions } from '../platform/temporal/shared-questions.ts';
-import { closedOutcome, type FoundExecution, findExecution } from './find-execution.ts';
+import { closedOutcome, type FoundExecution, findExecution, isOpenStatus } from './find-execution.ts';
 import type { RunEnd } from './life.ts';
 
 /** Facts of runs that only Temporal has. */
@@ -65,7 +65,7 @@ interface RunHold {
 }
 
 /**
- * Asks a run whether it starts anything new. Rejects if its workflow does not answer.
+ * Asks a run whether it starts anything new. Rejects if its workflow does not answer, or has ended.
  *
  * @param runId null: of the newest execution of the workflow
  */
@@ -73,17 +73,30 @@ type HoldLookup = (workflowId: string, runId: string | null) => Promise<RunHold>
 
 /**
  * Asks the workflows themselves: an answer covers every signal that the server had accepted before the question, also one
- * that no worker has processed yet. Questions are shared, as the server keeps few waiting.
+ * that no worker has processed yet. Only of a run that is still open afterwards: one that someone has terminated meanwhile answers
+ * without such signals. Questions are shared, as the server keeps few waiting.
  */
-export function holdLookup(client: Client): HoldLookup {
-  return sharedQuestions(async (workflowId, runId) => {
-    const handle = client.workflow.getHandle(workflowId, runId ?? undefined);
-    const { paused, stopping } = await client.connection.withDeadline(Date.now() + LIMIT_MS, () =>
-      handle.query<RunHold>(QUERIES.status),
-    );
-    return { paused, stopping };
-  });
+export function holdLookup(client: Client, describe = ofExecutions(client)): HoldLookup {
+  return sharedQuestions((workflowId, runId) =>
+    client.connection.withDeadline(Date.now() + LIMIT_MS, async () => {
+      const own = runId ?? (await describe(workflowId)).runId;
+      const { paused, stopping } = await client.workflow.getHandle(workflowId, own).query<RunHold>(QUERIES.status);
+      const { status } = await describe(workflowId, own);
+      if (!isOpenStatus(status.name)) throw new Error('its workflow has ended');
+      return { paused, stopping };
+    }),
+  );
 }
+
+type Describe = (
+  workflowId: string,
+  runId?: string,
+) => Promise<{ readonly runId: string; readonly status: { readonly name: string } }>;
+
+const ofExecutions =
+  (client: Client): Describe =>
+  (workflowId, runId) =>
+    metadataClient(client).getHandle(workflowId, runId).describe();
 
 /** Pending activities of an execution that a worker has ever taken, by their ids: those that wait for another try, too. */
 export async function triedActivities(client: Client, workflowId: string, runId: string): Promise<readonly string[]> {

@@ -260,4 +260,11 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     seed: 20261129405231,
     showed: 'the check: the nodes of a part that someone cancelled have failed, whatever it reports afterwards',
   },
+  {
+    seed: 20261129409924,
+    showed:
+      'a node got an order of a run that was stopped and then terminated before any worker had processed the stop',
+    heldBy:
+      'test/unit/runs/run-hold.test.ts: whether a run starts anything new > is not known of a run that is terminated meanwhile: it answers without a stop that no worker had processed',
+  },
 ];

@@ -4,8 +4,8 @@ import { holdLookup } from '../../../src/runs/run-lookups.ts';
 
 const FREE = { paused: null, stopping: false };
 
-/** A server whose worker answers immediately. */
-function server() {
+/** A server whose worker answers immediately. @param ended runs that end while they are asked */
+function server(ended: readonly string[] = []) {
   const questions: string[] = [];
   const getHandle = (workflowId: string) => ({
     async query() {
@@ -15,7 +15,11 @@ function server() {
   });
   const connection = { withDeadline: (_deadline: number, work: () => unknown) => work() };
   const client = { workflow: { getHandle }, connection } as unknown as Client;
-  return { lookup: holdLookup(client), questions };
+  const describe = async (workflowId: string, runId?: string) => {
+    const isOver = runId !== undefined && ended.includes(workflowId);
+    return { runId: `run of ${workflowId}`, status: { name: isOver ? 'TERMINATED' : 'RUNNING' } };
+  };
+  return { lookup: holdLookup(client, describe), questions };
 }
 
 describe('whether a run starts anything new', () => {
@@ -38,5 +42,12 @@ describe('whether a run starts anything new', () => {
     expect(questions).toEqual(['one', 'one']);
     await lookup('other', null);
     expect(questions.at(-1)).toBe('other');
+  });
+
+  it('is not known of a run that is terminated meanwhile: it answers without a stop that no worker had processed', async () => {
+    const { lookup } = server(['terminated']);
+    await expect(lookup('terminated', null)).rejects.toThrow('ended');
+    await expect(lookup('terminated', 'r1')).rejects.toThrow('ended');
+    expect(await lookup('open', null)).toEqual(FREE);
   });
 });

@@ -109,6 +109,8 @@ export function lookupsOf(world: World, observer: Pick<Observer, 'askedHold' | '
             ReturnType<RunLookups['hold']>
           >;
           answered();
+          // As `holdLookup` of a real server.
+          if (execution.status !== 'RUNNING') throw new Error('its workflow has ended');
           return { paused: answer.paused, stopping: answer.stopping };
         } finally {
           clearTimeout(timer);
