@@ -32,6 +32,9 @@ export const isServerBefore = (version: string): boolean => ownServer !== undefi
  */
 export const onServer = it.runIf(inject('temporalAddress') !== 'simulated');
 
+/** Well before what a stopped run must not wait for. A real server shares its machine with others. */
+export const STOPPED_WITHIN_MS = inject('temporalAddress') === 'simulated' ? 10_000 : 60_000;
+
 /** A test file's own corner of the shared dev server. */
 export interface TemporalRig {
   readonly address: string;

@@ -9,7 +9,7 @@ import { eventually } from '../rig/agent-site.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { failed, ok, type ScriptedGraph, scriptedGraph } from '../rig/scripted-graph.ts';
 import { startGraphRun } from '../rig/scripted-graph-run.ts';
-import { type RunningWorker, type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { type RunningWorker, STOPPED_WITHIN_MS, type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 beforeAll(async () => {
@@ -274,7 +274,7 @@ describe.each(Object.entries(WAITS))('a run that waits for %s', (name, wait) => 
     const asked = Date.now();
     await run.handle.signal('stop', { by: 'ann' });
     const { result } = await run.ended();
-    expect(Date.now() - asked).toBeLessThan(10_000);
+    expect(Date.now() - asked).toBeLessThan(STOPPED_WITHIN_MS);
     const hasFailed = wait.end?.outcome === 'failed';
     if (!hasFailed) expect(result).toMatchObject({ outcome: 'stopped' });
     const { end } = graph.rows().get('a@n2') ?? {};

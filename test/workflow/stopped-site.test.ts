@@ -3,7 +3,7 @@ import type { SiteActivities } from '../../activities/contract.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { group, plainNodes, scriptedSite, untilCancelled } from '../rig/scripted-site.ts';
 import { startRun } from '../rig/site-workflow.ts';
-import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { STOPPED_WITHIN_MS, type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 beforeAll(async () => {
@@ -84,7 +84,7 @@ describe.each(Object.entries(WAITS))('a run that waits for %s', (name, wait) => 
     const asked = Date.now();
     await run.handle.signal('stop', { by: 'ann' });
     await run.ended();
-    expect(Date.now() - asked).toBeLessThan(10_000);
+    expect(Date.now() - asked).toBeLessThan(STOPPED_WITHIN_MS);
     const [closed] = site.closed;
     expect(closed).toMatchObject({ outcome: 'stopped' });
     if (!wait.isSilent) return;
