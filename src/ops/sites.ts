@@ -157,7 +157,8 @@ export class SiteOperations extends Service {
   async strategy(site: string, reference: string): Promise<Strategy> {
     const { site: resolved } = await this.documents(site, reference);
     const names = resolved.nodes.map(({ name }) => name);
-    return { ...viewStrategy(resolved), times: [...(await this.#times.of(site, names))] };
+    const times = await this.#times.of(site, names);
+    return { ...viewStrategy(resolved), ...(times.length > 0 && { times: [...times] }) };
   }
   /** @throws `not-found` with a suggestion for a node that the latest documents do not have */
   async checkNode(site: string, node: string): Promise<void> {

@@ -37,7 +37,7 @@ export const strategySchema = z
     times: z
       .array(stepTimeSchema)
       .optional()
-      .describe('How long steps took on the hardware of its nodes. Absent: nobody has looked.'),
+      .describe('How long steps took on the hardware of its nodes. Absent: too few runs tell.'),
   })
   .meta({ id: 'Strategy', description: 'A deployment strategy with its groups resolved over the nodes.' });
 
