@@ -267,4 +267,5 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     heldBy:
       'test/unit/runs/run-hold.test.ts: whether a run starts anything new > is not known of a run that is terminated meanwhile: it answers without a stop that no worker had processed',
   },
+  { seed: 20261129420566, showed: 'the check: operators let a run go on that was paused as they did so before' },
 ];

@@ -468,6 +468,8 @@ async function live(
   }
   let isCalm = false;
   const letGo = (): void => {
+    // Also a pause that was under way when they did so last.
+    pausedSince.clear();
     for (const run of open()) {
       temporal.signal(run, 'resume', [{}]);
       // One that is held by failed tasks ends when someone says so.
@@ -487,7 +489,6 @@ async function live(
     for (const worker of installation.workers) worker.host.stalledUntil = 0;
     for (const node of nodes) node.recover();
     gateway.start();
-    pausedSince.clear();
     letGo();
   });
 
