@@ -535,9 +535,10 @@ async function live(
     world.outages.endAll();
     hosts.isCalm = true;
     for (const worker of installation.workers) worker.host.stalledUntil = 0;
-    checks.pausedSince.clear();
   });
   const letGo = (): void => {
+    // Also a pause that was under way when they did so last.
+    checks.pausedSince.clear();
     for (const run of open()) {
       temporal.signal(run, 'resume', [{}]);
       checks.approved.add(run.originalRunId);
