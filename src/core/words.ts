@@ -19,6 +19,8 @@ export type SignInFailure = (typeof SIGN_IN_FAILURES)[number];
 /** The four workflows that act on a site; also the `kind` of a run. */
 export const SITE_RUN_KINDS = ['deploy_site', 'update_site', 'redeploy_nodes', 'test_site'] as const;
 export type SiteRunKind = (typeof SITE_RUN_KINDS)[number];
+/** Those that deploy machines. */
+export const DEPLOYING_KINDS = SITE_RUN_KINDS.filter((kind) => kind !== 'test_site');
 
 /** The workflow that runs graphs of tasks; also the `kind` of a run. */
 export const GRAPH_RUN_KIND = 'execute_graph';

@@ -18,12 +18,12 @@ interface Kept {
 
 /** The nodes of open runs whose steps take longer than they should, with what MAAS last said of them. */
 export class LateNodes {
-  readonly times: StepTimes;
+  readonly #times: StepTimes;
   readonly #client: Client;
   readonly #kept = new Map<string, Kept>();
 
   constructor(store: Pick<StorePorts, 'runs'>, client: Client) {
-    this.times = new StepTimes(store);
+    this.#times = new StepTimes(store);
     this.#client = client;
   }
 
@@ -41,7 +41,7 @@ export class LateNodes {
   }
 
   async #look(run: RunRecord): Promise<readonly LateNode[]> {
-    const late = await this.times.late(run);
+    const late = await this.#times.late(run);
     if (late.length === 0) return late;
     // A Temporal that does not answer takes nothing else from the status.
     const said = await this.#said(run).catch(() => ({}));
@@ -53,7 +53,7 @@ export class LateNodes {
     if (found === null) return {};
     const children = found.children.slice(0, MAX_CHILDREN);
     const all = await Promise.all(children.map((child) => findExecution(this.#client, child.workflowId, null)));
-    return Object.assign({}, found.said, ...all.map((one) => one?.said ?? {}));
+    return Object.assign({}, ...(await Promise.all([found, ...all].map((one) => one?.said()))));
   }
 }
 

@@ -2,7 +2,7 @@ import type { NodeTrends, TaskTrends } from '../core/contracts/trends.ts';
 import { together } from '../core/data/together.ts';
 import { graphRunOf } from '../core/run/subject.ts';
 import { compareText } from '../core/text/text.ts';
-import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../core/words.ts';
+import { DEPLOYING_KINDS, GRAPH_RUN_KIND } from '../core/words.ts';
 import type { RunFilter, RunSummary, Store, TaskHistoryRow } from '../store/index.ts';
 import { type Remembered, remembered } from './remembered.ts';
 import { median, secondsOf } from './usual-times.ts';
@@ -13,9 +13,6 @@ const RUNS = 20;
 const NODES = 60;
 /** No more tasks or nodes are shown. */
 const SHOWN = 100;
-
-/** Runs that deploy nodes. */
-const DEPLOYING = SITE_RUN_KINDS.filter((kind) => kind !== 'test_site');
 
 /** How a task, or a node, did in one run. */
 interface InRun {
@@ -80,7 +77,7 @@ export function trends(store: Store) {
     },
     async ofNodes(site: string): Promise<NodeTrends> {
       await store.sites.get(site);
-      const { parts, ...all } = inAll(await lastRuns({ kind: DEPLOYING, site }, nodesOf));
+      const { parts, ...all } = inAll(await lastRuns({ kind: DEPLOYING_KINDS, site }, nodesOf));
       const again = ({ ended, first_attempts: first }: (typeof parts)[number]) => ended - first;
       const nodes = parts.sort((a, b) => again(b) - again(a) || bySlowness(a, b)).slice(0, SHOWN);
       return { ...all, nodes: nodes.map(({ name: node, ...own }) => ({ node, ...own })) };

@@ -46,8 +46,8 @@ export interface FoundExecution extends RunExecution {
   readonly activities: readonly string[];
   /** The errors of the last attempts of those that have failed before. */
   readonly errors: Readonly<Record<string, string>>;
-  /** What MAAS last said of the machines of those that told it with their heartbeats. */
-  readonly said: Readonly<Record<string, string>>;
+  /** Reads what MAAS last said of the machines of those that told it with their heartbeats. */
+  readonly said: () => Promise<Readonly<Record<string, string>>>;
 }
 
 /**
@@ -74,7 +74,9 @@ export async function findExecution(
         const pending = raw.pendingActivities ?? [];
         const activities = pending.map(({ activityId }) => activityId ?? '');
         const errors = Object.fromEntries((await Promise.all(pending.map((one) => lastError(client, one)))).flat());
-        const said = Object.fromEntries((await Promise.all(pending.map((one) => lastSaid(client, one)))).flat());
+        // Most who look an execution up decide something, and there may be hundreds of heartbeats to decode.
+        const said = async () =>
+          Object.fromEntries((await Promise.all(pending.map((one) => lastSaid(client, one)))).flat());
         const isOpen = isOpenStatus(status.name);
         const isPaused = status.name === 'PAUSED';
         return {

@@ -2,7 +2,7 @@ import type { LateNode, StepTime } from '../core/contracts/site-run.ts';
 import type { NodeReport, RunReport } from '../core/contracts/site-run-report.ts';
 import { given } from '../core/data/given.ts';
 import { together } from '../core/data/together.ts';
-import type { Call } from '../core/words.ts';
+import { type Call, DEPLOYING_KINDS } from '../core/words.ts';
 import type { RunRecord, StorePorts } from '../store/index.ts';
 
 /** Runs that are looked at, the newest ones of all sites. */
@@ -74,8 +74,7 @@ export class StepTimes {
   }
 
   async #learn(): Promise<Learned> {
-    const kind = ['deploy_site', 'update_site', 'redeploy_nodes'];
-    const { items } = await this.#runs.list({ kind, open: false, limit: MAX_RUNS });
+    const { items } = await this.#runs.list({ kind: DEPLOYING_KINDS, open: false, limit: MAX_RUNS });
     const models = new Map<string, string>();
     const took: { readonly model: string; readonly step: Call; readonly seconds: number }[] = [];
     for (const { id, site } of items) {

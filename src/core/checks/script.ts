@@ -1,4 +1,5 @@
 import { printable } from '../text/control-characters.ts';
+import { shellWord } from '../text/text.ts';
 import type { NodeQuestion } from './answers.ts';
 import type { Check, Probe } from './check.ts';
 
@@ -13,24 +14,24 @@ export function askingScript(
   question: NodeQuestion | { readonly kind: 'unknown'; readonly why: string },
   { timeout }: Pick<Check, 'timeout'>,
 ): string {
-  const limited = (script: string): string => `exec timeout -k 5 ${timeout} bash -c ${quoted(script)}\n`;
+  const limited = (script: string): string => `exec timeout -k 5 ${timeout} bash -c ${shellWord(script)}\n`;
   switch (question.kind) {
     case 'command':
       return limited(question.cmd);
     case 'tcp': {
       const host = question.host.replace(/^\[|\]$/g, '');
       return limited(
-        `getent ahosts ${quoted(host)} >/dev/null || { echo "the name cannot be resolved" >&2; exit 3; }\nexec 3<>/dev/tcp/${quoted(host)}/${question.port}`,
+        `getent ahosts ${shellWord(host)} >/dev/null || { echo "the name cannot be resolved" >&2; exit 3; }\nexec 3<>/dev/tcp/${shellWord(host)}/${question.port}`,
       );
     }
     case 'http': {
       const { url, status, contains } = question;
-      const ask = `curl -sS -g --max-time ${timeout} --max-filesize 1048576 -o "$body" -w '%{http_code}' -- ${quoted(url)}`;
+      const ask = `curl -sS -g --max-time ${timeout} --max-filesize 1048576 -o "$body" -w '%{http_code}' -- ${shellWord(url)}`;
       const found =
         contains === undefined
           ? []
           : [
-              `head -c 65536 "$body" | grep -qF -- ${quoted(contains)} || { echo "HTTP $status, but the answer lacks the text" >&2; exit 1; }`,
+              `head -c 65536 "$body" | grep -qF -- ${shellWord(contains)} || { echo "HTTP $status, but the answer lacks the text" >&2; exit 1; }`,
             ];
       return limited(
         [
@@ -46,9 +47,6 @@ export function askingScript(
     case 'prometheus':
       return 'echo "a worker asks this" >&2; exit 3\n';
     case 'unknown':
-      return `echo ${quoted(printable(question.why))} >&2; exit 124\n`;
+      return `echo ${shellWord(printable(question.why))} >&2; exit 124\n`;
   }
 }
-
-/** One word of a shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

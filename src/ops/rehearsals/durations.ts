@@ -1,5 +1,6 @@
 import type { GraphRunReport, RunReport } from '../../core/contracts/index.ts';
 import { counted, spanText } from '../../core/text/text.ts';
+import { DEPLOYING_KINDS } from '../../core/words.ts';
 import type { DeploymentConfiguration } from '../../documents/index.ts';
 import type { Store } from '../../store/index.ts';
 import { median } from '../usual-times.ts';
@@ -76,8 +77,7 @@ export async function durationsOf(
 }
 
 async function deploymentsOf(store: Store, site: string): Promise<readonly number[]> {
-  const kind = ['deploy_site', 'update_site', 'redeploy_nodes'];
-  const { items } = await store.runs.list({ site, kind, open: false, limit: MAX_RUNS });
+  const { items } = await store.runs.list({ site, kind: DEPLOYING_KINDS, open: false, limit: MAX_RUNS });
   const reports = await Promise.all(items.map(({ id }) => store.runs.getReport(id)));
   return reports.flatMap((report) => deploymentsIn(report as RunReport | GraphRunReport | undefined));
 }
