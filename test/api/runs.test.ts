@@ -794,6 +794,8 @@ it('a start and decisions that came through Temporal alone are shown as claims, 
     ...{ taskQueue: site.worker.taskQueue, workflowId, args: [input] },
   });
   const path = `/api/v1/runs/${handle.firstExecutionRunId}`;
+  // Its first activity records it: until then, the API does not know it.
+  await until('/api/v1/runs', ({ items }) => items.some(({ id }: { id: string }) => id === handle.firstExecutionRunId));
   const waiting = await until(path, (body) => body.awaiting_approval);
   expect(waiting.started_by).toBe('temporal, says alice');
   await handle.signal('approve', { by: 'nina', reason: 'trust me' });
