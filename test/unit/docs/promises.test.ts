@@ -7,13 +7,12 @@ import { namedTests } from '../../rig/named-tests.ts';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const page = (path: string): readonly string[] => readFileSync(root + path, 'utf8').split('\n');
 const PROMISES = 'test/promises.md';
-const SECURITY = 'docs/explain/security.md';
-const SECURITY_TESTS = 'test/security-tests.md';
+const SECURITY = 'test/security-tests.md';
 
 const promises = page(PROMISES).filter((line) => line.startsWith('- '));
 
-/** The rows of the tables that name tests, by the heads of their columns: of the page about security, and of the defects found. */
-const rows = [...page(SECURITY), ...page(SECURITY_TESTS)].reduce<{
+/** The rows of the tables that name tests, by the heads of their columns: of the threat model, and of the defects found. */
+const rows = page(SECURITY).reduce<{
   heads: readonly string[];
   found: Record<string, string>[];
 }>(
@@ -82,12 +81,9 @@ describe('a sentence that links to tests', () => {
   });
 });
 
-it.each([
-  [PROMISES, PROMISES],
-  [SECURITY_TESTS, SECURITY],
-])('%s names each test once, and each is used in %s', (tests, text) => {
-  const lines = [...page(text), ...page(tests)];
-  const named = namedBy(page(tests));
+it.each([PROMISES, SECURITY])('%s names each test once, and uses each', (path) => {
+  const lines = page(path);
+  const named = namedBy(lines);
   const used = new Set(lines.flatMap((line) => [...line.matchAll(/\[(\d+)\](?![:([])/g)].map(([, number]) => number)));
   expect([...named.keys()].filter((number) => !used.has(number))).toEqual([]);
   expect(new Set([...named.values()].map(({ file, name: test }) => `${file} ${test}`)).size).toBe(named.size);
@@ -109,7 +105,7 @@ it('each promise of the five documents is met in a place that exists, and held b
 
 it('each sentence of the threat model, of the ten risks and of the defects found is held by tests that exist', () => {
   expect(rows.length).toBeGreaterThan(70);
-  const named = namedBy(page(SECURITY_TESTS));
+  const named = namedBy(page(SECURITY));
   expect(rows.flatMap((row) => problemsOf(row['held by']!, named))).toEqual([]);
   expect(rows).toEqual([...new Map(rows.map((row) => [JSON.stringify(row), row])).values()]);
   const risks = rows.flatMap(({ risk }) => risk?.split(' ')[0] ?? []);
@@ -125,6 +121,6 @@ it('each sentence about a party is tried from outside, or is called a belief', (
     ).toBe(true);
   const tried = rows.flatMap((row) => row['from outside'] ?? []);
   expect(tried.length).toBeGreaterThan(30);
-  const named = namedBy(page(SECURITY_TESTS));
+  const named = namedBy(page(SECURITY));
   expect(tried.filter((cell) => !cell.startsWith('belief: ')).flatMap((cell) => problemsOf(cell, named))).toEqual([]);
 });
