@@ -57,11 +57,13 @@ export class LateNodes {
   }
 }
 
-/** By the ids of activities: `deploy:group:node`, with its attempt from the second on. */
+/** By the ids of activities: `deploy:group:node`, with its attempt from the second on. Names of groups may have colons, too. */
 function saidOf(said: Readonly<Record<string, string>>, { node, step }: LateNode): string | undefined {
+  const isOf = (id: string): boolean =>
+    id.startsWith(`${step}:`) && id.endsWith(`:${node}`) && id.length > step.length + node.length + 2;
   const id = Object.keys(said).find((one) => {
-    const [verb, , of] = one.split(':');
-    return verb === step && of === node;
+    const [attempt, ...before] = one.split(':').reverse();
+    return isOf(one) || (Number.isInteger(Number(attempt)) && isOf(before.reverse().join(':')));
   });
   return id === undefined ? undefined : said[id];
 }

@@ -967,6 +967,11 @@ it('a run waits for approval, and its notices reach receivers that fail and reco
 
 it('a status names the nodes whose step takes longer than on other machines, with what MAAS last said', async () => {
   await living({ deploy_ms: HOUR });
+  const files = (await exampleDocuments()).map((file) => ({
+    ...file,
+    text: file.text.replaceAll(/(name: |- )(masters|workers|worker_group_0)$/gm, '$1rack1:$2'),
+  }));
+  expect((await api.ask('POST', '/api/v1/sites/stl1/revisions', { files })).status).toBe(201);
   const at = '2026-11-01T10:00:00.000Z';
   const ended = {
     id: 'earlier',
