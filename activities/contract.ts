@@ -213,6 +213,8 @@ interface InspectNodesAnswer {
 export interface RunCheck {
   readonly site: string;
   readonly run_id: string;
+  /** Of a run of graphs on it; absent: the run has the site. */
+  readonly cluster?: number;
   readonly revision: number;
   readonly check: string;
   /** Absent: the check is asked once. */

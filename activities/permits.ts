@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { maintenanceKey } from '../src/clusters/maintenance.ts';
+import { newestDocuments } from '../src/clusters/newest-documents.ts';
 import { standingsOfSite } from '../src/clusters/site-standings.ts';
 import type { PermitAnswer, PermitWait } from '../src/core/permits/answer.ts';
 import type { Limits } from '../src/core/permits/limits.ts';
 import type { RunSubject } from '../src/core/run/subject.ts';
 import { type LimitedSite, takePermits } from '../src/runs/permits.ts';
-import { type Store, unlessNotFound } from '../src/store/index.ts';
+import type { Store } from '../src/store/index.ts';
 import type { SiteActivities, TakePermits } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
@@ -119,15 +120,11 @@ export async function isLimited(store: Store, cache: SiteCache, cluster: number)
 
 /** A site whose documents, in their newest revision without errors, limit the changes of its machines. */
 export async function limitedSite(cache: SiteCache, site: string): Promise<LimitedSite | null> {
-  const newest = await cache.load(site, 'latest').catch(unlessNotFound);
-  if (newest === undefined) return null;
-  let { site: resolved } = newest;
-  for (let { number } = newest.record; resolved === null && number > 1; number -= 1)
-    // A copy for a rehearsal does not have all of them.
-    resolved = (await cache.load(site, { number: number - 1 }).catch(unlessNotFound))?.site ?? null;
-  if (resolved?.limits === undefined) return null;
-  const racks = new Map(resolved.nodes.map(({ name, rack }) => [name, rack]));
-  return { site, limits: resolved.limits, racks, standings: (within) => standingsOfSite(within, site) };
+  const newest = await newestDocuments(cache.find, site);
+  if (newest?.site.limits === undefined) return null;
+  const { limits, nodes } = newest.site;
+  const racks = new Map(nodes.map(({ name, rack }) => [name, rack]));
+  return { site, limits, racks, standings: (within) => standingsOfSite(within, site) };
 }
 
 /** The limits were taken out of the documents while a run that asks for permits was under way. */

@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { checksOfCluster } from '../src/clusters/newest-documents.ts';
 import { type PreparedRun, planReferenceOf, type StoredReference } from '../src/clusters/planning/index.ts';
 import { readClusterSources, readGraphLayers } from '../src/clusters/read-sources.ts';
 import type { ClusterSources } from '../src/clusters/sources.ts';
@@ -43,26 +44,29 @@ async function plan(
   if (child.graphType === null || run.run.clusterId === null)
     throw ApplicationFailure.nonRetryable(`the cluster of run ${request.transaction} was deleted`, 'NoSuchGraph');
   await proveTransaction(deps, run.run);
-  // A plan is the same whatever the limits are when it is run.
+  // A plan is the same whatever limits and checks the documents have when it is run.
   const { clusterId } = run.run;
-  const limitedPlan = async (plan: PlanReference): Promise<PlanReference> =>
-    plan.mode === 'apply' && (await isLimited(store, cache, clusterId)) ? { ...plan, limits: true } : plan;
+  const stored = await readClusterSources(store, clusterId);
+  const checks = await checksOfCluster(cache.find, stored);
+  const inForce = async (plan: PlanReference): Promise<PlanReference> => ({
+    ...plan,
+    ...(plan.mode === 'apply' && (await isLimited(store, cache, clusterId)) && { limits: true as const }),
+    ...given({ checks }),
+  });
   // The hash is written last: if it exists, everything else does.
   if (child.planHash !== null) {
     const reference = (await store.plans.getReference(child.planHash)) as unknown as StoredReference;
-    return { ok: true, plan: await limitedPlan(planReferenceOf(reference)) };
+    return { ok: true, plan: await inForce(planReferenceOf(reference)) };
   }
   const input = (run.run.input ?? {}) as Partial<GraphRunInput>;
   const asked = (child.input ?? {}) as Partial<GraphRequest>;
-  const stored = await readClusterSources(store, run.run.clusterId);
   const versions = await versionsOfCluster(store, run.run.clusterId);
   const sources = (await deps.allocateTags?.(stored)) ?? stored;
   if ('refused' in sources)
     return { ok: false, failure: { kind: 'plan-refused', message: sources.refused, problems: [] } };
-  const { checks } = input;
   const layers =
-    checks !== undefined && child.graphType === CHECK_GRAPH
-      ? [await checkLayer(deps, cache, checks, (asked as CheckGraphRequest).asked, signal)]
+    input.checks !== undefined && child.graphType === CHECK_GRAPH
+      ? [await checkLayer(deps, cache, input.checks, (asked as CheckGraphRequest).asked, signal)]
       : await readGraphLayers(store, sources, child.graphType);
   const done = input.from === undefined ? undefined : await tasksDone(store, input.from, child.graphType);
   const masterIp = deps.settings.master_ip;
@@ -86,7 +90,7 @@ async function plan(
       },
       ...(run.run.force && !asked.missed ? {} : { states: await store.taskStates.read(sources.cluster.id) }),
       surroundings: given({ masterIp }),
-      ...given({ prefix: deps.settings.prefix, masterAllowed: deps.settings.master_allowed }),
+      ...given({ checks: checks?.checks, prefix: deps.settings.prefix, masterAllowed: deps.settings.master_allowed }),
       capacity: request.room,
     },
     signal,
@@ -105,7 +109,7 @@ async function plan(
   signal?.throwIfAborted();
   await proveTransaction(deps, run.run);
   await storePlan(store, run, child, planned.value, sources, versions);
-  return { ok: true, plan: await limitedPlan(planReferenceOf(planned.value.reference)) };
+  return { ok: true, plan: await inForce(planReferenceOf(planned.value.reference)) };
 }
 
 function problemText({ path, message, hint }: GraphProblem): string {

@@ -1,5 +1,11 @@
 import type { ResolvedNode } from '../src/documents/index.ts';
-import { type ResolvedRevision, type RevisionReference, type Store, StoreError } from '../src/store/index.ts';
+import {
+  type ResolvedRevision,
+  type RevisionReference,
+  type Store,
+  StoreError,
+  unlessNotFound,
+} from '../src/store/index.ts';
 
 /** The activity of every node needs the revision; that of a thousand nodes has a megabyte of JSON. */
 const KEPT = 8;
@@ -28,6 +34,10 @@ export class SiteCache {
     }
     return revision;
   }
+
+  /** Undefined: there is no such revision. */
+  readonly find = (site: string, reference: RevisionReference): Promise<ResolvedRevision | undefined> =>
+    this.load(site, reference).catch(unlessNotFound);
 
   /** The nodes of the documents that were deployed last; none before the first deployment. */
   async lastGoodNodes(site: string): Promise<ReadonlyMap<string, ResolvedNode>> {

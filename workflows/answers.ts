@@ -163,6 +163,12 @@ const group = recordOf<GroupWire>(
     rollout,
   },
 );
+const plannedChecks = listOf(
+  recordOf<PlannedCheck>(
+    { name: text, each: oneOf(['node', 'wave']), seconds: number },
+    { on_nodes: oneOf(['together', 'alone']) },
+  ),
+);
 const sitePlan = recordOf<SitePlan>(
   {
     ...{ site: text, revision: whole, hash: text, nodes: texts, groups: listOf(group), pace: sitePace },
@@ -172,12 +178,7 @@ const sitePlan = recordOf<SitePlan>(
     ...{ commit: text, commit_url: text, cluster: whole },
     maintenance: listOf(recordOf({ node: text, reason: text, since: time, by: text }, {})),
     limits: recordOf<NonNullable<SitePlan['limits']>>({ at_a_time: whole }, {}),
-    checks: listOf(
-      recordOf<PlannedCheck>(
-        { name: text, each: oneOf(['node', 'wave']), seconds: number },
-        { on_nodes: oneOf(['together', 'alone']) },
-      ),
-    ),
+    checks: plannedChecks,
   },
 );
 
@@ -188,7 +189,10 @@ const planReference = recordOf<PlanReference>(
     coordination: nullable(recordOf({ chunks: whole }, {})),
     warnings: texts,
   },
-  { nothing_to_do: listOf(recordOf({ reason: text, count: whole }, {})), limits: yes },
+  {
+    ...{ nothing_to_do: listOf(recordOf({ reason: text, count: whole }, {})), limits: yes },
+    checks: recordOf<NonNullable<PlanReference['checks']>>({ site: text, revision: whole, checks: plannedChecks }, {}),
+  },
 );
 
 const openedWithin = { approved_by_another: flag, notices: flag };

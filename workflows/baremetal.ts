@@ -44,7 +44,7 @@ import type { CallRequest } from './contract.ts';
 import { stepError } from './failures.ts';
 import { permitOf, permitRequest, permitsFor, takePermits } from './permits.ts';
 import type { NodeRetries, Phase, SiteRun } from './site-run.ts';
-import { type WaveAnswers, WaveChecks } from './wave-checks.ts';
+import { askingOfSite, type WaveAnswers, WaveChecks } from './wave-checks.ts';
 
 /** Later retries of a run wait for the next calls of their groups. Keeps the history bounded: a retry costs up to 40 events. */
 const MAX_BESIDE_CALLS = 100;
@@ -85,7 +85,7 @@ class Baremetal {
     const groups = plan.groups.map(groupFromWire);
     run.progress.baremetal = startBaremetal(groups, plan.nodes, done, plan.limits !== undefined);
     this.#retries = new Retries(this);
-    this.#checks = new WaveChecks(run, plan);
+    this.#checks = new WaveChecks(askingOfSite(run, plan), () => run.control.wake());
   }
 
   get state(): BaremetalState {

@@ -54,6 +54,7 @@ import type { RetryOrSkip } from './graph-parts.ts';
 import { createNews, readFromPart } from './graph-signals.ts';
 import { approvalHandlers, maasSilenceHandler, openedHandler, rolloutHandlers, steeringHandlers } from './operators.ts';
 import { Run, RunEnded, startProgress } from './run.ts';
+import type { Asking } from './wave-checks.ts';
 
 type Opened = Extract<OpenGraphRunAnswer, { ok: true }>;
 
@@ -225,6 +226,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
       reached: (names) => this.reached(names),
       ...given({ max_events }),
       control: this.control,
+      ...given({ asking: this.#asking(opened, plan) }),
       attributes: this.attributesOf({
         SiteName: opened.cluster.site,
         StartedBy: this.startedBy,
@@ -243,6 +245,15 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
       },
     });
     return this.drive.run();
+  }
+
+  #asking({ execution, cluster, heartbeat_seconds }: Opened, { checks: known }: PlanReference) {
+    if (known === undefined) return undefined;
+    const { checks, ...documents } = known;
+    const of = { ...documents, cluster: cluster.id, run_id: execution };
+    const askInRun: Asking['askInRun'] = async (names) =>
+      names.map((name) => ({ name, each: 'node', unwell: [], unasked: 'nodes ask no checks in a run of graphs' }));
+    return (nameOf: Asking['nameOf']): Asking => ({ of, checks, heartbeat_seconds, nameOf, askInRun });
   }
 
   /** So that runs with a held rollout can be found in Temporal: `RunPhase='held'`. */

@@ -22,6 +22,7 @@ import type { FromPartSignal, TaskRun } from './contract.ts';
 import type { Control } from './control.ts';
 import { loadPart, PartDriver } from './graph-part.ts';
 import { PartsDriver, type RetryOrSkip } from './graph-parts.ts';
+import type { Asking } from './wave-checks.ts';
 
 /** A running graph, as signals and updates reach it. */
 export interface GraphDrive {
@@ -55,6 +56,8 @@ interface GraphDriveOptions {
   /** Limit of events per history, if it is not the default. */
   readonly max_events?: number;
   readonly control: Control;
+  /** For the checks of rollouts; absent: none has any. @param nameOf the name of a node in the documents */
+  readonly asking?: ((nameOf: Asking['nameOf']) => Asking) | undefined;
   /** Search attributes of children. */
   readonly attributes: readonly SearchAttributePair[];
   /**
@@ -83,6 +86,7 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
   const of = { transaction: options.transaction, graph: graph.transaction, part: 0 };
   const driver = new PartDriver(part, of, { ...tasks, ...limit, ...holds, hold }, control, {
     approved: options.decided,
+    ...given({ asking: options.asking?.((node) => part.agents[node]!) }),
     received: () => undefined,
     turned(): number | null {
       const { failed } = driver.ledger.counts;

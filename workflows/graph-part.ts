@@ -44,8 +44,11 @@ import type { Control } from './control.ts';
 import { stepError } from './failures.ts';
 import { GraphPermits } from './graph-permits.ts';
 import { Agents } from './task-agents.ts';
+import { type Asking, WaveChecks } from './wave-checks.ts';
 
 interface PartListener {
+  /** Asks the checks of rollouts. */
+  readonly asking?: Asking | undefined;
   /** Names of tasks that operators have decided about. A part of a split graph gets them from the coordinator. */
   readonly approved?: () => readonly string[];
   /** The workflow can continue as new (`save`): the driver does so when that frees history space and nothing runs. */
@@ -82,6 +85,9 @@ export class PartDriver {
   /** What operators have asked of the run, as far as the scheduler knows. */
   readonly #seen = { paused: false, stopping: false, cancelled: false };
   #permits: GraphPermits | null = null;
+  /** By number of a rollout, what asks its checks. */
+  readonly #checks = new Map<number, WaveChecks>();
+  #checkFailure: { readonly error: unknown } | null = null;
   #running = 0;
   #wakeAt: number | null;
   #stopping: boolean;
@@ -194,6 +200,7 @@ export class PartDriver {
         this.#wakeAt = null;
         this.#inbox.push({ type: 'tick', now });
       }
+      this.#takeAnswers();
       if (this.#inbox.length > 0) this.#turn(now);
       this.#records.flush();
       const again = this.#listener.turned();
@@ -207,6 +214,8 @@ export class PartDriver {
       await control.changed();
     }
     this.#alarm.stop();
+    for (const checks of this.#checks.values()) checks.ask(null);
+    if (this.#checkFailure !== null) throw this.#checkFailure.error;
     if (this.#permits !== null) {
       await this.#permits.settled();
       if (this.#permits.failure) throw this.#permits.failure.error;
@@ -217,7 +226,8 @@ export class PartDriver {
 
   /** Nothing starts any more. A run that has lost its cluster does not wait for its operators: the cluster is another run's. */
   #isCutShort(): boolean {
-    return this.#control.cancelled || this.#records.hasLostClaim || (this.#permits?.failure ?? null) !== null;
+    const failure = this.#permits?.failure ?? this.#checkFailure;
+    return this.#control.cancelled || this.#records.hasLostClaim || failure !== null;
   }
 
   /** Puts operators' requests before all other events. A part of a split graph receives them from the coordinator. */
@@ -271,6 +281,9 @@ export class PartDriver {
       case 'look':
         void this.#look(command, now);
         return;
+      case 'check':
+        this.#check(command, now);
+        return;
       case 'stopping':
         this.#stopping = command.why !== 'none';
         break;
@@ -314,6 +327,32 @@ export class PartDriver {
     this.push({ type: 'looked', rollout, at, now: Date.now(), ...given({ unseen }) });
   }
 
+  /** Asks the checks of a wave. Whoever operates the rollout meanwhile does not wait for their answers. */
+  #check({ rollout, checks: names, nodes }: Extract<SchedulerCommand, { type: 'check' }>, now: number): void {
+    const { asking } = this.#listener;
+    if (asking === undefined) {
+      const findings = names.map((name) => ({ name, each: 'wave', unwell: [], unasked: NO_CHECKS }) as const);
+      this.push({ type: 'checked', rollout, at: now, findings, now });
+      return;
+    }
+    const checks = this.#checks.get(rollout) ?? new WaveChecks(asking, () => this.#control.wake());
+    this.#checks.set(rollout, checks);
+    checks.ask(null);
+    checks.ask({ group: rollout, checks: names, nodes });
+  }
+
+  #takeAnswers(): void {
+    for (const [rollout, checks] of this.#checks)
+      try {
+        const answers = checks.take();
+        if (answers === null) continue;
+        const { findings, askedAt: at } = answers;
+        this.#inbox.push({ type: 'checked', rollout, at, findings, now: Date.now() });
+      } catch (error) {
+        this.#checkFailure ??= { error };
+      }
+  }
+
   #ended(task: number, attempt: number, end: TaskEnd): void {
     this.#running--;
     const outcome = outcomeOf(end);
@@ -346,6 +385,8 @@ export class PartDriver {
     return this.scheduler.exhausted;
   }
 }
+
+const NO_CHECKS = 'the documents of the site of this cluster have no such check';
 
 /** Least time (ms) between two reports or records of a part. */
 export const intervalOf = ({ graph }: ExecutablePart): number => intervalOfParts(graph.part?.count ?? 1);

@@ -18,7 +18,7 @@ import { stepError } from './failures.ts';
 import { givePermitsBack, permitOf, permitsToRelease } from './permits.ts';
 import { graphWorkflowId } from './protocol.ts';
 import { type Phase, PhaseEnded, SiteRun, type Skipped } from './site-run.ts';
-import { askChecks } from './wave-checks.ts';
+import { askChecks, askingOfSite } from './wave-checks.ts';
 
 /** Deploys a site: verifies and prepares it, deploys group after group, then runs the software phase (docs/explain/design.md#data-flow). */
 export const deploy_site = siteWorkflow('deploy_site', async (run) => {
@@ -172,7 +172,7 @@ const checkSiteNow =
   async (run) => {
     const nodes = [...plan.nodes.keys()];
     const names = checks.map(({ name }) => name);
-    const findings = await run.control.readOnly(() => askChecks(run, plan, names, nodes, 1));
+    const findings = await run.control.readOnly(() => askChecks(askingOfSite(run, plan), names, nodes, 1));
     const reports = findings.map((finding) => reportCheck(finding, plan.nodes));
     run.progress.checks = reports;
     const well = reports.filter(({ verdict }) => verdict === 'well').length;

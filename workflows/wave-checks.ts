@@ -4,6 +4,7 @@ import type { PlannedCheck } from '../src/core/checks/check.ts';
 import type { CheckFinding } from '../src/core/checks/wave-checks.ts';
 import { given } from '../src/core/data/given.ts';
 import type { WaveRest } from '../src/core/deployment/index.ts';
+import { NODES_A_CHECK } from '../src/core/graph-run/index.ts';
 import { CLAIM_LOST } from '../src/core/run/index.ts';
 import type { SitePlan } from '../src/core/site-run/index.ts';
 import { counted } from '../src/core/text/text.ts';
@@ -13,33 +14,53 @@ import { stepError } from './failures.ts';
 import { graphWorkflowId } from './protocol.ts';
 import type { SiteRun } from './site-run.ts';
 
-type CheckRest = Extract<WaveRest, { readonly kind: 'check' }>;
+type CheckRest = Omit<Extract<WaveRest, { readonly kind: 'check' }>, 'kind'>;
 
-/** What came of the checks of a group. */
+/** Checks of documents, as a run has them asked. Nodes are numbers. */
+export interface Asking {
+  readonly of: Pick<RunCheck, 'site' | 'revision' | 'run_id' | 'cluster'>;
+  readonly checks: readonly PlannedCheck[];
+  readonly heartbeat_seconds: number;
+  /** The name of a node in the documents. */
+  nameOf(node: number): string;
+  /** Has nodes ask these checks, which share a run. @param turn tells it from others */
+  askInRun(names: readonly string[], nodes: readonly number[], turn: string): Promise<readonly CheckFinding[]>;
+}
+
+/** In a run on a site, whose cluster has the nodes. */
+export const askingOfSite = (run: SiteRun, plan: SitePlan): Asking => {
+  const asking: Asking = {
+    of: { site: plan.site, revision: plan.revision, run_id: run.progress.run_id },
+    checks: plan.checks ?? [],
+    heartbeat_seconds: plan.pace.heartbeat_seconds,
+    nameOf: (node) => plan.nodes[node]!,
+    askInRun: (names, nodes, turn) => askInChild(asking, run, plan, names, nodes, turn),
+  };
+  return asking;
+};
+
+/** What came of the checks of a group, or of a role. */
 export interface WaveAnswers {
   readonly group: number;
   readonly findings: readonly CheckFinding[];
   readonly askedAt: number;
 }
 
-/** How many nodes one activity asks about. */
-const NODES_AT_ONCE = 100;
-
 /**
  * The checks of a wave, which a run asks beside all else that it does. Whoever promotes, retries, holds or stops it does not wait
  * for their answers.
  */
 export class WaveChecks {
-  readonly #plan: SitePlan;
-  readonly #run: SiteRun;
+  readonly #asking: Asking;
+  readonly #wake: () => void;
   #turn = 0;
   #asked: { readonly group: number; readonly scope: CancellationScope } | null = null;
   #answers: WaveAnswers | null = null;
   #error: unknown = null;
 
-  constructor(run: SiteRun, plan: SitePlan) {
-    this.#plan = plan;
-    this.#run = run;
+  constructor(asking: Asking, wake: () => void) {
+    this.#asking = asking;
+    this.#wake = wake;
   }
 
   /** Asks these checks, unless they are being asked. Null: nobody waits for answers any more. */
@@ -59,10 +80,10 @@ export class WaveChecks {
     const whenWanted = (take: () => void): void => {
       if (this.#asked !== asked) return;
       take();
-      this.#run.control.wake();
+      this.#wake();
     };
     scope
-      .run(() => askChecks(this.#run, this.#plan, rest.checks, rest.nodes, turn))
+      .run(() => askChecks(this.#asking, rest.checks, rest.nodes, turn))
       .then(
         (findings) => whenWanted(() => void (this.#answers = { group, findings, askedAt })),
         (error: unknown) => whenWanted(() => void (this.#error = error)),
@@ -83,40 +104,37 @@ export class WaveChecks {
  * Asks checks of a plan: workers and nodes at the same time.
  *
  * @param turn how often the run has asked
- * @throws when nobody waits for the answers any more, or the run has lost its site
+ * @throws when nobody waits for the answers any more, or the run has lost its claim
  */
 export async function askChecks(
-  run: SiteRun,
-  plan: SitePlan,
+  asking: Asking,
   names: readonly string[],
   nodes: readonly number[],
   turn: number,
 ): Promise<readonly CheckFinding[]> {
-  const isFor = (by: PlannedCheck['on_nodes']) => (name: string) => plannedIn(plan, name)?.on_nodes === by;
-  const workers = Promise.all(
-    names.filter(isFor(undefined)).map((name) => askCheck(plan, run.progress.run_id, name, nodes)),
-  );
+  const isFor = (by: PlannedCheck['on_nodes']) => (name: string) => plannedIn(asking, name)?.on_nodes === by;
+  const workers = Promise.all(names.filter(isFor(undefined)).map((name) => askCheck(asking, name, nodes)));
   const runs = [names.filter(isFor('together')), ...names.filter(isFor('alone')).map((name) => [name])];
-  const [asked, ...found] = await Promise.all([workers, askOnNodes(run, plan, runs, nodes, turn)]);
+  const [asked, ...found] = await Promise.all([workers, askOnNodes(asking, runs, nodes, turn)]);
   const all = [...asked, ...found.flat()];
   return names.flatMap((name) => all.find((one) => one.name === name) ?? []);
 }
 
-/** Nodes ask in runs of graphs on the cluster of the site, one after the other. */
+/** Nodes ask in runs of graphs on their cluster, one after the other. */
 async function askOnNodes(
-  run: SiteRun,
-  plan: SitePlan,
+  asking: Asking,
   runs: readonly (readonly string[])[],
   nodes: readonly number[],
   turn: number,
 ): Promise<readonly CheckFinding[]> {
   const found: CheckFinding[] = [];
   for (const [at, names] of runs.entries())
-    if (names.length > 0) found.push(...(await askInRun(run, plan, names, nodes, `${turn}.${at + 1}`)));
+    if (names.length > 0) found.push(...(await asking.askInRun(names, nodes, `${turn}.${at + 1}`)));
   return found;
 }
 
-async function askInRun(
+async function askInChild(
+  asking: Asking,
   run: SiteRun,
   plan: SitePlan,
   names: readonly string[],
@@ -148,27 +166,26 @@ async function askInRun(
     },
   );
   const ran = { workflow_id: id, run_id: child.run };
-  const found = await Promise.all(names.map((name) => askCheck(plan, run_id, name, nodes, ran)));
+  const found = await Promise.all(names.map((name) => askCheck(asking, name, nodes, ran)));
   return found.map((one) => (one.unasked === undefined || refusal === undefined ? one : { ...one, unasked: refusal }));
 }
 
-const plannedIn = ({ checks }: SitePlan, name: string): PlannedCheck | undefined =>
-  checks?.find((one) => one.name === name);
+const plannedIn = ({ checks }: Asking, name: string): PlannedCheck | undefined =>
+  checks.find((one) => one.name === name);
 
-/** Asks a check of a plan, or what nodes have `ran`. */
+/** Asks a check, or what nodes have `ran`. */
 async function askCheck(
-  plan: SitePlan,
-  run: string,
+  asking: Asking,
   name: string,
   nodes: readonly number[],
   ran?: RunCheck['ran'],
 ): Promise<CheckFinding> {
-  const planned = plannedIn(plan, name);
+  const planned = plannedIn(asking, name);
   if (planned === undefined) return { name, each: 'wave', unwell: [], unasked: 'the plan has no such check' };
   const { each } = planned;
   const slices = each === 'wave' ? [undefined] : slicesOf(nodes);
   try {
-    const answers = await Promise.all(slices.map((slice) => answerTo(plan, run, planned, slice, ran)));
+    const answers = await Promise.all(slices.map((slice) => answerTo(asking, planned, slice, ran)));
     return { name, each, unwell: answers.flat() };
   } catch (error) {
     const { type, message } = stepError(error);
@@ -178,26 +195,19 @@ async function askCheck(
 }
 
 async function answerTo(
-  { site, revision, nodes, pace }: SitePlan,
-  run_id: string,
+  { of: asked, nameOf, heartbeat_seconds }: Asking,
   { name, seconds }: PlannedCheck,
   slice?: readonly number[],
   ran?: RunCheck['ran'],
 ): Promise<CheckFinding['unwell']> {
   const of = slice === undefined ? '' : ` of ${counted(slice.length, 'node')}`;
-  const request = {
-    site,
-    run_id,
-    revision,
-    check: name,
-    ...given({ nodes: slice?.map((index) => nodes[index]!), ran }),
-  };
-  const options = checkCall(`check ${name}${of}`, seconds, pace.heartbeat_seconds);
+  const request = { ...asked, check: name, ...given({ nodes: slice?.map(nameOf), ran }) };
+  const options = checkCall(`check ${name}${of}`, seconds, heartbeat_seconds);
   const { unwell } = await callActivity('run_check', request, options);
   return unwell.map((one) => ({ ...one, nodes: one.nodes.flatMap((at) => slice?.[at] ?? []) }));
 }
 
 const slicesOf = (nodes: readonly number[]): (readonly number[])[] =>
-  Array.from({ length: Math.ceil(nodes.length / NODES_AT_ONCE) }, (_, at) =>
-    nodes.slice(at * NODES_AT_ONCE, (at + 1) * NODES_AT_ONCE),
+  Array.from({ length: Math.ceil(nodes.length / NODES_A_CHECK) }, (_, at) =>
+    nodes.slice(at * NODES_A_CHECK, (at + 1) * NODES_A_CHECK),
   );

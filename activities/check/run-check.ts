@@ -4,6 +4,7 @@ import type { Check } from '../../src/core/checks/check.ts';
 import { judgeCheck, type Sample } from '../../src/core/checks/judge.ts';
 import type { Unwell } from '../../src/core/checks/wave-checks.ts';
 import { together } from '../../src/core/data/together.ts';
+import type { RunSubject } from '../../src/core/run/subject.ts';
 import { printable } from '../../src/core/text/control-characters.ts';
 import type { RunCheck, RunCheckAnswer, SiteActivities } from '../contract.ts';
 import type { ActivityDependencies } from '../dependencies.ts';
@@ -33,7 +34,7 @@ export function checkActivities(deps: ActivityDependencies, cache: SiteCache): P
     run_check: (request) =>
       withHeartbeats(deps, async ({ signal }) => {
         const { site, run_id, revision, check: name, nodes: names } = request;
-        await proveClaim(deps, { site }, run_id);
+        await proveClaim(deps, subjectOf(request), run_id);
         const { site: resolved } = await cache.load(site, { number: revision });
         const check = resolved?.checks?.find((one) => one.name === name);
         if (resolved === null || check === undefined)
@@ -54,6 +55,9 @@ export function checkActivities(deps: ActivityDependencies, cache: SiteCache): P
       }),
   };
 }
+
+/** What the run that asks has claimed. */
+const subjectOf = ({ site, cluster }: RunCheck): RunSubject => (cluster === undefined ? { site } : { cluster });
 
 /** What nodes have found in a run of graphs. */
 async function answersOfNodes(
@@ -97,11 +101,12 @@ const NO_ASKER = {
 /** Keeps each answer, for whoever asks later. */
 async function keep(
   deps: ActivityDependencies,
-  { site, run_id, check, nodes }: RunCheck,
+  request: RunCheck,
   answers: readonly NodeAnswer[],
   known: { readonly checks: readonly string[]; readonly nodes: readonly string[] },
 ): Promise<void> {
-  await proveClaim(deps, { site }, run_id);
+  const { site, run_id, check, nodes } = request;
+  await proveClaim(deps, subjectOf(request), run_id);
   const results = answers.map(({ verdict, text, at, ms }, index) => ({
     ...{ node: nodes?.[index] ?? '', runId: run_id, verdict, text: printable(text).slice(0, LONGEST_KEPT) },
     ...{ output: null, at: new Date(at).toISOString(), ms },

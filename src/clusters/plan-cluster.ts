@@ -1,4 +1,5 @@
 import type { Engine } from '@sitewright/yaql';
+import type { PlannedCheck } from '../core/checks/check.ts';
 import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import { actionOf } from '../core/graph-types.ts';
@@ -56,6 +57,8 @@ interface PlanningContext {
   /** States of earlier runs; absent (`force`): everything counts as changed. */
   readonly old?: OldStates;
   readonly surroundings?: Surroundings;
+  /** Checks in the documents of the cluster's site; absent: it has no documents. */
+  readonly checks?: readonly PlannedCheck[];
   /** An engine with registered helper functions; default: a new one. */
   readonly engine?: Engine;
 }
@@ -152,7 +155,7 @@ export function planCluster(
   const links = linksOf(plan);
   const only = request.done && stillToDo(links, isIn(request.done, plan));
   const limits = request.max_nodes === undefined ? {} : { limits: { max_nodes: request.max_nodes } };
-  const rollouts = rolloutsOfRoles(catalogueOfCluster(sources), chosen.nodes, problems);
+  const rollouts = rolloutsOfRoles(catalogueOfCluster(sources), chosen.nodes, problems, context.checks);
   if (problems.hasErrors) return refuse(plan.problems);
   const compiled = schedulerGraph(plan, { ...given({ mode: request.mode, only }), ...limits, rollouts }, links);
   if (!compiled.ok && compiled.refusal.reason !== 'empty_graph') {

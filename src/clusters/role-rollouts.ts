@@ -1,8 +1,11 @@
+import type { PlannedCheck } from '../core/checks/check.ts';
 import type { PlanExplanation } from '../core/contracts/fuel/plan-explanation.ts';
 import { roleRolloutSchema } from '../core/contracts/written-rollout.ts';
+import { isMapping } from '../core/data/plain-value.ts';
 import { rolloutOrder } from '../core/rollout/order.ts';
 import { policyOf, type RolloutPolicy, type WrittenRollout } from '../core/rollout/policy.ts';
 import type { SchedulerGraph } from '../core/scheduler/index.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
 import { checkSchema, unplaced } from '../documents/index.ts';
 import type { Problems } from '../graph/index.ts';
 import { type ClusterNode, nameOf, uidOf } from './sources.ts';
@@ -23,6 +26,7 @@ export function rolloutsOfRoles(
   { roles }: Pick<Catalogue, 'roles'>,
   nodes: readonly ClusterNode[],
   problems: Problems,
+  checks?: readonly PlannedCheck[],
 ): RoleRollout[] {
   return [...roles].flatMap(([name, { meta }]): RoleRollout[] => {
     if (meta.rollout === undefined || meta.rollout === null) return [];
@@ -33,12 +37,52 @@ export function rolloutsOfRoles(
       return [];
     }
     const rollout = read.value as WrittenRollout;
+    refuseChecks(rollout, at, checks, problems);
     const own = nodes.filter((node) => allRoles(node).includes(name));
     const placed = own.map((node) => ({ name: nameOf(node), rack: rackOf(node) }));
     const order = rolloutOrder(placed, rollout.order ?? []);
     return own.length === 0 ? [] : [{ name, policy: policyOf(rollout), nodes: order.map((one) => uidOf(own[one]!)) }];
   });
 }
+
+/** What nobody can ask is never well. */
+function refuseChecks(
+  { checks = [] }: WrittenRollout,
+  at: readonly string[],
+  known: readonly PlannedCheck[] | undefined,
+  problems: Problems,
+): void {
+  checks.forEach((name, index) => {
+    const found = known?.find((one) => one.name === name);
+    const place = [...at, 'checks', index];
+    const names = known?.map((one) => one.name) ?? [];
+    if (known === undefined)
+      problems.error(
+        place,
+        'rollout.no-checks',
+        `the rollout names the check '${name}', but the cluster belongs to no site with documents`,
+        'Link the cluster to a site (sitewright cluster update --site SITE), or remove checks from the rollout.',
+      );
+    else if (found === undefined)
+      problems.error(
+        place,
+        'rollout.unknown-check',
+        `the rollout names the check '${name}', which the site of the cluster does not have`,
+        didYouMean(name, names) ?? 'Add a document of the schema sitewright/Check/v1 with that name.',
+      );
+    else if (found.on_nodes !== undefined)
+      problems.error(
+        place,
+        'rollout.check-on-nodes',
+        `nodes ask the check '${name}': in a run of graphs, workers ask`,
+        'Name a check with from: worker, or remove it from the rollout.',
+      );
+  });
+}
+
+/** Whether a role of the cluster has checks in its rollout. */
+export const namesChecks = ({ roles }: Pick<Catalogue, 'roles'>): boolean =>
+  [...roles.values()].some(({ meta }) => isMapping(meta.rollout) && meta.rollout.checks !== undefined);
 
 /** The waves of a plan, for people. */
 export const plannedWaves = (graph: SchedulerGraph | null): Pick<PlanExplanation, 'rollouts'> =>

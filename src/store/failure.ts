@@ -90,6 +90,7 @@ export const invalid = (problems: readonly Diagnostic[]): StoreError =>
     hint: problems.find((problem) => problem.hint)?.hint ?? 'Correct the values named and try again.',
   });
 
-export function unlessNotFound(error: unknown): void {
+export function unlessNotFound(error: unknown): undefined {
   if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
+  return undefined;
 }

@@ -13,7 +13,7 @@ import type {
   TaskEnd,
   TaskRow,
 } from '../../activities/graph-contract.ts';
-import { countCrossings, splitForExecution } from '../../src/core/graph-run/index.ts';
+import { countCrossings, type PlanReference, splitForExecution } from '../../src/core/graph-run/index.ts';
 import { partition } from '../../src/core/scheduler/index.ts';
 import { compileNamed, type NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { taskKey } from '../../src/core/task-on-node.ts';
@@ -54,6 +54,8 @@ export interface ScriptedGraphOptions {
   readonly maxEvents?: number;
   /** The run needs permits. */
   readonly isLimited?: boolean;
+  /** Of its rollouts. */
+  readonly checks?: PlanReference['checks'];
 }
 
 /**
@@ -87,7 +89,9 @@ export interface ScriptedGraph {
   readonly boots: Map<string, string>;
   /** The behaviour of the orchestrator's own agent when it is to cycle a node's power. */
   powerCycle: (request: RunTask) => TaskEnd | Promise<TaskEnd>;
-  readonly overrides: Partial<GraphActivities & Pick<SiteActivities, 'ask_maas' | 'take_permits' | 'await_permits'>>;
+  readonly overrides: Partial<
+    GraphActivities & Pick<SiteActivities, 'ask_maas' | 'take_permits' | 'await_permits' | 'run_check'>
+  >;
   heldTask(task: string): Promise<HeldTask>;
   /** Resolves when `ready` holds; checked after each event. */
   until(ready: () => boolean): Promise<void>;
@@ -228,7 +232,8 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
         async plan_graph({ graph, room }) {
           const type = types[graph - 11]!;
           scripted.planned.push(type);
-          const plan = store(type, taskQueue, room);
+          const { checks } = options;
+          const plan = { ...store(type, taskQueue, room), ...(checks && { checks }) };
           return { ok: true, plan: options.isLimited ? { ...plan, limits: true as const } : plan };
         },
         async load_graph_part({ hash, part, chunk }) {
@@ -255,9 +260,9 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
             ((scripted.overrides as Record<string, typeof original | undefined>)[name] ?? original)(request),
         ]),
       ) as unknown as typeof base;
-      const { take_permits, await_permits } = scripted.overrides;
+      const { take_permits, await_permits, run_check } = scripted.overrides;
       const permits = options.isLimited ? { take_permits, await_permits } : {};
-      return { ...wired, ...permits, run_task: runTask, ping };
+      return { ...wired, ...permits, ...(run_check && { run_check }), run_task: runTask, ping };
     },
   };
 

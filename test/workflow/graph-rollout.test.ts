@@ -5,8 +5,9 @@ import type { WrittenRollout } from '../../src/core/rollout/policy.ts';
 import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { lookAgain } from '../rig/look-again.ts';
-import { failed, ok, type ScriptedGraph, scriptedGraph } from '../rig/scripted-graph.ts';
+import { failed, ok, type ScriptedGraph, type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.ts';
 import { startGraphRun } from '../rig/scripted-graph-run.ts';
+import { untilCancelled } from '../rig/scripted-site.ts';
 import { causeOf } from '../rig/site-workflow.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
@@ -17,17 +18,21 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 const NODES = ['1', '2', '3', '4', '5'];
+const CHECKS = [
+  { name: 'gateway', each: 'wave', seconds: 60 },
+  { name: 'metrics', each: 'node', seconds: 60 },
+] as const;
 
 /** `get` and then `use` on five nodes of a role. */
-function rolledOut(rollout: WrittenRollout, more: Partial<NamedPlan> = {}): ScriptedGraph {
+function rolledOut(rollout: WrittenRollout, checks?: ScriptedGraphOptions['checks']): ScriptedGraph {
   const plan: NamedPlan = {
     nodes: NODES.map((id) => ({ id, kind: 'node' as const })),
     tasks: ['get', 'use'].flatMap((id) => NODES.map((node) => ({ id, node, type: 'shell' }))),
     edges: NODES.map((node) => [`get@${node}`, `use@${node}`] as const),
     rollouts: [{ role: 'compute', node_ids: NODES, rollout }],
-    ...more,
   };
-  return scriptedGraph({ plans: { default: plan }, nameOf: (id) => `node-${id}`, offlineWaitSeconds: 1 });
+  const names = { nameOf: (id: string) => `node-${id}` };
+  return scriptedGraph({ plans: { default: plan }, ...names, offlineWaitSeconds: 1, ...(checks && { checks }) });
 }
 
 type Started = Awaited<ReturnType<typeof startGraphRun>>;
@@ -178,6 +183,52 @@ describe('a run of graphs on nodes with a rollout', () => {
     await run.handle.executeUpdate('promote');
     const { result } = await run.ended();
     expect(result).toMatchObject({ outcome: 'success' });
+  });
+
+  it('asks its checks after each wave, and is held by one that is not well until it is promoted', async () => {
+    const graph = rolledOut(
+      { first: 1, checks: ['gateway', 'metrics'], stop_at: { failed: 3 } },
+      { site: 'dc1', revision: 4, checks: CHECKS },
+    );
+    const asked: string[] = [];
+    graph.overrides.run_check = async ({ check, nodes, cluster, revision }) => {
+      asked.push(`${check} of ${cluster}/${revision} ${nodes?.join(' ') ?? 'once'} after ${graph.began.length}`);
+      if (check === 'gateway' && asked.length < 3) return { unwell: [{ verdict: 'unknown', text: 'gone', nodes: [] }] };
+      const at = nodes?.indexOf('2') ?? -1;
+      return { unwell: at < 0 ? [] : [{ verdict: 'failed', text: 'HTTP 503', nodes: [at] }] };
+    };
+    const run = await start(graph);
+    expect(rolloutOf(await reaches(run, 'held'))).toMatchObject({ wave: 1, failed: 0, why: 'checks' });
+    expect(asked.toSorted()).toEqual(['gateway of 1/4 once after 2', 'metrics of 1/4 1 after 2']);
+    await run.handle.executeUpdate('promote');
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success', graphs: [{ counts: { success: 10 } }] });
+    expect(asked).toContain('metrics of 1/4 1 2 3 after 6');
+    expect(asked).toContain('metrics of 1/4 1 2 3 4 5 after 10');
+    expect(graph.closed[0]!.report.graphs[0]!.rollouts).toMatchObject([
+      { failed: 1, checks: [{ verdict: 'well' }, { name: 'metrics', verdict: 'failed', nodes: 1, text: 'HTTP 503' }] },
+    ]);
+    await recordHistory(run.handle, 'execute_graph--rollout-checks');
+  });
+
+  it('is held when nobody can ask its checks any more', async () => {
+    const graph = rolledOut({ first: 1, checks: ['gateway'] });
+    const run = await start(graph);
+    const held = rolloutOf(await reaches(run, 'held'));
+    expect(held).toMatchObject({ why: 'checks', checks: [{ name: 'gateway', verdict: 'unknown' }] });
+    await run.handle.signal('abort_rollout');
+    expect(causeOf((await run.ended()).failure)).toMatchObject({ type: 'GraphFailed' });
+  });
+
+  it.each(['stop', 'promote'] as const)('waits for no answer of a check after %s', async (action) => {
+    const graph = rolledOut({ first: 5, checks: ['gateway'] }, { site: 'dc1', revision: 4, checks: CHECKS });
+    graph.overrides.run_check = () => untilCancelled();
+    const run = await start(graph);
+    await reaches(run, 'checking');
+    await (action === 'stop' ? run.handle.signal('stop') : run.handle.executeUpdate('promote'));
+    const { result, failure } = await run.ended();
+    expect(result?.outcome ?? 'stopped').toBe(action === 'stop' ? 'stopped' : 'success');
+    if (action === 'promote') expect(failure).toBeNull();
   });
 
   it('tells Temporal that it is held', async () => {

@@ -1,3 +1,4 @@
+import type { PlannedCheck } from '../../core/checks/check.ts';
 import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { GraphProblem } from '../../graph/index.ts';
@@ -20,6 +21,8 @@ export interface PlanningWork {
   /** Stored states of earlier runs; absent: everything counts as changed. */
   readonly states?: SavedStates;
   readonly surroundings: Surroundings;
+  /** Checks in the documents of the cluster's site; absent: it has no documents, or no rollout needs them. */
+  readonly checks?: readonly PlannedCheck[];
   /** Tasks on `master` may run: the setting `agent.master`. Absent: a run with one is refused. */
   readonly masterAllowed?: boolean;
   /** Of a run: the capacity of its own workflow, in tasks with work; child workflows run the rest. */

@@ -140,6 +140,13 @@ export const graphRunReportSchema = z
   })
   .meta({ id: 'GraphRunReport', description: 'Report of a graph run.' });
 
+const plannedCheck = z.strictObject({
+  name: z.string(),
+  each: z.enum(['node', 'wave']).describe('`node`: it is asked for each node. `wave`: once.'),
+  seconds: z.number().describe('After so long it has a verdict.'),
+  on_nodes: z.enum(['together', 'alone']).optional().describe('Nodes ask; absent: a worker does.'),
+});
+
 const planReference = z.strictObject({
   hash: z.string().describe('Of the stored plan.'),
   tasks: z.int(),
@@ -157,6 +164,10 @@ const planReference = z.strictObject({
     .literal(true)
     .optional()
     .describe('The run asks for permits before it touches nodes; absent if no documents limit it.'),
+  checks: z
+    .strictObject({ site: z.string(), revision: z.int(), checks: z.array(plannedCheck) })
+    .optional()
+    .describe('The checks of its rollouts, and the documents that have them; absent if no rollout has any.'),
   warnings: texts,
 });
 

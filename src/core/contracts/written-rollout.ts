@@ -69,6 +69,6 @@ export const rolloutSchema = z
   .meta({ description: 'Waves in which the nodes are deployed. Without it, all nodes are deployed at once.' });
 
 /** `rollout` of a role, for the nodes of graph runs. */
-export const roleRolloutSchema = rolloutSchema
-  .omit({ checks: true })
-  .meta({ description: 'Waves in which graph runs reach the nodes of the role. Without it, all nodes at once.' });
+export const roleRolloutSchema = rolloutSchema.meta({
+  description: 'Waves in which graph runs reach the nodes of the role. Without it, all nodes at once.',
+});

@@ -63,6 +63,9 @@ export function splitForExecution(
 /** Timer, decision and bookkeeping of a wave, as so many tasks. */
 const TASKS_A_WAVE = 4;
 
+/** So many nodes of a wave one call of a check asks about. */
+export const NODES_A_CHECK = 100;
+
 /**
  * Whether the calling workflow cannot drive the rollouts of a graph alone: a graph in parts has none. Each node is asked once more after the soak
  * of its wave.
@@ -71,8 +74,11 @@ const TASKS_A_WAVE = 4;
  */
 export function isTooLargeForRollouts(graph: SchedulerGraph, capacity: number = TASKS_IN_ONE_WORKFLOW): boolean {
   if (graph.rollouts === undefined) return false;
-  const waves = graph.rollouts.flatMap((one) => one.waves);
-  const work = sumOf(workByNode(graph)) + waves.length * TASKS_A_WAVE + waves.flat().length;
+  const ofRollouts = graph.rollouts.map(({ waves, policy: { checks = [] } }) => {
+    const nodes = waves.flat().length;
+    return nodes + waves.length * (TASKS_A_WAVE + checks.length * Math.ceil(nodes / NODES_A_CHECK));
+  });
+  const work = sumOf(workByNode(graph)) + sumOf(ofRollouts);
   return work > Math.min(capacity, TASKS_IN_ONE_WORKFLOW);
 }
 

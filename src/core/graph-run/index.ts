@@ -6,6 +6,7 @@ export {
   countCrossings,
   cutForExecution,
   isTooLargeForRollouts,
+  NODES_A_CHECK,
   splitForExecution,
   TASKS_IN_ONE_WORKFLOW,
 } from './cut.ts';

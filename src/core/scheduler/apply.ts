@@ -13,6 +13,7 @@ import {
   nextSoak,
   noteResult,
   operateRollout,
+  recordChecks,
   recordLook,
   whyNotOperateRollout,
 } from './rollouts.ts';
@@ -130,6 +131,9 @@ function applyEvent(s: Scheduler, event: SchedulerEvent): void {
       return;
     case 'looked':
       recordLook(s, event.rollout, event.at, event.unseen);
+      return;
+    case 'checked':
+      recordChecks(s, event);
       return;
     case 'tick':
     case 'visit':

@@ -1,3 +1,4 @@
+import type { CheckFinding } from '../checks/wave-checks.ts';
 import type { ReturnedPermits } from '../permits/answer.ts';
 import type { RolloutRequest } from '../rollout/operate.ts';
 import type { RootCause, TaskOnNode } from '../task-on-node.ts';
@@ -51,6 +52,14 @@ export type SchedulerEvent =
       readonly unseen?: string;
       readonly now: number;
     }
+  /** Answer to a `check` command. `at`: when the checks were asked; nodes are numbers of the graph. */
+  | {
+      readonly type: 'checked';
+      readonly rollout: number;
+      readonly at: number;
+      readonly findings: readonly CheckFinding[];
+      readonly now: number;
+    }
   /** Only with the option `visits`: starts the best task of a free node. */
   | { readonly type: 'visit'; readonly node: string }
   /** Only in a part: a message from the coordinator of this run. */
@@ -80,6 +89,13 @@ export type SchedulerCommand =
   | { readonly type: 'permits'; readonly wants: readonly number[]; readonly back: ReturnedPermits }
   /** Find out whether these nodes of a rollout are well after the soak of their wave, and answer with `looked`. */
   | { readonly type: 'look'; readonly rollout: number; readonly nodes: readonly number[] }
+  /** Ask the checks of a rollout about these nodes, and answer with `checked`. It takes the place of an earlier one. */
+  | {
+      readonly type: 'check';
+      readonly rollout: number;
+      readonly checks: readonly string[];
+      readonly nodes: readonly number[];
+    }
   /** The run is stopping, or (after an operator's retry) no longer is. */
   | { readonly type: 'stopping'; readonly why: 'user' | FailureCause | 'none' }
   /** The run has finished. For a part, the coordinator has the result. */

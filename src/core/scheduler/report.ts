@@ -3,7 +3,7 @@ import { causeText, type RootCause, type TaskOnNode } from '../task-on-node.ts';
 import { compareText } from '../text/text.ts';
 import { pairOf, taskCount } from './graph.ts';
 import { failedBit } from './part-messages.ts';
-import { hasFailedRollout } from './rollouts.ts';
+import { hasFailedRollout, isUnjudged } from './rollouts.ts';
 import type { Scheduler } from './state.ts';
 import { isStopping, taskAt } from './state.ts';
 import type { NodeStatus, TaskStatus } from './status.ts';
@@ -14,7 +14,10 @@ import { endOfGraph, type GraphEnd } from './tolerance.ts';
 export const endOf = (s: Scheduler): GraphEnd =>
   s.tolerance.verdict === 'none' && hasFailedRollout(s)
     ? { result: 'failed', why: 'rollout' }
-    : endOfGraph(s.tolerance, s.stopped && s.status.includes(code.notReached) ? 'stopped' : 'success');
+    : endOfGraph(
+        s.tolerance,
+        s.stopped && (s.status.includes(code.notReached) || isUnjudged(s)) ? 'stopped' : 'success',
+      );
 
 interface TaskReport extends TaskOnNode {
   readonly status: TaskStatus;

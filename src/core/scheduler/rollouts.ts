@@ -2,10 +2,12 @@
  * Waves of a run: a node outside the open waves has no task ready, and nothing starts once as many nodes have failed as a
  * rollout allows. `nextWave` decides, after each event and before anything starts.
  */
+import { resultOf } from '../checks/wave-checks.ts';
 import { failuresLeft, nextWave, openWave, type RolloutState } from '../rollout/next-wave.ts';
 import { operate, type RolloutRequest, type SteeredRollout, whyNotOperate } from '../rollout/operate.ts';
 import { showGroupRollout } from '../rollout/show.ts';
 import type { RolloutAction } from '../words.ts';
+import type { SchedulerEvent } from './events.ts';
 import { addCandidate } from './ready.ts';
 import type { GraphRollout, Rollouts, Scheduler } from './state.ts';
 import { isStopping } from './state.ts';
@@ -20,6 +22,10 @@ export const hasOpenRollout = ({ rollouts }: Scheduler): boolean =>
 /** Whether a rollout was ended by an operator, or has more failures than anyone vouched for. */
 export const hasFailedRollout = (s: Scheduler): boolean =>
   s.rollouts?.all.some((one) => one.decisions.aborted || isAtLimit(s, one)) ?? false;
+
+/** Whether a rollout is not known to be well although its last nodes are done. */
+export const isUnjudged = (s: Scheduler): boolean =>
+  s.rollouts?.all.some((one) => nextWave(stateOf(s, one), one.plan.policy, s.now).step !== 'finished') ?? false;
 
 /** Whether a task waits for the wave of its node. One without work waits for none. */
 export const isInLaterWave = ({ rollouts, noWork, graph }: Scheduler, task: number): boolean =>
@@ -55,6 +61,8 @@ export function judgeRollouts(s: Scheduler): boolean {
       hasOpened = true;
     }
     if (one.step.step === 'look' && !one.isLooking) look(s, rollouts, one);
+    if (one.step.step !== 'check') one.isChecking = false;
+    else if (!one.isChecking) check(s, rollouts, one);
   }
   const wasBarred = rollouts.isBarred;
   rollouts.isBarred = rollouts.all.some((one) => !isOver(one) && isAtLimit(s, one));
@@ -84,6 +92,32 @@ export function recordLook({ rollouts }: Scheduler, rollout: number, at: number,
   one.isLooking = false;
   one.decisions = { ...one.decisions, looked: unseen === undefined ? { at } : { at, unseen } };
 }
+
+/** The nodes of the opened waves are asked, also those whose checks were not well before. */
+function check(s: Scheduler, { all }: Rollouts, one: GraphRollout): void {
+  one.isChecking = true;
+  const { checks = [] } = one.plan.policy;
+  s.commands.push({
+    type: 'check',
+    rollout: all.indexOf(one),
+    checks,
+    nodes: openedNodes(one).filter((node) => s.lostOn[node] === 0),
+  });
+}
+
+/** What came of a `check` command. Nothing, if something has happened since that it does not know of. */
+export function recordChecks(
+  s: Scheduler,
+  { rollout, at, findings }: Extract<SchedulerEvent, { type: 'checked' }>,
+): void {
+  const one = s.rollouts?.all[rollout];
+  if (one === undefined || !one.isChecking) return;
+  one.isChecking = false;
+  one.decisions = { ...one.decisions, checked: { at, results: findings.map(resultOf) } };
+  one.unwell = new Set(findings.flatMap(({ unwell }) => unwell.flatMap(({ nodes }) => nodes)));
+}
+
+const openedNodes = ({ plan, decisions }: GraphRollout): number[] => plan.waves.slice(0, decisions.opened).flat();
 
 /** When to decide again although nothing happens: the end of a soak. */
 export function nextSoak(s: Scheduler): number | undefined {
@@ -135,11 +169,12 @@ function endOf(s: Scheduler, one: GraphRollout): 'success' | 'stopped' | undefin
 const isAtLimit = (s: Scheduler, one: GraphRollout): boolean => failuresLeft(stateOf(s, one), one.plan.policy) === 0;
 
 /** How the nodes of a rollout are, in numbers. A node of a later wave was not tried: it counts as failed when its wave opens. */
-function stateOf(s: Scheduler, { plan, decisions, lastResultAt }: GraphRollout): RolloutState {
+function stateOf(s: Scheduler, one: GraphRollout): RolloutState {
+  const { plan, decisions, lastResultAt, unwell } = one;
   const counts = { failed: 0, waiting: 0, out: 0, well: 0 };
-  for (const node of plan.waves.slice(0, decisions.opened).flat()) {
+  for (const node of openedNodes(one)) {
     const isRetried = s.rollouts!.retried.has(node);
-    const isLost = s.lostOn[node]! > 0;
+    const isLost = s.lostOn[node]! > 0 || unwell.has(node);
     if (isLost || isRetried) counts.failed++;
     if (s.holder[node] !== -1 || (isRetried && hasReadyTask(s, node))) counts.out++;
     else if (hasWorkLeft(s, node)) counts.waiting++;

@@ -64,9 +64,7 @@ export function simulate(simulation: Simulation): SimulationResult {
   let pass = 0;
   let ended = 0;
   let now = 0;
-  const drive = (event: SchedulerEvent): void => {
-    for (const command of apply(s, event)) take(command);
-  };
+  const drive = (event: SchedulerEvent): void => apply(s, event).forEach(take);
   const take = (command: SchedulerCommand): void => {
     switch (command.type) {
       case 'start':
@@ -90,6 +88,7 @@ export function simulate(simulation: Simulation): SimulationResult {
       case 'reopened':
       case 'permits':
       case 'look':
+      case 'check':
       case 'stopping':
       case 'send':
       case 'rejected':

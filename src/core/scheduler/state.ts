@@ -134,6 +134,10 @@ export interface GraphRollout {
   lastResultAt: number;
   /** Its nodes are being looked at. */
   isLooking: boolean;
+  /** Its checks are being asked. */
+  isChecking: boolean;
+  /** Nodes whose checks were not well when they were asked last. */
+  unwell: ReadonlySet<number>;
 }
 
 /** Ready tasks by node and class, free nodes that could start one, and the limits. */
@@ -296,7 +300,10 @@ function createSlots(graph: SchedulerGraph, tasksOfNode: readonly (readonly numb
 function startRollouts({ rollouts = [] }: SchedulerGraph): Rollouts | undefined {
   if (rollouts.length === 0) return undefined;
   const all = rollouts.map(
-    (plan): GraphRollout => ({ plan, decisions: NOTHING_OPEN, step: null, lastResultAt: 0, isLooking: false }),
+    (plan): GraphRollout => ({
+      ...{ plan, decisions: NOTHING_OPEN, step: null, lastResultAt: 0 },
+      ...{ isLooking: false, isChecking: false, unwell: new Set() },
+    }),
   );
   return {
     all,

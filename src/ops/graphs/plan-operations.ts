@@ -1,3 +1,4 @@
+import { checksOfCluster } from '../../clusters/newest-documents.ts';
 import { type NodeLeftOut, requestedInMaintenance } from '../../clusters/node-choice.ts';
 import type { ClusterPlanRequest } from '../../clusters/plan-cluster.ts';
 import { type PlanForm, type PlanForms, plannerHere } from '../../clusters/planning/index.ts';
@@ -8,6 +9,7 @@ import { valueAt } from '../../core/data/plain-value.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { DrawOptions, GraphProblem } from '../../graph/index.ts';
+import { type RevisionReference, unlessNotFound } from '../../store/index.ts';
 import { missingAgents } from '../agent-presence.ts';
 import { type Problem, problem } from '../problem.ts';
 import { Service } from '../service.ts';
@@ -32,6 +34,8 @@ interface ClusterPlanView extends PlanExplanation {
 
 /** Plans a cluster's graphs as a run would now, without storing anything. @throws `invalid`, `not-found` */
 export class PlanOperations extends Service {
+  readonly #revision = (site: string, at: RevisionReference) =>
+    this.store.sites.resolvedRevision(site, at).catch(unlessNotFound);
   readonly #planner = this.deps.planner ?? plannerHere();
 
   async explain(cluster: number, request: PlanRequest): Promise<ClusterPlanView> {
@@ -91,13 +95,14 @@ export class PlanOperations extends Service {
         errors: [kept, ...more],
       });
     const layers = await readGraphLayers(this.store, sources, wanted.type);
+    const checks = await checksOfCluster(this.#revision, sources);
     const result = await this.#planner.plan(form, {
       sources,
       layers,
       request,
       ...(force && !wanted.missed ? {} : { states: await this.store.taskStates.read(cluster) }),
       surroundings: given({ masterIp: this.deps.masterIp }),
-      ...given({ masterAllowed: this.deps.masterAllowed }),
+      ...given({ checks: checks?.checks, masterAllowed: this.deps.masterAllowed }),
     });
     if (result.ok) return result.value;
     if (result.reason === 'no-graph') return null;

@@ -27,8 +27,11 @@ function sourcesWith(rollout: unknown, own?: unknown) {
   return { ...sources, release: { ...sources.release, roles }, nodes };
 }
 
-const planned = (sources: ReturnType<typeof sourcesWith>, tasks: readonly Fields[] = [shell('get')]) =>
-  planCluster(sources, [layer('release', tasks)], { type: 'default' });
+const planned = (
+  sources: ReturnType<typeof sourcesWith>,
+  tasks: readonly Fields[] = [shell('get')],
+  context: Parameters<typeof planCluster>[3] = {},
+) => planCluster(sources, [layer('release', tasks)], { type: 'default' }, context);
 
 const wavesIn = (sources: ReturnType<typeof sourcesWith>) => {
   const plan = planned(sources);
@@ -65,6 +68,24 @@ describe('the rollout of a role', () => {
         { code: 'rollout.invalid', at: ['roles', 'compute', 'rollout'] },
       ],
     }));
+
+  it('has the checks of the site of its cluster, which workers ask', () => {
+    const known = [
+      { name: 'metrics', each: 'node', seconds: 30 },
+      { name: 'service', each: 'node', seconds: 30, on_nodes: 'together' },
+    ] as const;
+    const withChecks = (...checks: readonly string[]) => sourcesWith({ first: 1, checks });
+    const plan = planned(withChecks('metrics'), undefined, { checks: known });
+    expect(plan).toMatchObject({ ok: true, graph: { rollouts: [{ policy: { checks: ['metrics'] } }] } });
+    expect(planned(withChecks('metrik', 'service'), undefined, { checks: known })).toMatchObject({
+      ok: false,
+      problems: [
+        { code: 'rollout.unknown-check', at: ['roles', 'compute', 'rollout', 'checks', 0] },
+        { code: 'rollout.check-on-nodes', at: ['roles', 'compute', 'rollout', 'checks', 1] },
+      ],
+    });
+    expect(planned(withChecks('metrics'))).toMatchObject({ ok: false, problems: [{ code: 'rollout.no-checks' }] });
+  });
 
   it('is refused where an earlier wave needs a later one, with both tasks', () => {
     const use = shell('use', { cross_depends: [{ name: 'get', role: ['compute'] }] });

@@ -143,6 +143,41 @@ describe('a run with a rollout', () => {
     expect(startsIn(s, end('use@1'))).toEqual(['use@2']);
   });
 
+  it('asks its checks about the nodes of the open waves, and counts those that are not well', () => {
+    const { s, send, end } = begun({ first: 1, checks: ['up', 'gateway'], stop_at: { failed: 2 } });
+    let now = 200_000;
+    const answer = (unwell: readonly number[], holds = false) =>
+      send({
+        ...({ type: 'checked', rollout: 0, at: (now += 100_000), now } as const),
+        findings: [
+          {
+            name: 'up',
+            each: 'node',
+            unwell: unwell.map((node) => ({ verdict: 'unknown', text: 'no answer', nodes: [node] }) as const),
+          },
+          { name: 'gateway', each: 'wave', unwell: holds ? [{ verdict: 'failed', text: 'refused', nodes: [] }] : [] },
+        ],
+      });
+    end('get@1');
+    const asked = end('use@1').filter(({ type }) => type === 'check');
+    expect(asked).toEqual([{ type: 'check', rollout: 0, checks: ['up', 'gateway'], nodes: [0] }]);
+    expect(send({ type: 'tick', now: 150_000 })).toEqual([]);
+    expect(showRollouts(s)[0]!.status).toMatchObject({ state: 'checking', wave: 1 });
+    expect(answer([], true)).toEqual([]);
+    expect(showRollouts(s)[0]!.status).toMatchObject({ state: 'held', why: 'checks', failed: 0 });
+    send({ type: 'rollout', action: 'promote', request: {}, now });
+    for (const task of ['get@2', 'get@3', 'use@2']) end(task);
+    expect(end('use@3')).toContainEqual({ type: 'check', rollout: 0, checks: ['up', 'gateway'], nodes: [0, 1, 2] });
+    answer([1, 2]);
+    expect(showRollouts(s)[0]!.status).toMatchObject({ state: 'held', why: 'limit', failed: 2 });
+    // Answers that nobody waits for say nothing.
+    answer([]);
+    expect(showRollouts(s)[0]!.status).toMatchObject({ state: 'held', failed: 2 });
+    expect(startsIn(s, send({ type: 'rollout', action: 'promote', request: { limit: 3 }, now }))).toEqual([
+      ...['get@4', 'get@5', 'get@6'],
+    ]);
+  });
+
   it('ends nothing of its soak while it is paused', () => {
     const { s, send, end } = begun({ first: 1, soak: '10s' });
     end('get@1');
