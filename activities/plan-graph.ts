@@ -47,7 +47,8 @@ async function plan(
   // A plan is the same whatever limits and checks the documents have when it is run.
   const { clusterId } = run.run;
   const stored = await readClusterSources(store, clusterId);
-  const checks = await checksOfCluster(cache.find, stored);
+  const input = (run.run.input ?? {}) as Partial<GraphRunInput>;
+  const checks = await checksOfCluster(cache.find, stored, input.rollouts);
   const inForce = async (plan: PlanReference): Promise<PlanReference> => ({
     ...plan,
     ...(plan.mode === 'apply' && (await isLimited(store, cache, clusterId)) && { limits: true as const }),
@@ -58,7 +59,6 @@ async function plan(
     const reference = (await store.plans.getReference(child.planHash)) as unknown as StoredReference;
     return { ok: true, plan: await inForce(planReferenceOf(reference)) };
   }
-  const input = (run.run.input ?? {}) as Partial<GraphRunInput>;
   const asked = (child.input ?? {}) as Partial<GraphRequest>;
   const versions = await versionsOfCluster(store, run.run.clusterId);
   const sources = (await deps.allocateTags?.(stored)) ?? stored;
@@ -85,6 +85,7 @@ async function plan(
           missed: asked.missed,
           subgraphs: input.subgraphs,
           max_nodes: input.max_nodes,
+          rollouts: input.rollouts,
           done,
         }),
       },

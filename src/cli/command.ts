@@ -181,7 +181,8 @@ export class CliCommand extends Command {
   graphRun(): this {
     return this.dryRuns()
       .option('--force', 'as if nothing had run before: every condition on changes is true')
-      .option('--trace', 'run tasks with more detailed output');
+      .option('--trace', 'run tasks with more detailed output')
+      .option('--rollouts <file>', 'rollouts of this run by role, instead of those of release and cluster; null: none');
   }
 
   /** `--hold-before`, repeatable. */

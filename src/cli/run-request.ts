@@ -1,10 +1,12 @@
 import type { ClusterRehearsalBody, StartRunBody } from '../core/contracts/index.ts';
 import { given } from '../core/data/given.ts';
 import type { CliCommand } from './command.ts';
+import { readDataFile } from './data-file.ts';
 import { type DescriptionFlags, descriptionOf } from './described-run.ts';
 import { idArgument, nameListArgument, transactionArgument } from './id-argument.ts';
 import { usageError } from './problem.ts';
 import type { Session } from './session.ts';
+import type { Terminal } from './terminal.ts';
 
 // What a run is asked to do: the options of the commands that start it, and of those that rehearse it.
 
@@ -14,6 +16,7 @@ export interface GraphRunFlags {
   readonly noop?: boolean;
   readonly force?: boolean;
   readonly trace?: boolean;
+  readonly rollouts?: string;
   readonly reason?: string;
 }
 
@@ -91,6 +94,13 @@ export async function clusterOf(
     throw usageError(`the cluster of run ${from} was deleted`, 'Start a run on another: give --cluster.');
   return String(cluster);
 }
+
+/** The rollouts of a file, for `runOptions`' request. @throws CliError for a file that cannot be read */
+export const rolloutsOf = async (
+  { rollouts: file }: GraphRunFlags,
+  terminal: Terminal,
+): Promise<{ rollouts?: never }> =>
+  file === undefined ? {} : { rollouts: (await readDataFile(file, terminal)) as never };
 
 /** The common fields of requests that start a run of graphs. */
 export function runOptions(flags: GraphRunFlags) {

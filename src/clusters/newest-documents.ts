@@ -1,5 +1,5 @@
 import { plannedCheck } from '../core/checks/check.ts';
-import type { PlanReference } from '../core/graph-run/index.ts';
+import type { OwnRollouts, PlanReference } from '../core/graph-run/index.ts';
 import type { ResolvedSite } from '../documents/index.ts';
 import type { ResolvedRevision, RevisionReference } from '../store/index.ts';
 import { namesChecks } from './role-rollouts.ts';
@@ -27,9 +27,13 @@ export async function newestDocuments(
 }
 
 /** The checks that rollouts of a cluster's roles can use: those of its site; undefined if no role has any, or there are no documents. */
-export async function checksOfCluster(load: Load, sources: ClusterSources): Promise<PlanReference['checks']> {
+export async function checksOfCluster(
+  load: Load,
+  sources: ClusterSources,
+  own?: OwnRollouts,
+): Promise<PlanReference['checks']> {
   const { site } = sources.cluster;
-  if (site === null || !namesChecks(catalogueOfCluster(sources))) return undefined;
+  if (site === null || !namesChecks(catalogueOfCluster(sources), own)) return undefined;
   const found = await newestDocuments(load, site);
   if (found === null) return undefined;
   return { site, revision: found.revision, checks: (found.site.checks ?? []).map(plannedCheck) };

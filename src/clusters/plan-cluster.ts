@@ -2,6 +2,7 @@ import type { Engine } from '@sitewright/yaql';
 import type { PlannedCheck } from '../core/checks/check.ts';
 import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
+import type { OwnRollouts } from '../core/graph-run/index.ts';
 import { actionOf } from '../core/graph-types.ts';
 import { calledText } from '../core/names.ts';
 import { type Links, type Refusal, type SchedulerGraph, type Subgraph, stillToDo } from '../core/scheduler/index.ts';
@@ -47,6 +48,8 @@ export interface ClusterPlanRequest {
   readonly mode?: GraphRunMode;
   /** Everything counts as changed, and errors of the cluster refuse nothing. */
   readonly force?: boolean;
+  /** By role, its rollout instead of that of the release or the cluster; null: none. */
+  readonly rollouts?: OwnRollouts;
   /** Maximum number of busy nodes; 0 or absent: no limit. */
   readonly max_nodes?: number;
   /** Tasks that an earlier run has done: plans only the others and everything after them. */
@@ -155,7 +158,9 @@ export function planCluster(
   const links = linksOf(plan);
   const only = request.done && stillToDo(links, isIn(request.done, plan));
   const limits = request.max_nodes === undefined ? {} : { limits: { max_nodes: request.max_nodes } };
-  const rollouts = rolloutsOfRoles(catalogueOfCluster(sources), chosen.nodes, problems, context.checks);
+  const rollouts = rolloutsOfRoles(catalogueOfCluster(sources), chosen.nodes, problems, {
+    ...given({ own: request.rollouts, checks: context.checks }),
+  });
   if (problems.hasErrors) return refuse(plan.problems);
   const compiled = schedulerGraph(plan, { ...given({ mode: request.mode, only }), ...limits, rollouts }, links);
   if (!compiled.ok && compiled.refusal.reason !== 'empty_graph') {

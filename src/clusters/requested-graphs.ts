@@ -3,7 +3,7 @@ import { actionOf, namesOfType } from '../core/graph-types.ts';
 import { calledText } from '../core/names.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
 import { BEFORE_CHANGES, type RequestRefused, requestRefused } from '../core/run/index.ts';
-import { didYouMean } from '../core/text/did-you-mean.ts';
+import { didYouMean, unknownName } from '../core/text/did-you-mean.ts';
 import { masterDenied, Problems, tasksSurelyForMaster } from '../graph/index.ts';
 import type { Store, StoreError } from '../store/index.ts';
 import { mergeGraph } from './graph-layers.ts';
@@ -11,6 +11,7 @@ import { readGraphsLeft } from './graphs-left.ts';
 import { namesIn, requestedInMaintenance } from './node-choice.ts';
 import { readGraphLayers } from './read-sources.ts';
 import type { ClusterSources } from './sources.ts';
+import { catalogueOfCluster } from './tags/index.ts';
 
 type RequestedGraphs =
   | { readonly ok: true; readonly graphs: readonly GraphRequest[] }
@@ -57,6 +58,7 @@ export async function requestedGraphs(
   // Sequences and earlier runs name nodes for other days: their plans leave out what is in maintenance today.
   for (const [index, { nodes = [] }] of (input.graphs ?? []).entries())
     findings.push(...requestedInMaintenance(sources, nodes, `graphs[${index}].nodes`));
+  findings.push(...unknownRoles(Object.keys(input.rollouts ?? {}), sources));
   // Without the graphs, no task is known.
   if (findings.length === 0) {
     const tasks = graphs.flatMap((graph) => graph.tasks ?? []);
@@ -68,6 +70,17 @@ export async function requestedGraphs(
     );
   }
   return findings.length === 0 ? chosen : refused('invalid', findings);
+}
+
+function unknownRoles(names: readonly string[], sources: ClusterSources): Diagnostic[] {
+  const { roles } = catalogueOfCluster(sources);
+  const absent = names.filter((name) => !roles.has(name));
+  return absent.map((name) => ({
+    ...({ severity: 'error', code: 'rollout.unknown-role' } as const),
+    message: unknownName('role', name, [...roles.keys()]),
+    hint: `See the roles of the cluster: sitewright role list --cluster ${sources.cluster.id}`,
+    path: `rollouts.${name}`,
+  }));
 }
 
 /** The tasks of a type, merged over all layers of a cluster; overlaps: plugins that define the same task. */

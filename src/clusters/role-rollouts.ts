@@ -2,6 +2,7 @@ import type { PlannedCheck } from '../core/checks/check.ts';
 import type { PlanExplanation } from '../core/contracts/fuel/plan-explanation.ts';
 import { roleRolloutSchema } from '../core/contracts/written-rollout.ts';
 import { isMapping } from '../core/data/plain-value.ts';
+import type { OwnRollouts } from '../core/graph-run/index.ts';
 import { rolloutOrder } from '../core/rollout/order.ts';
 import { policyOf, type RolloutPolicy, type WrittenRollout } from '../core/rollout/policy.ts';
 import type { SchedulerGraph } from '../core/scheduler/index.ts';
@@ -19,29 +20,32 @@ export interface RoleRollout {
 }
 
 /**
- * The rollouts of the roles of these nodes. The copy of a role in the settings of the cluster decides before that of its release or plugin. A node
- * with several such roles belongs to the first in the order of the release.
+ * The rollouts of the roles of these nodes. What the run was asked decides before the copy of a role in the settings of the cluster, and that before
+ * its release or plugin. A node with several such roles belongs to the first in the order of the release.
  */
 export function rolloutsOfRoles(
   { roles }: Pick<Catalogue, 'roles'>,
   nodes: readonly ClusterNode[],
   problems: Problems,
-  checks?: readonly PlannedCheck[],
+  { own = {}, checks }: { readonly own?: OwnRollouts; readonly checks?: readonly PlannedCheck[] } = {},
 ): RoleRollout[] {
   return [...roles].flatMap(([name, { meta }]): RoleRollout[] => {
-    if (meta.rollout === undefined || meta.rollout === null) return [];
-    const at = ['roles', name, 'rollout'];
-    const read = checkSchema(roleRolloutSchema, meta.rollout, { at });
+    const isOwn = Object.hasOwn(own, name);
+    const written = isOwn ? own[name] : meta.rollout;
+    if (written === undefined || written === null) return [];
+    const at = isOwn ? ['rollouts', name] : ['roles', name, 'rollout'];
+    const read = checkSchema(roleRolloutSchema, written, { at });
     if (!read.ok) {
       for (const { message, hint } of read.problems.map(unplaced)) problems.error(at, 'rollout.invalid', message, hint);
       return [];
     }
     const rollout = read.value as WrittenRollout;
     refuseChecks(rollout, at, checks, problems);
-    const own = nodes.filter((node) => allRoles(node).includes(name));
-    const placed = own.map((node) => ({ name: nameOf(node), rack: rackOf(node) }));
+    const members = nodes.filter((node) => allRoles(node).includes(name));
+    const placed = members.map((node) => ({ name: nameOf(node), rack: rackOf(node) }));
     const order = rolloutOrder(placed, rollout.order ?? []);
-    return own.length === 0 ? [] : [{ name, policy: policyOf(rollout), nodes: order.map((one) => uidOf(own[one]!)) }];
+    if (members.length === 0) return [];
+    return [{ name, policy: policyOf(rollout), nodes: order.map((one) => uidOf(members[one]!)) }];
   });
 }
 
@@ -80,9 +84,11 @@ function refuseChecks(
   });
 }
 
-/** Whether a role of the cluster has checks in its rollout. */
-export const namesChecks = ({ roles }: Pick<Catalogue, 'roles'>): boolean =>
-  [...roles.values()].some(({ meta }) => isMapping(meta.rollout) && meta.rollout.checks !== undefined);
+/** Whether a role has checks in its rollout, in the cluster or in what a run is asked. */
+export const namesChecks = ({ roles }: Pick<Catalogue, 'roles'>, own: OwnRollouts = {}): boolean =>
+  [...[...roles.values()].map(({ meta }) => meta.rollout), ...Object.values(own)].some(
+    (rollout) => isMapping(rollout) && rollout.checks !== undefined,
+  );
 
 /** The waves of a plan, for people. */
 export const plannedWaves = (graph: SchedulerGraph | null): Pick<PlanExplanation, 'rollouts'> =>

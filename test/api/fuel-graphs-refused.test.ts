@@ -84,6 +84,11 @@ describe('executing graphs', () => {
       /neither/,
     ],
     ['graphs and an earlier run', { graphs: [{ type: 'custom' }], from: 1 }, /exclude each other/],
+    [
+      'a rollout of a role that the cluster does not have',
+      { graphs: [{ type: 'custom' }], rollouts: { compte: { first: 1 } } },
+      /no role 'compte'/,
+    ],
     ['the same type twice', { graphs: [{ type: 'custom' }, { type: 'custom' }] }, /twice/],
   ])('is refused for %s', async (_, body, message) => {
     expect(await execute(body)).toMatchObject({ status: 400, body: { detail: expect.stringMatching(message) } });

@@ -1,6 +1,6 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GraphRunStatus } from '../../src/core/graph-run/index.ts';
+import type { GraphRunInput, GraphRunStatus } from '../../src/core/graph-run/index.ts';
 import type { WrittenRollout } from '../../src/core/rollout/policy.ts';
 import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { recordHistory } from '../rig/histories.ts';
@@ -37,7 +37,8 @@ function rolledOut(rollout: WrittenRollout, checks?: ScriptedGraphOptions['check
 
 type Started = Awaited<ReturnType<typeof startGraphRun>>;
 
-const start = (graph: ScriptedGraph): Promise<Started> => startGraphRun(rig, graph);
+const start = (graph: ScriptedGraph, more: Partial<GraphRunInput> = {}): Promise<Started> =>
+  startGraphRun(rig, graph, [{ cluster: 1, ...more }]);
 const statusOf = (run: Started): Promise<GraphRunStatus> => run.handle.query<GraphRunStatus>('status');
 const rolloutOf = (status: GraphRunStatus) => status.graphs[0]?.rollouts?.[0];
 
@@ -162,7 +163,8 @@ describe('a run of graphs on nodes with a rollout', () => {
   it('is held by an operator after its open wave', async () => {
     const graph = rolledOut({ first: 1 });
     graph.hold.add('use@1');
-    const run = await start(graph);
+    const rollouts = { compute: { first: 1 }, ceph: null };
+    const run = await start(graph, { rollouts });
     const last = await graph.heldTask('use@1');
     await run.handle.executeUpdate('hold', { args: [{ by: 'nina' }] });
     last.finish(ok);
@@ -170,6 +172,7 @@ describe('a run of graphs on nodes with a rollout', () => {
     await run.handle.executeUpdate('promote');
     const { result } = await run.ended();
     expect(result).toMatchObject({ outcome: 'success' });
+    expect(graph.closed[0]!.report.overridden).toEqual({ rollouts });
   });
 
   it('is held when an agent does not answer after the soak: nobody knows that its node is well', async () => {

@@ -3,7 +3,7 @@ import type { CliCommand } from '../command.ts';
 import { printOne } from '../formats/output.ts';
 import { withNodeNames } from '../node-names.ts';
 import { usageError } from '../problem.ts';
-import { type ChosenGraphFlags, chosenGraphsOf, clusterOf, withChosenGraphs } from '../run-request.ts';
+import { type ChosenGraphFlags, chosenGraphsOf, clusterOf, rolloutsOf, withChosenGraphs } from '../run-request.ts';
 import type { Session } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
 
@@ -63,7 +63,11 @@ async function executeLocally(
 }
 
 async function run(session: Session, flags: ExecuteFlags & { readonly cluster: string }): Promise<void> {
-  const body = { cluster: Number(flags.cluster), ...chosenGraphsOf(flags, ['default']) };
+  const body = {
+    cluster: Number(flags.cluster),
+    ...chosenGraphsOf(flags, ['default']),
+    ...(await rolloutsOf(flags, session.terminal)),
+  };
   await presentGraphRun(session, await session.call('POST /graphs/execute/', { body }), flags);
 }
 

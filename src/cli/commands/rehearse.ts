@@ -11,6 +11,7 @@ import {
   type ChosenGraphFlags,
   chosenGraphsOf,
   clusterOf,
+  rolloutsOf,
   type SiteRunFlags,
   siteRunOf,
   withChosenGraphs,
@@ -105,6 +106,7 @@ export function registerRehearse(program: CliCommand, session: Session): void {
     const id = await clusterOf(session, named, flags.from, 'Or an ended run, with --from.');
     const body = {
       ...chosenGraphsOf(flags),
+      ...(await rolloutsOf(flags, session.terminal)),
       ...(sequence === undefined ? {} : { sequence: Number(sequence) }),
       ...faultsOf(flags),
     };

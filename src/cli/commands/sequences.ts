@@ -4,7 +4,7 @@ import type { CliCommand } from '../command.ts';
 import { type OutputFlags, yamlText } from '../formats/output.ts';
 import { releaseArgument, sequenceArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
-import { type GraphRunFlags, runOptions } from '../run-request.ts';
+import { type GraphRunFlags, rolloutsOf, runOptions } from '../run-request.ts';
 import type { Session } from '../session.ts';
 import type { FollowFlags } from '../started-run.ts';
 import { presentGraphRun } from './graph-execute.ts';
@@ -84,7 +84,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .graphRun()
     .follows()
     .action(async (id: string, { cluster, ...flags }: GraphRunFlags & FollowFlags & { readonly cluster: string }) => {
-      const body = { cluster: Number(cluster), ...runOptions(flags) };
+      const body = { cluster: Number(cluster), ...runOptions(flags), ...(await rolloutsOf(flags, session.terminal)) };
       const started = await session.call('POST /sequences/:id/execute/', { params: { id }, body });
       await presentGraphRun(session, started, flags);
     });

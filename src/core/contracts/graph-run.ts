@@ -9,7 +9,7 @@ import {
   TASK_STATUSES,
 } from '../words.ts';
 import { holdReports, runStanding } from './approval.ts';
-import { rootCause, taskOnNode, timestamp } from './primitives.ts';
+import { anyJson, rootCause, taskOnNode, timestamp } from './primitives.ts';
 import { rolloutPolicy, rolloutStatus } from './rollout.ts';
 import { failureOf, type Wire } from './wire.ts';
 
@@ -129,6 +129,12 @@ export const graphRunReportSchema = z
     started_by: z.string().optional(),
     holds: holdReports,
     graphs: z.array(graphReport),
+    overridden: z
+      .strictObject({
+        rollouts: z.record(z.string(), anyJson).optional().describe('Rollouts of roles that the run was asked for.'),
+      })
+      .optional()
+      .describe('What the run was asked to do otherwise than release, cluster and site say; absent: nothing.'),
     operator: z.array(operatorAction),
     warnings: texts,
     cut: z

@@ -30,6 +30,7 @@ export {
   type GraphRequest,
   type GraphRunInput,
   modeOf,
+  type OwnRollouts,
   parseGraphRunInput,
 } from './input.ts';
 export { type KeptRows, Ledger, restoreLedger } from './ledger.ts';

@@ -1,5 +1,28 @@
 import { isMapping } from '../data/plain-value.ts';
-import { flag, limit, lineOf, listOf, objectOf, oneOf, positiveInteger, withRule } from '../data/shape.ts';
+import {
+  flag,
+  limit,
+  lineOf,
+  listOf,
+  mapOf,
+  nullable,
+  objectOf,
+  oneOf,
+  positiveInteger,
+  type Shape,
+  valueThat,
+  withRule,
+} from '../data/shape.ts';
+import {
+  type Growth,
+  isAmount,
+  ORDER_KEYS,
+  orderProblem,
+  type StopAt,
+  secondsIn,
+  TIME,
+  type WrittenRollout,
+} from '../rollout/policy.ts';
 import { holdNames, responsibleNames } from '../run/approval.ts';
 import { descriptionFields, MAX, noteFields, type RunDescription } from '../run/description.ts';
 import { type ParsedRunInput, parseRunInput } from '../run/input.ts';
@@ -53,11 +76,15 @@ export interface GraphRunInput extends RunDescription {
   readonly hold_on_failure?: boolean;
   /** Tasks before which the run waits until an operator approves; `*`: before anything is changed. */
   readonly hold_before?: readonly string[];
+  /** By role, its rollout in this run instead of that of the release or the cluster; null: none. */
+  readonly rollouts?: OwnRollouts;
   readonly started_by?: string;
   /** Who made the schedule that starts the run, and who triggered it; set by the service. None of them may approve. */
   readonly responsible?: readonly string[];
   readonly reason?: string;
 }
+
+export type OwnRollouts = Readonly<Record<string, WrittenRollout | null>>;
 
 type ParsedGraphRunInput = ParsedRunInput<GraphRunInput>;
 
@@ -74,6 +101,39 @@ const graphs = withRule(
     const twice = types.find((type, at) => types.indexOf(type) !== at);
     return twice === undefined ? undefined : `names ${twice} twice, but a run executes a type once`;
   },
+);
+
+const amount = valueThat<NonNullable<WrittenRollout['first']>>(
+  isAmount,
+  'must be a number of nodes above 0, or a percentage',
+);
+
+const isGrowth = (value: unknown): boolean => {
+  if (!isMapping(value)) return value === 'all' || value === 'double';
+  const [[key, by] = []] = Object.entries(value);
+  return Object.keys(value).length === 1 && (key === 'add' || key === 'by') && isAmount(by);
+};
+
+const isStop = (value: unknown): boolean => {
+  const [[key, at] = []] = Object.entries(isMapping(value) ? value : {});
+  if (!isMapping(value) || Object.keys(value).length !== 1 || !Number.isSafeInteger(at) || Number(at) < 1) return false;
+  return key === 'failed' || (key === 'percent' && Number(at) <= 100);
+};
+
+const rollout: Shape<WrittenRollout> = objectOf<WrittenRollout>(
+  {
+    first: amount,
+    // biome-ignore lint/suspicious/noThenProperty: the word of the document
+    then: valueThat<Growth>(isGrowth, 'must be double, all, {add: …} or {by: …}'),
+    soak: valueThat<string>(
+      (value) => typeof value === 'string' && TIME.test(value) && secondsIn(value) !== undefined,
+      'must be a time such as "90s", "10m" or "2h", a week at most',
+    ),
+    stop_at: valueThat<StopAt>(isStop, 'must be {failed: N} or {percent: N}'),
+    order: withRule(listOf(oneOf(ORDER_KEYS), 1), orderProblem),
+    checks: listOf(name, 1, 10),
+  },
+  ['first'],
 );
 
 /** Fields that choose the graphs of a run; at most one may be given. */
@@ -95,6 +155,7 @@ const fields = objectOf<GraphRunInput>(
     max_nodes: limit,
     hold_on_failure: flag,
     hold_before: holdNames,
+    rollouts: mapOf(nullable(rollout)),
     started_by: noteFields.by,
     responsible: responsibleNames,
     reason: noteFields.reason,

@@ -1,9 +1,10 @@
 import type { FailedTask, GraphReport, GraphRunReport, NothingToDo } from '../contracts/graph-run.ts';
+import { given } from '../data/given.ts';
 import { appliedPolicy } from '../rollout/show.ts';
 import { reportAny } from '../run/index.ts';
 import { utf8Length } from '../text/text.ts';
 import { explainGraphRunFailure } from './failure.ts';
-import { modeOf } from './input.ts';
+import { type GraphRunInput, modeOf } from './input.ts';
 import type { GraphRunProgress } from './progress.ts';
 import { statusOfGraph, warningsOf } from './status.ts';
 
@@ -32,11 +33,17 @@ export function reportGraphRun(progress: GraphRunProgress): GraphRunReport {
       ...reportAny(progress, (failure) => explainGraphRunFailure(failure, transaction)),
       mode: modeOf(input),
       graphs,
+      ...overriddenBy(input),
       operator: progress.operator.slice(-100),
       warnings: warningsOf(progress),
     },
     progress.graphs.reduce((sum, { report }) => sum + (report?.nodes_omitted ?? 0), 0),
   );
+}
+
+function overriddenBy({ rollouts }: GraphRunInput): Pick<GraphRunReport, 'overridden'> {
+  const overridden = given({ rollouts });
+  return Object.keys(overridden).length === 0 ? {} : { overridden };
 }
 
 /** Fits the report into its limit by shortening the lists of failures, and says how many they lack. */

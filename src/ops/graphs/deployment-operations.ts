@@ -26,7 +26,7 @@ import { type ShownTransaction, withProgress } from './transaction-progress.ts';
 /** How to run a deployment. */
 export type DeploymentOptions = Pick<
   GraphRunInput,
-  'mode' | 'force' | 'debug' | 'started_by' | 'reason' | 'title' | 'description' | 'labels'
+  'mode' | 'force' | 'debug' | 'rollouts' | 'started_by' | 'reason' | 'title' | 'description' | 'labels'
 >;
 
 interface ChangesToDeploy extends DeploymentOptions {

@@ -424,6 +424,7 @@ describe('graph execute', () => {
     const { code, out, requests } = await execute(
       ...['-t', 'a', 'b', '-n', '1,2', '-T', 'x', '-S', 's/1,3-5:e', ':e2', '--noop', '--force', '--trace'],
       ...['--max-nodes', '5', '--hold-on-failure', '--reason', 'disk'],
+      ...['--rollouts', file('waves.yaml', 'compute: {first: 1, soak: 5m}\nceph: null\n')],
     );
     expect(code).toBe(0);
     expect(requests[0]!.body).toEqual({
@@ -439,6 +440,7 @@ describe('graph execute', () => {
       hold_on_failure: true,
       max_nodes: 5,
       reason: 'disk',
+      rollouts: { compute: { first: 1, soak: '5m' }, ceph: null },
     });
     expect(out).toBe(`started run 12 on cluster 1
   watch it  sitewright run watch 12

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { planCluster } from '../../../src/clusters/plan-cluster.ts';
 import { plannerHere } from '../../../src/clusters/planning/index.ts';
+import type { OwnRollouts } from '../../../src/core/graph-run/index.ts';
 import type { Fields } from '../../../src/graph/index.ts';
 import { layer, node, sixNodes } from './six-nodes.ts';
 
@@ -58,6 +59,19 @@ describe('the rollout of a role', () => {
   it('is that of the cluster where it has a copy of the role, also none', () => {
     expect(wavesIn(sourcesWith({ first: 1 }, { first: 3 }))).toEqual([['compute', [['1', '2', '3'], ['4']]]]);
     expect(wavesIn(sourcesWith({ first: 1 }, null))).toBeUndefined();
+  });
+
+  it('is what the run was asked for, also none', async () => {
+    const waves = (rollouts: OwnRollouts) => {
+      const request = { type: 'default', rollouts };
+      const plan = planCluster(sourcesWith({ first: 1 }, { first: 3 }), [layer('release', [shell('get')])], request);
+      return plan.ok ? plan.graph!.rollouts?.map((one) => one.waves.length) : plan.problems.map(({ at }) => at);
+    };
+    expect(waves({})).toEqual([2]);
+    expect(waves({ compute: { first: 1, ...ALL_THEN } })).toEqual([2]);
+    expect(waves({ compute: null })).toBeUndefined();
+    expect(waves({ compute: null, ceph: { first: 1 } })).toBeUndefined();
+    expect(waves({ compute: { first: 1, soak: 'long' } })).toEqual([['rollouts', 'compute']]);
   });
 
   it('is refused where it is no rollout, at its place', () =>

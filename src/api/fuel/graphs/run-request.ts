@@ -1,6 +1,6 @@
 import type { executionRoutes } from '../../../core/contracts/fuel/deployments.ts';
 import type { PartOf } from '../../../core/contracts/route.ts';
-import type { GraphRunInput } from '../../../core/graph-run/index.ts';
+import type { GraphRunInput, OwnRollouts } from '../../../core/graph-run/index.ts';
 import type { GraphRunMode } from '../../../core/words.ts';
 import type { DeploymentOptions } from '../../../ops/index.ts';
 import { RequestError } from '../../problems/transport-problem.ts';
@@ -36,7 +36,7 @@ export function runRequestOf(request: Caller, body: Body): Omit<GraphRunInput, '
 
 /** How a run of graphs is made: by Fuel's flags. @throws RequestError for flags that exclude each other */
 export function optionsOf(request: Caller, flags: Flags): DeploymentOptions {
-  const { dry_run, noop_run, force, debug, started_by, ...said } = flags;
+  const { dry_run, noop_run, force, debug, started_by, rollouts, ...said } = flags;
   if (dry_run && noop_run) throw refused('dry_run and noop_run exclude each other', 'Choose one of them.');
   const mode: GraphRunMode | undefined = dry_run ? 'dry_run' : noop_run ? 'noop_run' : undefined;
   return given({
@@ -44,6 +44,8 @@ export function optionsOf(request: Caller, flags: Flags): DeploymentOptions {
     force: force || undefined,
     debug: debug || undefined,
     started_by: actorOf(request, started_by),
+    // Its schema is stricter than what it gives.
+    rollouts: rollouts as OwnRollouts | undefined,
     ...said,
   });
 }

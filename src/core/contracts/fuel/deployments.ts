@@ -13,6 +13,7 @@ import {
   runDescription,
 } from '../primitives.ts';
 import { gone, tagged } from '../route.ts';
+import { roleRolloutSchema } from '../written-rollout.ts';
 import { graphType } from './graphs.ts';
 import { commaList, flagText, idList, idNumber, idParams, idText } from './parts.ts';
 import { networkParams } from './settings.ts';
@@ -135,6 +136,10 @@ const flags = {
   debug: z.boolean().optional().describe('Run tasks with more detailed output.'),
   started_by: actorName.optional(),
   reason: reasonText.min(1).optional(),
+  rollouts: z
+    .record(nameText(MAX.name), roleRolloutSchema.nullable())
+    .optional()
+    .describe('By role, its rollout in this run instead of that of the release or the cluster; null: none.'),
   ...runDescription,
 };
 

@@ -13,12 +13,34 @@ it('all known fields are accepted unchanged', () => {
     hold_on_failure: true,
     started_by: 'nina',
     reason: 'why not',
+    rollouts: {
+      compute: {
+        ...{ first: '10%', soak: '5m', stop_at: { percent: 5 }, order: ['rack', 'name'], checks: ['up'] },
+        // biome-ignore lint/suspicious/noThenProperty: the word of the document
+        then: { add: 2 },
+      },
+      ceph: null,
+    },
   };
   expect(parseGraphRunInput([input])).toEqual({ ok: true, input });
 });
 
 it.each([
   [[{ cluster: '1' }], ["field 'cluster' must be a whole number above 0"]],
+  [
+    [
+      {
+        cluster: 1,
+        rollouts: { a: { first: 0, stop_at: { failed: 1, percent: 2 } }, b: { soak: '5m', order: ['name', 'rack'] } },
+      },
+    ],
+    [
+      "field 'rollouts.a.first' must be a number of nodes above 0, or a percentage",
+      "field 'rollouts.a.stop_at' must be {failed: N} or {percent: N}",
+      "missing field 'rollouts.b.first'",
+      "field 'rollouts.b.order' must have name at its end: no two nodes have the same",
+    ],
+  ],
   [[{ cluster: 1, graphs: [] }], ["field 'graphs' must have at least 1"]],
   [
     [{ cluster: 1, graphs: [{ type: 'a' }, { type: 'a' }] }],
