@@ -6,10 +6,7 @@ import { operator, type Problem as Refusal } from './api.ts';
 import { actorName, forbidden, hasToken } from './identity.ts';
 import { copy, Loaded, Problem, say } from './parts.tsx';
 import { filterBy, go, place } from './router.ts';
-import { type Loading, problemOf } from './store.ts';
-
-/** After a letter, how long a preview waits for the next one. */
-const TYPING_MS = 300;
+import { type Loading, problemOf, TYPING_MS } from './store.ts';
 
 /** Its value, and its text. */
 export type Option = readonly [value: string, text: string];
@@ -359,28 +356,20 @@ export function Field({ field }: { readonly field: FormField }) {
           </select>
         </label>
       );
-    case 'file':
-      return (
-        <label class="field">
-          <span>{label}</span>
-          <input type="file" accept={field.accept} autocomplete="off" {...shared} />
-        </label>
-      );
-    case 'folder':
-      return (
-        <label class="field">
-          <span>{label}</span>
-          <input type="file" multiple {...{ webkitdirectory: true }} {...shared} />
-        </label>
-      );
     default:
       return (
         <label class="field">
           <span>{label}</span>
-          <input type="text" defaultValue={field.value ?? ''} autocomplete="off" {...shared} />
+          <input {...inputOf(field)} {...shared} />
         </label>
       );
   }
+}
+
+function inputOf(field: Extract<FormField, { readonly type?: 'text' | 'file' | 'folder' }>) {
+  if (field.type === 'folder') return { type: 'file', multiple: true, webkitdirectory: true } as const;
+  if (field.type === 'file') return { type: 'file', accept: field.accept, autocomplete: 'off' } as const;
+  return { type: 'text', defaultValue: field.value ?? '', autocomplete: 'off' } as const;
 }
 
 const Options = ({ all, chosen }: { readonly all: readonly Option[]; readonly chosen: string | undefined }) =>

@@ -9,7 +9,7 @@ import { at, awaySince, get, operator, type Problem as Refusal, type SignInAsked
 import { isText, type Option, submitted } from './ask.tsx';
 import { actorName, hasToken, learnWhoWeAre, me } from './identity.ts';
 import { Palette } from './palette.tsx';
-import { notice, Problem, Title, type View } from './parts.tsx';
+import { notice, Problem, Title } from './parts.tsx';
 import { followLinks, place } from './router.ts';
 import { obeyShortcuts, paletteOpen } from './shortcuts.ts';
 import { problemOf, silentSince, staleSince, watchLists } from './store.ts';
@@ -80,45 +80,30 @@ async function signInByLink(): Promise<void> {
   if (isOnThisMachine()) await send('POST /session', { body: { token } }).catch(() => undefined);
 }
 
-const MENU: readonly View[] = [
-  ['', 'Home'],
-  ['sites', 'Sites'],
-  ['runs', 'Runs'],
-  ['schedules', 'Schedules'],
-  ['notices', 'Notices'],
-  ['nodes', 'Nodes'],
-  ['clusters', 'Clusters'],
-  ['graphs', 'Graphs'],
-  ['packages', 'Packages'],
-  ['tags', 'Tags'],
-  ['audit', 'Audit'],
+type Asked = { readonly query: URLSearchParams };
+type PageOf = readonly [
+  key: string,
+  name: string,
+  List: (asked: Asked) => ComponentChildren,
+  One?: (asked: Asked & { readonly id: string }) => ComponentChildren,
 ];
 
-const LISTS: Readonly<Record<string, (list: { readonly query: URLSearchParams }) => ComponentChildren>> = {
-  '': HomeView,
-  sites: SitesView,
-  runs: RunsView,
-  schedules: SchedulesView,
-  notices: NoticesView,
-  nodes: NodesView,
-  clusters: ClustersView,
-  graphs: GraphsView,
-  packages: PackagesView,
-  tags: TagsView,
-  audit: AuditView,
-  compare: CompareView,
-};
+/** By the first part of their addresses: a list, and one of it. */
+const PAGES: readonly PageOf[] = [
+  ['', 'Home', HomeView],
+  ['sites', 'Sites', SitesView, SiteView],
+  ['runs', 'Runs', RunsView, RunView],
+  ['schedules', 'Schedules', SchedulesView],
+  ['notices', 'Notices', NoticesView],
+  ['nodes', 'Nodes', NodesView, NodeView],
+  ['clusters', 'Clusters', ClustersView, ClusterView],
+  ['graphs', 'Graphs', GraphsView, GraphView],
+  ['packages', 'Packages', PackagesView, PackageView],
+  ['tags', 'Tags', TagsView],
+  ['audit', 'Audit', AuditView],
+];
 
-const ONES: Readonly<
-  Record<string, (one: { readonly id: string; readonly query: URLSearchParams }) => ComponentChildren>
-> = {
-  sites: SiteView,
-  runs: RunView,
-  nodes: NodeView,
-  clusters: ClusterView,
-  graphs: GraphView,
-  packages: PackageView,
-};
+const COMPARE: PageOf = ['compare', 'Compare two runs', CompareView];
 
 function Page() {
   const [refused, setRefused] = useState<SignInAsked['detail'] | null>(null);
@@ -141,7 +126,7 @@ function Page() {
         </a>
         <div id="menu" class={isOpen ? 'open' : undefined}>
           <ul>
-            {MENU.map(([key, text]) => (
+            {PAGES.map(([key, text]) => (
               <li key={key}>
                 <a href={`/${key}`} aria-current={key === name ? 'page' : undefined}>
                   {text}
@@ -168,7 +153,7 @@ function Page() {
           Menu
         </button>
       </nav>
-      {refused === null && <Palette pages={MENU} />}
+      {refused === null && <Palette pages={PAGES} />}
       <main id="main" tabindex={-1}>
         <Stale />
         {refused === null ? <Shown name={name} /> : <SignIn refused={refused} />}
@@ -184,8 +169,7 @@ function Page() {
 function Shown({ name }: { readonly name: string }) {
   const { path, query } = place.value;
   const id = path.split('/')[2];
-  const One = ONES[name];
-  const List = LISTS[name];
+  const [, , List, One] = [...PAGES, COMPARE].find(([key]) => key === name) ?? [];
   if (id !== undefined && One !== undefined) return <One key={path} id={decodeURIComponent(id)} query={query} />;
   if (List !== undefined && id === undefined) return <List key={name} query={query} />;
   return (
@@ -248,26 +232,21 @@ function Operator() {
 
 /** While there is no news: since when, why, and that nothing has to be done. */
 function Stale() {
-  if (awaySince.value !== null)
-    return (
-      <p class="banner" role="status">
-        The API has not answered since {awaySince.value.toLocaleTimeString()}. The page shows the state of that time and
-        updates once the API is back.
-      </p>
-    );
-  if (slowRequest.value !== null)
-    return (
-      <p class="banner" role="status">
-        The API has had a request since {slowRequest.value.at.toLocaleTimeString()} and has not answered yet:{' '}
-        <code>{slowRequest.value.path}</code>. Nothing needs to be done; it may be busy.
-      </p>
-    );
-  if (silentSince.value === null) return null;
-  const { at, problem } = silentSince.value;
+  const [away, slow, silent] = [awaySince.value, slowRequest.value, silentSince.value];
+  const at = (away ?? slow?.at ?? silent?.at)?.toLocaleTimeString();
+  if (at === undefined) return null;
   return (
     <p class="banner" role="status">
-      No news since {at.toLocaleTimeString()}: {problem.detail} {problem.hint} The page shows the state of that time and
-      updates itself later.
+      {away ? (
+        `The API has not answered since ${at}. The page shows the state of that time and updates once the API is back.`
+      ) : slow ? (
+        <>
+          The API has had a request since {at} and has not answered yet: <code>{slow.path}</code>. Nothing needs to be
+          done; it may be busy.
+        </>
+      ) : (
+        `No news since ${at}: ${silent?.problem.detail} ${silent?.problem.hint ?? ''} The page shows the state of that time and updates itself later.`
+      )}
     </p>
   );
 }

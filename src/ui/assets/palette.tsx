@@ -5,8 +5,7 @@ import { numberOf } from '../../core/run/subject.ts';
 import { at } from './api.ts';
 import { submitted } from './ask.tsx';
 import { useClusterNames } from './names.ts';
-import type { View } from './parts.tsx';
-import { go } from './router.ts';
+import { go, siteAt } from './router.ts';
 import { paletteOpen, SHORTCUTS } from './shortcuts.ts';
 import { listsChanged, useData } from './store.ts';
 import { nameOfRun } from './views/runs.tsx';
@@ -20,8 +19,10 @@ interface Goal {
   readonly href: string;
 }
 
+const goal = (kind: string, name: string, href: string): Goal => ({ kind, name, href });
+
 interface PaletteProps {
-  readonly pages: readonly View[];
+  readonly pages: readonly (readonly [key: string, name: string, ...unknown[]])[];
 }
 
 export const Palette = ({ pages }: PaletteProps) => (paletteOpen.value ? <Asked pages={pages} /> : null);
@@ -124,47 +125,31 @@ function verbsOf(run: Run): readonly (readonly [verb: string, text: string])[] {
 }
 
 /** Everything that has a page and a name, as of its opening, and what can be done there. */
-function useGoals(pages: readonly View[]): readonly Goal[] {
+function useGoals(pages: PaletteProps['pages']): readonly Goal[] {
   const sites = useData(at('GET /sites'), { again: listsChanged.value });
   const nodes = useData(at('GET /nodes'));
   const runs = useData(at('GET /runs', { query: { limit: 100 } }), { again: listsChanged.value });
   const clusters = useClusterNames();
   return useMemo(
     () => [
-      ...pages.map(([key, name]) => ({ kind: 'page', name, href: `/${key}` })),
-      ...(sites.data?.items ?? []).map(({ name }) => ({
-        kind: 'site',
-        name,
-        href: `/sites/${encodeURIComponent(name)}`,
-      })),
-      ...[...clusters].map(([id, name]) => ({ kind: 'cluster', name, href: `/clusters/${id}` })),
-      ...(nodes.data ?? []).map(({ id, name }) => ({ kind: 'node', name, href: `/nodes/${id}` })),
-      ...(runs.data?.items ?? []).map((run) => ({
-        kind: run.number === null ? 'run' : `run ${run.number}`,
-        name: nameOfRun(run, clusters),
-        href: `/runs/${run.id}`,
-      })),
+      ...pages.map(([key, name]) => goal('page', name, `/${key}`)),
+      ...(sites.data?.items ?? []).map(({ name }) => goal('site', name, siteAt(name))),
+      ...[...clusters].map(([id, name]) => goal('cluster', name, `/clusters/${id}`)),
+      ...(nodes.data ?? []).map(({ id, name }) => goal('node', name, `/nodes/${id}`)),
+      ...(runs.data?.items ?? []).map((run) =>
+        goal(run.number === null ? 'run' : `run ${run.number}`, nameOfRun(run, clusters), `/runs/${run.id}`),
+      ),
       ...(sites.data?.items ?? []).flatMap(({ name }) =>
-        SITE_VERBS.map((verb) => ({
-          kind: 'do',
-          name: `${verb} ${name}`,
-          href: `/sites/${encodeURIComponent(name)}?do=${verb}`,
-        })),
+        SITE_VERBS.map((verb) => goal('do', `${verb} ${name}`, `${siteAt(name)}?do=${verb}`)),
       ),
-      ...[...clusters].map(([id, name]) => ({
-        kind: 'do',
-        name: `deploy changes of ${name}`,
-        href: `/clusters/${id}?do=deploy`,
-      })),
+      ...[...clusters].map(([id, name]) => goal('do', `deploy changes of ${name}`, `/clusters/${id}?do=deploy`)),
       ...(runs.data?.items ?? []).flatMap((run) =>
-        verbsOf(run).map(([verb, text]) => ({
-          kind: 'do',
-          name: `${text} run ${numberOf(run)}, ${nameOfRun(run, clusters)}`,
-          href: `/runs/${run.id}?do=${verb}`,
-        })),
+        verbsOf(run).map(([verb, text]) =>
+          goal('do', `${text} run ${numberOf(run)}, ${nameOfRun(run, clusters)}`, `/runs/${run.id}?do=${verb}`),
+        ),
       ),
-      { kind: 'do', name: 'create a site', href: '/sites?do=create' },
-      { kind: 'do', name: 'create a schedule', href: '/schedules?do=create' },
+      goal('do', 'create a site', '/sites?do=create'),
+      goal('do', 'create a schedule', '/schedules?do=create'),
     ],
     [pages, sites.data, nodes.data, runs.data, clusters.size],
   );

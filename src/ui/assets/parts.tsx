@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Cause } from '../../core/run/causes.ts';
 import type { Problem as Refusal } from './api.ts';
-import { addressWith, filterBy } from './router.ts';
+import { addressWith, filterBy, siteAt } from './router.ts';
 import { shortNames } from './short-names.ts';
 import type { Loading } from './store.ts';
 import { count, type Look, lookOf, lookOfNode, said, some, standingOf, stateOf } from './words.ts';
@@ -24,6 +24,8 @@ export function RunState({ run }: { readonly run: Parameters<typeof standingOf>[
   const { look, text } = standingOf(run);
   return <span class={`state ${look}`}>{text}</span>;
 }
+
+export const SiteLink = ({ of }: { readonly of: string }) => <a href={siteAt(of)}>{of}</a>;
 
 interface NewTabProps {
   /** Null where it has no address. */
@@ -80,6 +82,31 @@ export function Problem({
     </div>
   );
 }
+
+interface Finding {
+  readonly severity: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+interface FindingsProps {
+  readonly label: string;
+  readonly of: readonly Finding[];
+  /** Whether they hinder nothing. */
+  readonly isMild?: boolean;
+}
+
+/** What checks found, with the next step of each. */
+export const Findings = ({ label, of, isMild = false }: FindingsProps) =>
+  of.length > 0 && (
+    <ul class={isMild ? 'banner plain' : 'problem plain'} aria-label={label}>
+      {of.map((one) => (
+        <li>
+          <strong>{one.severity}</strong> {one.message} {one.hint && <span class="quiet">{one.hint}</span>}
+        </li>
+      ))}
+    </ul>
+  );
 
 /** What is not there after this will not be there in a moment. */
 const LONG_MS = 10_000;
@@ -176,22 +203,55 @@ export function Title({ children, of, actions, trail = [] }: TitleProps) {
 }
 
 interface MissingProps {
-  readonly of: string;
   readonly problem: Refusal;
   readonly list: Crumb;
   readonly onRetry?: () => void;
 }
 
-/** The page of something that is not there, or not to be had: why, and the way back. */
-export const Missing = ({ of, problem, list, onRetry }: MissingProps) => (
+/** Why something is not there, or not to be had, and the way back. */
+export const Missing = ({ problem, list, onRetry }: MissingProps) => (
   <>
-    <Title of={of} trail={[list]} />
     <Problem of={problem} onRetry={problem.status === 404 || problem.status === 400 ? undefined : onRetry} />
     <p>
       <a href={list[0]}>Show all {list[1].toLowerCase()}</a>
     </p>
   </>
 );
+
+interface OneProps<Data> {
+  /** What it is called until it is there. */
+  readonly of: string;
+  readonly list: Crumb;
+  readonly from: Loading<Data>;
+  readonly title: (data: Data) => TitleProps;
+  readonly children: (data: Data) => ComponentChildren;
+}
+
+/** The page of one thing; or why it is not there, and the way back. Its heading stays the same element, which has the focus. */
+export function One<Data>({ of, list, from, title, children }: OneProps<Data>) {
+  const { data, problem, reload } = from;
+  return (
+    <>
+      <Title trail={[list]} {...(data === undefined ? { of } : title(data))} />
+      {data !== undefined ? (
+        <Loaded from={from}>{children}</Loaded>
+      ) : problem === undefined ? (
+        <Waiting />
+      ) : (
+        <Missing problem={problem} list={list} onRetry={reload} />
+      )}
+    </>
+  );
+}
+
+/** An entry of a list of details; nothing where there is nothing to say. */
+export const Detail = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) =>
+  children && (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
 
 /** An empty list, with the next step. */
 export const Empty = ({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) => (
@@ -441,17 +501,25 @@ export function Fold({ label, open = false, children }: FoldProps) {
   );
 }
 
-/** Buttons to page through a list that is all here; the page is in the address. */
-export const Pages = ({ page, size, of }: { readonly page: number; readonly size: number; readonly of: number }) =>
+interface PagesProps {
+  readonly page: number;
+  readonly size: number;
+  readonly of: number;
+  /** Default: it is in the address. */
+  readonly onPage?: (page: number) => void;
+}
+
+/** Buttons to page through a list of nodes that is all here. */
+export const Pages = ({ page, size, of, onPage = (to) => filterBy({ page: to || '' }) }: PagesProps) =>
   of > size && (
     <nav class="pages" aria-label="Pages">
-      <button type="button" disabled={page === 0} onClick={() => filterBy({ page: page === 1 ? '' : page - 1 })}>
+      <button type="button" disabled={page === 0} onClick={() => onPage(page - 1)}>
         Previous
       </button>
       <span>
-        {page * size + 1}–{Math.min((page + 1) * size, of)} of {of}
+        {page * size + 1}–{Math.min((page + 1) * size, of)} of {count(of, 'node')}
       </span>
-      <button type="button" disabled={(page + 1) * size >= of} onClick={() => filterBy({ page: page + 1 })}>
+      <button type="button" disabled={(page + 1) * size >= of} onClick={() => onPage(page + 1)}>
         Next
       </button>
     </nav>
@@ -465,17 +533,18 @@ interface OlderProps {
 }
 
 /** Buttons to page through a list that the API cuts; where the page begins is in the address. */
-export const Older = ({ before, next, back = 'Newest', on = 'Older' }: OlderProps) => (
-  <nav class="pages" aria-label="Pages">
-    {before !== '' && (
-      <button type="button" onClick={() => filterBy({ before: '' })}>
-        {back}
-      </button>
-    )}
-    {next !== null && (
-      <button type="button" onClick={() => filterBy({ before: next })}>
-        {on}
-      </button>
-    )}
-  </nav>
-);
+export const Older = ({ before, next, back = 'Newest', on = 'Older' }: OlderProps) =>
+  (before !== '' || next !== null) && (
+    <nav class="pages" aria-label="Pages">
+      {before !== '' && (
+        <button type="button" onClick={() => filterBy({ before: '' })}>
+          {back}
+        </button>
+      )}
+      {next !== null && (
+        <button type="button" onClick={() => filterBy({ before: next })}>
+          {on}
+        </button>
+      )}
+    </nav>
+  );

@@ -1,6 +1,8 @@
 // What is rehearsed stands in the address: the request of the run that was chosen, or 1 for the usual one.
+
 import type { Body } from './api.ts';
 import { fieldOf, textOf, textsOf } from './own-data.ts';
+import { siteAt } from './router.ts';
 import { some } from './words.ts';
 
 export type SiteRequest = Body<'POST /sites/:site/rehearsals'>;
@@ -10,8 +12,7 @@ const addressOf = (path: string, request: SiteRequest | ClusterRequest): string 
   `${path}?rehearse=${encodeURIComponent(JSON.stringify(request))}`;
 
 /** Where a run on a site is rehearsed as it was chosen. */
-export const siteRehearsal = (site: string, request: SiteRequest): string =>
-  addressOf(`/sites/${encodeURIComponent(site)}`, request);
+export const siteRehearsal = (site: string, request: SiteRequest): string => addressOf(siteAt(site), request);
 
 /** Where a run of graphs is rehearsed as it was chosen. */
 export const clusterRehearsal = (cluster: number, request: ClusterRequest): string =>

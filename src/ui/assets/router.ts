@@ -45,6 +45,9 @@ export function addressWith(fields: Readonly<Record<string, string | number>>): 
   return `${place.value.path}${text === '' ? '' : `?${text}`}`;
 }
 
+/** Where a site is shown. */
+export const siteAt = (site: string): string => `/sites/${encodeURIComponent(site)}`;
+
 /** Puts filters into the address. */
 export const filterBy = (fields: Readonly<Record<string, string | number>>): void =>
   go(addressWith(fields), { replace: true });

@@ -25,13 +25,7 @@ export const SHORTCUTS: readonly (readonly [keys: string, does: string])[] = [
   ['r', 'retry the row, or what failed'],
   ['l', 'the log of the row, or of the run'],
   ['?', 'this list'],
-  ['g h', 'home'],
-  ['g s', 'sites'],
-  ['g r', 'runs'],
-  ['g n', 'nodes'],
-  ['g c', 'clusters'],
-  ['g g', 'graphs'],
-  ['g a', 'audit'],
+  ...Object.entries(PLACES).map(([key, to]) => [`g ${key}`, to.slice(1) || 'home'] as const),
 ];
 
 /** After g, the second key is waited for so long. */

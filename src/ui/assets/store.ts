@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { RunFrame } from '../../core/contracts/run-tasks.ts';
 import {
   type Address,
@@ -83,11 +83,14 @@ export const useAll = <Item>(
     options,
   );
 
-/** What `read` reads from `address`, and again when it changes. Only the newest answer for the newest address counts. */
-function useRead<Data>(
+/**
+ * What `read` reads from `address`, or what else stands for it, and again when that changes; null reads nothing. Only the newest
+ * answer for the newest address counts.
+ */
+export function useRead<Data>(
   address: string | null,
   read: (signal: AbortSignal) => Promise<Data>,
-  { again, every }: DataOptions,
+  { again, every }: DataOptions = {},
 ): Loading<Data> {
   const state = useMemo(() => signal<Asked<Data>>({ data: undefined, problem: undefined, address: null }), []);
   const poll = useMemo<{ ask: () => unknown; again: DataOptions['again'] }>(
@@ -109,6 +112,7 @@ function useRead<Data>(
     const readOnce = async (): Promise<void> => {
       try {
         const data = await read(stop.signal);
+        if (stop.signal.aborted) return;
         state.value = { data, problem: undefined, address };
         failures = 0;
       } catch (error) {
@@ -155,6 +159,33 @@ function useRead<Data>(
     loading: address !== null && (!fresh || (data === undefined && problem === undefined)),
     reload: () => void poll.ask(),
   };
+}
+
+/** After a change, how long what is being written waits for the next one. */
+export const TYPING_MS = 300;
+
+/** What the API says of what is being written, as `key` has it; the last answer stays until the next one. Null asks nothing. */
+export function useTyped<Data>(
+  key: string | null,
+  ask: () => Promise<Data>,
+): Partial<Pick<Loading<Data>, 'data' | 'problem'>> {
+  const [state, setState] = useState<ReturnType<typeof useTyped<Data>>>({});
+  useEffect(() => {
+    if (key === null) return setState({});
+    const stop = new AbortController();
+    const timer = setTimeout(async () => {
+      const next = await ask().then(
+        (data) => () => ({ data }),
+        (error: unknown) => (before: typeof state) => ({ ...before, problem: problemOf(error) }),
+      );
+      if (!stop.signal.aborted) setState(next);
+    }, TYPING_MS);
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [key]);
+  return state;
 }
 
 /** Not a refusal: asked again, it may be answered. */

@@ -8,8 +8,9 @@ import {
 } from '@tanstack/virtual-core';
 import type { ComponentChildren, RefObject, VNode } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Command } from './parts.tsx';
-import { messageOf } from './store.ts';
+import { Command, Loaded, Older } from './parts.tsx';
+import { type Loading, messageOf } from './store.ts';
+import { count } from './words.ts';
 
 /** Above so many rows only those near the visible ones are in the document. */
 const MANY = 200;
@@ -73,6 +74,27 @@ export function Table<T>({ label, rows: given, empty = 'None.', next, isPart = f
     </div>
   );
 }
+
+interface ListedProps<T> extends Omit<TableProps<T>, 'rows' | 'isPart'> {
+  readonly from: Loading<readonly T[] | { readonly items: readonly T[]; readonly next?: string | null }>;
+  /** Where the page of the list begins, in the address. */
+  readonly before?: string;
+}
+
+/** A table of what is loaded, with buttons to page through a list that the API cuts. */
+export const Listed = <T,>({ from, before = '', ...rest }: ListedProps<T>) => (
+  <Loaded from={from}>
+    {(data) => {
+      const { items, next = null } = 'items' in data ? data : { items: data };
+      return (
+        <>
+          <Table {...rest} rows={items} isPart={before !== '' || next !== null} />
+          <Older before={before} next={next} />
+        </>
+      );
+    }}
+  </Loaded>
+);
 
 /** By the column of this name. */
 interface Order {
@@ -286,8 +308,12 @@ export interface Selection<T> extends Choosing<T> {
   readonly chosen: ReadonlySet<Key>;
   /** Those that are chosen and shown. */
   readonly rows: readonly T[];
+  /** Their names. */
+  readonly names: readonly string[];
   toggle(keys: readonly Key[], is: boolean): void;
   clear(): void;
+  /** Does the same for each of them. @throws Error when some were refused */
+  each(act: (row: T) => Promise<unknown>): Promise<void>;
 }
 
 interface Choosing<T> {
@@ -307,19 +333,22 @@ export function useSelection<T>(
     for (const key of keys) is ? next.add(key) : next.delete(key);
     setChosen(next);
   };
+  const clear = () => setChosen(new Set());
+  const own = rows.filter((row) => chosen.has(keyOf(row)) && isChoosable(row));
   return {
-    keyOf,
-    nameOf,
-    isChoosable,
-    chosen,
-    toggle,
-    rows: rows.filter((row) => chosen.has(keyOf(row)) && isChoosable(row)),
-    clear: () => setChosen(new Set()),
+    ...{ keyOf, nameOf, isChoosable, chosen, toggle, clear },
+    rows: own,
+    names: own.map(nameOf),
+    each: async (act) => {
+      await forEach(own, nameOf, act);
+      clear();
+    },
   };
 }
 
 interface ChosenProps<T> {
   readonly selection: Selection<T>;
+  /** One of them. */
   readonly what: string;
   readonly children: ComponentChildren;
 }
@@ -328,9 +357,7 @@ interface ChosenProps<T> {
 export const Chosen = <T,>({ selection, what, children }: ChosenProps<T>) =>
   selection.rows.length > 0 && (
     <div class="chosen" role="group" aria-label="Selection">
-      <span>
-        {selection.rows.length} {what} selected
-      </span>
+      <span>{count(selection.rows.length, what)} selected</span>
       {children}
       <button type="button" onClick={selection.clear}>
         Clear selection

@@ -31,6 +31,15 @@ function agoIn(age: number, at: number): string {
   return new Date(at).toLocaleDateString(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
 }
 
+/** Since when a run is paused, by whom and why. */
+export const Paused = ({ of: { since, by, reason } }: { readonly of: NonNullable<RunStatus['paused']> }) => (
+  <>
+    <Ago of={since} />
+    {by ? ` by ${by}` : ''}
+    {reason ? `: ${reason}` : ''}
+  </>
+);
+
 /** How long it took, or has taken so far: as of the moment that the page shows. */
 export function Lasting({
   from,

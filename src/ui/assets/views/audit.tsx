@@ -1,9 +1,9 @@
 import { type Answer, at } from '../api.ts';
 import { Filters, Search } from '../ask.tsx';
-import { Empty, Loaded, Older, Title } from '../parts.tsx';
+import { Empty, Title } from '../parts.tsx';
 import { fieldsOf, filterBy } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
-import { Table } from '../table.tsx';
+import { Listed } from '../table.tsx';
 import { Ago } from '../times.tsx';
 
 /** Pages of the targets of audit entries. */
@@ -34,29 +34,20 @@ export function AuditView({ query }: { readonly query: URLSearchParams }) {
         <Search label="Action" value={action} placeholder="run.pause" onChange={choose('action')} />
         <Search label="Target" value={target} placeholder="site/dc1" onChange={choose('target')} />
       </Filters>
-      <Loaded from={entries}>
-        {({ items, next }) => (
-          <>
-            <Table
-              label="Audit"
-              rows={items}
-              keyOf={(one) => one.id}
-              isPart={before !== '' || next !== null}
-              empty={
-                isFiltered ? 'No entries match. Filters match whole names only.' : <Empty title="No entries yet." />
-              }
-              columns={[
-                ['At', (one) => <Ago of={one.at} />, 'number'],
-                ['Actor', (one) => one.actor],
-                ['Action', (one) => one.action],
-                ['Target', (one) => <Target of={one} />, 'wide'],
-                ['Why', (one) => one.reason ?? '', 'wide'],
-              ]}
-            />
-            <Older before={before} next={next} />
-          </>
-        )}
-      </Loaded>
+      <Listed
+        from={entries}
+        label="Audit"
+        keyOf={(one) => one.id}
+        before={before}
+        empty={isFiltered ? 'No entries match. Filters match whole names only.' : <Empty title="No entries yet." />}
+        columns={[
+          ['At', (one) => <Ago of={one.at} />, 'number'],
+          ['Actor', (one) => one.actor],
+          ['Action', (one) => one.action],
+          ['Target', (one) => <Target of={one} />, 'wide'],
+          ['Why', (one) => one.reason ?? '', 'wide'],
+        ]}
+      />
     </>
   );
 }

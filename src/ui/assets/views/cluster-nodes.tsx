@@ -65,7 +65,7 @@ export function ClusterNodes({ cluster, nodes, tags, query, onDone }: ClusterNod
           </button>
         )}
       </Filters>
-      <Chosen selection={selection} what={selection.rows.length === 1 ? 'node' : 'nodes'}>
+      <Chosen selection={selection} what="node">
         <NodeActions cluster={cluster} nodes={selection.rows} tags={tags} onDone={done} />
       </Chosen>
       <NodeTable

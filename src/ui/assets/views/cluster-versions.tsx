@@ -1,7 +1,7 @@
 import { gapsText, partText, runMissed, settingsText } from '../../../core/version-text.ts';
 import { type Answer, at, send } from '../api.ts';
 import { Action, type Given, Planned } from '../ask.tsx';
-import { Command, Loaded, State } from '../parts.tsx';
+import { Command, Detail, Findings, Loaded, State } from '../parts.tsx';
 import { type Loading, listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago } from '../times.tsx';
@@ -19,22 +19,10 @@ export function ClusterVersions({ id, onDone }: { readonly id: string; readonly 
       {(all) => (
         <>
           <dl class="details">
-            <dt>Release</dt>
-            <dd>{partText(all.release)}</dd>
-            {all.plugins.length > 0 && (
-              <>
-                <dt>Plugins</dt>
-                <dd>{all.plugins.map(partText).join(', ')}</dd>
-              </>
-            )}
-            <dt>Settings</dt>
-            <dd>{settingsText(all.settings)}</dd>
-            {all.others.length > 0 && (
-              <>
-                <dt>Also installed</dt>
-                <dd>{all.others.map(partText).join(', ')}</dd>
-              </>
-            )}
+            <Detail name="Release">{partText(all.release)}</Detail>
+            <Detail name="Plugins">{all.plugins.map(partText).join(', ')}</Detail>
+            <Detail name="Settings">{settingsText(all.settings)}</Detail>
+            <Detail name="Also installed">{all.others.map(partText).join(', ')}</Detail>
           </dl>
           <div class="filters">
             <MoveTo id={id} versions={all} onDone={onDone} />
@@ -155,15 +143,7 @@ function MovePlan({ id, wanted: { back, release, plugins }, onPlan }: PlanProps)
     <Planned from={plan} onPlan={onPlan}>
       {({ parts, settings, graphs, findings }) => (
         <>
-          {findings.length > 0 && (
-            <ul class="problem plain" aria-label="Problems">
-              {findings.map((one) => (
-                <li>
-                  <strong>{one.severity}</strong> {one.message} {one.hint && <span class="quiet">{one.hint}</span>}
-                </li>
-              ))}
-            </ul>
-          )}
+          <Findings label="Problems" of={findings} />
           <ul class="plain">
             {parts.map(({ kind, from, to }) => (
               <li>

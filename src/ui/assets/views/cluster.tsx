@@ -8,14 +8,15 @@ import {
   Command,
   type Crumb,
   Empty,
+  Findings,
   Fold,
   Loaded,
-  Missing,
+  One,
   Problem,
+  SiteLink,
   State,
   say,
   Tabs,
-  Title,
   type View,
 } from '../parts.tsx';
 import { requestIn } from '../rehearsed.ts';
@@ -57,104 +58,109 @@ export function ClusterView({ id, query }: { readonly id: string; readonly query
   const graphs = useData(at('GET /graphs/', { query: { clusters_ids: id, fetch_related: '1' } }), { again });
   const types = [...new Set((graphs.data ?? []).flatMap((one) => one.relations.map(({ type }) => type)))].sort();
   const type = query.get('type') ?? (types.includes('default') ? 'default' : types[0]);
-  const name = cluster.data?.name ?? id;
   const rehearsed = requestIn(query);
   const wanted = query.has('plan') ? 'graphs' : query.has('settings') ? 'settings' : query.get('view');
   const view = VIEWS.find(([key]) => key === wanted)?.[0] ?? 'nodes';
-  if (cluster.data === undefined && cluster.problem !== undefined)
-    return <Missing of={`Cluster ${id}`} problem={cluster.problem} list={LIST} onRetry={cluster.reload} />;
   const reload = () => {
     nodes.reload();
     tags.reload();
     checks.reload();
   };
   return (
-    <>
-      <Title
-        of={`Cluster ${name}`}
-        trail={[LIST]}
-        actions={
-          cluster.data && (
-            <>
-              <a class="button" href={`/clusters/${id}?rehearse=1`} aria-label={`Rehearse the changes of ${name}`}>
-                Rehearse
-              </a>
-              <DeployChanges
-                key={`changes ${query.get('rehearse')}`}
-                id={Number(id)}
-                locked={cluster.data.is_locked}
-                nodes={nodes.data ?? []}
-                rehearsed={rehearsed}
-                isMain={view !== 'settings'}
-              />
-              <RunGraphs
-                key={`graphs ${query.get('rehearse')}`}
-                given={rehearsed}
-                id={Number(id)}
-                types={types}
-                type={type}
-                locked={cluster.data.is_locked}
-                nodes={nodes.data ?? []}
-              />
-            </>
-          )
-        }
-      >
-        Cluster {name} {cluster.data && <State of={cluster.data.status} />}
-        {cluster.data?.is_locked && (
+    <One
+      of={`Cluster ${id}`}
+      list={LIST}
+      from={cluster}
+      title={(own) => ({
+        of: `Cluster ${own.name}`,
+        actions: (
           <>
-            {' '}
-            <State of="running">a run is in progress</State>
+            <a class="button" href={`/clusters/${id}?rehearse=1`} aria-label={`Rehearse the changes of ${own.name}`}>
+              Rehearse
+            </a>
+            <DeployChanges
+              key={`changes ${query.get('rehearse')}`}
+              id={Number(id)}
+              locked={own.is_locked}
+              nodes={nodes.data ?? []}
+              rehearsed={rehearsed}
+              isMain={view !== 'settings'}
+            />
+            <RunGraphs
+              key={`graphs ${query.get('rehearse')}`}
+              given={rehearsed}
+              id={Number(id)}
+              types={types}
+              type={type}
+              locked={own.is_locked}
+              nodes={nodes.data ?? []}
+            />
           </>
-        )}
-      </Title>
-      {cluster.data && <Facts cluster={cluster.data} release={release.data} />}
-      <Loaded from={checks}>{(data) => <Checks of={data} />}</Loaded>
-      {query.has('rehearse') && (
-        <RehearsalView
-          key={query.get('rehearse')}
-          of={{ cluster: Number(id) }}
-          request={rehearsed}
-          nameOf={(node) => nodes.data?.find((one) => String(one.id) === node)?.name ?? node}
-        />
-      )}
-      <Tabs
-        views={VIEWS}
-        current={view}
-        clears={{ plan: '', settings: '', as: '', name: '', page: '', rehearse: '' }}
-      />
-      {view === 'nodes' && (
-        <>
-          <Loaded from={nodes}>
-            {(all) => (
-              <ClusterNodes
-                cluster={id}
-                query={query}
-                nodes={all}
-                tags={(tags.data ?? []).map((one) => one.name)}
-                onDone={reload}
-              />
+        ),
+        children: (
+          <>
+            Cluster {own.name} <State of={own.status} />
+            {own.is_locked && (
+              <>
+                {' '}
+                <State of="running">a run is in progress</State>
+              </>
             )}
-          </Loaded>
-          <Fold label="Add nodes to the cluster" open={query.has('take')}>
-            {() => <FreeNodes cluster={id} onDone={reload} />}
-          </Fold>
-        </>
-      )}
-      {view === 'graphs' && (
-        <Graphs cluster={id} query={query} types={types} type={type} name={name} nodes={nodes.data ?? []} />
-      )}
-      {view === 'runs' && <ClusterRuns id={id} />}
-      {view === 'versions' && <ClusterVersions id={id} onDone={cluster.reload} />}
-      {view === 'settings' && (
+          </>
+        ),
+      })}
+    >
+      {(own) => (
         <>
-          <h2>Plugins</h2>
-          <Plugins cluster={id} onDone={reload} />
-          <h2>Settings</h2>
-          <Settings cluster={id} as={query.get('as')} />
+          <Facts cluster={own} release={release.data} />
+          <Loaded from={checks}>{(data) => <Checks of={data} />}</Loaded>
+          {query.has('rehearse') && (
+            <RehearsalView
+              key={query.get('rehearse')}
+              of={{ cluster: Number(id) }}
+              request={rehearsed}
+              nameOf={(node) => nodes.data?.find((one) => String(one.id) === node)?.name ?? node}
+            />
+          )}
+          <Tabs
+            views={VIEWS}
+            current={view}
+            clears={{ plan: '', settings: '', as: '', name: '', page: '', rehearse: '' }}
+          />
+          {view === 'nodes' && (
+            <>
+              <Loaded from={nodes}>
+                {(all) => (
+                  <ClusterNodes
+                    cluster={id}
+                    query={query}
+                    nodes={all}
+                    tags={(tags.data ?? []).map((one) => one.name)}
+                    onDone={reload}
+                  />
+                )}
+              </Loaded>
+              <Fold label="Add nodes to the cluster" open={query.has('take')}>
+                {() => <FreeNodes cluster={id} onDone={reload} />}
+              </Fold>
+            </>
+          )}
+          {view === 'graphs' && (
+            <Graphs cluster={id} query={query} types={types} type={type} name={own.name} nodes={nodes.data ?? []} />
+          )}
+          {view === 'runs' && <ClusterRuns id={id} />}
+          {view === 'versions' && <ClusterVersions id={id} onDone={cluster.reload} />}
+          {view === 'settings' && (
+            <>
+              <h2>Plugins</h2>
+              <Plugins cluster={id} onDone={reload} />
+              <h2>Settings</h2>
+              <Settings cluster={id} as={query.get('as')} />
+            </>
+          )}
         </>
       )}
-    </>
+    </One>
   );
 }
 
@@ -216,7 +222,7 @@ const Facts = ({ cluster, release }: FactsProps) => (
     {`release ${release ? `${release.name} ${release.version}` : cluster.release_id} · `}
     {cluster.site && (
       <>
-        site <a href={`/sites/${encodeURIComponent(cluster.site)}`}>{cluster.site}</a>
+        site <SiteLink of={cluster.site} />
         {' · '}
       </>
     )}
@@ -230,13 +236,7 @@ const Checks = ({ of }: { readonly of: Answer<'GET /clusters/:id/checks'> }) =>
       <State of="ok">ready for a run</State>
     </p>
   ) : (
-    <ul class={of.ok ? 'banner plain' : 'problem plain'} aria-label="Checks">
-      {of.findings.map((one) => (
-        <li>
-          <strong>{one.severity}</strong> {one.message} {one.hint && <span class="quiet">{one.hint}</span>}
-        </li>
-      ))}
-    </ul>
+    <Findings label="Checks" of={of.findings} isMild={of.ok} />
   );
 
 /** An empty id: nodes in no cluster. */

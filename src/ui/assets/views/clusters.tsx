@@ -1,9 +1,9 @@
 import { at, send } from '../api.ts';
 import { Action, type FormField, type Given, optionsOf } from '../ask.tsx';
-import { Command, Empty, Loaded, State, Title } from '../parts.tsx';
+import { Command, Empty, SiteLink, State, Title } from '../parts.tsx';
 import { go } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
-import { Table } from '../table.tsx';
+import { Listed } from '../table.tsx';
 import { count } from '../words.ts';
 
 /** All clusters. One can be made of any installed release; if there is none, the page shows the next step. */
@@ -53,38 +53,34 @@ export function ClustersView() {
         }
       />
       {none && <NoRelease />}
-      <Loaded from={clusters}>
-        {(all) => (
-          <Table
-            label="Clusters"
-            rows={all}
-            keyOf={(one) => one.id}
-            empty={none ? <p class="quiet">No clusters yet.</p> : <NoCluster />}
-            columns={[
-              ['Cluster', (one) => <a href={`/clusters/${one.id}`}>{one.name}</a>, 'name', (one) => one.name],
-              [
-                'Status',
-                (one) => (
-                  <>
-                    <State of={one.status} /> {one.is_locked && <State of="running">a run is in progress</State>}
-                  </>
-                ),
-                undefined,
-                (one) => one.status,
-              ],
-              [
-                'Release',
-                (one) => {
-                  const found = releases.data?.find(({ id }) => id === one.release_id);
-                  return found ? `${found.name} ${found.version}` : one.release_id;
-                },
-              ],
-              ['Site', (one) => one.site && <a href={`/sites/${encodeURIComponent(one.site)}`}>{one.site}</a>],
-              ['Changes to deploy', (one) => (one.changes.length > 0 ? count(one.changes.length, 'node') : '')],
-            ]}
-          />
-        )}
-      </Loaded>
+      <Listed
+        from={clusters}
+        label="Clusters"
+        keyOf={(one) => one.id}
+        empty={none ? <p class="quiet">No clusters yet.</p> : <NoCluster />}
+        columns={[
+          ['Cluster', (one) => <a href={`/clusters/${one.id}`}>{one.name}</a>, 'name', (one) => one.name],
+          [
+            'Status',
+            (one) => (
+              <>
+                <State of={one.status} /> {one.is_locked && <State of="running">a run is in progress</State>}
+              </>
+            ),
+            undefined,
+            (one) => one.status,
+          ],
+          [
+            'Release',
+            (one) => {
+              const found = releases.data?.find(({ id }) => id === one.release_id);
+              return found ? `${found.name} ${found.version}` : one.release_id;
+            },
+          ],
+          ['Site', (one) => one.site && <SiteLink of={one.site} />],
+          ['Changes to deploy', (one) => (one.changes.length > 0 ? count(one.changes.length, 'node') : '')],
+        ]}
+      />
     </>
   );
 }

@@ -4,13 +4,12 @@ import { type Answer, at, get, type Problem as Refusal, send } from '../api.ts';
 import { Action } from '../ask.tsx';
 import { forbidden } from '../identity.ts';
 import { Loaded, Problem, State, say } from '../parts.tsx';
-import { addressWith, go } from '../router.ts';
-import { listsChanged, problemOf, useData } from '../store.ts';
+import { addressWith, go, siteAt } from '../router.ts';
+import { listsChanged, problemOf, useData, useTyped } from '../store.ts';
 import { count } from '../words.ts';
 import { Differences } from './revisions.tsx';
 
 type Files = Answer<'GET /sites/:site/revisions/:ref/files'>['files'];
-type Check = Answer<'POST /documents/check'>;
 
 interface EditProps {
   readonly site: string;
@@ -42,35 +41,16 @@ interface EditingProps {
   readonly file: string;
 }
 
-/** After a change, how long the checks wait for the next one. */
-const TYPING_MS = 300;
-
 function Editing({ site, base, before, file }: EditingProps) {
   const [now, setNow] = useState<Files>(before);
-  const [check, setCheck] = useState<Check>();
-  const [problem, setProblem] = useState<Refusal>();
+  const text = JSON.stringify(now);
+  const { data: check, problem } = useTyped(now.length === 0 ? null : text, () =>
+    send('POST /documents/check', { body: { files: now } }),
+  );
   const editor = useRef<DocumentEditor>(null);
   const why = forbidden('operator');
   const shown = now.find(({ name }) => name === file) ?? now[0];
-  const isChanged = JSON.stringify(now) !== JSON.stringify(before);
-  useEffect(() => {
-    if (now.length === 0) return setCheck(undefined);
-    let isOld = false;
-    const ask = async (): Promise<void> => {
-      try {
-        const answer = await send('POST /documents/check', { body: { files: now } });
-        if (!isOld) setCheck(answer);
-        if (!isOld) setProblem(undefined);
-      } catch (error) {
-        if (!isOld) setProblem(problemOf(error));
-      }
-    };
-    const timer = setTimeout(() => void ask(), TYPING_MS);
-    return () => {
-      isOld = true;
-      clearTimeout(timer);
-    };
-  }, [now]);
+  const isChanged = text !== JSON.stringify(before);
   const found = check?.diagnostics ?? [];
   const here = found.filter((one) => one.file === shown?.name);
   useEffect(() => editor.current?.show(here), [check, shown?.name]);
@@ -86,7 +66,7 @@ function Editing({ site, base, before, file }: EditingProps) {
     listsChanged.value++;
     if (!made.revision) return say('Nothing has changed.');
     const { number } = made.revision;
-    go(`/sites/${encodeURIComponent(site)}?revision=${number}${number > 1 ? `&since=${number - 1}` : ''}`);
+    go(`${siteAt(site)}?revision=${number}${number > 1 ? `&since=${number - 1}` : ''}`);
   };
   return (
     <div class="documents">
@@ -185,7 +165,7 @@ function Editing({ site, base, before, file }: EditingProps) {
           act={({ texts }) => commit(texts.message)}
           done="Committed."
         />
-        <a class="button" href={`/sites/${encodeURIComponent(site)}`}>
+        <a class="button" href={siteAt(site)}>
           Leave
         </a>
       </div>

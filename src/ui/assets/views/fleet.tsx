@@ -21,15 +21,16 @@ const LETTERS = 12;
 /** More than any rack holds: they have no racks. */
 const WIDE = 100;
 
-const LOOKS: Readonly<Record<Health, Look>> = {
-  failed: 'bad',
-  silent: 'warn',
-  drifted: 'warn',
-  running: 'busy',
-  maintenance: 'warn',
-  bare: 'wait',
-  unknown: 'off',
-  ok: 'ok',
+/** How a health looks, and its sign; few machines have room for those of the good ones. */
+const LOOKS: Readonly<Record<Health, readonly [look: Look, sign: string]>> = {
+  failed: ['bad', '✕'],
+  silent: ['warn', '!'],
+  drifted: ['warn', '≠'],
+  running: ['busy', '▸'],
+  maintenance: ['warn', '‖'],
+  bare: ['wait', ''],
+  unknown: ['off', '?'],
+  ok: ['ok', '✓'],
 };
 
 interface FleetProps {
@@ -64,7 +65,7 @@ export function Fleet({ query, site, only }: FleetProps) {
               label="Machines by health"
               counts={counts}
               chosen={health}
-              look={(one) => LOOKS[one]}
+              look={(one) => LOOKS[one][0]}
               onChoose={(chosen) => filterBy({ health: chosen })}
             />
             <Search label="Machine or rack" value={text} onChange={(wanted) => filterBy({ machine: wanted })} />
@@ -72,7 +73,7 @@ export function Fleet({ query, site, only }: FleetProps) {
               Select {count(shown.length, 'machine')}
             </button>
           </div>
-          <Chosen selection={selection} what={selection.rows.length === 1 ? 'machine' : 'machines'}>
+          <Chosen selection={selection} what="machine">
             <Bulk selection={selection} onDone={machines.reload} />
           </Chosen>
           {shown.length === 0 && <p class="quiet">No machines match.</p>}
@@ -129,7 +130,8 @@ function FleetMap({ machines, selection, hasSites }: MapProps) {
               key={one.id}
               data-id={one.id}
               tabindex={-1}
-              class={`cell ${LOOKS[one.health]} is-${one.health}`}
+              class={`cell ${LOOKS[one.health][0]}`}
+              data-sign={LOOKS[one.health][1]}
               title={textOf(one)}
               aria-label={isNamed ? undefined : textOf(one)}
               aria-pressed={selection.chosen.has(one.id)}
@@ -200,11 +202,10 @@ const textOf = ({ name, health, reason }: Machine): string => `${name}: ${said(h
 
 /** What is done for the chosen machines together. */
 function Bulk({ selection, onDone }: { readonly selection: Selection<Machine>; readonly onDone: () => void }) {
-  const { rows } = selection;
+  const { rows, names } = selection;
   const [first] = rows;
   const [site, ...otherSites] = new Set(rows.map((one) => one.site));
   const [cluster, ...otherClusters] = new Set(rows.map((one) => one.cluster));
-  const names = rows.map(({ name }) => name);
   const failed = rows.filter(({ health, run }) => health === 'failed' && run !== undefined);
   const oneSite = !site || otherSites.length > 0 ? 'Select machines of one site.' : false;
   const redeploy = async ({ note }: Given): Promise<void> => {
@@ -214,8 +215,7 @@ function Bulk({ selection, onDone }: { readonly selection: Selection<Machine>; r
   };
   const keep = async ({ note }: Given): Promise<void> => {
     const body = { reason: note.reason ?? '' };
-    await forEach(rows, selection.nameOf, ({ id }) => send('PUT /nodes/:id/maintenance', { params: { id }, body }));
-    selection.clear();
+    await selection.each(({ id }) => send('PUT /nodes/:id/maintenance', { params: { id }, body }));
     onDone();
   };
   const retry = async ({ note }: Given): Promise<void> => {

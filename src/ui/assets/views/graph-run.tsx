@@ -26,10 +26,10 @@ import {
   worst,
 } from '../words.ts';
 import { GraphMap } from './graph-map.tsx';
+import { logOf, shownLog } from './log-tools.tsx';
 import { Rollouts } from './run-actions.tsx';
 import { RunLog } from './run-log.tsx';
 import { TaskLog } from './task-log.tsx';
-import { logOf, shownLog } from './task-log-address.ts';
 import { TaskTable } from './task-table.tsx';
 import { type Line, linesOn, Timeline } from './timeline.tsx';
 

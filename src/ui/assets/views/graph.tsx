@@ -1,8 +1,7 @@
-import { useMemo } from 'preact/hooks';
 import { at } from '../api.ts';
 import { Search } from '../ask.tsx';
 import { fieldOf, textOf, textsOf } from '../own-data.ts';
-import { type Crumb, Fold, Loaded, Missing, Title } from '../parts.tsx';
+import { type Crumb, Fold, One } from '../parts.tsx';
 import { filterBy } from '../router.ts';
 import { useData } from '../store.ts';
 import { Table } from '../table.tsx';
@@ -19,78 +18,76 @@ export function GraphView({ id, query }: { readonly id: string; readonly query: 
   const address = at('GET /graphs/:id', { params: { id } });
   const graph = useData(address);
   const owners = useOwners();
-  const json = useMemo(() => (graph.data === undefined ? '' : JSON.stringify(graph.data, null, 2)), [graph.data]);
   const wanted = query.get('task') ?? '';
-  if (graph.data === undefined && graph.problem !== undefined)
-    return <Missing of={`Graph ${id}`} problem={graph.problem} list={LIST} onRetry={graph.reload} />;
   return (
-    <>
-      <Title
-        of={graph.data ? nameOf(graph.data) : `Graph ${id}`}
-        trail={[LIST]}
-        actions={
+    <One
+      of={`Graph ${id}`}
+      list={LIST}
+      from={graph}
+      title={(data) => ({
+        of: nameOf(data),
+        actions: (
           <a class="button" href={address} download={`graph-${id}.json`}>
             Download
           </a>
-        }
-      />
-      <Loaded from={graph}>
-        {(data) => (
-          <>
-            <p class="facts">
-              {data.relations.map((of) => (
-                <>
-                  <Owner of={of} names={owners} />, type {of.type}
-                </>
-              ))}{' '}
-              · {count(data.tasks.length, 'task')}
-              {data.node_filter && (
-                <>
-                  {' '}
-                  · for nodes where <code>{data.node_filter}</code>
-                </>
-              )}
-            </p>
-            <h2>Drawing</h2>
-            <Fold label={`Draw ${count(data.tasks.length, 'task')}`} open={data.tasks.length <= SMALL}>
-              {() => (
-                <GraphPicture
-                  address={at('GET /graphs/:id/graph.svg', { params: { id } })}
-                  onChoose={(task) => filterBy({ task })}
-                />
-              )}
-            </Fold>
-            <h2>Tasks</h2>
-            <div class="filters" role="search" aria-label="Filter tasks">
-              <Search label="Task" value={wanted} onChange={(task) => filterBy({ task })} />
-              {wanted && (
-                <button type="button" onClick={() => filterBy({ task: '' })}>
-                  Show all
-                </button>
-              )}
-            </div>
-            <Table
-              label="Tasks"
-              rows={data.tasks.filter(({ id: name }) => name.includes(wanted)).slice(0, 500)}
-              keyOf={(one) => one.id}
-              empty="No tasks match."
-              columns={[
-                ['Task', (one) => one.id, 'name'],
-                ['Type', (one) => textOf(one.type)],
-                ['Roles and tags', (one) => [one.roles ?? one.role, one.tags].flatMap(textsOf).join(', ')],
-                ['Requires', (one) => textsOf(one.requires).join(', ')],
-                [
-                  'Between nodes',
-                  (one) => [one['cross-depends'] ?? one.cross_depends].flat().flatMap(dependencyText).join('; '),
-                ],
-                ['Condition', (one) => conditionOf(one.condition), 'wide'],
-              ]}
-            />
-            <Fold label="As JSON">{() => <pre tabindex={0}>{json}</pre>}</Fold>
-          </>
-        )}
-      </Loaded>
-    </>
+        ),
+      })}
+    >
+      {(data) => (
+        <>
+          <p class="facts">
+            {data.relations.map((of) => (
+              <>
+                <Owner of={of} names={owners} />, type {of.type}
+              </>
+            ))}{' '}
+            · {count(data.tasks.length, 'task')}
+            {data.node_filter && (
+              <>
+                {' '}
+                · for nodes where <code>{data.node_filter}</code>
+              </>
+            )}
+          </p>
+          <h2>Drawing</h2>
+          <Fold label={`Draw ${count(data.tasks.length, 'task')}`} open={data.tasks.length <= SMALL}>
+            {() => (
+              <GraphPicture
+                address={at('GET /graphs/:id/graph.svg', { params: { id } })}
+                onChoose={(task) => filterBy({ task })}
+              />
+            )}
+          </Fold>
+          <h2>Tasks</h2>
+          <div class="filters" role="search" aria-label="Filter tasks">
+            <Search label="Task" value={wanted} onChange={(task) => filterBy({ task })} />
+            {wanted && (
+              <button type="button" onClick={() => filterBy({ task: '' })}>
+                Show all
+              </button>
+            )}
+          </div>
+          <Table
+            label="Tasks"
+            rows={data.tasks.filter(({ id: name }) => name.includes(wanted)).slice(0, 500)}
+            keyOf={(one) => one.id}
+            empty="No tasks match."
+            columns={[
+              ['Task', (one) => one.id, 'name'],
+              ['Type', (one) => textOf(one.type)],
+              ['Roles and tags', (one) => [one.roles ?? one.role, one.tags].flatMap(textsOf).join(', ')],
+              ['Requires', (one) => textsOf(one.requires).join(', ')],
+              [
+                'Between nodes',
+                (one) => [one['cross-depends'] ?? one.cross_depends].flat().flatMap(dependencyText).join('; '),
+              ],
+              ['Condition', (one) => conditionOf(one.condition), 'wide'],
+            ]}
+          />
+          <Fold label="As JSON">{() => <pre tabindex={0}>{JSON.stringify(data, null, 2)}</pre>}</Fold>
+        </>
+      )}
+    </One>
   );
 }
 

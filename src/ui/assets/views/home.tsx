@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks';
 import type { Run } from '../../../core/contracts/run.ts';
 import { rolloutsIn } from '../../../core/rollout/rollout-steps.ts';
 import { subjectOf } from '../../../core/run/subject.ts';
-import { at } from '../api.ts';
+import { type Answer, at } from '../api.ts';
 import { useClusterNames } from '../names.ts';
-import { Loaded, State, Title } from '../parts.tsx';
+import { Loaded, SiteLink, State, Title } from '../parts.tsx';
 import { listsChanged, useData } from '../store.ts';
-import { Ago } from '../times.tsx';
+import { Ago, Paused } from '../times.tsx';
 import { count, type Look, said, some } from '../words.ts';
 import { Fleet } from './fleet.tsx';
 import { Decide, isOfGraphs, RetryFailed, Steer, SteerRollout } from './run-actions.tsx';
@@ -110,10 +110,33 @@ function Waiting({ runs }: { readonly runs: readonly Run[] }) {
       {runs.map((run) => (
         <li key={run.id}>
           <a href={`/runs/${run.id}`}>{nameOfRun(run, clusters)}</a> waits for <strong>{waitsFor(run)}</strong>{' '}
-          <Since run={run} /> <Answers run={run} />
+          <Wait run={run} />
         </li>
       ))}
     </ul>
+  );
+}
+
+/** Since when a run waits, by whom and why, as its status knows, and what ends that. */
+function Wait({ run }: { readonly run: Run }) {
+  const again = `${run.paused} ${run.held} ${run.awaiting_approval}`;
+  const { data } = useData(at('GET /runs/:run/status', { params: { run: run.id } }), { again });
+  return (
+    <>
+      {data && <Since run={run} status={data} />}{' '}
+      <span class="actions">
+        {(data?.awaiting_approval ?? []).map(({ before }) => (
+          <Decide key={before} run={run} before={before} />
+        ))}
+        {run.paused && <Steer run={run} verb="resume" />}
+        {data !== undefined &&
+          rolloutsIn(data).map(
+            ({ name, rollout }) =>
+              rollout.state === 'held' && <SteerRollout key={name} run={run} group={name} of={rollout} />,
+          )}
+        {run.held && <RetryFailed run={run} />}
+      </span>
+    </>
   );
 }
 
@@ -132,32 +155,12 @@ const Glance = ({ of, isKnown }: { readonly of: readonly Count[]; readonly isKno
   </ul>
 );
 
-/** What ends the wait. */
-function Answers({ run }: { readonly run: Run }) {
-  const again = `${run.awaiting_approval} ${run.held}`;
-  const { data } = useData(at('GET /runs/:run/status', { params: { run: run.id } }), { again });
-  return (
-    <span class="actions">
-      {(data?.awaiting_approval ?? []).map(({ before }) => (
-        <Decide key={before} run={run} before={before} />
-      ))}
-      {run.paused && <Steer run={run} verb="resume" />}
-      {data !== undefined &&
-        rolloutsIn(data).map(
-          ({ name, rollout }) =>
-            rollout.state === 'held' && <SteerRollout key={name} run={run} group={name} of={rollout} />,
-        )}
-      {run.held && <RetryFailed run={run} />}
-    </span>
-  );
+interface SinceProps {
+  readonly run: Run;
+  readonly status: Answer<'GET /runs/:run/status'>;
 }
 
-/** Since when, by whom and why, as the status of the run knows. */
-function Since({ run }: { readonly run: Run }) {
-  const again = `${run.paused} ${run.held} ${run.awaiting_approval}`;
-  const { data } = useData(at('GET /runs/:run/status', { params: { run: run.id } }), { again });
-  if (data === undefined) return null;
-  const approvals = data.awaiting_approval ?? [];
+function Since({ run, status: { awaiting_approval: approvals = [], paused } }: SinceProps) {
   const [first] = approvals;
   if (first !== undefined)
     return (
@@ -166,13 +169,10 @@ function Since({ run }: { readonly run: Run }) {
         <Ago of={first.since} />
       </span>
     );
-  if (!data.paused) return run.failure && <span class="bad">{run.failure}</span>;
-  const { since, by, reason } = data.paused;
+  if (!paused) return run.failure && <span class="bad">{run.failure}</span>;
   return (
     <span class="quiet">
-      paused <Ago of={since} />
-      {by ? ` by ${by}` : ''}
-      {reason ? `: ${reason}` : ''}
+      paused <Paused of={paused} />
     </span>
   );
 }
@@ -218,7 +218,7 @@ function DriftOf({ site }: { readonly site: string }) {
   const changed = (data?.nodes ?? []).filter(({ state }) => state === 'drifted' || state === 'missing');
   return (
     <li>
-      <a href={`/sites/${encodeURIComponent(site)}`}>{site}</a>{' '}
+      <SiteLink of={site} />{' '}
       {problem !== undefined ? (
         <span class="bad">{problem.detail}</span>
       ) : data === undefined ? (

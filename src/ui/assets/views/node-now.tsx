@@ -1,12 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { partText, settingsText } from '../../../core/version-text.ts';
-import { type Answer, at, get, query } from '../api.ts';
-import { Loaded, NewTab, RunState, State } from '../parts.tsx';
-import { listsChanged, useAll, useData } from '../store.ts';
+import { type Answer, at, query } from '../api.ts';
+import { Detail, Loaded, NewTab, RunState, State } from '../parts.tsx';
+import { siteAt } from '../router.ts';
+import { listsChanged, useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago, Lasting } from '../times.tsx';
-import { type Counts, msOf, said, saidCounts, stateOf, sum, worst } from '../words.ts';
+import { type Counts, msOf, said, saidCounts, stateOf, sum, totalOf, worst } from '../words.ts';
 import { Behind, Missed } from './cluster-versions.tsx';
+import { useCounts } from './run-grid.tsx';
 import { Trend } from './trend.tsx';
 
 type Node = Answer<'GET /nodes/:id'>;
@@ -24,19 +26,12 @@ export const NodeNow = ({ node }: OfNode) => (
   </>
 );
 
-const Entry = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
-  <>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </>
-);
-
 function Machine({ site, name }: { readonly site: string; readonly name: string }) {
   const { data, problem } = useData(at('GET /sites/:site/nodes/status', { params: { site } }), { every: 30_000 });
   const one = data?.nodes.find(({ node }) => node === name);
-  if (problem !== undefined && data === undefined) return <Entry name="Machine">{problem.detail}</Entry>;
-  if (data === undefined) return <Entry name="Machine">…</Entry>;
-  if (one === undefined) return <Entry name="Machine">none: the newest documents do not have this node</Entry>;
+  if (problem !== undefined && data === undefined) return <Detail name="Machine">{problem.detail}</Detail>;
+  if (data === undefined) return <Detail name="Machine">…</Detail>;
+  if (one === undefined) return <Detail name="Machine">none: the newest documents do not have this node</Detail>;
   const about = [
     one.system_id && `MAAS ${one.system_id}`,
     one.power && `power ${one.power}`,
@@ -44,24 +39,24 @@ function Machine({ site, name }: { readonly site: string; readonly name: string 
     one.tags.length > 0 && `tags ${one.tags.join(', ')}`,
   ].filter(Boolean);
   return (
-    <Entry name="Machine">
+    <Detail name="Machine">
       <State of={(one.status ?? 'unknown').toLowerCase()}>{one.status ?? 'unknown to MAAS'}</State> {about.join(' · ')}{' '}
       {data.stale && (
         <span class="quiet">
           MAAS does not answer; seen <Ago of={one.seen_at} />
         </span>
       )}
-    </Entry>
+    </Detail>
   );
 }
 
 function Agent({ cluster, id }: { readonly cluster: number; readonly id: number }) {
   const { data, problem } = useData(at('GET /agents', { query: { cluster_id: cluster } }), { every: 30_000 });
   const one = data?.find((agent) => agent.id === id);
-  if (data === undefined) return <Entry name="Agent">{problem?.detail ?? '…'}</Entry>;
-  if (one === undefined) return <Entry name="Agent">none</Entry>;
+  if (data === undefined) return <Detail name="Agent">{problem?.detail ?? '…'}</Detail>;
+  if (one === undefined) return <Detail name="Agent">none</Detail>;
   return (
-    <Entry name="Agent">
+    <Detail name="Agent">
       <State of={one.online ? 'ok' : 'lost'}>{one.online ? 'online' : 'not there'}</State>{' '}
       {one.online ? (
         'takes tasks'
@@ -74,7 +69,7 @@ function Agent({ cluster, id }: { readonly cluster: number; readonly id: number 
         </>
       )}{' '}
       <NewTab at={one.temporal_url} />
-    </Entry>
+    </Detail>
   );
 }
 
@@ -88,7 +83,7 @@ function Versions({ node }: OfNode) {
   const own = versions.data?.nodes.find(({ id }) => id === node.id);
   if (own === undefined && machine === undefined) return null;
   return (
-    <Entry name="Versions">
+    <Detail name="Versions">
       {own && (
         <>
           <Behind of={own} />{' '}
@@ -105,10 +100,8 @@ function Versions({ node }: OfNode) {
       {machine?.revision != null && (
         <>
           {own && ' · '}
-          <a href={`/sites/${encodeURIComponent(node.site ?? '')}?revision=${machine.revision}`}>
-            revision {machine.revision}
-          </a>
-          , deployed <Ago of={machine.deployed_at} />
+          <a href={`${siteAt(node.site ?? '')}?revision=${machine.revision}`}>revision {machine.revision}</a>, deployed{' '}
+          <Ago of={machine.deployed_at} />
         </>
       )}
       {machine?.state === 'drifted' && (
@@ -120,7 +113,7 @@ function Versions({ node }: OfNode) {
             .join('; ')}
         </>
       )}
-    </Entry>
+    </Detail>
   );
 }
 
@@ -136,40 +129,33 @@ interface Part {
   readonly counts: Counts;
 }
 
-/** The graphs that ran on a node of a cluster, the newest first. */
-function useParts({ cluster, id }: Node) {
-  const runs = useData(
-    cluster === null ? null : at('GET /runs', { query: { label: `cluster:${cluster}`, limit: RUNS } }),
-    { again: listsChanged.value },
+/** The runs of the cluster of a node, with the tasks of all, and what graphs did on it; the newest first. */
+function useRuns({ cluster, id }: Node) {
+  const query = { label: `cluster:${cluster}`, limit: RUNS };
+  const runs = useData(cluster === null ? null : at('GET /runs', { query }), { again: listsChanged.value });
+  const counted = useCounts(runs.data?.items.filter((run) => run.cluster !== null));
+  const parts = (counted.data ?? []).flatMap(([run, graphs]) =>
+    graphs.flatMap(({ type, nodes: { [id]: counts = {} } }): Part[] =>
+      sum(counts) === 0 ? [] : [{ run, type, counts }],
+    ),
   );
-  const all = (runs.data?.items ?? []).filter(({ cluster }) => cluster !== null);
-  const key = JSON.stringify([id, all.map((run) => [run.id, run.outcome ?? run.done])]);
-  return useAll<Part>(runs.data === undefined ? null : key, async (_before, signal) => {
-    const counted = await Promise.all(
-      all.map(async (run) => {
-        const { graphs } = await get(at('GET /runs/:run/counts', { params: { run: run.id } }), signal);
-        return graphs.flatMap(({ type, nodes }) => {
-          const counts = nodes[id];
-          return counts === undefined || sum(counts) === 0 ? [] : [{ run, type, counts }];
-        });
-      }),
-    );
-    return { items: counted.flat(), next: null };
-  });
+  return { counted, parts };
 }
 
-/** The last run of each graph on a node, and what happened to it and when. */
+const OnNode = ({ of }: { readonly of: Counts }) => <State of={worst(of)}>{saidCounts(of) || 'none'}</State>;
+
+/** The last run of each graph on a node, the runs of its cluster, and what happened to it and when. */
 export function NodePast({ node }: OfNode) {
-  const parts = useParts(node);
+  const { counted, parts } = useRuns(node);
   const newest = new Map<string, Part>();
-  for (const one of parts.data ?? []) if (!newest.has(one.type)) newest.set(one.type, one);
+  for (const one of parts) if (!newest.has(one.type)) newest.set(one.type, one);
   return (
     <>
       {node.cluster && (
-        <>
-          <h2>Last run of each graph</h2>
-          <Loaded from={parts}>
-            {() => (
+        <Loaded from={counted}>
+          {(runs) => (
+            <>
+              <h2>Last run of each graph</h2>
               <Table
                 label="Last run of each graph"
                 rows={[...newest.values()]}
@@ -188,7 +174,7 @@ export function NodePast({ node }: OfNode) {
                   ['Run ended as', ({ run }) => <RunState run={run} />],
                   [
                     'Tasks on this node',
-                    ({ counts }) => <State of={worst(counts)}>{saidCounts(counts)}</State>,
+                    ({ counts }) => <OnNode of={counts} />,
                     'wide',
                     ({ counts }) => saidCounts(counts),
                   ],
@@ -196,12 +182,35 @@ export function NodePast({ node }: OfNode) {
                   ['Took', ({ run }) => <Lasting from={run.started_at} to={run.ended_at} />, 'number'],
                 ]}
               />
-            )}
-          </Loaded>
-        </>
+              <h2>Runs of its cluster</h2>
+              <Table
+                label="Runs of its cluster"
+                rows={runs}
+                keyOf={([run]) => run.id}
+                empty="No runs yet."
+                columns={[
+                  ['#', ([run]) => run.number ?? '', 'number'],
+                  [
+                    'Run',
+                    ([run]) => <a href={`/runs/${run.id}${query({ node: node.id })}`}>{run.title ?? said(run.kind)}</a>,
+                    'name',
+                  ],
+                  ['Outcome of the run', ([run]) => <RunState run={run} />],
+                  [
+                    'Tasks on this node',
+                    ([, graphs]) => <OnNode of={totalOf(graphs.map(({ nodes }) => nodes[node.id] ?? {}))} />,
+                    'wide',
+                  ],
+                  ['Started', ([run]) => <Ago of={run.started_at} />, 'number'],
+                  ['Took', ([run]) => <Lasting from={run.started_at} to={run.ended_at} />, 'number'],
+                ]}
+              />
+            </>
+          )}
+        </Loaded>
       )}
       <h2>What happened</h2>
-      <Happened node={node} parts={parts.data ?? []} />
+      <Happened node={node} parts={parts} />
     </>
   );
 }

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { pendingText, shownStatus } from '../../../core/node-system.ts';
 import type { Answer } from '../api.ts';
-import { State } from '../parts.tsx';
+import { SiteLink, State } from '../parts.tsx';
 import { type Column, type Selection, Table } from '../table.tsx';
 import { InMaintenance } from './maintenance.tsx';
 
@@ -64,7 +64,7 @@ export const NodeTable = ({ nodes, nameOf, selection, empty = 'No nodes match.' 
   />
 );
 
-const SITE: Column<Node> = ['Site', ({ site }) => site && <a href={`/sites/${encodeURIComponent(site)}`}>{site}</a>];
+const SITE: Column<Node> = ['Site', ({ site }) => site && <SiteLink of={site} />];
 
 const clusterIn = (nameOf: ReadonlyMap<number, string>): Column<Node> => [
   'Cluster',

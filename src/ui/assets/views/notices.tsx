@@ -1,9 +1,9 @@
 import { NOTICE_EVENTS, NOTICE_FORMATS } from '../../../core/words.ts';
 import { at, send } from '../api.ts';
 import { Action, listed, type Option, optionsOf } from '../ask.tsx';
-import { Command, Empty, Loaded, NewTab, State, Title } from '../parts.tsx';
+import { Command, Empty, NewTab, State, Title } from '../parts.tsx';
 import { listsChanged, useData } from '../store.ts';
-import { Table } from '../table.tsx';
+import { Listed } from '../table.tsx';
 import { Ago } from '../times.tsx';
 import { said } from '../words.ts';
 
@@ -15,55 +15,47 @@ export function NoticesView() {
   return (
     <>
       <Title of="Notices" actions={<CreateReceiver />} />
-      <Loaded from={receivers}>
-        {({ items }) => (
-          <Table
-            label="Receivers"
-            rows={items}
-            keyOf={(one) => one.name}
-            empty={<NoReceiver />}
-            columns={[
-              ['Receiver', (one) => one.name, 'name'],
-              ['Address', (one) => <code>{one.address}</code>],
-              ['Events', (one) => one.events.map(said).join(', ')],
-              ['Sites', (one) => one.sites?.join(', ') ?? 'all'],
-              ['Body', (one) => `${one.format}${one.signed ? ', signed' : ''}`],
-              [
-                'Last',
-                (one) =>
-                  one.last && (
-                    <>
-                      <Outcome of={one.last} /> <Ago of={one.last.at} />
-                    </>
-                  ),
-              ],
-              ['', (one) => <Test receiver={one.name} />, 'actions'],
-            ]}
-          />
-        )}
-      </Loaded>
+      <Listed
+        from={receivers}
+        label="Receivers"
+        keyOf={(one) => one.name}
+        empty={<NoReceiver />}
+        columns={[
+          ['Receiver', (one) => one.name, 'name'],
+          ['Address', (one) => <code>{one.address}</code>],
+          ['Events', (one) => one.events.map(said).join(', ')],
+          ['Sites', (one) => one.sites?.join(', ') ?? 'all'],
+          ['Body', (one) => `${one.format}${one.signed ? ', signed' : ''}`],
+          [
+            'Last',
+            (one) =>
+              one.last && (
+                <>
+                  <Outcome of={one.last} /> <Ago of={one.last.at} />
+                </>
+              ),
+          ],
+          ['', (one) => <Test receiver={one.name} />, 'actions'],
+        ]}
+      />
       <h2>Deliveries</h2>
-      <Loaded from={deliveries}>
-        {({ items }) => (
-          <Table
-            label="Deliveries"
-            rows={items}
-            keyOf={(one) => one.id}
-            empty="Nothing has been sent yet."
-            next="sitewright notice test RECEIVER"
-            columns={[
-              ['At', (one) => <Ago of={one.at} />, 'number'],
-              ['Receiver', (one) => one.receiver, 'name'],
-              ['Event', (one) => said(one.event)],
-              ['Run', (one) => one.run && <a href={`/runs/${one.run}`}>{one.run.slice(0, 13)}</a>],
-              ['Attempt', (one) => one.attempt, 'number'],
-              ['Outcome', (one) => <Outcome of={one} />],
-              ['Why', (one) => one.message ?? '', 'wide'],
-              ['Temporal', (one) => <NewTab at={one.temporal_url}>Show</NewTab>],
-            ]}
-          />
-        )}
-      </Loaded>
+      <Listed
+        from={deliveries}
+        label="Deliveries"
+        keyOf={(one) => one.id}
+        empty="Nothing has been sent yet."
+        next="sitewright notice test RECEIVER"
+        columns={[
+          ['At', (one) => <Ago of={one.at} />, 'number'],
+          ['Receiver', (one) => one.receiver, 'name'],
+          ['Event', (one) => said(one.event)],
+          ['Run', (one) => one.run && <a href={`/runs/${one.run}`}>{one.run.slice(0, 13)}</a>],
+          ['Attempt', (one) => one.attempt, 'number'],
+          ['Outcome', (one) => <Outcome of={one} />],
+          ['Why', (one) => one.message ?? '', 'wide'],
+          ['Temporal', (one) => <NewTab at={one.temporal_url}>Show</NewTab>],
+        ]}
+      />
     </>
   );
 }

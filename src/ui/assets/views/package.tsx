@@ -1,10 +1,10 @@
 import { type Address, at, send } from '../api.ts';
 import { Action } from '../ask.tsx';
 import { fieldOf, textOf, textsOf } from '../own-data.ts';
-import { type Crumb, Loaded, Missing, NewTab, State, Title } from '../parts.tsx';
+import { type Crumb, Detail, Loaded, NewTab, One, State } from '../parts.tsx';
 import { go } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
-import { Table } from '../table.tsx';
+import { Listed, Table } from '../table.tsx';
 import { Ago } from '../times.tsx';
 import { webLink } from '../web-link.ts';
 import { nameOf } from './graphs.tsx';
@@ -20,51 +20,48 @@ export function PackageView({ id }: { readonly id: string }) {
     await send('DELETE /packages/:id', { params });
     go('/packages');
   };
-  if (found.data === undefined && found.problem !== undefined)
-    return <Missing of={`Package ${id}`} problem={found.problem} list={LIST} onRetry={found.reload} />;
   return (
-    <Loaded from={found}>
+    <One
+      of={`Package ${id}`}
+      list={LIST}
+      from={found}
+      title={(one) => ({
+        of: `${one.name} ${one.version}`,
+        actions: (
+          <>
+            <a class="button" href={at('GET /packages/:id/archive', { params })} download>
+              Download
+            </a>
+            <Action
+              label="Remove"
+              title={`Remove ${one.name}`}
+              explain="Also removes its releases and plugins. Refused while a cluster uses them."
+              needs="admin"
+              reason={false}
+              act={remove}
+              done={`${one.name} removed.`}
+              danger
+            />
+          </>
+        ),
+      })}
+    >
       {(one) => (
         <>
-          <Title
-            of={`${one.name} ${one.version}`}
-            trail={[LIST]}
-            actions={
-              <>
-                <a class="button" href={at('GET /packages/:id/archive', { params })} download>
-                  Download
-                </a>
-                <Action
-                  label="Remove"
-                  title={`Remove ${one.name}`}
-                  explain="Also removes its releases and plugins. Refused while a cluster uses them."
-                  needs="admin"
-                  reason={false}
-                  act={remove}
-                  done={`${one.name} removed.`}
-                  danger
-                />
-              </>
-            }
-          />
           <dl class="details">
-            <dt>Kind</dt>
-            <dd>{one.kind}</dd>
-            <dt>Format</dt>
-            <dd>{one.package_version}</dd>
-            <dt>Installed</dt>
-            <dd>
+            <Detail name="Kind">{one.kind}</Detail>
+            <Detail name="Format">{one.package_version}</Detail>
+            <Detail name="Installed">
               <Ago of={one.installed_at} />
               {one.updated_at !== one.installed_at && (
                 <>
                   , updated to this version <Ago of={one.updated_at} />
                 </>
               )}
-            </dd>
-            <dt>Archive</dt>
-            <dd>
+            </Detail>
+            <Detail name="Archive">
               {sizeOf(one)}, SHA-256 <code>{one.checksum}</code>
-            </dd>
+            </Detail>
           </dl>
           {one.releases.map((release) => (
             <Release key={release.id} id={release.id} />
@@ -74,7 +71,7 @@ export function PackageView({ id }: { readonly id: string }) {
           ))}
         </>
       )}
-    </Loaded>
+    </One>
   );
 }
 
@@ -165,20 +162,16 @@ function Graphs({
 }) {
   const graphs = useData(of);
   return (
-    <Loaded from={graphs}>
-      {(all) => (
-        <Table
-          label="Graphs"
-          rows={all}
-          keyOf={(one) => one.id}
-          empty="No graphs."
-          columns={[
-            ['Graph', (one) => <a href={`/graphs/${one.id}`}>{nameOf(one)}</a>, 'name'],
-            ['Type', (one) => one.relations.map(({ type }) => type).join(', ')],
-            ['Tasks', (one) => one.tasks.length, 'number'],
-          ]}
-        />
-      )}
-    </Loaded>
+    <Listed
+      from={graphs}
+      label="Graphs"
+      keyOf={(one) => one.id}
+      empty="No graphs."
+      columns={[
+        ['Graph', (one) => <a href={`/graphs/${one.id}`}>{nameOf(one)}</a>, 'name'],
+        ['Type', (one) => one.relations.map(({ type }) => type).join(', ')],
+        ['Tasks', (one) => one.tasks.length, 'number'],
+      ]}
+    />
   );
 }

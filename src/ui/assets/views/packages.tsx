@@ -1,9 +1,9 @@
 import { type Answer, at, send } from '../api.ts';
 import { Action, type Given } from '../ask.tsx';
-import { Command, Empty, Loaded, State, Title } from '../parts.tsx';
+import { Command, Empty, State, Title } from '../parts.tsx';
 import { go } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
-import { Table } from '../table.tsx';
+import { Listed } from '../table.tsx';
 import { Ago } from '../times.tsx';
 import { count, some } from '../words.ts';
 import { NoRelease } from './clusters.tsx';
@@ -17,66 +17,58 @@ export function PackagesView() {
     <>
       <Title of="Packages" actions={<Install />} />
       {releases.data?.length === 0 && <NoRelease />}
-      <Loaded from={packages}>
-        {(all) => (
-          <Table
-            label="Packages"
-            rows={all}
-            keyOf={(one) => one.id}
-            empty={<NoPackage />}
-            columns={[
-              [
-                'Package',
-                (one) => (
-                  <>
-                    <a href={`/packages/${one.id}`}>{one.name}</a> {one.version}
-                  </>
-                ),
-                'name',
-              ],
-              ['Kind', (one) => one.kind],
-              ['Brought', (one) => brought(one), 'wide'],
-              ['Installed', (one) => <Ago of={one.installed_at} />, 'number'],
-              ['Size', (one) => sizeOf(one), 'number'],
-              [
-                '',
-                (one) => (
-                  <a href={at('GET /packages/:id/archive', { params: { id: one.id } })} download>
-                    Download
-                  </a>
-                ),
-                'actions',
-              ],
-            ]}
-          />
-        )}
-      </Loaded>
+      <Listed
+        from={packages}
+        label="Packages"
+        keyOf={(one) => one.id}
+        empty={<NoPackage />}
+        columns={[
+          [
+            'Package',
+            (one) => (
+              <>
+                <a href={`/packages/${one.id}`}>{one.name}</a> {one.version}
+              </>
+            ),
+            'name',
+          ],
+          ['Kind', (one) => one.kind],
+          ['Brought', (one) => brought(one), 'wide'],
+          ['Installed', (one) => <Ago of={one.installed_at} />, 'number'],
+          ['Size', (one) => sizeOf(one), 'number'],
+          [
+            '',
+            (one) => (
+              <a href={at('GET /packages/:id/archive', { params: { id: one.id } })} download>
+                Download
+              </a>
+            ),
+            'actions',
+          ],
+        ]}
+      />
       <h2>Releases</h2>
-      <Loaded from={releases}>
-        {(all) => (
-          <Table
-            label="Releases"
-            rows={all}
-            keyOf={(one) => one.id}
-            empty="None. Packages contain releases."
-            columns={[
-              [
-                'Release',
-                (one) => (
-                  <>
-                    <strong>{one.name}</strong> {one.version}
-                  </>
-                ),
-                'name',
-              ],
-              ['State', (one) => <State of={one.state} />],
-              ['System', (one) => one.operating_system],
-              ['Roles', (one) => one.roles.join(', '), 'wide'],
-              ['Tags', (one) => Object.keys(one.tags_metadata ?? {}).join(', '), 'wide'],
-            ]}
-          />
-        )}
-      </Loaded>
+      <Listed
+        from={releases}
+        label="Releases"
+        keyOf={(one) => one.id}
+        empty="None. Packages contain releases."
+        columns={[
+          [
+            'Release',
+            (one) => (
+              <>
+                <strong>{one.name}</strong> {one.version}
+              </>
+            ),
+            'name',
+          ],
+          ['State', (one) => <State of={one.state} />],
+          ['System', (one) => one.operating_system],
+          ['Roles', (one) => one.roles.join(', '), 'wide'],
+          ['Tags', (one) => Object.keys(one.tags_metadata ?? {}).join(', '), 'wide'],
+        ]}
+      />
     </>
   );
 }

@@ -1,5 +1,6 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { type Answer, at, get } from '../api.ts';
+import { type Loading, useRead } from '../store.ts';
 import { type Column, Table } from '../table.tsx';
 import { type Counts, lookOf, saidCounts, sum, timeOf, totalOf, worst } from '../words.ts';
 
@@ -11,7 +12,7 @@ type Run = Answer<'GET /runs'>['items'][number];
 /** Result of each task in each run, the newest at the right, to see when a task began to fail. */
 export function RunGrid({ runs }: { readonly runs: readonly Run[] }) {
   const shown = runs.slice(0, COLUMNS).reverse();
-  const counts = useCounts(shown);
+  const counts = new Map(useCounts(shown).data?.map(([{ id }, graphs]) => [id, byTask(graphs)]));
   const tasks = [...new Set(shown.flatMap((run) => [...(counts.get(run.id)?.keys() ?? [])]))];
   if (tasks.length === 0) return null;
   const cell = (run: Run) => (task: string) => {
@@ -54,33 +55,25 @@ export function RunGrid({ runs }: { readonly runs: readonly Run[] }) {
   );
 }
 
-const AGAIN_MS = 2_000;
+type Graphs = Answer<'GET /runs/:run/counts'>['graphs'];
 
-/** By run and task the number of its instances by status; ended runs are read once. */
-function useCounts(runs: readonly Run[]): ReadonlyMap<string, ReadonlyMap<string, Counts>> {
-  const [known, setKnown] = useState<ReadonlyMap<string, ReadonlyMap<string, Counts>>>(new Map());
-  const [failures, setFailures] = useState(0);
-  const key = runs.map((run) => `${run.id}/${run.outcome ?? run.done}`).join();
-  useEffect(() => {
-    const stop = new AbortController();
-    let again: number | undefined;
-    for (const run of runs) {
-      if (run.outcome !== null && known.has(run.id)) continue;
-      get(at('GET /runs/:run/counts', { params: { run: run.id } }), stop.signal)
-        .then(({ graphs }) => setKnown((before) => new Map(before).set(run.id, byTask(graphs))))
-        .catch(() => {
-          if (!stop.signal.aborted) again ??= setTimeout(() => setFailures(failures + 1), AGAIN_MS);
-        });
-    }
-    return () => {
-      stop.abort();
-      clearTimeout(again);
-    };
-  }, [key, failures]);
-  return known;
+/** Runs of graphs with the counts of their tasks; those of ended runs are read once. */
+export function useCounts(runs: readonly Run[] | undefined): Loading<readonly (readonly [run: Run, graphs: Graphs])[]> {
+  const known = useRef(new Map<string, Graphs>());
+  const key = runs && `counts?${runs.map((run) => `${run.id}/${run.outcome ?? run.done}`).join()}`;
+  const countsOf = async (run: Run, signal: AbortSignal): Promise<Graphs> => {
+    const before = known.current.get(run.id);
+    if (before !== undefined) return before;
+    const { graphs } = await get(at('GET /runs/:run/counts', { params: { run: run.id } }), signal);
+    if (run.outcome !== null) known.current.set(run.id, graphs);
+    return graphs;
+  };
+  return useRead(key ?? null, (signal) =>
+    Promise.all((runs ?? []).map(async (run) => [run, await countsOf(run, signal)] as const)),
+  );
 }
 
-function byTask(graphs: Answer<'GET /runs/:run/counts'>['graphs']): ReadonlyMap<string, Counts> {
+function byTask(graphs: Graphs): ReadonlyMap<string, Counts> {
   const all = new Map<string, Counts>();
   for (const { tasks } of graphs)
     for (const [task, counts] of Object.entries(tasks)) {

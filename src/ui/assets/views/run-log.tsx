@@ -1,13 +1,13 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { STDERR_MARK } from '../../../core/text/marked-output.ts';
 import { type Answer, at, get, type Problem as Refusal } from '../api.ts';
-import { Choice, Search } from '../ask.tsx';
+import { Search } from '../ask.tsx';
 import type { Names } from '../names.ts';
 import { Problem } from '../parts.tsx';
 import { addressWith, filterBy } from '../router.ts';
 import { problemOf } from '../store.ts';
 import { placeOf, said } from '../words.ts';
-import { isNearEnd, logOf } from './task-log-address.ts';
+import { logOf, StreamChoice, useFollowing } from './log-tools.tsx';
 
 const PAGE = 300;
 /** Of a long log that goes on, the page keeps the newest lines; the earlier ones are asked for again. */
@@ -35,8 +35,7 @@ export function RunLog({ id, live, node, query, names }: RunLogProps) {
   const [search, stream] = [query.get('find') ?? '', query.get('stream') ?? ''];
   const [state, setState] = useState<Shown>(NOTHING);
   const [round, setRound] = useState(0);
-  const box = useRef<HTMLOListElement>(null);
-  const following = useRef(true);
+  const { following, props } = useFollowing<HTMLOListElement>(state.items);
   const address = (from: { readonly before?: string; readonly after?: string }) =>
     at('GET /runs/:run/logs', { params: { run: id }, query: { search, stream, node, limit: PAGE, ...from } });
   useEffect(() => {
@@ -64,9 +63,6 @@ export function RunLog({ id, live, node, query, names }: RunLogProps) {
       clearTimeout(timer);
     };
   }, [id, live, search, stream, node, round]);
-  useEffect(() => {
-    if (box.current && following.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [state.items]);
   const showEarlier = async () => {
     following.current = false;
     if (state.earlier === null) return;
@@ -79,16 +75,7 @@ export function RunLog({ id, live, node, query, names }: RunLogProps) {
     <>
       <div class="filters" role="search">
         <Search label="Search the log" value={search} onChange={(find) => filterBy({ find })} />
-        <Choice
-          label="Stream"
-          value={stream}
-          options={[
-            ['', 'all'],
-            ['stdout', 'output'],
-            ['stderr', 'errors'],
-          ]}
-          onChange={(value) => filterBy({ stream: value })}
-        />
+        <StreamChoice value={stream} onChange={(value) => filterBy({ stream: value })} />
       </div>
       <Problem of={problem} onRetry={() => setRound(round + 1)} />
       {earlier !== null && (
@@ -102,15 +89,7 @@ export function RunLog({ id, live, node, query, names }: RunLogProps) {
         (items.length === 0 ? (
           <p class="quiet">{nothing(search, earlier, live)}</p>
         ) : (
-          <ol
-            class="run-log"
-            ref={box}
-            tabindex={0}
-            aria-label="Log of the run"
-            onScroll={({ currentTarget }) => {
-              following.current = isNearEnd(currentTarget);
-            }}
-          >
+          <ol class="run-log" aria-label="Log of the run" {...props}>
             {items.map((line, at) => (
               <Line key={`${line.place}/${at}`} of={line} names={names} begins={again.has(at)} />
             ))}

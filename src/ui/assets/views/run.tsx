@@ -8,9 +8,9 @@ import { isHeld } from '../../../core/run/status.ts';
 import { type Answer, at } from '../api.ts';
 import { shownMoment } from '../clock.ts';
 import { type Names, useClusterNames } from '../names.ts';
-import { type Crumb, Missing, NewTab, notice, Progress, RunState, Title, Waiting } from '../parts.tsx';
+import { type Crumb, Missing, NewTab, notice, Progress, RunState, SiteLink, Title, Waiting } from '../parts.tsx';
 import { useData, useRun } from '../store.ts';
-import { Ago, Lasting, TimeLeft } from '../times.tsx';
+import { Ago, Lasting, Paused, TimeLeft } from '../times.tsx';
 import { doneOf, placeOf, said, saidCounts, sum, totalOf, workOf } from '../words.ts';
 import { GraphRun } from './graph-run.tsx';
 import { NodeProgress } from './group-drawing.tsx';
@@ -33,15 +33,13 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
   const isAsked = tables !== null && tables.report === undefined;
   const again = tables && `${tables.status.phase}/${tables.status.paused?.since}/${tables.status.done}/${notice.value}`;
   const told = useData(isAsked ? at('GET /runs/:run/report', { params: { run: id } }) : null, { again }).data;
-  if (tables === null) {
-    if (problem !== undefined) return <Missing of="Run" problem={problem} list={LIST} />;
+  if (tables === null)
     return (
       <>
         <Title of="Run" trail={[LIST]} />
-        <Waiting />
+        {problem === undefined ? <Waiting /> : <Missing problem={problem} list={LIST} />}
       </>
     );
-  }
   const { run, status } = tables;
   const report = tables.report ?? told;
   const ofGraphs = isOfGraphs(status);
@@ -67,9 +65,7 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
       )}
       {status.paused && (
         <p class="banner" role="status">
-          Paused <Ago of={status.paused.since} />
-          {status.paused.by ? ` by ${status.paused.by}` : ''}
-          {status.paused.reason ? `: ${status.paused.reason}` : ''}. Running work finishes; nothing new starts.
+          Paused <Paused of={status.paused} />. Running work finishes; nothing new starts.
         </p>
       )}
       {status.awaiting_approval && <Approvals tables={tables} awaiting={status.awaiting_approval} />}
@@ -165,7 +161,7 @@ function Facts({ run, expected, cluster }: FactsProps) {
   const about: ComponentChildren[] = [
     run.site !== null && (
       <>
-        site <a href={`/sites/${encodeURIComponent(run.site)}`}>{run.site}</a>
+        site <SiteLink of={run.site} />
       </>
     ),
     run.number !== null && `run #${run.number}`,

@@ -60,7 +60,7 @@ export function RunsView({ query: given }: { readonly query: URLSearchParams }) 
       <Title of="Runs" />
       <RunFilters filter={filter} />
       <SavedViews of="runs" fields={FILTERS} />
-      <Chosen selection={selection} what={selection.rows.length === 1 ? 'run' : 'runs'}>
+      <Chosen selection={selection} what="run">
         <button
           type="button"
           disabled={!areTwo}

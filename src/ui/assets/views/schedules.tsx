@@ -3,9 +3,9 @@ import { type Answer, at, send } from '../api.ts';
 import { Action, type Given, type Option, optionsOf } from '../ask.tsx';
 import { commandOf, eachOption } from '../command-text.ts';
 import { useClusterNames } from '../names.ts';
-import { Command, Empty, Loaded, NewTab, Title } from '../parts.tsx';
+import { Command, Empty, NewTab, SiteLink, Title } from '../parts.tsx';
 import { listsChanged, useData } from '../store.ts';
-import { Table } from '../table.tsx';
+import { Listed } from '../table.tsx';
 import { said, timeOf } from '../words.ts';
 
 /** Schedules: next times, and last runs. */
@@ -14,32 +14,28 @@ export function SchedulesView() {
   return (
     <>
       <Title of="Schedules" actions={<CreateSchedule />} />
-      <Loaded from={schedules}>
-        {({ items }) => (
-          <Table
-            label="Schedules"
-            rows={items}
-            keyOf={(one) => one.name}
-            empty={<NoSchedule />}
-            columns={[
-              ['Schedule', (one) => one.name, 'name'],
-              ['Starts', (one) => <Subject of={one} />],
-              [
-                'When',
-                (one) => (
-                  <>
-                    {one.cron.join(', ')} ({one.timezone}) <span class="quiet">overlap: {one.overlap}</span>
-                  </>
-                ),
-              ],
-              ['Next', (one) => <NextTimes of={one} />],
-              ['Last run', (one) => <LastRun run={one.recent[0]} />],
-              ['Temporal', (one) => <NewTab at={one.temporal_url}>Show</NewTab>],
-              ['', (one) => <Steer schedule={one} />, 'actions'],
-            ]}
-          />
-        )}
-      </Loaded>
+      <Listed
+        from={schedules}
+        label="Schedules"
+        keyOf={(one) => one.name}
+        empty={<NoSchedule />}
+        columns={[
+          ['Schedule', (one) => one.name, 'name'],
+          ['Starts', (one) => <Subject of={one} />],
+          [
+            'When',
+            (one) => (
+              <>
+                {one.cron.join(', ')} ({one.timezone}) <span class="quiet">overlap: {one.overlap}</span>
+              </>
+            ),
+          ],
+          ['Next', (one) => <NextTimes of={one} />],
+          ['Last run', (one) => <LastRun run={one.recent[0]} />],
+          ['Temporal', (one) => <NewTab at={one.temporal_url}>Show</NewTab>],
+          ['', (one) => <Steer schedule={one} />, 'actions'],
+        ]}
+      />
     </>
   );
 }
@@ -140,7 +136,7 @@ const Subject = ({ of: { kind, site, cluster } }: { readonly of: Schedule }) =>
     </>
   ) : (
     <>
-      {said(kind)} of <a href={`/sites/${encodeURIComponent(site)}`}>{site}</a>
+      {said(kind)} of <SiteLink of={site} />
     </>
   );
 

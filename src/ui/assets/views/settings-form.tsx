@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, TargetedInputEvent } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import type { Answer } from '../api.ts';
 import { fieldOf, textOf } from '../own-data.ts';
@@ -214,6 +214,9 @@ function Control({
     </div>
   );
   const named = { ...shared, id: `${described}-value` };
+  const onInput = ({ currentTarget }: TargetedInputEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+    onChange(currentTarget.value);
+  const written = { ...named, value: textOf(value) ?? '', onInput };
   const options = Array.isArray(declared.values) ? (declared.values as readonly unknown[]).filter(isFields) : [];
   const optionText = (one: Fields): string => textOf(one.label) ?? JSON.stringify(one.data);
   const isOff = (one: Fields): boolean =>
@@ -273,33 +276,11 @@ function Control({
         />,
       );
     case 'password':
-      return field(
-        <input
-          type="password"
-          autocomplete="new-password"
-          {...named}
-          value={textOf(value) ?? ''}
-          onInput={(event) => onChange(event.currentTarget.value)}
-        />,
-      );
+      return field(<input type="password" autocomplete="new-password" {...written} />);
     case 'text':
-      return field(
-        <input
-          type="text"
-          {...named}
-          value={textOf(value) ?? ''}
-          onInput={(event) => onChange(event.currentTarget.value)}
-        />,
-      );
+      return field(<input type="text" {...written} />);
     case 'textarea':
-      return field(
-        <textarea
-          rows={4}
-          {...named}
-          value={textOf(value) ?? ''}
-          onInput={(event) => onChange(event.currentTarget.value)}
-        />,
-      );
+      return field(<textarea rows={4} {...written} />);
     case 'text_list':
     case 'textarea_list':
       return field(

@@ -1,10 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
-import { type Answer, at, type Problem as Refusal, send, sendText } from '../api.ts';
+import { useState } from 'preact/hooks';
+import { type Answer, ApiProblem, at, type Problem as Refusal, send, sendText } from '../api.ts';
 import { Action, Planned } from '../ask.tsx';
 import { forbidden } from '../identity.ts';
-import { Loaded, Problem, type View } from '../parts.tsx';
+import { Findings, Loaded, Problem, type View } from '../parts.tsx';
 import { addressWith } from '../router.ts';
-import { type Loading, listsChanged, problemOf, useData } from '../store.ts';
+import { type Loading, listsChanged, problemOf, useData, useRead, useTyped } from '../store.ts';
 import { Table } from '../table.tsx';
 import { Ago } from '../times.tsx';
 import { ChangeList, SettingChanges } from './setting-changes.tsx';
@@ -66,38 +66,15 @@ interface EditProps {
   readonly onDone: () => void;
 }
 
-/** After a change, how long the plan waits for the next one. */
-const TYPING_MS = 250;
-
 function AsForm({ cluster, editable, onDone }: EditProps) {
   const [draft, setDraft] = useState<Draft>({});
-  const [plan, setPlan] = useState<Plan>();
-  const [problem, setProblem] = useState<Refusal>();
   const why = forbidden('operator');
   const changed = withDraft(editable, draft);
-  const text = JSON.stringify(changed);
+  const body = { editable: changed };
   // Conditions of release and plugins decide anew with every value.
-  useEffect(() => {
-    let isOld = false;
-    const ask = async (): Promise<void> => {
-      try {
-        const answer = await send('POST /clusters/:id/attributes/plan', {
-          params: { id: cluster },
-          body: { editable: changed },
-        });
-        if (isOld) return;
-        setPlan(answer);
-        setProblem(undefined);
-      } catch (error) {
-        if (!isOld) setProblem(problemOf(error));
-      }
-    };
-    const timer = setTimeout(() => void ask(), TYPING_MS);
-    return () => {
-      isOld = true;
-      clearTimeout(timer);
-    };
-  }, [text]);
+  const { data: plan, problem } = useTyped(JSON.stringify(body), () =>
+    send('POST /clusters/:id/attributes/plan', { params: { id: cluster }, body }),
+  );
   const count = Object.keys(draft).length;
   return (
     <div class="settings">
@@ -113,7 +90,7 @@ function AsForm({ cluster, editable, onDone }: EditProps) {
       <div class="save actions">
         <Save
           cluster={cluster}
-          json={JSON.stringify({ editable: changed })}
+          json={JSON.stringify(body)}
           onDone={onDone}
           disabled={count === 0 && 'Nothing is changed.'}
         />
@@ -162,13 +139,6 @@ interface SaveProps {
 /** Shows what changes, and saves just that. */
 function Save({ cluster, json, onDone, disabled = false }: SaveProps) {
   const params = { id: cluster };
-  const plan = async (): Promise<Plan> => {
-    try {
-      return await sendText('POST /clusters/:id/attributes/plan', { params }, json);
-    } catch (error) {
-      throw new PlacedProblem(withPlace(problemOf(error)));
-    }
-  };
   return (
     <Action<Plan>
       label="Save settings"
@@ -176,7 +146,7 @@ function Save({ cluster, json, onDone, disabled = false }: SaveProps) {
       explain="Nodes get them with the next deployment."
       reason={false}
       disabled={disabled}
-      plan={(_given, onPlan) => <PlanOf ask={plan} onPlan={onPlan} />}
+      plan={(_given, onPlan) => <PlanOf cluster={cluster} json={json} onPlan={onPlan} />}
       act={async (_given, { digest }) => {
         await sendText('PUT /clusters/:id/attributes', { params, query: { digest } }, json);
         onDone();
@@ -186,46 +156,22 @@ function Save({ cluster, json, onDone, disabled = false }: SaveProps) {
   );
 }
 
-class PlacedProblem extends Error {
-  readonly problem: Refusal;
-
-  constructor(problem: Refusal) {
-    super(problem.detail);
-    this.problem = problem;
-  }
-}
-
-interface PlanProps {
-  readonly ask: () => Promise<Plan>;
+interface PlanProps extends Pick<SaveProps, 'cluster' | 'json'> {
   readonly onPlan: (plan: Loading<Plan>) => void;
 }
 
-function PlanOf({ ask, onPlan }: PlanProps) {
-  const [plan, setPlan] = useState<Pick<Loading<Plan>, 'data' | 'problem'>>();
-  const load = (): void => {
-    setPlan(undefined);
-    ask().then(
-      (data) => setPlan({ data, problem: undefined }),
-      (error: unknown) =>
-        setPlan({ data: undefined, problem: error instanceof PlacedProblem ? error.problem : problemOf(error) }),
-    );
-  };
-  useEffect(load, []);
-  const from = { data: plan?.data, problem: plan?.problem, loading: plan === undefined, reload: load };
+function PlanOf({ cluster, json, onPlan }: PlanProps) {
+  const plan = useRead(json, async () => {
+    try {
+      return await sendText('POST /clusters/:id/attributes/plan', { params: { id: cluster } }, json);
+    } catch (error) {
+      throw new ApiProblem(withPlace(problemOf(error)));
+    }
+  });
   return (
-    <Planned from={from} onPlan={onPlan}>
+    <Planned from={plan} onPlan={onPlan}>
       {({ findings, changes }) =>
-        findings.length === 0 ? (
-          <SettingChanges of={changes} />
-        ) : (
-          <ul class="problem plain" aria-label="Problems">
-            {findings.map((one) => (
-              <li>
-                {one.message} {one.hint && <span class="quiet">{one.hint}</span>}
-              </li>
-            ))}
-          </ul>
-        )
+        findings.length === 0 ? <SettingChanges of={changes} /> : <Findings label="Problems" of={findings} />
       }
     </Planned>
   );

@@ -3,7 +3,7 @@ import { stepTimeText } from '../../../core/run/late-text.ts';
 import { type Answer, at } from '../api.ts';
 import { Search } from '../ask.tsx';
 import { Fold, Loaded, State } from '../parts.tsx';
-import { filterBy } from '../router.ts';
+import { filterBy, siteAt } from '../router.ts';
 import { useData } from '../store.ts';
 import { Table } from '../table.tsx';
 import { count, some } from '../words.ts';
@@ -67,7 +67,7 @@ export function Touched({ site, kind, nodes = [] }: TouchedProps) {
               )),
             )}
             <p>
-              <a href={`/sites/${encodeURIComponent(site)}?plan=1`}>Show the plan with reasons</a>
+              <a href={`${siteAt(site)}?plan=1`}>Show the plan with reasons</a>
             </p>
           </>
         );

@@ -12,7 +12,7 @@ import { keyOfCall, lastOfCalls, timesOfCall } from '../critical-path.ts';
 import { Causes, NodeCells, NodeStanding, State, Tabs, type View } from '../parts.tsx';
 import { fieldsOf, filterBy } from '../router.ts';
 import { useData } from '../store.ts';
-import { Chosen, forEach, Table, useSelection } from '../table.tsx';
+import { Chosen, Table, useSelection } from '../table.tsx';
 import { Lasting } from '../times.tsx';
 import { count, isUntouched, lookOfNode, msOf, reasonOf, said, some, stateOf, UNTOUCHED } from '../words.ts';
 import { GroupDrawing, type SiteGroup } from './group-drawing.tsx';
@@ -202,14 +202,6 @@ function NodeTable({ id, rows, query, live }: NodeTableProps) {
   });
   const retry = (node: string, { note }: Given) =>
     send('POST /runs/:run/nodes/:node/retry', { params: { run: id, node }, body: note });
-  const retryChosen = async (given: Given): Promise<void> => {
-    await forEach(
-      selection.rows,
-      (one) => one.name,
-      (one) => retry(one.name, given),
-    );
-    selection.clear();
-  };
   return (
     <>
       <Filters label="Filter nodes" of={['group', 'state', 'node']}>
@@ -232,12 +224,12 @@ function NodeTable({ id, rows, query, live }: NodeTableProps) {
         {group !== '' && <span class="tag">group {group}</span>}
         <span class="quiet">{count(wanted.length, 'node')}</span>
       </Filters>
-      <Chosen selection={selection} what={selection.rows.length === 1 ? 'node' : 'nodes'}>
+      <Chosen selection={selection} what="node">
         <Action
           label="Retry selected"
           explain="Retries these nodes while the run continues; their groups are evaluated again."
-          preview={() => <p>{some(selection.rows.map(selection.nameOf), 30)}</p>}
-          act={retryChosen}
+          preview={() => <p>{some(selection.names, 30)}</p>}
+          act={(given) => selection.each((one) => retry(one.name, given))}
           done="Retrying the nodes."
         />
       </Chosen>

@@ -1,11 +1,11 @@
 import { OUT_OF_SERVICE, statusWithHealth } from '../../../core/node-system.ts';
 import { type Answer, at } from '../api.ts';
 import { commandOf } from '../command-text.ts';
-import { Command, type Crumb, Empty, Fold, Loaded, Missing, State, Title, Waiting } from '../parts.tsx';
+import { Command, type Crumb, Empty, Fold, Loaded, One, State } from '../parts.tsx';
 import { requestIn } from '../rehearsed.ts';
-import { addressWith } from '../router.ts';
+import { addressWith, siteAt } from '../router.ts';
 import { listsChanged, useData } from '../store.ts';
-import { Table } from '../table.tsx';
+import { Listed, Table } from '../table.tsx';
 import { Ago } from '../times.tsx';
 import { count, lasting, some } from '../words.ts';
 import { EditDocuments } from './edit-documents.tsx';
@@ -29,75 +29,73 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
   const runs = useData(at('GET /sites/:site/runs', { params, query: { limit: 20 } }), { again });
   const newest = site.data?.latest_revision ?? null;
   const open = runs.data?.items.find((run) => run.outcome === null);
-  if (site.data === undefined && site.problem !== undefined)
-    return <Missing of={`Site ${id}`} problem={site.problem} list={LIST} onRetry={site.reload} />;
-  // Of a site that does not exist, nothing else says so too.
-  if (site.data === undefined)
-    return (
-      <>
-        <Title of={`Site ${id}`} trail={[LIST]} />
-        <Waiting />
-      </>
-    );
   const edited = given.get('edit');
   if (edited !== null)
     return (
-      <>
-        <Title of={`Documents of ${id}`} trail={[LIST, [`/sites/${encodeURIComponent(id)}`, id]]} />
-        {site.data.source && <Source of={site.data.source} />}
-        <EditDocuments site={id} newest={newest} file={edited} />
-      </>
+      <One
+        of={`Documents of ${id}`}
+        list={LIST}
+        from={site}
+        title={() => ({ of: `Documents of ${id}`, trail: [LIST, [siteAt(id), id]] })}
+      >
+        {({ source }) => (
+          <>
+            {source && <Source of={source} />}
+            <EditDocuments site={id} newest={newest} file={edited} />
+          </>
+        )}
+      </One>
     );
+  const start = (one: Site) => (
+    <StartRun key={given.get('rehearse')} site={one} open={open} rehearsed={requestIn(given)} isMain />
+  );
   return (
-    <>
-      <Title
-        of={`Site ${id}`}
-        trail={[LIST]}
-        actions={
-          <StartRun key={given.get('rehearse')} site={site.data} open={open} rehearsed={requestIn(given)} isMain />
-        }
-      />
-      {newest === null && (
-        <Empty title="This site has no documents yet.">
-          <p>Commit a folder of YAML documents; then it can be tested and deployed:</p>
-          <Command text={`sitewright site commit ${id} FOLDER`} />
-          <p>
-            Or <a href={`/sites/${encodeURIComponent(id)}?edit=`}>write them here</a>.
-          </p>
-        </Empty>
-      )}
-      {site.data.source && <Source of={site.data.source} />}
-      {given.has('plan') && newest !== null && <SitePlan site={site.data} query={given} />}
-      {given.has('rehearse') && newest !== null && (
-        <RehearsalView key={given.get('rehearse')} of={params} request={requestIn(given)} />
-      )}
-      <div class="sides">
-        <div>
-          {newest !== null && (
-            <section aria-label="Machines">
-              <h2>Machines</h2>
-              <Fleet query={given} site={id} />
-            </section>
+    <One of={`Site ${id}`} list={LIST} from={site} title={(one) => ({ of: `Site ${id}`, actions: start(one) })}>
+      {(one) => (
+        <>
+          {newest === null && (
+            <Empty title="This site has no documents yet.">
+              <p>Commit a folder of YAML documents; then it can be tested and deployed:</p>
+              <Command text={`sitewright site commit ${id} FOLDER`} />
+              <p>
+                Or <a href={`${siteAt(id)}?edit=`}>write them here</a>.
+              </p>
+            </Empty>
           )}
-          <Checks site={id} again={again} />
-          <h2>Runs</h2>
-          <Loaded from={runs}>
-            {({ items }) => (
-              <>
-                <Trend of={items.filter(({ kind }) => kind !== 'test_site').map(pastOf)} what="deployment" />
-                <RunTable runs={items} empty="No runs yet: deploy it above." next={commandOf(['site', 'deploy', id])} />
-              </>
-            )}
-          </Loaded>
-          <NodeTrends site={id} />
-        </div>
-        <div>
-          <h2>Revisions</h2>
-          <Loaded from={revisions}>
-            {({ items }) => (
-              <Table
+          {one.source && <Source of={one.source} />}
+          {given.has('plan') && newest !== null && <SitePlan site={one} query={given} />}
+          {given.has('rehearse') && newest !== null && (
+            <RehearsalView key={given.get('rehearse')} of={params} request={requestIn(given)} />
+          )}
+          <div class="sides">
+            <div>
+              {newest !== null && (
+                <section aria-label="Machines">
+                  <h2>Machines</h2>
+                  <Fleet query={given} site={id} />
+                </section>
+              )}
+              <Checks site={id} again={again} />
+              <h2>Runs</h2>
+              <Loaded from={runs}>
+                {({ items }) => (
+                  <>
+                    <Trend of={items.filter(({ kind }) => kind !== 'test_site').map(pastOf)} what="deployment" />
+                    <RunTable
+                      runs={items}
+                      empty="No runs yet: deploy it above."
+                      next={commandOf(['site', 'deploy', id])}
+                    />
+                  </>
+                )}
+              </Loaded>
+              <NodeTrends site={id} />
+            </div>
+            <div>
+              <h2>Revisions</h2>
+              <Listed
+                from={revisions}
                 label="Revisions"
-                rows={items}
                 keyOf={(one) => one.number}
                 empty="No revisions yet."
                 next={commandOf(['site', 'commit', id, 'FOLDER'])}
@@ -133,28 +131,28 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
                   ['Hash', (one) => <code>{one.hash.slice(0, 12)}</code>],
                 ]}
               />
-            )}
-          </Loaded>
-          {newest !== null && (
-            <>
-              <h2>Documents</h2>
-              <p>
-                <a class="button" href={`/sites/${encodeURIComponent(id)}?edit=`}>
-                  Edit documents
-                </a>
-              </p>
-              <Documents site={id} newest={newest} query={given} />
-              <h2>Deployment groups of the latest revision</h2>
-              <Groups site={id} />
-              <h2>Machines in MAAS</h2>
-              <Machines site={id} />
-              <h2>Drift</h2>
-              <Drift site={id} />
-            </>
-          )}
-        </div>
-      </div>
-    </>
+              {newest !== null && (
+                <>
+                  <h2>Documents</h2>
+                  <p>
+                    <a class="button" href={`${siteAt(id)}?edit=`}>
+                      Edit documents
+                    </a>
+                  </p>
+                  <Documents site={id} newest={newest} query={given} />
+                  <h2>Deployment groups of the latest revision</h2>
+                  <Groups site={id} />
+                  <h2>Machines in MAAS</h2>
+                  <Machines site={id} />
+                  <h2>Drift</h2>
+                  <Drift site={id} />
+                </>
+              )}
+            </div>
+          </div>
+        </>
+      )}
+    </One>
   );
 }
 

@@ -5,11 +5,11 @@ import { type Answer, at, send } from '../api.ts';
 import { Action, type Given, heldBefore, holdField, listed } from '../ask.tsx';
 import { commandOf, eachOption } from '../command-text.ts';
 import { fieldOf, textsOf } from '../own-data.ts';
-import { Command, Empty, Loaded, RunState, Title } from '../parts.tsx';
+import { Command, Empty, Loaded, RunState, SiteLink, Title } from '../parts.tsx';
 import { siteRehearsal } from '../rehearsed.ts';
-import { go } from '../router.ts';
+import { go, siteAt } from '../router.ts';
 import { listsChanged, useAll, useData } from '../store.ts';
-import { Table } from '../table.tsx';
+import { Listed } from '../table.tsx';
 import { Ago } from '../times.tsx';
 import { count, said } from '../words.ts';
 import { Touched } from './site-plan.tsx';
@@ -23,37 +23,23 @@ export function SitesView() {
   return (
     <>
       <Title of="Sites" actions={<CreateSite />} />
-      <Loaded from={sites}>
-        {({ items }) => (
-          <Table
-            label="Sites"
-            rows={items}
-            keyOf={(site) => site.name}
-            empty={<NoSite />}
-            columns={[
-              [
-                'Site',
-                (site) => <a href={`/sites/${encodeURIComponent(site.name)}`}>{site.name}</a>,
-                'name',
-                (site) => site.name,
-              ],
-              [
-                'Latest run',
-                (site) => <LastRun run={last(site.name)} />,
-                undefined,
-                (site) => last(site.name)?.started_at,
-              ],
-              ['Last good revision', (site) => site.last_good_revision ?? <span class="quiet">never deployed</span>],
-              ['Latest revision', (site) => site.latest_revision ?? <span class="quiet">no documents</span>],
-              [
-                'Out of service',
-                (site) => site.out_of_service.map((one) => <p key={one.state}>{outOfServiceText(one)}</p>),
-              ],
-              ['', (site) => <StartRun site={site} open={openRun(site.name)} />, 'actions'],
-            ]}
-          />
-        )}
-      </Loaded>
+      <Listed
+        from={sites}
+        label="Sites"
+        keyOf={(site) => site.name}
+        empty={<NoSite />}
+        columns={[
+          ['Site', (site) => <SiteLink of={site.name} />, 'name', (site) => site.name],
+          ['Latest run', (site) => <LastRun run={last(site.name)} />, undefined, (site) => last(site.name)?.started_at],
+          ['Last good revision', (site) => site.last_good_revision ?? <span class="quiet">never deployed</span>],
+          ['Latest revision', (site) => site.latest_revision ?? <span class="quiet">no documents</span>],
+          [
+            'Out of service',
+            (site) => site.out_of_service.map((one) => <p key={one.state}>{outOfServiceText(one)}</p>),
+          ],
+          ['', (site) => <StartRun site={site} open={openRun(site.name)} />, 'actions'],
+        ]}
+      />
     </>
   );
 }
@@ -108,7 +94,7 @@ const CreateSite = () => (
           params,
           body: { url, branch, ...(folder !== undefined && { folder }) },
         });
-      go(`/sites/${encodeURIComponent(name)}${files.length > 0 || url !== undefined ? '' : '?edit='}`);
+      go(`${siteAt(name)}${files.length > 0 || url !== undefined ? '' : '?edit='}`);
     }}
     command={({ texts: { name = 'NAME' } }) => commandOf(['site', 'create', name])}
     done="The site is there."
@@ -205,16 +191,12 @@ export function StartRun({ site, open, rehearsed, isMain = false }: StartRunProp
     <>
       {none === false && (
         <>
-          <a
-            class="button"
-            href={`/sites/${encodeURIComponent(site.name)}?plan=1`}
-            aria-label={`Plan the deployment of ${site.name}`}
-          >
+          <a class="button" href={`${siteAt(site.name)}?plan=1`} aria-label={`Plan the deployment of ${site.name}`}>
             Plan
           </a>{' '}
           <a
             class="button"
-            href={`/sites/${encodeURIComponent(site.name)}?rehearse=1`}
+            href={`${siteAt(site.name)}?rehearse=1`}
             aria-label={`Rehearse the deployment of ${site.name}`}
           >
             Rehearse

@@ -9,7 +9,7 @@ import { Problem, State } from '../parts.tsx';
 import { filterBy } from '../router.ts';
 import { follow, useData } from '../store.ts';
 import { placeOf, said } from '../words.ts';
-import { isNearEnd, linkOf, NO_LOG } from './task-log-address.ts';
+import { linkOf, NO_LOG, StreamChoice, useFollowing } from './log-tools.tsx';
 import { PartTrend } from './trend.tsx';
 
 /** More text than this is not kept on the page; the download has all. */
@@ -45,8 +45,8 @@ export function TaskLog({ id, of, live, names, cluster }: TaskLogProps) {
   const [attempt, setAttempt] = useState('');
   const [round, setRound] = useState(0);
   const [state, setState] = useState<Shown>(NOTHING);
-  const [box, heading] = [useRef<HTMLPreElement>(null), useRef<HTMLHeadingElement>(null)];
-  const following = useRef(true);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const { following, props } = useFollowing<HTMLPreElement>(state.pieces);
   const { task, node } = of;
   const params = { run: id, node, task };
   const text = placeOf(of, names);
@@ -90,9 +90,6 @@ export function TaskLog({ id, of, live, names, cluster }: TaskLogProps) {
       live,
     });
   }, [id, node, task, stream, attempt, live, round, known, attempt === '' ? tries : 0]);
-  useEffect(() => {
-    if (box.current && following.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [state.pieces]);
   const close = () => {
     filterBy(NO_LOG);
     // Back to where it was opened from.
@@ -112,16 +109,7 @@ export function TaskLog({ id, of, live, names, cluster }: TaskLogProps) {
         <h2 tabindex={-1} ref={heading}>
           Log of {text} {row && <State of={row.status} />}
         </h2>
-        <Choice
-          label="Stream"
-          value={stream}
-          options={[
-            ['', 'all'],
-            ['stdout', 'output'],
-            ['stderr', 'errors'],
-          ]}
-          onChange={setStream}
-        />
+        <StreamChoice value={stream} onChange={setStream} />
         {tries > 1 && (
           <Choice
             label="Try"
@@ -146,14 +134,7 @@ export function TaskLog({ id, of, live, names, cluster }: TaskLogProps) {
       {trend && <PartTrend of={trend} />}
       <Problem of={state.problem} onRetry={() => setRound(round + 1)} />
       {state.problem === undefined && (
-        <pre
-          ref={box}
-          tabindex={0}
-          aria-label="Output"
-          onScroll={({ currentTarget }) => {
-            following.current = isNearEnd(currentTarget);
-          }}
-        >
+        <pre aria-label="Output" {...props}>
           {state.pieces.length === 0
             ? 'Nothing printed yet.'
             : state.pieces.map((piece, index) => (

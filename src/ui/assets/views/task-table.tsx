@@ -7,10 +7,10 @@ import type { Names } from '../names.ts';
 import { Loaded, Older, State } from '../parts.tsx';
 import { addressWith, fieldsOf, filterBy } from '../router.ts';
 import { useData } from '../store.ts';
-import { Chosen, forEach, Table, useSelection } from '../table.tsx';
+import { Chosen, Table, useSelection } from '../table.tsx';
 import { Lasting } from '../times.tsx';
 import { placeOf, said, some, TASK_STATUSES } from '../words.ts';
-import { logOf } from './task-log-address.ts';
+import { logOf } from './log-tools.tsx';
 
 type Task = Answer<'GET /runs/:run/tasks'>['items'][number];
 
@@ -34,10 +34,7 @@ export function TaskTable({ id, graph, query, version, live, names }: TaskTableP
   const rows = tasks.data?.items ?? [];
   const isChoosable = (one: Task): boolean => live && one.status === 'failed';
   const selection = useSelection(rows, { keyOf, nameOf: (one) => placeOf(one, names), isChoosable });
-  const toAll = (verb: Verb) => async (given: Given) => {
-    await forEach(selection.rows, selection.nameOf, (one) => act(id, one, verb, given));
-    selection.clear();
-  };
+  const toAll = (verb: Verb) => (given: Given) => selection.each((one) => act(id, one, verb, given));
   return (
     <>
       <Filters label="Filter tasks" of={['node', 'status', 'task']}>
@@ -50,18 +47,18 @@ export function TaskTable({ id, graph, query, version, live, names }: TaskTableP
           onChange={change('status')}
         />
       </Filters>
-      <Chosen selection={selection} what={selection.rows.length === 1 ? 'task' : 'tasks'}>
+      <Chosen selection={selection} what="task">
         <Action
           label="Retry selected"
           explain="Runs these tasks again; then the tasks they blocked."
-          preview={() => <p>{some(selection.rows.map(selection.nameOf), 30)}</p>}
+          preview={() => <p>{some(selection.names, 30)}</p>}
           act={toAll('retry')}
           done="Retrying the tasks."
         />
         <Action
           label="Skip selected"
           explain="Continues as if these tasks had nothing to do."
-          preview={() => <p>{some(selection.rows.map(selection.nameOf), 30)}</p>}
+          preview={() => <p>{some(selection.names, 30)}</p>}
           act={toAll('skip')}
           done="Tasks skipped."
         />

@@ -1,7 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
 import { shownMoment } from '../clock.ts';
+import { Pages } from '../parts.tsx';
 import { shortNames } from '../short-names.ts';
-import { count, type Look, lasting, lookOf, msOf, said, timeOf } from '../words.ts';
+import { type Look, lasting, lookOf, msOf, said, timeOf } from '../words.ts';
 
 /** Lines that are shown together. */
 export const LINES_A_PAGE = 60;
@@ -181,19 +182,7 @@ export function Timeline({ lines, bars: given, page, onPage, from, until, timeTe
             Reset zoom
           </button>
         </span>
-        {lines.length > LINES_A_PAGE && (
-          <span class="actions">
-            <button type="button" disabled={page === 0} onClick={() => onPage(page - 1)}>
-              Previous
-            </button>
-            <span class="quiet">
-              {page * LINES_A_PAGE + 1}–{page * LINES_A_PAGE + shown.length} of {count(lines.length, 'node')}
-            </span>
-            <button type="button" disabled={(page + 1) * LINES_A_PAGE >= lines.length} onClick={() => onPage(page + 1)}>
-              Next
-            </button>
-          </span>
-        )}
+        <Pages page={page} size={LINES_A_PAGE} of={lines.length} onPage={onPage} />
       </div>
       <div class="timeline" role="region" aria-label="Timeline" tabindex={0} {...drag}>
         <div class="rows">
