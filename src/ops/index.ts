@@ -4,6 +4,7 @@ import { type ClusterFinding, checkCluster } from '../clusters/checks/check-clus
 import { given } from '../core/data/given.ts';
 import type { AuditFilter } from '../store/index.ts';
 import { agentStates, missingAgents } from './agent-presence.ts';
+import { AttemptOperations } from './attempts.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { StateOperations } from './graphs/cluster-states.ts';
 import { DeploymentOperations } from './graphs/deployment-operations.ts';
@@ -105,6 +106,8 @@ export function createOperations(deps: OpsDependencies) {
   return {
     sites,
     runs,
+    /** What runs try, in Temporal's own page. */
+    attempts: new AttemptOperations(deps),
     /** Webhooks of repositories. */
     pushes: new PushOperations(deps, runs),
     /** Where notices about runs are sent. */

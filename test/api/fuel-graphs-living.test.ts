@@ -139,6 +139,7 @@ it('a graph run is shown alike by every route and command', async () => {
     plans: [{ graph_type: 'custom', plan: { totals: { running: 2 } } }],
   });
   const shown = await until(`${api}/runs/${run}`, ({ outcome }) => outcome !== null);
+  const { temporal_url } = shown;
   expect(shown).toMatchObject({
     kind: 'execute_graph',
     outcome: 'success',
@@ -160,6 +161,13 @@ it('a graph run is shown alike by every route and command', async () => {
   expect((await system.ask('GET', `${api}/runs/${run}/tree`)).body).toMatchObject({
     kind: 'run',
     children: [{ name: 'custom' }],
+  });
+  const attempt = await system.ask('GET', `${api}/runs/${run}/nodes/${env.nodes[0]}/temporal?task=first&attempt=1`);
+  const { events = [] } = await rig.client.workflow.getHandle(workflow_id, run).fetchHistory();
+  const sent = events.find((one) => one.activityTaskScheduledEventAttributes?.activityId === `first@${env.nodes[0]}`);
+  expect(attempt).toMatchObject({
+    status: 303,
+    headers: { location: `${temporal_url}/history/events/${sent?.eventId}` },
   });
   const audit = (await system.ask('GET', `${api}/audit?action=run.execute_graph`)).body.items;
   expect(audit).toMatchObject([

@@ -115,7 +115,7 @@ it('every route has a summary and its failures', async () => {
       for (const [status, response] of Object.entries(operation.responses)) {
         const types = Object.keys(whole(response).content ?? {});
         const others = types.filter((type) => !TEXTS.includes(type));
-        const noJson = status === '204' || (types.length > 0 && others.length === 0);
+        const noJson = ['204', '303'].includes(status) || (types.length > 0 && others.length === 0);
         if (Number(status) < 400) expect(others, name).toEqual(noJson ? [] : ['application/json']);
         else if (!(path.endsWith('/health') && status === '503'))
           expect(types, name).toEqual(['application/problem+json']);

@@ -96,6 +96,13 @@ it('a deployment is started, watched, and read after its end', async () => {
   expect(nodes.items.map((node: { name: string; state: string }) => [node.name, node.state])).toEqual(
     exampleHosts.map((host) => [host, 'success']),
   );
+  const { headers } = await api.ask('GET', `/api/v1/runs/${id}/nodes/stl1r01s05/temporal`);
+  const page = `http://temporal.example/namespaces/${rig.namespace}/workflows/deploy_site%3Astl1/${id}/history/events/`;
+  const { events = [] } = await rig.client.workflow.getHandle('deploy_site:stl1', id).fetchHistory();
+  const newest = events.findLast((one) =>
+    one.activityTaskScheduledEventAttributes?.activityId?.endsWith(':stl1r01s05'),
+  );
+  expect(headers.location).toBe(`${page}${newest?.eventId}`);
   const { body: history } = await api.ask('GET', '/api/v1/sites/stl1/nodes/stl1r01s05/history');
   expect(history).toMatchObject({
     items: [{ node: { name: 'stl1r01s05', state: 'success' }, run: { id, outcome: 'success' } }],
@@ -133,6 +140,7 @@ it('a run that Temporal no longer has is read from the store', async () => {
     children: expect.arrayContaining([expect.objectContaining({ name: 'load', state: 'success' })]),
   });
   expect((await api.ask('GET', `/api/v1/runs/${old.id}/plan`)).body).toEqual({ plan: null });
+  expect(await api.ask('GET', `/api/v1/runs/${old.id}/nodes/stl1r01s05/temporal`)).toMatchObject({ status: 404 });
 
   const lost = { ...old, id: 'lost', temporalRunId: '00000000-0000-4000-8000-000000000001' };
   await site.store.runs.put({ ...lost, ...about, sequence: 3, phase: 'baremetal' });

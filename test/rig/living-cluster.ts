@@ -81,6 +81,7 @@ export async function livingCluster(
       temporal,
       maas: noMaas,
       masterAllowed: true,
+      temporalUiUrl: 'http://temporal.example',
       ...(options.taskLogs && { taskLogs: options.taskLogs }),
     }),
     store,

@@ -281,6 +281,10 @@ function asking(server: SimulatedTemporal) {
       if (execution.status === 'RUNNING') return { history: { events: [] } };
       return { history: { events: [eventOf(server, execution, execution.events.length - 1)] } };
     },
+    getWorkflowExecutionHistoryReverse: (request: Request<'GetWorkflowExecutionHistoryReverseRequest'>) => {
+      const execution = found(server, request.execution);
+      return { history: { events: execution.events.map((_, at) => eventOf(server, execution, at)).reverse() } };
+    },
     listWorkflowExecutions: (request: Request<'ListWorkflowExecutionsRequest'>) => ({
       executions: listed(server, request.query ?? '').map(infoOf),
     }),

@@ -322,6 +322,8 @@ describePage('the page of a run of graphs', () => {
     const id = await start(page);
     await page.getByRole('link', { name: 'migrate@v2' }).click();
     const log = page.getByRole('region', { name: 'Log of migrate@v2 on prod-1' });
+    const attempt = log.getByRole('link', { name: 'Show in Temporal' });
+    expect(await attempt.getAttribute('href')).toMatch(/\/runs\/.+\/nodes\/.+\/temporal\?task=migrate%40v2$/);
     const output = log.getByLabel('Output', { exact: true });
     await expect.poll(() => output.textContent()).toBe('try\n');
     expect(existsSync(started)).toBe(true);

@@ -99,6 +99,8 @@ describePage('the page of a run on a site', () => {
     await expect.poll(() => cells.getByRole('button', { name: /waiting/ }).count()).toBe(3);
     expect(await cells.locator('.ok').count()).toBe(0);
     await page.getByRole('link', { name: 'Show in Temporal' }).waitFor();
+    const attempt = page.getByRole('row', { name: /stl1r01s02/ }).getByRole('link', { name: 'Show' });
+    expect(await attempt.getAttribute('href')).toBe(`/api/v1/runs/${run}/nodes/stl1r01s02/temporal`);
     await act(
       'Pause',
       'power work in row 3',

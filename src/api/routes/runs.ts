@@ -51,7 +51,7 @@ const descriptionOf = (parameters: Json): string | null => {
   return typeof said === 'string' ? said : null;
 };
 
-export const serveRuns: RouteGroup = async (app, { operations: { runs, sites, taskLogs } }) => {
+export const serveRuns: RouteGroup = async (app, { operations: { runs, attempts, sites, taskLogs } }) => {
   const current = async (id: string): Promise<Run> => view(await runs.get(id));
 
   const onTask = async (
@@ -93,6 +93,8 @@ export const serveRuns: RouteGroup = async (app, { operations: { runs, sites, ta
       runs.usualTimes(params.run, given({ graph, nodes: listIn(nodes) })),
     'GET /runs/:run/logs': ({ params, query }) => taskLogs.ofRun(params.run, given(query)),
     'GET /runs/:run/nodes/:node/tasks/:task/log': taskLog(taskLogs),
+    'GET /runs/:run/nodes/:node/temporal': async ({ params: { run, node }, query }, reply) =>
+      reply.redirect(await attempts.addressOf(run, { node, ...given(query) }), 303),
     'POST /runs/:run/pause': (request) => runs.update(request.params.run, 'pause', operatorOf(request)),
     'POST /runs/:run/resume': (request) => runs.resume(request.params.run, operatorOf(request)),
     async 'POST /runs/:run/stop'(request) {

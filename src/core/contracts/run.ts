@@ -239,6 +239,11 @@ const taskLogQuery = z.strictObject({
   follow: flagQuery.optional().describe('`true`: stream until the task ends.'),
 });
 
+const attemptQuery = z.strictObject({
+  task: runTaskParams.shape.task.optional().describe('Of a run of graphs: the task.'),
+  attempt: z.coerce.number().int().min(1).optional().describe('At the task. Default: the newest.'),
+});
+
 const taskLogEvent = z.discriminatedUnion('event', [
   z.strictObject({
     event: z.literal('output'),
@@ -371,6 +376,16 @@ export const runRoutes = tagged('runs', {
     query: taskLogQuery,
     events: taskLogEvent,
     answers: { 200: media('text/plain', 'The output.') },
+  },
+  'GET /runs/:run/nodes/:node/temporal': {
+    id: 'showAttemptInTemporal',
+    access: 'viewer',
+    summary: "Show an attempt in Temporal's Web UI: at a node of a site, or at a task on a node",
+    description:
+      'Leads to the event that scheduled the attempt. Searches the newest part of the histories of the run and its parts, about 50,000 events; an attempt that is not there leads to the history of the run.',
+    params: runNodeParams,
+    query: attemptQuery,
+    answers: { 303: z.undefined().describe("`Location` is the address in Temporal's Web UI.") },
   },
   'POST /runs/:run/pause': {
     ...steer,

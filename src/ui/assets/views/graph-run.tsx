@@ -128,9 +128,7 @@ export function GraphRun({ id, tables, status, query }: GraphRunProps) {
         {' · '}
         <NewTab at={at('GET /transactions/:id/plan', { params: { id: graph.transaction } })}>Plan with reasons</NewTab>
       </p>
-      {log !== null && (
-        <TaskLog key={JSON.stringify(log)} id={id} of={log} live={live} names={names} cluster={run.cluster} />
-      )}
+      {log !== null && <TaskLog key={JSON.stringify(log)} run={run} of={log} names={names} />}
     </>
   );
 }

@@ -94,7 +94,7 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
       {isOfGraphs(status) ? (
         <GraphRun id={id} tables={tables} status={status} query={query} />
       ) : (
-        <SiteRun id={id} tables={tables} status={status} query={query} />
+        <SiteRun tables={tables} status={status} query={query} />
       )}
       <OperatorActions of={report?.operator ?? []} names={tables.node_names} />
     </>

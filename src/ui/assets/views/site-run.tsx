@@ -9,10 +9,10 @@ import { at, send } from '../api.ts';
 import { Action, Choice, Filters, type Given, Search } from '../ask.tsx';
 import { commandOf } from '../command-text.ts';
 import { keyOfCall, lastOfCalls, timesOfCall } from '../critical-path.ts';
-import { Causes, NodeCells, NodeStanding, State, Tabs, type View } from '../parts.tsx';
+import { Causes, NewTab, NodeCells, NodeStanding, State, Tabs, type View } from '../parts.tsx';
 import { fieldsOf, filterBy } from '../router.ts';
 import { useData } from '../store.ts';
-import { Chosen, Table, useSelection } from '../table.tsx';
+import { Chosen, type Column, Table, useSelection } from '../table.tsx';
 import { Lasting } from '../times.tsx';
 import { count, isUntouched, lookOfNode, msOf, reasonOf, said, some, stateOf, UNTOUCHED } from '../words.ts';
 import { GroupDrawing, type SiteGroup } from './group-drawing.tsx';
@@ -26,14 +26,13 @@ const VIEWS: readonly View[] = [
 ];
 
 interface SiteRunProps {
-  readonly id: string;
   readonly tables: RunFrame;
   readonly status: RunStatus;
   readonly query: URLSearchParams;
 }
 
 /** A run on a site: phases, a drawing of its groups, nodes with their results or times; all of one moment. */
-export function SiteRun({ id, tables, status, query }: SiteRunProps) {
+export function SiteRun({ tables, status, query }: SiteRunProps) {
   const { run, report } = tables;
   const groups = Object.values(tables.site_groups ?? {});
   const nodes = Object.values(tables.nodes ?? {});
@@ -61,7 +60,7 @@ export function SiteRun({ id, tables, status, query }: SiteRunProps) {
         <div>
           <Tabs views={VIEWS} current={view} />
           {view === 'nodes' ? (
-            <NodeTable id={id} rows={nodes} query={query} live={run.outcome === null} />
+            <NodeTable run={run} rows={nodes} query={query} />
           ) : (
             <Bars nodes={nodes.filter(({ name }) => name.includes(node))} groups={groups} run={run} />
           )}
@@ -179,14 +178,20 @@ const keyOfState = (one: NodeReport): string =>
 
 const RANK: Readonly<Record<NodeState, number>> = { failed: 0, prepared: 1, waiting: 2, not_reached: 3, success: 4 };
 
+const inTemporal = (run: string): Column<NodeReport> => [
+  'Temporal',
+  ({ name: node, attempts }) =>
+    attempts > 0 && <NewTab at={at('GET /runs/:run/nodes/:node/temporal', { params: { run, node } })}>Show</NewTab>,
+];
+
 interface NodeTableProps {
-  readonly id: string;
+  readonly run: RunFrame['run'];
   readonly rows: readonly NodeReport[];
   readonly query: URLSearchParams;
-  readonly live: boolean;
 }
 
-function NodeTable({ id, rows, query, live }: NodeTableProps) {
+function NodeTable({ run: { id, outcome, temporal_url }, rows, query }: NodeTableProps) {
+  const live = outcome === null;
   const [group, state, name] = fieldsOf(query, ['group', 'state', 'node']);
   const wanted = rows
     .filter((one) => (group === '' || one.group === group) && (state === '' || keyOfState(one) === state))
@@ -245,6 +250,7 @@ function NodeTable({ id, rows, query, live }: NodeTableProps) {
           ['Group', (one) => one.group ?? ''],
           ['Step', (one) => said(stepOf(one) ?? '')],
           ['Tries', (one) => one.attempts || '', 'number'],
+          ...(temporal_url === null ? [] : [inTemporal(id)]),
           ['Took', (one) => <Lasting from={one.started_at} to={one.ended_at} />, 'number', (one) => tookOf(one)],
           [
             'Reason',

@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LogEvent } from '../../../core/contracts/run.ts';
+import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
 import type { TaskOnNode } from '../../../core/task-on-node.ts';
 import { MarkedOutput } from '../../../core/text/marked-output.ts';
 import { at, type Problem as Refusal } from '../api.ts';
 import { Choice, optionsOf } from '../ask.tsx';
 import type { Names } from '../names.ts';
-import { Problem, State } from '../parts.tsx';
+import { NewTab, Problem, State } from '../parts.tsx';
 import { filterBy } from '../router.ts';
 import { follow, useData } from '../store.ts';
 import { placeOf, said } from '../words.ts';
@@ -31,16 +32,14 @@ interface Shown {
 }
 
 interface TaskLogProps {
-  /** The run. */
-  readonly id: string;
+  readonly run: RunFrame['run'];
   readonly of: TaskOnNode;
-  readonly live: boolean;
   readonly names: Names;
-  readonly cluster: number | null;
 }
 
 /** The live output of a task: below everything else, until it is closed. */
-export function TaskLog({ id, of, live, names, cluster }: TaskLogProps) {
+export function TaskLog({ run: { id, outcome, cluster, temporal_url }, of, names }: TaskLogProps) {
+  const live = outcome === null;
   const [stream, setStream] = useState('');
   const [attempt, setAttempt] = useState('');
   const [round, setRound] = useState(0);
@@ -127,6 +126,11 @@ export function TaskLog({ id, of, live, names, cluster }: TaskLogProps) {
         >
           Download
         </a>
+        {temporal_url !== null && tries > 0 && (
+          <NewTab
+            at={at('GET /runs/:run/nodes/:node/temporal', { params: { run: id, node }, query: { task, attempt } })}
+          />
+        )}
         <button type="button" onClick={close}>
           Close
         </button>
