@@ -163,8 +163,8 @@ it('a graph run is shown alike by every route and command', async () => {
     children: [{ name: 'custom' }],
   });
   const attempt = await system.ask('GET', `${api}/runs/${run}/nodes/${env.nodes[0]}/temporal?task=first&attempt=1`);
-  const { events = [] } = await rig.client.workflow.getHandle(workflow_id, run).fetchHistory();
-  const sent = events.find((one) => one.activityTaskScheduledEventAttributes?.activityId === `first@${env.nodes[0]}`);
+  const { events } = await rig.client.workflow.getHandle(workflow_id, run).fetchHistory();
+  const sent = events?.find((one) => one.activityTaskScheduledEventAttributes?.activityId === `first@${env.nodes[0]}`);
   expect(attempt).toMatchObject({
     status: 303,
     headers: { location: `${temporal_url}/history/events/${sent?.eventId}` },

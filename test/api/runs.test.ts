@@ -98,8 +98,8 @@ it('a deployment is started, watched, and read after its end', async () => {
   );
   const { headers } = await api.ask('GET', `/api/v1/runs/${id}/nodes/stl1r01s05/temporal`);
   const page = `http://temporal.example/namespaces/${rig.namespace}/workflows/deploy_site%3Astl1/${id}/history/events/`;
-  const { events = [] } = await rig.client.workflow.getHandle('deploy_site:stl1', id).fetchHistory();
-  const newest = events.findLast((one) =>
+  const { events } = await rig.client.workflow.getHandle('deploy_site:stl1', id).fetchHistory();
+  const newest = events?.findLast((one) =>
     one.activityTaskScheduledEventAttributes?.activityId?.endsWith(':stl1r01s05'),
   );
   expect(headers.location).toBe(`${page}${newest?.eventId}`);
