@@ -14,11 +14,12 @@ import {
 } from '../src/core/graph-run/index.ts';
 import { type Diagnostic, isError } from '../src/core/problems/diagnostic.ts';
 import { requestRefused } from '../src/core/run/index.ts';
+import type { SiteRunInput } from '../src/core/site-run/index.ts';
 import { GRAPH_RUN_KIND } from '../src/core/words.ts';
 import { closeClaim, knownRun } from '../src/runs/claims.ts';
 import { wholeGraphReport } from '../src/runs/graph-report.ts';
 import { closeRecord, type OpenedRun, openGraphRecord } from '../src/runs/life.ts';
-import { type Checked, openRun } from '../src/runs/open-run.ts';
+import { type Checked, openRun, starterOf } from '../src/runs/open-run.ts';
 import {
   type ClaimHolder,
   type ClusterRecord,
@@ -81,11 +82,12 @@ async function open(
     isAwaited: isAwaited(request),
     absent: { kind: 'cluster-not-found', cluster: input.cluster, message: `there is no cluster ${input.cluster}` },
     busy: async (holder) => busyWith(store, await clusterOf(), holder),
-    check: async () => checked(deps, cache, request, await clusterOf()),
+    check: async () => (await overrideRefused(deps, request)) ?? checked(deps, cache, request, await clusterOf()),
     details: ({ run, graphs }) => ({
       transaction: run.id,
       graphs: graphs.map(({ graphType }) => graphType),
       mode: run.mode,
+      ...given({ override_limits: input.override_limits }),
     }),
     explain: ({ message }) => message,
   });
@@ -154,6 +156,25 @@ async function checked(
   if (errors.length > 0 && !isForced) return { ok: false, failure: unfit(cluster, errors) };
   const graphs = requested.graphs.map((graph) => ({ graphType: graph.type, input: graph }));
   return { ok: true, record: recorded(graphs, findings.slice(0, MAX_WARNINGS)) };
+}
+
+/** Only an API knows who may go beyond limits. The run of a site that may hands it on to its own. */
+async function overrideRefused(
+  deps: ActivityDependencies,
+  { input, workflow_id: workflowId, run_id: runId, start }: OpenGraphRun,
+): Promise<{ readonly ok: false; readonly failure: PlanningFailure } | undefined> {
+  const reason = input.override_limits;
+  if (reason === undefined) return undefined;
+  const { entry, parent } = await starterOf(deps, { workflowId, runId }, input.started_by, start);
+  if (entry !== undefined) return undefined;
+  const { parameters } = parent === undefined ? {} : await deps.store.runs.get(parent);
+  if ((parameters as Partial<SiteRunInput> | undefined)?.override_limits === reason) return undefined;
+  const finding = {
+    ...({ severity: 'error', code: 'limits.override-refused', path: 'override_limits' } as const),
+    message: 'limits can be overridden only by a run that is started through the API, which checks the right to',
+    hint: "Start it with 'sitewright graph execute' and --override-limits REASON, or without override_limits.",
+  };
+  return { ok: false, failure: requestRefused('invalid', [finding]) };
 }
 
 const graphOf = ({ graphType, input }: TransactionRecord) => ({ graphType: graphType!, input });

@@ -359,7 +359,7 @@ export interface TaskRun {
   readonly debug: boolean;
   readonly patience: Patience;
   /** The run needs permits before it touches the nodes of its cluster; absent: nothing limits it. */
-  readonly limits?: { readonly cluster: number };
+  readonly limits?: { readonly cluster: number; readonly overrides?: true };
 }
 
 /** Identifies a part. */

@@ -202,6 +202,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
     if (plan.parts.length === 0) return NOTHING_TO_DO;
     const { progress } = this;
     const { input } = progress;
+    const overrides = input.override_limits !== undefined;
     const { execution, heartbeat_seconds, agent_heartbeat_seconds, busy_slack_seconds, max_events } = opened;
     this.drive = await driveGraph(graph, {
       transaction: opened.transaction,
@@ -212,7 +213,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
         plan: plan.hash,
         mode: plan.mode === 'noop_run' ? 'noop' : 'apply',
         debug: input.debug ?? false,
-        ...(plan.limits && { limits: { cluster: opened.cluster.id } }),
+        ...(plan.limits && { limits: { cluster: opened.cluster.id, ...(overrides && { overrides: true }) } }),
         patience: {
           heartbeat_seconds,
           agent_heartbeat_seconds,

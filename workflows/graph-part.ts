@@ -116,7 +116,11 @@ export class PartDriver {
     this.#records = new Records(this.ledger, of, () => control.wake(), intervalOf(part), kept?.records);
     if (run.limits !== undefined)
       this.#permits = new GraphPermits({
-        base: { subject: { cluster: run.limits.cluster }, run_id: run.execution },
+        base: {
+          subject: { cluster: run.limits.cluster },
+          run_id: run.execution,
+          ...given({ overrides: run.limits.overrides }),
+        },
         nodes: graph.nodes,
         control,
         granted: (nodes) => this.push({ type: 'permitted', nodes }),

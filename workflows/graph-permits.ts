@@ -4,7 +4,7 @@ import type { Control } from './control.ts';
 import { awaitPermits, takePermits } from './permits.ts';
 
 interface GraphPermitsOptions {
-  readonly base: Pick<TakePermits, 'subject' | 'run_id'>;
+  readonly base: Pick<TakePermits, 'subject' | 'run_id' | 'overrides'>;
   /** Ids of nodes, by their numbers. */
   readonly nodes: readonly string[];
   readonly control: Control;

@@ -282,7 +282,7 @@ export const runSoftware = ({ cluster }: SitePlan): Phase | Skipped =>
         const graphInput: GraphRunInput = {
           cluster,
           graphs: DEFAULT_GRAPHS,
-          ...given({ started_by: run.startedBy, reason: input.reason }),
+          ...given({ started_by: run.startedBy, override_limits: input.override_limits, reason: input.reason }),
         };
         let child: Child<'execute_graph'> | null = null;
         const result = control.interruptible(async () => {

@@ -182,7 +182,15 @@ export class CliCommand extends Command {
     return this.dryRuns()
       .option('--force', 'as if nothing had run before: every condition on changes is true')
       .option('--trace', 'run tasks with more detailed output')
-      .option('--rollouts <file>', 'rollouts of this run by role, instead of those of release and cluster; null: none');
+      .option('--rollouts <file>', 'rollouts of this run by role, instead of those of release and cluster; null: none')
+      .overridesLimits();
+  }
+
+  overridesLimits(): this {
+    return this.option(
+      '--override-limits <reason>',
+      'go beyond the limits of the site, for this reason; requires the role admin',
+    );
   }
 
   /** `--hold-before`, repeatable. */

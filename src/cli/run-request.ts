@@ -17,6 +17,7 @@ export interface GraphRunFlags {
   readonly force?: boolean;
   readonly trace?: boolean;
   readonly rollouts?: string;
+  readonly overrideLimits?: string;
   readonly reason?: string;
 }
 
@@ -109,7 +110,7 @@ export function runOptions(flags: GraphRunFlags) {
     ...(flags.noop && { noop_run: true }),
     ...(flags.force && { force: true }),
     ...(flags.trace && { debug: true }),
-    ...given({ reason: flags.reason }),
+    ...given({ override_limits: flags.overrideLimits, reason: flags.reason }),
   };
 }
 
@@ -170,11 +171,7 @@ export function withSiteRun(command: CliCommand, kinds: readonly Kind[]): CliCom
       '--adopt <nodes...>',
       'take over the machines of these nodes as they are, though something else deployed them with the MAAS user of Sitewright',
     );
-  if (has('--override-limits'))
-    command.option(
-      '--override-limits <reason>',
-      'go beyond the limits of the site, for this reason; requires the role admin',
-    );
+  if (has('--override-limits')) command.overridesLimits();
   if (has('--erase')) command.option('--erase', 'also erase their disks');
   return command;
 }

@@ -53,7 +53,7 @@ export async function openRun<Failure, Made>(
   const { subject } = opening;
   const holder = { workflowId: opening.run.workflow_id, runId: opening.run.run_id };
   await assertOwn(deps, subject, holder, me);
-  const { entry, ...starter } = await starterOf(deps, holder, opening.run.started_by, opening.start);
+  const { entry, parent: _parent, ...starter } = await starterOf(deps, holder, opening.run.started_by, opening.start);
   const { started_by: _claimed, ...unnamed } = opening.run;
   const run = { ...unnamed, ...starter };
   const checked = await claimedAndChecked(deps, me, holder, opening);
@@ -93,13 +93,13 @@ async function claimedAndChecked<Failure, Made>(
 const runsOn = (subject: RunSubject): Pick<RunFilter, 'site' | 'kind' | 'labels'> =>
   'site' in subject ? subject : { kind: GRAPH_RUN_KIND, labels: [['cluster', String(subject.cluster)]] };
 
-/** Who started a run: a name that can be believed, or what it claims. Nobody, where it names nobody. */
+/** Who started a run: a name that can be believed, or what it claims. Nobody, where it names nobody. `parent`: the id of the run that it is a child of. */
 export async function starterOf(
   { store, execution }: Fence,
   { workflowId, runId }: ClaimHolder,
   name: string | undefined,
   { entry, parent }: StartedWith = {},
-): Promise<{ readonly started_by?: string; readonly entry?: string }> {
+): Promise<{ readonly started_by?: string; readonly entry?: string; readonly parent?: string }> {
   if (name === undefined) return {};
   if (entry !== undefined) {
     const found = new Map(
@@ -116,7 +116,7 @@ export async function starterOf(
     const { items } = await store.runs.list({ workflowId: parent, open: true, limit: 1 });
     const now = items[0] && (await execution(parent, items[0].id));
     const isChild = now?.children.some((child) => child.workflowId === workflowId) ?? false;
-    if (isChild && items[0]!.startedBy === name) return { started_by: name };
+    if (isChild && items[0]!.startedBy === name) return { started_by: name, parent: items[0]!.id };
   }
   return { started_by: claimedName(name) };
 }

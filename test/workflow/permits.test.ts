@@ -128,15 +128,18 @@ describe('a run of graphs whose wait for permits is overtaken by its own request
 
   it('gives back what it was granted for nodes that it wants no more', async () => {
     const graph = scriptedGraph({ plans: { default: plan }, isLimited: true });
-    const { held, take } = permitsOf(1);
+    const { asked, held, take } = permitsOf(1);
     graph.overrides.take_permits = async (request) => take(request);
     graph.overrides.await_permits = async (request) => {
       await untilCancelled().catch(() => undefined);
       for (; held.size > 0; await lookAgain()) Context.current().heartbeat();
       return take({ ...request, wants: request.wants.slice(0, 1) });
     };
-    const { result } = await (await startGraphRun(rig, graph)).ended();
+    const input = { cluster: 1, override_limits: 'the fans are out' };
+    const { result } = await (await startGraphRun(rig, graph, [input])).ended();
     expect(result).toMatchObject({ outcome: 'success' });
+    expect(asked.every(({ overrides }) => overrides === true)).toBe(true);
+    expect(graph.closed[0]!.report.overridden).toEqual({ limits: 'the fans are out' });
     expect(held).toEqual(new Set());
   });
 

@@ -31,7 +31,8 @@ function headOf(report: GraphRunReport, paint: Paint): string[] {
   const title = `run ${report.transaction ?? '?'} on cluster ${report.cluster}${mode}`;
   const lines = [`${paint.strong(title)}: ${paintState(paint, report.outcome ?? 'running')}`];
   lines.push(paint.dim(`workflow ${printable(report.workflow_id)}`));
-  const { rollouts = {} } = report.overridden ?? {};
+  const { limits, rollouts = {} } = report.overridden ?? {};
+  if (limits !== undefined) lines.push(paint.bad(`limits overridden: ${printable(limits)}`));
   const roles = Object.keys(rollouts);
   if (roles.length > 0) lines.push(`rollouts of this run: ${someNames(roles)}`);
   return [...lines, ...runLines(report, paint)];

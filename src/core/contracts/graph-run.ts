@@ -131,6 +131,7 @@ export const graphRunReportSchema = z
     graphs: z.array(graphReport),
     overridden: z
       .strictObject({
+        limits: z.string().optional().describe('Why it went beyond the limits of sites.'),
         rollouts: z.record(z.string(), anyJson).optional().describe('Rollouts of roles that the run was asked for.'),
       })
       .optional()

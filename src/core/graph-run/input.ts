@@ -78,6 +78,8 @@ export interface GraphRunInput extends RunDescription {
   readonly hold_before?: readonly string[];
   /** By role, its rollout in this run instead of that of the release or the cluster; null: none. */
   readonly rollouts?: OwnRollouts;
+  /** Goes beyond the limits of sites, for this reason. Only of runs that the API starts, or of a run that does so itself. */
+  readonly override_limits?: string;
   readonly started_by?: string;
   /** Who made the schedule that starts the run, and who triggered it; set by the service. None of them may approve. */
   readonly responsible?: readonly string[];
@@ -156,6 +158,7 @@ const fields = objectOf<GraphRunInput>(
     hold_on_failure: flag,
     hold_before: holdNames,
     rollouts: mapOf(nullable(rollout)),
+    override_limits: noteFields.reason,
     started_by: noteFields.by,
     responsible: responsibleNames,
     reason: noteFields.reason,

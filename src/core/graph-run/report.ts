@@ -41,8 +41,8 @@ export function reportGraphRun(progress: GraphRunProgress): GraphRunReport {
   );
 }
 
-function overriddenBy({ rollouts }: GraphRunInput): Pick<GraphRunReport, 'overridden'> {
-  const overridden = given({ rollouts });
+function overriddenBy({ override_limits: limits, rollouts }: GraphRunInput): Pick<GraphRunReport, 'overridden'> {
+  const overridden = given({ limits, rollouts });
   return Object.keys(overridden).length === 0 ? {} : { overridden };
 }
 

@@ -26,7 +26,16 @@ import { type ShownTransaction, withProgress } from './transaction-progress.ts';
 /** How to run a deployment. */
 export type DeploymentOptions = Pick<
   GraphRunInput,
-  'mode' | 'force' | 'debug' | 'rollouts' | 'started_by' | 'reason' | 'title' | 'description' | 'labels'
+  | 'mode'
+  | 'force'
+  | 'debug'
+  | 'rollouts'
+  | 'override_limits'
+  | 'started_by'
+  | 'reason'
+  | 'title'
+  | 'description'
+  | 'labels'
 >;
 
 interface ChangesToDeploy extends DeploymentOptions {

@@ -128,6 +128,15 @@ describe('opening a run', () => {
     expect(await world.refused({ sequence: 77 })).toMatchObject({ kind: 'request-refused', code: 'not-found' });
     expect(await world.store.claims.holder({ cluster: world.cluster })).toBeNull();
   });
+
+  it('goes beyond no limit unless the API has started it, or the run of a site that does so', async () => {
+    const world = await twoNodes();
+    const more = { started_by: 'mallory', override_limits: 'I can' };
+    expect(await world.refused(more)).toMatchObject({
+      kind: 'request-refused',
+      errors: [{ code: 'limits.override-refused', path: 'override_limits' }],
+    });
+  });
 });
 
 describe('planning a graph', () => {

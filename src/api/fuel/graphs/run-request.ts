@@ -6,6 +6,7 @@ import type { DeploymentOptions } from '../../../ops/index.ts';
 import { RequestError } from '../../problems/transport-problem.ts';
 import { actorOf } from '../../requests/actor.ts';
 import { given } from '../../requests/given.ts';
+import { requireRole } from '../../requests/require-role.ts';
 
 type Routes = typeof executionRoutes;
 
@@ -37,6 +38,7 @@ export function runRequestOf(request: Caller, body: Body): Omit<GraphRunInput, '
 /** How a run of graphs is made: by Fuel's flags. @throws RequestError for flags that exclude each other */
 export function optionsOf(request: Caller, flags: Flags): DeploymentOptions {
   const { dry_run, noop_run, force, debug, started_by, rollouts, ...said } = flags;
+  if (said.override_limits !== undefined) requireRole(request, 'admin');
   if (dry_run && noop_run) throw refused('dry_run and noop_run exclude each other', 'Choose one of them.');
   const mode: GraphRunMode | undefined = dry_run ? 'dry_run' : noop_run ? 'noop_run' : undefined;
   return given({

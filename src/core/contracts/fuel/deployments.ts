@@ -140,6 +140,10 @@ const flags = {
     .record(nameText(MAX.name), roleRolloutSchema.nullable())
     .optional()
     .describe('By role, its rollout in this run instead of that of the release or the cluster; null: none.'),
+  override_limits: reasonText
+    .min(1)
+    .optional()
+    .describe('Go beyond the limits of the sites, for this reason. Requires the role admin.'),
   ...runDescription,
 };
 

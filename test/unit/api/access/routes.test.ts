@@ -86,6 +86,10 @@ describe('every route', () => {
     const start = (secret: string) => rig.ask('POST', '/api/v1/sites/nowhere/runs', beyond, bearer(secret));
     expect(await start(secrets.operator)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     expect((await start(secrets.admin)).status).not.toBe(403);
+    const graphs = { cluster: 9_999, graphs: [{ type: 'default' }], override_limits: 'the uplink is back' };
+    const execute = (secret: string) => rig.ask('POST', '/api/v1/graphs/execute/', graphs, bearer(secret));
+    expect(await execute(secrets.operator)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect((await execute(secrets.admin)).status).not.toBe(403);
   });
 
   it('changes nothing of a package for an operator, whichever way names it', async () => {
