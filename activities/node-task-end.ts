@@ -9,7 +9,7 @@ import {
 } from '../src/agent/index.ts';
 import { given } from '../src/core/data/given.ts';
 import { isMapping } from '../src/core/data/plain-value.ts';
-import { readGraphRunName } from '../src/core/graph-run/index.ts';
+import { OUTPUT_CHARACTERS, readGraphRunName } from '../src/core/graph-run/index.ts';
 import type { TaskEnd } from './graph-contract.ts';
 
 const MESSAGE_CHARACTERS = 300;
@@ -18,8 +18,12 @@ const SUMMARY_CHARACTERS = 80;
 /** A history of ten thousand tasks must stay small. */
 const MAX_BYTES = 2_000;
 
-/** The end of an order, as the workflow and its history store it. Everything else is in the log store. */
-export function taskEnd(end: Exclude<CarriedOut, { kind: 'left' }>): TaskEnd {
+/**
+ * The end of an order, as the workflow and its history store it. Everything else is in the log store.
+ *
+ * @param withOutput as in `RunTask`
+ */
+export function taskEnd(end: Exclude<CarriedOut, { kind: 'left' }>, withOutput?: true): TaskEnd {
   switch (end.kind) {
     case 'refused':
       return { outcome: 'refused', message: clip(`was not run: ${end.reason.replace(/^was not run: /, '')}`) };
@@ -32,8 +36,13 @@ export function taskEnd(end: Exclude<CarriedOut, { kind: 'left' }>): TaskEnd {
         message: clip(`was not run: ${describeFailure(end.answer.failure)}`),
       };
     case 'ended':
-      return ofResult(end);
+      return { ...ofResult(end), ...(withOutput && outputOf(end.result)) };
   }
+}
+
+function outputOf({ output: { stdout, stderr } }: TaskResult): Pick<TaskEnd, 'output'> {
+  const output = [stdout, stderr].flatMap(({ tail }) => (tail.trim() === '' ? [] : tail.trimEnd())).join('\n');
+  return output === '' ? {} : { output: output.slice(-OUTPUT_CHARACTERS).replace(/^[\udc00-\udfff]/, '') };
 }
 
 function ofFailure(failure: TaskFailure | null): Pick<TaskEnd, 'failure_kind'> {

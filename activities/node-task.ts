@@ -115,7 +115,7 @@ export function nodeTaskActivities(deps: NodeTaskDependencies): NodeTaskActiviti
             ...given({ verify, alarm, from, logPatienceMs }),
           },
         );
-        return end.kind === 'left' ? undefined : taskEnd(end);
+        return end.kind === 'left' ? undefined : taskEnd(end, request.output);
       });
     },
   };

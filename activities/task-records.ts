@@ -57,11 +57,11 @@ function historyWrite(row: TaskRow, sequence: number): HistoryWrite {
 }
 
 function summaryOf(end: TaskEnd): Readonly<Record<string, unknown>> {
-  const { outcome, failure_kind, exit_code, changed, tries, summary } = end;
+  const { outcome, failure_kind, exit_code, changed, tries, output, summary } = end;
   return {
     ...summary,
     outcome,
-    ...given({ failure_kind, exit_code, changed, tries }),
+    ...given({ failure_kind, exit_code, changed, tries, output }),
   };
 }
 

@@ -236,6 +236,7 @@ const taskEnd = recordOf<TaskEnd>(
       ended_at: time,
       failure_kind: oneOf([...TASK_FAILURES]),
       tries: whole,
+      output: text,
     },
     summary: mapOf(
       valueThat<string | number | boolean>(

@@ -357,6 +357,8 @@ export interface TaskRun {
   readonly plan: string;
   readonly mode: 'apply' | 'noop';
   readonly debug: boolean;
+  /** The answers of its tasks have what they wrote. */
+  readonly output?: true;
   readonly patience: Patience;
   /** The run needs permits before it touches the nodes of its cluster; absent: nothing limits it. */
   readonly limits?: { readonly cluster: number; readonly overrides?: true };

@@ -213,6 +213,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
         plan: plan.hash,
         mode: plan.mode === 'noop_run' ? 'noop' : 'apply',
         debug: input.debug ?? false,
+        ...(plan.mode === 'check' && { output: true as const }),
         ...(plan.limits && { limits: { cluster: opened.cluster.id, ...(overrides && { overrides: true }) } }),
         patience: {
           heartbeat_seconds,

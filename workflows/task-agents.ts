@@ -142,7 +142,7 @@ export class Agents {
   /** Runs one attempt on its node. Waits while the node is offline. @param task its number in the graph */
   run(task: number, attempt: number, listener: AttemptListener): void {
     const { graph, types, typeOf, master, queues, timeouts, timeoutOf } = this.#part;
-    const { mode, debug, plan, patience: ofRun } = this.#run;
+    const { mode, debug, output, plan, patience: ofRun } = this.#run;
     const node = graph.nodeOf[task]!;
     const { task: name, node: id } = pairOf(graph, task);
     const type = types[typeOf[task]!]!;
@@ -160,6 +160,7 @@ export class Agents {
       type,
       mode,
       ...(debug ? { debug: true as const } : {}),
+      ...(output && { output }),
       plan,
     };
     const seconds = timeouts[timeoutOf[task]!]!;

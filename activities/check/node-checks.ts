@@ -3,7 +3,13 @@ import { machinesOfSite } from '../../src/clusters/site-machines.ts';
 import type { StoredLayer } from '../../src/clusters/sources.ts';
 import type { Check } from '../../src/core/checks/check.ts';
 import { askingScript, MISSING_ANSWERS } from '../../src/core/checks/script.ts';
-import type { ChecksOnNodes, GraphRequest, TaskEnd } from '../../src/core/graph-run/index.ts';
+import { given } from '../../src/core/data/given.ts';
+import {
+  type ChecksOnNodes,
+  type GraphRequest,
+  OUTPUT_CHARACTERS,
+  type TaskEnd,
+} from '../../src/core/graph-run/index.ts';
 import { hasSystem } from '../../src/core/node-system.ts';
 import { type RequestRefused, requestRefused } from '../../src/core/run/index.ts';
 import type { ResolvedNode, ResolvedSite } from '../../src/documents/index.ts';
@@ -158,6 +164,8 @@ const literal = (text: string): string =>
 export interface NodeAnswer {
   readonly verdict: 'well' | 'failed' | 'unknown';
   readonly text: string;
+  /** The end of what the node wrote. */
+  readonly output?: string;
   readonly at: number;
   readonly ms: number;
 }
@@ -170,7 +178,10 @@ export function answerOf(check: Check, rows: readonly TaskHistoryRow[], why: str
   const at = Math.max(...rows.map(({ timeEnd }) => (timeEnd === null ? 0 : Date.parse(timeEnd)))) || now;
   const ms = rows.reduce((sum, row) => sum + lasted(row), 0);
   const where = check.probe.kind === 'graph' && verdict !== 'well' ? `${worst.task}: ` : '';
-  return { verdict, text: `${where}${worst.message ?? worst.status}`, at, ms };
+  const output = ((worst.summary ?? {}) as Partial<TaskEnd>).output?.slice(-OUTPUT_CHARACTERS);
+  const text = `${where}${worst.message ?? worst.status}`;
+  const isOwn = check.probe.kind === 'command' || check.probe.kind === 'graph';
+  return { verdict, text, ...(isOwn && given({ output })), at, ms };
 }
 
 const lasted = ({ timeStart, timeEnd }: TaskHistoryRow): number =>

@@ -107,9 +107,9 @@ async function keep(
 ): Promise<void> {
   const { site, run_id, check, nodes } = request;
   await proveClaim(deps, subjectOf(request), run_id);
-  const results = answers.map(({ verdict, text, at, ms }, index) => ({
+  const results = answers.map(({ verdict, text, output = null, at, ms }, index) => ({
     ...{ node: nodes?.[index] ?? '', runId: run_id, verdict, text: printable(text).slice(0, LONGEST_KEPT) },
-    ...{ output: null, at: new Date(at).toISOString(), ms },
+    ...{ output, at: new Date(at).toISOString(), ms },
   }));
   await deps.store.checkResults.add(site, check, results, known);
 }

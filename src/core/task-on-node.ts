@@ -24,6 +24,8 @@ export interface RunTask extends ExecutionKey {
   readonly type: string;
   readonly mode: 'apply' | 'noop';
   readonly debug?: true;
+  /** The answer has the end of what it wrote: of checks. */
+  readonly output?: true;
   /** Hash of the order's plan. */
   readonly plan: string;
 }

@@ -91,10 +91,10 @@ describePage('pages over a store', () => {
 
   it('the page of a site shows its checks, and which nodes are not well', async () => {
     await rig.store.sites.create({ name: 'dc1' });
-    const result = { runId: 'r1', output: null, at: new Date().toISOString(), ms: 2_000 };
+    const result = { runId: 'r1', at: new Date().toISOString(), ms: 2_000 };
     const results = (['well', 'failed', 'unknown'] as const).map((verdict, index) => ({
       ...result,
-      ...{ verdict, node: `n${index}`, text: `answer ${index}` },
+      ...{ verdict, node: `n${index}`, text: `answer ${index}`, output: `full ${index}` },
     }));
     await rig.store.checkResults.add('dc1', 'metrics', results, { checks: ['metrics'], nodes: ['n0', 'n1', 'n2'] });
     const page = await at('/sites/dc1');
@@ -102,6 +102,8 @@ describePage('pages over a store', () => {
     await row.getByText('2 of 3 nodes: n1, n2').waitFor();
     await row.getByText('answer 1').waitFor();
     await row.getByText('failed', { exact: true }).waitFor();
+    await row.getByText('Output of n1').click();
+    await row.getByText('full 1').waitFor();
   });
 
   it('pending changes of a cluster are deployed with their plan, and every prompt names what it touches', async () => {

@@ -217,7 +217,7 @@ it('nodes ask checks in runs of the cluster, whose outcome changes no node, and 
     failure_kind: 'exit',
     started_at: new Date(Date.now() - 4_000).toISOString(),
   } as const;
-  ends.set(`check-1@${bad}`, () => ({ ...failed, exit_code: 1, message: 'exit code 1: no space left' }));
+  ends.set(`check-1@${bad}`, () => ({ ...failed, exit_code: 1, message: 'exit code 1: no space left', output: '91%' }));
   ends.set(`check-1@${silent}`, () => ({ ...failed, exit_code: 124, message: 'exit code 124' }));
   ran.length = 0;
   const tested = await start('test_site');
@@ -240,7 +240,7 @@ it('nodes ask checks in runs of the cluster, whose outcome changes no node, and 
   );
   expect(ran.filter((one) => one.startsWith('api')).sort()).toEqual(computes.map((one) => `api@${one}`).sort());
   const kept = await store.checkResults.list(site.name, { name: 'disk', node: bad });
-  expect(kept).toMatchObject([{ verdict: 'failed', text: 'exit code 1: no space left' }]);
+  expect(kept).toMatchObject([{ verdict: 'failed', text: 'exit code 1: no space left', output: '91%' }]);
   expect(kept[0]!.ms).toBeGreaterThanOrEqual(4_000);
   expect(await statuses()).toEqual(all('ready'));
   expect((await store.clusters.brief(cluster)).status).toBe('operational');

@@ -13,7 +13,12 @@ export const keptResultSchema = z
     node: z.string().nullable().describe('Null: the check was asked once.'),
     verdict,
     text: z.string().describe('The last answer in one line.'),
-    output: z.string().nullable().describe('The end of what a command wrote; null of other checks.'),
+    output: z
+      .string()
+      .nullable()
+      .describe(
+        'The end of what a command wrote, or the task of a graph that says most: 2,000 characters at most. Null of other checks.',
+      ),
     seconds: z.number().describe('From the first question to the verdict.'),
     at: timestamp.describe('When the verdict came.'),
     run: z.string().describe('Id of the run that asked.'),

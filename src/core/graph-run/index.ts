@@ -52,6 +52,7 @@ export {
 export { doneOf, NO_TASKS, sumCounts, type TaskCounts } from './task-counts.ts';
 export {
   isFinal,
+  OUTPUT_CHARACTERS,
   outcomeOf,
   TASK_FAILURES,
   TASK_OUTCOMES,

@@ -36,7 +36,10 @@ export const TASK_FAILURES = [
   'defect',
 ] as const;
 
-/** How a task ended on its node: a result, never an exception (docs/explain/design.md#failures-are-results). Under 2 KB; everything else is in the log store. */
+/** Of what a check wrote. Its run has few tasks, but each wave has another. */
+export const OUTPUT_CHARACTERS = 2_000;
+
+/** How a task ended on its node: a result, never an exception (docs/explain/design.md#failures-are-results). Under 2 KB, those of checks under 5; everything else is in the log store. */
 export interface TaskEnd {
   readonly outcome: TaskOutcome;
   /** Of `failed`, if known. */
@@ -51,6 +54,8 @@ export interface TaskEnd {
   readonly tries?: number;
   /** Counts of the task's runner, e.g. puppet's resources. */
   readonly summary?: Readonly<Record<string, number | string | boolean>>;
+  /** Of a check: the end of what it wrote, `OUTPUT_CHARACTERS` at most. */
+  readonly output?: string;
 }
 
 /** The outcome for the scheduler. A runner that found nothing to do did not fail. */

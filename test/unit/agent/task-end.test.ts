@@ -101,3 +101,14 @@ it("the end has puppet's counts, not its lists", () => {
     noopPending: 0,
   });
 });
+
+it('has the end of what it wrote, of a check', () => {
+  const output = { stdout: stream(`${'x'.repeat(3_000)}\nout\n`), stderr: stream('  \n') };
+  const ended = { kind: 'ended', result: result({ output }) } as const;
+  expect(taskEnd(ended).output).toBeUndefined();
+  expect(taskEnd(ended, true).output).toHaveLength(2_000);
+  expect(taskEnd(ended, true).output).toMatch(/x\nout$/);
+  const both = result({ output: { stdout: stream('out\n'), stderr: stream('err\n') } });
+  expect(taskEnd({ kind: 'ended', result: both }, true).output).toBe('out\nerr');
+  expect(taskEnd({ kind: 'ended', result: result({}) }, true).output).toBeUndefined();
+});

@@ -207,6 +207,12 @@ const Unwell = ({ of: { counts, unwell } }: { readonly of: Answer<'GET /sites/:s
     <>
       {nodes.length > 0 && `${all} of ${count(all + counts.well, 'node')}: ${some(nodes)}`}
       {first && <p class="bad">{first.text}</p>}
+      {first?.output && (
+        <details>
+          <summary>Output{first.node === null ? '' : ` of ${first.node}`}</summary>
+          <pre>{first.output}</pre>
+        </details>
+      )}
     </>
   );
 };
