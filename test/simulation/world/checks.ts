@@ -10,6 +10,7 @@ import type { Observer } from '../../../worker/parts/simulation/installation.ts'
 import type { MaasRequest } from '../../../worker/parts/simulation/maas-port.ts';
 import { caller, type World } from '../../../worker/parts/simulation/world.ts';
 import type { GivenAnswer } from './hosts.ts';
+import type { LimitChecks } from './limit-checks.ts';
 import { RolloutChecks } from './rollout-checks.ts';
 
 type By = ReturnType<typeof caller>;
@@ -66,6 +67,8 @@ export class SiteChecks implements Observer {
   readonly #rollouts: RolloutChecks;
   /** What hosts have answered to the checks of documents. */
   answersOfHosts: readonly GivenAnswer[] = [];
+  /** Null: nothing limits the changes of the site. */
+  limits: LimitChecks | null = null;
   changes = 0;
 
   constructor(world: World, region: ServedRegion, site: string) {
@@ -82,7 +85,9 @@ export class SiteChecks implements Observer {
     return known;
   }
 
-  readonly store: Observer['store'] = ({ port, method, args, result }) => {
+  readonly store: Observer['store'] = (call) => {
+    this.limits?.store(call);
+    const { port, method, args, result } = call;
     if (port === 'claims' && method === 'holder') {
       const by = caller();
       if (by === null) return;
@@ -237,6 +242,22 @@ export class SiteChecks implements Observer {
       violated(
         `${by.activity} of ${by.workflowId} began to change a machine (${method} ${path}) while the run is paused, or did not ask`,
       );
+    this.#needsPermit(by, `${by.activity} of ${by.workflowId} changes a machine (${method} ${path})`);
+  }
+
+  #needsPermit(by: NonNullable<By>, what: string): void {
+    const [, , node = ''] = by.activity.split(':');
+    if (this.limits === null || node === '') return;
+    const deploying = this.#effects().filter(
+      ({ system_id, to }, at, all) =>
+        to === MachineStatus.Deploying && all.findLastIndex((one) => one.system_id === system_id) === at,
+    );
+    const busy = deploying.flatMap(({ system_id: id, hostname, at }) => {
+      const run = this.#deployedBy.get(id);
+      const isMeddledWith = this.foreign.has(id) || (this.touched.get(hostname) ?? 0) >= Date.parse(at);
+      return run === undefined || isMeddledWith ? [] : [[run, hostname] as const];
+    });
+    this.limits.begins(this.#runOf(by), node, busy, what);
   }
 
   atMaasChange(by: By, method: string, path: string, body: string): void {

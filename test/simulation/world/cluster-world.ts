@@ -14,6 +14,8 @@ import { garbageFrom } from './garbage.ts';
 import { FAIR, type GatewayWeather, SimulatedGateway } from './gateway-port.ts';
 import { goalOf } from './goal.ts';
 import { GraphRolloutChecks } from './graph-rollout-checks.ts';
+import { LimitedNodes } from './limited-nodes.ts';
+import { WITH_LIMITS } from './limits.ts';
 import { processOf } from './machine.ts';
 import { mixOf } from './mix.ts';
 import { hasSucceeded, SimulatedNode } from './node-agent.ts';
@@ -55,7 +57,16 @@ const PEOPLE: readonly (readonly [weight: number, what: string])[] = [
   [1, 'reset of one that ended'],
 ];
 /** What they also do to rollouts. */
-const ROLLOUT_PEOPLE: typeof PEOPLE = [...PEOPLE, [4, 'promote'], [2, 'hold'], [0.5, 'abort_rollout']];
+const ROLLOUT_PEOPLE: typeof PEOPLE = [
+  [4, 'promote'],
+  [2, 'hold'],
+  [0.5, 'abort_rollout'],
+];
+/** What they also do where a site has limits. */
+const LIMITS_PEOPLE: typeof PEOPLE = [
+  [2, 'maintenance'],
+  [1, 'limits'],
+];
 const FAULTS = [
   ...['kill', 'stall', 'store', 'temporal', 'gateway', 'gateway is killed'],
   ...[
@@ -140,15 +151,26 @@ async function live(
     tagsMetadata: {},
   });
   await store.sites.create({ name: SITE });
-  const { id: cluster } = await store.clusters.create({ name: 'one', releaseId: release, site: SITE });
-  for (let at = 0, count = wanted.int(1, 4); at < count; at++) {
-    const name = `rack-${at + 1}`;
-    const roles = [at === 0 ? 'control' : 'compute'];
-    const { id } = await store.nodes.create({ name, status: 'provisioned' });
-    await store.nodes.assign(cluster, [{ id, roles }]);
-    await store.nodes.update(id, { roles, pendingRoles: [], pendingAddition: false, status: 'provisioned' });
-    names.push(name);
-  }
+  const clusters: number[] = [];
+  const addCluster = async (called: string, count: number): Promise<void> => {
+    const { id: cluster } = await store.clusters.create({ name: called, releaseId: release, site: SITE });
+    clusters.push(cluster);
+    for (let at = 0; at < count; at++) {
+      const name = `rack-${names.length + 1}`;
+      const roles = [names.length === 0 ? 'control' : 'compute'];
+      const { id } = await store.nodes.create({ name, status: 'provisioned', ...(limited && { site: SITE }) });
+      await store.nodes.assign(cluster, [{ id, roles }]);
+      await store.nodes.update(id, { roles, pendingRoles: [], pendingAddition: false, status: 'provisioned' });
+      names.push(name);
+    }
+  };
+  const limited =
+    seed >= WITH_LIMITS && random.fork('limited').chance(0.8)
+      ? new LimitedNodes(world, SITE, random.fork('limits'))
+      : null;
+  await addCluster('one', wanted.int(1, 4));
+  // Its runs go on beside those of the first.
+  if (limited !== null) await addCluster('two', limited.random.int(1, 4));
   const tasks = Array.from({ length: wanted.int(1, wanted.pick([4, 7, 11])) }, (_, at) => ({
     id: `t${at + 1}`,
     type: 'shell',
@@ -167,6 +189,7 @@ async function live(
     tasks: tasks.map((task) => normaliseTask(task)),
   });
 
+  await limited?.open(names);
   const askedWhilePaused = new Set<string>();
   const askedWhileStopped = new Set<string>();
   const stopped = new Set<string>();
@@ -180,7 +203,9 @@ async function live(
   const tryOf = (by: { runId: string; activity: string; attempt: number }): string =>
     `${by.runId} ${by.activity} ${by.attempt}`;
   const observer: Observer = {
-    store({ port, method, args, result }) {
+    store(call) {
+      limited?.checks.store(call);
+      const { port, method, args, result } = call;
       const by = caller();
       if (by === null) return;
       if (port === 'claims' && method === 'holder') proven.add(tryOf(by));
@@ -245,15 +270,18 @@ async function live(
         world.violated(`${name} started ${task} of ${by.workflowId} while the run is paused`);
       if (by !== null && askedWhileStopped.has(tryOf(by)))
         world.violated(`${name} started ${task} of ${by.workflowId} while the run is being stopped`);
+      limited?.starts(name, task, run, nodes);
     };
     await node.enrol();
     if (!wanted.chance(0.1)) node.startAgent();
     nodes.push(node);
   }
+  limited?.watch(nodes);
 
   let started = 0;
   const start = (): void => {
     const wanted = random.fork(`start ${started + 1}`);
+    const cluster = wanted.fork('cluster').pick(clusters);
     const input = {
       cluster,
       started_by: 'ann',
@@ -277,13 +305,22 @@ async function live(
     resumedAt.set(workflowId, time.now);
   };
   let people = random.fork('people');
+  const usual = [
+    ...PEOPLE,
+    ...(rollout === undefined ? [] : ROLLOUT_PEOPLE),
+    ...(limited === null ? [] : LIMITS_PEOPLE),
+  ];
   const act = (own: Random, named?: string): void => {
     people = own;
     const run = open().length === 0 ? undefined : people.pick(open());
-    const action = named ?? mix.weighed<string>(people, rollout === undefined ? PEOPLE : ROLLOUT_PEOPLE);
+    const action = named ?? mix.weighed<string>(people, usual);
     script.happens(action);
     script.again(people, (next) => act(next));
     world.tell(`--- a person: ${action} ${run?.workflowId ?? ''}`);
+    if (action === 'maintenance' || action === 'limits') {
+      void limited?.[action](people);
+      return;
+    }
     if (action === 'two starts') start();
     if (action === 'start' || action === 'two starts') {
       start();
@@ -397,6 +434,9 @@ async function live(
   };
   time.after(1, start);
   for (let at = 0, times = plan.int(0, 2); at < times; at++) script.plan('start', plan.int(1, 7_200) * 1000, start);
+  // Soon: one that comes later finds nobody to share with.
+  for (let at = 0, own = limited?.random, times = own?.int(1, 4) ?? 0; at < times; at++)
+    script.plan('start', own!.int(1, own!.pick([60, 900])) * 1000, start);
   for (let at = 0, times = plan.chance(0.8) ? plan.int(0, plan.pick([6, 10, 16])) : 0; at < times; at++)
     beside('person', (plan.chance(0.8) ? plan.int(1, 900) : plan.int(1, faultsEndAt / 1000)) * 1000, (own) => act(own));
   const fail = (disasters: Random, about: string | null, named?: string): void => {
@@ -448,7 +488,12 @@ async function live(
     script.planRestore(
       plan,
       faultsEndAt,
-      claims.copying(copied),
+      claims.copying(
+        limited?.checks.copying(
+          copied,
+          clusters.map((cluster) => ({ cluster })),
+        ) ?? copied,
+      ),
       (downMs) => {
         world.tell('--- workers and gateway are stopped, and the store is brought back to its copy');
         for (const worker of installation.workers) installation.kill(worker, downMs);
@@ -470,6 +515,7 @@ async function live(
   const letGo = (): void => {
     // Also a pause that was under way when they did so last.
     pausedSince.clear();
+    void limited?.checks.repair();
     for (const run of open()) {
       temporal.signal(run, 'resume', [{}]);
       // One that is held by failed tasks ends when someone says so.
@@ -500,8 +546,9 @@ async function live(
   if (world.violation === null) await checkEnd();
 
   async function checkEnd(): Promise<void> {
-    const claim = await store.claims.holder({ cluster });
-    if (claim !== null) {
+    for (const cluster of clusters) {
+      const claim = await store.claims.holder({ cluster });
+      if (claim === null) continue;
       const holder = temporal.current(temporal.find(claim.workflowId, claim.runId));
       // Of one that was terminated, or that ended after the copy that was restored, the next run takes it over.
       if (holder.status !== 'TERMINATED' && !isForgotten(holder))
@@ -523,9 +570,13 @@ async function live(
     await checkGraphs();
   }
 
+  async function transactionsOfAll() {
+    return (await Promise.all(clusters.map((clusterId) => store.transactions.list({ clusterId })))).flat();
+  }
+
   /** The graphs of a run that has ended have ended, and as its report says. */
   async function checkGraphs(): Promise<void> {
-    for (const { id, parentId, temporalRunId, status } of await store.transactions.list({ clusterId: cluster })) {
+    for (const { id, parentId, temporalRunId, status } of await transactionsOfAll()) {
       if (parentId === null || temporalRunId === null) continue;
       const { outcome, workflowId } = await store.runs.get(temporalRunId);
       if (outcome === null) continue;
@@ -555,8 +606,8 @@ async function live(
   /** A task counts as a success only if it came to its end with success on its node. */
   async function checkSuccesses(runId: string, { mode }: GraphRunReport): Promise<void> {
     if (mode !== 'apply') return;
-    for (const { id, temporalRunId } of await store.transactions.list({ clusterId: cluster, parentId: null })) {
-      if (temporalRunId !== runId) continue;
+    for (const { id, temporalRunId, parentId } of await transactionsOfAll()) {
+      if (temporalRunId !== runId || parentId !== null) continue;
       for (const graph of (await store.transactions.getRun(id)).graphs)
         for (const { task, node: uid, status } of await store.taskHistory.list(graph.id)) {
           const node = nodes[Number(uid) - 1];

@@ -129,8 +129,16 @@ const CHECKS = {
   metrics: { http: { url: { yaql_exp: "'http://' + $.node.name + ':9100/metrics'" } }, every: '10s', failures: 3 },
 };
 
-/** A revision of a site, from documents in the form in which users write them. */
-export function revisionOf({ strategy, parallel, deployTimeout }: SiteSeed, nodes: SiteSeed['nodes']) {
+/**
+ * A revision of a site, from documents in the form in which users write them.
+ *
+ * @param limits what limits its changes
+ */
+export function revisionOf(
+  { strategy, parallel, deployTimeout }: Pick<SiteSeed, 'strategy' | 'parallel' | 'deployTimeout'>,
+  nodes: SiteSeed['nodes'],
+  limits?: object,
+) {
   const document = (schema: string, name: string, data: object): string =>
     JSON.stringify({ schema, metadata: { name }, data });
   // Documents with a critical group that can never succeed are refused; who writes them makes it uncritical.
@@ -155,6 +163,7 @@ export function revisionOf({ strategy, parallel, deployTimeout }: SiteSeed, node
         ...Object.entries(CHECKS)
           .filter(([name]) => strategy.groups.some(({ rollout }) => rollout?.checks?.includes(name)))
           .map(([name, check]) => document('sitewright/Check/v1', name, check)),
+        ...(limits ? [document('sitewright/Limits/v1', 'limits', limits)] : []),
         ...nodes.map(({ name, tags, rack }) =>
           document('drydock/BaremetalNode/v1', name, { metadata: { tags, rack } }),
         ),

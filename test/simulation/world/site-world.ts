@@ -9,6 +9,7 @@ import {
   type VirtualTime,
   type WorkflowCode,
 } from '@sitewright/temporal-simulator';
+import { commitRevision } from '../../../src/clusters/site-machines.ts';
 import { Installation, QUEUE } from '../../../worker/parts/simulation/installation.ts';
 import { inVirtualTime, openWorld } from '../../../worker/parts/simulation/open-world.ts';
 import { CALM } from '../../../worker/parts/simulation/world.ts';
@@ -18,6 +19,8 @@ import { openCopiedStore } from './copied-store.ts';
 import { garbageFrom } from './garbage.ts';
 import { goalOf } from './goal.ts';
 import { Hosts } from './hosts.ts';
+import { LimitChecks } from './limit-checks.ts';
+import { limitsFrom, WITH_LIMITS } from './limits.ts';
 import { mixOf } from './mix.ts';
 import { beginOf, ENDS_WITHIN_MS, notEnded, Script, stateOf, stillOpen } from './script.ts';
 import { revisionOf, type SiteSeed, siteSeed } from './site-seed.ts';
@@ -70,6 +73,10 @@ const ROLLOUT_PEOPLE: typeof PEOPLE = [
   [2, 'promote'],
   [1, 'hold'],
   [0.5, 'abort_rollout'],
+];
+const LIMITS_PEOPLE: typeof PEOPLE = [
+  [2, 'maintenance'],
+  [1.5, 'limits'],
 ];
 /** Seeds before this keep their stories: known seeds and defects name them. */
 const WITH_ROLLOUTS = 100_000;
@@ -136,8 +143,25 @@ async function live(
     auto: wanted.automation,
   });
   await store.sites.create({ name: SITE });
-  await store.sites.addRevision(SITE, revisionOf(wanted, wanted.nodes));
+  const limited =
+    seed >= WITH_LIMITS && random.fork('limited').chance(0.8)
+      ? new LimitChecks(world, SITE, random.fork('limits'))
+      : null;
+  let nodes = wanted.nodes;
+  let limits = limited && limitsFrom(limited.random, time.now, true);
+  const commit = async (): Promise<void> => {
+    const revision = revisionOf(wanted, nodes, limits?.data);
+    if (limited === null || limits === null) {
+      await store.sites.addRevision(SITE, revision);
+      return;
+    }
+    // With its machines in the inventory: what has never been deployed takes no place.
+    await commitRevision(store, SITE, revision);
+    await limited.commits(limits, nodes);
+  };
+  await commit();
   const checks = new SiteChecks(world, region, SITE);
+  checks.limits = limited;
   const asUser =
     (key: string) =>
     async (method: string, path: string, form: Record<string, string> = {}) => {
@@ -184,7 +208,6 @@ async function live(
   checks.mayErase = () => mayErase;
   // A run that is reset loads the documents of then.
   checks.mayRelease = (hostname) => mayRelease.has(hostname) || (releasesRemoved && removed.has(hostname));
-  let nodes = wanted.nodes;
 
   const start = (kind: string, input: Readonly<Record<string, unknown>>): void => {
     const people = random.fork(`start ${runs.length}`);
@@ -224,7 +247,11 @@ async function live(
     if (about !== null) return about;
     return wanted.failing.length > 0 && people.chance(0.5) ? people.pick(wanted.failing) : people.pick(nodes).name;
   };
-  const usual = seed >= WITH_ROLLOUTS ? [...PEOPLE, ...ROLLOUT_PEOPLE] : PEOPLE;
+  const usual = [
+    ...PEOPLE,
+    ...(seed >= WITH_ROLLOUTS ? ROLLOUT_PEOPLE : []),
+    ...(limited === null ? [] : LIMITS_PEOPLE),
+  ];
   const act = async (own: Random, about: string | null, what?: string): Promise<void> => {
     people = own;
     const run = open().length === 0 ? undefined : people.pick(open());
@@ -261,8 +288,12 @@ async function live(
     if (action === 'documents') {
       nodes = people.chance(0.5) && nodes.length > 1 ? nodes.slice(0, -1) : wanted.nodes;
       for (const one of wanted.nodes) if (!nodes.includes(one)) removed.add(one.name);
-      await store.sites.addRevision(SITE, revisionOf(wanted, nodes));
-      return;
+      return commit();
+    }
+    if (action === 'maintenance') return limited?.maintenance(people.pick(nodes).name);
+    if (action === 'limits') {
+      limits = limitsFrom(people, time.now, true);
+      return commit();
     }
     if (run === undefined) return;
     const note = people.chance(0.5) ? { by: people.pick(['ann', 'bob']), reason: 'simulated' } : {};
@@ -479,6 +510,11 @@ async function live(
       // Who has started a run stays with it.
       for (const who of ['ann', 'bob']) script.again(own.fork(who), (next) => act(next, null));
     });
+  // Machines in service are changed by those that come later.
+  for (let at = 0, own = limited?.random, times = own?.int(1, 2) ?? 0; at < times; at++)
+    script.plan('start', own!.int(900, wanted.hours * 3600) * 1000, (from) =>
+      start('redeploy_nodes', { nodes: from.shuffled(nodes.map(({ name }) => name)), erase: from.chance(0.3) }),
+    );
   for (let at = 0; at < wanted.people; at++) {
     // Most while something happens.
     const when = plan.chance(0.7) ? plan.int(1, 2_400) * 1000 : plan.int(0, faultsEndAt);
@@ -514,7 +550,7 @@ async function live(
     script.planRestore(
       plan,
       faultsEndAt,
-      claims.copying(copied),
+      claims.copying(limited?.copying(copied, [{ site: SITE }]) ?? copied),
       (downMs) => {
         world.tell('--- all workers are stopped, and the store is brought back to its copy');
         for (const worker of installation.workers) installation.kill(worker, downMs);
@@ -539,6 +575,7 @@ async function live(
   const letGo = (): void => {
     // Also a pause that was under way when they did so last.
     checks.pausedSince.clear();
+    void limited?.repair();
     for (const run of open()) {
       temporal.signal(run, 'resume', [{}]);
       checks.approved.add(run.originalRunId);

@@ -22,6 +22,11 @@ const LIMITS: readonly Limit[] = [
   { file: 'src/core/graph-run/history-capacity.ts', is: 'SPARE_EVENTS = 300;', small: 'SPARE_EVENTS = 60;' },
 ];
 
+/** Outside workflows. A run that waits until its calendar opens would ask a thousand times. */
+const ELSEWHERE: readonly Limit[] = [
+  { file: 'activities/permits.ts', is: 'ASK_EVERY_MS = 3_000;', small: 'ASK_EVERY_MS = 14_000;' },
+];
+
 function reduced(text: string, { file, is, small }: Limit): string {
   if (text.split(is).length !== 2)
     throw new Error(`${file} no longer says '${is}': make the limit small in another way`);
@@ -34,7 +39,7 @@ export const withSmallLimits = (bundle: string): string => LIMITS.reduce(reduced
 /** Small limits in the modules that this process loads from now on. */
 export function loadWithSmallLimits(): void {
   const byPath = new Map<string, Limit[]>();
-  for (const limit of LIMITS) {
+  for (const limit of [...LIMITS, ...ELSEWHERE]) {
     const path = installationFile(limit.file);
     byPath.set(path, [...(byPath.get(path) ?? []), limit]);
   }
