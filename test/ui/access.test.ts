@@ -75,6 +75,10 @@ describePage('the page of an API with tokens', () => {
     const page = await at(`/clusters#token=${secrets.admin}`);
     await page.getByRole('link', { name: 'prod' }).waitFor();
     expect(page.url()).toBe(`${origin}/clusters`);
+    await page.getByText('nina-admin').waitFor();
+    // All of the header is in one line.
+    const header = await page.getByRole('navigation', { name: 'Main' }).boundingBox();
+    expect(header?.height).toBeLessThan(60);
     const [cookie] = await page.context().cookies();
     expect(cookie).toMatchObject({ value: secrets.admin, httpOnly: true });
     const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');

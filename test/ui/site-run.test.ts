@@ -98,6 +98,7 @@ describePage('the page of a run on a site', () => {
     await expect.poll(() => cells.getByRole('button', { name: /deploying/ }).count()).toBe(3);
     await expect.poll(() => cells.getByRole('button', { name: /waiting/ }).count()).toBe(3);
     expect(await cells.locator('.ok').count()).toBe(0);
+    await page.getByRole('row', { name: /^stl1r01s05 waiting worker_group_0, workers/ }).waitFor();
     await page.getByRole('link', { name: 'Show in Temporal' }).waitFor();
     const attempt = page.getByRole('row', { name: /stl1r01s02/ }).getByRole('link', { name: 'Show' });
     expect(await attempt.getAttribute('href')).toBe(`/api/v1/runs/${run}/nodes/stl1r01s02/temporal`);
@@ -158,6 +159,11 @@ describePage('the page of a run on a site', () => {
     const one = await openPage(browser, `http://127.0.0.1:${port}/sites/stl1`);
     opened.push(one);
     const { page } = one;
+    await page.getByRole('group', { name: 'Machines at a glance' }).locator('.cell').nth(5).waitFor();
+    await page.getByRole('region', { name: 'Deployment groups' }).waitFor();
+    await page.setViewportSize({ width: 1280, height: 1500 });
+    await screenshot(page, 'page-site');
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('link', { name: /^Plan/ }).click();
     await page.waitForURL(/plan=1/);
     const row = (name: string) =>

@@ -50,7 +50,7 @@ export function expectedLines({ expected }: Expecting, now = Date.now()): string
   const left = Date.parse(expected.ends_at) - now;
   const { earlier_runs: runs } = expected;
   const basis = runs === 0 ? 'from the model of rehearsals' : `from ${runs} earlier ${runs === 1 ? 'run' : 'runs'}`;
-  return [left > 0 ? `about ${formatDuration(left)} left, ${basis}` : `longer than usual, ${basis}`];
+  return [left > 0 ? `about ${formatDuration(left)} left, ${basis}` : `longer than expected, ${basis}`];
 }
 
 /** A run shows what changes within a second or two: an older status is one that has not changed. */

@@ -68,7 +68,7 @@ function Asked({ pages }: PaletteProps) {
           aria-controls="goals"
           aria-autocomplete="list"
           aria-activedescendant={shown.length > 0 ? `goal-${selected}` : undefined}
-          placeholder="a page, site, cluster, node or run, or what to do: deploy dc1"
+          placeholder="page, site, cluster, node, run, or what to do: deploy dc1"
           autocomplete="off"
           onInput={(event) => {
             setText(event.currentTarget.value);

@@ -65,7 +65,7 @@ export function TimeLeft({
 }) {
   const basis = runs === 0 ? 'from the model of rehearsals' : `from ${count(runs, 'earlier run')}`;
   const left = msOf(end) - shownMoment.value;
-  const text = left > 0 ? `about ${lasting(0, Math.ceil(left / 1000) * 1000)} left` : 'longer than usual';
+  const text = left > 0 ? `about ${lasting(0, Math.ceil(left / 1000) * 1000)} left` : 'longer than expected';
   return (
     <span class="left">
       {' '}

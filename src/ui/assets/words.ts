@@ -23,12 +23,12 @@ export type Look = keyof typeof LOOKS | 'off';
 /** The states of each look; others look `off`. */
 const LOOKS = {
   ok: 'success ready operational finished ok well available deployed',
-  bad: 'failed error bare terminated lost failing update_error',
+  bad: 'failed error broken terminated lost failing update_error',
   busy:
     'running retrying starting provisioning deploying aborting deployment baremetal software release load checks ' +
     'verify_site prepare_site inspect_nodes soaking checking update',
   early: 'preparing prepared',
-  wait: 'waiting new pending discover never_deployed planned',
+  wait: 'waiting new pending discover bare never_deployed planned',
   warn:
     'blocked success_with_failures paused held awaiting_approval stopping stopped cancelled ignored ' +
     'partially_deployed removing',
@@ -39,7 +39,11 @@ const LOOK_OF: ReadonlyMap<string, Look> = new Map(
   Object.entries(LOOKS).flatMap(([look, states]) => states.split(' ').map((one) => [one, look as keyof typeof LOOKS])),
 );
 
-export const lookOf = (state: string | null): Look => LOOK_OF.get(String(state).toLowerCase()) ?? 'off';
+/** MAAS' states have several words: `Failed deployment`. */
+export function lookOf(state: string | null): Look {
+  const word = String(state).toLowerCase();
+  return LOOK_OF.get(word) ?? LOOK_OF.get(word.split(' ')[0]!) ?? 'off';
+}
 
 const SAID: Readonly<Record<string, string>> = {
   ...STATE_WORDS,

@@ -29,7 +29,7 @@ export function GraphPlan({ cluster, type, nodes, only, tasks, force = false }: 
     node === 'null' ? 'no node' : (names.get(String(node)) ?? String(node));
   const query = { graph_type: type, nodes: only?.join(), tasks: tasks?.join(), force: force ? '1' : '' };
   const plan = useData(at('GET /clusters/:id/plan/', { params: { id: cluster }, query }));
-  if (plan.problem?.status === 404) return <p class="quiet">The cluster has no tasks for it.</p>;
+  if (plan.problem?.status === 404) return <p class="quiet">The cluster has no tasks of this type.</p>;
   const alike = alikeNodes(plan.data?.nodes ?? []);
   return (
     <Loaded from={plan}>

@@ -94,6 +94,7 @@ function Group({ group, now, nodes, place, isAwaiting, isChosen }: GroupProps) {
         <button
           type="button"
           class="link"
+          title={name}
           aria-pressed={isChosen}
           onClick={() => filterBy({ group: isChosen ? '' : name, page: '', view: '' })}
         >

@@ -40,7 +40,7 @@ function Machine({ site, name }: { readonly site: string; readonly name: string 
   ].filter(Boolean);
   return (
     <Detail name="Machine">
-      <State of={(one.status ?? 'unknown').toLowerCase()}>{one.status ?? 'unknown to MAAS'}</State> {about.join(' · ')}{' '}
+      <State of={one.status ?? 'unknown'}>{one.status ?? 'unknown to MAAS'}</State> {about.join(' · ')}{' '}
       {data.stale && (
         <span class="quiet">
           MAAS does not answer; seen <Ago of={one.seen_at} />
@@ -81,7 +81,7 @@ function Versions({ node }: OfNode) {
   const drift = useData(node.site ? at('GET /sites/:site/drift', { params: { site: node.site } }) : null);
   const machine = drift.data?.nodes.find((one) => one.node === node.name);
   const own = versions.data?.nodes.find(({ id }) => id === node.id);
-  if (own === undefined && machine === undefined) return null;
+  if (own === undefined && machine?.revision == null && machine?.state !== 'drifted') return null;
   return (
     <Detail name="Versions">
       {own && (

@@ -63,8 +63,8 @@ export function NoticesView() {
 const NoReceiver = () => (
   <Empty title="No receivers yet.">
     <p>
-      Runs that fail, are held or wait for approval can call webhooks. List their URLs in a file, and set its name for
-      API and worker:
+      Runs that fail, are held or wait for approval can call webhooks. Create one above, or list their URLs in a file
+      and set its name for API and worker:
     </p>
     <Command text="SITEWRIGHT_NOTICES_RECEIVERS_FILE=notices.yaml" />
   </Empty>

@@ -33,7 +33,7 @@ export function PackagesView() {
             'name',
           ],
           ['Kind', (one) => one.kind],
-          ['Brought', (one) => brought(one), 'wide'],
+          ['Contains', (one) => contents(one), 'wide'],
           ['Installed', (one) => <Ago of={one.installed_at} />, 'number'],
           ['Size', (one) => sizeOf(one), 'number'],
           [
@@ -88,7 +88,7 @@ type Package = Answer<'GET /packages/:id'>;
 export const sizeOf = (one: Package): string => `${Math.ceil(one.size / 1024).toLocaleString()} KB`;
 
 /** The contents of a package, in one line. */
-const brought = (of: Package) =>
+const contents = (of: Package) =>
   some([
     ...of.releases.map((one) => `release ${one.name} ${one.version}`),
     ...of.plugins.map((one) => `plugin ${one.name} ${one.version}`),

@@ -204,13 +204,15 @@ function Facts({ run, expected, cluster }: FactsProps) {
   );
 }
 
+const isWell = ({ outcome }: Run): boolean => outcome === 'success' || outcome === 'nothing_to_do';
+
 type Report = Pick<Answer<'GET /runs/:run/report'>, 'reason' | 'next_step' | 'warnings'>;
 
 /** Why it ended, and the next step. */
 function Conclusion({ run, of: { reason, next_step: next, warnings } }: { readonly run: Run; readonly of: Report }) {
   if (!reason && warnings.length === 0) return null;
   return (
-    <div class={run.outcome === 'success' || run.outcome === 'nothing_to_do' ? 'banner' : 'problem'} role="status">
+    <div class={isWell(run) || !reason ? 'banner' : 'problem'} role="status">
       {reason && (
         <p>
           <strong>{reason}</strong>
@@ -232,10 +234,9 @@ function Steering({ tables }: { readonly tables: RunFrame }) {
   const { run, status } = tables;
   const of = { run, tables };
   if (run.outcome !== null) {
-    const isWell = run.outcome === 'success' || run.outcome === 'nothing_to_do';
     return (
       <>
-        {!isWell && <RetryFailed run={run} main />}
+        {!isWell(run) && <RetryFailed run={run} main />}
         <RunAgain run={run} />
       </>
     );

@@ -60,7 +60,7 @@ export function SiteRun({ tables, status, query }: SiteRunProps) {
         <div>
           <Tabs views={VIEWS} current={view} />
           {view === 'nodes' ? (
-            <NodeTable run={run} rows={nodes} query={query} />
+            <NodeTable run={run} rows={nodes} groups={groups} query={query} />
           ) : (
             <Bars nodes={nodes.filter(({ name }) => name.includes(node))} groups={groups} run={run} />
           )}
@@ -187,14 +187,18 @@ const inTemporal = (run: string): Column<NodeReport> => [
 interface NodeTableProps {
   readonly run: RunFrame['run'];
   readonly rows: readonly NodeReport[];
+  readonly groups: readonly SiteGroup[];
   readonly query: URLSearchParams;
 }
 
-function NodeTable({ run: { id, outcome, temporal_url }, rows, query }: NodeTableProps) {
+function NodeTable({ run: { id, outcome, temporal_url }, rows, groups, query }: NodeTableProps) {
   const live = outcome === null;
   const [group, state, name] = fieldsOf(query, ['group', 'state', 'node']);
+  // One that has not begun is not in a group yet, and may be of several.
+  const groupsOf = ({ name, group }: NodeReport): readonly string[] =>
+    group === undefined ? groups.flatMap((one) => (one.nodes.includes(name) ? one.name : [])) : [group];
   const wanted = rows
-    .filter((one) => (group === '' || one.group === group) && (state === '' || keyOfState(one) === state))
+    .filter((one) => (group === '' || groupsOf(one).includes(group)) && (state === '' || keyOfState(one) === state))
     .filter((one) => one.name.includes(name))
     .sort(
       (a, b) =>
@@ -247,7 +251,7 @@ function NodeTable({ run: { id, outcome, temporal_url }, rows, query }: NodeTabl
         columns={[
           ['Node', (one) => one.name, 'name'],
           ['State', (one) => <NodeStanding of={one} />, undefined, stateOf],
-          ['Group', (one) => one.group ?? ''],
+          ['Group', (one) => groupsOf(one).join(', ')],
           ['Step', (one) => said(stepOf(one) ?? '')],
           ['Tries', (one) => one.attempts || '', 'number'],
           ...(temporal_url === null ? [] : [inTemporal(id)]),
