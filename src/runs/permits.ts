@@ -196,7 +196,8 @@ async function behind(
   const inRuns = held.filter(
     (permit) =>
       (of.kind === 'at_once'
-        ? permit.work === 'deploy' && (permit.site === site || of.limit.per === 'maas')
+        ? (permit.work === 'deploy' || ('requests' in of.limit && permit.work === 'release')) &&
+          (permit.site === site || of.limit.per === 'maas')
         : permit.counted && permit.site === site) && isThere(permit.machine),
   );
   const taken = new Set(inRuns.map(({ machine }) => machine));

@@ -10,8 +10,10 @@ export function limitText(obstacle: Obstacle): string {
       return `at most ${what} of ${placeText(per, obstacle.of)} out of service`;
     }
     case 'at_once': {
-      const { deploying, per } = obstacle.limit;
-      return `at most ${counted(deploying, 'machine')} of ${placeText(per, obstacle.of)} deployed at a time`;
+      const { limit, of } = obstacle;
+      const [most, what] =
+        'requests' in limit ? [limit.requests, 'prepared, deployed or released'] : [limit.deploying, 'deployed'];
+      return `at most ${counted(most, 'machine')} of ${placeText(limit.per, of)} ${what} at a time`;
     }
     case 'freeze': {
       const { from, to, why } = obstacle.freeze;

@@ -7,6 +7,8 @@ import type { Amount } from '../rollout/policy.ts';
 export interface Limits {
   readonly out_of_service: readonly OutOfServiceLimit[];
   readonly at_once: readonly AtOnceLimit[];
+  /** Documents have them in `at_once`. Absent: none. */
+  readonly requests?: readonly RequestsLimit[];
   /** Work begins only within one of them; none: at any time. */
   readonly windows: readonly Window[];
   readonly freezes: readonly Freeze[];
@@ -23,6 +25,12 @@ export interface OutOfServiceLimit {
 export interface AtOnceLimit {
   readonly per: 'site' | 'rack' | 'maas';
   readonly deploying: number;
+}
+
+/** MAAS may work on so many machines at a time: they are prepared, deployed or released. */
+export interface RequestsLimit {
+  readonly per: AtOnceLimit['per'];
+  readonly requests: number;
 }
 
 export const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;

@@ -1,6 +1,6 @@
 import type { Amount } from '../rollout/policy.ts';
 import { type Closed, closedAt, type ZoneOffset } from './calendar.ts';
-import type { AtOnceLimit, Limits, OutOfServiceLimit, PermitWork } from './limits.ts';
+import type { AtOnceLimit, Limits, OutOfServiceLimit, PermitWork, RequestsLimit } from './limits.ts';
 
 /** `new`: never deployed, so that a change takes nothing out of service. What is not known is `out`. */
 export type MachineStanding = 'in_service' | 'out' | 'new';
@@ -35,7 +35,7 @@ export interface PermitFacts {
 export type Obstacle =
   /** `of`: the rack; null for one whose machines are in no rack. */
   | { readonly kind: 'out_of_service'; readonly limit: OutOfServiceLimit; readonly of: string | null }
-  | { readonly kind: 'at_once'; readonly limit: AtOnceLimit; readonly of: string | null }
+  | { readonly kind: 'at_once'; readonly limit: AtOnceLimit | RequestsLimit; readonly of: string | null }
   | Closed;
 
 export type Answer =
@@ -68,6 +68,10 @@ export class Budgets {
   readonly #deploying = new Set<string>();
   readonly #deployingOf = new Map<string | null, number>();
   #deployingElsewhere = 0;
+  /** The same of all machines for which there is a permit that asks MAAS to work on them. */
+  readonly #atMaas = new Set<string>();
+  readonly #atMaasOf = new Map<string | null, number>();
+  #atMaasElsewhere = 0;
   /** Machines that runs have permits for. */
   readonly #held = new Set<string>();
 
@@ -94,11 +98,16 @@ export class Budgets {
       for (const limit of this.#facts.limits.at_once)
         for (const of of this.#placesFor(limit.per, machine))
           if (this.#deployingIn(limit.per, of) >= limit.deploying) waits.push({ kind: 'at_once', limit, of });
+    if (work !== 'tasks' && !this.#atMaas.has(machine))
+      for (const limit of this.#facts.limits.requests ?? [])
+        for (const of of this.#placesFor(limit.per, machine))
+          if (this.#requestsIn(limit.per, of) >= limit.requests) waits.push({ kind: 'at_once', limit, of });
     return waits.length === 0 ? { may: true, counted } : { may: false, waits };
   }
 
   take({ site, machine, run, work, counted }: Permit): void {
     this.#held.add(keyOf(run, site, machine));
+    if (work !== 'tasks') this.#goesToMaas(site, machine);
     if (site !== this.#facts.site) {
       if (work === 'deploy') this.#deployingElsewhere += 1;
       return;
@@ -124,6 +133,21 @@ export class Budgets {
     if (this.#out.has(machine)) return;
     this.#out.add(machine);
     for (const rack of this.#racksOf(machine)) this.#outOf.set(rack, (this.#outOf.get(rack) ?? 0) + 1);
+  }
+
+  #goesToMaas(site: string, machine: string): void {
+    if (site !== this.#facts.site) {
+      this.#atMaasElsewhere += 1;
+      return;
+    }
+    if (this.#atMaas.has(machine)) return;
+    this.#atMaas.add(machine);
+    for (const rack of this.#racksOf(machine)) this.#atMaasOf.set(rack, (this.#atMaasOf.get(rack) ?? 0) + 1);
+  }
+
+  #requestsIn(per: RequestsLimit['per'], of: string | null): number {
+    if (per === 'rack') return this.#atMaasOf.get(of) ?? 0;
+    return this.#atMaas.size + (per === 'maas' ? this.#atMaasElsewhere : 0);
   }
 
   #outIn(per: OutOfServiceLimit['per'], of: string | null): number {

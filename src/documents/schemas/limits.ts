@@ -17,10 +17,19 @@ const outOfService = z.strictObject({
   at_most: atMost,
 });
 
-const atOnce = z.strictObject({
-  per: z.enum(['site', 'rack', 'maas']).describe('What the number is of. `maas`: all sites of the installation.'),
-  deploying: z.int().min(1).describe('So many machines are deployed at a time.'),
-});
+const atOnceSchema = z
+  .strictObject({
+    per: z.enum(['site', 'rack', 'maas']).describe('What the number is of. `maas`: all sites of the installation.'),
+    deploying: z.int().min(1).describe('So many machines are deployed at a time.').optional(),
+    requests: z
+      .int()
+      .min(1)
+      .describe('MAAS works on so many machines at a time: they are prepared, deployed or released.')
+      .optional(),
+  })
+  .refine(({ deploying, requests }) => (deploying ?? requests) !== undefined, {
+    error: 'must have deploying or requests',
+  });
 
 const zone = z
   .string()
@@ -80,7 +89,11 @@ export const limitsSchema = z
       .max(MOST)
       .describe('Machines that may be out of service: those that are broken, in maintenance or being changed.')
       .optional(),
-    at_once: z.array(atOnce).max(MOST).describe('Machines that may be deployed at a time.').optional(),
+    at_once: z
+      .array(atOnceSchema)
+      .max(MOST)
+      .describe('Machines that may be deployed, or that MAAS may work on, at a time.')
+      .optional(),
     windows: z
       .array(windowSchema)
       .max(MOST)
@@ -98,9 +111,12 @@ type LimitsData = z.infer<typeof limitsSchema>;
 /** All limits of a site together; undefined if it has none. */
 export function limitsOf(documents: readonly LimitsData[]): Limits | undefined {
   if (documents.length === 0) return undefined;
+  const atOnce = documents.flatMap(({ at_once = [] }) => at_once);
+  const requests = atOnce.flatMap(({ per, requests: most }) => (most === undefined ? [] : [{ per, requests: most }]));
   return {
     out_of_service: documents.flatMap(({ out_of_service = [] }) => out_of_service),
-    at_once: documents.flatMap(({ at_once = [] }) => at_once),
+    at_once: atOnce.flatMap(({ per, deploying }) => (deploying === undefined ? [] : [{ per, deploying }])),
+    ...(requests.length > 0 && { requests }),
     windows: documents.flatMap(({ windows = [] }) =>
       windows.map(({ days, from, to, zone: of = 'UTC' }) => ({
         ...{ days: days === undefined ? DAYS : daysIn(days)!, zone: of },

@@ -81,6 +81,19 @@ describe('mayTouch', () => {
     expect(grantedTo(wanting('r', ALL, { work: 'tasks' }), [], of)).toEqual(ALL);
   });
 
+  it('limits the machines that MAAS works on for whatever reason, of all sites together, and no tasks', () => {
+    const held = [permit('x', 'm1', { site: 'dc2', work: 'release' }), permit('y', 'n9', { work: 'tasks' })];
+    const of = facts({ requests: [{ per: 'maas', requests: 3 }] }, { held });
+    for (const work of ['deploy', 'release'] as const)
+      expect(grantedTo(wanting('r', ALL, { work }), [], of)).toEqual(['n1', 'n2']);
+    expect(grantedTo(wanting('r', ALL, { work: 'tasks' }), [], of)).toEqual(ALL);
+    const inRack = facts({ requests: [{ per: 'rack', requests: 1 }] }, { held: [permit('x', 'n1')] });
+    expect(mayTouch({ run: 'r', machine: 'n3' }, 'release', inRack, NOW)).toMatchObject({
+      may: false,
+      waits: [{ kind: 'at_once', limit: { requests: 1 }, of: 'a' }],
+    });
+  });
+
   it('gives a run again what it has, whatever the limits say now', () => {
     const of = facts({ out_of_service: [{ per: 'site', at_most: 1 }] }, { held: [permit('r', 'n1')] });
     const frozen = {
@@ -141,6 +154,13 @@ describe('allocate', () => {
       }),
       { maxLength: 2 },
     ),
+    requests: fc.array(
+      fc.record({
+        per: fc.constantFrom('site' as const, 'rack' as const, 'maas' as const),
+        requests: fc.integer({ min: 1, max: 4 }),
+      }),
+      { maxLength: 1 },
+    ),
   });
   const sites = fc.array(
     fc.record({
@@ -157,7 +177,7 @@ describe('allocate', () => {
   );
   const runs = fc.array(
     fc.record({
-      work: fc.constantFrom<PermitWork[]>('deploy', 'tasks'),
+      work: fc.constantFrom<PermitWork[]>('deploy', 'tasks', 'release'),
       picks: fc.array(fc.nat({ max: 13 }), { minLength: 1, maxLength: 14 }),
     }),
     { minLength: 1, maxLength: 4 },
@@ -220,7 +240,7 @@ describe('allocate', () => {
 
 /** Counts from the permits alone: which limits the last of them has exceeded. */
 function exceeded(
-  { out_of_service, at_once }: Limits,
+  { out_of_service, at_once, requests = [] }: Limits,
   known: ReadonlyMap<string, LimitedMachine>,
   held: readonly Permit[],
   last: Permit,
@@ -233,7 +253,7 @@ function exceeded(
     known.get(name)!.standing === 'out' || permits.some(({ machine, counted }) => counted && machine === name);
   const before = held.filter((one) => one !== last);
   const wasOut = isOut(last.machine, before);
-  const took = known.get(last.machine)!.standing === 'in_service' && !wasOut;
+  const took = last.work !== 'release' && known.get(last.machine)!.standing === 'in_service' && !wasOut;
   const found: string[] = [];
   for (const { per, at_most } of took ? out_of_service : []) {
     for (const rack of per === 'site' ? [undefined] : places.filter((one) => isIn(last.machine, one))) {
@@ -243,13 +263,23 @@ function exceeded(
         found.push(`out per ${per} ${rack}`);
     }
   }
-  const deploying = new Set(held.filter(({ work }) => work === 'deploy').map(({ machine }) => machine));
-  const isNew =
-    last.work === 'deploy' && !before.some(({ work, machine }) => work === 'deploy' && machine === last.machine);
-  for (const { per, deploying: most } of isNew ? at_once : []) {
-    for (const rack of per === 'rack' ? places.filter((one) => isIn(last.machine, one)) : [undefined]) {
-      const there = [...deploying].filter((name) => rack === undefined || isIn(name, rack));
-      if (there.length > most) found.push(`deploying per ${per} ${rack}`);
+  const ofMaas = [
+    ...at_once.map(({ per, deploying: most }) => ({ per, most, works: ['deploy'] as readonly PermitWork[] })),
+    ...requests.map(({ per, requests: most }) => ({
+      per,
+      most,
+      works: ['deploy', 'release'] as readonly PermitWork[],
+    })),
+  ];
+  for (const { per, most, works } of ofMaas) {
+    const isNew =
+      works.includes(last.work) &&
+      !before.some(({ work, machine }) => works.includes(work) && machine === last.machine);
+    const counted = new Set(held.filter(({ work }) => works.includes(work)).map(({ machine }) => machine));
+    const of = !isNew ? [] : per === 'rack' ? places.filter((one) => isIn(last.machine, one)) : [undefined];
+    for (const rack of of) {
+      const there = [...counted].filter((name) => rack === undefined || isIn(name, rack));
+      if (there.length > most) found.push(`${works.join()} per ${per} ${rack}`);
     }
   }
   return found;
