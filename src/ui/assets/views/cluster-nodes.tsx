@@ -91,10 +91,8 @@ function removedText(nodes: readonly Node[]): string {
 /** Actions for one or many nodes of a cluster. */
 function NodeActions({ cluster, nodes, tags, onDone }: Omit<ClusterNodesProps, 'query'>) {
   const ids = nodes.map((one) => one.id);
-  const names = some(
-    nodes.map((one) => one.name),
-    4,
-  );
+  const all = nodes.map((one) => one.name);
+  const names = some(all, 4);
   const change = (verb: 'assign' | 'unassign') => async (given: Given) => {
     await send(`POST /tags/${verb}`, { body: { nodes: ids, tags: given.chosen('tags') } });
     onDone();
@@ -109,8 +107,8 @@ function NodeActions({ cluster, nodes, tags, onDone }: Omit<ClusterNodesProps, '
     await send('POST /clusters/:id/assignment', { params: { id: cluster }, body });
     onDone();
   };
-  const choices = (all: readonly string[]): FormField[] => [
-    { name: 'tags', label: 'Tags', type: 'choices', needed: true, options: optionsOf([...new Set(all)].sort()) },
+  const choices = (of: readonly string[]): FormField[] => [
+    { name: 'tags', label: 'Tags', type: 'choices', needed: true, options: optionsOf([...new Set(of)].sort()) },
   ];
   const free = tags.filter((tag) => nodes.some((one) => !one.tags.includes(tag)));
   const own = nodes.flatMap((one) => one.tags);
@@ -138,14 +136,7 @@ function NodeActions({ cluster, nodes, tags, onDone }: Omit<ClusterNodesProps, '
         label="Remove"
         title={`Remove ${names} from the cluster`}
         explain="Deployed nodes leave with the next deployment, others immediately."
-        preview={() => (
-          <p>
-            {some(
-              nodes.map(({ name }) => name),
-              30,
-            )}
-          </p>
-        )}
+        preview={() => <p>{some(all, 30)}</p>}
         reason={false}
         act={take}
         done={removedText(nodes)}
@@ -154,10 +145,8 @@ function NodeActions({ cluster, nodes, tags, onDone }: Omit<ClusterNodesProps, '
       {leaving.length > 0 && (
         <Action
           label="Keep"
-          title={`Keep ${some(
-            leaving.map((one) => one.name),
-            4,
-          )} in the cluster`}
+          title={`Keep ${count(leaving.length, 'node')} in the cluster`}
+          preview={() => <p>{leaving.map(({ name }) => name).join(', ')}</p>}
           explain="Takes the pending removal back."
           reason={false}
           act={keep}

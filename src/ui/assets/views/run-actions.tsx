@@ -9,7 +9,7 @@ import { numberOf } from '../../../core/run/subject.ts';
 import { type RunDecision, type RunWork, WORK_AFTER, workOfGraphs, workOfSite } from '../../../core/run-work.ts';
 import { GRAPH_RUN_KIND } from '../../../core/words.ts';
 import { type Answer, at, get, send } from '../api.ts';
-import { Action, type Given } from '../ask.tsx';
+import { Action } from '../ask.tsx';
 import { commandOf } from '../command-text.ts';
 import { useNodeNames } from '../names.ts';
 import { Loaded, Waiting } from '../parts.tsx';
@@ -40,7 +40,18 @@ interface Verb {
   readonly danger?: boolean;
 }
 
-const VERBS: Readonly<Record<Exclude<RunDecision, 'approve' | 'reject'>, Verb>> = {
+const VERBS: Readonly<Record<RunDecision, Verb>> = {
+  approve: {
+    label: 'Approve',
+    explain: 'The run continues there. The report records who approved and why.',
+    done: 'Approved: the run continues.',
+  },
+  reject: {
+    label: 'Reject',
+    explain: 'Ends the run: running work finishes, nothing new starts, the report is written.',
+    done: 'Rejected: the run is stopping.',
+    danger: true,
+  },
   pause: {
     label: 'Pause',
     explain: 'Running work finishes, and nothing new starts until the run is resumed. Nothing is lost.',
@@ -145,40 +156,21 @@ export const Rollouts = ({ tables, of }: { readonly tables: RunFrame; readonly o
   );
 
 /** Approves, or rejects, what waits for that. */
-export function Decide({ run, tables, before }: OfRun & { readonly before: string }) {
-  const what = before === '*' ? 'the run' : before;
-  const to =
-    (verb: 'approve' | 'reject') =>
-    ({ note }: Given) =>
-      thenLists(send(`POST /runs/:run/${verb}`, { params: { run: run.id }, body: { ...note, before } }));
-  const command = (verb: string) => (given: Given) =>
-    commandOf(['run', verb, numberOf(run), '--before', before], given);
-  return (
-    <>
-      <Action
-        label="Approve"
-        title={`Approve ${what}`}
-        verb="approve"
-        main
-        explain="The run continues there. The report records who approved and why."
-        preview={() => <Work run={run} tables={tables} verb="approve" before={before} />}
-        act={to('approve')}
-        command={command('approve')}
-        done="Approved: the run continues."
-      />
-      <Action
-        label="Reject"
-        title={`Reject ${what}`}
-        explain="Ends the run: running work finishes, nothing new starts, the report is written."
-        preview={() => <Work run={run} tables={tables} verb="reject" />}
-        act={to('reject')}
-        command={command('reject')}
-        done="Rejected: the run is stopping."
-        danger
-      />
-    </>
-  );
-}
+export const Decide = ({ run, tables, before }: OfRun & { readonly before: string }) =>
+  (['approve', 'reject'] as const).map((verb) => (
+    <Action
+      key={verb}
+      {...VERBS[verb]}
+      title={`${VERBS[verb].label} ${before === '*' ? 'the run' : before}`}
+      verb={verb}
+      main={verb === 'approve'}
+      preview={() => <Work run={run} tables={tables} verb={verb} before={verb === 'approve' ? before : undefined} />}
+      act={({ note }) =>
+        thenLists(send(`POST /runs/:run/${verb}`, { params: { run: run.id }, body: { ...note, before } }))
+      }
+      command={(given) => commandOf(['run', verb, numberOf(run), '--before', before], given)}
+    />
+  ));
 
 /** What failed in a run: nodes of a site, or tasks of graphs. */
 type Failed = { readonly name: string; readonly node: string; readonly task?: string };
@@ -275,7 +267,7 @@ function FailedIn({ run, children }: FailedInProps) {
 interface WorkProps extends OfRun {
   readonly verb: RunDecision;
   /** What waits for approval. */
-  readonly before?: string;
+  readonly before?: string | undefined;
   /** Only of this group. */
   readonly group?: string;
 }

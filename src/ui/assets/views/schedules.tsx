@@ -143,38 +143,23 @@ const Subject = ({ of: { kind, site, cluster } }: { readonly of: Schedule }) =>
 const LastRun = ({ run }: { readonly run: Schedule['recent'][number] | undefined }) =>
   run === undefined ? <span class="quiet">none</span> : <a href={`/runs/${run.run}`}>{timeOf(run.started_at)}</a>;
 
-function Steer({ schedule: { name, paused } }: { readonly schedule: Schedule }) {
-  const ask = (verb: 'run' | 'pause' | 'resume') => async (given: Given) => {
-    await send(`POST /schedules/:schedule/${verb}`, { params: { schedule: name }, body: given.note });
-    listsChanged.value++;
-  };
-  const command = (verb: string) => (given: Given) => commandOf(['schedule', verb, name], given);
-  return (
-    <>
-      <Action
-        label="Run now"
-        title={`Run ${name} now`}
-        explain="Starts a run now. If the previous run is still running, the overlap policy applies."
-        act={ask('run')}
-        command={command('run')}
-      />
-      {paused ? (
-        <Action
-          label="Resume"
-          title={`Resume ${name}`}
-          explain="Starts runs again."
-          act={ask('resume')}
-          command={command('resume')}
-        />
-      ) : (
-        <Action
-          label="Pause"
-          title={`Pause ${name}`}
-          explain="Starts no runs until it is resumed; running ones continue."
-          act={ask('pause')}
-          command={command('pause')}
-        />
-      )}
-    </>
-  );
-}
+const VERBS = {
+  run: ['Run now', 'Starts a run now. If the previous run is still running, the overlap policy applies.'],
+  pause: ['Pause', 'Starts no runs until it is resumed; running ones continue.'],
+  resume: ['Resume', 'Starts runs again.'],
+} as const;
+
+const Steer = ({ schedule: { name, paused } }: { readonly schedule: Schedule }) =>
+  (['run', paused ? 'resume' : 'pause'] as const).map((verb) => (
+    <Action
+      key={verb}
+      label={VERBS[verb][0]}
+      title={verb === 'run' ? `Run ${name} now` : `${VERBS[verb][0]} ${name}`}
+      explain={VERBS[verb][1]}
+      act={async (given) => {
+        await send(`POST /schedules/:schedule/${verb}`, { params: { schedule: name }, body: given.note });
+        listsChanged.value++;
+      }}
+      command={(given) => commandOf(['schedule', verb, name], given)}
+    />
+  ));

@@ -143,9 +143,9 @@ export function SiteView({ id, query: given }: { readonly id: string; readonly q
                   <h2>Deployment groups of the latest revision</h2>
                   <Groups site={id} />
                   <h2>Machines in MAAS</h2>
-                  <Machines site={id} />
+                  <Fold label="Show their state in MAAS">{() => <MachineTable site={id} />}</Fold>
                   <h2>Drift</h2>
-                  <Drift site={id} />
+                  <Fold label="Compare MAAS with the deployment">{() => <DriftTable site={id} />}</Fold>
                 </>
               )}
             </div>
@@ -262,11 +262,7 @@ function criteriaOf(criteria: Readonly<Record<string, number>>): string {
   return all.filter(Boolean).join(', ');
 }
 
-/** Asked for by hand: MAAS has to answer. */
-function Machines({ site }: OfSite) {
-  return <Fold label="Show their state in MAAS">{() => <MachineTable site={site} />}</Fold>;
-}
-
+/** Asked for by hand, as the drift is: MAAS has to answer. */
 function MachineTable({ site }: OfSite) {
   const nodes = useData(at('GET /sites/:site/nodes/status', { params: { site } }), { every: 15_000 });
   return (
@@ -313,11 +309,6 @@ function MachineTable({ site }: OfSite) {
       )}
     </Loaded>
   );
-}
-
-/** Asked for by hand: MAAS has to answer. */
-function Drift({ site }: OfSite) {
-  return <Fold label="Compare MAAS with the deployment">{() => <DriftTable site={site} />}</Fold>;
 }
 
 function DriftTable({ site }: OfSite) {

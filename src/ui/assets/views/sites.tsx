@@ -189,20 +189,18 @@ export function StartRun({ site, open, rehearsed, isMain = false }: StartRunProp
   const never = site.last_good_revision === null && 'Nothing has been deployed yet.';
   return (
     <>
-      {none === false && (
-        <>
-          <a class="button" href={`${siteAt(site.name)}?plan=1`} aria-label={`Plan the deployment of ${site.name}`}>
-            Plan
-          </a>{' '}
-          <a
-            class="button"
-            href={`${siteAt(site.name)}?rehearse=1`}
-            aria-label={`Rehearse the deployment of ${site.name}`}
-          >
-            Rehearse
-          </a>{' '}
-        </>
-      )}
+      {none === false &&
+        ['Plan', 'Rehearse'].map((verb) => (
+          <>
+            <a
+              class="button"
+              href={`${siteAt(site.name)}?${verb.toLowerCase()}=1`}
+              aria-label={`${verb} the deployment of ${site.name}`}
+            >
+              {verb}
+            </a>{' '}
+          </>
+        ))}
       {KINDS.map(([kind, label, explain]) => (
         <Action
           key={kind}
