@@ -9,13 +9,13 @@ export const spawnUp = (
   options: readonly string[] = [],
 ): ChildProcess => spawn(command, ['up', '--no-temporal', ...options], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
 
-/** Resolves when everything runs; rejects with the output when the process ends before. */
-export const isUp = (system: ChildProcess): Promise<void> =>
+/** Resolves with what it has said when everything runs; rejects with that when the process ends before. */
+export const isUp = (system: ChildProcess): Promise<string> =>
   new Promise((up, failed) => {
     let said = '';
     const read = (text: Buffer) => {
       said += text;
-      if (said.includes('Ctrl-C stops everything')) up();
+      if (said.includes('Ctrl-C stops everything')) up(said);
     };
     system.stdout!.on('data', read);
     system.stderr!.on('data', read);
