@@ -99,4 +99,18 @@ describePage('the page of a rollout', () => {
     await page.getByRole('heading', { level: 1 }).getByText('failed').waitFor();
     await page.getByText('abort rollout').waitFor();
   });
+
+  it('says what a run waits for before it may touch machines', async () => {
+    const freeze =
+      'schema: sitewright/Limits/v1\nmetadata: {name: freeze}\ndata: {freezes: [{from: 2020-01-01, to: 2099-12-31, why: year end}]}\n';
+    await site.commit([...(await exampleDocuments()), { name: 'freeze.yaml', text: freeze }]);
+    const { body: run } = await api.ask('POST', '/api/v1/sites/stl1/runs', { kind: 'deploy_site' });
+    const page = await at(`/runs/${run.id}`);
+    await page
+      .getByRole('status')
+      .getByText(/machines? waits? since .*: freeze from 2020-01-01 to 2099-12-31 \(year end\), until 2100-01-01/)
+      .waitFor();
+    await api.ask('POST', `/api/v1/runs/${run.id}/stop`, {});
+    await page.getByRole('heading', { level: 1 }).getByText('stopped').waitFor();
+  });
 });

@@ -27,7 +27,7 @@ import {
 } from '../words.ts';
 import { GraphMap } from './graph-map.tsx';
 import { logOf, shownLog } from './log-tools.tsx';
-import { Rollouts } from './run-actions.tsx';
+import { PermitWaits, Rollouts } from './run-actions.tsx';
 import { RunLog } from './run-log.tsx';
 import { TaskLog } from './task-log.tsx';
 import { TaskTable } from './task-table.tsx';
@@ -86,6 +86,7 @@ export function GraphRun({ id, tables, status, query }: GraphRunProps) {
         </p>
       )}
       {live && <Rollouts tables={tables} of={rolloutsIn(status)} />}
+      {live && <PermitWaits of={status.waits} />}
       {live && status.running.length > 0 && (
         <p class="facts">
           Running:{' '}

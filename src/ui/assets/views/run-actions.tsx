@@ -3,6 +3,8 @@ import type { ComponentChildren } from 'preact';
 import type { RolloutStatus } from '../../../core/contracts/rollout.ts';
 import type { Run } from '../../../core/contracts/run.ts';
 import type { RunFrame } from '../../../core/contracts/run-tasks.ts';
+import type { PermitWait } from '../../../core/permits/answer.ts';
+import { waitText } from '../../../core/permits/wait-text.ts';
 import { type rolloutsIn, rolloutVerbs } from '../../../core/rollout/rollout-steps.ts';
 import { rolloutText } from '../../../core/rollout/rollout-text.ts';
 import { numberOf } from '../../../core/run/subject.ts';
@@ -154,6 +156,14 @@ export const Rollouts = ({ tables, of }: { readonly tables: RunFrame; readonly o
         </div>
       ),
   );
+
+/** What an open run waits for before it may touch machines. */
+export const PermitWaits = ({ of = [] }: { readonly of?: readonly PermitWait[] | undefined }) =>
+  of.map((wait) => (
+    <p class="banner" role="status" key={wait.limit}>
+      {waitText(wait)}.
+    </p>
+  ));
 
 /** Approves, or rejects, what waits for that. */
 export const Decide = ({ run, tables, before }: OfRun & { readonly before: string }) =>

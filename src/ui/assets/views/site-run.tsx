@@ -17,7 +17,7 @@ import { Lasting } from '../times.tsx';
 import { count, isUntouched, lookOfNode, msOf, reasonOf, said, some, stateOf, UNTOUCHED } from '../words.ts';
 import { GroupDrawing, type SiteGroup } from './group-drawing.tsx';
 import { Commit } from './revisions.tsx';
-import { Rollouts } from './run-actions.tsx';
+import { PermitWaits, Rollouts } from './run-actions.tsx';
 import { type BarOf, Timeline } from './timeline.tsx';
 
 const VIEWS: readonly View[] = [
@@ -42,6 +42,7 @@ export function SiteRun({ tables, status, query }: SiteRunProps) {
   return (
     <>
       {run.outcome === null && <Rollouts tables={tables} of={rolloutsIn(status)} />}
+      {run.outcome === null && <PermitWaits of={status.waits} />}
       {run.outcome === null && <Now nodes={nodes} />}
       <Causes of={causesOfNodes(nodes)} what="node" />
       <div class="sides">
