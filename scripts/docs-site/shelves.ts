@@ -9,7 +9,7 @@ export const SHELVES: readonly Shelf[] = [
   {
     folder: 'start',
     title: 'Start',
-    pages: ['first-site', 'first-graph'],
+    pages: ['first-site', 'first-graph', 'first-rollout'],
   },
   {
     folder: 'how-to',

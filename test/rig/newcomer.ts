@@ -12,6 +12,9 @@ const ownSite = blocksOf(sectionOf('docs/start/first-site.md', 'Your own site'))
 const graphPage = sectionOf('docs/start/first-graph.md', 'A graph of your own, on this machine');
 const [, name, text] = /```yaml file=(\S+)\n([\s\S]*?)```/.exec(graphPage) ?? [];
 const [runOwnGraph, ownRelease] = blocksOf(graphPage);
+const [rolloutUp, ...rollout] = blocksOf(page('docs/start/first-rollout.md'));
+/** `NAME=VALUE… bin/sitewright up OPTIONS` */
+const [rolloutSettings = '', rolloutOptions = ''] = rolloutUp!.trim().split(' bin/sitewright up ');
 
 export const newcomer = {
   writeOwnSite: ownSite[0]!,
@@ -23,5 +26,10 @@ export const newcomer = {
   ownGraph: { name: name!, text: text! },
   runOwnGraph: runOwnGraph!,
   ownRelease: ownRelease!,
+  rollout: {
+    settings: Object.fromEntries(rolloutSettings.split(' ').map((one) => one.split('=') as [string, string])),
+    upOptions: rolloutOptions.split(' '),
+    blocks: rollout,
+  },
   scaling: blocksOf(page('docs/how-to/move-a-service.md')),
 };

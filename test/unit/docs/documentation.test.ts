@@ -49,9 +49,11 @@ function commandLines(page: string): string[] {
   return [...fenced, ...inline.filter((code) => /^(?:(?:bin\/)?sitewright|temporal|npm run) \S/.test(code))];
 }
 
-/** As a shell splits it; text after a comment, a pipe or a redirection is left to others. */
+/** As a shell splits it; text after a comment, a pipe or a redirection is left to others, and so is the output of other commands. */
 function words(line: string): string[] {
-  const all = [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word);
+  const all = [...line.replace(/\$\([^()]*\)/g, '$OUTPUT').matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(
+    ([word]) => word,
+  );
   const end = all.findIndex((word) => /^(?:#|\\?\||>|<|&&|;)/.test(word));
   const own = (end === -1 ? all : all.slice(0, end)).map((word) => word.replace(/^(['"])(.*)\1$/s, '$2'));
   // Variables before the command.
