@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { checksOfCluster } from '../src/clusters/newest-documents.ts';
+import { documentsForRollouts } from '../src/clusters/newest-documents.ts';
 import { type PreparedRun, planReferenceOf, type StoredReference } from '../src/clusters/planning/index.ts';
 import { readClusterSources, readGraphLayers } from '../src/clusters/read-sources.ts';
 import type { ClusterSources } from '../src/clusters/sources.ts';
@@ -48,7 +48,7 @@ async function plan(
   const { clusterId } = run.run;
   const stored = await readClusterSources(store, clusterId);
   const input = (run.run.input ?? {}) as Partial<GraphRunInput>;
-  const checks = await checksOfCluster(cache.find, stored, input.rollouts);
+  const { checks, racks } = await documentsForRollouts(cache.find, stored, input.rollouts);
   const inForce = async (plan: PlanReference): Promise<PlanReference> => ({
     ...plan,
     ...(plan.mode === 'apply' && (await isLimited(store, cache, clusterId)) && { limits: true as const }),
@@ -69,7 +69,7 @@ async function plan(
       ? [await checkLayer(deps, cache, input.checks, (asked as CheckGraphRequest).asked, signal)]
       : await readGraphLayers(store, sources, child.graphType);
   const done = input.from === undefined ? undefined : await tasksDone(store, input.from, child.graphType);
-  const masterIp = deps.settings.master_ip;
+  const { master_ip: masterIp, prefix, master_allowed: masterAllowed } = deps.settings;
   const planned = await deps.planner.plan(
     'run',
     {
@@ -91,7 +91,7 @@ async function plan(
       },
       ...(run.run.force && !asked.missed ? {} : { states: await store.taskStates.read(sources.cluster.id) }),
       surroundings: given({ masterIp }),
-      ...given({ checks: checks?.checks, prefix: deps.settings.prefix, masterAllowed: deps.settings.master_allowed }),
+      ...given({ checks: checks?.checks, racks, prefix, masterAllowed }),
       capacity: request.room,
     },
     signal,

@@ -2,7 +2,7 @@ import { plannedCheck } from '../core/checks/check.ts';
 import type { OwnRollouts, PlanReference } from '../core/graph-run/index.ts';
 import type { ResolvedSite } from '../documents/index.ts';
 import type { ResolvedRevision, RevisionReference } from '../store/index.ts';
-import { namesChecks } from './role-rollouts.ts';
+import { neededByRollouts } from './role-rollouts.ts';
 import type { ClusterSources } from './sources.ts';
 import { catalogueOfCluster } from './tags/index.ts';
 
@@ -26,15 +26,27 @@ export async function newestDocuments(
   return resolved === null ? null : { revision, site: resolved };
 }
 
-/** The checks that rollouts of a cluster's roles can use: those of its site; undefined if no role has any, or there are no documents. */
-export async function checksOfCluster(
+/** What rollouts of a cluster's roles use of the documents of its site: nothing where they need none, or there are none. */
+export interface DocumentsForRollouts {
+  /** Undefined also where no role has checks. */
+  readonly checks?: PlanReference['checks'];
+  /** The racks of machines, by the names of these. */
+  readonly racks?: Readonly<Record<string, string>>;
+}
+
+export async function documentsForRollouts(
   load: Load,
   sources: ClusterSources,
   own?: OwnRollouts,
-): Promise<PlanReference['checks']> {
+): Promise<DocumentsForRollouts> {
   const { site } = sources.cluster;
-  if (site === null || !namesChecks(catalogueOfCluster(sources), own)) return undefined;
+  const needed = neededByRollouts(catalogueOfCluster(sources), own);
+  if (site === null || !(needed.checks || needed.racks)) return {};
   const found = await newestDocuments(load, site);
-  if (found === null) return undefined;
-  return { site, revision: found.revision, checks: (found.site.checks ?? []).map(plannedCheck) };
+  if (found === null) return {};
+  const { revision, site: documents } = found;
+  return {
+    ...(needed.checks && { checks: { site, revision, checks: (documents.checks ?? []).map(plannedCheck) } }),
+    racks: Object.fromEntries(documents.nodes.flatMap(({ name, rack }) => (rack ? [[name, rack]] : []))),
+  };
 }

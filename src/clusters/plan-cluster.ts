@@ -62,6 +62,8 @@ interface PlanningContext {
   readonly surroundings?: Surroundings;
   /** Checks in the documents of the cluster's site; absent: it has no documents. */
   readonly checks?: readonly PlannedCheck[];
+  /** Racks in these documents, by the names of machines. */
+  readonly racks?: Readonly<Record<string, string>>;
   /** An engine with registered helper functions; default: a new one. */
   readonly engine?: Engine;
 }
@@ -159,7 +161,7 @@ export function planCluster(
   const only = request.done && stillToDo(links, isIn(request.done, plan));
   const limits = request.max_nodes === undefined ? {} : { limits: { max_nodes: request.max_nodes } };
   const rollouts = rolloutsOfRoles(catalogueOfCluster(sources), chosen.nodes, problems, {
-    ...given({ own: request.rollouts, checks: context.checks }),
+    ...given({ own: request.rollouts, checks: context.checks, racks: context.racks }),
   });
   if (problems.hasErrors) return refuse(plan.problems);
   const compiled = schedulerGraph(plan, { ...given({ mode: request.mode, only }), ...limits, rollouts }, links);

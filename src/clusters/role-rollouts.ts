@@ -19,6 +19,14 @@ export interface RoleRollout {
   readonly nodes: readonly string[];
 }
 
+interface RolloutContext {
+  readonly own?: OwnRollouts | undefined;
+  /** Checks in the documents of the site; undefined: there are none. */
+  readonly checks?: readonly PlannedCheck[] | undefined;
+  /** Racks in the documents of the site, by the names of its machines. */
+  readonly racks?: Readonly<Record<string, string>> | undefined;
+}
+
 /**
  * The rollouts of the roles of these nodes. What the run was asked decides before the copy of a role in the settings of the cluster, and that before
  * its release or plugin. A node with several such roles belongs to the first in the order of the release.
@@ -27,7 +35,7 @@ export function rolloutsOfRoles(
   { roles }: Pick<Catalogue, 'roles'>,
   nodes: readonly ClusterNode[],
   problems: Problems,
-  { own = {}, checks }: { readonly own?: OwnRollouts; readonly checks?: readonly PlannedCheck[] } = {},
+  { own = {}, checks, racks = {} }: RolloutContext = {},
 ): RoleRollout[] {
   return [...roles].flatMap(([name, { meta }]): RoleRollout[] => {
     const isOwn = Object.hasOwn(own, name);
@@ -42,7 +50,7 @@ export function rolloutsOfRoles(
     const rollout = read.value as WrittenRollout;
     refuseChecks(rollout, at, checks, problems);
     const members = nodes.filter((node) => allRoles(node).includes(name));
-    const placed = members.map((node) => ({ name: nameOf(node), rack: rackOf(node) }));
+    const placed = members.map((node) => ({ name: nameOf(node), rack: racks[nameOf(node)] ?? rackOf(node) }));
     const order = rolloutOrder(placed, rollout.order ?? []);
     if (members.length === 0) return [];
     return [{ name, policy: policyOf(rollout), nodes: order.map((one) => uidOf(members[one]!)) }];
@@ -84,11 +92,14 @@ function refuseChecks(
   });
 }
 
-/** Whether a role has checks in its rollout, in the cluster or in what a run is asked. */
-export const namesChecks = ({ roles }: Pick<Catalogue, 'roles'>, own: OwnRollouts = {}): boolean =>
-  [...[...roles.values()].map(({ meta }) => meta.rollout), ...Object.values(own)].some(
-    (rollout) => isMapping(rollout) && rollout.checks !== undefined,
-  );
+/** What rollouts of roles, in the cluster or in what a run is asked, need of the documents of the site. */
+export function neededByRollouts({ roles }: Pick<Catalogue, 'roles'>, own: OwnRollouts = {}) {
+  const all = [...[...roles.values()].map(({ meta }) => meta.rollout), ...Object.values(own)].filter(isMapping);
+  return {
+    checks: all.some(({ checks }) => checks !== undefined),
+    racks: all.some(({ order }) => order !== undefined),
+  };
+}
 
 /** The waves of a plan, for people. */
 export const plannedWaves = (graph: SchedulerGraph | null): Pick<PlanExplanation, 'rollouts'> =>
@@ -101,5 +112,5 @@ export const plannedWaves = (graph: SchedulerGraph | null): Pick<PlanExplanation
         })),
       };
 
-/** The label `rack` of a node. */
+/** The label `rack` of a node. The documents of its site decide before it. */
 const rackOf = ({ labels: { rack } }: ClusterNode): string | null => (typeof rack === 'string' ? rack : null);

@@ -22,13 +22,13 @@ import { prepareRun } from './prepared-run.ts';
 /** Makes a plan in the caller's thread, which it blocks. */
 export function planHere<Form extends PlanForm>(
   form: Form,
-  { sources, layers, request, states, surroundings, checks, masterAllowed, capacity, prefix }: PlanningWork,
+  { sources, layers, request, states, surroundings, checks, racks, masterAllowed, capacity, prefix }: PlanningWork,
   engine?: Engine,
 ): PlanningAnswer<Form> {
   const made = planCluster(sources, layers, request, {
     surroundings,
     ...(states === undefined ? {} : { old: oldStatesOf(sources, states) }),
-    ...given({ checks, engine }),
+    ...given({ checks, racks, engine }),
   });
   if (!made.ok) return made;
   const findings = findingsForRun(sources, [request]).map((one): GraphProblem => ({ ...one, at: [] }));

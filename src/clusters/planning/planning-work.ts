@@ -23,6 +23,8 @@ export interface PlanningWork {
   readonly surroundings: Surroundings;
   /** Checks in the documents of the cluster's site; absent: it has no documents, or no rollout needs them. */
   readonly checks?: readonly PlannedCheck[];
+  /** Racks in these documents, by the names of machines; absent: no rollout needs them. */
+  readonly racks?: Readonly<Record<string, string>>;
   /** Tasks on `master` may run: the setting `agent.master`. Absent: a run with one is refused. */
   readonly masterAllowed?: boolean;
   /** Of a run: the capacity of its own workflow, in tasks with work; child workflows run the rest. */

@@ -1,4 +1,4 @@
-import { checksOfCluster } from '../../clusters/newest-documents.ts';
+import { documentsForRollouts } from '../../clusters/newest-documents.ts';
 import { type NodeLeftOut, requestedInMaintenance } from '../../clusters/node-choice.ts';
 import type { ClusterPlanRequest } from '../../clusters/plan-cluster.ts';
 import { type PlanForm, type PlanForms, plannerHere } from '../../clusters/planning/index.ts';
@@ -95,14 +95,14 @@ export class PlanOperations extends Service {
         errors: [kept, ...more],
       });
     const layers = await readGraphLayers(this.store, sources, wanted.type);
-    const checks = await checksOfCluster(this.#revision, sources);
+    const { checks, racks } = await documentsForRollouts(this.#revision, sources);
     const result = await this.#planner.plan(form, {
       sources,
       layers,
       request,
       ...(force && !wanted.missed ? {} : { states: await this.store.taskStates.read(cluster) }),
       surroundings: given({ masterIp: this.deps.masterIp }),
-      ...given({ checks: checks?.checks, masterAllowed: this.deps.masterAllowed }),
+      ...given({ checks: checks?.checks, racks, masterAllowed: this.deps.masterAllowed }),
     });
     if (result.ok) return result.value;
     if (result.reason === 'no-graph') return null;

@@ -34,8 +34,8 @@ const planned = (
   context: Parameters<typeof planCluster>[3] = {},
 ) => planCluster(sources, [layer('release', tasks)], { type: 'default' }, context);
 
-const wavesIn = (sources: ReturnType<typeof sourcesWith>) => {
-  const plan = planned(sources);
+const wavesIn = (sources: ReturnType<typeof sourcesWith>, context?: Parameters<typeof planCluster>[3]) => {
+  const plan = planned(sources, undefined, context);
   if (!plan.ok) throw new Error(JSON.stringify(plan.problems));
   const { graph } = plan;
   return graph!.rollouts?.map(({ name, waves }) => [name, waves.map((wave) => wave.map((at) => graph!.nodes[at]))]);
@@ -54,6 +54,19 @@ describe('the rollout of a role', () => {
       ],
     ]);
     expect(wavesIn(sourcesWith(undefined))).toBeUndefined();
+  });
+
+  it('takes racks from the documents of the site before labels of nodes', () => {
+    const racks = { n1: 'r1', n2: 'r1', n3: 'r2' };
+    expect(wavesIn(sourcesWith({ first: 2, ...ALL_THEN, order: ['spread', 'name'] }), { racks })).toEqual([
+      [
+        'compute',
+        [
+          ['4', '1'],
+          ['3', '2'],
+        ],
+      ],
+    ]);
   });
 
   it('is that of the cluster where it has a copy of the role, also none', () => {
