@@ -6,13 +6,17 @@
 (* or of Temporal by one try of an activity. Between two calls of a try,   *)
 (* anything happens: another run, a reset, a death, a stall, or a store    *)
 (* that is restored from an older copy.                                    *)
+(*                                                                         *)
+(* Permits (src/runs/permits.ts): so many machines may be changed at once, *)
+(* by runs of this subject and of others, which share the limit.           *)
 (***************************************************************************)
 EXTENDS Naturals, TLC
 
 CONSTANTS
   Runs,        \* runs that want the subject
   Resets,      \* how often people reset, all runs together
-  Kinds,       \* of steps: "open", "work" and "close"; "child" is work of a child, which acts for the execution that its parent has
+  Places,      \* of permits, for the runs of all subjects
+  Kinds,       \* of steps: "open", "work", "permit" and "close"; "child" is work of a child, which acts for the execution that its parent has
   Steps,       \* names of tries of activities: so many are between two of their calls at once
   Sequences,   \* numbers of the records of an execution
   Restores,    \* how often the store is restored
@@ -23,7 +27,7 @@ CONSTANTS
 VARIABLES
   temporal,  \* of each run: its newest execution (0: not started), and its status
   knows,     \* what the newest execution knows: "nothing", "opened" or "over"
-  store,     \* the claim, and the row of each run
+  store,     \* the claim; the row of each run, and how many permits it has; those of runs of other subjects
   copy,      \* an older copy of the store
   count,     \* resets and restores so far
   steps,     \* the tries of activities that are between two calls
@@ -50,7 +54,7 @@ IsCurrent(step) == IsOpen(step.run) /\ temporal[step.run].execution = step.execu
 Init ==
   /\ temporal = [r \in Runs |-> [execution |-> 0, status |-> "none"]]
   /\ knows = [r \in Runs |-> "nothing"]
-  /\ store = [claim |-> Free, rows |-> [r \in Runs |-> NoRow]]
+  /\ store = [claim |-> Free, rows |-> [r \in Runs |-> NoRow], permits |-> [r \in Runs |-> 0], others |-> 0]
   /\ copy = store
   /\ count = [resets |-> 0, restores |-> 0]
   /\ steps = <<>>
@@ -295,16 +299,57 @@ End(s) ==
            \/ Fault("an end frees the claim of any run")
      IN
      /\ store' = IF mayEnd
-                 THEN [claim |-> Free, rows |-> [store.rows EXCEPT ![step.run] =
-                        [sequence |-> Closing, by |-> step.saw.execution, ended |-> TRUE]]]
+                 THEN [store EXCEPT !.claim = Free, !.rows[step.run] =
+                        [sequence |-> Closing, by |-> step.saw.execution, ended |-> TRUE]]
                  ELSE store
      /\ Over(s, step)
   /\ Unnamed
   /\ UNCHANGED <<temporal, copy, count>>
 
+-----------------------------------------------------------------------------
+(* Permits: they hold while their run has the claim *)
+
+Has(r) == store.claim.run = r
+OfHolder(permits) == IF store.claim = Free THEN 0 ELSE permits[store.claim.run]
+
+RECURSIVE Sum(_, _)
+Sum(permits, runs) == IF runs = {} THEN 0 ELSE LET r == CHOOSE r \in runs : TRUE IN permits[r] + Sum(permits, runs \ {r})
+
+\* What a transaction counts.
+Used == store.others + (IF Fault("permits of dead runs count") THEN Sum(store.permits, Runs) ELSE OfHolder(store.permits))
+IsFree == Used < Places \/ (Fault("permits of others do not count") /\ Used - store.others < Places)
+
+\* It removes what runs without a claim have left.
+Living == [r \in Runs |-> IF Has(r) \/ Fault("permits of dead runs stay") THEN store.permits[r] ELSE 0]
+
+\* permits.put: also by a late try, whose run has lost the claim since its proof. One that waits writes nothing.
+TakePermit(s) ==
+  /\ IsAt(s, "proven")
+  /\ steps[s].kind = "permit"
+  /\ store' = [store EXCEPT !.permits = IF IsFree THEN [Living EXCEPT ![steps[s].run] = @ + 1] ELSE Living]
+  /\ Gone(s)
+  /\ Unnamed
+  /\ UNCHANGED <<temporal, knows, copy, count>>
+
+GivePermitBack(s) ==
+  /\ IsAt(s, "proven")
+  /\ steps[s].kind = "permit"
+  /\ Living[steps[s].run] > 0
+  /\ store' = [store EXCEPT !.permits = [Living EXCEPT ![steps[s].run] = @ - 1]]
+  /\ Gone(s)
+  /\ Unnamed
+  /\ UNCHANGED <<temporal, knows, copy, count>>
+
+\* A run of another subject takes a permit, or gives one back.
+Others ==
+  /\ \/ IsFree /\ store' = [store EXCEPT !.permits = Living, !.others = @ + 1]
+     \/ store.others > 0 /\ store' = [store EXCEPT !.permits = Living, !.others = @ - 1]
+  /\ UNCHANGED <<temporal, knows, copy, count, steps, holder, former, broken>>
+
+-----------------------------------------------------------------------------
 Goes(s) ==
   \/ AskHolder(s, TRUE) \/ AskHolder(s, FALSE) \/ AskOwn(s) \/ ClaimIt(s) \/ AskOther(s) \/ TakeOver(s) \/ Replace(s)
-  \/ Change(s) \/ Record(s) \/ End(s)
+  \/ Change(s) \/ Record(s) \/ TakePermit(s) \/ GivePermitBack(s) \/ End(s)
 
 Asks(s, r, kind) ==
   /\ s \notin DOMAIN steps
@@ -318,7 +363,7 @@ Elsewhere ==
        \/ Start(r) \/ Complete(r) \/ Terminate(r)
        \/ \E known \in {"nothing", "opened", "over"} : Reset(r, known)
        \/ \E execution \in 1..(Resets + 1) : ChangeUnasked(r, execution)
-  \/ Copy \/ Restore
+  \/ Copy \/ Restore \/ Others
 
 \* Without stalls, nothing happens between the look at a claim and the change that it was for.
 Hurried == {s \in DOMAIN steps : steps[s].at \in {"seen", "proven"}}
@@ -358,6 +403,10 @@ ClosedRunsClaimNothing ==
 \* Records of an older execution never replace those of a newer one.
 RecordsGoForward ==
   [][ count'.restores = count.restores => \A r \in Runs : store'.rows[r].by >= store.rows[r].by ]_vars
+
+\* Runs never have more permits than there are places, and those of a run without a claim are free again.
+PermitsWithinLimit == OfHolder(store.permits) + store.others <= Places
+DeadPermitsAreFree == Used = OfHolder(store.permits) + store.others
 
 Fairness ==
   /\ \A r \in Runs : WF_vars(Complete(r))

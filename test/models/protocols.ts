@@ -13,7 +13,8 @@ const SETS = { Runs: ['a', 'b'], Steps: ['s', 't'], Followers: ['f', 'g'], Super
 interface ClaimBounds {
   readonly runs: 1 | 2;
   readonly resets?: number;
-  readonly kinds: readonly ('open' | 'work' | 'child' | 'close')[];
+  readonly kinds: readonly ('open' | 'work' | 'permit' | 'child' | 'close')[];
+  readonly places?: number;
   readonly steps?: 1 | 2;
   readonly sequences?: number;
   readonly restores?: number;
@@ -41,6 +42,7 @@ function claim(bounds: ClaimBounds, more: Omit<Partial<Check>, 'module' | 'const
       Runs: setOf(ofRuns),
       Steps: setOf(ofSteps),
       Resets: String(resets),
+      Places: String(bounds.places ?? 0),
       Kinds: texts(kinds),
       Sequences: numbers(sequences),
       Restores: String(restores),
@@ -87,6 +89,7 @@ const OF_ONE_RUN = {
 };
 const CALM = { invariants: ['Kept'], properties: ['HolderKeepsClaim'] };
 const LIVES = { specification: 'FairSpec', symmetry: undefined } as const;
+const PERMITS = { invariants: ['PermitsWithinLimit', 'DeadPermitsAreFree'], properties: ['HolderKeepsClaim'] };
 const JOURNAL = { invariants: ['Kept'], properties: ['ResultsStay'] };
 
 const TWO_RUNS = { runs: 2, kinds: ['open', 'work'] } as const;
@@ -96,12 +99,18 @@ const RESET_BETWEEN = { ...TWO_ENDS, resets: 1 } as const;
 const UNHURRIED = { runs: 2, resets: 1, kinds: ['open', 'work', 'child', 'close'], steps: 1, stalls: false } as const;
 const RESTORED = { runs: 2, restores: 1, kinds: ['open', 'work'], stalls: false } as const;
 
+/** Runs of a subject share a place with those of others. */
+const SHARED = { runs: 2, resets: 1, kinds: ['open', 'permit'], steps: 1, places: 1, deaths: false } as const;
+const SHARED_AND_RESTORED = { runs: 1, restores: 1, kinds: ['open', 'permit', 'close'], steps: 2, places: 1 } as const;
+
 /** All that holds. */
 const SOUND: Readonly<Record<string, Check>> = {
   'two runs, with stalls': claim(TWO_RUNS, STALLED),
   'one run and a reset, with children and stalls': claim(ONE_RUN, OF_ONE_RUN),
   'two runs and a reset, without stalls': claim(UNHURRIED, CALM),
   'a store that is restored': claim(RESTORED, CALM),
+  'permits, with a reset': claim(SHARED, PERMITS),
+  'permits in a store that is restored, with stalls': claim(SHARED_AND_RESTORED, PERMITS),
   'each run ends': claim(
     { runs: 2, kinds: ['open', 'close'], deaths: false },
     { ...LIVES, properties: ['EachRunEnds'] },
@@ -132,6 +141,9 @@ const FAULTS: Readonly<Record<string, (fault: string) => Check>> = {
   'a late end closes a run that goes on': (fault) => claim(withFault(ONE_RUN, fault), OF_ONE_RUN),
   'an end frees the claim of any run': (fault) => claim(withFault(TWO_ENDS, fault), STALLED),
   'a run that has ended claims again': (fault) => claim(withFault(ONE_RUN, fault), OF_ONE_RUN),
+  'permits of others do not count': (fault) => claim(withFault(SHARED, fault), PERMITS),
+  'permits of dead runs count': (fault) => claim(withFault(SHARED, fault), PERMITS),
+  'permits of dead runs stay': (fault) => claim(withFault(SHARED, fault), PERMITS),
   'no claim is taken over': (fault) =>
     claim(withFault({ runs: 2, kinds: ['open', 'close'], deaths: false }, fault), {
       ...LIVES,
