@@ -1,8 +1,6 @@
 import { maintenanceOfSite } from '../src/clusters/maintenance.ts';
 import { notInDocuments } from '../src/clusters/named-in-documents.ts';
-import { keptResult } from '../src/core/checks/results.ts';
 import { given } from '../src/core/data/given.ts';
-import { together } from '../src/core/data/together.ts';
 import type { RunDescription } from '../src/core/run/description.ts';
 import { numberOf } from '../src/core/run/subject.ts';
 import {
@@ -17,6 +15,7 @@ import {
   type SiteRunInput,
 } from '../src/core/site-run/index.ts';
 import type { SiteRunOutcome } from '../src/core/words.ts';
+import { resultsOfRun } from '../src/runs/check-results.ts';
 import { closeClaim, knownRun } from '../src/runs/claims.ts';
 import { closeRecord, forgetOlderNodes, openRecord, recordNodes } from '../src/runs/life.ts';
 import { openRun, starterOf } from '../src/runs/open-run.ts';
@@ -65,7 +64,7 @@ export function bookkeepingActivities(
         if (request.records !== undefined && request.records !== digestOfRecords(records)) return 'records-differ';
         const named = await believedReport(store, run_id, report, true);
         const operator = await withCanceller(store, run_id, named.operator);
-        const full = { ...assembleReport(named, records), operator, ...(await checksOf(store, site, run_id)) };
+        const full = { ...assembleReport(named, records), operator, ...(await resultsOfRun(store, site, run_id)) };
         const bare = bareNodes(run, request.outcome, records, endingText(request.outcome, operator));
         await noteBare(store, site, bare);
         await noteFailed(store, site, failedNodes(run, records, bare));
@@ -98,15 +97,6 @@ export function bookkeepingActivities(
         });
       }),
   };
-}
-
-/** What came of the checks of a run last, for each node. */
-async function checksOf(store: Store, site: string, runId: string): Promise<Pick<RunReport, 'check_results'>> {
-  const all = await store.checkResults.list(site, { runId });
-  if (all.length === 0) return {};
-  // Newest first.
-  const last = [...together(all, ({ name, node }) => JSON.stringify([name, node])).values()].map(([one]) => one!);
-  return { check_results: last.map(keptResult) };
 }
 
 /** The nodes that the run took out of service and did not deploy again, each with what to do about it. */

@@ -16,6 +16,7 @@ import { type Diagnostic, isError } from '../src/core/problems/diagnostic.ts';
 import { requestRefused } from '../src/core/run/index.ts';
 import type { SiteRunInput } from '../src/core/site-run/index.ts';
 import { GRAPH_RUN_KIND } from '../src/core/words.ts';
+import { resultsOfRun } from '../src/runs/check-results.ts';
 import { closeClaim, knownRun } from '../src/runs/claims.ts';
 import { wholeGraphReport } from '../src/runs/graph-report.ts';
 import { closeRecord, type OpenedRun, openGraphRecord } from '../src/runs/life.ts';
@@ -249,7 +250,11 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
   if (generation !== null) {
     const named = await believedReport(store, run_id, report, true);
     const known = { ...named, operator: await withCanceller(store, run_id, named.operator) };
-    const full = await withLostRecords(store, await wholeGraphReport(store, known));
+    const site = (await store.clusters.brief(subject.cluster).catch(unlessNotFound))?.site ?? null;
+    const full = {
+      ...(await withLostRecords(store, await wholeGraphReport(store, known))),
+      ...(site !== null && (await resultsOfRun(store, site, run_id))),
+    };
     const ended = { cluster: run.clusterId, run: run_id, transaction, outcome, ...given({ reason }) };
     deps.log?.(ended, `execute_graph of cluster ${run.clusterId} has ended`);
     const row = {

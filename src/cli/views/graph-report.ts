@@ -6,7 +6,7 @@ import { counted } from '../../core/text/text.ts';
 import { formatSpan } from './duration.ts';
 import { countsText, failedTaskText, someNames } from './graph-status.ts';
 import { type Paint, paintFor, paintState } from './paint.ts';
-import { operatorSection, runLines, sectionsText, warningSection } from './report-parts.ts';
+import { keptChecks, operatorSection, runLines, sectionsText, warningSection } from './report-parts.ts';
 import { policyText } from './rollout.ts';
 
 /** A report of a run of graphs for people: outcome, reason, failures and next steps. */
@@ -15,6 +15,7 @@ export function graphReportText(report: GraphRunReport, color = false): string {
   return sectionsText([
     headOf(report, paint),
     ...report.graphs.map((graph) => graphOf(graph, paint)),
+    report.check_results === undefined ? [] : keptChecks(report.check_results, paint),
     operatorSection(report.operator, subjectOf, paint),
     warningSection(report.warnings, paint),
     report.cut === undefined

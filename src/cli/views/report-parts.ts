@@ -1,8 +1,10 @@
+import { summaries } from '../../core/checks/results.ts';
 import type { Hold } from '../../core/contracts/approval.ts';
+import type { KeptResult } from '../../core/contracts/check.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { holdLines } from './approval.ts';
-import { formatSpan } from './duration.ts';
-import type { Paint } from './paint.ts';
+import { formatDuration, formatSpan } from './duration.ts';
+import { type Paint, paintState } from './paint.ts';
 
 /** Common parts of reports of sites and graphs. */
 interface Head {
@@ -57,4 +59,28 @@ export const warningSection = (warnings: readonly string[], paint: Paint): strin
 export function sectionsText(sections: readonly (readonly string[])[]): string {
   const filled = sections.filter((section) => section.length > 0);
   return `${filled.map((section) => section.join('\n')).join('\n\n')}\n`;
+}
+
+/** Names shown on one line; the rest is counted. */
+export const NAMES_SHOWN = 12;
+
+/** What came of checks, by their names. */
+export function keptChecks(results: readonly KeptResult[], paint: Paint): string[] {
+  const kept = summaries(results, NAMES_SHOWN);
+  const lines = kept.flatMap(({ check, verdict, counts, seconds, unwell }) => {
+    const { well, failed, unknown } = counts;
+    const [first] = unwell;
+    const total = well + failed + unknown;
+    const of = first?.node === null ? printable(first.text) : `${well} of ${total} well`;
+    const took = formatDuration(seconds * 1000);
+    return [
+      `  ${paint.strong(printable(check))}  ${paintState(paint, verdict)}  ${of}  ${paint.dim(took)}`,
+      ...unwell.flatMap((one) =>
+        one.node === null
+          ? []
+          : `    ${printable(one.node)}  ${paintState(paint, one.verdict)}  ${printable(one.text)}  ${paint.dim(formatDuration(one.seconds * 1000))}`,
+      ),
+    ];
+  });
+  return [paint.strong(`Checks (${kept.length})`), ...lines];
 }

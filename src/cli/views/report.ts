@@ -1,5 +1,4 @@
-import { summaries } from '../../core/checks/results.ts';
-import type { CheckSummary, RunReport } from '../../core/contracts/index.ts';
+import type { RunReport } from '../../core/contracts/index.ts';
 import { rolloutText } from '../../core/rollout/rollout-text.ts';
 import { type Cause, causesOf, causesOfNodes } from '../../core/run/causes.ts';
 import { stateWord } from '../../core/state-word.ts';
@@ -8,14 +7,11 @@ import { counted, someOf } from '../../core/text/text.ts';
 import { NODE_STATES, nodeStatesOf } from '../../core/words.ts';
 import { formatDuration, formatSpan } from './duration.ts';
 import { type Paint, paintFor, paintState } from './paint.ts';
-import { operatorSection, runLines, sectionsText, warningSection } from './report-parts.ts';
+import { keptChecks, NAMES_SHOWN, operatorSection, runLines, sectionsText, warningSection } from './report-parts.ts';
 import { policyText } from './rollout.ts';
 
 type Baremetal = NonNullable<RunReport['baremetal']>;
 type NodeReport = Baremetal['nodes'][number];
-
-/** Names shown on one line; the rest is counted. */
-const NAMES_SHOWN = 12;
 
 /**
  * A report for people: outcome and reason, failures and next steps, every group with its
@@ -79,31 +75,12 @@ function failuresOf({ baremetal }: RunReport, paint: Paint): string[] {
 }
 
 function checksOf({ checks = [], check_results: kept }: RunReport, paint: Paint): string[] {
-  if (kept !== undefined) return keptChecks(summaries(kept, NAMES_SHOWN), paint);
+  if (kept !== undefined) return keptChecks(kept, paint);
   const lines = checks.flatMap(({ name, verdict, text, unwell = [] }) => [
     `  ${paint.strong(printable(name))}  ${paintState(paint, verdict)}${text === undefined ? '' : `  ${printable(text)}`}`,
     ...unwell.map((one) => `    ${printable(one.node)}  ${paintState(paint, one.verdict)}  ${printable(one.text)}`),
   ]);
   return lines.length === 0 ? [] : [paint.strong(`Checks (${checks.length})`), ...lines];
-}
-
-function keptChecks(kept: readonly CheckSummary[], paint: Paint): string[] {
-  const lines = kept.flatMap(({ check, verdict, counts, seconds, unwell }) => {
-    const { well, failed, unknown } = counts;
-    const [first] = unwell;
-    const total = well + failed + unknown;
-    const of = first?.node === null ? printable(first.text) : `${well} of ${total} well`;
-    const took = formatDuration(seconds * 1000);
-    return [
-      `  ${paint.strong(printable(check))}  ${paintState(paint, verdict)}  ${of}  ${paint.dim(took)}`,
-      ...unwell.flatMap((one) =>
-        one.node === null
-          ? []
-          : `    ${printable(one.node)}  ${paintState(paint, one.verdict)}  ${printable(one.text)}  ${paint.dim(formatDuration(one.seconds * 1000))}`,
-      ),
-    ];
-  });
-  return [paint.strong(`Checks (${kept.length})`), ...lines];
 }
 
 /** Notes on successful nodes; failed nodes have them with their failure. */

@@ -9,6 +9,7 @@ import {
   TASK_STATUSES,
 } from '../words.ts';
 import { holdReports, runStanding } from './approval.ts';
+import { keptResultSchema } from './check.ts';
 import { anyJson, rootCause, taskOnNode, timestamp } from './primitives.ts';
 import { rolloutPolicy, rolloutStatus } from './rollout.ts';
 import { failureOf, type Wire } from './wire.ts';
@@ -136,6 +137,12 @@ export const graphRunReportSchema = z
       })
       .optional()
       .describe('What the run was asked to do otherwise than release, cluster and site say; absent: nothing.'),
+    check_results: z
+      .array(keptResultSchema)
+      .optional()
+      .describe(
+        'What came of the checks of its rollouts last, for each node: absent until it ends, and if it has asked none.',
+      ),
     operator: z.array(operatorAction),
     warnings: texts,
     cut: z

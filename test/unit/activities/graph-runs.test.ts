@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { OrderRefused } from '../../../src/agent/index.ts';
+import { graphReportText } from '../../../src/cli/views/graph-report.ts';
 import { plannerHere } from '../../../src/clusters/planning/index.ts';
 import { readClusterSources, readGraphLayers } from '../../../src/clusters/read-sources.ts';
 import {
@@ -751,6 +752,22 @@ describe('a complete run', () => {
       kind: 'request-refused',
       code: 'conflict',
     });
+  });
+
+  it('has what came of its checks last in its report', async () => {
+    const world = await twoNodes('dc1');
+    const { started } = await run(world, 'run-1');
+    const result = { text: '', output: null, ms: 1_000, node: 'rack-1', runId: started.run };
+    const known = { checks: ['up'], nodes: ['rack-1'] };
+    const add = (verdict: 'well' | 'failed', at: string, runId = started.run) =>
+      world.store.checkResults.add('dc1', 'up', [{ ...result, verdict, at, runId }], known);
+    await add('failed', '2026-11-29T10:00:00.000Z');
+    await add('well', '2026-11-29T10:01:00.000Z');
+    await add('failed', '2026-11-29T10:02:00.000Z', 'another');
+    await world.close(started);
+    const report = (await world.store.runs.getReport(started.run)) as unknown as GraphRunReport;
+    expect(report.check_results).toMatchObject([{ check: 'up', node: 'rack-1', verdict: 'well' }]);
+    expect(graphReportText(report)).toContain('Checks (1)');
   });
 
   it('of deletion removes its nodes from the cluster', async () => {
