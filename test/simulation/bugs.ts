@@ -1,3 +1,5 @@
+import { WITH_LIMITS } from './world/limits.ts';
+
 /** Defects that the project had, each put back by one change of today's text. Where text moved on, the change is moved with it. */
 export interface Bug {
   readonly name: string;
@@ -71,6 +73,15 @@ const ofChecks = (...given: Parameters<typeof ofWaves>): Bug => ({
   mended: CHECKS,
   from: 200_000,
 });
+
+/** A defect of the limits of changes, and of permits. */
+const ofLimits = (world: Bug['world'], ...given: Parameters<typeof ofWaves>): Bug => ({
+  ...ofWaves(...given),
+  ...{ mended: 'docs/how-to/limit-changes.md', world, from: WITH_LIMITS },
+});
+
+const MAY_TOUCH = 'src/core/permits/may-touch.ts';
+const CALENDAR = 'src/core/permits/calendar.ts';
 
 const hidden = (one: Bug): Bug => ({ ...one, isHidden: true });
 
@@ -689,5 +700,81 @@ export const BUGS: readonly Bug[] = [
   ofRoles(300_017, 'tasks start after the rollout of a role has reached its limit', 'src/core/scheduler/slots.ts', [
     '    if (isBarred(s, best) || !hasPermit(s, node, best)) return;',
     '    if (!hasPermit(s, node, best)) return;',
+  ]),
+  // Limits of changes: who may touch a machine, and when.
+  ofLimits('cluster', 20_261_129_500_002, 'one machine more than the limits say may be out of service', MAY_TOUCH, [
+    '>= this.placesIn(limit, of)) waits',
+    '> this.placesIn(limit, of)) waits',
+  ]),
+  ofLimits('cluster', 20_261_129_500_002, 'machines that are broken or in maintenance take no place', MAY_TOUCH, [
+    "if (standing === 'out') this.#goesOut(name);",
+    "if (standing === 'out' && name === '') this.#goesOut(name);",
+  ]),
+  ofLimits('cluster', 20_261_129_500_002, 'permits of other runs take no place', MAY_TOUCH, [
+    'for (const permit of facts.held) this.take(permit);',
+    'for (const permit of facts.held.slice(0, 0)) this.take(permit);',
+  ]),
+  ofLimits('cluster', 20_261_129_500_002, 'a limit of each rack holds none', MAY_TOUCH, [
+    "return per === 'rack' ? this.#racksOf(machine) : [null];\n  }\n\n  /** A machine whose",
+    "return per === 'rack' ? [] : [null];\n  }\n\n  /** A machine whose",
+  ]),
+  ofLimits('cluster', 20_261_129_500_003, 'a percentage of machines out of service is rounded up', MAY_TOUCH, [
+    'Math.max(1, Math.floor((total',
+    'Math.max(1, Math.ceil((total',
+  ]),
+  ofLimits(
+    'cluster',
+    20_261_129_500_005,
+    'a machine that a run has left broken takes no place',
+    'src/runs/permits.ts',
+    [
+      "const isLeft = failed.has(name) && standing.standing !== 'out';",
+      "const isLeft = failed.has(name) && standing.standing === 'out';",
+    ],
+  ),
+  ofLimits('cluster', 20_261_129_500_004, 'work begins while the calendar is closed', MAY_TOUCH, [
+    'if (this.#closed !== null) waits.push(this.#closed);',
+    'if (this.#closed !== null && waits.length > 0) waits.push(this.#closed);',
+  ]),
+  ofLimits('cluster', 20_261_129_500_004, 'the last day of a freeze is not frozen', CALENDAR, [
+    'local < midnight(to) + DAY;',
+    'local < midnight(to);',
+  ]),
+  also(
+    ofLimits('cluster', 20_261_129_500_020, 'the permits of a terminated run stay', 'src/store/queries/permits.ts', [
+      "            eb('state', '=', 'failed'),\n            eb('runId', 'in', eb.selectFrom('siteClaim')",
+      "            eb('state', '!=', 'none' as never),\n            eb('runId', 'in', eb.selectFrom('siteClaim')",
+    ]),
+    { file: 'src/runs/permits.ts', is: '  await permits.forgetDead();\n', was: '' },
+  ),
+  ofLimits(
+    'cluster',
+    20_261_129_500_002,
+    'tasks run on nodes for which there is no permit',
+    'src/core/scheduler/machine-permits.ts',
+    ['machines.wanted.add(node);\n  return false;', 'machines.wanted.add(node);\n  return true;'],
+  ),
+  ofLimits(
+    'cluster',
+    20_261_129_500_002,
+    'a node whose task runs gives its permit back',
+    'src/core/scheduler/machine-permits.ts',
+    ['(node) => s.holder[node] === -1 && (isOver', '(node) => (isOver'],
+  ),
+  ofLimits('cluster', 20_261_129_500_002, 'a run that waits for permits asks once', 'activities/permits.ts', [
+    'if (answer.granted.length > 0 || isNews) return answer;',
+    'if (answer.granted.length > 0 || isNews) return answer;\n            await new Promise(() => undefined);',
+  ]),
+  ofLimits('site', 20_261_129_500_020, 'more machines are deployed at a time than the limits say', MAY_TOUCH, [
+    '>= limit.deploying) waits.push',
+    '> limit.deploying) waits.push',
+  ]),
+  ofLimits('site', 20_261_129_500_006, 'a machine that was never deployed takes a place', MAY_TOUCH, [
+    "known !== undefined && known.standing !== 'new';",
+    'known !== undefined;',
+  ]),
+  ofLimits('site', 20_261_129_500_037, 'limits of newer documents do not hold', 'activities/permits.ts', [
+    'const newest = await newestDocuments(cache.find, site);',
+    'const newest = await newestDocuments((of) => cache.find(of, { number: 1 }), site);',
   ]),
 ];
