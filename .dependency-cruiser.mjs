@@ -137,15 +137,18 @@ export default {
       'No process of an installation loads the simulator: commands for trials do, when they are called.',
       {
         path: '^(src|workflows|activities|worker)/',
-        pathNot: '^worker/((maas-simulate|up|demo-system|parts/(maas|site)-seed)\\.ts$|parts/simulation/)',
+        pathNot: '^worker/((maas-simulate|up|demo-system|parts/(maas|site)-seed)\\.ts$|parts/rehearsals/)',
       },
       { path: '^packages/maas-simulator/' },
     ),
     rule(
       'the-simulation-is-for-rehearsals',
       'It takes over the clock and the chance of what loads it: only a thread of its own does, for a rehearsal.',
-      { path: '^(src|workflows|activities|worker)/', pathNot: '^worker/parts/simulation/' },
-      { path: '^(packages/temporal-simulator|worker/parts/simulation)/', dependencyTypesNot: ['type-only'] },
+      { path: '^(src|workflows|activities|worker)/', pathNot: '^worker/parts/rehearsals/' },
+      {
+        path: '^(packages/temporal-simulator/|worker/parts/rehearsals/(?!rehearser))',
+        dependencyTypesNot: ['type-only'],
+      },
     ),
     rule(
       'core-is-pure',
@@ -297,7 +300,10 @@ export default {
       'processes-know-the-terminal',
       'worker/ has one file a process, and what several share in worker/parts. A process knows the terminal it was started in, never a command.',
       { path: '^worker/' },
-      { path: '^src/cli/', pathNot: '^src/cli/(terminal|problem|exit-codes|client|views/(paint|report))\\.ts$' },
+      {
+        path: '^src/cli/',
+        pathNot: '^src/cli/(shell/(terminal|problem|exit-codes|client)|views/(paint|report))\\.ts$',
+      },
     ),
     rule(
       'parts-start-nothing',

@@ -12,7 +12,7 @@ import type { RunLookups } from '../src/runs/run-lookups.ts';
 import type { Store } from '../src/store/index.ts';
 import type { AskHost } from './check/ask-host.ts';
 import type { OpenedWithin } from './contract.ts';
-import type { SilenceReports } from './maas-silence.ts';
+import type { SilenceReports } from './run/maas-silence.ts';
 
 /**
  * Dependencies that all activities of a worker process share. Created once by worker/. The lookups decide who may change

@@ -12,7 +12,7 @@ const mebibytes = Number(process.argv[3] ?? 1024);
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-bench-'));
 const program = join(folder, 'supervisor.mjs');
 buildSync({
-  entryPoints: [join(import.meta.dirname, '../src/agent/supervisor-main.ts')],
+  entryPoints: [join(import.meta.dirname, '../src/agent/supervision/supervisor-main.ts')],
   outfile: program,
   bundle: true,
   platform: 'node',

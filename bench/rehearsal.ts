@@ -11,7 +11,7 @@ import type { Rehearsal } from '../src/core/contracts/index.ts';
 import { createOperations } from '../src/ops/index.ts';
 import { openStore } from '../src/store/index.ts';
 import { resolvedRevision } from '../test/rig/resolved-revision.ts';
-import { openRehearser } from '../worker/parts/rehearsals.ts';
+import { openRehearser } from '../worker/parts/rehearsals/rehearser.ts';
 import { storeRecordedCluster } from './recorded-installation.ts';
 import { siteDocuments } from './site-documents.ts';
 

@@ -21,11 +21,11 @@ export class BuildError extends Error {}
 /** What processes and threads start with, and the modules that others load by their path. `runnableProgram` finds what is made of them. */
 const PROGRAMS = [
   'src/cli/main.ts',
-  'src/agent/supervisor-main.ts',
+  'src/agent/supervision/supervisor-main.ts',
   'src/api/page/drawing-main.ts',
   'src/clusters/planning/planning-thread-main.ts',
   'src/ops/reading/reading-thread-main.ts',
-  'worker/parts/simulation/rehearsal-main.ts',
+  'worker/parts/rehearsals/rehearsal-main.ts',
   'src/platform/processes/run-with-parent.ts',
   'src/platform/codec/encoded-failures.ts',
 ];
@@ -100,12 +100,12 @@ async function bundleForNode(options: BuildOptions & { readonly outdir: string }
 /** One script with all libraries in it, one style sheet; and the editor of documents, which the page loads where it needs it. */
 async function bundlePage(): Promise<void> {
   const { build } = await esbuild();
-  const assets = at('src/ui/assets');
+  const page = at('src/ui');
   await build({
     entryPoints: {
-      page: join(assets, 'main.tsx'),
+      page: join(page, 'main.tsx'),
       editor: at('src/ui/editor/main.ts'),
-      live: join(assets, 'live-worker.ts'),
+      live: join(page, 'live-worker.ts'),
     },
     outdir: at('dist/page'),
     jsx: 'automatic',
@@ -118,7 +118,7 @@ async function bundlePage(): Promise<void> {
     legalComments: 'none',
     logLevel: 'error',
   });
-  for (const name of ['index.html', 'icon.svg']) await copyFile(join(assets, name), at(`dist/page/${name}`));
+  for (const name of ['index.html', 'icon.svg']) await copyFile(join(page, name), at(`dist/page/${name}`));
 }
 
 /** The documents as the API serves them. After a change to a page alone: `npm run docs:site`. */

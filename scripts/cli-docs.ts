@@ -1,7 +1,7 @@
 // Writes docs/reference/cli.md: `npm run docs:cli`.
 import { writeFileSync } from 'node:fs';
 import { createProgram } from '../src/cli/program.ts';
-import { processTerminal } from '../src/cli/terminal.ts';
+import { processTerminal } from '../src/cli/shell/terminal.ts';
 import { cliReference } from './reference/cli.ts';
 
 const program = await createProgram(processTerminal());

@@ -47,7 +47,7 @@ try {
   await build({
     entryPoints: {
       main: join(root, 'src/cli/main.ts'),
-      'supervisor-main': join(root, 'src/agent/supervisor-main.ts'),
+      'supervisor-main': join(root, 'src/agent/supervision/supervisor-main.ts'),
       'encoded-failures': join(root, 'src/platform/codec/encoded-failures.ts'),
     },
     outdir: join(folder, 'lib'),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { agentOptionsOf, machinePolicy, policyRefusal } from '../src/agent/onboarding/node-policy.ts';
-import type { Terminal } from '../src/cli/terminal.ts';
+import type { Terminal } from '../src/cli/shell/terminal.ts';
 import { given } from '../src/core/data/given.ts';
 import { someOf } from '../src/core/text/text.ts';
 import { programVersion } from '../src/platform/installation.ts';

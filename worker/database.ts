@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { EXIT, exitCodeOfStatus } from '../src/cli/exit-codes.ts';
-import { CliError } from '../src/cli/problem.ts';
+import { EXIT, exitCodeOfStatus } from '../src/cli/shell/exit-codes.ts';
+import { CliError } from '../src/cli/shell/problem.ts';
 import { given } from '../src/core/data/given.ts';
 import { type CreatedToken, ProblemError } from '../src/ops/index.ts';
 import { asProblem, PROBLEM_CODES } from '../src/ops/problem.ts';

@@ -1,9 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, join, relative, resolve, sep } from 'node:path';
-import { ApiClient } from '../src/cli/client.ts';
-import { EXIT, type ExitCode } from '../src/cli/exit-codes.ts';
-import { CliError } from '../src/cli/problem.ts';
-import type { Terminal } from '../src/cli/terminal.ts';
+import { ApiClient } from '../src/cli/shell/client.ts';
+import { EXIT, type ExitCode } from '../src/cli/shell/exit-codes.ts';
+import { CliError } from '../src/cli/shell/problem.ts';
+import type { Terminal } from '../src/cli/shell/terminal.ts';
 import { paintFor } from '../src/cli/views/paint.ts';
 import { reportText } from '../src/cli/views/report.ts';
 import type { RunReport } from '../src/core/site-run/index.ts';

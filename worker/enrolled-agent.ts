@@ -1,5 +1,5 @@
 import { agentOptionsOf, policyRefusal, usablePolicy } from '../src/agent/onboarding/node-policy.ts';
-import type { Terminal } from '../src/cli/terminal.ts';
+import type { Terminal } from '../src/cli/shell/terminal.ts';
 import { given } from '../src/core/data/given.ts';
 import { GatewayClient } from '../src/gateway/gateway-client.ts';
 import { programVersion } from '../src/platform/installation.ts';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
 import type { Server } from 'node:tls';
-import type { Terminal } from '../src/cli/terminal.ts';
+import type { Terminal } from '../src/cli/shell/terminal.ts';
 import { given } from '../src/core/data/given.ts';
 import { SetupError } from '../src/core/problems/refusal.ts';
 import { SigningKeys } from '../src/gateway/identity/index.ts';

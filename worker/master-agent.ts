@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { supervisorEnvironment } from '../src/agent/supervisor-environment.ts';
+import { supervisorEnvironment } from '../src/agent/supervision/supervisor-environment.ts';
 import { MASTER_AGENT } from '../src/clusters/agent-address.ts';
 import { writePrivate } from '../src/platform/files/private-file.ts';
 import { freePort } from '../src/platform/free-port.ts';

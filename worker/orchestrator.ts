@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
 import { createActivities, hostAsker, pulseOf, RunStatuses, SilenceReports, statusSinks } from '../activities/index.ts';
 import { plainFailures } from '../activities/plain-failures.ts';
-import type { Terminal } from '../src/cli/terminal.ts';
+import type { Terminal } from '../src/cli/shell/terminal.ts';
 import { openPlanner } from '../src/clusters/planning/index.ts';
 import { given } from '../src/core/data/given.ts';
 import { openReader } from '../src/ops/index.ts';

@@ -6,16 +6,16 @@ import { MAX } from '../src/core/run/description.ts';
 import { parseRunInput } from '../src/core/run/input.ts';
 import { unknownName } from '../src/core/text/did-you-mean.ts';
 import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../src/core/words.ts';
-import { callActivity, validInput } from './border.ts';
 import type { DrainAgent, DrainedAgent } from './contract.ts';
-import { failure } from './failures.ts';
 import { controlQueue, nodeQueue, prefixed } from './protocol.ts';
+import { callActivity, validInput } from './run/border.ts';
+import { failure } from './run/failures.ts';
 
-export { run_call } from './call.ts';
-export { execute_graph } from './execute-graph.ts';
-export { send_notice } from './notices.ts';
-export { run_graph_part } from './run-graph-part.ts';
-export { deploy_site, redeploy_nodes, test_site, update_site } from './site-workflows.ts';
+export { execute_graph } from './graph/execute-graph.ts';
+export { run_graph_part } from './graph/run-graph-part.ts';
+export { send_notice } from './run/notices.ts';
+export { run_call } from './site/call.ts';
+export { deploy_site, redeploy_nodes, test_site, update_site } from './site/site-workflows.ts';
 
 /** A running agent answers in seconds. */
 const ANSWER_MS = 60_000;

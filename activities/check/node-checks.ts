@@ -15,7 +15,7 @@ import { type RequestRefused, requestRefused } from '../../src/core/run/index.ts
 import type { ResolvedNode, ResolvedSite } from '../../src/documents/index.ts';
 import type { Store, TaskHistoryRow } from '../../src/store/index.ts';
 import type { ActivityDependencies } from '../dependencies.ts';
-import type { SiteCache } from '../site-cache.ts';
+import type { SiteCache } from '../site/cache.ts';
 import { questionOf } from './questions.ts';
 import { subjectsOf } from './subjects.ts';
 

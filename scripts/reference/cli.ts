@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
-import type { CliCommand } from '../../src/cli/command.ts';
+import type { CliCommand } from '../../src/cli/shell/command.ts';
 
 /** What the declaration of a command cannot say, by its path: a format, a rule, where to read on. */
 const NOTES: Readonly<Record<string, string>> = {

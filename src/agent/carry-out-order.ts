@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { given } from '../core/data/given.ts';
 import type { ExecutionKey, RunTask } from '../core/task-on-node.ts';
 import type { ControlOrder } from './control-judge.ts';
-import type { Execution } from './execution.ts';
-import type { FollowEvent, OutputOffsets } from './follow.ts';
+import type { Execution } from './journal/execution.ts';
+import type { FollowEvent, OutputOffsets } from './journal/follow.ts';
+import type { TaskResult } from './journal/result.ts';
 import type { EnsureAnswer } from './node-agent.ts';
 import {
   type LogChunk,
@@ -13,8 +14,7 @@ import {
   type RaiseAlarm,
   type Verifier,
 } from './order-source.ts';
-import { readableTail } from './output-text.ts';
-import type { TaskResult } from './result.ts';
+import { readableTail } from './output/output-text.ts';
 
 /** How far an execution has come. A heartbeat carries it, so that the next follower continues from there. */
 export interface ExecutionProgress {

@@ -8,16 +8,16 @@ export {
   nodeFolder,
   type SecretUse,
   stableJson,
-} from './execution.ts';
-export type { FollowEvent, OutputOffsets } from './follow.ts';
+} from './journal/execution.ts';
+export type { FollowEvent, OutputOffsets } from './journal/follow.ts';
+export { openExecutions } from './journal/open-executions.ts';
+export type { OutputRecord, TaskFailure, TaskResult, TryRecord } from './journal/result.ts';
+export { describeFailure, failureKindOf, outcomeOf } from './journal/result.ts';
 export { type EnsureAnswer, NodeAgent, type NodeAgentOptions, type NodeFacts } from './node-agent.ts';
-export { openExecutions } from './open-executions.ts';
 export type { LogChunk, Order, OrderSource, RaiseAlarm, Verifier } from './order-source.ts';
 export { OrderRefused, OrderWithdrawn, RunHeld } from './order-source.ts';
-export type { OutputStream } from './output-segments.ts';
-export { readableTail, readableText } from './output-text.ts';
-export { DEFAULT_PATH_ROOTS } from './path-rules.ts';
-export { prepareTask } from './prepare-task.ts';
-export type { OutputRecord, TaskFailure, TaskResult, TryRecord } from './result.ts';
-export { describeFailure, failureKindOf, outcomeOf } from './result.ts';
-export { isTrySeparator } from './try-separator.ts';
+export type { OutputStream } from './output/output-segments.ts';
+export { readableTail, readableText } from './output/output-text.ts';
+export { isTrySeparator } from './output/try-separator.ts';
+export { DEFAULT_PATH_ROOTS } from './task-types/path-rules.ts';
+export { prepareTask } from './task-types/prepare-task.ts';

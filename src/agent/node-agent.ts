@@ -8,23 +8,30 @@ import { type TaskInput, typesOver } from '../core/task-types/index.ts';
 import { deleteFolder, unlessUnreadable } from '../platform/files/durable-file.ts';
 import { fileErrorCode } from '../platform/files/file-errors.ts';
 import { BOOT_ID_PATH, ownIdentity, readBootId } from '../platform/processes/process-identity.ts';
-import { ownCgroup } from './cgroup.ts';
-import { contain, releaseContainment } from './containment.ts';
-import { type Execution, executionFolder, executionIn, executionMark, isSameOrder, nodeFolder } from './execution.ts';
-import { fetchFolder } from './fetch-folder.ts';
-import { type FollowEvent, follow, type OutputOffsets } from './follow.ts';
-import { Journal } from './journal.ts';
-import { launchSupervisor, ownSupervisor } from './launch-supervisor.ts';
-import { executionFolders, foldersBelow } from './open-executions.ts';
-import { DEFAULT_PATH_ROOTS } from './path-rules.ts';
-import { PlacementError, systemFailure } from './place-file.ts';
-import { prepareTask } from './prepare-task.ts';
-import { underReaper } from './reaper.ts';
-import type { TaskFailure, TaskResult } from './result.ts';
-import { type Machine, resultWithout, settle } from './settle.ts';
-import type { SupervisorMessage } from './supervisor-message.ts';
-import { DEFAULT_TASK_PATH } from './task-process.ts';
-import type { Runnable } from './task-runner.ts';
+import {
+  type Execution,
+  executionFolder,
+  executionIn,
+  executionMark,
+  isSameOrder,
+  nodeFolder,
+} from './journal/execution.ts';
+import { type FollowEvent, follow, type OutputOffsets } from './journal/follow.ts';
+import { Journal } from './journal/journal.ts';
+import { executionFolders, foldersBelow } from './journal/open-executions.ts';
+import type { TaskFailure, TaskResult } from './journal/result.ts';
+import { type Machine, resultWithout, settle } from './journal/settle.ts';
+import { ownCgroup } from './supervision/cgroup.ts';
+import { contain, releaseContainment } from './supervision/containment.ts';
+import { launchSupervisor, ownSupervisor } from './supervision/launch-supervisor.ts';
+import { underReaper } from './supervision/reaper.ts';
+import type { SupervisorMessage } from './supervision/supervisor-message.ts';
+import { DEFAULT_TASK_PATH } from './supervision/task-process.ts';
+import { fetchFolder } from './task-types/fetch-folder.ts';
+import { DEFAULT_PATH_ROOTS } from './task-types/path-rules.ts';
+import { PlacementError, systemFailure } from './task-types/place-file.ts';
+import { prepareTask } from './task-types/prepare-task.ts';
+import type { Runnable } from './task-types/task-runner.ts';
 
 export interface NodeAgentOptions {
   /** The node's id, as executions name it. */

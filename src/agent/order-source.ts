@@ -1,7 +1,7 @@
 import type { ExecutionKey, RunTask } from '../core/task-on-node.ts';
-import type { Execution } from './execution.ts';
-import type { OutputStream } from './output-segments.ts';
-import type { TaskResult } from './result.ts';
+import type { Execution } from './journal/execution.ts';
+import type { TaskResult } from './journal/result.ts';
+import type { OutputStream } from './output/output-segments.ts';
 
 /** An order from the orchestrator to a node. */
 export interface Order {

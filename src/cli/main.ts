@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { runCli } from './run-cli.ts';
-import { processTerminal } from './terminal.ts';
+import { runCli } from './shell/run-cli.ts';
+import { processTerminal } from './shell/terminal.ts';
 
 // A reader that closes the pipe early (`… | head`) is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

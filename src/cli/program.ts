@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { programVersion } from '../platform/installation.ts';
-import type { GlobalFlags } from './api-address.ts';
-import { CliCommand } from './command.ts';
-import { DRY_RUN } from './confirm.ts';
-import { addDryRuns, isChanging } from './dry-run.ts';
-import { EXIT_MEANINGS } from './exit-codes.ts';
-import { hasNames } from './id-argument.ts';
-import { createSession, type Session } from './session.ts';
-import type { Terminal } from './terminal.ts';
-import { typedSystem } from './typed-system.ts';
+import type { GlobalFlags } from './shell/api-address.ts';
+import { CliCommand } from './shell/command.ts';
+import { DRY_RUN } from './shell/confirm.ts';
+import { addDryRuns, isChanging } from './shell/dry-run.ts';
+import { EXIT_MEANINGS } from './shell/exit-codes.ts';
+import { hasNames } from './shell/id-argument.ts';
+import { createSession, type Session } from './shell/session.ts';
+import type { Terminal } from './shell/terminal.ts';
+import { typedSystem } from './shell/typed-system.ts';
 
 type Register = (program: CliCommand, session: Session) => void;
 
@@ -101,8 +101,9 @@ async function loadYaql(): Promise<Register> {
   return (program, session) =>
     registerYaql(program, {
       terminal: session.terminal,
-      loadCluster: async (...which) => (await import('./cluster-states.ts')).loadClusterStates(session, ...which),
-      loadHelpers: async () => (await import('./yaql-user-functions.ts')).loadYaqlHelpers(session),
+      loadCluster: async (...which) =>
+        (await import('./commands/cluster-states.ts')).loadClusterStates(session, ...which),
+      loadHelpers: async () => (await import('./commands/yaql-user-functions.ts')).loadYaqlHelpers(session),
     });
 }
 
@@ -182,7 +183,7 @@ docs/reference/cli.md describes every command.`,
     session.asked.detailedExitcode = detailedExitcode === true;
     // Its question is shown, and nobody is asked.
     if (session.asked.dryRun) command.setOptionValue('yes', DRY_RUN);
-    if (hasNames(command)) await (await import('./named-ids.ts')).putIdsForNames(command, session);
+    if (hasNames(command)) await (await import('./shell/named-ids.ts')).putIdsForNames(command, session);
   });
 
   const asked = Object.entries(COMMANDS).map(

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, readlink, realpath } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
-import { isUnderRoots } from '../agent/path-rules.ts';
+import { isUnderRoots } from '../agent/task-types/path-rules.ts';
 import type { SourceFiles } from './ports.ts';
 
 const LARGEST = 64 * 1024 * 1024;

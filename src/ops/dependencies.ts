@@ -1,6 +1,6 @@
 import type { MachineContext } from '@sitewright/maas';
 import type { Client, Connection } from '@temporalio/client';
-import type { TaskLogs } from '../agent/logs/task-logs.ts';
+import type { TaskLogs } from '../agent/output/task-logs.ts';
 import type { Planner } from '../clusters/planning/index.ts';
 import type { SecretProvider } from '../platform/secrets/secret-provider.ts';
 import type { Store } from '../store/index.ts';

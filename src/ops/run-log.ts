@@ -1,6 +1,6 @@
 import type { OutputStream } from '../agent/index.ts';
-import type { LogArrival, PlacedArrival } from '../agent/logs/run-log-index.ts';
-import type { TaskLogs } from '../agent/logs/task-logs.ts';
+import type { LogArrival, PlacedArrival } from '../agent/output/run-log-index.ts';
+import type { TaskLogs } from '../agent/output/task-logs.ts';
 import type { RunLogPage } from '../core/contracts/run.ts';
 
 export interface RunLogRequest {

@@ -1,5 +1,5 @@
 import type { OutputStream } from '../agent/index.ts';
-import type { LogPart, TaskLogs } from '../agent/logs/task-logs.ts';
+import type { LogPart, TaskLogs } from '../agent/output/task-logs.ts';
 import { agentAddress } from '../clusters/agent-address.ts';
 import { readClusterSources } from '../clusters/read-sources.ts';
 import { type ClusterNode, uidOf } from '../clusters/sources.ts';

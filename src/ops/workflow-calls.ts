@@ -66,7 +66,7 @@ const MAX_TRIES = 4;
 /** A query that comes while the worker drops the run can cost the run a workflow task that waits there (SDK 1.24). */
 const PAUSE_MS = 100;
 
-/** Asks again when the query failed: a worker refuses one for which it has executed too much (workflows/interceptors.ts). */
+/** Asks again when the query failed: a worker refuses one for which it has executed too much (workflows/run/interceptors.ts). */
 async function ask<Answer>(handle: WorkflowHandle, name: QueryName): Promise<Answer> {
   for (let tries = 1; ; tries++) {
     try {

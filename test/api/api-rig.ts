@@ -11,7 +11,7 @@ import type { Rehearser } from '../../src/ops/rehearsals/order.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
 import { lazyConnection } from '../../worker/parts/lazy-connection.ts';
-import { openRehearser } from '../../worker/parts/rehearsals.ts';
+import { openRehearser } from '../../worker/parts/rehearsals/rehearser.ts';
 import type { LivingSite } from '../rig/living-site.ts';
 import { openapiCheck } from '../rig/openapi-check.ts';
 import { PATIENCE, type TemporalRig } from '../rig/temporal.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.ts';
-import { runCli } from '../../src/cli/run-cli.ts';
+import { runCli } from '../../src/cli/shell/run-cli.ts';
 import { CREATE_TOKEN, continueRun, reportOfRun, runAgain, showTasks, watchRun } from '../../src/core/next-steps.ts';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.ts';
 import { lookAgain } from '../rig/look-again.ts';

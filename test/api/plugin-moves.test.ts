@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.ts';
+import { runCli } from '../../src/cli/shell/run-cli.ts';
 import { normaliseTask } from '../../src/graph/index.ts';
 import { recordingTerminal } from '../unit/cli/recording-terminal.ts';
 import { type FuelRig, fuelRig, newton } from './fuel-inventory-rig.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.ts';
+import { runCli } from '../../src/cli/shell/run-cli.ts';
 import { createOperations, type TagExtension, tagExtensionsOf } from '../../src/ops/index.ts';
 import { packageTree, writePackageFolder } from '../../src/packages/index.ts';
 import { openStore, type Store } from '../../src/store/index.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.ts';
+import { runCli } from '../../src/cli/shell/run-cli.ts';
 import { packageTree, writePackageFolder } from '../../src/packages/index.ts';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.ts';
 import { lookAgain } from '../rig/look-again.ts';

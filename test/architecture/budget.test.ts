@@ -33,7 +33,7 @@ it('a room is measured by its sources, an arrow by who imports whom', () => {
   const texts = new Map([
     ['src/ops/runs.ts', `import { f } from '../store/index.ts';\nexport type Run = string;\n${long(81)}`],
     ['src/ops/sites.ts', `${long(80)}const g = () => import('./runs.ts');\n`],
-    ['src/ui/look.css', 'a {\n}\n'],
+    ['src/ui/kit/look.css', 'a {\n}\n'],
     ['src/store/index.ts', 'export { f } from "@own/maas";\nexport interface Store {}\ninterface Own {}\n'],
     ['packages/maas/src/index.ts', long(50)],
     ['packages/maas/test/index.test.ts', long(90)],

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { TaskLogs } from '../../src/agent/logs/task-logs.ts';
+import { TaskLogs } from '../../src/agent/output/task-logs.ts';
 import type { RunTask } from '../../src/core/task-on-node.ts';
 import { auditedAlarms } from '../../src/gateway/index.ts';
 import { environmentSecrets } from '../../src/platform/secrets/secret-provider.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { MachineStatus } from '@sitewright/maas';
 import { type Effect, type Simulator, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.ts';
+import { runCli } from '../../src/cli/shell/run-cli.ts';
 import { loadSettings } from '../../src/platform/settings/load-settings.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { type DevServer, startDevServer } from '../../src/platform/temporal/dev-server.ts';

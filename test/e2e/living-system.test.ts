@@ -8,7 +8,7 @@ import { openMachines } from '@sitewright/maas';
 import { type Simulator, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.ts';
+import { runCli } from '../../src/cli/shell/run-cli.ts';
 import type { SiteDrift } from '../../src/core/contracts/index.ts';
 import { loadSettings } from '../../src/platform/settings/load-settings.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';

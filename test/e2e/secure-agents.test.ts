@@ -6,7 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { TaskLogs } from '../../src/agent/logs/task-logs.ts';
+import { TaskLogs } from '../../src/agent/output/task-logs.ts';
 import { graphRunName } from '../../src/core/graph-run/index.ts';
 import { hashOfToken } from '../../src/gateway/identity/index.ts';
 import { issueTicket } from '../../src/gateway/index.ts';

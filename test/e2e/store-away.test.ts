@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type Simulator, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.ts';
+import { runCli } from '../../src/cli/shell/run-cli.ts';
 import { freePort } from '../../src/platform/free-port.ts';
 import { openStore } from '../../src/store/index.ts';
 import { exampleHosts } from '../rig/living-site.ts';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.ts';
+import { runCli } from '../../src/cli/shell/run-cli.ts';
 import { given } from '../../src/core/data/given.ts';
 import { CertificateAuthority } from '../../src/gateway/identity/certificate-authority.ts';
 import { newKeyPair, privateKeyPem } from '../../src/gateway/identity/index.ts';

@@ -1,6 +1,6 @@
 // What happens to claims and journals in seeds of the simulator, as modules of TLA+: `simulator-traces.ts SEEDS` writes a line of
 // JSON with both. A process of its own, as the simulator takes over clock and chance.
-import { withoutThreads } from '../../worker/parts/simulation/seams.ts';
+import { withoutThreads } from '../../worker/parts/rehearsals/seams.ts';
 import type { TraceEvent } from '../simulation/world/claim-trace.ts';
 import { loadWithSmallLimits, withSmallLimits } from '../simulation/world/small-limits.ts';
 
@@ -25,7 +25,7 @@ async function tracesOf(
     await Promise.all([
       import('../../worker/parts/workflow-bundle.ts'),
       import('@sitewright/temporal-simulator'),
-      import('../../worker/parts/simulation/installation.ts'),
+      import('../../worker/parts/rehearsals/installation.ts'),
       import('../simulation/world/site-world.ts'),
       import('../simulation/world/cluster-world.ts'),
     ]);

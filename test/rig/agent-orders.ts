@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ControlJudge, Execution, OrderSource } from '../../src/agent/index.ts';
-import { TaskLogs } from '../../src/agent/logs/task-logs.ts';
+import { TaskLogs } from '../../src/agent/output/task-logs.ts';
 
 /** First the count, then the test's script for the task. */
 const script = (folder: string, task: string, node: string): string => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { Execution } from '../../src/agent/execution.ts';
+import type { Execution } from '../../src/agent/journal/execution.ts';
 import type { NodeAgentOptions } from '../../src/agent/node-agent.ts';
 import type { AgentRig } from './agent.ts';
 import { builtProgram } from './program.ts';

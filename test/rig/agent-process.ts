@@ -1,6 +1,6 @@
 // An agent as a separate process, for tests that kill it: ensures the execution, follows it, prints events as JSON lines.
 import { readFileSync } from 'node:fs';
-import type { Execution } from '../../src/agent/execution.ts';
+import type { Execution } from '../../src/agent/journal/execution.ts';
 import { NodeAgent, type NodeAgentOptions } from '../../src/agent/node-agent.ts';
 
 const { options, execution, recover } = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as {

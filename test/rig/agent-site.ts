@@ -10,7 +10,7 @@ import {
   type OrderSource,
   type Verifier,
 } from '../../src/agent/index.ts';
-import { TaskLogs } from '../../src/agent/logs/task-logs.ts';
+import { TaskLogs } from '../../src/agent/output/task-logs.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { type AgentNode, type RunningAgents, startAgents } from '../../worker/parts/agent.ts';
 import { nodeQueue } from '../../workflows/protocol.ts';

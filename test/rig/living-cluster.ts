@@ -7,7 +7,7 @@ import { MaasConfigurationError, type MachineContext } from '@sitewright/maas';
 import { Client } from '@temporalio/client';
 import type { NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from '../../activities/graph-contract.ts';
 import { createActivities, RunStatuses, statusSinks } from '../../activities/index.ts';
-import type { TaskLogs } from '../../src/agent/logs/task-logs.ts';
+import type { TaskLogs } from '../../src/agent/output/task-logs.ts';
 import { plannerHere } from '../../src/clusters/planning/index.ts';
 import { createOperations } from '../../src/ops/index.ts';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';

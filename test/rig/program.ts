@@ -7,7 +7,8 @@ export const builtProgram = (source: string): readonly [string, string] => [
   fileURLToPath(runnableProgram(new URL(`../../${source}`, import.meta.url))),
 ];
 
-export const supervisorProgram = (): readonly [string, string] => builtProgram('src/agent/supervisor-main.ts');
+export const supervisorProgram = (): readonly [string, string] =>
+  builtProgram('src/agent/supervision/supervisor-main.ts');
 
 /** The same from its source, module by module: for tests of the order in which modules load. */
 export const sourceProgram = (source: string): readonly [string, ...string[]] => [

@@ -22,9 +22,9 @@ type Changes = readonly (readonly [is: string, was: string])[];
 
 /** What the SDK does to replay makes us do these; without one of them, a run is not replayed as it was recorded. */
 export const WORKAROUNDS = {
-  /** `refuseQueriesAhead` of workflows/interceptors.ts */
+  /** `refuseQueriesAhead` of workflows/run/interceptors.ts */
   queriesAhead: [['if (isRefused) throw', 'if (false) throw']],
-  /** `afterResults` of workflows/border.ts */
+  /** `afterResults` of workflows/run/border.ts */
   afterResults: [
     ['return afterResults().then(', 'return ({ then: (handler) => handler() }).then('],
     // On a busy machine, rows of the history would be due before the update: then nothing is taken together.

@@ -87,7 +87,7 @@ const hidden = (one: Bug): Bug => ({ ...one, isHidden: true });
 
 export const BUGS: readonly Bug[] = [
   // Who may change what, and when.
-  bug('site', '97170768', 'a try begins to change a machine while its run is paused', 'activities/node-calls.ts', [
+  bug('site', '97170768', 'a try begins to change a machine while its run is paused', 'activities/site/node-calls.ts', [
     'await (isFirst ? assertMayStart : proveClaim)(deps, { site }, request.run_id);',
     'await proveClaim(deps, { site }, request.run_id);',
   ]),
@@ -105,7 +105,7 @@ export const BUGS: readonly Bug[] = [
     'site',
     'b1594189',
     'children of a terminated run abort machines of the next',
-    'activities/node-calls.ts',
+    'activities/site/node-calls.ts',
     [
       '          await proveClaim(deps, { site: request.site }, request.run_id);\n          const found',
       '          const found',
@@ -157,11 +157,11 @@ export const BUGS: readonly Bug[] = [
     '',
   ]),
   // How runs begin and end.
-  bug(['site', 'pause'], '57bac531', 'a paused run ends by itself', 'workflows/run.ts', [
+  bug(['site', 'pause'], '57bac531', 'a paused run ends by itself', 'workflows/run/run.ts', [
     "    if (control.paused && progress.failure?.kind !== 'claim-lost') await control.mayStart();\n",
     '',
   ]),
-  bug('site', 'workflows/run.ts', 'a run ends without answers to accepted requests', 'workflows/run.ts', [
+  bug('site', 'workflows/run/run.ts', 'a run ends without answers to accepted requests', 'workflows/run/run.ts', [
     '      await condition(allHandlersFinished);\n',
     '      if (opened.ok) await condition(allHandlersFinished);\n',
   ]),
@@ -169,15 +169,15 @@ export const BUGS: readonly Bug[] = [
     '    await closeLost(store, run, ended!);\n',
     '',
   ]),
-  bug('site', '1b9fe29c', 'a run fails when a slice of its nodes ends without a result', 'workflows/call.ts', [
+  bug('site', '1b9fe29c', 'a run fails when a slice of its nodes ends without a result', 'workflows/site/call.ts', [
     '  if (type === CLAIM_LOST) throw error;\n',
     '  if (type !== undefined) throw error;\n',
   ]),
-  bug('site', '1b9fe29c', 'a slice that someone terminates leaves its deployments to MAAS', 'workflows/call.ts', [
+  bug('site', '1b9fe29c', 'a slice that someone terminates leaves its deployments to MAAS', 'workflows/site/call.ts', [
     '    if (orphans.length === 0) return;\n',
     '    if (orphans.length >= 0) return;\n',
   ]),
-  bug('site', '1b9fe29c', 'nodes of a slice that someone ends have no result', 'workflows/call.ts', [
+  bug('site', '1b9fe29c', 'nodes of a slice that someone ends have no result', 'workflows/site/call.ts', [
     '  if (cancelled) return null;\n  if (lost !== undefined) return lost;',
     '  if (cancelled || stopping || lost !== undefined) return null;',
   ]),
@@ -186,7 +186,7 @@ export const BUGS: readonly Bug[] = [
       ['site', 'retry_node', 'pause', 'cancel'],
       '2026-11-26: cancelled while a retry waited for the end of a pause',
       'a cancelled run stops for good while a retry waits for the end of a pause',
-      'workflows/baremetal.ts',
+      'workflows/site/baremetal.ts',
       [
         'void CancellationScope.nonCancellable(() => this.#of.run.control.mayStart()).then(() => {',
         'void this.#of.run.control.mayStart().then(() => {',
@@ -198,7 +198,7 @@ export const BUGS: readonly Bug[] = [
       ['site', 'retry_node', 'cancel'],
       '37329c7b',
       'the cancellation of a run interrupts the retry of a node, with its abort',
-      'workflows/baremetal.ts',
+      'workflows/site/baremetal.ts',
       ['void CancellationScope.nonCancellable(() => this.#begin(node, index));', 'void this.#begin(node, index);'],
     ),
   ),
@@ -206,10 +206,10 @@ export const BUGS: readonly Bug[] = [
     ['site', 'retry_node', 'abort'],
     '37329c7b',
     'a node is retried while the step before is still being aborted',
-    'workflows/baremetal.ts',
+    'workflows/site/baremetal.ts',
     ['this.#open.size < this.#limit && !this.settling.includes(index);', 'this.#open.size < this.#limit;'],
   ),
-  bug(['site', 'garbage'], '6bbe00ea', 'a signal with a malformed payload blocks its run', 'workflows/border.ts', [
+  bug(['site', 'garbage'], '6bbe00ea', 'a signal with a malformed payload blocks its run', 'workflows/run/border.ts', [
     '      if (request !== undefined) handle(request);\n    };\n    setHandler(defineSignal',
     '      handle(payloads[0]);\n    };\n    setHandler(defineSignal',
   ]),
@@ -218,14 +218,14 @@ export const BUGS: readonly Bug[] = [
       ['cluster', 'pause', 'resume'],
       '0ccf5804',
       'a run that is resumed by another worker decides otherwise',
-      'workflows/border.ts',
+      'workflows/run/border.ts',
       [
         '      return afterResults().then(() => {\n        validate?.(request);\n        return handle(request);\n      });',
         '      return handle(request);',
       ],
     ),
   ),
-  bug('site', 'b2ea889a', 'a group that is held starts without approval', 'workflows/baremetal.ts', [
+  bug('site', 'b2ea889a', 'a group that is held starts without approval', 'workflows/site/baremetal.ts', [
     'nextCall(this.state, Date.now(), undecided(run.progress.holds));',
     'nextCall(this.state, Date.now(), []);',
   ]),
@@ -233,7 +233,7 @@ export const BUGS: readonly Bug[] = [
     ['site', 'pause'],
     'docs/explain/design.md#pausing',
     'a call starts more nodes while its run is paused',
-    'workflows/call.ts',
+    'workflows/site/call.ts',
     [
       'while (!control.paused && !control.stopping && running.size < limit && mayStart()) {',
       'while (!control.stopping && running.size < limit && mayStart()) {',
@@ -243,7 +243,7 @@ export const BUGS: readonly Bug[] = [
     'site',
     'docs/explain/design.md#failures-are-results',
     'an outage fails a healthy node: retries end after three',
-    'workflows/activity-options.ts',
+    'workflows/run/activity-options.ts',
     [
       "const RETRY: NonNullable<ActivityOptions['retry']> = {\n  initialInterval: '1 second',",
       "const RETRY: NonNullable<ActivityOptions['retry']> = {\n  maximumAttempts: 3,\n  initialInterval: '1 second',",
@@ -341,9 +341,9 @@ export const BUGS: readonly Bug[] = [
   ),
   bug(
     'site',
-    'activities/load-plan.ts',
+    'activities/site/load-plan.ts',
     'an update skips a node whose machine is not deployed',
-    'activities/load-plan.ts',
+    'activities/site/load-plan.ts',
     [
       "found.length === 1 && machine?.status === MachineStatus.Deployed && holdOf(machine, { me, site }) === 'ours'",
       'found.length === 1 && machine !== undefined && me !== site',
@@ -353,7 +353,7 @@ export const BUGS: readonly Bug[] = [
     ['site', 'redeploy_nodes', 'maas lock'],
     '2026-11: redeploy_nodes checks all nodes before it releases the first',
     'a redeployment releases machines before it has checked all',
-    'workflows/site-workflows.ts',
+    'workflows/site/site-workflows.ts',
     ["      ...(run.kind === 'redeploy_nodes' && { release: true }),\n", ''],
   ),
   hidden(
@@ -361,7 +361,7 @@ export const BUGS: readonly Bug[] = [
       ['site', 'stall', 'cancel'],
       '99010381',
       'a node is not aborted when the silence of its worker is noticed after its time was up',
-      'workflows/call.ts',
+      'workflows/site/call.ts',
       ["new Set(['cancelled', 'TimeoutFailure', IN_FLIGHT]);", "new Set(['cancelled', IN_FLIGHT]);"],
     ),
   ),
@@ -388,7 +388,7 @@ export const BUGS: readonly Bug[] = [
       ['site', 'redeploy_nodes', 'cancel'],
       'a8fdf22a',
       'a release that had not begun counts as a success',
-      'workflows/call.ts',
+      'workflows/site/call.ts',
       [
         "  if (verb === 'release' && answer.found === 'deployed')\n    return {\n      ok: false,",
         "  if (verb === 'release' && answer.found === 'deployed')\n    return {\n      ok: true as boolean as false,",
@@ -399,14 +399,14 @@ export const BUGS: readonly Bug[] = [
     ['site', 'retry_node'],
     'src/core/deployment/baremetal.ts',
     'a retried node fails by the deployment before',
-    'activities/node-calls.ts',
+    'activities/site/node-calls.ts',
     ['request.attempt > 1 ? `${request.run_id}#${request.attempt}` : request.run_id;', 'request.run_id;'],
   ),
   bug(
     'site',
-    'workflows/site-run.ts',
+    'workflows/site/site-run.ts',
     'a revision counts as deployed although a critical group failed',
-    'workflows/site-run.ts',
+    'workflows/site/site-run.ts',
     [
       '  return whole && good && baremetal !== undefined && !halts(baremetal);',
       '  return whole && baremetal !== undefined && (good || outcome !== null);',
@@ -415,14 +415,14 @@ export const BUGS: readonly Bug[] = [
   also(
     bug(
       ['site', 'cancel'],
-      'workflows/site-run.ts',
+      'workflows/site/site-run.ts',
       'nodes that changed since they were recorded are missing in the report',
-      'workflows/site-run.ts',
+      'workflows/site/site-run.ts',
       ['    if (rest.length > 0) await this.record(rest);\n', '    if (rest.length < 0) await this.record(rest);\n'],
     ),
     // A run that closes compares, since stores are restored.
     {
-      file: 'activities/bookkeeping.ts',
+      file: 'activities/run/bookkeeping.ts',
       is: 'request.records !== digestOfRecords(records)',
       was: 'request.records.length < digestOfRecords(records).length',
     },
@@ -447,7 +447,7 @@ export const BUGS: readonly Bug[] = [
     ['cluster', 'agent restarts over and over'],
     '1bc4edc6',
     'a task fails when its agent leaves: it is tried three times',
-    'workflows/activity-options.ts',
+    'workflows/run/activity-options.ts',
     [
       "const FOLLOW_AGAIN: NonNullable<ActivityOptions['retry']> = {\n",
       "const FOLLOW_AGAIN: NonNullable<ActivityOptions['retry']> = {\n  maximumAttempts: 3,\n",
@@ -457,7 +457,7 @@ export const BUGS: readonly Bug[] = [
     'cluster',
     '1bc4edc6',
     'a task that an agent had taken before it went offline counts as not taken',
-    'workflows/task-agents.ts',
+    'workflows/graph/task-agents.ts',
     ['    if (!isKnownNot) return listener', '    if (!isKnownNot && times < 0) return listener'],
   ),
   bug('cluster', '004bb41b', 'a node without an agent stops the others', 'src/core/scheduler/propagation.ts', [
@@ -468,21 +468,21 @@ export const BUGS: readonly Bug[] = [
     'cluster',
     '07aa890f',
     'parts that have continued as new are not cancelled, and the run waits for ever',
-    'workflows/graph-parts.ts',
+    'workflows/graph/parts.ts',
     ['    if (!this.#cancelling || !child.continued) return;', '    if (this.#cancelling || !child.continued) return;'],
   ),
   bug(
     ['cluster', 'reset'],
-    'workflows/border.ts',
+    'workflows/run/border.ts',
     'the parts of a run that was reset signal the execution before',
-    'workflows/border.ts',
+    'workflows/run/border.ts',
     ['getExternalWorkflowHandle(parent.workflowId)\n', 'getExternalWorkflowHandle(parent.workflowId, parent.runId)\n'],
   ),
   bug(
     ['cluster', 'cancel of a part'],
     '1b9fe29c',
     'a part that someone cancels leaves its run open for ever',
-    'workflows/graph-parts.ts',
+    'workflows/graph/parts.ts',
     ['      if (lost && !control.cancelled && this.#broken === null) {', '      if (lost === null) {'],
     ['        this.#broken = { lost: `${lost.id} was cancelled` };', ''],
   ),
@@ -497,16 +497,19 @@ export const BUGS: readonly Bug[] = [
     '      await endGraphs(within, transaction, { outcome: end.outcome, endedAt }, graphsIn(shown)).catch(unlessNotFound);\n',
     '      await Promise.resolve();\n',
   ]),
-  bug('cluster', 'b1594189', 'a part records tasks of a cluster that its run has lost', 'activities/task-records.ts', [
-    'const generation = await proveTransaction(deps, run);',
-    'const generation = 1;',
-  ]),
+  bug(
+    'cluster',
+    'b1594189',
+    'a part records tasks of a cluster that its run has lost',
+    'activities/graph/task-records.ts',
+    ['const generation = await proveTransaction(deps, run);', 'const generation = 1;'],
+  ),
   // On the nodes: journals, supervisors, and what the gateway lets them have.
   bug(
     ['cluster', 'power at a call'],
     '9b4766f8',
     'a power cut loses the folders of a journal',
-    'src/agent/journal.ts',
+    'src/agent/journal/journal.ts',
     ['depth < FOLDERS_ABOVE;', 'depth < 0 * FOLDERS_ABOVE;'],
   ),
   hidden(
@@ -514,7 +517,7 @@ export const BUGS: readonly Bug[] = [
       ['cluster', 'power at a call'],
       '9b4766f8',
       'the name of the state folder is never synced',
-      'src/agent/journal.ts',
+      'src/agent/journal/journal.ts',
       ['depth < FOLDERS_ABOVE;', 'depth < FOLDERS_ABOVE - 1;'],
     ),
   ),
@@ -531,7 +534,7 @@ export const BUGS: readonly Bug[] = [
     ),
   ),
   hidden(
-    bug(['cluster', 'slow', 'agent'], '1c2e2fda', 'two supervisors run one execution', 'src/agent/journal.ts', [
+    bug(['cluster', 'slow', 'agent'], '1c2e2fda', 'two supervisors run one execution', 'src/agent/journal/journal.ts', [
       "    return createDurably(this.#path('claim.json'), JSON.stringify(identity));",
       "    replaceDurably(this.#path('claim.json'), JSON.stringify(identity));\n    return true;",
     ]),
@@ -540,7 +543,7 @@ export const BUGS: readonly Bug[] = [
     ['cluster', 'power at a call'],
     '1c2e2fda',
     'the result of a task is written before its end',
-    'src/agent/supervision.ts',
+    'src/agent/supervision/supervision.ts',
     [
       "    this.#record({ phase: 'running' });\n",
       "    this.#record({ phase: 'running' });\n    this.#journal.writeResult(resultWithout(this.#journal, this.#bootId, null));\n",
@@ -550,7 +553,7 @@ export const BUGS: readonly Bug[] = [
     ['cluster', 'supervisor'],
     '1c2e2fda',
     'processes of a dead supervisor run on beside the next task',
-    'src/agent/settle.ts',
+    'src/agent/journal/settle.ts',
     ['  if (!rebooted) {', '  if (rebooted) {'],
   ),
   hidden(
@@ -567,7 +570,7 @@ export const BUGS: readonly Bug[] = [
       ['cluster', 'terminate'],
       '1c2e2fda',
       'tasks of a node do not wait for each other',
-      'src/agent/node-lock.ts',
+      'src/agent/journal/node-lock.ts',
       ["waitSec > 0 ? ['--wait', String(waitSec)] : ['--nonblock'];", "waitSec >= 0 ? ['--nonblock'] : [];"],
       ['    if (answer === 0) return', '    if (answer === 0 || answer === 1) return'],
     ),
@@ -586,9 +589,9 @@ export const BUGS: readonly Bug[] = [
   {
     ...bug(
       'cluster',
-      'workflows/task-agents.ts',
+      'workflows/graph/task-agents.ts',
       'an order that no one took at its second try hides that its first had begun',
-      'workflows/task-agents.ts',
+      'workflows/graph/task-agents.ts',
       ["  return cause.failure?.cause == null ? 'untaken' : 'tried';", "  return 'untaken';"],
     ),
     seed: 1206,
@@ -596,9 +599,9 @@ export const BUGS: readonly Bug[] = [
   {
     ...bug(
       'cluster',
-      'src/agent/task-runner.ts',
+      'src/agent/task-types/task-runner.ts',
       'a task that is told to end at its limit, and ends with exit code 0, counts as a success',
-      'src/agent/task-runner.ts',
+      'src/agent/task-types/task-runner.ts',
       ['  if (told === 0 && endedItself) return end;', '  if (endedItself) return end;'],
     ),
     seed: 1000,
@@ -644,12 +647,12 @@ export const BUGS: readonly Bug[] = [
     ["  if (opened > 0 && state.well === 0) return hold('unproven');\n", ''],
   ),
   hidden(
-    ofWaves(null, 'the end of a soak of a rollout does not wake its run', 'workflows/baremetal.ts', [
+    ofWaves(null, 'the end of a soak of a rollout does not wake its run', 'workflows/site/baremetal.ts', [
       '      .run(() => sleep(Math.max(1, rest.until - Date.now()), { summary }))\n      .then(() => control.wake())',
       '      .run(() => sleep(Math.max(1, rest.until - Date.now()), { summary }))\n      .then(() => undefined)',
     ]),
   ),
-  ofWaves(100_001, 'a promoted rollout goes on only when something else wakes its run', 'workflows/operators.ts', [
+  ofWaves(100_001, 'a promoted rollout goes on only when something else wakes its run', 'workflows/run/operators.ts', [
     '    rollouts.take({ action, at: isoTime(Date.now()), ...request });\n    run.control.wake();\n',
     '    rollouts.take({ action, at: isoTime(Date.now()), ...request });\n',
   ]),
@@ -665,7 +668,7 @@ export const BUGS: readonly Bug[] = [
       'Math.max(1, Math.ceil((Number',
     ]),
   ),
-  ofWaves(100_009, 'a run fails when a slice of a rollout is cancelled', 'workflows/call.ts', [
+  ofWaves(100_009, 'a run fails when a slice of a rollout is cancelled', 'workflows/site/call.ts', [
     '            void CancellationScope.nonCancellable(() => tellOfLimit(listener, control, child, follower));',
     '            void tellOfLimit(listener, control, child, follower);',
   ]),
@@ -761,7 +764,7 @@ export const BUGS: readonly Bug[] = [
     'src/core/scheduler/machine-permits.ts',
     ['(node) => s.holder[node] === -1 && (isOver', '(node) => (isOver'],
   ),
-  ofLimits('cluster', 20_261_129_500_002, 'a run that waits for permits asks once', 'activities/permits.ts', [
+  ofLimits('cluster', 20_261_129_500_002, 'a run that waits for permits asks once', 'activities/run/permits.ts', [
     'if (answer.granted.length > 0 || isNews) return answer;',
     'if (answer.granted.length > 0 || isNews) return answer;\n            await new Promise(() => undefined);',
   ]),
@@ -773,7 +776,7 @@ export const BUGS: readonly Bug[] = [
     "known !== undefined && known.standing !== 'new';",
     'known !== undefined;',
   ]),
-  ofLimits('site', 20_261_129_500_037, 'limits of newer documents do not hold', 'activities/permits.ts', [
+  ofLimits('site', 20_261_129_500_037, 'limits of newer documents do not hold', 'activities/run/permits.ts', [
     'const newest = await newestDocuments(cache.find, site);',
     'const newest = await newestDocuments((of) => cache.find(of, { number: 1 }), site);',
   ]),

@@ -8,7 +8,7 @@ import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { withoutThreads } from '../../worker/parts/simulation/seams.ts';
+import { withoutThreads } from '../../worker/parts/rehearsals/seams.ts';
 import { coverageSvg, coverageText, unreachedText, type World } from './coverage.ts';
 import { KNOWN_SEEDS } from './known-seeds.ts';
 import { shrunk } from './shrink.ts';
@@ -107,7 +107,7 @@ async function here(seeds: readonly number[], tell: (verdict: Verdict) => void =
   ] = await Promise.all([
     import('../../worker/parts/workflow-bundle.ts'),
     import('@sitewright/temporal-simulator'),
-    import('../../worker/parts/simulation/installation.ts'),
+    import('../../worker/parts/rehearsals/installation.ts'),
     import('./world/site-world.ts'),
     import('./world/cluster-world.ts'),
     import('./world/mix.ts'),

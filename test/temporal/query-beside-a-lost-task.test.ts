@@ -84,7 +84,7 @@ it('a run continues as recorded when a query is answered next to a lost workflow
 });
 
 // With a server 1.32.2 this case does not arise (three of three runs); with those from 1.27 on, it does.
-// Should this fail after an upgrade of the SDK, the SDK needs it no more: remove `refuseQueriesAhead` of workflows/interceptors.ts.
+// Should this fail after an upgrade of the SDK, the SDK needs it no more: remove `refuseQueriesAhead` of workflows/run/interceptors.ts.
 it.skipIf(isServerSince('1.30.0'))(
   'the SDK still executes a run ahead of its workflow task for a query, so that we refuse such queries',
   async () => {

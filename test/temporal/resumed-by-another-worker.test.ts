@@ -84,7 +84,7 @@ it('a run that was paused while its tasks ended is resumed by another worker', (
 it('a paused run whose last task failed is resumed by another worker', () =>
   replays(failed(), 'resumed-after-a-failure'));
 
-// Should this fail after an upgrade of the SDK, the SDK needs it no more: remove `afterResults` of workflows/border.ts.
+// Should this fail after an upgrade of the SDK, the SDK needs it no more: remove `afterResults` of workflows/run/border.ts.
 it('the SDK still takes workflow tasks together that a later replay separates, so that updates come last', async () => {
   const workflowBundle = await bundleWithout(WORKAROUNDS.afterResults);
   const without = async () => {

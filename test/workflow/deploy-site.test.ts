@@ -7,8 +7,8 @@ import {
 } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lastErrorsActivity } from '../../activities/last-errors.ts';
 import type { DeliverNotice, NoticeActivities } from '../../activities/notice-contract.ts';
+import { lastErrorsActivity } from '../../activities/run/last-errors.ts';
 import type { ShownPlan, TreeNode } from '../../src/core/contracts/site-run.ts';
 import type { RunStatus } from '../../src/core/site-run/index.ts';
 import { runLookups } from '../../src/runs/run-lookups.ts';

@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { AgentFacts, RunTask, TaskEnd } from '../../activities/graph-contract.ts';
-import { agentGone } from '../../activities/node-task.ts';
+import { agentGone } from '../../activities/node/task.ts';
 import type { GraphRunStatus } from '../../src/core/graph-run/index.ts';
 import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { eventually } from '../rig/agent-site.ts';

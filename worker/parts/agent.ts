@@ -12,7 +12,7 @@ import {
   nodeControlActivities,
   nodeTaskActivities,
   type WorkHere,
-} from '../../activities/node-task.ts';
+} from '../../activities/node/task.ts';
 import { plainFailures } from '../../activities/plain-failures.ts';
 import {
   type ControlJudge,

@@ -1,4 +1,4 @@
-import type { ApiClient } from '../../src/cli/client.ts';
+import type { ApiClient } from '../../src/cli/shell/client.ts';
 import type { RunReport } from '../../src/core/site-run/index.ts';
 import { counted } from '../../src/core/text/text.ts';
 

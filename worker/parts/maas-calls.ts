@@ -1,6 +1,6 @@
-import { assertMayStart, type Gate, proveClaim } from '../../activities/fencing.ts';
-import type { MaasParts } from '../../activities/node-task-maas.ts';
-import { maasTask } from '../../activities/node-task-maas.ts';
+import type { MaasParts } from '../../activities/node/task-maas.ts';
+import { maasTask } from '../../activities/node/task-maas.ts';
+import { assertMayStart, type Gate, proveClaim } from '../../activities/run/fencing.ts';
 import { OrderRefused } from '../../src/agent/index.ts';
 import { maasTaskTypes } from '../../src/agent/master/index.ts';
 import { MAAS_CALLS } from '../../src/clusters/agent-address.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { folderName } from '../../src/agent/index.ts';
-import { EXIT } from '../../src/cli/exit-codes.ts';
-import { CliError } from '../../src/cli/problem.ts';
+import { EXIT } from '../../src/cli/shell/exit-codes.ts';
+import { CliError } from '../../src/cli/shell/problem.ts';
 import { holdLock } from '../../src/platform/processes/lock.ts';
 import { openStateFolder } from './state-folder.ts';
 

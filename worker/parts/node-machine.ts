@@ -1,5 +1,5 @@
-import type { MaasParts, NodeMachine } from '../../activities/node-task-maas.ts';
-import { SiteCache } from '../../activities/site-cache.ts';
+import type { MaasParts, NodeMachine } from '../../activities/node/task-maas.ts';
+import { SiteCache } from '../../activities/site/cache.ts';
 import { agentAddress } from '../../src/clusters/agent-address.ts';
 import { standingIn } from '../../src/clusters/node-choice.ts';
 import { readClusterSources } from '../../src/clusters/read-sources.ts';

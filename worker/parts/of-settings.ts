@@ -1,4 +1,4 @@
-import { TaskLogs } from '../../src/agent/logs/task-logs.ts';
+import { TaskLogs } from '../../src/agent/output/task-logs.ts';
 import type { ArchiveIntake } from '../../src/api/index.ts';
 import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS } from '../../src/packages/index.ts';
 import { directorySecrets } from '../../src/platform/secrets/directory-secrets.ts';

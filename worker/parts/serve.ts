@@ -1,7 +1,7 @@
 import { MaasConfigurationError } from '@sitewright/maas/api-key';
-import { EXIT } from '../../src/cli/exit-codes.ts';
-import { CliError } from '../../src/cli/problem.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import { EXIT } from '../../src/cli/shell/exit-codes.ts';
+import { CliError } from '../../src/cli/shell/problem.ts';
+import type { Terminal } from '../../src/cli/shell/terminal.ts';
 import { RefusalError } from '../../src/core/problems/refusal.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import { createLogger, type Logger } from '../../src/platform/telemetry/log.ts';

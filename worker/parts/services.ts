@@ -1,6 +1,6 @@
 import { MaasConfigurationError, type MachineContext, type MachinesConfig, openMachines } from '@sitewright/maas';
-import { mayChangeUntil } from '../../activities/fencing.ts';
 import type { ActivityDependencies, ActivitySettings } from '../../activities/index.ts';
+import { mayChangeUntil } from '../../activities/run/fencing.ts';
 import { given } from '../../src/core/data/given.ts';
 import { ProblemError } from '../../src/ops/problem.ts';
 import { tagExtensionsOf } from '../../src/ops/tags/load-tag-extensions.ts';

@@ -1,5 +1,5 @@
 import { type Execution, OrderRefused, type OrderSource, type SecretUse } from '../../src/agent/index.ts';
-import type { TaskLogs } from '../../src/agent/logs/task-logs.ts';
+import type { TaskLogs } from '../../src/agent/output/task-logs.ts';
 import type { TaskOrder } from '../../src/clusters/task-order.ts';
 import { given } from '../../src/core/data/given.ts';
 import type { ExecutionKey } from '../../src/core/task-on-node.ts';

@@ -7,8 +7,8 @@ import { programVersion } from '../../src/platform/installation.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import type { Logger } from '../../src/platform/telemetry/log.ts';
 import { Traces } from '../../src/platform/telemetry/traces.ts';
-import type { TraceSinks } from '../../workflows/interceptors.ts';
 import { TRACE_HEADER } from '../../workflows/protocol.ts';
+import type { TraceSinks } from '../../workflows/run/interceptors.ts';
 
 /** Traces of a process; undefined if not configured. */
 export function tracesOf({ telemetry }: Settings, service: string, log: Logger): Traces | undefined {

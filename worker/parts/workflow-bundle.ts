@@ -76,9 +76,9 @@ export const bundleOurWorkflows = ({
     sources: [...SOURCES, ...(encrypted ? [FAILURES] : []), ...more].map(installationFile),
     root: installationFile('.'),
     target,
-    payloadConverter: installationFile('workflows/payload-converter.ts'),
+    payloadConverter: installationFile('workflows/run/payload-converter.ts'),
     ...(encrypted ? { failureConverter: installationFile(FAILURES) } : {}),
-    interceptors: ['workflows/interceptors.ts', ...more].map(installationFile),
+    interceptors: ['workflows/run/interceptors.ts', ...more].map(installationFile),
   });
 
 interface BundleOptions {

@@ -1,7 +1,7 @@
 import * as files from '../../core/task-types/files.ts';
-import { describeFailure } from '../result.ts';
-import { runner } from '../task-runner.ts';
+import { describeFailure } from '../journal/result.ts';
 import { frameOf, place, placeInOrder, STOPPED, type UploadedFile } from './placed-file.ts';
+import { runner } from './task-runner.ts';
 
 /** Places files whose content is read on the machine that has the sources. Tries all files, once. */
 export const copyFiles = runner(files.copyFiles, {

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { type ManifestFile, readManifest } from '../../core/sources/folder-manifest.ts';
 import { packageFiles as type } from '../../core/task-types/package-files.ts';
 import { readRegular } from '../../platform/files/regular-file.ts';
-import { dropFetched, sha256 } from '../fetch-folder.ts';
-import { inside, openFolder, openInside, PlacementError, systemFailure } from '../place-file.ts';
-import type { TaskFailure } from '../result.ts';
-import { runner, type TaskContext, type TryEnd } from '../task-runner.ts';
+import type { TaskFailure } from '../journal/result.ts';
+import { dropFetched, sha256 } from './fetch-folder.ts';
+import { inside, openFolder, openInside, PlacementError, systemFailure } from './place-file.ts';
 import { type FileFrame, place, STOPPED } from './placed-file.ts';
+import { runner, type TaskContext, type TryEnd } from './task-runner.ts';
 
 const frameOf = (dst: string, { path, executable }: ManifestFile): FileFrame => ({
   path: join(dst, path),

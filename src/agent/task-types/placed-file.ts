@@ -1,7 +1,7 @@
 import type { Content } from '../../core/task-types/index.ts';
-import { PlacementError, placeFile, type WantedFile } from '../place-file.ts';
-import type { TaskFailure } from '../result.ts';
-import type { TaskContext, TryEnd } from '../task-runner.ts';
+import type { TaskFailure } from '../journal/result.ts';
+import { PlacementError, placeFile, type WantedFile } from './place-file.ts';
+import type { TaskContext, TryEnd } from './task-runner.ts';
 
 /** A file of `upload_file`, `upload_files` or `copy_files`, without its content. */
 export type FileFrame = Omit<WantedFile, 'data'>;

@@ -2,9 +2,9 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { puppet as type } from '../../core/task-types/scripts.ts';
 import { readProcess } from '../../platform/processes/process-identity.ts';
-import type { TaskFailure } from '../result.ts';
-import { runner, type TaskContext, type TryEnd } from '../task-runner.ts';
+import type { TaskFailure } from '../journal/result.ts';
 import { countIn, namesInReport, readPuppetSummary } from './puppet-summary.ts';
+import { runner, type TaskContext, type TryEnd } from './task-runner.ts';
 
 type PuppetParameters = ReturnType<typeof type.prepare>['parameters'];
 

@@ -1,5 +1,5 @@
 import { reboot as type } from '../../core/task-types/machines.ts';
-import { runner } from '../task-runner.ts';
+import { runner } from './task-runner.ts';
 
 /** How many times to run the command if the machine does not go down. */
 const MAX_REBOOTS = 3;

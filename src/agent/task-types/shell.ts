@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as scripts from '../../core/task-types/scripts.ts';
-import { systemFailure } from '../place-file.ts';
-import { runner, type TaskContext, tryEndOf } from '../task-runner.ts';
+import { systemFailure } from './place-file.ts';
+import { runner, type TaskContext, tryEndOf } from './task-runner.ts';
 
 interface Script {
   readonly cmd: string;

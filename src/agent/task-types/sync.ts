@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { sync as type } from '../../core/task-types/files.ts';
-import { openFolder, PlacementError, systemFailure } from '../place-file.ts';
-import { runner, type TaskContext, type TryEnd, tryEndOf } from '../task-runner.ts';
+import { openFolder, PlacementError, systemFailure } from './place-file.ts';
+import { runner, type TaskContext, type TryEnd, tryEndOf } from './task-runner.ts';
 
 interface SyncParameters {
   readonly src: string;

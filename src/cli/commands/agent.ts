@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
-import type { CliCommand } from '../command.ts';
-import { type OutputFlags, printList } from '../formats/output.ts';
-import { usageError } from '../problem.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { type OutputFlags, printList } from '../shell/output.ts';
+import { usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
 
 interface RunFlags {
   readonly site?: string;
@@ -61,7 +61,7 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
     .output()
     .action(async ({ stateDir, ...flags }: OutputFlags & { readonly stateDir?: string }) => {
       const { settings } = await session.settings();
-      const { agentExecutions } = await import('../agent-executions.ts');
+      const { agentExecutions } = await import('./agent-executions.ts');
       const items = agentExecutions(stateDir ?? settings.agent.state_dir);
       await printList(terminal, flags, items, [
         'site',

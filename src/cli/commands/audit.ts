@@ -1,8 +1,8 @@
 import { isMapping } from '../../core/data/plain-value.ts';
-import type { Answer, ApiClient } from '../client.ts';
-import type { CliCommand } from '../command.ts';
-import { isTabular } from '../formats/output.ts';
-import type { Session } from '../session.ts';
+import type { Answer, ApiClient } from '../shell/client.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { isTabular } from '../shell/output.ts';
+import type { Session } from '../shell/session.ts';
 import { changesText } from '../views/setting-changes.ts';
 
 /** `sitewright audit …`: the audit trail. */

@@ -1,8 +1,8 @@
 import { given } from '../../core/data/given.ts';
-import type { CliCommand } from '../command.ts';
-import { type SiteRunFlags, siteRunOf, withSiteRun } from '../run-request.ts';
-import { type Session, userOf } from '../session.ts';
-import type { FollowFlags } from '../started-run.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { type Session, userOf } from '../shell/session.ts';
+import { type SiteRunFlags, siteRunOf, withSiteRun } from './run-request.ts';
+import type { FollowFlags } from './started-run.ts';
 
 interface RunFlags extends SiteRunFlags, FollowFlags {
   readonly node?: readonly string[];
@@ -53,7 +53,7 @@ export function registerCheck(program: CliCommand, session: Session): void {
         ...(checks.length > 0 && { checks: [...new Set(checks)] }),
         ...given({ started_by: userOf(terminal) }),
       });
-      const { presentStarted } = await import('../started-run.ts');
+      const { presentStarted } = await import('./started-run.ts');
       process.exitCode = await presentStarted(terminal, client, started, flags);
     });
 }

@@ -1,11 +1,11 @@
 import { isMapping } from '../../core/data/plain-value.ts';
 import { HIDDEN, holdsHidden, withoutSecretValues } from '../../core/text/secrets.ts';
-import { unchecked } from '../client.ts';
-import type { CliCommand } from '../command.ts';
-import { type OutputFlags, printOne, yamlText } from '../formats/output.ts';
-import { clusterArgument } from '../id-argument.ts';
-import { usageError } from '../problem.ts';
-import type { Session } from '../session.ts';
+import { unchecked } from '../shell/client.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { clusterArgument } from '../shell/id-argument.ts';
+import { type OutputFlags, printOne, yamlText } from '../shell/output.ts';
+import { usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
 
 const ID = 'id of the cluster';
 
@@ -63,7 +63,7 @@ export function registerClusterData(group: CliCommand, session: Session): void {
         return say(`discarded the loaded ${name} of ${session.textOf('cluster', id)}: they are computed again\n`);
       }
       if (upload !== undefined) {
-        const { readDataFile } = await import('../data-file.ts');
+        const { readDataFile } = await import('../shell/data-file.ts');
         const data = await readDataFile(upload, terminal);
         if (holdsHidden(data))
           throw usageError(

@@ -1,15 +1,15 @@
 import { given } from '../../core/data/given.ts';
 import { gapsText, partText, runMissed, settingsText } from '../../core/version-text.ts';
-import type { Answer } from '../client.ts';
-import type { CliCommand } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { EXIT } from '../exit-codes.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
-import { formatTable } from '../formats/table.ts';
-import { clusterArgument, pluginListArgument, releaseArgument } from '../id-argument.ts';
-import { CliError, usageError } from '../problem.ts';
-import type { Session } from '../session.ts';
-import { forTypedSystem } from '../typed-system.ts';
+import type { Answer } from '../shell/client.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { confirm } from '../shell/confirm.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import { clusterArgument, pluginListArgument, releaseArgument } from '../shell/id-argument.ts';
+import { type OutputFlags, printOne } from '../shell/output.ts';
+import { CliError, usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
+import { formatTable } from '../shell/table.ts';
+import { forTypedSystem } from '../shell/typed-system.ts';
 import { changesText } from '../views/setting-changes.ts';
 
 interface MoveFlags extends OutputFlags {

@@ -1,8 +1,8 @@
 import { Argument } from 'commander';
-import type { CliCommand } from '../command.ts';
-import { SHELLS, type Shell } from '../completion-scripts.ts';
-import type { ValueKind } from '../completion-values.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { SHELLS, type Shell } from '../shell/completion-scripts.ts';
+import type { ValueKind } from '../shell/completion-values.ts';
+import type { Session } from '../shell/session.ts';
 
 /** `sitewright completion SHELL`: a script made from the commands themselves; it asks for names by `--values`. */
 export function registerCompletion(program: CliCommand, session: Session): void {
@@ -14,8 +14,8 @@ export function registerCompletion(program: CliCommand, session: Session): void 
     .option('--of <name>', 'with --values: of this site or run')
     .action(async (shell: Shell, { values, of = '' }: { readonly values?: ValueKind; readonly of?: string }) => {
       if (values === undefined)
-        return session.terminal.out((await import('../completion-scripts.ts')).completionScript(shell, program));
-      const { completionValues } = await import('../completion-values.ts');
+        return session.terminal.out((await import('../shell/completion-scripts.ts')).completionScript(shell, program));
+      const { completionValues } = await import('../shell/completion-values.ts');
       const names = await completionValues(await session.client(), values, of);
       session.terminal.out(names.map((name) => `${name}\n`).join(''));
     });

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { given } from '../../core/data/given.ts';
-import { apiOrigin, checkedAddress } from '../api-address.ts';
-import { apiToken, checkedToken } from '../api-token.ts';
-import type { CliCommand } from '../command.ts';
-import { savedContexts } from '../contexts.ts';
-import { type OutputFlags, printList, printOne } from '../formats/output.ts';
-import { CliError, usageError } from '../problem.ts';
-import type { Session } from '../session.ts';
+import { apiOrigin, checkedAddress } from '../shell/api-address.ts';
+import { apiToken, checkedToken } from '../shell/api-token.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { savedContexts } from '../shell/contexts.ts';
+import { type OutputFlags, printList, printOne } from '../shell/output.ts';
+import { CliError, usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
 
 interface AddFlags extends OutputFlags {
   readonly token?: boolean;

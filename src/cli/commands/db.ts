@@ -1,7 +1,7 @@
-import type { CliCommand } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import { type OutputFlags, printOne } from '../shell/output.ts';
+import type { Session } from '../shell/session.ts';
 
 /** `sitewright db …`: the schema of the store. */
 export function registerDb(program: CliCommand, session: Session): void {

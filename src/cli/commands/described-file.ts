@@ -1,12 +1,12 @@
 import { Option } from 'commander';
 import { isMapping } from '../../core/data/plain-value.ts';
-import { unchecked } from '../client.ts';
-import type { CliCommand } from '../command.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
-import { releaseArgument } from '../id-argument.ts';
-import { usageError } from '../problem.ts';
-import { readInput } from '../read-input.ts';
-import type { Session } from '../session.ts';
+import { unchecked } from '../shell/client.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { releaseArgument } from '../shell/id-argument.ts';
+import { type OutputFlags, printOne } from '../shell/output.ts';
+import { usageError } from '../shell/problem.ts';
+import { readInput } from '../shell/read-input.ts';
+import type { Session } from '../shell/session.ts';
 
 /** Tags and roles as files: DIR/{releases|clusters}_ID/NAME.FORMAT, as Fuel's clients store them. */
 export interface FileFlags {

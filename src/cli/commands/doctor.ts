@@ -3,11 +3,11 @@ import type { Finding } from '../../../worker/doctor.ts';
 import type { Health } from '../../core/contracts/index.ts';
 import { given } from '../../core/data/given.ts';
 import { printable } from '../../core/text/control-characters.ts';
-import type { CliCommand } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { type OutputFlags, printList } from '../formats/output.ts';
-import { CliError } from '../problem.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import { type OutputFlags, printList } from '../shell/output.ts';
+import { CliError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
 import { type Paint, paintFor } from '../views/paint.ts';
 
 /** Oldest supported Node.js. */

@@ -1,10 +1,10 @@
 import { counted } from '../../core/text/text.ts';
-import type { CliCommand } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
-import { usageError } from '../problem.ts';
-import type { Session } from '../session.ts';
-import type { Complaints, Terminal } from '../terminal.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import { type OutputFlags, printOne } from '../shell/output.ts';
+import { usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
+import type { Complaints, Terminal } from '../shell/terminal.ts';
 import { planFile, type ReadGraph, readGraphFile, say } from './graph-input.ts';
 import { type GraphOrigin, layerOption, originOptions, readGraphOf, readStoredGraph } from './stored-graph.ts';
 

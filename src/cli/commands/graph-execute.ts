@@ -1,11 +1,11 @@
-import type { Answer } from '../client.ts';
-import type { CliCommand } from '../command.ts';
-import { printOne } from '../formats/output.ts';
-import { withNodeNames } from '../node-names.ts';
-import { usageError } from '../problem.ts';
-import { type ChosenGraphFlags, chosenGraphsOf, clusterOf, rolloutsOf, withChosenGraphs } from '../run-request.ts';
-import type { Session } from '../session.ts';
-import type { FollowFlags } from '../started-run.ts';
+import type { Answer } from '../shell/client.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { withNodeNames } from '../shell/node-names.ts';
+import { printOne } from '../shell/output.ts';
+import { usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
+import { type ChosenGraphFlags, chosenGraphsOf, clusterOf, rolloutsOf, withChosenGraphs } from './run-request.ts';
+import type { FollowFlags } from './started-run.ts';
 
 interface ExecuteFlags extends ChosenGraphFlags, FollowFlags {
   readonly cluster?: string;
@@ -47,8 +47,8 @@ async function executeLocally(
     throw usageError('--local has a cluster, a graph and a node of its own', 'Omit --cluster, --type and --node.');
   const { terminal } = session;
   const [{ readGraphToUpload }, { storeLocally }, { readTasks }, { withLocalAgent }] = await Promise.all([
-    import('../graph-to-upload.ts'),
-    import('../local-cluster.ts'),
+    import('./graph-to-upload.ts'),
+    import('./local-cluster.ts'),
     import('../../graph/index.ts'),
     import('../../../worker/agents.ts'),
   ]);
@@ -125,7 +125,7 @@ export async function presentGraphRun(
   if (forPeople) terminal.out(`${what}\n`);
   const [run, { followAndPresent, nextSteps }] = await Promise.all([
     client.runs.get(started.run!),
-    import('../started-run.ts'),
+    import('./started-run.ts'),
   ]);
   if (forPeople) {
     terminal.out(nextSteps(terminal, client, run));

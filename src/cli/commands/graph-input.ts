@@ -2,10 +2,10 @@ import type { Engine, FunctionDefinition } from '@sitewright/yaql';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { formatDiagnostics, type Sources } from '../../documents/diagnostics/format-diagnostics.ts';
 import type { GraphSource, MergedTask, Plan, PlanInput } from '../../graph/index.ts';
-import { inputName, readInput } from '../read-input.ts';
-import type { Session } from '../session.ts';
-import type { Complaints } from '../terminal.ts';
-import { loadYaqlHelpers } from '../yaql-user-functions.ts';
+import { inputName, readInput } from '../shell/read-input.ts';
+import type { Session } from '../shell/session.ts';
+import type { Complaints } from '../shell/terminal.ts';
+import { loadYaqlHelpers } from './yaql-user-functions.ts';
 
 type PlannedFile =
   | {

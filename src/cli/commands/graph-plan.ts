@@ -1,14 +1,14 @@
 import { given } from '../../core/data/given.ts';
 import { idOfName, isId } from '../../core/names.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
-import type { ApiClient } from '../client.ts';
-import type { CliCommand } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { nameListArgument } from '../id-argument.ts';
-import { idIn, namedThings } from '../named-ids.ts';
-import { type NodeNames, withNodeNames } from '../node-names.ts';
-import { CliError, usageError } from '../problem.ts';
-import type { Session } from '../session.ts';
+import type { ApiClient } from '../shell/client.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import { nameListArgument } from '../shell/id-argument.ts';
+import { idIn, namedThings } from '../shell/named-ids.ts';
+import { type NodeNames, withNodeNames } from '../shell/node-names.ts';
+import { CliError, usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
 import { planFile, say } from './graph-input.ts';
 
 type PlanFormat = 'text' | 'json' | 'dot';

@@ -1,6 +1,6 @@
-import type { CliCommand } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import type { Session } from '../shell/session.ts';
 import { planFile, say } from './graph-input.ts';
 
 /** Adds `serialize --input FILE [--digest]` to the `graph` command. Offline: it reads a file and calls the planner. */

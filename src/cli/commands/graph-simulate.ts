@@ -1,11 +1,11 @@
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { SimulationResult } from '../../core/scheduler/simulate.ts';
 import type { TaskStatus } from '../../core/words.ts';
-import type { CliCommand } from '../command.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { inputName, readInput } from '../read-input.ts';
-import type { Session } from '../session.ts';
-import type { Complaints } from '../terminal.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { EXIT, type ExitCode } from '../shell/exit-codes.ts';
+import { inputName, readInput } from '../shell/read-input.ts';
+import type { Session } from '../shell/session.ts';
+import type { Complaints } from '../shell/terminal.ts';
 import { say } from './graph-input.ts';
 
 /** Adds `simulate --input FILE` to the `graph` command. Offline: it reads a file and calls the scheduler. */
@@ -28,7 +28,7 @@ export function registerGraphSimulate(graph: CliCommand, session: Session): void
  */
 export async function simulateFile(file: string, print: (text: string) => void, terminal: Complaints): Promise<number> {
   const [{ readJsonCases }, { simulate }, { readSimulation }] = await Promise.all([
-    import('../json-cases.ts'),
+    import('../shell/json-cases.ts'),
     import('../../core/scheduler/simulate.ts'),
     import('../../core/scheduler/simulation-input.ts'),
   ]);

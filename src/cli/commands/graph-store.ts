@@ -2,14 +2,14 @@ import { Option } from 'commander';
 import { namesOfType } from '../../core/graph-types.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { counted } from '../../core/text/text.ts';
-import type { CliCommand } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { EXIT } from '../exit-codes.ts';
-import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.ts';
-import { type OwnerFlags, ownerOf, ownerOptions, ownerOrCluster } from '../graph-owner.ts';
-import { clusterArgument, clusterListArgument, pluginListArgument, releaseListArgument } from '../id-argument.ts';
-import { CliError, usageError } from '../problem.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { confirm } from '../shell/confirm.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import { clusterArgument, clusterListArgument, pluginListArgument, releaseListArgument } from '../shell/id-argument.ts';
+import { isTabular, type OutputFlags, printList, printOne } from '../shell/output.ts';
+import { CliError, usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
+import { type OwnerFlags, ownerOf, ownerOptions, ownerOrCluster } from './graph-owner.ts';
 import { LAYERS, type Layer, layerOption, TASKS_OF } from './stored-graph.ts';
 
 const DEFAULT_TYPE = 'default';
@@ -152,7 +152,7 @@ async function uploadGraph(session: Session, flags: UploadFlags): Promise<void> 
     throw usageError('nothing to upload', 'Give --file FILE or --dir FOLDER, and only one of them.');
   const owner = await ownerOrCluster(session, flags);
   const type = flags.type ?? DEFAULT_TYPE;
-  const { readGraphFolder, readGraphToUpload } = await import('../graph-to-upload.ts');
+  const { readGraphFolder, readGraphToUpload } = await import('./graph-to-upload.ts');
   const body =
     file === undefined
       ? await readGraphFolder(dir!, session.terminal)

@@ -1,7 +1,7 @@
-import type { CliCommand } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { CliError } from '../problem.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import { CliError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
 
 /** `sitewright identity …`: certificates of nodes, keys of orders and of encryption. Runs on the gateway's machine. */
 export function registerIdentity(program: CliCommand, session: Session): void {

@@ -1,6 +1,6 @@
-import type { CliCommand } from '../command.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { type OutputFlags, printOne } from '../shell/output.ts';
+import type { Session } from '../shell/session.ts';
 
 /** `sitewright init …`: something small of one's own, which runs as it is on simulated machines. */
 export function registerInit(program: CliCommand, session: Session): void {
@@ -17,7 +17,7 @@ export function registerInit(program: CliCommand, session: Session): void {
       .argument('<folder>', `a new folder; its name is that of the ${kind}`)
       .output()
       .action(async (folder: string, flags: OutputFlags) => {
-        const { writeStart } = await import('../write-start.ts');
+        const { writeStart } = await import('./write-start.ts');
         const { name, files, next } = await writeStart(kind, folder, terminal.cwd);
         const text = [`${folder}: ${files.join(', ')}\n`, 'next:\n', ...next.map((line) => `  ${line}\n`)].join('');
         await printOne(terminal, flags, { kind, name, folder, files, next }, text);

@@ -1,10 +1,10 @@
 import type { SignInFailure } from '../../core/words.ts';
-import type { CliCommand } from '../command.ts';
-import { savedContexts } from '../contexts.ts';
-import { EXIT } from '../exit-codes.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
-import { CliError } from '../problem.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { savedContexts } from '../shell/contexts.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import { type OutputFlags, printOne } from '../shell/output.ts';
+import { CliError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
 
 /** How long a user may take to sign in. */
 const LIMIT_MS = 300_000;
@@ -27,7 +27,7 @@ export function registerLogin(program: CliCommand, session: Session): void {
     .example()
     .output()
     .action(async (flags: OutputFlags) => {
-      const [client, { awaitSignIn }] = await Promise.all([session.client(), import('../await-sign-in.ts')]);
+      const [client, { awaitSignIn }] = await Promise.all([session.client(), import('../shell/await-sign-in.ts')]);
       const { openid } = await client.call('GET /session');
       if (openid === null)
         throw failed(

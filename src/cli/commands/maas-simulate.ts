@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import type { CliCommand } from '../command.ts';
+import type { CliCommand } from '../shell/command.ts';
 
 /** Description and options of `maas simulate`, without the simulator itself: help must not load it. */
 export function describeMaasSimulate(command: CliCommand): CliCommand {

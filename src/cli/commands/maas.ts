@@ -1,11 +1,11 @@
 import type { MaasSimulateFlags } from '../../../worker/maas-simulate.ts';
 import type { MaasCheck } from '../../core/contracts/index.ts';
 import { printable } from '../../core/text/control-characters.ts';
-import type { CliCommand } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
-import { CliError } from '../problem.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import { type OutputFlags, printOne } from '../shell/output.ts';
+import { CliError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
 import { type Paint, paintFor } from '../views/paint.ts';
 import { describeMaasSimulate } from './maas-simulate.ts';
 

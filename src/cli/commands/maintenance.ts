@@ -1,13 +1,13 @@
 import { given } from '../../core/data/given.ts';
 import { isId } from '../../core/names.ts';
 import { numberOf } from '../../core/run/subject.ts';
-import type { Answer, ApiClient } from '../client.ts';
-import type { CliCommand } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
-import { idIn, namedThings } from '../named-ids.ts';
-import { usageError } from '../problem.ts';
-import type { Session } from '../session.ts';
+import type { Answer, ApiClient } from '../shell/client.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { confirm } from '../shell/confirm.ts';
+import { idIn, namedThings } from '../shell/named-ids.ts';
+import { type OutputFlags, printOne } from '../shell/output.ts';
+import { usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
 
 interface Flags extends OutputFlags {
   readonly site?: string;

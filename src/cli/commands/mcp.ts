@@ -1,5 +1,5 @@
-import type { CliCommand } from '../command.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import type { Session } from '../shell/session.ts';
 
 /** `sitewright mcp`: the API for a language model, by the Model Context Protocol on standard input and output. */
 export function registerMcp(program: CliCommand, session: Session): void {

@@ -1,6 +1,6 @@
-import type { CliCommand } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import type { Session } from '../shell/session.ts';
 
 /** `sitewright notice …`: where notices about runs are sent, and whether they arrive. */
 export function registerNotice(program: CliCommand, session: Session): void {

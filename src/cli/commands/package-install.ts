@@ -1,12 +1,12 @@
-import { onPackages } from '../checked-package.ts';
-import type { Answer } from '../client.ts';
-import type { CliCommand } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { isTabular, type OutputFlags, printOne } from '../formats/output.ts';
-import { pluginListArgument } from '../id-argument.ts';
-import { CliError, usageError } from '../problem.ts';
-import type { Session } from '../session.ts';
+import type { Answer } from '../shell/client.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import { pluginListArgument } from '../shell/id-argument.ts';
+import { isTabular, type OutputFlags, printOne } from '../shell/output.ts';
+import { CliError, usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
 import { formatFindings } from '../views/findings.ts';
+import { onPackages } from './checked-package.ts';
 
 type Package = Answer<'GET /packages/:id'>;
 

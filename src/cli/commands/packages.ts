@@ -1,11 +1,11 @@
 import { counted } from '../../core/text/text.ts';
 import type { PackageDiagnostic, PackageReport, PackageTree } from '../../packages/index.ts';
-import { checkedPackage, onPackages } from '../checked-package.ts';
-import type { CliCommand } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
-import type { Session } from '../session.ts';
-import type { Terminal } from '../terminal.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import { type OutputFlags, printOne } from '../shell/output.ts';
+import type { Session } from '../shell/session.ts';
+import type { Terminal } from '../shell/terminal.ts';
+import { checkedPackage, onPackages } from './checked-package.ts';
 
 /** `sitewright package check|create|build`: work on release and plugin packages, offline. Returns the group. */
 export function registerPackage(program: CliCommand, { terminal }: Session): CliCommand {

@@ -1,10 +1,10 @@
 import { isMapping } from '../../core/data/plain-value.ts';
-import { unchecked } from '../client.ts';
-import type { CliCommand } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
-import { CliError } from '../problem.ts';
-import type { Session } from '../session.ts';
+import { unchecked } from '../shell/client.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import { type OutputFlags, printOne } from '../shell/output.ts';
+import { CliError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
 
 interface Version {
   readonly plugin_id: number;

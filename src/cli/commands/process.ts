@@ -1,9 +1,9 @@
 import { given } from '../../core/data/given.ts';
 import { guardWebUi } from '../../platform/temporal/web-ui-guard.ts';
-import { addressOf } from '../api-address.ts';
-import type { CliCommand } from '../command.ts';
-import { usageError } from '../problem.ts';
-import type { Session } from '../session.ts';
+import { addressOf } from '../shell/api-address.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
 
 interface UpFlags {
   readonly temporal: boolean;
@@ -34,7 +34,7 @@ export function registerProcesses(program: CliCommand, session: Session): void {
       const isOff = !flags.token || (isSet('access.tokens') && settings.access.tokens === 'off');
       const [{ runAll }, { systemAt, warningBeside }] = await Promise.all([
         import('../../../worker/up.ts'),
-        import('../system-beside.ts'),
+        import('../shell/system-beside.ts'),
       ]);
       const { config } = session.flags();
       process.exitCode = await runAll(terminal, settings, {

@@ -2,11 +2,12 @@ import { Option } from 'commander';
 import type { Rehearsal } from '../../core/contracts/index.ts';
 import { given } from '../../core/data/given.ts';
 import { SITE_RUN_KINDS } from '../../core/words.ts';
-import type { CliCommand } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
-import { clusterArgument, sequenceArgument } from '../id-argument.ts';
-import { usageError } from '../problem.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import { clusterArgument, sequenceArgument } from '../shell/id-argument.ts';
+import { type OutputFlags, printOne } from '../shell/output.ts';
+import { usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
 import {
   type ChosenGraphFlags,
   chosenGraphsOf,
@@ -16,8 +17,7 @@ import {
   siteRunOf,
   withChosenGraphs,
   withSiteRun,
-} from '../run-request.ts';
-import type { Session } from '../session.ts';
+} from './run-request.ts';
 
 interface FaultFlags extends OutputFlags {
   readonly failNode?: readonly string[];

@@ -1,9 +1,9 @@
 import { isMapping } from '../../core/data/plain-value.ts';
 import { withoutSecretValues } from '../../core/text/secrets.ts';
-import type { CliCommand } from '../command.ts';
-import { isTabular } from '../formats/output.ts';
-import { pluginArgument, releaseArgument } from '../id-argument.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { pluginArgument, releaseArgument } from '../shell/id-argument.ts';
+import { isTabular } from '../shell/output.ts';
+import type { Session } from '../shell/session.ts';
 import { registerPluginEnabling } from './plugin-enabling.ts';
 
 /** `sitewright release …` and `sitewright plugin …`: contents of packages. */

@@ -1,7 +1,7 @@
 import { isMapping } from '../../core/data/plain-value.ts';
-import type { CliCommand } from '../command.ts';
-import { isTabular, type OutputFlags, printList } from '../formats/output.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { isTabular, type OutputFlags, printList } from '../shell/output.ts';
+import type { Session } from '../shell/session.ts';
 import { ownedBy, ownerOf, registerDescribed, singular } from './described-file.ts';
 
 /** `sitewright role …`: roles of releases and clusters, with their tags. */

@@ -4,15 +4,15 @@ import { given } from '../../core/data/given.ts';
 import type { GraphRunInput } from '../../core/graph-run/index.ts';
 import { subjectOf } from '../../core/run/subject.ts';
 import type { SiteRunInput } from '../../core/site-run/index.ts';
-import type { CliCommand } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
-import { findRun } from '../find-run.ts';
-import { usageError } from '../problem.ts';
-import { runOptions } from '../run-request.ts';
-import { type Session, userOf } from '../session.ts';
-import type { FollowFlags } from '../started-run.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { confirm } from '../shell/confirm.ts';
+import { usageError } from '../shell/problem.ts';
+import { type Session, userOf } from '../shell/session.ts';
+import { type DescriptionFlags, descriptionOf } from './described-run.ts';
+import { findRun } from './find-run.ts';
 import { presentGraphRun } from './graph-execute.ts';
+import { runOptions } from './run-request.ts';
+import type { FollowFlags } from './started-run.ts';
 
 interface AgainFlags extends FollowFlags, DescriptionFlags {
   readonly revision?: string;
@@ -71,7 +71,7 @@ async function siteAgain(session: Session, before: RunDetail, flags: AgainFlags)
     ...descriptionOf(flags),
     ...given({ reason: flags.reason, started_by: user }),
   });
-  const { presentStarted } = await import('../started-run.ts');
+  const { presentStarted } = await import('./started-run.ts');
   process.exitCode = await presentStarted(terminal, client, run, flags);
 }
 

@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander';
-import type { CliCommand } from '../command.ts';
-import { findRun } from '../find-run.ts';
-import { findTask } from '../find-task.ts';
-import type { OutputFlags } from '../formats/output.ts';
-import { usageError } from '../problem.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import type { OutputFlags } from '../shell/output.ts';
+import { usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
+import { findRun } from './find-run.ts';
+import { findTask } from './find-task.ts';
 
 interface LogFlags extends OutputFlags {
   readonly follow?: boolean;
@@ -40,12 +40,12 @@ export function registerRunLogs(run: CliCommand, session: Session): void {
         throw usageError('--stdout and --stderr exclude each other', 'Omit both: both streams are shown, marked.');
       const stream = flags.stdout ? 'stdout' : flags.stderr ? 'stderr' : undefined;
       if (task === undefined) {
-        const { printRunLog } = await import('../run-log.ts');
+        const { printRunLog } = await import('./run-log.ts');
         return printRunLog(session, reference, { ...flags, stream });
       }
       if (flags.search !== undefined || flags.limit !== undefined || flags.format !== 'table')
         throw usageError('--search, --limit and --format are for the log of a whole run', 'Omit TASK@NODE.');
-      const { printTaskLog } = await import('../task-log.ts');
+      const { printTaskLog } = await import('./task-log.ts');
       const client = await session.client();
       const asked = await findTask(client, () => findRun(client, reference), task);
       process.exitCode = await printTaskLog(session, reference, asked, { ...flags, stream });

@@ -4,22 +4,22 @@ import { numberOf } from '../../core/run/subject.ts';
 import type { RunDecision } from '../../core/run-work.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { RUN_KINDS, RUN_OUTCOMES } from '../../core/words.ts';
-import type { Asked, Typed } from '../calling.ts';
-import type { OperatorNote } from '../client.ts';
-import type { CliCommand } from '../command.ts';
-import { confirmDecision } from '../decide-run.ts';
-import { findRun } from '../find-run.ts';
-import { findTask } from '../find-task.ts';
-import { type OutputFlags, printList, printOne } from '../formats/output.ts';
-import { wholeNumber } from '../id-argument.ts';
-import { nodeNamesOf, withNodeNames } from '../node-names.ts';
-import { type Session, userOf } from '../session.ts';
-import type { FollowFlags } from '../started-run.ts';
-import { forTypedSystem } from '../typed-system.ts';
+import type { Asked, Typed } from '../shell/calling.ts';
+import type { OperatorNote } from '../shell/client.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { wholeNumber } from '../shell/id-argument.ts';
+import { nodeNamesOf, withNodeNames } from '../shell/node-names.ts';
+import { type OutputFlags, printList, printOne } from '../shell/output.ts';
+import { type Session, userOf } from '../shell/session.ts';
+import { forTypedSystem } from '../shell/typed-system.ts';
+import { sayWhichIsEmpty } from '../shell/which-system.ts';
 import { formatSpan } from '../views/duration.ts';
-import { sayWhichIsEmpty } from '../which-system.ts';
+import { confirmDecision } from './decide-run.ts';
+import { findRun } from './find-run.ts';
+import { findTask } from './find-task.ts';
 import { registerRunAgain } from './run-again.ts';
 import { registerRunLogs } from './run-logs.ts';
+import type { FollowFlags } from './started-run.ts';
 
 const RUN = 'number of the run, its id or a unique prefix, a workflow id, a transaction, or a site for its newest run';
 
@@ -155,7 +155,7 @@ function registerViews(group: CliCommand, session: Session): void {
       const client = await session.client();
       const run = await findRun(client, reference);
       if (flags.watch) return follow(session, client, run, flags);
-      const { pageOf } = await import('../started-run.ts');
+      const { pageOf } = await import('./started-run.ts');
       await printOne(terminal, flags, { ...(await client.runs.get(run.id)), page: pageOf(client, run) });
     });
 
@@ -170,7 +170,7 @@ function registerViews(group: CliCommand, session: Session): void {
         const [{ statusText }, { graphStatusText }, { isGraphRun }] = await Promise.all([
           import('../views/status.ts'),
           import('../views/graph-status.ts'),
-          import('../watch.ts'),
+          import('../shell/watch.ts'),
         ]);
         const now = terminal.now();
         return (color) =>
@@ -378,7 +378,7 @@ async function follow(
   run: Pick<Run, 'id' | 'number' | 'site'>,
   flags: FollowFlags,
 ): Promise<void> {
-  const { followAndPresent } = await import('../started-run.ts');
+  const { followAndPresent } = await import('./started-run.ts');
   process.exitCode = await followAndPresent(session.terminal, client, run, flags);
 }
 

@@ -3,12 +3,12 @@ import type { Schedule } from '../../core/contracts/index.ts';
 import { given } from '../../core/data/given.ts';
 import { subjectOf } from '../../core/run/subject.ts';
 import { OVERLAP_POLICIES, type OverlapPolicy } from '../../core/words.ts';
-import type { CliCommand } from '../command.ts';
-import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
-import { usageError } from '../problem.ts';
-import type { Session } from '../session.ts';
-import { forTypedSystem } from '../typed-system.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { type OutputFlags, printOne } from '../shell/output.ts';
+import { usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
+import { forTypedSystem } from '../shell/typed-system.ts';
+import { type DescriptionFlags, descriptionOf } from './described-run.ts';
 
 interface CreateFlags extends OutputFlags, DescriptionFlags {
   readonly test?: string;

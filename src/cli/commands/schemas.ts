@@ -1,6 +1,6 @@
-import type { CliCommand } from '../command.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { type OutputFlags, printOne } from '../shell/output.ts';
+import type { Session } from '../shell/session.ts';
 
 /** `sitewright schemas export`. */
 export function registerSchemas(program: CliCommand, session: Session): void {

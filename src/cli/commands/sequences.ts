@@ -1,13 +1,13 @@
 import { isMapping } from '../../core/data/plain-value.ts';
-import { type Answer, unchecked } from '../client.ts';
-import type { CliCommand } from '../command.ts';
-import { type OutputFlags, yamlText } from '../formats/output.ts';
-import { releaseArgument, sequenceArgument } from '../id-argument.ts';
-import { usageError } from '../problem.ts';
-import { type GraphRunFlags, rolloutsOf, runOptions } from '../run-request.ts';
-import type { Session } from '../session.ts';
-import type { FollowFlags } from '../started-run.ts';
+import { type Answer, unchecked } from '../shell/client.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { releaseArgument, sequenceArgument } from '../shell/id-argument.ts';
+import { type OutputFlags, yamlText } from '../shell/output.ts';
+import { usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
 import { presentGraphRun } from './graph-execute.ts';
+import { type GraphRunFlags, rolloutsOf, runOptions } from './run-request.ts';
+import type { FollowFlags } from './started-run.ts';
 
 const ID = 'id or name of the sequence';
 
@@ -112,7 +112,7 @@ const withTypes =
 
 /** A mapping read from a file of YAML or JSON. @throws CliError with its place */
 async function mappingIn(session: Session, file: string): Promise<Record<string, unknown>> {
-  const { readDataFile } = await import('../data-file.ts');
+  const { readDataFile } = await import('../shell/data-file.ts');
   const value = await readDataFile(file, session.terminal);
   if (!isMapping(value)) throw usageError(`${file} must be a mapping`, 'Write name and graphs.');
   return value as Record<string, unknown>;

@@ -1,9 +1,9 @@
-import type { Answer } from '../client.ts';
-import type { CliCommand } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { isTabular, type OutputFlags, printOne } from '../formats/output.ts';
-import { wholeNumber } from '../id-argument.ts';
-import type { Session } from '../session.ts';
+import type { Answer } from '../shell/client.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { confirm } from '../shell/confirm.ts';
+import { wholeNumber } from '../shell/id-argument.ts';
+import { isTabular, type OutputFlags, printOne } from '../shell/output.ts';
+import type { Session } from '../shell/session.ts';
 import { changesText } from '../views/setting-changes.ts';
 
 interface Flags extends OutputFlags {

@@ -1,12 +1,12 @@
 import type { StartRunBody } from '../../core/contracts/index.ts';
 import { given } from '../../core/data/given.ts';
 import { counted } from '../../core/text/text.ts';
-import type { ApiClient } from '../client.ts';
-import type { CliCommand } from '../command.ts';
-import { confirm, DRY_RUN } from '../confirm.ts';
-import { type SiteRunFlags, siteRunOf, withSiteRun } from '../run-request.ts';
-import { type Session, userOf } from '../session.ts';
-import type { FollowFlags } from '../started-run.ts';
+import type { ApiClient } from '../shell/client.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { confirm, DRY_RUN } from '../shell/confirm.ts';
+import { type Session, userOf } from '../shell/session.ts';
+import { type SiteRunFlags, siteRunOf, withSiteRun } from './run-request.ts';
+import type { FollowFlags } from './started-run.ts';
 
 interface StartFlags extends SiteRunFlags, FollowFlags {
   readonly yes?: boolean;
@@ -77,7 +77,7 @@ function starter(
         );
       const user = userOf(terminal);
       const run = await client.sites.start(name, { ...siteRunOf(kind, nodes, flags), ...given({ started_by: user }) });
-      const { presentStarted } = await import('../started-run.ts');
+      const { presentStarted } = await import('./started-run.ts');
       process.exitCode = await presentStarted(terminal, client, run, flags);
     });
 }

@@ -1,8 +1,8 @@
 import { given } from '../../core/data/given.ts';
-import type { CliCommand } from '../command.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
-import type { Session } from '../session.ts';
-import { forTypedSystem } from '../typed-system.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { type OutputFlags, printOne } from '../shell/output.ts';
+import type { Session } from '../shell/session.ts';
+import { forTypedSystem } from '../shell/typed-system.ts';
 
 interface FollowFlags extends OutputFlags {
   readonly branch: string;

@@ -1,8 +1,8 @@
 import { Option } from 'commander';
-import type { CliCommand } from '../command.ts';
-import { usageError } from '../problem.ts';
-import type { Session } from '../session.ts';
-import type { Complaints } from '../terminal.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
+import type { Complaints } from '../shell/terminal.ts';
 import { type ReadGraph, readGraphFile, say } from './graph-input.ts';
 
 /** Layers of a cluster's graph; `all` means merged. */

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import type { Strategy } from '../../core/contracts/index.ts';
-import type { CliCommand } from '../command.ts';
-import { readDocuments } from '../document-files.ts';
-import { EXIT } from '../exit-codes.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
-import { CliError } from '../problem.ts';
-import { readInput } from '../read-input.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { readDocuments } from '../shell/document-files.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import { type OutputFlags, printOne } from '../shell/output.ts';
+import { CliError } from '../shell/problem.ts';
+import { readInput } from '../shell/read-input.ts';
+import type { Session } from '../shell/session.ts';
 import { formatFindings } from '../views/findings.ts';
 
 interface ShowFlags extends OutputFlags {
@@ -26,7 +26,7 @@ export function registerStrategy(program: CliCommand, session: Session): void {
     .requiredOption('--input <file>', 'one case as JSON, a list, or JSON Lines; - reads standard input')
     .action(async ({ input }: { readonly input: string }) => {
       const text = await readInput(input);
-      const { simulateCases } = await import('../strategy-cases.ts');
+      const { simulateCases } = await import('./strategy-cases.ts');
       const { results, unreadable } = simulateCases(text);
       for (const result of results) terminal.out(`${JSON.stringify(result)}\n`);
       if (unreadable > 0) process.exitCode = EXIT.invalid;

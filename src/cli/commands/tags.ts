@@ -1,10 +1,10 @@
 import { given } from '../../core/data/given.ts';
 import { isMapping } from '../../core/data/plain-value.ts';
-import type { CliCommand } from '../command.ts';
-import { type OutputFlags, printList, printOne } from '../formats/output.ts';
-import { pluginArgument } from '../id-argument.ts';
-import { usageError } from '../problem.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { pluginArgument } from '../shell/id-argument.ts';
+import { type OutputFlags, printList, printOne } from '../shell/output.ts';
+import { usageError } from '../shell/problem.ts';
+import type { Session } from '../shell/session.ts';
 import { type FileFlags, ownedBy, ownerOf, registerDescribed, singular } from './described-file.ts';
 
 interface OwnerFlags {

@@ -1,10 +1,10 @@
 import type { CreatedToken } from '../../core/contracts/index.ts';
 import { given } from '../../core/data/given.ts';
-import { unchecked } from '../client.ts';
-import type { CliCommand } from '../command.ts';
-import { type OutputFlags, printOne } from '../formats/output.ts';
-import type { Session } from '../session.ts';
-import type { Terminal } from '../terminal.ts';
+import { unchecked } from '../shell/client.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { type OutputFlags, printOne } from '../shell/output.ts';
+import type { Session } from '../shell/session.ts';
+import type { Terminal } from '../shell/terminal.ts';
 
 interface CreateFlags extends OutputFlags {
   readonly name: string;

@@ -2,12 +2,12 @@ import { stateWord } from '../../core/state-word.ts';
 import { causeText } from '../../core/task-on-node.ts';
 import { withoutSecretValues } from '../../core/text/secrets.ts';
 import { TASK_STATUSES, TRANSACTION_STATUSES } from '../../core/words.ts';
-import type { Answer } from '../client.ts';
-import type { CliCommand } from '../command.ts';
-import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.ts';
-import { nameListArgument, transactionArgument } from '../id-argument.ts';
-import { type NodeNames, nodeNamesOf, withNodeNames } from '../node-names.ts';
-import type { Session } from '../session.ts';
+import type { Answer } from '../shell/client.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { nameListArgument, transactionArgument } from '../shell/id-argument.ts';
+import { type NodeNames, nodeNamesOf, withNodeNames } from '../shell/node-names.ts';
+import { type OutputFlags, printList, printOne, yamlText } from '../shell/output.ts';
+import type { Session } from '../shell/session.ts';
 import { save } from './cluster-data.ts';
 
 const ID = 'id of the transaction of a run, or of one of its graphs';

@@ -1,6 +1,6 @@
 import { programVersion } from '../../platform/installation.ts';
-import type { CliCommand } from '../command.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import type { Session } from '../shell/session.ts';
 
 /** `sitewright version`. */
 export function registerVersion(program: CliCommand, session: Session): void {

@@ -1,10 +1,10 @@
 import type { WorkerVersionDetail } from '../../core/contracts/index.ts';
 import { given } from '../../core/data/given.ts';
 import { counted } from '../../core/text/text.ts';
-import type { CliCommand } from '../command.ts';
-import { EXIT } from '../exit-codes.ts';
-import { isTabular, type OutputFlags, printOne } from '../formats/output.ts';
-import type { Session } from '../session.ts';
+import type { CliCommand } from '../shell/command.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import { isTabular, type OutputFlags, printOne } from '../shell/output.ts';
+import type { Session } from '../shell/session.ts';
 
 interface DrainFlags extends OutputFlags {
   readonly move?: boolean;

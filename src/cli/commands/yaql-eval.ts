@@ -18,9 +18,9 @@ import {
 } from '@sitewright/yaql';
 import { given } from '../../core/data/given.ts';
 import { StateData } from '../../graph/index.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { readPieces } from '../read-input.ts';
-import type { Terminal } from '../terminal.ts';
+import { EXIT, type ExitCode } from '../shell/exit-codes.ts';
+import { readPieces } from '../shell/read-input.ts';
+import type { Terminal } from '../shell/terminal.ts';
 import {
   type ClusterStates,
   type InputFlags,

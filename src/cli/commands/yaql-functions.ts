@@ -1,6 +1,6 @@
 import { type FunctionDefinition, libraryFunctions, nailgunFunctions, type Parameter } from '@sitewright/yaql';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
-import type { Terminal } from '../terminal.ts';
+import { EXIT, type ExitCode } from '../shell/exit-codes.ts';
+import type { Terminal } from '../shell/terminal.ts';
 import { exampleData, exampleOf } from './yaql-examples.ts';
 
 const chapters: readonly (readonly [string, string])[] = [

@@ -1,6 +1,6 @@
 import { Float } from '@sitewright/yaql';
 import { isMapping } from '../../core/data/plain-value.ts';
-import { readInput } from '../read-input.ts';
+import { readInput } from '../shell/read-input.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { CliCommand } from '../command.ts';
+import type { CliCommand } from '../shell/command.ts';
 import type { YaqlCommandPorts } from './yaql-eval.ts';
 
 interface EvalFlags {

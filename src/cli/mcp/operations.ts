@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { API } from '../../core/contracts/api.ts';
 import type { Route } from '../../core/contracts/route.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
-import { usageError } from '../problem.ts';
-import { isChange } from '../would-change.ts';
+import { usageError } from '../shell/problem.ts';
+import { isChange } from '../shell/would-change.ts';
 
 /** An operation of the API, by its route. */
 export interface Operation {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { API } from '../../core/contracts/api.ts';
 import { given } from '../../core/data/given.ts';
 import { canonicalJson } from '../../documents/canonical-json.ts';
-import type { ApiClient } from '../client.ts';
-import { EXIT } from '../exit-codes.ts';
-import { CliError, usageError } from '../problem.ts';
+import type { ApiClient } from '../shell/client.ts';
+import { EXIT } from '../shell/exit-codes.ts';
+import { CliError, usageError } from '../shell/problem.ts';
 import { OPERATIONS, type Operation, type OperationArguments, operationAt } from './operations.ts';
 
 type At = keyof typeof API;

@@ -1,7 +1,7 @@
 import { HIDDEN, holdsHidden, withoutSecretValues } from '../../core/text/secrets.ts';
 import { programVersion } from '../../platform/installation.ts';
-import type { ApiClient } from '../client.ts';
-import { CliError, type CliProblem, usageError } from '../problem.ts';
+import type { ApiClient } from '../shell/client.ts';
+import { CliError, type CliProblem, usageError } from '../shell/problem.ts';
 import { describeOperation, findOperations, type OperationArguments, operationNamed } from './operations.ts';
 import { callOperation, planChange, ShownPlans } from './plans.ts';
 

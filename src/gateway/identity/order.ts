@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type Execution, stableJson } from '../../agent/execution.ts';
+import { type Execution, stableJson } from '../../agent/journal/execution.ts';
 import type { ExecutionKey } from '../../core/task-on-node.ts';
 
 const text = z.string().min(1).max(1000);

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import type { z } from 'zod';
-import { stableJson } from '../../agent/execution.ts';
+import { stableJson } from '../../agent/journal/execution.ts';
 
 /** A valid order key, as nodes pin it. */
 export interface PinnedKey {

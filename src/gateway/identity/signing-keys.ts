@@ -9,7 +9,7 @@ import {
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { ControlOrder } from '../../agent/control-judge.ts';
-import type { Execution } from '../../agent/execution.ts';
+import type { Execution } from '../../agent/journal/execution.ts';
 import type { Order } from '../../agent/order-source.ts';
 import { PrivateFileError, readOrMakePrivate, writePrivate } from '../../platform/files/private-file.ts';
 import { CONTROL_PURPOSE, type ControlStatement, type ControlTarget } from './control-statement.ts';

@@ -1,4 +1,4 @@
-import type { Execution } from '../../agent/execution.ts';
+import type { Execution } from '../../agent/journal/execution.ts';
 import type { Order } from '../../agent/order-source.ts';
 import type { RunTask } from '../../core/task-on-node.ts';
 import { executionHash, ORDER_PURPOSE, orderStatementSchema, type Statement } from './order.ts';

@@ -9,10 +9,10 @@ import { readJson } from '../../../src/documents/reader/read-json.ts';
 import { SourceText } from '../../../src/documents/reader/source-text.ts';
 import * as wire from '../../../src/gateway/wire.ts';
 import { readTar } from '../../../src/packages/tar.ts';
-import { readProgress } from '../../../workflows/call.ts';
-import { taskRequest } from '../../../workflows/execute-graph.ts';
-import { readFromPart, readNews, readToPart } from '../../../workflows/graph-signals.ts';
-import { retryNode } from '../../../workflows/site-run.ts';
+import { taskRequest } from '../../../workflows/graph/execute-graph.ts';
+import { readFromPart, readNews, readToPart } from '../../../workflows/graph/signals.ts';
+import { readProgress } from '../../../workflows/site/call.ts';
+import { retryNode } from '../../../workflows/site/site-run.ts';
 import { bytesInMemory } from '../bytes-in-memory.ts';
 import type { FuzzTarget } from './guided.ts';
 

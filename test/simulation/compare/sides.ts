@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { NotFound, Random, SimulatedTemporal, Worker, type WorkflowCode } from '@sitewright/temporal-simulator';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { temporal } from '@temporalio/proto';
-import { inVirtualTime } from '../../../worker/parts/simulation/open-world.ts';
+import { inVirtualTime } from '../../../worker/parts/rehearsals/open-world.ts';
 import { act } from './activities.ts';
 import type { Program, Request } from './program.ts';
 

@@ -6,9 +6,9 @@ import type { NodeReport } from '../../../src/core/contracts/site-run-report.ts'
 import { NOT_REDEPLOYED, type RunReport } from '../../../src/core/site-run/index.ts';
 import { SITE_RUN_OUTCOMES } from '../../../src/core/words.ts';
 import type { RunRecord } from '../../../src/store/index.ts';
-import type { Observer } from '../../../worker/parts/simulation/installation.ts';
-import type { MaasRequest } from '../../../worker/parts/simulation/maas-port.ts';
-import { caller, type World } from '../../../worker/parts/simulation/world.ts';
+import type { Observer } from '../../../worker/parts/rehearsals/installation.ts';
+import type { MaasRequest } from '../../../worker/parts/rehearsals/maas-port.ts';
+import { caller, type World } from '../../../worker/parts/rehearsals/world.ts';
 import type { GivenAnswer } from './hosts.ts';
 import type { LimitChecks } from './limit-checks.ts';
 import { RolloutChecks } from './rollout-checks.ts';

@@ -1,6 +1,6 @@
 import type { Execution, SimulatedTemporal } from '@sitewright/temporal-simulator';
-import type { Observer } from '../../../worker/parts/simulation/installation.ts';
-import { caller } from '../../../worker/parts/simulation/world.ts';
+import type { Observer } from '../../../worker/parts/rehearsals/installation.ts';
+import { caller } from '../../../worker/parts/rehearsals/world.ts';
 import type { CopiedStore } from './copied-store.ts';
 
 /** A record of TLA+. */

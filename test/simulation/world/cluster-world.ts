@@ -4,9 +4,9 @@ import { type Execution, NotFound, Random, type VirtualTime, type WorkflowCode }
 import { doneOf, type GraphRunReport, graphRunName } from '../../../src/core/graph-run/index.ts';
 import { isTransactionOpen } from '../../../src/core/words.ts';
 import { normaliseTask } from '../../../src/graph/index.ts';
-import { Installation, type Observer, QUEUE } from '../../../worker/parts/simulation/installation.ts';
-import { inVirtualTime, openWorld } from '../../../worker/parts/simulation/open-world.ts';
-import { CALM, caller, type Weather } from '../../../worker/parts/simulation/world.ts';
+import { Installation, type Observer, QUEUE } from '../../../worker/parts/rehearsals/installation.ts';
+import { inVirtualTime, openWorld } from '../../../worker/parts/rehearsals/open-world.ts';
+import { CALM, caller, type Weather } from '../../../worker/parts/rehearsals/world.ts';
 import { graphWorkflowId } from '../../../workflows/protocol.ts';
 import { ClaimTrace } from './claim-trace.ts';
 import { openCopiedStore } from './copied-store.ts';

@@ -2,7 +2,7 @@ import type { Execution } from '@sitewright/temporal-simulator';
 import type { ExecutablePart } from '../../../activities/graph-contract.ts';
 import { fromPayload } from '../../../packages/temporal-simulator/src/sdk.ts';
 import type { TaskEnd } from '../../../src/core/graph-run/index.ts';
-import type { World } from '../../../worker/parts/simulation/world.ts';
+import type { World } from '../../../worker/parts/rehearsals/world.ts';
 import { endedOf, isRequested, limitOf, wavesOf } from './rollout-checks.ts';
 
 /** What is known of a task when another starts. */

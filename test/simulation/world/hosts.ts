@@ -1,7 +1,7 @@
 import type { Random } from '@sitewright/temporal-simulator';
 import type { AskHost } from '../../../activities/check/ask-host.ts';
 import type { HostAnswer, Question } from '../../../src/core/checks/answers.ts';
-import { pause, type World } from '../../../worker/parts/simulation/world.ts';
+import { pause, type World } from '../../../worker/parts/rehearsals/world.ts';
 
 /** An answer that a host gave to a check. */
 export interface GivenAnswer {

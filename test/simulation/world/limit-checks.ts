@@ -2,8 +2,8 @@ import type { Random } from '@sitewright/temporal-simulator';
 import type { RunSubject } from '../../../src/core/run/subject.ts';
 import type { Claimant } from '../../../src/store/queries/claim-store.ts';
 import type { PermitRow } from '../../../src/store/queries/permits.ts';
-import type { Observer } from '../../../worker/parts/simulation/installation.ts';
-import type { World } from '../../../worker/parts/simulation/world.ts';
+import type { Observer } from '../../../worker/parts/rehearsals/installation.ts';
+import type { World } from '../../../worker/parts/rehearsals/world.ts';
 import type { CopiedStore } from './copied-store.ts';
 import { placesOf, type WantedLimits } from './limits.ts';
 

@@ -1,6 +1,6 @@
 import type { Random } from '@sitewright/temporal-simulator';
 import { fromPayload } from '../../../packages/temporal-simulator/src/sdk.ts';
-import type { World } from '../../../worker/parts/simulation/world.ts';
+import type { World } from '../../../worker/parts/rehearsals/world.ts';
 import { LimitChecks } from './limit-checks.ts';
 import { limitsFrom } from './limits.ts';
 import type { SimulatedNode } from './node-agent.ts';

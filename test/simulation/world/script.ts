@@ -1,6 +1,6 @@
 import type { Execution, Random, SimulatedTemporal, VirtualTime } from '@sitewright/temporal-simulator';
-import { RECONCILED_EVERY_MS } from '../../../worker/parts/simulation/installation.ts';
-import { CALM, type Weather } from '../../../worker/parts/simulation/world.ts';
+import { RECONCILED_EVERY_MS } from '../../../worker/parts/rehearsals/installation.ts';
+import { CALM, type Weather } from '../../../worker/parts/rehearsals/world.ts';
 import type { CopiedStore } from './copied-store.ts';
 
 type Kind = 'person' | 'fault' | 'start' | 'restore' | 'goal';

@@ -4,7 +4,7 @@ import { selectNodes } from '../../../src/core/deployment/selectors.ts';
 import type { DeploymentStrategy, Group } from '../../../src/core/deployment/strategy.ts';
 import { isError } from '../../../src/core/problems/diagnostic.ts';
 import { loadSite } from '../../../src/documents/index.ts';
-import { CALM, type Weather } from '../../../worker/parts/simulation/world.ts';
+import { CALM, type Weather } from '../../../worker/parts/rehearsals/world.ts';
 
 /** One site as a seed wants it: its documents, its machines, and how rough its world is. */
 export interface SiteSeed {

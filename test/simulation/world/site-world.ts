@@ -10,9 +10,9 @@ import {
   type WorkflowCode,
 } from '@sitewright/temporal-simulator';
 import { commitRevision } from '../../../src/clusters/site-machines.ts';
-import { Installation, QUEUE } from '../../../worker/parts/simulation/installation.ts';
-import { inVirtualTime, openWorld } from '../../../worker/parts/simulation/open-world.ts';
-import { CALM } from '../../../worker/parts/simulation/world.ts';
+import { Installation, QUEUE } from '../../../worker/parts/rehearsals/installation.ts';
+import { inVirtualTime, openWorld } from '../../../worker/parts/rehearsals/open-world.ts';
+import { CALM } from '../../../worker/parts/rehearsals/world.ts';
 import { SiteChecks } from './checks.ts';
 import { ClaimTrace } from './claim-trace.ts';
 import { openCopiedStore } from './copied-store.ts';

@@ -10,8 +10,8 @@ interface Limit {
 
 /** Limits that only large worlds reach, and what they are here: a site of four nodes has slices, a graph of seven tasks has parts. */
 const LIMITS: readonly Limit[] = [
-  { file: 'workflows/call.ts', is: 'NODES_IN_ONE_WORKFLOW = 400;', small: 'NODES_IN_ONE_WORKFLOW = 3;' },
-  { file: 'workflows/call.ts', is: 'NODES_PER_SLICE = 250;', small: 'NODES_PER_SLICE = 2;' },
+  { file: 'workflows/site/call.ts', is: 'NODES_IN_ONE_WORKFLOW = 400;', small: 'NODES_IN_ONE_WORKFLOW = 3;' },
+  { file: 'workflows/site/call.ts', is: 'NODES_PER_SLICE = 250;', small: 'NODES_PER_SLICE = 2;' },
   { file: 'src/core/graph-run/cut.ts', is: 'TASKS_IN_ONE_WORKFLOW = 1_170;', small: 'TASKS_IN_ONE_WORKFLOW = 9;' },
   {
     file: 'src/core/graph-run/cut.ts',
@@ -24,7 +24,7 @@ const LIMITS: readonly Limit[] = [
 
 /** Outside workflows. A run that waits until its calendar opens would ask a thousand times. */
 const ELSEWHERE: readonly Limit[] = [
-  { file: 'activities/permits.ts', is: 'ASK_EVERY_MS = 3_000;', small: 'ASK_EVERY_MS = 14_000;' },
+  { file: 'activities/run/permits.ts', is: 'ASK_EVERY_MS = 3_000;', small: 'ASK_EVERY_MS = 14_000;' },
 ];
 
 function reduced(text: string, { file, is, small }: Limit): string {

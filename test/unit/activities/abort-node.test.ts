@@ -5,8 +5,8 @@ import { DefaultLogger } from '@temporalio/worker';
 import { describe, expect, it } from 'vitest';
 import type { AbortAnswer, NodeCall } from '../../../activities/contract.ts';
 import type { ActivityDependencies } from '../../../activities/index.ts';
-import { nodeActivities } from '../../../activities/node-calls.ts';
-import type { SiteCache } from '../../../activities/site-cache.ts';
+import type { SiteCache } from '../../../activities/site/cache.ts';
+import { nodeActivities } from '../../../activities/site/node-calls.ts';
 import { IN_FLIGHT } from '../../../src/core/deployment/index.ts';
 import { describeSilence } from '../../../src/core/run/silence.ts';
 

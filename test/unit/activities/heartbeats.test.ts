@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { beatOf } from '../../../activities/heartbeats.ts';
+import { beatOf } from '../../../activities/run/heartbeats.ts';
 
 const start = Date.UTC(2026, 10, 22, 11, 30);
 const machine = { hostname: 'n1', systemId: 'abc123', status: 9, statusMessage: 'Installing OS - curtin' };

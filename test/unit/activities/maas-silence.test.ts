@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Asking, type MaasPulse, SilenceReports } from '../../../activities/maas-silence.ts';
+import { type Asking, type MaasPulse, SilenceReports } from '../../../activities/run/maas-silence.ts';
 
 const run: Asking = { workflowId: 'deploy_site:dc1', runId: 'r1' };
 const noon = Date.UTC(2026, 10, 22, 12);

@@ -7,7 +7,7 @@ import {
   nodeControlActivities,
   nodeTaskActivities,
   type WorkHere,
-} from '../../../activities/node-task.ts';
+} from '../../../activities/node/task.ts';
 import type { FollowEvent, NodeFacts } from '../../../src/agent/index.ts';
 import { obeysTemporal } from '../../rig/agent-orders.ts';
 

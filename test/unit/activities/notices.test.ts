@@ -5,7 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ActivityDependencies } from '../../../activities/index.ts';
-import { noticeActivities } from '../../../activities/notices.ts';
+import { noticeActivities } from '../../../activities/run/notices.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 import { type NoticeReceiver, noticeReceiver } from '../../rig/notice-receiver.ts';
 

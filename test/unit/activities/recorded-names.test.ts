@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { believedReport, believedStatus, isApprovalRecorded } from '../../../activities/recorded-names.ts';
+import { believedReport, believedStatus, isApprovalRecorded } from '../../../activities/run/recorded-names.ts';
 import type { AnyRunReport, AnyRunStatus } from '../../../src/core/run/status.ts';
 import { starterOf } from '../../../src/runs/open-run.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';

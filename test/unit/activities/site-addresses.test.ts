@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MaasClient } from '@sitewright/maas';
 import { type Simulator, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { reserveAddresses } from '../../../activities/site-addresses.ts';
+import { reserveAddresses } from '../../../activities/site/addresses.ts';
 import { ClusterOperations } from '../../../src/ops/inventory/clusters.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { machineFacts, parseHardware } from '@sitewright/maas';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { markProvisioned, noteFailed } from '../../../activities/site-cluster.ts';
+import { markProvisioned, noteFailed } from '../../../activities/site/cluster.ts';
 import { readLayoutScenario } from '../../../packages/maas-simulator/test/layout-recording.ts';
 import { commitRevision, enterMachines } from '../../../src/clusters/site-machines.ts';
 import type { ResolvedSite } from '../../../src/documents/index.ts';

@@ -1,6 +1,6 @@
 import { MaasError, type MachineContext, MachineStatus } from '@sitewright/maas';
 import { expect, it } from 'vitest';
-import { restoreTags, syncTags } from '../../../activities/site-tags.ts';
+import { restoreTags, syncTags } from '../../../activities/site/tags.ts';
 import type { ResolvedNode } from '../../../src/documents/index.ts';
 
 interface Scene {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Execution, executionFolder } from '../../../src/agent/execution.ts';
-import { Journal } from '../../../src/agent/journal.ts';
+import { type Execution, executionFolder } from '../../../src/agent/journal/execution.ts';
+import { Journal } from '../../../src/agent/journal/journal.ts';
 import { AgentRig } from '../../rig/agent.ts';
 import { AgentProcess } from '../../rig/agent-process-handle.ts';
 import { Gate } from '../../rig/gate.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { Journal } from '../../../src/agent/journal.ts';
+import { Journal } from '../../../src/agent/journal/journal.ts';
 import { ownIdentity } from '../../../src/platform/processes/process-identity.ts';
 
 it('one supervisor runs an execution: who comes second has no claim, and changes nothing', () => {

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Execution, executionFolder, nodeFolder, stableJson } from '../../../src/agent/execution.ts';
 import { openExecutions } from '../../../src/agent/index.ts';
-import { Journal } from '../../../src/agent/journal.ts';
+import { type Execution, executionFolder, nodeFolder, stableJson } from '../../../src/agent/journal/execution.ts';
+import { Journal } from '../../../src/agent/journal/journal.ts';
 import { isRunning, readBootId } from '../../../src/platform/processes/process-identity.ts';
 import { AgentRig } from '../../rig/agent.ts';
 import { AgentProcess } from '../../rig/agent-process-handle.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { afterAll, describe, expect, it } from 'vitest';
 import { taskTypesPage } from '../../../scripts/reference/task-types.ts';
-import { DEFAULT_PATH_ROOTS } from '../../../src/agent/path-rules.ts';
+import { DEFAULT_PATH_ROOTS } from '../../../src/agent/task-types/path-rules.ts';
 import { formatManifest } from '../../../src/core/sources/folder-manifest.ts';
 import { typesOver } from '../../../src/core/task-types/index.ts';
 import { AgentRig } from '../../rig/agent.ts';

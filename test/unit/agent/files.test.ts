@@ -14,9 +14,9 @@ import {
 } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { PlacementError, placeFile, type WantedFile } from '../../../src/agent/place-file.ts';
-import { prepareTask } from '../../../src/agent/prepare-task.ts';
-import type { TaskFailure } from '../../../src/agent/result.ts';
+import type { TaskFailure } from '../../../src/agent/journal/result.ts';
+import { PlacementError, placeFile, type WantedFile } from '../../../src/agent/task-types/place-file.ts';
+import { prepareTask } from '../../../src/agent/task-types/prepare-task.ts';
 import { uploadFiles } from '../../../src/core/task-types/files.ts';
 import { AgentRig } from '../../rig/agent.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Execution } from '../../../src/agent/execution.ts';
 import { carryOutOrder } from '../../../src/agent/index.ts';
+import type { Execution } from '../../../src/agent/journal/execution.ts';
 import { AgentRig } from '../../rig/agent.ts';
 import { Gate } from '../../rig/gate.ts';
 

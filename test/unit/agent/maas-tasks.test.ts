@@ -2,8 +2,8 @@ import { deployMachine, type MachineContext, MachineStatus, resolveMachine } fro
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunTask } from '../../../activities/graph-contract.ts';
-import { SilenceReports } from '../../../activities/maas-silence.ts';
-import { type MaasParts, maasTask } from '../../../activities/node-task-maas.ts';
+import { type MaasParts, maasTask } from '../../../activities/node/task-maas.ts';
+import { SilenceReports } from '../../../activities/run/maas-silence.ts';
 import { type ExecutionProgress, OrderRefused } from '../../../src/agent/index.ts';
 import { type QuickMachine, quickMachine } from '../../rig/quick-machine.ts';
 

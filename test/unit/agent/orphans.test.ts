@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { executionFolder } from '../../../src/agent/execution.ts';
-import { Journal } from '../../../src/agent/journal.ts';
+import { executionFolder } from '../../../src/agent/journal/execution.ts';
+import { Journal } from '../../../src/agent/journal/journal.ts';
 import { readProcess } from '../../../src/platform/processes/process-identity.ts';
 import { AgentRig } from '../../rig/agent.ts';
 

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { CapturedOutput } from '../../../src/agent/captured-output.ts';
-import { executionFolder } from '../../../src/agent/execution.ts';
 import { carryOutOrder, type TaskResult } from '../../../src/agent/index.ts';
-import { type LogPart, TaskLogs } from '../../../src/agent/logs/task-logs.ts';
-import { OrderedOutput } from '../../../src/agent/ordered-output.ts';
-import { OUTPUT_STREAMS } from '../../../src/agent/output-segments.ts';
+import { executionFolder } from '../../../src/agent/journal/execution.ts';
+import { CapturedOutput } from '../../../src/agent/output/captured-output.ts';
+import { OrderedOutput } from '../../../src/agent/output/ordered-output.ts';
+import { OUTPUT_STREAMS } from '../../../src/agent/output/output-segments.ts';
+import { type LogPart, TaskLogs } from '../../../src/agent/output/task-logs.ts';
 import { MarkedOutput } from '../../../src/core/text/marked-output.ts';
 import { AgentRig } from '../../rig/agent.ts';
 

@@ -12,10 +12,10 @@ import {
 import { join, sep } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { executionFolder, folderName, stableJson } from '../../../src/agent/execution.ts';
-import { prepareTask } from '../../../src/agent/prepare-task.ts';
-import { describeFailure, outcomeOf } from '../../../src/agent/result.ts';
-import { stoppedEnd } from '../../../src/agent/task-runner.ts';
+import { executionFolder, folderName, stableJson } from '../../../src/agent/journal/execution.ts';
+import { describeFailure, outcomeOf } from '../../../src/agent/journal/result.ts';
+import { prepareTask } from '../../../src/agent/task-types/prepare-task.ts';
+import { stoppedEnd } from '../../../src/agent/task-types/task-runner.ts';
 import { typesOver } from '../../../src/core/task-types/index.ts';
 import { AgentRig } from '../../rig/agent.ts';
 import { Gate } from '../../rig/gate.ts';

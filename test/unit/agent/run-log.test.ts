@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TaskLogs } from '../../../src/agent/logs/task-logs.ts';
+import { TaskLogs } from '../../../src/agent/output/task-logs.ts';
 import { runLogPage } from '../../../src/ops/run-log.ts';
 
 let folder: string;

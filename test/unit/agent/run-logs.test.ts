@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TaskResult } from '../../../src/agent/index.ts';
-import { TaskLogs } from '../../../src/agent/logs/task-logs.ts';
+import { TaskLogs } from '../../../src/agent/output/task-logs.ts';
 import { type Api, createApi } from '../../../src/api/index.ts';
 import { graphRunName } from '../../../src/core/graph-run/index.ts';
 import { createOperations } from '../../../src/ops/index.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { taskEnd } from '../../../activities/node-task-end.ts';
+import { taskEnd } from '../../../activities/node/task-end.ts';
 import { isTrySeparator } from '../../../src/agent/index.ts';
 import { AgentRig, printed } from '../../rig/agent.ts';
 

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ownCgroup } from '../../../src/agent/cgroup.ts';
-import { contain } from '../../../src/agent/containment.ts';
-import type { Execution } from '../../../src/agent/execution.ts';
-import { executionFolder, executionMark } from '../../../src/agent/execution.ts';
 import { NodeAgent } from '../../../src/agent/index.ts';
-import { Journal } from '../../../src/agent/journal.ts';
+import type { Execution } from '../../../src/agent/journal/execution.ts';
+import { executionFolder, executionMark } from '../../../src/agent/journal/execution.ts';
+import { Journal } from '../../../src/agent/journal/journal.ts';
+import { ownCgroup } from '../../../src/agent/supervision/cgroup.ts';
+import { contain } from '../../../src/agent/supervision/containment.ts';
 import { readProcess } from '../../../src/platform/processes/process-identity.ts';
 import { AgentRig, printed } from '../../rig/agent.ts';
 import { AgentProcess } from '../../rig/agent-process-handle.ts';

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { prepareTask } from '../../../src/agent/prepare-task.ts';
+import { prepareTask } from '../../../src/agent/task-types/prepare-task.ts';
 import { freePort } from '../../../src/platform/free-port.ts';
 import { AgentRig } from '../../rig/agent.ts';
 import { appears, Gate } from '../../rig/gate.ts';

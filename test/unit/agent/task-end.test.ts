@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { taskEnd } from '../../../activities/node-task-end.ts';
+import { taskEnd } from '../../../activities/node/task-end.ts';
 import { outcomeOf, type TaskResult } from '../../../src/agent/index.ts';
 
 const stream = (tail: string) => ({ bytes: tail.length, dropped: 0, tail, binary: false });

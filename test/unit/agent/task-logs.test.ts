@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { folderName } from '../../../src/agent/execution.ts';
 import type { TaskResult } from '../../../src/agent/index.ts';
-import { type LogPart, TaskLogs } from '../../../src/agent/logs/task-logs.ts';
+import { folderName } from '../../../src/agent/journal/execution.ts';
+import { type LogPart, TaskLogs } from '../../../src/agent/output/task-logs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-logs-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { agentsToRun } from '../../../src/cli/commands/agent.ts';
-import type { Session } from '../../../src/cli/session.ts';
+import type { Session } from '../../../src/cli/shell/session.ts';
 
 const AGENTS = [
   { id: 4, name: 'node-1', site: 'cluster-1', node: '4' },

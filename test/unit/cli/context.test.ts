@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { warningBeside } from '../../../src/cli/system-beside.ts';
+import { warningBeside } from '../../../src/cli/shell/system-beside.ts';
 import { cli } from './recording-terminal.ts';
 import { problem, type StubApi, stubApi } from './stub-api.ts';
 

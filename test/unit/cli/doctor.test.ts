@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { asApiSees } from '../../../src/cli/commands/doctor.ts';
-import { runCli } from '../../../src/cli/run-cli.ts';
+import { runCli } from '../../../src/cli/shell/run-cli.ts';
 import { given } from '../../../src/core/data/given.ts';
 import type { Finding } from '../../../worker/doctor.ts';
 import { recordingTerminal } from './recording-terminal.ts';

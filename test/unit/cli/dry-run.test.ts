@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { CHANGING } from '../../../src/cli/dry-run.ts';
 import { createProgram } from '../../../src/cli/program.ts';
-import { isChange } from '../../../src/cli/would-change.ts';
+import { CHANGING } from '../../../src/cli/shell/dry-run.ts';
+import { isChange } from '../../../src/cli/shell/would-change.ts';
 import { API } from '../../../src/core/contracts/api.ts';
 import { cli } from './recording-terminal.ts';
 import { type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.ts';

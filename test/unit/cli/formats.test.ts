@@ -1,9 +1,9 @@
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { addressOf, apiOrigin } from '../../../src/cli/api-address.ts';
 import { nodeFinding } from '../../../src/cli/commands/doctor.ts';
-import { type Format, formatCsv, printList } from '../../../src/cli/formats/output.ts';
-import { formatTable } from '../../../src/cli/formats/table.ts';
+import { addressOf, apiOrigin } from '../../../src/cli/shell/api-address.ts';
+import { type Format, formatCsv, printList } from '../../../src/cli/shell/output.ts';
+import { formatTable } from '../../../src/cli/shell/table.ts';
 import { formatDuration } from '../../../src/cli/views/duration.ts';
 import { recordingTerminal } from './recording-terminal.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CliCommand } from '../../../src/cli/command.ts';
 import { createProgram } from '../../../src/cli/program.ts';
+import { CliCommand } from '../../../src/cli/shell/command.ts';
 import { leavesOf, whyNotTaken } from './parsed-line.ts';
 import { cli, recordingTerminal } from './recording-terminal.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { userOf } from '../../../src/cli/session.ts';
-import { processTerminal } from '../../../src/cli/terminal.ts';
+import { userOf } from '../../../src/cli/shell/session.ts';
+import { processTerminal } from '../../../src/cli/shell/terminal.ts';
 import { recordingTerminal } from './recording-terminal.ts';
 
 const whoIs = (env: NodeJS.ProcessEnv, login?: string) =>

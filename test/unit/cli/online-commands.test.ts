@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { runCli } from '../../../src/cli/run-cli.ts';
+import { runCli } from '../../../src/cli/shell/run-cli.ts';
 import { describeSilence } from '../../../src/core/run/silence.ts';
 import { cli, recordingTerminal } from './recording-terminal.ts';
 import {

@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander';
-import { CliError } from '../../../src/cli/problem.ts';
 import { createProgram } from '../../../src/cli/program.ts';
+import { CliError } from '../../../src/cli/shell/problem.ts';
 import { recordingTerminal } from './recording-terminal.ts';
 
 /** The commands of a program that do something, by the words that call them. */

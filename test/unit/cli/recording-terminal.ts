@@ -1,5 +1,5 @@
-import { runCli } from '../../../src/cli/run-cli.ts';
-import type { Terminal } from '../../../src/cli/terminal.ts';
+import { runCli } from '../../../src/cli/shell/run-cli.ts';
+import type { Terminal } from '../../../src/cli/shell/terminal.ts';
 
 /** A terminal that records its output, gives prepared answers, and whose clock moves only when something sleeps. */
 export interface RecordingTerminal extends Terminal {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { runCli } from '../../../src/cli/run-cli.ts';
+import { runCli } from '../../../src/cli/shell/run-cli.ts';
 import { recordingTerminal } from './recording-terminal.ts';
 import { RUN_ID, runRecord, type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.ts';
 

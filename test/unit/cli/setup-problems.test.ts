@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { EXIT } from '../../../src/cli/exit-codes.ts';
+import { EXIT } from '../../../src/cli/shell/exit-codes.ts';
 import { cli } from './recording-terminal.ts';
 
 // Mistakes of an operator are never reported as a defect, and are reported before the process waits for others.

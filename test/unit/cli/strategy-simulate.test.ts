@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { simulateCase, simulateCases } from '../../../src/cli/strategy-cases.ts';
+import { simulateCase, simulateCases } from '../../../src/cli/commands/strategy-cases.ts';
 import { planGroups } from '../../../src/core/deployment/plan-groups.ts';
 import type { SimulatedOutcome, SimulationInput } from '../../../src/core/deployment/simulate.ts';
 import { type DeploymentStrategy, type SiteNode, targetedStrategy } from '../../../src/core/deployment/strategy.ts';

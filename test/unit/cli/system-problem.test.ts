@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemProblem } from '../../../src/cli/run-cli.ts';
+import { systemProblem } from '../../../src/cli/shell/run-cli.ts';
 import { holdNodeFolders } from '../../../worker/parts/node-folders.ts';
 import { cli } from './recording-terminal.ts';
 

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
-import type { ApiClient } from '../../../src/cli/client.ts';
-import { showingWaits } from '../../../src/cli/session.ts';
-import { progressOn } from '../../../src/cli/terminal.ts';
-import { followRun } from '../../../src/cli/watch.ts';
+import type { ApiClient } from '../../../src/cli/shell/client.ts';
+import { showingWaits } from '../../../src/cli/shell/session.ts';
+import { progressOn } from '../../../src/cli/shell/terminal.ts';
+import { followRun } from '../../../src/cli/shell/watch.ts';
 import { recordingTerminal } from './recording-terminal.ts';
 import { runRecord, runStatus } from './stub-api.ts';
 

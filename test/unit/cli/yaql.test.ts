@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineFunction, Float, libraryFunctions, nailgunFunctions } from '@sitewright/yaql';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { CliCommand } from '../../../src/cli/command.ts';
 import { registerYaql } from '../../../src/cli/commands/yaql.ts';
 import { answer, complete } from '../../../src/cli/commands/yaql-console.ts';
 import { createEvaluator, type YaqlCommandPorts } from '../../../src/cli/commands/yaql-eval.ts';
 import { exampleOf } from '../../../src/cli/commands/yaql-examples.ts';
 import { libraryMarkdown } from '../../../src/cli/commands/yaql-functions.ts';
 import { fromLosslessJson } from '../../../src/cli/commands/yaql-input.ts';
-import { processTerminal } from '../../../src/cli/terminal.ts';
+import { CliCommand } from '../../../src/cli/shell/command.ts';
+import { processTerminal } from '../../../src/cli/shell/terminal.ts';
 
 let folder = '';
 let out = '';

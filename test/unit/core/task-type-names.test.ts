@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { maasTaskTypes } from '../../../src/agent/master/index.ts';
-import { findRunner } from '../../../src/agent/prepare-task.ts';
+import { findRunner } from '../../../src/agent/task-types/prepare-task.ts';
 import {
   checkParameters,
   goesToMaster,

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { CHART_SCHEMA, chartSchema, SET_BY_CHART } from '../../../scripts/chart-schema.ts';
 import { loadSettings } from '../../../src/platform/settings/load-settings.ts';
 import { type Settings, settingDefinitions } from '../../../src/platform/settings/settings.ts';
-import { MOST_MEGABYTES, rehearsalMegabytes } from '../../../worker/parts/rehearsals.ts';
+import { MOST_MEGABYTES, rehearsalMegabytes } from '../../../worker/parts/rehearsals/rehearser.ts';
 import {
   CHART,
   hasHelm,

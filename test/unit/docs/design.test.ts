@@ -5,7 +5,7 @@ import { MachineStatus } from '@sitewright/maas/status';
 import { describe, expect, it } from 'vitest';
 import { TASKS_IN_ONE_WORKFLOW } from '../../../src/core/graph-run/cut.ts';
 import { GRAPH_RUN_OUTCOMES, SITE_RUN_OUTCOMES } from '../../../src/core/words.ts';
-import { NODES_IN_ONE_WORKFLOW } from '../../../workflows/call.ts';
+import { NODES_IN_ONE_WORKFLOW } from '../../../workflows/site/call.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const page = readFileSync(`${root}docs/explain/design.md`, 'utf8');

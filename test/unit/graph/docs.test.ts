@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { runCli } from '../../../src/cli/run-cli.ts';
+import { runCli } from '../../../src/cli/shell/run-cli.ts';
 import { type FuelRig, fuelRig, newton } from '../../api/fuel-inventory-rig.ts';
 import { recordingTerminal } from '../cli/recording-terminal.ts';
 

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../../src/cli/run-cli.ts';
+import { runCli } from '../../../src/cli/shell/run-cli.ts';
 import { packagePreparations } from '../../../src/clusters/package-preparations.ts';
 import type { ClusterSources } from '../../../src/clusters/sources.ts';
 import { DEFAULT_ARCHIVE_LIMITS, readPackageArchive } from '../../../src/packages/index.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkedPackage } from '../../../src/cli/checked-package.ts';
+import { checkedPackage } from '../../../src/cli/commands/checked-package.ts';
 import { checkPackage, definedReleases, packageContents, toJson } from '../../../src/packages/index.ts';
 import { treeOf, vectors } from './recorded-packages.ts';
 

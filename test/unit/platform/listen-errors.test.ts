@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EXIT } from '../../../src/cli/exit-codes.ts';
+import { EXIT } from '../../../src/cli/shell/exit-codes.ts';
 import { addEncryptionKey } from '../../../src/platform/codec/encryption-keys.ts';
 import { loadSettings } from '../../../src/platform/settings/load-settings.ts';
 import type { Settings } from '../../../src/platform/settings/settings.ts';

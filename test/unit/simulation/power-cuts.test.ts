@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Random, VirtualTime } from '@sitewright/temporal-simulator';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { Journal } from '../../../src/agent/journal.ts';
+import { Journal } from '../../../src/agent/journal/journal.ts';
 import type { OpenTransport } from '../../../src/gateway/gateway-connection.ts';
 import { GatewayRules } from '../../../src/gateway/gateway-rules.ts';
 import { CertificateAuthority } from '../../../src/gateway/identity/certificate-authority.ts';

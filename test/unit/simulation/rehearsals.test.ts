@@ -11,7 +11,7 @@ import { createOperations, type OpsDependencies } from '../../../src/ops/index.t
 import type { AskedFaults } from '../../../src/ops/rehearsals/index.ts';
 import { installationFile } from '../../../src/platform/installation.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
-import { openRehearser } from '../../../worker/parts/rehearsals.ts';
+import { openRehearser } from '../../../worker/parts/rehearsals/rehearser.ts';
 import { seedOfSite } from '../../../worker/parts/site-seed.ts';
 import { bundleOurWorkflows } from '../../../worker/parts/workflow-bundle.ts';
 import { endStoredRun } from '../../rig/ended-run.ts';

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../packages/yaql/test/mutations.ts';
-import { runCli } from '../../../src/cli/run-cli.ts';
+import { runCli } from '../../../src/cli/shell/run-cli.ts';
 import { openStore, StoreError } from '../../../src/store/index.ts';
 import { recordingTerminal } from '../cli/recording-terminal.ts';
 import { failureOf } from './failures.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shortNames } from '../../../src/ui/assets/short-names.ts';
+import { shortNames } from '../../../src/ui/kit/short-names.ts';
 
 const cut = (names: readonly string[], most: number) => names.map((name) => shortNames(names, most).get(name));
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { type AgentPatience, nodeTask, ofMaster, takeSeconds } from '../../../workflows/activity-options.ts';
 import type { Patience } from '../../../workflows/contract.ts';
+import { type AgentPatience, nodeTask, ofMaster, takeSeconds } from '../../../workflows/run/activity-options.ts';
 
 const patience: Patience = {
   ...{ heartbeat_seconds: 20, agent_heartbeat_seconds: 140, offline_wait_seconds: 120, busy_slack_seconds: 15 },

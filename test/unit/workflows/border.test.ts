@@ -7,7 +7,6 @@ import type { GraphRunAction, SiteRunAction } from '../../../src/core/run/index.
 import type { RunStatus, SiteRunInput, SiteRunKind } from '../../../src/core/site-run/index.ts';
 import type { RolloutAction } from '../../../src/core/words.ts';
 import { getRun, type RunHandle, startWorkflow } from '../../../src/ops/workflow-calls.ts';
-import { type Child, callActivity, type Handlers, signalParent, startChildOf } from '../../../workflows/border.ts';
 import type {
   Activities,
   GraphRunContract,
@@ -17,6 +16,7 @@ import type {
   WorkflowType,
 } from '../../../workflows/contract.ts';
 import type * as workflows from '../../../workflows/index.ts';
+import { type Child, callActivity, type Handlers, signalParent, startChildOf } from '../../../workflows/run/border.ts';
 
 /** Checked by the compiler: `npm run typecheck` fails where the border to Temporal loosens. Nothing of it is called. */
 const options = {};

@@ -7,7 +7,7 @@ import {
   TimeoutFailure,
 } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import { endOfChild, stepError } from '../../../workflows/failures.ts';
+import { endOfChild, stepError } from '../../../workflows/run/failures.ts';
 
 describe('a child workflow that has no result', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lateResult } from '../../../workflows/call.ts';
+import { lateResult } from '../../../workflows/site/call.ts';
 
 it.each([
   // Its run was to release it: a machine that is still deployed has not been.

@@ -1,8 +1,8 @@
 import type { ActivateInput } from '@temporalio/workflow';
 import { describe, expect, it } from 'vitest';
 import { isExpected } from '../../../worker/parts/runtime.ts';
-import { refuseQueriesAhead } from '../../../workflows/interceptors.ts';
 import { LOADED_AHEAD } from '../../../workflows/protocol.ts';
+import { refuseQueriesAhead } from '../../../workflows/run/interceptors.ts';
 
 type Activation = ActivateInput['activation'];
 

@@ -1,7 +1,7 @@
 import { deployMachine, type MachineContext, MachineStatus, resolveMachine } from '@sitewright/maas';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { RunTask } from '../../../../activities/graph-contract.ts';
-import { maasTask } from '../../../../activities/node-task-maas.ts';
+import { maasTask } from '../../../../activities/node/task-maas.ts';
 import { type QuickMachine, quickMachine } from '../../../rig/quick-machine.ts';
 
 let machine: QuickMachine;

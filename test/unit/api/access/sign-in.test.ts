@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SignInCodes } from '../../../../src/api/access/sign-in-codes.ts';
-import { runCli } from '../../../../src/cli/run-cli.ts';
+import { runCli } from '../../../../src/cli/shell/run-cli.ts';
 import { type SignInError, signIn } from '../../../../src/ops/index.ts';
 import { signedIn } from '../../../../src/ops/sign-in.ts';
 import { TokenOperations } from '../../../../src/ops/tokens.ts';

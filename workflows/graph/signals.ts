@@ -1,0 +1,147 @@
+import { workflowInfo } from '@temporalio/workflow';
+import type { GraphRunNews } from '../../src/core/contracts/site-run.ts';
+import { isMapping } from '../../src/core/data/plain-value.ts';
+import { limit, lineOf, listOf, objectOf, type Shape, valueThat } from '../../src/core/data/shape.ts';
+import type { GraphRunStatus } from '../../src/core/graph-run/index.ts';
+import { allOf, settledOf } from '../../src/core/graph-run/task-counts.ts';
+import { MAX } from '../../src/core/run/description.ts';
+import { type ReadRequest, readRequest } from '../../src/core/run/index.ts';
+import type { FromPart, Sender, ToPart } from '../../src/core/scheduler/index.ts';
+import type { TaskOnNode } from '../../src/core/task-on-node.ts';
+import type { FromPartSignal, ToPartSignal } from '../contract.ts';
+import { signalParent } from '../run/border.ts';
+
+/** Users may send these signals, too. One that could not be processed would block the workflow. */
+const messages = <M extends FromPart | ToPart>(): Shape<readonly M[]> =>
+  listOf(valueThat<M>((value) => isMapping(value) && Number.isSafeInteger(value.seq), 'must be a message of a part'));
+
+const fromPart = objectOf<FromPartSignal>(
+  {
+    graph: limit,
+    part: limit,
+    run: lineOf(MAX.name),
+    by: objectOf({ run: lineOf(MAX.name), after: lineOf(MAX.name) }, ['run']),
+    seq: limit,
+    ready: objectOf({ offline: listOf(lineOf(MAX.name)) }),
+    continued: valueThat<true>((value) => value === true, 'must be true'),
+    messages: messages(),
+    news: valueThat((value) => isMapping(value) && isMapping(value.counts), 'must be the status of a part'),
+  },
+  ['graph', 'part', 'run', 'seq', 'messages', 'news'],
+);
+const toPart = objectOf<ToPartSignal>(
+  {
+    by: objectOf<Sender>({ run: lineOf(MAX.name), at: limit }, ['run', 'at']),
+    messages: messages(),
+    stop: valueThat<true>((value) => value === true, 'must be true'),
+  },
+  ['by', 'messages'],
+);
+
+export const readFromPart = (payload: unknown): ReadRequest<FromPartSignal> => readRequest(fromPart, payload);
+export const readToPart = (payload: unknown): ReadRequest<ToPartSignal> => readRequest(toPart, payload);
+
+/**
+ * Sends one signal at a time. Each costs a round trip to the server, so whatever collects meanwhile is sent
+ * with the next signal.
+ */
+export interface Courier {
+  /** Sends the due message: now, or after the signal that is currently being sent. */
+  send(): void;
+  /** Resolves once everything is sent. */
+  drain(): Promise<void>;
+}
+
+/**
+ * @param next takes the due message; null if there is none
+ * @param post resolves when the payload has arrived or the receiver has ended
+ */
+export function createCourier<T>(next: () => T | null, post: (payload: T) => Promise<void>): Courier {
+  let sending: Promise<void> | null = null;
+
+  async function deliver(first: T): Promise<void> {
+    for (let payload: T | null = first; payload !== null; payload = next()) await post(payload);
+    sending = null;
+  }
+
+  function send(): void {
+    if (sending !== null) return;
+    const first = next();
+    if (first !== null) sending = deliver(first);
+  }
+
+  return {
+    send,
+    async drain() {
+      send();
+      await sending;
+    },
+  };
+}
+
+/** How often: less often the longer the run takes, so that the news of a week cost a few hundred events. */
+const EVERY_MS = 10_000;
+const SHARE = 0.2;
+
+/** Reports progress to the site's run, of which this run is the last phase. */
+interface News {
+  /** Sends changes, if they are due. Returns when they will be (milliseconds), or null without changes. */
+  send(): number | null;
+}
+
+/** Null for a run that no site's run started. */
+export function createNews(startedAt: number, status: () => GraphRunStatus): News | null {
+  if (workflowInfo().parent === undefined) return null;
+  let last: { readonly at: number; readonly news: GraphRunNews } | null = null;
+
+  /** When the status differs from the last one sent. */
+  function dueAt(news: GraphRunNews): number | null {
+    if (last === null || news.phase !== last.news.phase) return 0;
+    const [now, before] = [news, last.news].map(({ counts, failing_nodes, silent }) =>
+      [settledOf(counts), allOf(counts), failing_nodes, ...silent].join(),
+    );
+    return now === before ? null : last.at + Math.max(EVERY_MS, (last.at - startedAt) * SHARE);
+  }
+
+  const courier = createCourier<GraphRunNews>(
+    () => {
+      const news = newsOf(status());
+      const due = dueAt(news);
+      if (due === null || due > Date.now()) return null;
+      last = { at: Date.now(), news };
+      return news;
+    },
+    (news) => signalParent('graph_news', news),
+  );
+  return {
+    send() {
+      courier.send();
+      return dueAt(newsOf(status()));
+    },
+  };
+}
+
+function newsOf({ phase, outcome, done, total, counts, failing_nodes, running, silent }: GraphRunStatus): GraphRunNews {
+  return { phase: outcome ?? phase, done, total, counts, failing_nodes, running, silent };
+}
+
+const names = listOf(lineOf(2 * MAX.name));
+const tasks = listOf(objectOf<TaskOnNode>({ task: lineOf(MAX.name), node: lineOf(MAX.name) }, ['task', 'node']));
+const graphNews = objectOf<GraphRunNews>(
+  {
+    phase: lineOf(MAX.name),
+    done: limit,
+    total: limit,
+    counts: valueThat(
+      (value) => isMapping(value) && Object.values(value).every(Number.isSafeInteger),
+      'must be numbers of tasks by status',
+    ),
+    failing_nodes: limit,
+    running: tasks,
+    silent: names,
+  },
+  ['phase', 'done', 'total', 'counts', 'failing_nodes', 'running', 'silent'],
+);
+
+/** Users may send this signal, too. One that could not be processed would block the workflow. */
+export const readNews = (payload: unknown): ReadRequest<GraphRunNews> => readRequest(graphNews, payload);
