@@ -1,4 +1,4 @@
-import type { NoticeDelivery } from '../src/core/contracts/notice.ts';
+import type { NoticeDelivery } from '../src/core/contracts/notices.ts';
 import type { SendNotice } from '../src/core/run/notice.ts';
 
 /** The activities that `send_notice` calls. Types only, with wire names, as in contract.ts. */

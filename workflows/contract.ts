@@ -1,7 +1,7 @@
 import type { AuditActivities, NodeCall, SiteActivities } from '../activities/contract.ts';
 import type { GraphActivities, NodeControlActivities, NodeTaskActivities } from '../activities/graph-contract.ts';
 import type { NoticeActivities } from '../activities/notice-contract.ts';
-import type { NoticeDelivery } from '../src/core/contracts/notice.ts';
+import type { NoticeDelivery } from '../src/core/contracts/notices.ts';
 import type { GraphRunNews, ShownPlan } from '../src/core/contracts/site-run.ts';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
 import type {

@@ -1,5 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import type { Notice, NoticeBody } from '../../src/core/contracts/notice.ts';
+import type { Notice, NoticeBody } from '../../src/core/contracts/notices.ts';
 import type { SendNotice } from '../../src/core/run/notice.ts';
 import { noticeOf, noticeText } from '../../src/core/run/notice-words.ts';
 import { withoutEnd } from '../../src/core/text/text.ts';

@@ -22,10 +22,10 @@ interface CommandGroup {
 /** All commands by the headings of the help, in its order. */
 const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
   'Deploy:': [
-    { names: ['site'], load: async () => (await import('./commands/site.ts')).registerSite },
+    { names: ['site'], load: async () => (await import('./commands/sites.ts')).registerSite },
     { names: ['check'], load: async () => (await import('./commands/checks.ts')).registerCheck },
     { names: ['rehearse'], load: async () => (await import('./commands/rehearse.ts')).registerRehearse },
-    { names: ['run'], load: async () => (await import('./commands/run.ts')).registerRun },
+    { names: ['run'], load: async () => (await import('./commands/runs.ts')).registerRun },
     { names: ['node'], load: async () => (await import('./commands/nodes.ts')).registerNode },
     { names: ['schedule'], load: async () => (await import('./commands/schedules.ts')).registerSchedule },
     { names: ['notice'], load: async () => (await import('./commands/notices.ts')).registerNotice },
@@ -109,7 +109,7 @@ async function loadYaql(): Promise<Register> {
 
 async function loadAgent(): Promise<Register> {
   const [agent, onboarding] = await Promise.all([
-    import('./commands/agent.ts'),
+    import('./commands/agents.ts'),
     import('./commands/agent-onboarding.ts'),
   ]);
   return (program, session) => onboarding.registerAgentOnboarding(agent.registerAgent(program, session), session);

@@ -1,5 +1,5 @@
 import { prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
-import type { NoticeDelivery, NoticeReceiver } from '../core/contracts/notice.ts';
+import type { NoticeDelivery, NoticeReceiver } from '../core/contracts/notices.ts';
 import { unknownName } from '../core/text/did-you-mean.ts';
 import { addReceiver, addressOf, type Receiver, ReceiversError, readReceivers } from '../platform/notices/receivers.ts';
 import { problem } from './problem.ts';

@@ -1,7 +1,7 @@
 import type { OutputStream } from '../agent/index.ts';
 import type { LogArrival, PlacedArrival } from '../agent/output/run-log-index.ts';
 import type { TaskLogs } from '../agent/output/task-logs.ts';
-import type { RunLogPage } from '../core/contracts/run.ts';
+import type { RunLogPage } from '../core/contracts/runs.ts';
 
 export interface RunLogRequest {
   readonly before?: string;

@@ -3,7 +3,7 @@ import type { LogPart, TaskLogs } from '../agent/output/task-logs.ts';
 import { agentAddress } from '../clusters/agent-address.ts';
 import { readClusterSources } from '../clusters/read-sources.ts';
 import { type ClusterNode, uidOf } from '../clusters/sources.ts';
-import type { RunLogPage } from '../core/contracts/run.ts';
+import type { RunLogPage } from '../core/contracts/runs.ts';
 import { given } from '../core/data/given.ts';
 import { graphRunName } from '../core/graph-run/index.ts';
 import { showTasks } from '../core/next-steps.ts';

@@ -1,5 +1,5 @@
 import { keptResult } from '../core/checks/results.ts';
-import type { KeptResult } from '../core/contracts/check.ts';
+import type { KeptResult } from '../core/contracts/checks.ts';
 import { together } from '../core/data/together.ts';
 import type { StorePorts } from '../store/index.ts';
 

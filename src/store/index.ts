@@ -5,21 +5,22 @@ export { openStore } from './open-store.ts';
 export type * from './page.ts';
 export type { AuditEntry, AuditFilter, AuditStore, NewAuditEntry } from './queries/audit.ts';
 export type { CheckResult, CheckResultFilter, NewCheckResult } from './queries/check-results.ts';
-export type { Claim, Claimant, ClaimHolder } from './queries/claim-store.ts';
+export type { Claim, Claimant, ClaimHolder } from './queries/claims.ts';
 export type { ClusterDetails, ClusterRecord } from './queries/clusters.ts';
 export type { CopiedSubject, StoreCopy } from './queries/copy-store.ts';
-export type { DeployedMachine } from './queries/deployed-machine-store.ts';
+export type { DeployedMachine } from './queries/deployed-machines.ts';
 export type { GraphContent, GraphFilter, StoredGraph } from './queries/graphs.ts';
 export type { Maintenance } from './queries/maintenance.ts';
-export type { NodeCertificate, NodeIdentityStore, TokenRefusal } from './queries/node-identity-store.ts';
+export type { NodeCertificate, NodeIdentityStore, TokenRefusal } from './queries/node-identities.ts';
 export type { NodeChange, NodeFilter, NodeRecord } from './queries/nodes.ts';
 export type { GraphOwner } from './queries/owner-columns.ts';
 export type { PackageRecord, PackageStore } from './queries/packages.ts';
 export type { PermitRow } from './queries/permits.ts';
-export type { NewPlan, PlanStore } from './queries/plan-store.ts';
+export type { NewPlan, PlanStore } from './queries/plans.ts';
 export type { PluginRecord } from './queries/plugins.ts';
 export type { ReleaseRecord } from './queries/releases.ts';
 export { CLOSING, sequenceIn } from './queries/run-sequence.ts';
+export type { HistoryWrite, PlannedRow, TaskHistoryRow, TaskHistoryStore } from './queries/run-tasks.ts';
 export type {
   NodeHistoryEntry,
   RunFilter,
@@ -29,7 +30,7 @@ export type {
   RunStore,
   RunSummary,
   RunWrite,
-} from './queries/run-store.ts';
+} from './queries/runs.ts';
 export type { NewSequence, SequenceRecord } from './queries/sequences.ts';
 export {
   parseRevisionReference,
@@ -38,11 +39,10 @@ export {
   type RevisionReference,
   type SiteRecord,
   type SiteStore,
-} from './queries/site-store.ts';
+} from './queries/sites.ts';
 export type { NewTagAssignment, TagAssignment } from './queries/tag-assignments.ts';
 export type { NewTag, TagOwner, TagRecord } from './queries/tags.ts';
-export type { HistoryWrite, PlannedRow, TaskHistoryRow, TaskHistoryStore } from './queries/task-history-store.ts';
-export type { SavedStates, TaskStateStore } from './queries/task-state-store.ts';
+export type { SavedStates, TaskStateStore } from './queries/task-states.ts';
 export type { ApiToken } from './queries/tokens.ts';
 export type { NewRun, TransactionFilter, TransactionRecord } from './queries/transaction-row.ts';
 export { endedWithRun, type RunTransactions, type SnapshotKind } from './queries/transactions.ts';

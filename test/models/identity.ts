@@ -1,7 +1,7 @@
 // The identities of two nodes as a model whose states can all be visited: enrolment, renewal in two steps, revocation and
 // replacement, and an attacker who keeps everything that machines ever had. `npm run model:identity` visits them and
 // shows that each known defect, put back, breaks a property. The rules are those of
-// src/store/queries/node-identity-store.ts; test/models/identity.test.ts compares the two.
+// src/store/queries/node-identities.ts; test/models/identity.test.ts compares the two.
 import { fileURLToPath } from 'node:url';
 import { explore, type Model } from './explore.ts';
 

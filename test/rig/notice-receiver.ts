@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { NoticeBody } from '../../src/core/contracts/notice.ts';
+import type { NoticeBody } from '../../src/core/contracts/notices.ts';
 
 /** A notice as a receiver got it. */
 export interface ReceivedNotice {

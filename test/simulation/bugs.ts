@@ -122,7 +122,7 @@ export const BUGS: readonly Bug[] = [
     ),
     // The store holds it, too, since claims have generations.
     {
-      file: 'src/store/queries/claim-store.ts',
+      file: 'src/store/queries/claims.ts',
       is: '  return row.sequence >= CLOSING ? null : Math',
       was: '  return row.sequence < 0 * CLOSING ? null : Math',
     },
@@ -152,7 +152,7 @@ export const BUGS: readonly Bug[] = [
     '    } else if ((await execution(other.workflowId, other.runId))?.isOpen) return other;\n',
     '    }\n',
   ]),
-  bug('site', 'src/store/queries/run-store.ts', 'the end of a run leaves its claim', 'src/store/queries/run-store.ts', [
+  bug('site', 'src/store/queries/runs.ts', 'the end of a run leaves its claim', 'src/store/queries/runs.ts', [
     '      if (!(await releaseClaim(transaction, subject, { workflowId: run.workflowId, runId: run.id }, generation)))\n        return null;\n',
     '',
   ]),

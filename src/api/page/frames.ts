@@ -1,6 +1,6 @@
-import { runSchema } from '../../core/contracts/run.ts';
 import type { ListsFrame, RunFrame } from '../../core/contracts/run-tasks.ts';
-import { siteSchema } from '../../core/contracts/site.ts';
+import { runSchema } from '../../core/contracts/runs.ts';
+import { siteSchema } from '../../core/contracts/sites.ts';
 import { given } from '../../core/data/given.ts';
 import type { Operations } from '../../ops/index.ts';
 import { shown } from '../shown.ts';

@@ -1,4 +1,4 @@
-import { checkRoutes } from '../../core/contracts/check.ts';
+import { checkRoutes } from '../../core/contracts/checks.ts';
 import { machineRoutes } from '../../core/contracts/machine.ts';
 import { maintenanceRoutes } from '../../core/contracts/maintenance.ts';
 import { runOfNodeSchema, siteNodeRoutes } from '../../core/contracts/node-in-run.ts';

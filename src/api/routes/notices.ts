@@ -1,4 +1,4 @@
-import { noticeRoutes } from '../../core/contracts/notice.ts';
+import { noticeRoutes } from '../../core/contracts/notices.ts';
 import { actorOf } from '../requests/actor.ts';
 import { type RouteGroup, serve } from '../serve.ts';
 

@@ -1,4 +1,4 @@
-import { rehearsalRoutes } from '../../core/contracts/rehearsal.ts';
+import { rehearsalRoutes } from '../../core/contracts/rehearsals.ts';
 import { runRequestOf } from '../fuel/graphs/run-request.ts';
 import { actorOf } from '../requests/actor.ts';
 import { clientGone } from '../requests/client-gone.ts';

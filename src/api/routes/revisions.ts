@@ -1,4 +1,4 @@
-import { revisionPageSchema, revisionRoutes, revisionSchema } from '../../core/contracts/revision.ts';
+import { revisionPageSchema, revisionRoutes, revisionSchema } from '../../core/contracts/revisions.ts';
 import { actorOf } from '../requests/actor.ts';
 import { given, isTrue } from '../requests/given.ts';
 import { readYamlBodies } from '../requests/read-bodies.ts';

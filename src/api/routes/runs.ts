@@ -1,5 +1,5 @@
 import type { PartOf } from '../../core/contracts/route.ts';
-import { type Run, runPageSchema, runRoutes, runSchema } from '../../core/contracts/run.ts';
+import { type Run, runPageSchema, runRoutes, runSchema } from '../../core/contracts/runs.ts';
 import { GRAPH_RUN_KIND } from '../../core/words.ts';
 import type { Json } from '../../store/index.ts';
 import { listIn } from '../fuel/request-parts.ts';

@@ -1,4 +1,4 @@
-import { scheduleRoutes } from '../../core/contracts/schedule.ts';
+import { scheduleRoutes } from '../../core/contracts/schedules.ts';
 import { actorOf } from '../requests/actor.ts';
 import { given } from '../requests/given.ts';
 import { type Asked, type RouteGroup, serve } from '../serve.ts';

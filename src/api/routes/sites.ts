@@ -1,4 +1,4 @@
-import { siteListSchema, siteRoutes, siteSchema, webhookRoutes } from '../../core/contracts/site.ts';
+import { siteListSchema, siteRoutes, siteSchema, webhookRoutes } from '../../core/contracts/sites.ts';
 import { RequestError } from '../problems/transport-problem.ts';
 import { actorOf } from '../requests/actor.ts';
 import { given } from '../requests/given.ts';

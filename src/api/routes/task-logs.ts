@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { type OutputStream, readableText } from '../../agent/index.ts';
 import type { LogPart } from '../../agent/output/task-logs.ts';
-import type { LogEvent, runRoutes } from '../../core/contracts/run.ts';
+import type { LogEvent, runRoutes } from '../../core/contracts/runs.ts';
 import { MarkedOutput } from '../../core/text/marked-output.ts';
 import type { Operations } from '../../ops/index.ts';
 import { clientGone } from '../requests/client-gone.ts';

@@ -1,4 +1,4 @@
-import { tokenRoutes } from '../../core/contracts/token.ts';
+import { tokenRoutes } from '../../core/contracts/tokens.ts';
 import { clearCookie, TOKEN_COOKIE, writeCookie } from '../access/cookies.ts';
 import { requireOwnPage } from '../access/own-pages.ts';
 import { LOGIN_PATH } from '../access/sign-in-routes.ts';

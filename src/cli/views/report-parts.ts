@@ -1,6 +1,6 @@
 import { summaries } from '../../core/checks/results.ts';
 import type { Hold } from '../../core/contracts/approval.ts';
-import type { KeptResult } from '../../core/contracts/check.ts';
+import type { KeptResult } from '../../core/contracts/checks.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { holdLines } from './approval.ts';
 import { formatDuration, formatSpan } from './duration.ts';

@@ -1,4 +1,4 @@
-import type { CheckSummary, KeptResult } from '../contracts/check.ts';
+import type { CheckSummary, KeptResult } from '../contracts/checks.ts';
 import { together } from '../data/together.ts';
 import { compareText } from '../text/text.ts';
 import type { CheckVerdict } from './judge.ts';

@@ -9,7 +9,7 @@ import {
   TASK_STATUSES,
 } from '../words.ts';
 import { holdReports, runStanding } from './approval.ts';
-import { keptResultSchema } from './check.ts';
+import { keptResultSchema } from './checks.ts';
 import { anyJson, rootCause, taskOnNode, timestamp } from './primitives.ts';
 import { rolloutPolicy, rolloutStatus } from './rollout.ts';
 import { failureOf, type Wire } from './wire.ts';

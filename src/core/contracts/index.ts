@@ -1,19 +1,19 @@
 /** Types of all that crosses a border, for `import type`: workflows and the command line load no schema. */
-export type * from './check.ts';
+export type * from './checks.ts';
 export type * from './graph-run.ts';
 export type * from './node-in-run.ts';
-export type * from './notice.ts';
+export type * from './notices.ts';
 export type * from './problem.ts';
-export type * from './rehearsal.ts';
-export type * from './revision.ts';
-export type * from './run.ts';
-export type * from './schedule.ts';
+export type * from './rehearsals.ts';
+export type * from './revisions.ts';
+export type * from './runs.ts';
+export type * from './schedules.ts';
 export type * from './service.ts';
-export type * from './site.ts';
 export type * from './site-drift.ts';
 export type * from './site-run.ts';
 export type * from './site-run-report.ts';
+export type * from './sites.ts';
 export type * from './strategy.ts';
-export type * from './token.ts';
+export type * from './tokens.ts';
 export type * from './wire.ts';
 export type * from './worker.ts';

@@ -5,9 +5,9 @@ import { idList, idParams } from './fuel/parts.ts';
 import { someTaskCounts, taskCounts, taskStatusList } from './graph-run.ts';
 import { pageOf, pageQuery, rootCause, runParams, timestamp } from './primitives.ts';
 import { media, tagged } from './route.ts';
-import { anyStatusSchema, runSchema } from './run.ts';
-import { siteSchema } from './site.ts';
+import { anyStatusSchema, runSchema } from './runs.ts';
 import { groupReportSchema, nodeReportSchema, runReportSchema } from './site-run-report.ts';
+import { siteSchema } from './sites.ts';
 import type { Wire } from './wire.ts';
 
 const countsBy = (what: string) => z.record(z.string(), someTaskCounts).describe(`The same by ${what}.`);

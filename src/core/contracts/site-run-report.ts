@@ -14,7 +14,7 @@ import {
   SITE_RUN_OUTCOMES,
 } from '../words.ts';
 import { holdReports } from './approval.ts';
-import { keptResultSchema } from './check.ts';
+import { keptResultSchema } from './checks.ts';
 import { maintenanceSchema, timestamp } from './primitives.ts';
 import { checkResult, rolloutPolicy, rolloutStatus } from './rollout.ts';
 import { nodeCounts } from './site-run.ts';

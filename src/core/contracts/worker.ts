@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { WORKER_VERSION_STATUSES } from '../words.ts';
 import { timestamp } from './primitives.ts';
 import { tagged } from './route.ts';
-import { operatorBody } from './run.ts';
+import { operatorBody } from './runs.ts';
 import type { Wire } from './wire.ts';
 
 const workerVersionSchema = z

@@ -1,5 +1,5 @@
 import type { AwaitingApproval } from '../contracts/approval.ts';
-import type { Notice, NoticeBody } from '../contracts/notice.ts';
+import type { Notice, NoticeBody } from '../contracts/notices.ts';
 import type { LateNode } from '../contracts/site-run.ts';
 import { given } from '../data/given.ts';
 import { someOf } from '../text/text.ts';

@@ -27,7 +27,7 @@ import type { GraphTask } from '../../graph/index.ts';
 import { StepTimes } from '../../runs/step-times.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { clusterTasks } from '../graphs/cluster-tasks.ts';
-import type { DeploymentOperations } from '../graphs/deployment-operations.ts';
+import type { DeploymentOperations } from '../graphs/deployments.ts';
 import { invalidInput, problem } from '../problem.ts';
 import { refusalOf } from '../refusal.ts';
 import { Service } from '../service.ts';

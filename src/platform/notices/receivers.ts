@@ -1,6 +1,6 @@
 import { readFile, realpath, rename, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { newReceiverSchema } from '../../core/contracts/notice.ts';
+import { newReceiverSchema } from '../../core/contracts/notices.ts';
 import type { Wire } from '../../core/contracts/wire.ts';
 import { isError } from '../../core/problems/diagnostic.ts';
 import { checkSchema, DOCUMENT_WORDS, parseYaml } from '../../documents/index.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { NoticeBody } from '../../core/contracts/notice.ts';
+import type { NoticeBody } from '../../core/contracts/notices.ts';
 import type { Receiver } from './receivers.ts';
 
 /** Answer of a receiver. */

@@ -4,7 +4,7 @@ import { conflict, StoreError } from '../failure.ts';
 import { InputCheck, storable } from '../input.ts';
 import type { Session } from '../session.ts';
 import type { Change, New, Row, Stored, Tables } from '../tables.ts';
-import { assertUnclaimed } from './claim-store.ts';
+import { assertUnclaimed } from './claims.ts';
 import { matching } from './conditions.ts';
 import { dropContents } from './contents.ts';
 import { changedColumns, columnsWithout, newRow, recordOf } from './conversion.ts';

@@ -1,6 +1,6 @@
 // Goes anywhere by a few letters of its name.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Run } from '../../core/contracts/run.ts';
+import type { Run } from '../../core/contracts/runs.ts';
 import { numberOf } from '../../core/run/subject.ts';
 import { nameOfRun } from '../views/runs.tsx';
 import { at } from './api.ts';

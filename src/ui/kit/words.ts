@@ -1,5 +1,5 @@
 // Words, times and states as the page shows them.
-import type { Run } from '../../core/contracts/run.ts';
+import type { Run } from '../../core/contracts/runs.ts';
 import type { NodeReport } from '../../core/contracts/site-run-report.ts';
 import { STATE_WORDS } from '../../core/state-word.ts';
 import type { TaskOnNode } from '../../core/task-on-node.ts';

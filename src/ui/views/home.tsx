@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Run } from '../../core/contracts/run.ts';
+import type { Run } from '../../core/contracts/runs.ts';
 import { rolloutsIn } from '../../core/rollout/rollout-steps.ts';
 import { subjectOf } from '../../core/run/subject.ts';
 import { type Answer, at } from '../kit/api.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { GraphRunReport } from '../../core/contracts/graph-run.ts';
-import type { Rehearsal, RehearsalStep } from '../../core/contracts/rehearsal.ts';
+import type { Rehearsal, RehearsalStep } from '../../core/contracts/rehearsals.ts';
 import type { RunReport } from '../../core/contracts/site-run-report.ts';
 import { SITE_RUN_KINDS } from '../../core/words.ts';
 import { type Problem as Refusal, send } from '../kit/api.ts';

@@ -1,8 +1,8 @@
 // What people do to a run: on its page, and where it is listed.
 import type { ComponentChildren } from 'preact';
 import type { RolloutStatus } from '../../core/contracts/rollout.ts';
-import type { Run } from '../../core/contracts/run.ts';
 import type { RunFrame } from '../../core/contracts/run-tasks.ts';
+import type { Run } from '../../core/contracts/runs.ts';
 import type { PermitWait } from '../../core/permits/answer.ts';
 import { waitText } from '../../core/permits/wait-text.ts';
 import { type rolloutsIn, rolloutVerbs } from '../../core/rollout/rollout-steps.ts';

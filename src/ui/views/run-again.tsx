@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Run } from '../../core/contracts/run.ts';
+import type { Run } from '../../core/contracts/runs.ts';
 import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../../core/words.ts';
 import { at, send } from '../kit/api.ts';
 import { Action, type FormField, type Given, heldBefore, holdField, type Option } from '../kit/ask.tsx';

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { GraphRunStatus } from '../../core/contracts/graph-run.ts';
-import type { Run } from '../../core/contracts/run.ts';
 import type { RunFrame } from '../../core/contracts/run-tasks.ts';
+import type { Run } from '../../core/contracts/runs.ts';
 import { keptByHeld, keptByWaiting } from '../../core/run/kept-plan.ts';
 import { lateText } from '../../core/run/late-text.ts';
 import { isHeld } from '../../core/run/status.ts';

@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { Run } from '../../core/contracts/run.ts';
+import type { Run } from '../../core/contracts/runs.ts';
 import { GRAPH_RUN_KIND, RUN_KINDS, RUN_OUTCOMES } from '../../core/words.ts';
 import { at, query } from '../kit/api.ts';
 import { Choice, Filters, type Option, optionsOf, Search, showAll } from '../kit/ask.tsx';

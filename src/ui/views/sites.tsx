@@ -1,4 +1,4 @@
-import type { Run } from '../../core/contracts/run.ts';
+import type { Run } from '../../core/contracts/runs.ts';
 import { outOfServiceText } from '../../core/node-system.ts';
 import type { SiteRunKind } from '../../core/words.ts';
 import { type Answer, at, send } from '../kit/api.ts';

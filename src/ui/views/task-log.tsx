@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { LogEvent } from '../../core/contracts/run.ts';
 import type { RunFrame } from '../../core/contracts/run-tasks.ts';
+import type { LogEvent } from '../../core/contracts/runs.ts';
 import type { TaskOnNode } from '../../core/task-on-node.ts';
 import { MarkedOutput } from '../../core/text/marked-output.ts';
 import { at, type Problem as Refusal } from '../kit/api.ts';

@@ -1,6 +1,6 @@
 import type { Random } from '@sitewright/temporal-simulator';
 import type { RunSubject } from '../../../src/core/run/subject.ts';
-import type { Claimant } from '../../../src/store/queries/claim-store.ts';
+import type { Claimant } from '../../../src/store/queries/claims.ts';
 import type { PermitRow } from '../../../src/store/queries/permits.ts';
 import type { Observer } from '../../../worker/parts/rehearsals/installation.ts';
 import type { World } from '../../../worker/parts/rehearsals/world.ts';

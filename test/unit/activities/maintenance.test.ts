@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readClusterSources } from '../../../src/clusters/read-sources.ts';
 import type { OpsDependencies } from '../../../src/ops/dependencies.ts';
 import { inFuelTerms } from '../../../src/ops/graphs/fuel-terms.ts';
-import { PlanOperations } from '../../../src/ops/graphs/plan-operations.ts';
+import { PlanOperations } from '../../../src/ops/graphs/plans.ts';
 import type { Store } from '../../../src/store/index.ts';
 import { graphWorld, planOf, row, type StartedRun } from './graph-world.ts';
 

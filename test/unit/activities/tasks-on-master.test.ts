@@ -3,8 +3,8 @@ import type { ExecutablePart } from '../../../src/core/graph-run/index.ts';
 import type { Diagnostic } from '../../../src/core/problems/diagnostic.ts';
 import type { OpsDependencies } from '../../../src/ops/dependencies.ts';
 import { inFuelTerms } from '../../../src/ops/graphs/fuel-terms.ts';
-import { GraphOperations } from '../../../src/ops/graphs/graph-operations.ts';
-import { PlanOperations } from '../../../src/ops/graphs/plan-operations.ts';
+import { GraphOperations } from '../../../src/ops/graphs/graphs.ts';
+import { PlanOperations } from '../../../src/ops/graphs/plans.ts';
 import { openStore } from '../../../src/store/index.ts';
 import { graphWorld, loadWhole, planOf } from './graph-world.ts';
 

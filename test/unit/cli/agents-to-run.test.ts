@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { agentsToRun } from '../../../src/cli/commands/agent.ts';
+import { agentsToRun } from '../../../src/cli/commands/agents.ts';
 import type { Session } from '../../../src/cli/shell/session.ts';
 
 const AGENTS = [

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { openPlanner } from '../../../src/clusters/planning/index.ts';
 import type { OpsDependencies } from '../../../src/ops/dependencies.ts';
 import { inFuelTerms } from '../../../src/ops/graphs/fuel-terms.ts';
-import { PlanOperations } from '../../../src/ops/graphs/plan-operations.ts';
+import { PlanOperations } from '../../../src/ops/graphs/plans.ts';
 import { graphWorld, MASTER_IP, planOf } from '../activities/graph-world.ts';
 import type { Json } from '../graph/recorded.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { NoticeBody } from '../../../src/core/contracts/notice.ts';
+import type { NoticeBody } from '../../../src/core/contracts/notices.ts';
 import { noticeText } from '../../../src/core/run/notice-words.ts';
 import { addReceiver, addressOf, type Receiver, readReceivers } from '../../../src/platform/notices/receivers.ts';
 import { sendNotice } from '../../../src/platform/notices/send.ts';

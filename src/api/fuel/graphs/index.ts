@@ -1,12 +1,12 @@
 import { sequenceRoutes } from '../../../core/contracts/fuel/deployments.ts';
 import { actorOf } from '../../requests/actor.ts';
 import { type Asked, type RouteGroup, serve } from '../../serve.ts';
-import { serveExecutions } from './execution-routes.ts';
-import { serveGraphs } from './graph-routes.ts';
-import { serveGraphTasks } from './plan-routes.ts';
+import { serveExecutions } from './deployments.ts';
+import { serveGraphs } from './graphs.ts';
+import { serveGraphTasks } from './plans.ts';
 import { readYamlGraphs, refuseEmptyBodies } from './read-graph-bodies.ts';
-import { serveTransactions } from './transaction-routes.ts';
 import { viewSequence } from './transaction-view.ts';
+import { serveTransactions } from './transactions.ts';
 
 /** Graphs as in Fuel's API: stored, planned and run, with their results. */
 export const serveFuelGraphs: RouteGroup = async (app, { operations, version }) => {

@@ -7,7 +7,7 @@ import type { Json, Page, PageRequest } from '../page.ts';
 import type { Session } from '../session.ts';
 import type { New, Row, Stored, Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
-import { releaseClaim } from './claim-store.ts';
+import { releaseClaim } from './claims.ts';
 import { matching, readPeriod, within } from './conditions.ts';
 import { columnsWithout, givenColumns, mergedRow, newRow, recordOf, replacing } from './conversion.ts';
 import { insertRow } from './identified-row.ts';

@@ -6,7 +6,7 @@ import { idParams } from './fuel/parts.ts';
 import { graphRunReportSchema } from './graph-run.ts';
 import { nameText, siteParams, timestamp } from './primitives.ts';
 import { tagged } from './route.ts';
-import { startRunBody } from './run.ts';
+import { startRunBody } from './runs.ts';
 import { runReportSchema } from './site-run-report.ts';
 import type { Sent, Wire } from './wire.ts';
 

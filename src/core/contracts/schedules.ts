@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { OVERLAP_POLICIES, SCHEDULED_KINDS } from '../words.ts';
 import { anyJson, plainName, timestamp } from './primitives.ts';
 import { gone, tagged } from './route.ts';
-import { operatorBody } from './run.ts';
+import { operatorBody } from './runs.ts';
 import type { Wire } from './wire.ts';
 
 const timezone = z.string().min(1).max(100);

@@ -1,4 +1,4 @@
-import type { Run } from '../../core/contracts/run.ts';
+import type { Run } from '../../core/contracts/runs.ts';
 import { given } from '../../core/data/given.ts';
 import { numberOf } from '../../core/run/subject.ts';
 import type { RunDecision } from '../../core/run-work.ts';

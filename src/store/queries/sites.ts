@@ -6,7 +6,7 @@ import { InputCheck, storable } from '../input.ts';
 import type { Page, PageRequest } from '../page.ts';
 import type { Session } from '../session.ts';
 import type { New, Row, Stored, Tables } from '../tables.ts';
-import { assertUnclaimed } from './claim-store.ts';
+import { assertUnclaimed } from './claims.ts';
 import { columnsWithout, newRow, recordOf } from './conversion.ts';
 import { endMaintenance } from './maintenance.ts';
 import { fetchPage, newestFirst, readPage } from './paging.ts';
