@@ -157,13 +157,16 @@ export const Rollouts = ({ tables, of }: { readonly tables: RunFrame; readonly o
       ),
   );
 
-/** What an open run waits for before it may touch machines. */
-export const PermitWaits = ({ of = [] }: { readonly of?: readonly PermitWait[] | undefined }) =>
-  of.map((wait) => (
-    <p class="banner" role="status" key={wait.limit}>
-      {waitText(wait)}.
-    </p>
-  ));
+/** What an open run waits for before it may touch machines. Always one element: the parts of the page below it keep their places. */
+export const PermitWaits = ({ of = [] }: { readonly of?: readonly PermitWait[] | undefined }) => (
+  <div role="status">
+    {of.map((wait) => (
+      <p class="banner" key={wait.limit}>
+        {waitText(wait)}.
+      </p>
+    ))}
+  </div>
+);
 
 /** Approves, or rejects, what waits for that. */
 export const Decide = ({ run, tables, before }: OfRun & { readonly before: string }) =>
