@@ -3,9 +3,11 @@ import {
   allHandlersFinished,
   CancellationScope,
   CancelledFailure,
+  ChildWorkflowFailure,
   condition,
   isCancellation,
   log,
+  patched,
   setCurrentDetails,
   upsertMemo,
   upsertSearchAttributes,
@@ -19,6 +21,7 @@ import { RUN_HELP } from '../../src/core/run/help.ts';
 import {
   type AnyProgress,
   addWarning,
+  claimLost,
   type Explained,
   failureType,
   isoTime,
@@ -283,7 +286,9 @@ export abstract class Run<P extends Progress, Opened extends OpenedRun = OpenedR
     this.#isOpen(opened);
     await this.work(opened).catch((error: unknown) => {
       if (error instanceof RunEnded || (control.cancelled && isCancellation(error))) return;
-      progress.failure = this.stepFailed(stepError(error));
+      progress.failure = this.stepFailed(
+        isOldOfChild(error) ? { ...stepError(error), type: 'ChildFailed' } : stepError(error),
+      );
     });
     if (control.paused && progress.failure?.kind !== 'claim-lost') await control.mayStart();
     progress.outcome = this.outcome();
@@ -344,6 +349,15 @@ export abstract class Run<P extends Progress, Opened extends OpenedRun = OpenedR
     return why;
   }
 }
+
+/**
+ * Whether a child says that the run has lost its claim. A child proves it with its run, which may have been terminated then: after a reset it
+ * goes on, and has the claim. Closing the run shows whether that is so. Runs of earlier builds believed the child.
+ */
+const isOldOfChild = (error: unknown): boolean =>
+  error instanceof ChildWorkflowFailure &&
+  claimLost(stepError(error)) !== undefined &&
+  patched('children-decide-no-claim');
 
 /** Whether whoever started the run waits for so long: no one else needs to learn of a refusal then. */
 function isAwaited(ms: number): boolean {
