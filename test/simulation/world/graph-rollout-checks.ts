@@ -93,8 +93,9 @@ function knownIn({ turns }: Pick<Execution, 'turns'>, retries: ReadonlyMap<strin
     }
     const { outcome } = fromPayload<TaskEnd>(answer);
     const key = `${name}@${node}`;
-    const hasFailed = outcome === 'failed' && Number(attempt) > (retries.get(key) ?? 0);
-    known.set(key, { node, isOk: outcome === 'success', hasFailed, isLost: false });
+    const isTriedAgain = outcome === 'failed' && Number(attempt) <= (retries.get(key) ?? 0);
+    const isOk = outcome === 'success' || outcome === 'skipped';
+    known.set(key, { node, isOk, hasFailed: !isOk && !isTriedAgain, isLost: false });
   }
   return known;
 }
