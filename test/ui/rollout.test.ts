@@ -106,10 +106,12 @@ describePage('the page of a rollout', () => {
     await site.commit([...(await exampleDocuments()), { name: 'freeze.yaml', text: freeze }]);
     const { body: run } = await api.ask('POST', '/api/v1/sites/stl1/runs', { kind: 'deploy_site' });
     const page = await at(`/runs/${run.id}`);
-    await page
+    const wait = page
       .getByRole('status')
-      .getByText(/machines? waits? since .*: freeze from 2020-01-01 to 2099-12-31 \(year end\), until 2100-01-01/)
-      .waitFor();
+      .getByText(/machines? waits? since .*: freeze from 2020-01-01 to 2099-12-31 \(year end\), until 2100-01-01/);
+    await wait.waitFor();
+    await api.ask('POST', `/api/v1/runs/${run.id}/pause`, {});
+    await wait.waitFor({ state: 'detached' });
     await api.ask('POST', `/api/v1/runs/${run.id}/stop`, {});
     await page.getByRole('heading', { level: 1 }).getByText('stopped').waitFor();
   });

@@ -157,10 +157,10 @@ export const Rollouts = ({ tables, of }: { readonly tables: RunFrame; readonly o
       ),
   );
 
-/** What an open run waits for before it may touch machines. Always one element: the parts of the page below it keep their places. */
-export const PermitWaits = ({ of = [] }: { readonly of?: readonly PermitWait[] | undefined }) => (
+/** What an open run waits for before it may touch machines; null once it has stopped waiting, as a change of its status says that. */
+export const PermitWaits = ({ of }: { readonly of: readonly PermitWait[] | null | undefined }) => (
   <div role="status">
-    {of.map((wait) => (
+    {of?.map((wait) => (
       <p class="banner" key={wait.limit}>
         {waitText(wait)}.
       </p>
