@@ -174,7 +174,8 @@ class Owner {
     if (this.call !== null) return;
     const { call, rest } = this.#next();
     this.call = call;
-    if (call !== null) expect(mayStartNode(this.state, this.state.groups[call.group]!), 'nothing may start').toBe(true);
+    if (call !== null)
+      expect(mayStartNode(this.state, this.state.groups[call.group]!, call.nodes), 'nothing may start').toBe(true);
     this.queue = [...(call?.nodes ?? [])];
     this.isDone = call === null && rest === undefined && !isRolloutHeld(this.state) && this.retried.size === 0;
     if (rest?.kind === 'soak') this.now = Math.max(this.now + 1, rest.until - 500);
@@ -244,7 +245,11 @@ class Owner {
   }
   start(): void {
     const node = this.queue[0];
-    if (this.call === null || node === undefined || !mayStartNode(this.state, this.state.groups[this.call.group]!))
+    if (
+      this.call === null ||
+      node === undefined ||
+      !mayStartNode(this.state, this.state.groups[this.call.group]!, this.call.nodes)
+    )
       return;
     this.judgeStart(this.call.name, node);
     this.queue.shift();
@@ -254,7 +259,8 @@ class Owner {
     const node = pick(this.running, by);
     if (this.call !== null && node !== undefined) this.#result(node, this.call.call, result);
     const isOver =
-      this.queue.length === 0 || (this.call && !mayStartNode(this.state, this.state.groups[this.call.group]!));
+      this.queue.length === 0 ||
+      (this.call && !mayStartNode(this.state, this.state.groups[this.call.group]!, this.call.nodes));
     if (this.call === null || this.running.length > 0 || !isOver) return;
     const members = this.state.groups[this.call.group]!.plan.nodes;
     if (members.some((member) => this.retried.has(member))) return;

@@ -627,8 +627,8 @@ export const BUGS: readonly Bug[] = [
     ),
   ),
   ofWaves(100_001, 'nodes of waves that are not open start in a rollout', 'src/core/deployment/rollout.ts', [
-    '(waves ?? []).slice(0, opened).flat();\n\n/** The nodes of the opened waves. */',
-    '(waves ?? []).slice(0, opened * waves!.length).flat();\n\n/** The nodes of the opened waves. */',
+    '(waves ?? []).slice(0, opened).flat();\n\n/** The nodes of the opened waves that',
+    '(waves ?? []).slice(0, opened * waves!.length).flat();\n\n/** The nodes of the opened waves that',
   ]),
   ofWaves(
     100_007,

@@ -268,4 +268,26 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
       'test/unit/runs/run-hold.test.ts: whether a run starts anything new > is not known of a run that is terminated meanwhile: it answers without a stop that no worker had processed',
   },
   { seed: 20261129420566, showed: 'the check: operators let a run go on that was paused as they did so before' },
+  {
+    seed: 20261129430514,
+    showed: 'the check: people end the rollout of a run of graphs, and its other tasks are not reached',
+  },
+  {
+    seed: 20261129431358,
+    showed: 'the check: a task that its node refuses is a failure of its wave, which goes on within its limit',
+  },
+  {
+    seed: 20261129432140,
+    showed:
+      'a run that was terminated and reset believed its part, which had lost the claim with it, and kept its cluster',
+    heldBy:
+      'test/workflow/execute-graph-trouble.test.ts: a run that has lost its cluster, and that holds for its operator, > ends by itself, and starts nothing more: %s',
+  },
+  {
+    seed: 20261129500210,
+    showed:
+      'a node started in a rollout at its limit when an operator had the failed one retried, where permits are needed',
+    heldBy:
+      'test/workflow/permits.test.ts: a run on a site with limits > starts nothing but what an operator retries while its rollout is at its limit',
+  },
 ];

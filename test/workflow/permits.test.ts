@@ -196,6 +196,19 @@ describe('a run on a site with limits', () => {
     expect(of.asked.map(({ wants }) => wants.length)).toEqual([1, 4, 2, 0]);
   });
 
+  it('starts nothing but what an operator retries while its rollout is at its limit', async () => {
+    const of = limited({ rollout: { first: 2, ...ALL_THEN }, success_criteria: { percent_successful_nodes: 100 } });
+    of.site.results.set('prepare:n1', failure());
+    const run = await start(of);
+    await reaches(run, ({ groups }) => groups[0]?.rollout?.state === 'held');
+    of.site.results.delete('prepare:n1');
+    await run.handle.executeUpdate('retry_node', { args: [{ node: 'n1' }] });
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success', nodes: { success: 5 } });
+    // n2 is prepared, and deployed when n1 is well.
+    expect(of.site.began.slice(2, 5)).toEqual(['prepare:n1', 'deploy:n1', 'deploy:n2']);
+  });
+
   it('shows what it waits for, holds nothing while it does, and goes on after a pause', async () => {
     const of = limited();
     of.places = 0;

@@ -308,14 +308,14 @@ class Baremetal {
   async #make(next: NextCall): Promise<void> {
     const { run, plan } = this;
     const retries = this.#retries;
-    const failures_left = failuresLeftIn(this.state, this.state.groups[next.group]!);
+    const failures_left = failuresLeftIn(this.state, this.state.groups[next.group]!, next.nodes);
     const nodes = next.call === 'prepare' ? await this.#release(next.nodes) : next.nodes;
     const request = { ...this.request(next.call, next.name, nodes), ...given({ failures_left }) };
     const members = this.state.groups[next.group]!.plan.nodes;
     const listener: CallListener = {
       ...this.listener(next.call),
       ...(failures_left !== undefined && {
-        mayStart: () => mayStartNode(this.state, this.state.groups[next.group]!),
+        mayStart: () => mayStartNode(this.state, this.state.groups[next.group]!, next.nodes),
       }),
     };
     const finish = (end: CallEnd): void => {

@@ -159,7 +159,7 @@ function turnOfRollout(
     case 'open':
       return became(whenItMaySucceed(state, index, 'deploy', (judged) => openNextWave(judged, index, now)));
     case 'work': {
-      if (state.permits !== undefined) return turnWithPermits(state, index, openedNodes(group), now);
+      if (state.permits !== undefined) return turnWithPermits(state, index, openedNodes(state, group), now);
       const { call, nodes } = callOfRollout(state, group);
       if (call === 'prepare') return openCall(state, index, call, nodes, now);
       const judged = whenItMaySucceed(state, index, 'prepare', (met) => met);

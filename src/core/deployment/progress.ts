@@ -63,6 +63,8 @@ export interface NodeProgress {
   readonly aborting?: boolean;
   /** An operator's retry in parallel with calls of groups: its call, and the group that it works for. */
   readonly retrying?: { readonly call: Call; readonly group: number };
+  /** An operator's retry in the next calls of its groups. In a rollout, the node is not well until it has succeeded. */
+  readonly again?: true;
   /** A result that arrived after its call had ended. It changes nothing (docs/explain/design.md#deployment-groups). */
   readonly late?: {
     readonly call: Call;

@@ -1,6 +1,7 @@
 import { didYouMean } from '../text/did-you-mean.ts';
 import { type CallEnd, cutShort } from './baremetal.ts';
 import { type BaremetalState, failDependents, type GroupProgress, type NodeProgress, withNode } from './progress.ts';
+import { isRolledOut } from './rollout.ts';
 
 /** Why an operator's retry must be rejected, or null. */
 export function whyNotRetry(state: BaremetalState, nodeName: string): string | null {
@@ -33,7 +34,9 @@ export function retryNode(state: BaremetalState, nodeName: string): BaremetalSta
   if (whyNotRetry(state, nodeName) !== null) return state;
   const node = indexOf(state, nodeName);
   const { failure: _failure, ended_at: _ended, ...kept } = state.nodes[node]!;
-  return reopen(withNode(state, node, { ...kept, state: 'waiting' }), node, () => true);
+  const isInRollout = state.groups.some((group) => isRolledOut(group) && group.plan.nodes.includes(node));
+  const waiting = { ...kept, state: 'waiting' as const, ...(isInRollout && { again: true as const }) };
+  return reopen(withNode(state, node, waiting), node, () => true);
 }
 
 /**

@@ -54,15 +54,25 @@ export const openNextWave = (state: BaremetalState, index: number, now: number):
 
 const openedIn = ({ waves, opened }: RolloutProgress): number[] => (waves ?? []).slice(0, opened).flat();
 
-/** The nodes of the opened waves. */
-export const openedNodes = ({ rollout }: RolledOut): readonly number[] => openedIn(rollout);
+/** The nodes of the opened waves that may start now, or have: at the limit, those alone that an operator retries. */
+export function openedNodes(state: BaremetalState, group: RolledOut): readonly number[] {
+  const opened = openedIn(group.rollout);
+  return mayStart(stateOf(state, group), group.plan.rollout)
+    ? opened
+    : opened.filter((node) => isTriedAgain(state.nodes[node]!));
+}
+
+/** Whether an operator has the node retried in the calls of its groups. */
+const isTriedAgain = ({ again, state }: NodeProgress): boolean =>
+  again === true && (state === 'waiting' || state === 'prepared');
 
 /** The next call of the opened waves: those that are prepared wait until all others are. */
 export function callOfRollout(
-  { nodes }: BaremetalState,
-  { rollout }: RolledOut,
+  state: BaremetalState,
+  group: RolledOut,
 ): { readonly call: Call; readonly nodes: readonly number[] } {
-  const opened = openedIn(rollout);
+  const { nodes } = state;
+  const opened = openedNodes(state, group);
   const inState = (wanted: string) =>
     opened.filter((node) => nodes[node]!.state === wanted && nodes[node]!.retrying === undefined);
   const unprepared = inState('waiting');
@@ -76,16 +86,22 @@ export function restsInRollout(state: BaremetalState, group: GroupProgress): boo
   if (!isRolledOut(group)) return false;
   const step = group.rollout.step?.step;
   if (step !== 'work') return step === 'hold';
-  return !mayStartNode(state, group) || callOfRollout(state, group).nodes.length === 0;
+  return callOfRollout(state, group).nodes.length === 0;
 }
 
-/** Whether a node of an open call of the group may start now. */
-export const mayStartNode = (state: BaremetalState, group: GroupProgress): boolean =>
-  !isRolledOut(group) || mayStart(stateOf(state, group), group.plan.rollout);
+/** Whether another of these nodes, those of an open call of the group, may start now. */
+export const mayStartNode = (state: BaremetalState, group: GroupProgress, nodes: readonly number[]): boolean =>
+  failuresLeftIn(state, group, nodes) !== 0;
 
 /** How many nodes of a call of the group may fail until no other starts; undefined: any number. */
-export const failuresLeftIn = (state: BaremetalState, group: GroupProgress): number | undefined =>
-  isRolledOut(group) ? failuresLeft(stateOf(state, group), group.plan.rollout) : undefined;
+export const failuresLeftIn = (
+  state: BaremetalState,
+  group: GroupProgress,
+  nodes: readonly number[],
+): number | undefined =>
+  isRolledOut(group) && !nodes.every((node) => state.nodes[node]!.again === true)
+    ? failuresLeft(stateOf(state, group), group.plan.rollout)
+    : undefined;
 
 /** The nodes of the opened waves that were well at their last result: to be looked at, and to be asked. */
 export const nodesToLookAt = ({ nodes }: BaremetalState, { rollout }: RolledOut): number[] =>
@@ -171,7 +187,8 @@ export function operateRollouts(
 function stateOf({ nodes }: BaremetalState, { rollout }: RolledOut): RolloutState {
   const waves = rollout.waves ?? [];
   const opened = waves.slice(0, rollout.opened).flatMap((wave) => wave.map((node) => nodes[node]!));
-  const isOut = ({ running, retrying }: NodeProgress): boolean => running !== undefined || retrying !== undefined;
+  const isOut = (node: NodeProgress): boolean =>
+    node.running !== undefined || node.retrying !== undefined || isTriedAgain(node);
   const resting = opened.filter((node) => !isOut(node));
   const inState = (...states: readonly string[]): number =>
     resting.filter(({ state }) => states.includes(state)).length;
@@ -188,8 +205,8 @@ function stateOf({ nodes }: BaremetalState, { rollout }: RolledOut): RolloutStat
 }
 
 /** One that is being retried is not well until it has succeeded. */
-const isNotWell = ({ state, retrying }: NodeProgress): boolean =>
-  state === 'failed' || (retrying !== undefined && state !== 'success');
+const isNotWell = ({ state, retrying, again }: NodeProgress): boolean =>
+  state === 'failed' || ((retrying !== undefined || again === true) && state !== 'success');
 
 const withRollout = (state: BaremetalState, index: number, change: Partial<RolloutProgress>): BaremetalState => {
   const group = state.groups[index]!;
