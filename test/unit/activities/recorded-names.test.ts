@@ -135,7 +135,7 @@ describe('who started a run', () => {
       ...{ startedAt: AT, startedBy: 'alice' },
     });
     const of = (name: string, more = child) => starterOf(deps(), more, name, { parent: 'deploy_site:dc1' });
-    expect(await of('alice')).toEqual({ started_by: 'alice' });
+    expect(await of('alice')).toEqual({ started_by: 'alice', parent: 'p1' });
     expect(await of('bob')).toEqual({ started_by: 'temporal, says bob' });
     expect(await of('alice', { ...child, workflowId: 'forged' })).toEqual({ started_by: 'temporal, says alice' });
   });
