@@ -1,5 +1,6 @@
 import type { NodeExplanation, PlanExplanation } from '../contracts/fuel/plan-explanation.ts';
 import { together } from '../data/together.ts';
+import { someOf } from '../text/text.ts';
 
 /** Nodes on which the same tasks run and are skipped for the same reasons, together, in the order of the plan. */
 export const alikeNodes = (nodes: readonly NodeExplanation[]): readonly (readonly NodeExplanation[])[] => [
@@ -9,12 +10,15 @@ export const alikeNodes = (nodes: readonly NodeExplanation[]): readonly (readonl
 /** What a plan says besides what runs where: a heading, and what each line is about with its reason. */
 type PlanSection = readonly [heading: string, rows: readonly (readonly [what: string, why: string])[]];
 
+/** More names tell nobody more. */
+export const MOST_NAMES = 20;
+
 /** Those with any line. @param nameOf of a node, by its id */
 export function planSections(
   plan: PlanExplanation,
   nameOf: (node: string) => string = (node) => node,
 ): readonly PlanSection[] {
-  const named = (nodes: readonly string[]): string => nodes.map(nameOf).join(', ');
+  const named = (nodes: readonly string[]): string => someOf(nodes.map(nameOf), MOST_NAMES);
   // One line for all tasks that skip a node for the same tag.
   const primaries = together(plan.skipped_primaries, ({ node, tag }) => `node ${nameOf(node)} has it as ${tag}`);
   const sections: readonly PlanSection[] = [

@@ -1,7 +1,7 @@
 import type { NodeExplanation, PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
-import { alikeNodes, planSections } from '../../core/graph-run/plan-sections.ts';
+import { alikeNodes, MOST_NAMES, planSections } from '../../core/graph-run/plan-sections.ts';
 import { taskKey } from '../../core/task-on-node.ts';
-import { counted } from '../../core/text/text.ts';
+import { counted, someOf } from '../../core/text/text.ts';
 import { linksOf } from '../linking/order.ts';
 import type { Plan } from '../plan.ts';
 import { dotId } from './draw-graph.ts';
@@ -25,7 +25,10 @@ export function planText(explanation: PlanExplanation): string {
 
 function nodeLines(alike: readonly NodeExplanation[]): string[] {
   const [{ node, runs, skipped }] = alike as readonly [NodeExplanation];
-  const names = alike.map((one) => one.node).join(', ');
+  const names = someOf(
+    alike.map((one) => one.node),
+    MOST_NAMES,
+  );
   const name = alike.length > 1 ? `${alike.length} nodes, ${names}` : node === 'null' ? 'sync node' : `node ${node}`;
   return [
     '',

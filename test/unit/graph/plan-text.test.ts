@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { withNodeNames } from '../../../src/cli/shell/node-names.ts';
 import type { PlanExplanation } from '../../../src/core/contracts/fuel/plan-explanation.ts';
 import { alikeNodes, planSections } from '../../../src/core/graph-run/plan-sections.ts';
 import { planText } from '../../../src/graph/index.ts';
@@ -36,6 +37,19 @@ it('nodes on which the same happens for the same reasons, in the same order, are
   expect(text).toContain('\n2 nodes, n1, n3: 2 run, 0 do not\n  run   a (shell) first time here\n');
   expect(text).toContain('\nnode n2: 1 run, 1 do not\n');
   expect(text.match(/run {3}a /g)).toHaveLength(3);
+});
+
+it('a wave of many nodes is a line that can be read, with their names', () => {
+  const ids = Array.from({ length: 160 }, (_, at) => String(at + 1));
+  const nodes = ids.map((node) => ({ node, runs: [run('a')], skipped: [] }));
+  const plan = { ...PLAN, nodes, rollouts: [{ role: 'web', waves: [ids.slice(0, 1), ids.slice(1)] }] };
+  const named = withNodeNames(plan, Object.fromEntries(ids.map((id) => [id, `n${id}`])));
+  const lines = planText(named).split('\n');
+  expect(lines.find((line) => line.includes('wave 1 of 2'))).toContain('n1');
+  expect(lines.find((line) => line.includes('wave 2 of 2'))).toContain('n21 and 139 more');
+  expect(lines.find((line) => line.startsWith('160 nodes'))).toContain('n20 and 140 more');
+  // Of a status, it is their number.
+  expect(withNodeNames({ waves: 2 }, { 2: 'n2' })).toEqual({ waves: 2 });
 });
 
 it('the rest of a plan is in sections of which each has a line, with nodes by name', () => {
