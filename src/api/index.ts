@@ -23,6 +23,7 @@ import { serveFacts, serveSettings } from './fuel/inventory/settings.ts';
 import { type ArchiveIntake, DEFAULT_ARCHIVE_INTAKE } from './fuel/packages/archive-slots.ts';
 import { servePackages } from './fuel/packages/packages.ts';
 import { serveExtensions, serveTags } from './fuel/tags/tags.ts';
+import { serverOptions, treatAlike } from './http2.ts';
 import { describeRoutes } from './openapi.ts';
 import { documentRoutes } from './page/document-routes.ts';
 import { pageRoutes, showPage } from './page/page-routes.ts';
@@ -83,6 +84,9 @@ export type Api = FastifyInstance;
 
 export type { ArchiveIntake };
 
+/** For a request to arrive in. */
+const REQUEST_MS = 60_000;
+
 /** Any body but documents. */
 const BODY_LIMIT = 1024 * 1024;
 
@@ -90,14 +94,14 @@ const BODY_LIMIT = 1024 * 1024;
 export async function createApi(operations: Operations, options: ApiOptions): Promise<Api> {
   const { log, version, checkAnswer, tokens: tokensOn = false, ratePerMinute = 0, tls, metrics, traces } = options;
   const app = Fastify({
-    https: tls === undefined ? null : { ...tls, minVersion: 'TLSv1.2' },
+    ...serverOptions(tls),
     loggerInstance: log as FastifyBaseLogger,
     // One line for each request, with our fields: below.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
     // Slow senders do not hold a connection for ever; our own answers may take as long as they need.
-    requestTimeout: 60_000,
+    requestTimeout: REQUEST_MS,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
     // Our own check reports problems of a name, so the router must let long ones pass; clients of the Fuel line end
@@ -113,6 +117,8 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   // The compiler has checked their types already.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler(answerProblem);
+  // Before all other hooks.
+  if (tls !== undefined) treatAlike(app as unknown as Api, REQUEST_MS);
   app.addHook('onRoute', checkRequestsOf);
   app.addHook('onRoute', namesToIds(operations.names));
   app.addHook('onRequest', refuseControlCharacters);

@@ -4,6 +4,7 @@ import { CREATE_TOKEN } from '../../core/next-steps.ts';
 import type { Principal, TokenOperations } from '../../ops/index.ts';
 import type { CodecAuthorization } from '../../platform/codec/codec-endpoint.ts';
 import { changes } from '../../platform/own-pages.ts';
+import { cutOff } from '../http2.ts';
 import type { HttpProblem } from '../problems/http-problem.ts';
 import { RequestError } from '../problems/transport-problem.ts';
 import { readCookie, TOKEN_COOKIE } from './cookies.ts';
@@ -62,16 +63,16 @@ export function guardRoutes(
 /** Between two looks at the token of a request under way. */
 const CHECK_AGAIN_MS = 2_000;
 
-/** Closes the connection when the request is no longer allowed. An unreachable store decides nothing. */
+/** Cuts the request off when the request is no longer allowed. An unreachable store decides nothing. */
 function checkAgainUntilAnswered(
-  { raw }: FastifyRequest,
+  request: FastifyRequest,
   reply: FastifyReply,
   refusal: () => Promise<HttpProblem | undefined>,
 ): void {
   const timer = setInterval(() => {
     refusal().then(
       (found) => {
-        if (found !== undefined) raw.socket.destroy();
+        if (found !== undefined) cutOff(request);
       },
       () => undefined,
     );

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { REFUSALS } from '../../core/contracts/budget.ts';
+import { cutOff } from '../http2.ts';
 import { callerOfRequest } from './caller.ts';
 
 /** How many callers are kept in mind; those refused longest ago are forgotten. */
@@ -17,7 +18,7 @@ export function slowDownRefused(app: FastifyInstance): void {
     if (!REFUSED.has(reply.statusCode)) return;
     const ms = paces.wait(callerOfRequest(request), performance.now());
     if (ms === 0) return;
-    if (ms === undefined) request.raw.socket.destroy();
+    if (ms === undefined) cutOff(request);
     else await delay(ms, undefined, { ref: false });
   });
 }

@@ -1,14 +1,25 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
+import {
+  connect as connectHttp2,
+  constants,
+  createSecureServer,
+  type Http2SecureServer,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Session,
+} from 'node:http2';
 import { type AddressInfo, isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
 import { Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
+import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { cutOff, serverOptions, treatAlike } from '../../../../src/api/http2.ts';
 import { TokenOperations } from '../../../../src/ops/tokens.ts';
 import { loadSettings } from '../../../../src/platform/settings/load-settings.ts';
 import { createLogger } from '../../../../src/platform/telemetry/log.ts';
@@ -257,6 +268,57 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
         await call({ SITEWRIGHT_CA_FILE: at('stranger.pem'), SITEWRIGHT_TOKEN: token }, 'site', 'list'),
       ).toMatchObject({ code: 5 });
       await api.stop();
+    });
+
+    it('is served over HTTP/2, by the same rules', async () => {
+      const api = await startApi(settingsOf(withTls), quiet);
+      const session = connectHttp2(api.url, { ca: readFileSync(at('ca.pem')), servername: '' });
+      const ask = async (headers: OutgoingHttpHeaders, body = '') => {
+        const stream = session.request(headers, { endStream: body === '' });
+        if (body !== '') stream.end(body);
+        const [{ ':status': status }] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+        return { status, body: await text(stream) };
+      };
+      const sites = '/api/v1/sites';
+      const create = { ':method': 'POST', ':path': sites, 'content-type': 'application/json' };
+      const origin = (from: string) => ask({ ...create, origin: from }, JSON.stringify({ name: 'dc1' }));
+      const events = session.request({ ':path': '/api/v1/events' });
+      await once(events, 'data');
+      // On the connection of a stream that does not end.
+      expect(await ask({ ':path': sites })).toMatchObject({ status: 200 });
+      expect(session.alpnProtocol).toBe('h2');
+      expect(await ask({ ':path': sites, ':authority': 'rebound.example' })).toMatchObject({ status: 403 });
+      expect(await origin('https://foreign.example')).toMatchObject({ status: 403 });
+      expect(await origin(new URL(api.url).origin)).toMatchObject({ status: 201 });
+      expect(await ask({ ...create }, '{'.repeat(2 * 1024 * 1024)).catch(() => ({ status: 413 }))).toMatchObject({
+        status: 413,
+      });
+      await Promise.all([once(events, 'close'), api.stop()]);
+      session.destroy();
+    });
+
+    it('cuts off a request over HTTP/2 that does not arrive in time, and no other of its connection', async () => {
+      const app = Fastify(
+        serverOptions({ cert: readFileSync(at('server.pem'), 'utf8'), key: readFileSync(at('server.key'), 'utf8') }),
+      );
+      app.all('/', async () => ({}));
+      app.get('/cut', async (request) => cutOff(request as never));
+      treatAlike(app as never, 20);
+      const url = await app.listen({ host: '127.0.0.1', port: 0 });
+      const session = connectHttp2(url, { ca: readFileSync(at('ca.pem')), servername: '' });
+      const slow = session.request({ ':method': 'POST', 'content-type': 'application/json', 'content-length': 100 });
+      slow.on('error', () => undefined);
+      slow.write('{');
+      await once(slow, 'close');
+      expect(slow.rstCode).toBe(constants.NGHTTP2_CANCEL);
+      const cut = session.request({ ':path': '/cut' });
+      cut.on('error', () => undefined);
+      await once(cut, 'close');
+      expect(cut.rstCode).toBe(constants.NGHTTP2_CANCEL);
+      const [head] = await once(session.request({}), 'response');
+      expect(head).toMatchObject({ ':status': 200 });
+      session.destroy();
+      await app.close();
     });
 
     it('uses a renewed certificate without a restart', async () => {
