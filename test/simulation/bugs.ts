@@ -706,12 +706,12 @@ export const BUGS: readonly Bug[] = [
   ]),
   // Limits of changes: who may touch a machine, and when.
   ofLimits('cluster', 20_261_129_500_002, 'one machine more than the limits say may be out of service', MAY_TOUCH, [
-    '>= this.placesIn(limit, of)) waits',
-    '> this.placesIn(limit, of)) waits',
+    '>= this.placesIn(limit, of))',
+    '> this.placesIn(limit, of))',
   ]),
   ofLimits('cluster', 20_261_129_500_002, 'machines that are broken or in maintenance take no place', MAY_TOUCH, [
-    "if (standing === 'out') this.#goesOut(name);",
-    "if (standing === 'out' && name === '') this.#goesOut(name);",
+    "if (standing === 'out') this.#out.add(name);",
+    "if (standing === 'out' && name === '') this.#out.add(name);",
   ]),
   ofLimits('cluster', 20_261_129_500_002, 'permits of other runs take no place', MAY_TOUCH, [
     'for (const permit of facts.held) this.take(permit);',

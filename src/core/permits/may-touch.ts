@@ -54,6 +54,39 @@ export const mayTouch = (
 export const placesOf = (at_most: Amount, total: number): number =>
   typeof at_most === 'number' ? at_most : Math.max(1, Math.floor((total * Number.parseInt(at_most, 10)) / 100));
 
+/** Machines of a site that use up a limit, and how many there are in each rack. */
+class Tally {
+  readonly #racksOf: (machine: string) => readonly (string | null)[];
+  readonly #machines = new Set<string>();
+  /** Of each rack, those in no known rack included: they may be in any. */
+  readonly #inRack = new Map<string | null, number>();
+  #elsewhere = 0;
+
+  constructor(racksOf: (machine: string) => readonly (string | null)[]) {
+    this.#racksOf = racksOf;
+  }
+
+  has(machine: string): boolean {
+    return this.#machines.has(machine);
+  }
+
+  /** @param machine null: one of another site */
+  add(machine: string | null): void {
+    if (machine === null) {
+      this.#elsewhere += 1;
+      return;
+    }
+    if (this.#machines.has(machine)) return;
+    this.#machines.add(machine);
+    for (const rack of this.#racksOf(machine)) this.#inRack.set(rack, (this.#inRack.get(rack) ?? 0) + 1);
+  }
+
+  in(per: AtOnceLimit['per'], of: string | null): number {
+    if (per === 'rack') return this.#inRack.get(of) ?? 0;
+    return this.#machines.size + (per === 'maas' ? this.#elsewhere : 0);
+  }
+}
+
 /** How much of each limit is used: asked, and taken from, machine after machine. */
 export class Budgets {
   readonly #facts: PermitFacts;
@@ -61,17 +94,11 @@ export class Budgets {
   readonly #racks: readonly (string | null)[];
   readonly #sizes = new Map<string | null, number>();
   /** Machines out of service. */
-  readonly #out = new Set<string>();
-  /** Of each rack, those in no known rack included: they may be in any. */
-  readonly #outOf = new Map<string | null, number>();
-  /** Machines of the site for which there is a permit to deploy. */
-  readonly #deploying = new Set<string>();
-  readonly #deployingOf = new Map<string | null, number>();
-  #deployingElsewhere = 0;
-  /** The same of all machines for which there is a permit that asks MAAS to work on them. */
-  readonly #atMaas = new Set<string>();
-  readonly #atMaasOf = new Map<string | null, number>();
-  #atMaasElsewhere = 0;
+  readonly #out: Tally;
+  /** Machines for which there is a permit to deploy. */
+  readonly #deploying: Tally;
+  /** The same of those for which there is a permit that asks MAAS to work on them. */
+  readonly #atMaas: Tally;
   /** Machines that runs have permits for. */
   readonly #held = new Set<string>();
 
@@ -81,7 +108,9 @@ export class Budgets {
     for (const { rack } of facts.machines.values()) this.#sizes.set(rack, (this.#sizes.get(rack) ?? 0) + 1);
     const known = [...this.#sizes.keys()].filter((rack) => rack !== null);
     this.#racks = known.length > 0 ? known : [null];
-    for (const [name, { standing }] of facts.machines) if (standing === 'out') this.#goesOut(name);
+    const tally = () => new Tally((machine) => this.#racksOf(machine));
+    [this.#out, this.#deploying, this.#atMaas] = [tally(), tally(), tally()];
+    for (const [name, { standing }] of facts.machines) if (standing === 'out') this.#out.add(name);
     for (const permit of facts.held) this.take(permit);
   }
 
@@ -93,29 +122,25 @@ export class Budgets {
     if (work !== 'release' && counted && !this.#out.has(machine))
       for (const limit of this.#facts.limits.out_of_service)
         for (const of of this.#placesFor(limit.per, machine))
-          if (this.#outIn(limit.per, of) >= this.placesIn(limit, of)) waits.push({ kind: 'out_of_service', limit, of });
+          if (this.#out.in(limit.per, of) >= this.placesIn(limit, of))
+            waits.push({ kind: 'out_of_service', limit, of });
     if (work === 'deploy' && !this.#deploying.has(machine))
       for (const limit of this.#facts.limits.at_once)
         for (const of of this.#placesFor(limit.per, machine))
-          if (this.#deployingIn(limit.per, of) >= limit.deploying) waits.push({ kind: 'at_once', limit, of });
+          if (this.#deploying.in(limit.per, of) >= limit.deploying) waits.push({ kind: 'at_once', limit, of });
     if (work !== 'tasks' && !this.#atMaas.has(machine))
       for (const limit of this.#facts.limits.requests ?? [])
         for (const of of this.#placesFor(limit.per, machine))
-          if (this.#requestsIn(limit.per, of) >= limit.requests) waits.push({ kind: 'at_once', limit, of });
+          if (this.#atMaas.in(limit.per, of) >= limit.requests) waits.push({ kind: 'at_once', limit, of });
     return waits.length === 0 ? { may: true, counted } : { may: false, waits };
   }
 
   take({ site, machine, run, work, counted }: Permit): void {
     this.#held.add(keyOf(run, site, machine));
-    if (work !== 'tasks') this.#goesToMaas(site, machine);
-    if (site !== this.#facts.site) {
-      if (work === 'deploy') this.#deployingElsewhere += 1;
-      return;
-    }
-    if (counted) this.#goesOut(machine);
-    if (work !== 'deploy' || this.#deploying.has(machine)) return;
-    this.#deploying.add(machine);
-    for (const rack of this.#racksOf(machine)) this.#deployingOf.set(rack, (this.#deployingOf.get(rack) ?? 0) + 1);
+    const isOwn = site === this.#facts.site;
+    if (isOwn && counted) this.#out.add(machine);
+    if (work === 'deploy') this.#deploying.add(isOwn ? machine : null);
+    if (work !== 'tasks') this.#atMaas.add(isOwn ? machine : null);
   }
 
   /** How many machines of a site or rack may be out of service. */
@@ -127,36 +152,6 @@ export class Budgets {
   #isServing(machine: string): boolean {
     const known = this.#facts.machines.get(machine);
     return known !== undefined && known.standing !== 'new';
-  }
-
-  #goesOut(machine: string): void {
-    if (this.#out.has(machine)) return;
-    this.#out.add(machine);
-    for (const rack of this.#racksOf(machine)) this.#outOf.set(rack, (this.#outOf.get(rack) ?? 0) + 1);
-  }
-
-  #goesToMaas(site: string, machine: string): void {
-    if (site !== this.#facts.site) {
-      this.#atMaasElsewhere += 1;
-      return;
-    }
-    if (this.#atMaas.has(machine)) return;
-    this.#atMaas.add(machine);
-    for (const rack of this.#racksOf(machine)) this.#atMaasOf.set(rack, (this.#atMaasOf.get(rack) ?? 0) + 1);
-  }
-
-  #requestsIn(per: RequestsLimit['per'], of: string | null): number {
-    if (per === 'rack') return this.#atMaasOf.get(of) ?? 0;
-    return this.#atMaas.size + (per === 'maas' ? this.#atMaasElsewhere : 0);
-  }
-
-  #outIn(per: OutOfServiceLimit['per'], of: string | null): number {
-    return per === 'site' ? this.#out.size : (this.#outOf.get(of) ?? 0);
-  }
-
-  #deployingIn(per: AtOnceLimit['per'], of: string | null): number {
-    if (per === 'rack') return this.#deployingOf.get(of) ?? 0;
-    return this.#deploying.size + (per === 'maas' ? this.#deployingElsewhere : 0);
   }
 
   #placesFor(per: AtOnceLimit['per'], machine: string): readonly (string | null)[] {
