@@ -92,14 +92,16 @@ export async function scheduledIn(
   return undefined;
 }
 
-const CALLS = ['prepare:', 'deploy:', 'release:'];
+const VERBS = ['prepare', 'deploy', 'release'];
 
-/** `deploy:control:n1`, or `deploy:control:n1:2`. */
-export function isOfNode(node: string): (activityId: string) => boolean {
+/** `deploy:control:n1`, or `deploy:control:n1:2`. Names of groups may have colons, too. */
+export function isOfNode(node: string, verbs: readonly string[] = VERBS): (activityId: string) => boolean {
   const name = `:${node}`;
   return (id) => {
     const at = id.lastIndexOf(name);
-    return at > 0 && CALLS.some((call) => id.startsWith(call)) && /^(?::\d+)?$/.test(id.slice(at + name.length));
+    // Between the two is a group.
+    const isCalled = verbs.some((verb) => id.startsWith(`${verb}:`) && at > verb.length);
+    return isCalled && /^(?::\d+)?$/.test(id.slice(at + name.length));
   };
 }
 

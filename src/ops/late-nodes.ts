@@ -4,6 +4,7 @@ import { given } from '../core/data/given.ts';
 import { findExecution } from '../runs/find-execution.ts';
 import { StepTimes } from '../runs/step-times.ts';
 import type { RunRecord, StorePorts } from '../store/index.ts';
+import { isOfNode } from './attempts.ts';
 
 /** Reports are large, and statuses are asked for every second. */
 const KEPT_MS = 3_000;
@@ -57,13 +58,7 @@ export class LateNodes {
   }
 }
 
-/** By the ids of activities: `deploy:group:node`, with its attempt from the second on. Names of groups may have colons, too. */
 function saidOf(said: Readonly<Record<string, string>>, { node, step }: LateNode): string | undefined {
-  const isOf = (id: string): boolean =>
-    id.startsWith(`${step}:`) && id.endsWith(`:${node}`) && id.length > step.length + node.length + 2;
-  const id = Object.keys(said).find((one) => {
-    const [attempt, ...before] = one.split(':').reverse();
-    return isOf(one) || (Number.isInteger(Number(attempt)) && isOf(before.reverse().join(':')));
-  });
+  const id = Object.keys(said).find(isOfNode(node, [step]));
   return id === undefined ? undefined : said[id];
 }

@@ -286,9 +286,8 @@ export abstract class Run<P extends Progress, Opened extends OpenedRun = OpenedR
     this.#isOpen(opened);
     await this.work(opened).catch((error: unknown) => {
       if (error instanceof RunEnded || (control.cancelled && isCancellation(error))) return;
-      progress.failure = this.stepFailed(
-        isOldOfChild(error) ? { ...stepError(error), type: 'ChildFailed' } : stepError(error),
-      );
+      const why = stepError(error);
+      progress.failure = this.stepFailed(isOldOfChild(error, why) ? { ...why, type: 'ChildFailed' } : why);
     });
     if (control.paused && progress.failure?.kind !== 'claim-lost') await control.mayStart();
     progress.outcome = this.outcome();
@@ -354,10 +353,8 @@ export abstract class Run<P extends Progress, Opened extends OpenedRun = OpenedR
  * Whether a child says that the run has lost its claim. A child proves it with its run, which may have been terminated then: after a reset it
  * goes on, and has the claim. Closing the run shows whether that is so. Runs of earlier builds believed the child.
  */
-const isOldOfChild = (error: unknown): boolean =>
-  error instanceof ChildWorkflowFailure &&
-  claimLost(stepError(error)) !== undefined &&
-  patched('children-decide-no-claim');
+const isOldOfChild = (error: unknown, why: StepError): boolean =>
+  error instanceof ChildWorkflowFailure && claimLost(why) !== undefined && patched('children-decide-no-claim');
 
 /** Whether whoever started the run waits for so long: no one else needs to learn of a refusal then. */
 function isAwaited(ms: number): boolean {

@@ -61,6 +61,8 @@ describe('the event of an attempt', () => {
     ['abort:control:n1', false],
     ['deploy:control:n12', false],
     ['deploy:n1:n2', false],
+    ['deploy:n1:2', false],
+    ['deploy:rack1:masters:n1', true],
   ])('%s is of node n1: %s', (id, is) => {
     expect(isOfNode('n1')(id)).toBe(is);
   });
