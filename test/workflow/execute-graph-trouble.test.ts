@@ -163,7 +163,7 @@ describe('a run that has lost its cluster, and that holds for its operator,', ()
     expect(graph.began).not.toContain('b@n1');
     // A part's proof may be older than a reset of its run: closing it shows whether it has the cluster.
     expect(graph.closed).toHaveLength('partOf' in split ? 1 : 0);
-    await recordHistory(run.handle, `execute_graph--claim-lost-${'partOf' in split ? 'parts' : 'alone'}`);
+    await recordHistory(run.handle, `execute_graph--claim-lost-${'partOf' in split ? 'by-part' : 'alone'}`);
   });
 });
 
