@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type AnyActivity,
   loadWorkflows,
@@ -15,17 +16,67 @@ import { ACTIVITIES } from '../../workflows/protocol.ts';
 import { simulatedConnection } from './simulated-frontend.ts';
 import { NOT_SHOWN, type RunningWorker, type TemporalRig, withSideQueues } from './temporal.ts';
 
-/** The clock of this process: activities are real, and so is the time that they take. */
+interface Event {
+  readonly at: number;
+  readonly work: () => void;
+  timer?: NodeJS.Timeout;
+}
+
+/** In real time, a moment in which nothing happened: all that is left waits for the clock. */
+const IDLE_MS = 30;
+
+/** The clock of this process: activities are real, and so is the time that they take, unless a test lets it pass. */
 class RealTime extends VirtualTime {
+  #passed = 0;
+  #happened = 0;
+  readonly #waiting = new Set<Event>();
+
   override get now(): number {
-    return Date.now();
+    return Date.now() + this.#passed;
   }
 
   override after(ms: number, work: () => void | Promise<void>): () => void {
+    const event: Event = {
+      at: this.now + Math.max(0, ms),
+      work: () => {
+        this.#waiting.delete(event);
+        this.#happened++;
+        void work();
+      },
+    };
+    this.#waiting.add(event);
+    this.#arm(event);
+    return () => {
+      clearTimeout(event.timer);
+      this.#waiting.delete(event);
+    };
+  }
+
+  #arm(event: Event): void {
+    clearTimeout(event.timer);
     // Node.js' timers are shorter than a month.
-    const timer = setTimeout(() => void work(), Math.min(Math.max(0, ms), 2 ** 31 - 1));
-    timer.unref();
-    return () => clearTimeout(timer);
+    event.timer = setTimeout(event.work, Math.min(Math.max(0, event.at - this.now), 2 ** 31 - 1));
+    event.timer.unref();
+  }
+
+  /** Until `end` is settled, the time until the next event passes at once where nothing else happens. */
+  async passUntil<T>(end: Promise<T>): Promise<T> {
+    const settled = end.then(
+      () => true,
+      () => true,
+    );
+    for (;;) {
+      const before = this.#happened;
+      if (await Promise.race([settled, delay(IDLE_MS, false)])) return end;
+      if (this.#happened === before) this.#passToNext();
+    }
+  }
+
+  #passToNext(): void {
+    const next = Math.min(...[...this.#waiting].map(({ at }) => at));
+    if (!Number.isFinite(next)) return;
+    this.#passed += Math.max(0, next - this.now);
+    for (const event of this.#waiting) this.#arm(event);
   }
 }
 
@@ -59,6 +110,7 @@ export function simulatedRig(): TemporalRig {
     client: new Client({ connection, namespace: 'default' }),
     connection,
     connect: () => simulatedConnection(temporal) as Connection,
+    passUntil: (end) => time.passUntil(end),
     taskQueue,
     workflowId: (purpose) => `${purpose}-${tag}-${randomUUID().slice(0, 8)}`,
     runWorker: async (options = {}) => {

@@ -43,6 +43,11 @@ export interface TemporalRig {
   readonly connection: Connection;
   /** A connection as an API has it, which its caller closes. */
   connect(): Connection;
+  /**
+   * Awaits what only the server's timers are left to bring about: a simulated server's pass at once. The test and its activities
+   * must have nothing to do meanwhile.
+   */
+  passUntil<T>(end: Promise<T>): Promise<T>;
   /** A unique name; default task queue of `runWorker`. */
   readonly taskQueue: string;
   /** A unique workflow id, with a part that names its purpose. */
@@ -99,6 +104,7 @@ export async function temporalRig(
     client: new Client({ connection, namespace }),
     connection,
     connect: () => lazyConnection(address),
+    passUntil: (end) => end,
     taskQueue,
     workflowId: (purpose) => `${purpose}-${tag}-${randomUUID().slice(0, 8)}`,
     runWorker: async (workerOptions = {}) => {

@@ -158,7 +158,7 @@ describe('a run that has lost its cluster, and that holds for its operator,', ()
     };
     const run = await startGraphRun(rig, graph, [{ cluster: 1, hold_on_failure: true }]);
     (await graph.heldTask('a@n2')).finish();
-    const { failure } = await run.ended();
+    const { failure } = await rig.passUntil(run.ended());
     expect(causeOf(failure)).toMatchObject({ message: expect.stringContaining('does not hold cluster 1') as string });
     expect(graph.began).not.toContain('b@n1');
     // A part's proof may be older than a reset of its run: closing it shows whether it has the cluster.
@@ -357,7 +357,7 @@ describe('a run in parts that is reset to before most of what it has told them',
         const { graph, run } = await terminatedInParts(how === 'another stop' ? stopped : undefined);
         const again = await resetTo(run, lastTask);
         await (how === 'cancel' ? again.cancel() : again.signal('stop'));
-        await expect(again.result()).rejects.toThrow();
+        await expect(rig.passUntil(again.result())).rejects.toThrow();
         await run.worker.stop();
         return graph.closedGraphs;
       }),
@@ -396,7 +396,7 @@ describe('a run in parts that is reset to before most of what it has told them',
     for (const number of [1, 2]) await eventually(async () => !(await isOpen(number)));
     const again = await resetTo(run, lastTask);
     await again.signal('stop');
-    await expect(again.result()).rejects.toThrow();
+    await expect(rig.passUntil(again.result())).rejects.toThrow();
     await run.worker.stop();
     expect(graph.closedGraphs).toMatchObject([{ outcome: 'failed', reason }]);
   });
@@ -414,7 +414,7 @@ describe('a run in parts that is reset to before most of what it has told them',
     records.goOn();
     await eventually(async () => (await part(1).describe()).status.name !== 'RUNNING');
     const again = await resetTo(run, lastTask);
-    expect(causeOf(await again.result().catch((error: Error) => error)).type).toBe('GraphFailed');
+    expect(causeOf(await rig.passUntil(again.result()).catch((error: Error) => error)).type).toBe('GraphFailed');
     await run.worker.stop();
     expect(graph.closedGraphs).toMatchObject([{ outcome: 'failed', reason: `${part(2).workflowId} was terminated` }]);
   });
@@ -426,7 +426,7 @@ describe('a run in parts that is reset to before most of what it has told them',
     await again.cancel();
     const { taskQueue } = run;
     const next = await rig.runWorker({ taskQueue, activities: graph.activities(taskQueue) });
-    await expect(again.result()).rejects.toThrow();
+    await expect(rig.passUntil(again.result())).rejects.toThrow();
     await next.stop();
     expect(graph.closedGraphs).toMatchObject([{ outcome: 'stopped', reason: expect.stringMatching(/cancelled/) }]);
   });
@@ -444,7 +444,7 @@ describe('a run in parts that is reset to before most of what it has told them',
     const missed = (run: string, child: string) => client.workflow.getHandle(run).signal('child_gone', { id: child });
     const ask = async () => undefined;
     const reconciler = startReconciler({ store, ask, missed, ...runLookups(client) }, { everyMs: 200, quietMs: 0 });
-    await expect(again.result()).rejects.toThrow();
+    await expect(rig.passUntil(again.result())).rejects.toThrow();
     await reconciler.stop();
     await run.worker.stop();
     expect(graph.closedGraphs).toMatchObject([{ outcome: 'failed', reason }]);
@@ -504,7 +504,7 @@ describe('a part that someone ends', () => {
     const { workflowId, runId } = await part(1).describe();
     await resetRun(rig, { workflowId, runId }, whenPartsBegan);
     records.goOn();
-    expect(causeOf((await run.ended()).failure).type).toBe('GraphFailed');
+    expect(causeOf((await rig.passUntil(run.ended())).failure).type).toBe('GraphFailed');
     expect(graph.closedGraphs[0]).toMatchObject({ outcome: 'failed', reason: `${part(2).workflowId} was terminated` });
     await run.worker.stop();
   });
@@ -619,7 +619,7 @@ describe('agents', () => {
       const controlOf = (id: string) => (id === 'n2' ? absent : undefined);
       const graph = scriptedGraph({ plans: { default: plan }, controlOf, offlineWaitSeconds: 1, ...split });
       const run = await startGraphRun(rig, graph);
-      expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
+      expect((await rig.passUntil(run.ended())).result).toMatchObject({ outcome: 'success' });
       expect(graph.began).toEqual(['a@n1', 'b@n1']);
       expect(graph.rows().get('a@n2')).toMatchObject({ status: 'blocked', root_cause: { task: null, node: 'n2' } });
       expect(graph.closedGraphs[0]!.nodes).toEqual({ n1: 'success', n2: 'failed' });
@@ -679,7 +679,7 @@ describe('agents', () => {
         return currentDetails.includes('agents of: web-n2');
       });
       (await graph.heldTask('a@n1')).finish();
-      await run.ended();
+      await rig.passUntil(run.ended());
       expect(graph.rows().get('a@n2')!.end!.message).toContain('web-n2 did not start it');
     });
 
@@ -689,7 +689,7 @@ describe('agents', () => {
       const options = { controlOf, offlineWaitSeconds: 1, nameOf: (id: string) => `web-${id}` };
       const graph = scriptedGraph({ plans: { default: pair }, ...options, ...split });
       const run = await startGraphRun(rig, graph);
-      const cause = causeOf((await run.ended()).failure);
+      const cause = causeOf((await rig.passUntil(run.ended())).failure);
       expect(cause.type).toBe('GraphFailed');
       expect(cause.message).toContain('no answer from web-n2');
       expect(graph.began).toEqual(['a@n1', 'b@n1']);
@@ -703,7 +703,7 @@ describe('agents', () => {
       const controlOf = (id: string) => (id === 'n2' ? absent : undefined);
       const graph = scriptedGraph({ plans: { default: plan }, controlOf, offlineWaitSeconds: 1, ...split });
       const run = await startGraphRun(rig, graph);
-      const cause = causeOf((await run.ended()).failure);
+      const cause = causeOf((await rig.passUntil(run.ended())).failure);
       expect(cause.type).toBe('GraphFailed');
       expect(cause.message).toContain('no answer from n2');
       expect(graph.began).toEqual([]);
@@ -738,7 +738,7 @@ describe('agents', () => {
     const run = await startGraphRun(rig, graph);
     await graph.until(() => graph.pinged.includes('n2'));
     await control.stop();
-    expect((await run.ended()).result).toMatchObject({
+    expect((await rig.passUntil(run.ended())).result).toMatchObject({
       outcome: 'success',
       failed: [{ task: 'a', node: 'n2', attempts: 1 }],
     });
@@ -768,7 +768,7 @@ describe('agents', () => {
     const run = await startGraphRun(rig, graph);
     await eventually(() => requests.length === 1);
     await run.handle.cancel();
-    await run.ended();
+    await rig.passUntil(run.ended());
     expect(graph.closed[0]!.outcome).toBe('cancelled');
     expect(graph.rows().get('a@n2')).toMatchObject({ end: { outcome: 'cancelled' } });
     expect(graph.rows().get('a@n2')!.end!.message).toContain(
@@ -802,7 +802,7 @@ describe('agents', () => {
       shutdownForceTime: '1 second',
     });
     const run = await startGraphRun(rig, graph);
-    expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
+    expect((await rig.passUntil(run.ended())).result).toMatchObject({ outcome: 'success' });
     const { end } = graph.rows().get('a@n2')!;
     if (how === 'answers') {
       expect([sent, end]).toEqual([['a 1', 'a 1', 'b 1'], { outcome: 'success' }]);
@@ -846,7 +846,7 @@ describe('agents', () => {
       };
       const agent = await rig.runWorker({ taskQueue: queue, activities: { run_task } });
       const run = await startGraphRun(rig, graph);
-      await run.ended();
+      await rig.passUntil(run.ended());
       expect(graph.rows().get('a@n2')!.end).toMatchObject({
         outcome: 'lost',
         message: expect.stringContaining('n2 may have started it') as string,
