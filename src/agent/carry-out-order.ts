@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { given } from '../core/data/given.ts';
+import { retryPauses } from '../core/retry-pauses.ts';
 import type { ExecutionKey, RunTask } from '../core/task-on-node.ts';
 import type { ControlOrder } from './control-judge.ts';
 import type { Execution } from './journal/execution.ts';
@@ -265,7 +266,8 @@ function lastLine(bytes: Uint8Array): string {
 }
 
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
+/** With thousands of agents, a gateway that is back has a quarter of a minute for them all. */
+const LONGEST_PAUSE_MS = 15_000;
 
 /**
  * Ships one chunk to the log store, with retries while the store is unavailable.
@@ -278,7 +280,8 @@ async function shipLog(
   { patienceMs, leave }: { readonly patienceMs: number; readonly leave: AbortSignal },
 ): Promise<string | undefined> {
   const giveUpAt = performance.now() + patienceMs;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+  const nextPause = retryPauses(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+  for (;;) {
     try {
       await orders.ship(key, chunk);
       return undefined;
@@ -286,7 +289,7 @@ async function shipLog(
       const reason = error instanceof Error ? error.message : String(error);
       if (error instanceof OrderRefused || performance.now() >= giveUpAt) return reason;
     }
-    await delay(pauseMs, undefined, { signal: leave }).catch(() => undefined);
+    await delay(nextPause(), undefined, { signal: leave }).catch(() => undefined);
     if (leave.aborted) return undefined;
   }
 }

@@ -49,8 +49,10 @@ const TIMEOUT_MS = 60_000;
 export const overTls: OpenTransport = ({ url, authority }, identity) => {
   const agent = new Agent({
     connections: 4,
-    // A token or secret must never go to a server that merely has the address.
     connect: {
+      // A gateway that thousands come back to greets them one after the other; who gives up has to be greeted again.
+      timeout: TIMEOUT_MS,
+      // A token or secret must never go to a server that merely has the address.
       ca: authority,
       rejectUnauthorized: true,
       ...(identity === undefined ? {} : { cert: identity.certificate, key: identity.key }),

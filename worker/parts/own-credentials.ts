@@ -6,6 +6,7 @@ import { OrderRefused } from '../../src/agent/index.ts';
 import type { EnrolmentTicket } from '../../src/agent/onboarding/enrolment-ticket.ts';
 import { createTicket } from '../../src/core/next-steps.ts';
 import { SetupError } from '../../src/core/problems/refusal.ts';
+import { retryPauses } from '../../src/core/retry-pauses.ts';
 import type { OpenTransport } from '../../src/gateway/gateway-connection.ts';
 import {
   enrolNode,
@@ -48,7 +49,8 @@ export async function ownCredentials(
       hint: `Create a ticket with '${createTicket('SITE', 'NODE')}' on the orchestrator, and copy it there.`,
     });
   }
-  for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+  const nextPause = retryPauses(1_000, LONGEST_PAUSE_MS);
+  for (;;) {
     try {
       const credentials = await enrolNode(folder, ticket, open);
       rmSync(file, { force: true });
@@ -61,7 +63,7 @@ export async function ownCredentials(
         throw new SetupError('enrolment', `the gateway does not enrol this node: ${error.message}`, { cause: error });
       log.warn({ err: error, gateway: ticket.gateway }, 'the gateway is unavailable; retrying');
     }
-    await delay(pauseMs, undefined, { signal: stop });
+    await delay(nextPause(), undefined, { signal: stop });
   }
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { given } from '../../src/core/data/given.ts';
+import { retryPauses } from '../../src/core/retry-pauses.ts';
 import type { Logger } from '../../src/platform/telemetry/log.ts';
 
 const FIRST_PAUSE_MS = 250;
@@ -21,7 +22,9 @@ export async function whenAvailable<T>(
   log: Logger,
   stop: AbortSignal | undefined,
 ): Promise<T> {
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+  const nextPause = retryPauses(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+  for (;;) {
+    const pauseMs = Math.round(nextPause());
     try {
       return await open();
     } catch (error) {
