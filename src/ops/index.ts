@@ -8,7 +8,6 @@ import { AttemptOperations } from './attempts.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { StateOperations } from './graphs/cluster-states.ts';
 import { DeploymentOperations } from './graphs/deployments.ts';
-import { inFuelTerms } from './graphs/fuel-terms.ts';
 import { GraphOperations } from './graphs/graphs.ts';
 import { PlanOperations } from './graphs/plans.ts';
 import { RunTaskOperations } from './graphs/run-tasks.ts';
@@ -80,29 +79,29 @@ export function createOperations(deps: OpsDependencies) {
   const runs = new RunOperations(deps);
   const nodes = new NodeOperations(deps);
   const graphs = {
-    graphs: inFuelTerms(new GraphOperations(deps)),
-    plans: inFuelTerms(new PlanOperations(deps)),
+    graphs: new GraphOperations(deps),
+    plans: new PlanOperations(deps),
     states: new StateOperations(deps),
-    deployments: inFuelTerms(new DeploymentOperations(deps, runs)),
-    sequences: inFuelTerms(new SequenceOperations(deps)),
-    transactions: inFuelTerms(new TransactionOperations(deps)),
+    deployments: new DeploymentOperations(deps, runs),
+    sequences: new SequenceOperations(deps),
+    transactions: new TransactionOperations(deps),
     /** Tasks of a run, for people watching it. */
     runTasks: new RunTaskOperations(deps),
   };
   /** The input of plans. */
   const inventory = {
-    releases: inFuelTerms(new ReleaseOperations(deps)),
-    clusters: inFuelTerms(new ClusterOperations(deps)),
-    settings: inFuelTerms(new ClusterSettingsOperations(deps)),
-    versions: inFuelTerms(new VersionOperations(deps)),
-    move: inFuelTerms(new MoveOperations(deps)),
-    facts: inFuelTerms(new FactsOperations(deps)),
-    assignment: inFuelTerms(new AssignmentOperations(deps)),
-    nodes: inFuelTerms(new InventoryNodeOperations(deps)),
-    roles: inFuelTerms(new RoleOperations(deps)),
-    plugins: inFuelTerms(new PluginOperations(deps)),
+    releases: new ReleaseOperations(deps),
+    clusters: new ClusterOperations(deps),
+    settings: new ClusterSettingsOperations(deps),
+    versions: new VersionOperations(deps),
+    move: new MoveOperations(deps),
+    facts: new FactsOperations(deps),
+    assignment: new AssignmentOperations(deps),
+    nodes: new InventoryNodeOperations(deps),
+    roles: new RoleOperations(deps),
+    plugins: new PluginOperations(deps),
   };
-  const maintenance = inFuelTerms(new MaintenanceOperations(deps, { ...graphs, sites, nodes }));
+  const maintenance = new MaintenanceOperations(deps, { ...graphs, sites, nodes });
   return {
     sites,
     runs,
@@ -138,8 +137,8 @@ export function createOperations(deps: OpsDependencies) {
     system: () => systemIdentity(deps),
     /** Releases, clusters, their nodes and settings. */
     inventory,
-    packages: inFuelTerms(new PackageOperations(deps)),
-    tags: inFuelTerms(new TagOperations(deps)),
+    packages: new PackageOperations(deps),
+    tags: new TagOperations(deps),
     /** Checks of a cluster before its next run. */
     checks: clusterChecks(deps),
     /** How the tasks of a cluster, and the nodes of a site, did in its last runs. */
@@ -170,11 +169,10 @@ async function systemIdentity({ store, temporal }: Pick<OpsDependencies, 'store'
   };
 }
 
-const clusterChecks = (deps: Pick<OpsDependencies, 'store' | 'temporal' | 'tagExtensions'>) =>
-  inFuelTerms({
-    /** Problems of a cluster before a run; of nodes only the problems of the given ones. */
-    async check(cluster: number, nodes?: readonly number[]): Promise<readonly ClusterFinding[]> {
-      const found = checkCluster(await readSources(deps, cluster), given({ nodes }));
-      return [...found, ...(await missingAgents(deps, cluster, nodes))];
-    },
-  });
+const clusterChecks = (deps: Pick<OpsDependencies, 'store' | 'temporal' | 'tagExtensions'>) => ({
+  /** Problems of a cluster before a run; of nodes only the problems of the given ones. */
+  async check(cluster: number, nodes?: readonly number[]): Promise<readonly ClusterFinding[]> {
+    const found = checkCluster(await readSources(deps, cluster), given({ nodes }));
+    return [...found, ...(await missingAgents(deps, cluster, nodes))];
+  },
+});

@@ -82,13 +82,28 @@ export function asProblem(error: unknown): Problem {
   };
 }
 
+/** What Fuel's clients and users know by another name than the store. */
+const FUEL_TERMS: Readonly<Record<string, string>> = {
+  cluster: 'Cluster',
+  release: 'Release',
+  plugin: 'Plugin',
+  graph: 'DeploymentGraph',
+  sequence: 'DeploymentSequence',
+  transaction: 'Transaction',
+  node: 'Node',
+};
+
 function storeProblem({ failure }: StoreError): Problem {
   const { message, hint } = failure;
   switch (failure.kind) {
     case 'invalid':
       return { code: 'invalid', message, hint, errors: failure.problems };
-    case 'not-found':
-      return { code: 'not-found', message, hint };
+    case 'not-found': {
+      const term = FUEL_TERMS[failure.what];
+      return term === undefined
+        ? { code: 'not-found', message, hint }
+        : { code: 'not-found', message: `${term} not found`, hint: `${message} ${hint}` };
+    }
     case 'conflict':
       return { code: 'conflict', message, hint };
     default:

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readClusterSources } from '../../../src/clusters/read-sources.ts';
 import type { OpsDependencies } from '../../../src/ops/dependencies.ts';
-import { inFuelTerms } from '../../../src/ops/graphs/fuel-terms.ts';
 import { PlanOperations } from '../../../src/ops/graphs/plans.ts';
 import type { Store } from '../../../src/store/index.ts';
 import { graphWorld, planOf, row, type StartedRun } from './graph-world.ts';
@@ -65,7 +64,7 @@ describe('a node of a cluster in maintenance', () => {
       kind: 'request-refused',
       errors: [{ code: 'graph.node-in-maintenance', message, hint, path: 'graphs[0].nodes' }],
     });
-    const plans = inFuelTerms(new PlanOperations({ store: world.store } as OpsDependencies));
+    const plans = new PlanOperations({ store: world.store } as OpsDependencies);
     await expect(plans.explain(world.cluster, { type: 'default', nodes: [2] })).rejects.toMatchObject({
       problem: { code: 'conflict', message, hint },
     });

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { ExecutablePart } from '../../../src/core/graph-run/index.ts';
 import type { Diagnostic } from '../../../src/core/problems/diagnostic.ts';
 import type { OpsDependencies } from '../../../src/ops/dependencies.ts';
-import { inFuelTerms } from '../../../src/ops/graphs/fuel-terms.ts';
 import { GraphOperations } from '../../../src/ops/graphs/graphs.ts';
 import { PlanOperations } from '../../../src/ops/graphs/plans.ts';
 import { openStore } from '../../../src/store/index.ts';
@@ -66,7 +65,7 @@ async function operations(more: Partial<OpsDependencies> = {}) {
   await store.sites.create({ name: 'dc1' });
   const { id: cluster } = await store.clusters.create({ name: 'c', releaseId: release, site: 'dc1' });
   const owner = { kind: 'cluster', id: cluster } as const;
-  return Object.assign(inFuelTerms(new GraphOperations({ store, ...more } as unknown as OpsDependencies)), {
+  return Object.assign(new GraphOperations({ store, ...more } as unknown as OpsDependencies), {
     release,
     owner,
   });
@@ -98,7 +97,8 @@ const ofMaster = (tasks: readonly string[]) => ({
 
 describe('a graph that needs an agent on master', () => {
   it.each(NEEDING)('%s is refused at upload to a cluster, on every way, as one problem', async (_, tasks, names) => {
-    const { owner, create, change, update, replaceTasks, check } = await operations();
+    const graphs = await operations();
+    const { owner } = graphs;
     const refusal = { code: 'invalid', errors: expect.arrayContaining([expect.objectContaining(ofMaster(names))]) };
     const one = async (way: Promise<unknown>) => {
       const error = await way.catch((thrown: unknown) => thrown);
@@ -106,12 +106,12 @@ describe('a graph that needs an agent on master', () => {
       const { errors } = (error as { problem: { errors: readonly { severity: string }[] } }).problem;
       expect(errors.filter(({ severity }) => severity === 'error')).toHaveLength(1);
     };
-    await one(create(owner, 'extra', { body: { tasks } }, 'otto'));
-    await one(replaceTasks(owner, 'extra', { body: tasks }, 'otto'));
-    const { graph } = await create(owner, 'extra', { body: { tasks: [] } }, 'otto');
-    await one(change(owner, 'extra', { body: { tasks } }, 'otto'));
-    await one(update(graph.id, { body: { tasks } }, 'otto'));
-    expect(await check({ body: { tasks } }, { owner, type: 'extra' })).toMatchObject({ valid: false });
+    await one(graphs.create(owner, 'extra', { body: { tasks } }, 'otto'));
+    await one(graphs.replaceTasks(owner, 'extra', { body: tasks }, 'otto'));
+    const { graph } = await graphs.create(owner, 'extra', { body: { tasks: [] } }, 'otto');
+    await one(graphs.change(owner, 'extra', { body: { tasks } }, 'otto'));
+    await one(graphs.update(graph.id, { body: { tasks } }, 'otto'));
+    expect(await graphs.check({ body: { tasks } }, { owner, type: 'extra' })).toMatchObject({ valid: false });
   });
 
   it('is stored for a release, and for a cluster where agent.master allows it', async () => {
@@ -151,8 +151,8 @@ describe('a graph that needs an agent on master', () => {
 
   it('is refused in a plan although the role is an expression that no upload can see', async () => {
     const tasks = [{ ...shell, id: 'a', roles: { yaql_exp: "'master'" } }];
-    const { owner, create } = await operations();
-    await create(owner, 'extra', { body: { tasks } }, 'otto');
+    const stored = await operations();
+    await stored.create(stored.owner, 'extra', { body: { tasks } }, 'otto');
     const world = await graphWorld({ nodes: [['compute']] });
     await world.upload(tasks);
     const { transaction, graphs } = await world.start();
@@ -165,8 +165,8 @@ describe('a graph that needs an agent on master', () => {
   it('is explained with the same problem', async () => {
     const world = await graphWorld({ nodes: [['compute']], site: 'dc1' });
     await world.upload(NEEDING[0]![1] as never);
-    const { explain } = inFuelTerms(new PlanOperations({ store: world.store } as unknown as OpsDependencies));
-    const { warnings } = await explain(world.cluster, { type: 'default' });
+    const plans = new PlanOperations({ store: world.store } as unknown as OpsDependencies);
+    const { warnings } = await plans.explain(world.cluster, { type: 'default' });
     expect(warnings.filter(({ code }) => code === CODE)).toMatchObject([{ severity: 'error', ...ofMaster(['a']) }]);
   });
 
@@ -182,8 +182,8 @@ describe('a graph that needs an agent on master', () => {
   });
 
   it.each(FREE)('is none with %s', async (_, tasks) => {
-    const { owner, create } = await operations();
-    await create(owner, 'extra', { body: { tasks } }, 'otto');
+    const stored = await operations();
+    await stored.create(stored.owner, 'extra', { body: { tasks } }, 'otto');
     const world = await graphWorld({ nodes: [['compute']] });
     await world.upload(tasks as never);
     const { transaction, graphs } = await world.start();

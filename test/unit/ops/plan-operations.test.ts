@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { openPlanner } from '../../../src/clusters/planning/index.ts';
 import type { OpsDependencies } from '../../../src/ops/dependencies.ts';
-import { inFuelTerms } from '../../../src/ops/graphs/fuel-terms.ts';
 import { PlanOperations } from '../../../src/ops/graphs/plans.ts';
 import { graphWorld, MASTER_IP, planOf } from '../activities/graph-world.ts';
 import type { Json } from '../graph/recorded.ts';
@@ -30,13 +29,8 @@ it('the plan of the API equals that of a run: addresses and user functions are t
     const { hash } = planOf(await world.plan_graph({ transaction: started.transaction, graph, room: 2_500 }));
     const order = (await world.store.plans.getOrder(hash, 'rack-1', 'greet')) as Json;
 
-    const operations = inFuelTerms(
-      new PlanOperations({
-        store: world.store,
-        planner,
-        masterIp: MASTER_IP,
-      } as unknown as OpsDependencies),
-    );
+    const deps = { store: world.store, planner, masterIp: MASTER_IP };
+    const operations = new PlanOperations(deps as unknown as OpsDependencies);
     const { tasks_graph } = JSON.parse(await operations.serialized(world.cluster, { type: 'default' }, {})) as Json;
     const [shown] = tasks_graph[String(world.nodes[0])] as Json[];
     expect(order.parameters).toMatchObject({
