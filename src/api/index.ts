@@ -122,7 +122,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   app.addHook('onRoute', checkRequestsOf);
   app.addHook('onRoute', namesToIds(operations.names));
   app.addHook('onRequest', refuseControlCharacters);
-  setSecurityHeaders(app as unknown as Api);
+  startAnswers(app as unknown as Api);
   logAnswers(app as unknown as Api);
   if (checkAnswer !== undefined) showAnswers(app as unknown as Api, checkAnswer);
   if (traces !== undefined) traceRequests(app as unknown as Api, traces);
@@ -150,9 +150,11 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   return app as unknown as Api;
 }
 
-function setSecurityHeaders(app: Api): void {
+/** The status of the route, and headers: nothing of an answer is for a frame, a picture or a script of another page. */
+function startAnswers(app: Api): void {
   app.addHook('onRequest', async (request, reply) => {
-    // Nothing of it is for a frame, a picture or a script of another page.
+    const { status } = request.routeOptions.config;
+    if (status !== undefined) void reply.code(status);
     void reply
       .header('x-request-id', request.id)
       .header('x-content-type-options', 'nosniff')

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { z } from 'zod';
 import type { Need } from '../core/access.ts';
 import { BUDGETS, type Budget, type BudgetName } from '../core/contracts/budget.ts';
@@ -18,6 +18,8 @@ declare module 'fastify' {
     /** Its share of the caller's budget. Default: `light`. */
     budget?: BudgetName;
     needsBody?: boolean;
+    /** Of its answer, unless the handler sets another. */
+    status?: number;
     /** JSON values of a body. */
     maxValues?: number;
   }
@@ -78,8 +80,6 @@ export function serve<M extends RouteMap>(app: FastifyInstance, routes: M, handl
     const budget = budgetOf(route);
     const { seconds }: Budget = BUDGETS[budget];
     const status = Math.min(...Object.keys(answers).map(Number));
-    // Requests have been checked against the route's schemas.
-    const handle = handlers[at] as unknown as (request: FastifyRequest, reply: FastifyReply) => Promised<unknown>;
     app.route({
       method,
       url: `${prefix}${path}`,
@@ -88,6 +88,7 @@ export function serve<M extends RouteMap>(app: FastifyInstance, routes: M, handl
       config: {
         access,
         budget,
+        status,
         ...(needsBody ? { needsBody } : {}),
         ...given({ maxValues }),
       },
@@ -100,7 +101,8 @@ export function serve<M extends RouteMap>(app: FastifyInstance, routes: M, handl
         ...given({ params, querystring: query, body }),
         response: { ...answersOf(route), ...problemsOf(path, route) },
       },
-      handler: async (request, reply) => handle(request, reply.code(status)),
+      // Requests have been checked against the route's schemas.
+      handler: handlers[at] as unknown as RouteHandlerMethod,
     });
   }
 }

@@ -3,7 +3,7 @@ import { maintenanceText } from '../../core/maintenance.ts';
 import { healthNote, outOfServiceOf, pendingText, shownStatus, statusWithHealth } from '../../core/node-system.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { gapsText, runMissed } from '../../core/version-text.ts';
-import type { Answer } from '../shell/client.ts';
+import type { Answer, ApiClient } from '../shell/client.ts';
 import type { CliCommand } from '../shell/command.ts';
 import { confirm } from '../shell/confirm.ts';
 import { nameListArgument, nodeArgument, nodeListArgument } from '../shell/id-argument.ts';
@@ -201,10 +201,11 @@ function registerChanges(group: CliCommand, session: Session): void {
 
 async function listNodes(session: Session, { cluster, site, versions, ...flags }: ListFlags) {
   const { terminal } = session;
-  const nodes = await inventory(session, cluster);
+  const client = await session.client();
+  const nodes = await inventory(client, cluster);
   const shown = site === undefined ? nodes : nodes.filter((node) => node.site === site);
   if (versions) return listVersions(session, shown, flags);
-  const agents = await agentsOf(session, shown, cluster);
+  const agents = await agentsOf(client, shown, cluster);
   // Programs get Fuel's words.
   const isForPrograms = flags.format === 'json' || flags.format === 'yaml';
   const statusOf = (node: Node): string =>
@@ -261,21 +262,21 @@ async function listVersions(session: Session, nodes: readonly Node[], flags: Out
   ]);
 }
 
-async function inventory(session: Session, cluster?: string): Promise<readonly Node[]> {
-  const nodes = await session.call('GET /nodes', { query: { cluster_id: cluster } });
+async function inventory(client: ApiClient, cluster?: string): Promise<readonly Node[]> {
+  const nodes = await client.call('GET /nodes', { query: { cluster_id: cluster } });
   // Fuel's list is empty for a cluster that does not exist.
-  if (nodes.length === 0 && cluster !== undefined) await session.call('GET /clusters/:id', { params: { id: cluster } });
+  if (nodes.length === 0 && cluster !== undefined) await client.call('GET /clusters/:id', { params: { id: cluster } });
   return nodes;
 }
 
 /** Whether the agent of each node of a cluster is online; undefined if unknown because Temporal is unreachable. */
 async function agentsOf(
-  session: Session,
+  client: ApiClient,
   nodes: readonly Node[],
   cluster: string | undefined,
 ): Promise<ReadonlyMap<number, boolean> | undefined> {
   if (!nodes.some((node) => node.cluster !== null)) return undefined;
-  const agents = await session.call('GET /agents', { query: { cluster_id: cluster } }).catch(() => undefined);
+  const agents = await client.call('GET /agents', { query: { cluster_id: cluster } }).catch(() => undefined);
   return agents && new Map(agents.map(({ id, online }) => [id, online]));
 }
 
@@ -293,7 +294,7 @@ async function register(session: Session, { name, mac, ip, site, provisioned, ..
     // Of those, the documents may be all that is known.
     const isNew = (node: Node): boolean => provisioned === true && node.status === 'discover' && node.cluster === null;
     const known = new Set(
-      (await inventory(session)).filter((node) => node.site === site && !isNew(node)).map((node) => node.name),
+      (await inventory(client)).filter((node) => node.site === site && !isNew(node)).map((node) => node.name),
     );
     names = (await client.sites.select(site!, 'latest', { selectors: [] })).nodes.filter((one) => !known.has(one));
   }

@@ -5,6 +5,7 @@ import { conflict, inUse, StoreError } from '../failure.ts';
 import { InputCheck, storable } from '../input.ts';
 import type { Session } from '../session.ts';
 import type { Change, New, Row, Stored, Tables } from '../tables.ts';
+import { matching } from './conditions.ts';
 import { changedColumns, newRow, recordOf } from './conversion.ts';
 import { deleteRow, holdRow, insertRow, listRows, readRow, updateRow } from './identified-row.ts';
 import { endMaintenance } from './maintenance.ts';
@@ -244,16 +245,10 @@ async function renewedByCluster(
 async function listNodes(db: Kysely<Tables>, filter: NodeFilter): Promise<NodeRecord[]> {
   const { ids, clusterId, groupId, site, statuses, hostnames, macs, online, roles, labels } = filter;
   if (roles?.length === 0) return [];
-  const rows = await listRows(db, 'node', {
-    id: ids,
-    clusterId,
-    groupId,
-    site,
-    status: statuses,
-    hostname: hostnames,
-    mac: macs?.map((mac) => mac.toLowerCase()),
-    online,
-  });
+  const wanted = { id: ids, clusterId, groupId, site, status: statuses, hostname: hostnames, online };
+  const mac = macs?.map((one) => one.toLowerCase());
+  const query = matching(db.selectFrom('node').selectAll(), { ...wanted, mac });
+  const rows = await query.orderBy('id').execute();
   const nodes = rows.map((row) => recordOf('node', row));
   return nodes.filter((node) => hasRole(node, roles) && hasLabels(node, labels));
 }
