@@ -15,7 +15,7 @@ const rooms = Object.entries(house.rooms).map(
 );
 writeFileSync(
   root + target,
-  `{\n  "rooms": {\n${rooms.join(',\n')}\n  },\n  "arrows": ${house.arrows},\n  "small": ${house.small}\n}\n`,
+  `{\n  "rooms": {\n${rooms.join(',\n')}\n  },\n  "arrows": ${house.arrows},\n  "small": ${house.small},\n  "words": ${house.words}\n}\n`,
 );
 const sum = (what: 'lines' | 'files' | 'long' | 'types'): number =>
   Object.values(house.rooms).reduce((all, room) => all + room[what], 0);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { type House, houseIn, measure, overBudget } from './rooms.ts';
+import { type House, houseIn, measure, overBudget, wordsByHand } from './rooms.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const budget = JSON.parse(readFileSync(new URL('budget.json', import.meta.url), 'utf8')) as House;
@@ -13,11 +13,12 @@ it('no room is above its budget', () => {
 
 it('the budget finds a room that grows, a new one and one that is gone, and lets others shrink', () => {
   const room = { lines: 10, files: 2, long: 0, types: 1 };
-  const before = { rooms: { ops: room, api: room, cli: room }, arrows: 3, small: 1 };
+  const before = { rooms: { ops: room, api: room, cli: room }, arrows: 3, small: 1, words: 5 };
   const after = {
     rooms: { ops: { ...room, lines: 12, files: 1, long: 1 }, api: { ...room, types: 0 }, runs: room },
     arrows: 4,
     small: 0,
+    words: 4,
   };
   expect(overBudget(before, before)).toEqual([]);
   expect(overBudget(before, after).map((sentence) => sentence.split(': ')[0])).toEqual([
@@ -49,4 +50,11 @@ it('a room is measured by its sources, an arrow by who imports whom', () => {
     arrows: 2,
     small: 1,
   });
+});
+
+it('a page has the words that somebody wrote', () => {
+  const table = '| key |\n| --- |\n| made |\n';
+  expect(wordsByHand(`# Two words | – |\n\n\`\`\`sh\nls -l\n\`\`\`\nend\n`)).toBe(3);
+  expect(wordsByHand(`<!-- node data -->\n\n${table}\n<!-- end -->\nend\n`)).toBe(1);
+  expect(wordsByHand(`before\n<!-- routes: generated -->\n${table}`)).toBe(1);
 });

@@ -20,6 +20,8 @@ export interface House {
   readonly arrows: number;
   /** Files of at most `SMALL` lines that one other file imports. */
   readonly small: number;
+  /** Of the pages of `docs/`, without code and what is generated. */
+  readonly words: number;
 }
 
 const LONG = 80;
@@ -62,11 +64,27 @@ export function houseIn(root: string): House {
     encoding: 'utf8',
   });
   const files = listed.split('\n').filter((file) => PRODUCT.test(file) && existsSync(join(root, file)));
-  return measure(new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')])), doorsOf(root, files));
+  const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+  const pages = listed.split('\n').filter((file) => PAGE.test(file) && existsSync(join(root, file)));
+  return {
+    ...measure(new Map(files.map((file) => [file, read(file)])), doorsOf(root, files)),
+    words: pages.reduce((sum, page) => sum + wordsByHand(read(page)), 0),
+  };
 }
 
+const PAGE = /^docs\/(?!reference\/(cli|settings|task-types)\.md).*\.md$/;
+/** Code, and what scripts write into a page. */
+const NOT_BY_HAND =
+  /^```[\s\S]*?^```|<!-- routes: [\s\S]*|<!-- library: [\s\S]*?<!-- end of library -->|^<!-- \w+ \w+ -->\n\n\|[\s\S]*?<!-- end -->/gm;
+
+/** Words of a page that somebody wrote. */
+export const wordsByHand = (page: string): number => page.replace(NOT_BY_HAND, '').match(/\S*\w\S*/g)?.length ?? 0;
+
 /** @param doors files by the names of packages that others import them by */
-export function measure(texts: ReadonlyMap<string, string>, doors: ReadonlyMap<string, string> = new Map()): House {
+export function measure(
+  texts: ReadonlyMap<string, string>,
+  doors: ReadonlyMap<string, string> = new Map(),
+): Omit<House, 'words'> {
   const rooms = new Map<string, Room>();
   const importers = new Map<string, Set<string>>();
   const arrows = new Set<string>();
