@@ -1,3 +1,4 @@
+import { isId } from '../../core/names.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { taskText } from '../../core/task-on-node.ts';
 import { printable } from '../../core/text/control-characters.ts';
@@ -22,9 +23,11 @@ const NEWEST = 200;
 const TAIL_MS = 1_000;
 
 /** Prints the output of all tasks of a run, each line with its time and task; with `follow`, until the run has ended. */
-export async function printRunLog(session: Session, run: string, flags: RunLogFlags): Promise<void> {
+export async function printRunLog(session: Session, reference: string, flags: RunLogFlags): Promise<void> {
   const { terminal } = session;
   const client = await session.client();
+  // A number may be that of a graph within a run.
+  const run = isId(reference) ? reference : (await findRun(client, reference)).id;
   const asked = { search: flags.search, stream: flags.stream };
   const read = (query: { readonly limit?: number; readonly after?: string }) =>
     client.call('GET /runs/:run/logs', { params: { run }, query: { ...asked, ...query } });

@@ -26,7 +26,7 @@ export function registerRunLogs(run: CliCommand, session: Session): void {
     .verb('logs', 'Output of all tasks of a run of graphs with times, or of one task on its node')
     .example('12', 'tasks with output')
     .example('12 netconfig@node-1 --follow')
-    .argument('<run>', 'id of the transaction of a run of graphs or of one of its graphs, or the workflow id')
+    .argument('<run>', 'number or name of a run of graphs, or number of one of its graphs')
     .argument('[task@node]', "only of this task, as 'history show' lists it; its success is the exit code")
     .option('--follow', 'follow the output until the run or task ends; waits for a task that has not started')
     .option('--search <text>', 'without a task: only lines with this text; case-insensitive')

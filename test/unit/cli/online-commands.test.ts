@@ -205,6 +205,19 @@ describe('a run is found', () => {
     expect(JSON.parse(out)).toMatchObject({ id });
   });
 
+  it.each([
+    ['lab', '0199ff00-0000-7000-8000-000000000006'],
+    // It may be that of a graph within a run, which the API finds.
+    ['12', '12'],
+  ])('also to read its output: %s', async (reference, asked) => {
+    const { code, requests } = await against(
+      (request) => (request.at.includes('/logs?') ? [200, { items: [], earlier: null, later: '0' }] : answer(request)),
+      ['run', 'logs', reference, '-f', 'json'],
+    );
+    expect(code).toBe(0);
+    expect(requests.some(({ at }) => at.startsWith(`/runs/${asked}/logs?`))).toBe(true);
+  });
+
   it('unless several ids begin with the prefix', async () => {
     const { code, err } = await against(answer, ['run', 'show', '0199aa']);
     expect(code).toBe(2);
