@@ -1,4 +1,5 @@
 import { clusterOfSite } from '../../src/clusters/cluster-of-site.ts';
+import { checksOfSite } from '../../src/clusters/package-checks.ts';
 import { machinesOfSite } from '../../src/clusters/site-machines.ts';
 import type { StoredLayer } from '../../src/clusters/sources.ts';
 import type { Check } from '../../src/core/checks/check.ts';
@@ -55,14 +56,15 @@ export async function graphsOfChecks(
   if ((await clusterOfSite(store, site)) !== cluster)
     return refused(`cluster ${cluster} is not that of site ${site}`, `Ask with: sitewright check run ${site}`);
   const { site: resolved } = await cache.load(site, { number: revision });
-  const checks = (resolved?.checks ?? []).filter(({ name, from }) => names.includes(name) && from !== undefined);
+  const known = await checksOfSite(store, site, resolved?.checks, cluster);
+  const checks = known.filter(({ name, from }) => names.includes(name) && from !== undefined);
   if (resolved === null || checks.length < names.length)
     return refused(
       `revision ${revision} of site ${site} lacks some of the checks ${names.join(', ')}, or workers ask them`,
       `See them with: sitewright site show ${site}`,
     );
-  const { known } = await machinesOfSite(store, site);
-  const recordOf = (name: string) => known.get(name)?.find(({ clusterId }) => clusterId === cluster);
+  const { known: machines } = await machinesOfSite(store, site);
+  const recordOf = (name: string) => machines.get(name)?.find(({ clusterId }) => clusterId === cluster);
   const subjects = new Set(nodes);
   const asks = ({ name }: ResolvedNode): boolean => {
     const record = recordOf(name);
@@ -117,13 +119,15 @@ export async function checkLayer(
   deps: ActivityDependencies,
   cache: SiteCache,
   { site, revision }: ChecksOnNodes,
+  cluster: number,
   asked: readonly AskedCheck[],
   signal: AbortSignal | undefined,
 ): Promise<StoredLayer> {
   const { site: resolved } = await cache.load(site, { number: revision });
+  const checks = await checksOfSite(deps.store, site, resolved?.checks, cluster);
   const tasks = await Promise.all(
     asked.map(async ({ check: name, task, about }) => {
-      const check = resolved!.checks!.find((one) => one.name === name)!;
+      const check = checks.find((one) => one.name === name)!;
       const entries = Object.entries(about);
       const nodes = entries.map(([, subject]) => resolved!.nodes.find((node) => node.name === subject));
       const subjects = await subjectsOf(deps, site, check, nodes, signal);

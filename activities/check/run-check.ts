@@ -1,4 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { checksOfSite } from '../../src/clusters/package-checks.ts';
 import { judgeAnswer } from '../../src/core/checks/answers.ts';
 import type { Check } from '../../src/core/checks/check.ts';
 import { judgeCheck, type Sample } from '../../src/core/checks/judge.ts';
@@ -36,7 +37,8 @@ export function checkActivities(deps: ActivityDependencies, cache: SiteCache): P
         const { site, run_id, revision, check: name, nodes: names } = request;
         await proveClaim(deps, subjectOf(request), run_id);
         const { site: resolved } = await cache.load(site, { number: revision });
-        const check = resolved?.checks?.find((one) => one.name === name);
+        const checks = await checksOfSite(deps.store, site, resolved?.checks, request.cluster);
+        const check = checks.find((one) => one.name === name);
         if (resolved === null || check === undefined)
           throw ApplicationFailure.nonRetryable(`revision ${revision} has no check ${name}`, 'CheckNotFound');
         const nodes = names?.map((one) => resolved.nodes.find((node) => node.name === one));
@@ -48,7 +50,7 @@ export function checkActivities(deps: ActivityDependencies, cache: SiteCache): P
               )
             : await answersOfNodes(deps, check, names ?? [], ran);
         await keep(deps, request, answers, {
-          checks: resolved.checks!.map((one) => one.name),
+          checks: checks.map((one) => one.name),
           nodes: resolved.nodes.map((one) => one.name),
         });
         return summed(answers, names !== undefined);

@@ -66,7 +66,7 @@ async function plan(
     return { ok: false, failure: { kind: 'plan-refused', message: sources.refused, problems: [] } };
   const layers =
     input.checks !== undefined && child.graphType === CHECK_GRAPH
-      ? [await checkLayer(deps, cache, input.checks, (asked as CheckGraphRequest).asked, signal)]
+      ? [await checkLayer(deps, cache, input.checks, clusterId, (asked as CheckGraphRequest).asked, signal)]
       : await readGraphLayers(store, sources, child.graphType);
   const done = input.from === undefined ? undefined : await tasksDone(store, input.from, child.graphType);
   const { master_ip: masterIp, prefix, master_allowed: masterAllowed } = deps.settings;

@@ -2,6 +2,7 @@ import { holdOf, MachineStatus, machinesNamed } from '@sitewright/maas';
 import { clusterOfSite } from '../../src/clusters/cluster-of-site.ts';
 import { maintenanceOfSite } from '../../src/clusters/maintenance.ts';
 import { notInDocuments } from '../../src/clusters/named-in-documents.ts';
+import { checksOfSite } from '../../src/clusters/package-checks.ts';
 import { enterMachines } from '../../src/clusters/site-machines.ts';
 import { plannedCheck } from '../../src/core/checks/check.ts';
 import { given } from '../../src/core/data/given.ts';
@@ -58,13 +59,14 @@ async function loadPlan(
     if (error instanceof StoreError && ['not-found', 'conflict'].includes(error.failure.kind)) return notFound;
     throw error;
   }
-  const { record, site: resolved } = revision;
-  if (resolved === null)
+  const { record } = revision;
+  if (revision.site === null)
     return {
       ok: false,
       failure: { kind: 'documents-invalid', site, revision: record.number, problems: findingsOf(record, 'error') },
     };
 
+  const resolved = { ...revision.site, checks: await checksOfSite(deps.store, site, revision.site.checks) };
   const { nodes, configuration } = resolved;
   const targets = request.nodes;
   const missing = notInDocuments(request, resolved);

@@ -2,6 +2,7 @@ import { plannedCheck } from '../core/checks/check.ts';
 import type { OwnRollouts, PlanReference } from '../core/graph-run/index.ts';
 import type { ResolvedSite } from '../documents/index.ts';
 import type { ResolvedRevision, RevisionReference } from '../store/index.ts';
+import { checksOfPackages, withChecks } from './package-checks.ts';
 import { neededByRollouts } from './role-rollouts.ts';
 import type { ClusterSources } from './sources.ts';
 import { catalogueOfCluster } from './tags/index.ts';
@@ -46,7 +47,13 @@ export async function documentsForRollouts(
   if (found === null) return {};
   const { revision, site: documents } = found;
   return {
-    ...(needed.checks && { checks: { site, revision, checks: (documents.checks ?? []).map(plannedCheck) } }),
+    ...(needed.checks && {
+      checks: {
+        site,
+        revision,
+        checks: withChecks([checksOfPackages(sources), documents.checks ?? []]).map(plannedCheck),
+      },
+    }),
     racks: Object.fromEntries(documents.nodes.flatMap(({ name, rack }) => (rack ? [[name, rack]] : []))),
   };
 }

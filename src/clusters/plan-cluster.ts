@@ -60,7 +60,7 @@ interface PlanningContext {
   /** States of earlier runs; absent (`force`): everything counts as changed. */
   readonly old?: OldStates;
   readonly surroundings?: Surroundings;
-  /** Checks in the documents of the cluster's site; absent: it has no documents. */
+  /** Checks of the cluster's site and packages; absent: the site has no documents. */
   readonly checks?: readonly PlannedCheck[];
   /** Racks in these documents, by the names of machines. */
   readonly racks?: Readonly<Record<string, string>>;

@@ -68,6 +68,7 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
       roles: release.rolesMetadata,
       tags: { ...release.tagsMetadata, ...tagsOwnedBy(tags, 'release', release.id) },
       ...networkRolesOf(release.metadata),
+      ...checksOf(release.metadata),
       ...filesOf(nodeFilesOf(release.metadata, (await packageOf(store, release)) ?? release)),
     },
     plugins: plugins.map(({ plugin }) => pluginFacts(plugin, tags, { ...release, mode: cluster.mode })),
@@ -162,6 +163,8 @@ function provisionOf({ provisioning_facts: facts }: Fields, { id }: NodeRecord):
 const networkRolesOf = ({ network_roles_metadata: roles }: Fields) =>
   Array.isArray(roles) && roles.length > 0 ? { networkRoles: roles } : {};
 
+const checksOf = ({ checks }: Fields) => (Array.isArray(checks) && checks.length > 0 ? { checks } : {});
+
 const filesOf = (files: NodeFiles | undefined) => given({ files });
 
 /** The plugin under whose name the package of a release is listed. */
@@ -185,6 +188,7 @@ function pluginFacts(plugin: PluginRecord, tags: readonly TagRecord[], target: P
     tags: { ...part('tags_metadata'), ...tagsOwnedBy(tags, 'plugin', plugin.id) },
     legacyTasks: stageTasksOf(plugin),
     ...networkRolesOf(plugin.metadata),
+    ...checksOf(plugin.metadata),
   };
 }
 

@@ -21,7 +21,7 @@ export interface RoleRollout {
 
 interface RolloutContext {
   readonly own?: OwnRollouts | undefined;
-  /** Checks in the documents of the site; undefined: there are none. */
+  /** Checks of the site and of the packages of the cluster; undefined: there are no documents. */
   readonly checks?: readonly PlannedCheck[] | undefined;
   /** Racks in the documents of the site, by the names of its machines. */
   readonly racks?: Readonly<Record<string, string>> | undefined;
@@ -79,7 +79,7 @@ function refuseChecks(
       problems.error(
         place,
         'rollout.unknown-check',
-        `the rollout names the check '${name}', which the site of the cluster does not have`,
+        `the rollout names the check '${name}', which neither the site of the cluster nor its packages have`,
         didYouMean(name, names) ?? 'Add a document of the schema sitewright/Check/v1 with that name.',
       );
     else if (found.on_nodes !== undefined)

@@ -52,6 +52,8 @@ interface ReleaseFacts {
   readonly files?: NodeFiles;
   /** Roles of networks, each with `id` and `default_mapping`. */
   readonly networkRoles?: readonly unknown[];
+  /** Documents of checks, as its package has them. */
+  readonly checks?: readonly unknown[];
 }
 
 /** Files and repositories of a package for the nodes with tasks of its release or plugin. */
@@ -82,6 +84,7 @@ export interface PluginFacts {
   readonly legacyTasks: readonly Fields[];
   /** As those of the release. */
   readonly networkRoles?: readonly unknown[];
+  readonly checks?: readonly unknown[];
 }
 
 export interface ClusterNode {

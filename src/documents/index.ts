@@ -28,6 +28,7 @@ export { parseStrategyData } from './parse-strategy-data.ts';
 export { DEFAULT_FOLDER_LIMITS, readDocumentFiles } from './read-folder.ts';
 export { DEFAULT_READ_LIMITS, type ReadLimits } from './reader/limits.ts';
 export { readPlainScalar, type ScalarValue } from './reader/yaml-scalars.ts';
+export { packageChecksSchema } from './schemas/check.ts';
 export { type DeploymentConfigurationData, deploymentConfigurationSchema } from './schemas/deployment-configuration.ts';
 export { deploymentStrategySchema } from './schemas/deployment-strategy.ts';
 export { CONFIGURATION_SCHEMA, HOST_PROFILE_SCHEMA, NODE_SCHEMA, STRATEGY_SCHEMA } from './schemas/envelope.ts';

@@ -1,4 +1,5 @@
 import { notInDocuments } from '../clusters/named-in-documents.ts';
+import { checksOfSite } from '../clusters/package-checks.ts';
 import { commitRevision, isNameAlone } from '../clusters/site-machines.ts';
 import type { SiteDifference, Strategy } from '../core/contracts/index.ts';
 import { given } from '../core/data/given.ts';
@@ -236,13 +237,15 @@ export async function checkNames(
     throw error;
   });
   if (read?.site == null) return;
-  const missing = notInDocuments({ nodes, hold_before, adopt, checks }, read.site);
+  const known =
+    checks === undefined ? read.site : { ...read.site, checks: await checksOfSite(store, site, read.site.checks) };
+  const missing = notInDocuments({ nodes, hold_before, adopt, checks }, known);
   if (missing?.kind === 'holds-not-found' || missing?.kind === 'checks-not-found') throw invalidInput(missing.problems);
   if (missing === null) return;
-  const known = read.site.nodes.map(({ name }) => name);
+  const names = read.site.nodes.map(({ name }) => name);
   throw problem('invalid', `revision ${read.record.number} of site ${site} has no node ${missing.nodes.join(', ')}`, {
     hint:
-      missing.nodes.flatMap((name) => didYouMean(name, known) ?? []).join(' ') ||
+      missing.nodes.flatMap((name) => didYouMean(name, names) ?? []).join(' ') ||
       `'sitewright node select ${site} --revision ${read.record.number}' lists its nodes.`,
   });
 }

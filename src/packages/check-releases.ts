@@ -1,8 +1,10 @@
+import { given } from '../core/data/given.ts';
 import type { ValuePath } from '../core/data/plain-value.ts';
-import { child, type DataNode, items, type MappingNode, textOf } from '../documents/reader/data-node.ts';
+import { checkSchema, packageChecksSchema } from '../documents/index.ts';
+import { child, type DataNode, items, type MappingNode, nearestPlace, textOf } from '../documents/reader/data-node.ts';
 import { isNull, isTruthy, toJson } from './data-node.ts';
 import type { LoadedPackage } from './load-package.ts';
-import type { Problems } from './problems.ts';
+import { type Problems, printNodePath } from './problems.ts';
 import { inheritBase, type ReleaseRecord, releaseRecords } from './releases.ts';
 import { checkGraphExpressions } from './schema/expressions.ts';
 import { COMPONENTS, NETWORK_ROLES, NODE_ROLES, VOLUMES } from './schema/parts.ts';
@@ -39,6 +41,7 @@ export function checkReleases(loaded: LoadedPackage & { root: MappingNode }, pro
   refuseDifferingGraphs(records.extensions, problems);
   if (records.releases.length > 0) checkTogether(records, root, builderTemplate, problems);
   checkRootGraphs(root, problems);
+  checkChecks(root, [], problems);
 }
 
 /**
@@ -123,6 +126,7 @@ function checkRelease(
       hint: 'Give both the same name.',
     });
   }
+  checkChecks(whole, path, problems);
   warnOfMissingGraphs(whole, path, problems);
   warnOfParts(node, path, problems);
 }
@@ -310,4 +314,17 @@ function checkRootGraphs(root: MappingNode, problems: Problems): void {
   if (graphs.kind === 'list') warnOfGraphTypes(graphs.items, ['graphs'], found);
   for (const problem of found.list)
     problems.add(problem.code === 'package.task-twice' ? problem : { ...problem, severity: 'warning' });
+}
+
+/** `checks` beside graphs. */
+function checkChecks(owner: DataNode, path: ValuePath, problems: Problems): void {
+  const checks = child(owner, 'checks');
+  if (isNull(checks)) return;
+  const read = checkSchema(packageChecksSchema, toJson(checks!), { at: ['checks'] });
+  if (read.ok) return;
+  for (const { path: below, part, code, message, hint } of read.problems) {
+    const { file, line, column } = nearestPlace(owner, below, part);
+    const at = printNodePath([...path, ...below]);
+    problems.add({ severity: 'error', code, message, ...given({ hint }), file, line, column, path: at });
+  }
 }

@@ -3,6 +3,7 @@ import { CHECK_LIMITS } from '../../core/checks/check.ts';
 import { HOST, HTTP_ADDRESS } from '../../core/checks/question-text.ts';
 import { secondsIn, TIME } from '../../core/rollout/policy.ts';
 import { syntaxProblem } from '../expression-syntax.ts';
+import { CHECK_SCHEMA } from './envelope.ts';
 
 const expression = z.strictObject({
   yaql_exp: z
@@ -144,3 +145,23 @@ export const checkDocumentSchema = z
     context.addIssue({ code: 'custom', path: ['from'], message: `must be ${FROM[kind].join(' or ')} for ${kind}` });
   })
   .meta({ description: 'A check: well with its first good answer.' });
+
+/** `checks` of a package: the same documents as in a site. */
+export const packageChecksSchema = z
+  .array(
+    z.looseObject({
+      schema: z.literal(CHECK_SCHEMA),
+      metadata: z.looseObject({ name: z.string().min(1) }),
+      data: checkDocumentSchema,
+    }),
+  )
+  .superRefine((checks, context) => {
+    const names = checks.map(({ metadata }) => metadata.name);
+    for (const [at, name] of names.entries())
+      if (names.indexOf(name) < at)
+        context.addIssue({
+          code: 'custom',
+          path: [at, 'metadata', 'name'],
+          message: `must be the name of one check: ${name} is above already`,
+        });
+  });

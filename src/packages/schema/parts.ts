@@ -64,6 +64,7 @@ const ROLLOUT: Shape = {
       oneOf: [only('failed', { kind: 'integer', minimum: 1 }), only('percent', { kind: 'integer', minimum: 1 })],
     },
     order: listOf({ values: ORDER_KEYS }, { minItems: 1, uniqueItems: true }),
+    checks: listOf({ kind: 'text', minLength: 1 }, { minItems: 1, uniqueItems: true }),
   },
   closed: true,
 };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { documentsForRollouts } from '../../../src/clusters/newest-documents.ts';
 import { planCluster } from '../../../src/clusters/plan-cluster.ts';
 import { plannerHere } from '../../../src/clusters/planning/index.ts';
 import type { OwnRollouts } from '../../../src/core/graph-run/index.ts';
@@ -112,6 +113,30 @@ describe('the rollout of a role', () => {
       ],
     });
     expect(planned(withChecks('metrics'))).toMatchObject({ ok: false, problems: [{ code: 'rollout.no-checks' }] });
+  });
+
+  it('has the checks of packages and of the site, which replaces theirs', async () => {
+    const sources = sourcesWith({ first: 1, checks: ['serves'] });
+    const check = (name: string, kind: object) => ({
+      ...{ schema: 'sitewright/Check/v1', metadata: { name }, data: kind },
+    });
+    const own = { command: { cmd: 'true' } };
+    const withPackages = {
+      ...sources,
+      cluster: { ...sources.cluster, site: 'dc1' },
+      release: { ...sources.release, checks: [check('serves', own), check('up', own)] },
+    };
+    const tcp = { kind: 'tcp', host: 'gw', port: 1 } as const;
+    const ofSite = [{ name: 'up', probe: tcp, within: 0, every: 5, failures: 2, timeout: 10 }];
+    const load = async () => ({ record: { number: 3 }, site: { nodes: [], checks: ofSite } }) as never;
+    const { checks } = await documentsForRollouts(load, withPackages);
+    expect(checks).toMatchObject({
+      ...{ site: 'dc1', revision: 3 },
+      checks: [
+        { name: 'serves', on_nodes: 'together' },
+        { name: 'up', each: 'wave' },
+      ],
+    });
   });
 
   it('is refused where an earlier wave needs a later one, with both tasks', () => {

@@ -111,4 +111,28 @@ describe('package check', () => {
       warnings.filter(({ code, message }) => code === 'package.unknown-tag' && message.includes('controller')),
     ).toEqual([]);
   });
+
+  it.each(['release', 'extension'] as const)(
+    'reads the checks of a %s, and places what is wrong in them',
+    async (kind) => {
+      const path = packageWith('', kind);
+      const metadata = join(path, 'metadata.yaml');
+      const written = readFileSync(metadata, 'utf8');
+      const indent = kind === 'release' ? '    ' : '';
+      writeFileSync(metadata, `${written.trimEnd()}\n${indent}checks_path: checks.yaml\n`);
+      const check = (name: string, data: string) =>
+        `- {schema: sitewright/Check/v1, metadata: {name: ${name}}, data: {${data}}}\n`;
+      writeFileSync(join(path, 'checks.yaml'), check('up', 'command: {cmd: systemctl is-active example}'));
+      expect(await checked(path)).toMatchObject({ verdict: 'valid', errors: [] });
+      const wrong = check('up', 'tcp: {host: localhost}') + check('up', 'command: {cmd: "true"}, from: worker');
+      writeFileSync(join(path, 'checks.yaml'), wrong);
+      const places = async () => (await checked(path)).errors.map(({ code, file, line }) => [code, file, line]);
+      expect(await places()).toEqual([
+        ['document.missing-key', 'checks.yaml', 1],
+        ['document.wrong-value', 'checks.yaml', 2],
+      ]);
+      writeFileSync(join(path, 'checks.yaml'), check('up', 'command: {cmd: "true"}').repeat(2));
+      expect(await places()).toEqual([['document.wrong-value', 'checks.yaml', 2]]);
+    },
+  );
 });

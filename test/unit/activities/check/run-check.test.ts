@@ -120,3 +120,33 @@ it('without an answer nothing is well: no host is asked unless the installation 
   const { run } = running(hostAsker([]));
   expect(await run('gateway')).toMatchObject({ unwell: [{ verdict: 'unknown' }] });
 });
+
+it('asks the check of a package of the cluster, which one of the site replaces', async () => {
+  const document = (name: string, port: number) => ({
+    ...{ schema: 'sitewright/Check/v1', metadata: { name } },
+    data: { tcp: { host: 'package', port } },
+  });
+  const release = await store.releases.create({
+    ...{ name: 'r', version: '1' },
+    metadata: { checks: [document('serves', 1), document('gateway', 2)] },
+  });
+  const plugin = await store.plugins.create({
+    ...{ name: 'p', version: '1', packageVersion: '5.0.0' },
+    metadata: { checks: [document('serves', 3)] },
+  });
+  const cluster = await store.clusters.create({ name: 'c', site: 'dc1', releaseId: release.id });
+  const asked: unknown[] = [];
+  const { run } = running(async (question) => {
+    asked.push(question);
+    return { kind: 'connected' };
+  });
+  await run('serves');
+  await store.plugins.link(cluster.id, plugin.id, { enabled: true });
+  for (const check of ['serves', 'gateway']) expect(await run(check)).toEqual({ unwell: [] });
+  expect(asked).toMatchObject([
+    { host: 'package', port: 1 },
+    { host: 'package', port: 3 },
+    { host: 'gw', port: 1 },
+  ]);
+  await expect(run('gone')).rejects.toMatchObject({ type: 'CheckNotFound' });
+});
