@@ -220,7 +220,14 @@ export interface RunCheck {
   /** Absent: the check is asked once. */
   readonly nodes?: readonly string[];
   /** The run of graphs in which nodes have asked. */
-  readonly ran?: { readonly workflow_id: string; readonly run_id: string };
+  readonly ran?: AskingRun;
+}
+
+export interface AskingRun {
+  readonly workflow_id: string;
+  readonly run_id: string;
+  /** Those of its graphs that asked; absent: all of them. */
+  readonly graphs?: readonly number[];
 }
 
 /** Under a kilobyte. */

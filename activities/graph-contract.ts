@@ -1,4 +1,5 @@
 import type {
+  ChecksOnNodes,
   ExecutablePart,
   GraphRunInput,
   GraphRunReport,
@@ -29,6 +30,8 @@ export interface GraphActivities {
   open_graph_run(request: OpenGraphRun): Promise<OpenGraphRunAnswer>;
   /** Plans one graph with the current states. Stores plan, pending history rows and snapshots. Safe to repeat. */
   plan_graph(request: PlanGraph): Promise<PlanGraphAnswer>;
+  /** Adds graphs to the run in which its nodes ask checks, and plans them. Safe to repeat. */
+  open_checks(request: OpenChecks): Promise<OpenChecksAnswer>;
   /** Reads a chunk of a stored scheduler graph: of a part, or of the coordinator's input. */
   load_graph_part(request: LoadGraphPart): Promise<GraphPartChunk>;
   /** Writes a batch of history rows. A row of a known attempt only adds its fields. Safe to repeat. */
@@ -89,6 +92,24 @@ export interface PlanGraph {
 export type PlanGraphAnswer =
   | { readonly ok: true; readonly plan: PlanReference }
   | { readonly ok: false; readonly failure: GraphRunFailure };
+
+export interface OpenChecks {
+  readonly transaction: number;
+  /** Tells these questions from others of the run. */
+  readonly turn: string;
+  readonly checks: ChecksOnNodes;
+}
+
+export type OpenChecksAnswer =
+  | { readonly ok: true; readonly graphs: readonly AskingGraph[] }
+  /** Why nobody can ask. */
+  | { readonly ok: false; readonly why: string };
+
+export interface AskingGraph {
+  readonly transaction: number;
+  readonly type: string;
+  readonly plan: PlanReference;
+}
 
 export interface LoadGraphPart {
   readonly hash: string;

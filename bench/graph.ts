@@ -98,6 +98,7 @@ const activities: GraphActivities = {
     busy_slack_seconds: 15,
   }),
   plan_graph: async () => ({ ok: true, plan: reference }),
+  open_checks: async () => ({ ok: false, why: 'the bench has no checks' }),
   load_graph_part: async ({ part, chunk }) => ({ text: pieces.get(String(part))![chunk]! }),
   record_tasks: async ({ rows }) => {
     recordedRows += rows.length;

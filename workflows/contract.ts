@@ -335,6 +335,8 @@ export interface RunGraphPartInput extends PartOf, TaskRun {
   readonly hold_before?: readonly string[];
   /** Limit of events of this history, if it is not the default. */
   readonly max_events?: number;
+  /** It is the whole graph: it begins by itself, and tells nobody. */
+  readonly alone?: true;
   /** State of the previous run of this workflow, which continued as new. */
   readonly kept?: KeptGraphPart;
 }

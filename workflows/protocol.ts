@@ -92,6 +92,7 @@ export const ACTIVITIES = {
   close_run: 'close_run',
   open_graph_run: 'open_graph_run',
   plan_graph: 'plan_graph',
+  open_checks: 'open_checks',
   load_graph_part: 'load_graph_part',
   record_tasks: 'record_tasks',
   close_graph: 'close_graph',

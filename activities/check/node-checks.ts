@@ -40,21 +40,31 @@ type Requested =
   | { readonly ok: true; readonly graphs: readonly CheckGraphRequest[] }
   | { readonly ok: false; readonly failure: RequestRefused };
 
-/** The graphs of a run that asks checks. */
+const refused = (message: string, hint: string): Requested => ({
+  ok: false,
+  failure: requestRefused('invalid', [
+    { severity: 'error', code: 'check.not-on-nodes', message, hint, path: 'checks' },
+  ]),
+});
+
+/** As `graphsOfChecks`, for a run of its own, which only the cluster of the site has. */
+export const graphsOfCheckRun = async (
+  store: Store,
+  cache: SiteCache,
+  checks: ChecksOnNodes,
+  cluster: number,
+): Promise<Requested> =>
+  (await clusterOfSite(store, checks.site)) === cluster
+    ? graphsOfChecks(store, cache, checks, cluster)
+    : refused(`cluster ${cluster} is not that of site ${checks.site}`, `Ask with: sitewright check run ${checks.site}`);
+
+/** The graphs in which nodes of a cluster ask checks. */
 export async function graphsOfChecks(
   store: Store,
   cache: SiteCache,
   { site, revision, names, nodes }: ChecksOnNodes,
   cluster: number,
 ): Promise<Requested> {
-  const refused = (message: string, hint: string): Requested => ({
-    ok: false,
-    failure: requestRefused('invalid', [
-      { severity: 'error', code: 'check.not-on-nodes', message, hint, path: 'checks' },
-    ]),
-  });
-  if ((await clusterOfSite(store, site)) !== cluster)
-    return refused(`cluster ${cluster} is not that of site ${site}`, `Ask with: sitewright check run ${site}`);
   const { site: resolved } = await cache.load(site, { number: revision });
   const known = await checksOfSite(store, site, resolved?.checks, cluster);
   const checks = known.filter(({ name, from }) => names.includes(name) && from !== undefined);

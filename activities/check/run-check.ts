@@ -71,7 +71,8 @@ async function answersOfNodes(
   const found = await store.transactions.findRun(ran.workflow_id, ran.run_id);
   if (found === null) throw ApplicationFailure.nonRetryable('the run that asks was refused', 'CheckNotFound');
   const run = await store.runs.get(ran.run_id);
-  const graphs = found.graphs.flatMap(({ id, input }) =>
+  const ofRun = ran.graphs === undefined ? found.graphs : found.asking.filter(({ id }) => ran.graphs!.includes(id));
+  const graphs = ofRun.flatMap(({ id, input }) =>
     ((input ?? {}) as unknown as CheckGraphRequest).asked.flatMap((asked) =>
       asked.check === check.name ? [{ id, asked }] : [],
     ),

@@ -31,7 +31,7 @@ import {
   type TransactionRecord,
   unlessNotFound,
 } from '../../src/store/index.ts';
-import { graphsOfChecks } from '../check/node-checks.ts';
+import { graphsOfCheckRun } from '../check/node-checks.ts';
 import type { OpenedAlone } from '../contract.ts';
 import { type ActivityDependencies, type ActivitySettings, isAwaited, openedWithin } from '../dependencies.ts';
 import { translated } from '../failures.ts';
@@ -148,7 +148,7 @@ async function checked(
   const requested =
     input.checks === undefined
       ? await requestedGraphs(store, input, sources, deps.settings.master_allowed ?? false)
-      : await graphsOfChecks(store, cache, input.checks, cluster.id);
+      : await graphsOfCheckRun(store, cache, input.checks, cluster.id);
   if (!requested.ok) return requested;
   const findings = findingsForRun(sources, requested.graphs);
   const errors = findings.filter(isError);

@@ -12,10 +12,17 @@ import type { TaskOnNode } from '../../src/core/task-on-node.ts';
 import type { TaskStatus } from '../../src/core/words.ts';
 import type { GraphProblem } from '../../src/graph/index.ts';
 import type { RunTransactions, Store, TransactionRecord } from '../../src/store/index.ts';
-import { CHECK_GRAPH, type CheckGraphRequest, checkLayer } from '../check/node-checks.ts';
+import { CHECK_GRAPH, type CheckGraphRequest, checkLayer, graphsOfChecks } from '../check/node-checks.ts';
 import type { ActivityDependencies } from '../dependencies.ts';
 import { translated } from '../failures.ts';
-import type { GraphActivities, PlanGraph, PlanGraphAnswer } from '../graph-contract.ts';
+import type {
+  AskingGraph,
+  GraphActivities,
+  OpenChecks,
+  OpenChecksAnswer,
+  PlanGraph,
+  PlanGraphAnswer,
+} from '../graph-contract.ts';
 import { withHeartbeats } from '../run/heartbeats.ts';
 import { isLimited } from '../run/permits.ts';
 import { graphOfRun, proveTransaction } from '../run/transactions.ts';
@@ -25,12 +32,38 @@ import type { SiteCache } from '../site/cache.ts';
 export function planGraphActivities(
   deps: ActivityDependencies,
   cache: SiteCache,
-): Pick<GraphActivities, 'plan_graph' | 'load_graph_part'> {
+): Pick<GraphActivities, 'plan_graph' | 'open_checks' | 'load_graph_part'> {
   return {
     plan_graph: (request) => withHeartbeats(deps, ({ signal }) => plan(deps, cache, request, signal)),
+    open_checks: (request) => withHeartbeats(deps, ({ signal }) => openChecks(deps, cache, request, signal)),
     load_graph_part: ({ hash, part, chunk }) =>
       translated(async () => ({ text: await deps.store.plans.getChunk(hash, part, chunk) })),
   };
+}
+
+/** A workflow of its own has them, which continues as new: it has room for all. */
+const ROOM_TO_ASK = Number.MAX_SAFE_INTEGER;
+
+async function openChecks(
+  deps: ActivityDependencies,
+  cache: SiteCache,
+  { transaction, turn, checks }: OpenChecks,
+  signal: AbortSignal | undefined,
+): Promise<OpenChecksAnswer> {
+  const { store } = deps;
+  const { run } = await store.transactions.getRun(transaction);
+  await proveTransaction(deps, run);
+  if (run.clusterId === null) return { ok: false, why: 'the cluster of the run was deleted' };
+  const requested = await graphsOfChecks(store, cache, checks, run.clusterId);
+  if (!requested.ok) return { ok: false, why: requested.failure.message };
+  const graphs = requested.graphs.map((graph) => ({ graphType: graph.type, input: { ...graph, checks } }));
+  const planned: AskingGraph[] = [];
+  for (const { id, graphType } of await store.transactions.addAsking(transaction, turn, graphs)) {
+    const answer = await plan(deps, cache, { transaction, graph: id, room: ROOM_TO_ASK }, signal);
+    if (!answer.ok) return { ok: false, why: answer.failure.message };
+    planned.push({ transaction: id, type: graphType!, plan: answer.plan });
+  }
+  return { ok: true, graphs: planned };
 }
 
 async function plan(
@@ -59,14 +92,15 @@ async function plan(
     const reference = (await store.plans.getReference(child.planHash)) as unknown as StoredReference;
     return { ok: true, plan: await inForce(planReferenceOf(reference)) };
   }
-  const asked = (child.input ?? {}) as Partial<GraphRequest>;
+  const asked = (child.input ?? {}) as Partial<GraphRequest & Pick<GraphRunInput, 'checks'>>;
+  const asks = asked.checks ?? input.checks;
   const versions = await versionsOfCluster(store, run.run.clusterId);
   const sources = (await deps.allocateTags?.(stored)) ?? stored;
   if ('refused' in sources)
     return { ok: false, failure: { kind: 'plan-refused', message: sources.refused, problems: [] } };
   const layers =
-    input.checks !== undefined && child.graphType === CHECK_GRAPH
-      ? [await checkLayer(deps, cache, input.checks, clusterId, (asked as CheckGraphRequest).asked, signal)]
+    asks !== undefined && child.graphType === CHECK_GRAPH
+      ? [await checkLayer(deps, cache, asks, clusterId, (asked as CheckGraphRequest).asked, signal)]
       : await readGraphLayers(store, sources, child.graphType);
   const done = input.from === undefined ? undefined : await tasksDone(store, input.from, child.graphType);
   const { master_ip: masterIp, prefix, master_allowed: masterAllowed } = deps.settings;
@@ -77,8 +111,8 @@ async function plan(
       layers,
       request: {
         type: child.graphType,
-        mode: run.run.mode,
-        force: run.run.force,
+        mode: child.mode,
+        force: child.force,
         ...given({
           nodes: asked.nodes,
           tasks: asked.tasks,
@@ -89,7 +123,7 @@ async function plan(
           done,
         }),
       },
-      ...(run.run.force && !asked.missed ? {} : { states: await store.taskStates.read(sources.cluster.id) }),
+      ...(child.force && !asked.missed ? {} : { states: await store.taskStates.read(sources.cluster.id) }),
       surroundings: given({ masterIp }),
       ...given({ checks: checks?.checks, racks, prefix, masterAllowed }),
       capacity: request.room,
@@ -121,7 +155,7 @@ function problemText({ path, message, hint }: GraphProblem): string {
 /** Stores everything a run and its readers need, in an order that is safe if the process dies between two steps. */
 async function storePlan(
   store: Store,
-  { run }: RunTransactions,
+  { run, graphs }: RunTransactions,
   child: TransactionRecord,
   prepared: PreparedRun,
   sources: ClusterSources,
@@ -131,7 +165,8 @@ async function storePlan(
   const { hash } = prepared.reference;
   await store.plans.put({ ...prepared, hash });
   await store.taskHistory.plan(child.id, prepared.rows);
-  for (const transaction of [child.id, run.id]) {
+  const isOfRun = graphs.some(({ id }) => id === child.id);
+  for (const transaction of isOfRun ? [child.id, run.id] : [child.id]) {
     await store.transactions.putSnapshot(transaction, 'deployment_info', prepared.state);
     await store.transactions.putSnapshot(transaction, 'cluster_settings', JSON.stringify(cluster.settings));
     await store.transactions.putSnapshot(transaction, 'network_configuration', JSON.stringify(cluster.networks));
@@ -139,7 +174,7 @@ async function storePlan(
   await store.transactions.putSnapshot(child.id, 'tasks', prepared.tasks);
   await store.transactions.putSnapshot(child.id, 'task_digests', prepared.digests);
   await store.transactions.putSnapshot(child.id, 'versions', JSON.stringify(versions));
-  if (run.mode === 'apply') {
+  if (child.mode === 'apply') {
     await applyRoleTags(store, cluster.id, nodesBehindRoles(sources));
     await store.clusters.update(cluster.id, { primaries: prepared.primaries, anyChoices: prepared.anyChoices });
     await markNodesStarted(store, prepared);

@@ -9,7 +9,7 @@ export async function graphOfRun(
   { transaction, graph }: { readonly transaction: number; readonly graph: number },
 ): Promise<RunTransactions & { readonly child: TransactionRecord }> {
   const found = await store.transactions.getRun(transaction);
-  const child = found.graphs.find(({ id }) => id === graph);
+  const child = [...found.graphs, ...found.asking].find(({ id }) => id === graph);
   if (child !== undefined) return { ...found, child };
   throw ApplicationFailure.nonRetryable(`transaction ${graph} is not a graph of run ${transaction}`, 'NoSuchGraph');
 }

@@ -82,13 +82,6 @@ function refuseChecks(
         `the rollout names the check '${name}', which neither the site of the cluster nor its packages have`,
         didYouMean(name, names) ?? 'Add a document of the schema sitewright/Check/v1 with that name.',
       );
-    else if (found.on_nodes !== undefined)
-      problems.error(
-        place,
-        'rollout.check-on-nodes',
-        `nodes ask the check '${name}': in a run of graphs, workers ask`,
-        'Name a check with from: worker, or remove it from the rollout.',
-      );
   });
 }
 

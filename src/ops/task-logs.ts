@@ -80,8 +80,8 @@ async function graphsOf(store: Store, run: string): Promise<RunTransactions> {
     throw problem('not-found', `there is no graph run '${run.slice(0, 200)}'`, {
       hint: "Give the id of its transaction: 'sitewright history list' shows them.",
     });
-  const graphs = found.graphs.filter((graph) => found.run.id === id || id === undefined || graph.id === id);
-  return { run: found.run, graphs: graphs.toReversed() };
+  const isMeant = ({ id: graph }: TransactionRecord) => found.run.id === id || id === undefined || graph === id;
+  return { ...found, graphs: [...found.graphs, ...found.asking].filter(isMeant).toReversed() };
 }
 
 async function findByRunId(store: Store, id: string) {

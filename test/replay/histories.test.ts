@@ -65,6 +65,7 @@ const SITUATIONS = [
   'execute_graph--resumed-after-a-failure',
   'execute_graph--rollout',
   'execute_graph--rollout-checks',
+  'execute_graph--rollout-checks-on-nodes',
   'execute_graph--rollout-promoted',
   'execute_graph--resumed-as-a-record-was-due',
   'execute_graph--resumed-by-another-worker',

@@ -108,13 +108,15 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
   const types = Object.keys(options.plans);
   const pieces = new Map<string, string[]>();
   const held = new Map<string, HeldTask>();
+  /** Plans in which nodes ask checks. */
+  const asked = new Map<string, NamedPlan>();
   const waiters: (() => void)[] = [];
   const tick = (): void => {
     for (const one of waiters.splice(0)) one();
   };
 
   function store(type: string, taskQueue: string, room: number | undefined) {
-    const plan = options.plans[type]!;
+    const plan = (options.plans[type] ?? asked.get(type))!;
     const compiled = compileNamed(plan);
     if (!compiled.ok) throw new Error(JSON.stringify(compiled.refusal));
     const { graph } = compiled;
@@ -235,6 +237,13 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
           const { checks } = options;
           const plan = { ...store(type, taskQueue, room), ...(checks && { checks }) };
           return { ok: true, plan: options.isLimited ? { ...plan, limits: true as const } : plan };
+        },
+        async open_checks({ transaction, turn, checks }) {
+          const type = `checks ${turn}`;
+          const tasks = checks.nodes.map((node) => ({ id: 'check-1', node, type: 'shell' }));
+          asked.set(type, { nodes: checks.nodes.map((id) => ({ id, kind: 'node' as const })), tasks, edges: [] });
+          const plan = { ...store(type, taskQueue, undefined), mode: 'check' as const };
+          return { ok: true, graphs: [{ transaction: transaction * 100 + asked.size, type: 'checks', plan }] };
         },
         async load_graph_part({ hash, part, chunk }) {
           return { text: pieces.get(`${hash}/${part}`)![chunk]! };

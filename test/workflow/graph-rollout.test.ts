@@ -214,6 +214,29 @@ describe('a run of graphs on nodes with a rollout', () => {
     await recordHistory(run.handle, 'execute_graph--rollout-checks');
   });
 
+  it('has the nodes of the wave ask in a graph of the run, which has their cluster', async () => {
+    const metrics = { name: 'metrics', each: 'node', seconds: 60, on_nodes: 'together' } as const;
+    const graph = rolledOut(
+      { first: 1, checks: ['metrics'], stop_at: { failed: 2 } },
+      { site: 'dc1', revision: 4, checks: [metrics] },
+    );
+    const asked: unknown[] = [];
+    graph.overrides.run_check = async ({ nodes, ran }) => {
+      asked.push([nodes, ran?.graphs]);
+      return { unwell: asked.length === 1 ? [{ verdict: 'failed', text: 'exit 1', nodes: [0] }] : [] };
+    };
+    const run = await start(graph);
+    expect(rolloutOf(await reaches(run, 'held'))).toMatchObject({ wave: 1, failed: 1, why: 'unproven' });
+    expect(graph.began).toEqual(['get@1', 'use@1', 'check-1@1']);
+    expect(graph.requests.at(-1)).toMatchObject({ run: expect.stringMatching(/^1001\b/), output: true, mode: 'apply' });
+    expect(graph.closedGraphs).toMatchObject([{ graph: 1001, outcome: 'success', done: 1 }]);
+    await run.handle.executeUpdate('promote');
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success', graphs: [{ counts: { success: 10 } }] });
+    expect(asked[1]).toEqual([['1', '2', '3'], [1002]]);
+    await recordHistory(run.handle, 'execute_graph--rollout-checks-on-nodes');
+  });
+
   it('is held when nobody can ask its checks any more', async () => {
     const graph = rolledOut({ first: 1, checks: ['gateway'] });
     const run = await start(graph);

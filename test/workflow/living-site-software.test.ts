@@ -246,6 +246,25 @@ it('nodes ask checks in runs of the cluster, whose outcome changes no node, and 
   expect((await store.clusters.brief(cluster)).status).toBe('operational');
   const asked = (await store.transactions.list({ clusterId: cluster })).filter(({ mode }) => mode === 'check');
   expect(asked.length).toBeGreaterThan(0);
+
+  // The same after the waves of a run of graphs, which has the cluster itself.
+  const rollout = { first: '100%', checks: ['disk', 'health'], stop_at: { failed: 3 } };
+  const rolled = await rig.client.workflow.start('execute_graph', {
+    taskQueue: site.worker.taskQueue,
+    workflowId: rig.workflowId('execute_graph'),
+    args: [{ cluster, force: true, rollouts: { compute: rollout } }],
+  });
+  expect(await rolled.result()).toMatchObject({ outcome: 'success', graphs: [{ type: 'default' }] });
+  const ofRun = (await store.transactions.findRun(rolled.workflowId, rolled.firstExecutionRunId))!;
+  expect(ofRun.graphs.map(({ graphType }) => graphType)).toEqual(['default']);
+  expect(new Set(ofRun.asking.map(({ graphType, status }) => `${graphType} ${status}`))).toEqual(
+    new Set(['checks success', 'health success']),
+  );
+  const results = await store.checkResults.list(site.name, { runId: rolled.firstExecutionRunId, newest: true });
+  expect(results.map(({ name, node, verdict }) => `${name} ${node} ${verdict}`)).toEqual(
+    expect.arrayContaining([`disk ${bad} failed`, `disk ${silent} unknown`, `health ${silent} well`]),
+  );
+  expect(await statuses()).toEqual(all('ready'));
 });
 
 it('the API answers as described about a run of a site with a cluster, while it runs and after it ended', async () => {

@@ -13,8 +13,8 @@ export async function graphOfRun(
   const named = readGraphRunName(name);
   if (named === undefined) return undefined;
   try {
-    const { run, graphs } = await store.transactions.getRun(named.graph);
-    const graph = [run, ...graphs].find(({ id }) => id === named.graph);
+    const { run, graphs, asking } = await store.transactions.getRun(named.graph);
+    const graph = [run, ...graphs, ...asking].find(({ id }) => id === named.graph);
     // Agents keep journals by the whole name: under half of it, a task would be another one and run again.
     return graph !== undefined && named.execution === run.temporalRunId ? { graph, run } : undefined;
   } catch (error) {

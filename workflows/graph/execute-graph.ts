@@ -1,3 +1,4 @@
+import type { SearchAttributePair } from '@temporalio/common';
 import { isCancellation, TemporalFailure, workflowInfo } from '@temporalio/workflow';
 import type { CloseGraph, OpenGraphRunAnswer } from '../../activities/graph-contract.ts';
 import { given } from '../../src/core/data/given.ts';
@@ -45,7 +46,7 @@ import type { GraphEnd, Rejection, RunResult } from '../../src/core/scheduler/in
 import { stateWord } from '../../src/core/state-word.ts';
 import type { TaskOnNode } from '../../src/core/task-on-node.ts';
 import type { GraphOutcome } from '../../src/core/words.ts';
-import type { GraphRunContract, GraphRunResult, UpdateName } from '../contract.ts';
+import type { GraphRunContract, GraphRunResult, TaskRun, UpdateName } from '../contract.ts';
 import { bookkeeping, inquiry } from '../run/activity-options.ts';
 import { callActivity, childGoneHandler, handle, probeHandler } from '../run/border.ts';
 import { failure } from '../run/failures.ts';
@@ -58,6 +59,7 @@ import {
 } from '../run/operators.ts';
 import { Run, RunEnded, startProgress } from '../run/run.ts';
 import type { Asking } from '../site/wave-checks.ts';
+import { askInGraphs } from './asking.ts';
 import { driveGraph, type GraphDrive } from './drive.ts';
 import type { RetryOrSkip } from './parts.ts';
 import { createNews, readFromPart } from './signals.ts';
@@ -210,37 +212,39 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
     const { input } = progress;
     const overrides = input.override_limits !== undefined;
     const { execution, heartbeat_seconds, agent_heartbeat_seconds, busy_slack_seconds, max_events } = opened;
+    const tasks: TaskRun = {
+      graph: graph.transaction,
+      execution,
+      plan: plan.hash,
+      mode: plan.mode === 'noop_run' ? 'noop' : 'apply',
+      debug: input.debug ?? false,
+      ...(plan.mode === 'check' && { output: true as const }),
+      ...(plan.limits && { limits: { cluster: opened.cluster.id, ...(overrides && { overrides: true }) } }),
+      patience: {
+        heartbeat_seconds,
+        agent_heartbeat_seconds,
+        offline_wait_seconds: opened.offline_wait_seconds,
+        busy_slack_seconds,
+      },
+    };
+    const attributes = this.attributesOf({
+      SiteName: opened.cluster.site,
+      StartedBy: this.startedBy,
+      GraphType: graph.type,
+      RunPhase: graph.type,
+    });
     this.drive = await driveGraph(graph, {
       transaction: opened.transaction,
       plan,
-      tasks: {
-        graph: graph.transaction,
-        execution,
-        plan: plan.hash,
-        mode: plan.mode === 'noop_run' ? 'noop' : 'apply',
-        debug: input.debug ?? false,
-        ...(plan.mode === 'check' && { output: true as const }),
-        ...(plan.limits && { limits: { cluster: opened.cluster.id, ...(overrides && { overrides: true }) } }),
-        patience: {
-          heartbeat_seconds,
-          agent_heartbeat_seconds,
-          offline_wait_seconds: opened.offline_wait_seconds,
-          busy_slack_seconds,
-        },
-      },
+      tasks,
       hold: input.hold_on_failure ?? false,
       holdBefore: (input.hold_before ?? []).filter((name) => name !== BEFORE_CHANGES),
       decided: () => progress.holds.flatMap(({ before, decision }) => (decision === undefined ? [] : [before])),
       reached: (names) => this.reached(names),
       ...given({ max_events }),
       control: this.control,
-      ...given({ asking: this.#asking(opened, plan) }),
-      attributes: this.attributesOf({
-        SiteName: opened.cluster.site,
-        StartedBy: this.startedBy,
-        GraphType: graph.type,
-        RunPhase: graph.type,
-      }),
+      ...given({ asking: this.#asking(opened, plan, tasks, attributes) }),
+      attributes,
       answered: () => this.refresh(),
       show: (silent) => {
         this.notices.held(graph.state === 'held');
@@ -255,13 +259,19 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
     return this.drive.run();
   }
 
-  #asking({ execution, cluster, heartbeat_seconds }: Opened, { checks: known }: PlanReference) {
+  #asking(
+    { transaction, cluster, heartbeat_seconds }: Opened,
+    { checks: known }: PlanReference,
+    tasks: TaskRun,
+    attributes: readonly SearchAttributePair[],
+  ) {
     if (known === undefined) return undefined;
     const { checks, ...documents } = known;
-    const of = { ...documents, cluster: cluster.id, run_id: execution };
-    const askInRun: Asking['askInRun'] = async (names) =>
-      names.map((name) => ({ name, each: 'node', unwell: [], unasked: 'nodes ask no checks in a run of graphs' }));
-    return (nameOf: Asking['nameOf']): Asking => ({ of, checks, heartbeat_seconds, nameOf, askInRun });
+    const of = { ...documents, cluster: cluster.id, run_id: tasks.execution };
+    return (nameOf: Asking['nameOf']): Asking => {
+      const asking = { of, checks, heartbeat_seconds, nameOf };
+      return { ...asking, askInRun: askInGraphs(asking, { transaction, tasks, attributes }) };
+    };
   }
 
   /** So that runs with a held rollout can be found in Temporal: `RunPhase='held'`. */

@@ -89,6 +89,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
 
     const courier = createCourier<FromPartSignal>(
       () => {
+        if (input.alone) return null;
         const { counts } = current.ledger;
         const now = Date.now();
         const stale = hasChanged() && now - exchange.reportedAt >= reportEvery(now);
@@ -168,6 +169,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
         slow.set(Date.now() + 1000 * Math.min(SILENT_SECONDS, input.patience.offline_wait_seconds / 4));
       ready = { offline: input.dry_run ? [] : await askNodes(current) };
       slow.stop();
+      if (input.alone) current.push({ type: 'begin', offline: ready.offline, now: Date.now() });
     }
     sayReady = () => {
       ready = { offline: [] };

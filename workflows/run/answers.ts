@@ -13,6 +13,8 @@ import type {
 } from '../../activities/contract.ts';
 import type {
   AgentFacts,
+  AskingGraph,
+  OpenChecksAnswer,
   OpenGraphRunAnswer,
   PlanGraphAnswer,
   PlanReference,
@@ -299,6 +301,13 @@ const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
   plan_graph: variantsOf<'ok', PlanGraphAnswer>('ok', {
     true: recordOf({ ok: yes, plan: planReference }, {}),
     false: recordOf({ ok: no, failure: planningFailure }, {}),
+  }),
+  open_checks: variantsOf<'ok', OpenChecksAnswer>('ok', {
+    true: recordOf(
+      { ok: yes, graphs: listOf(recordOf<AskingGraph>({ transaction: whole, type: text, plan: planReference }, {})) },
+      {},
+    ),
+    false: recordOf({ ok: no, why: text }, {}),
   }),
   load_graph_part: recordOf({ text }, {}),
   record_tasks: nothing,

@@ -1,5 +1,5 @@
 import { CancellationScope, TemporalFailure } from '@temporalio/workflow';
-import type { RunCheck } from '../../activities/contract.ts';
+import type { AskingRun, RunCheck } from '../../activities/contract.ts';
 import type { PlannedCheck } from '../../src/core/checks/check.ts';
 import type { CheckFinding } from '../../src/core/checks/wave-checks.ts';
 import { given } from '../../src/core/data/given.ts';
@@ -23,21 +23,25 @@ export interface Asking {
   readonly heartbeat_seconds: number;
   /** The name of a node in the documents. */
   nameOf(node: number): string;
-  /** Has nodes ask these checks, which share a run. @param turn tells it from others */
-  askInRun(names: readonly string[], nodes: readonly number[], turn: string): Promise<readonly CheckFinding[]>;
+  /** Has nodes ask these checks together. @param turn tells it from other times */
+  askInRun(names: readonly string[], nodes: readonly number[], turn: string): Promise<AskedInRun>;
+}
+
+interface AskedInRun {
+  /** Where their answers are; absent: nobody could ask. */
+  readonly ran?: AskingRun;
+  /** Why nobody, or not everybody, could ask. */
+  readonly why?: string | undefined;
 }
 
 /** In a run on a site, whose cluster has the nodes. */
-export const askingOfSite = (run: SiteRun, plan: SitePlan): Asking => {
-  const asking: Asking = {
-    of: { site: plan.site, revision: plan.revision, run_id: run.progress.run_id },
-    checks: plan.checks ?? [],
-    heartbeat_seconds: plan.pace.heartbeat_seconds,
-    nameOf: (node) => plan.nodes[node]!,
-    askInRun: (names, nodes, turn) => askInChild(asking, run, plan, names, nodes, turn),
-  };
-  return asking;
-};
+export const askingOfSite = (run: SiteRun, plan: SitePlan): Asking => ({
+  of: { site: plan.site, revision: plan.revision, run_id: run.progress.run_id },
+  checks: plan.checks ?? [],
+  heartbeat_seconds: plan.pace.heartbeat_seconds,
+  nameOf: (node) => plan.nodes[node]!,
+  askInRun: (names, nodes, turn) => askInChild(run, plan, names, nodes, turn),
+});
 
 /** What came of the checks of a group, or of a role. */
 export interface WaveAnswers {
@@ -120,7 +124,7 @@ export async function askChecks(
   return names.flatMap((name) => all.find((one) => one.name === name) ?? []);
 }
 
-/** Nodes ask in runs of graphs on their cluster, one after the other. */
+/** Nodes ask in graphs, one after the other. */
 async function askOnNodes(
   asking: Asking,
   runs: readonly (readonly string[])[],
@@ -128,25 +132,32 @@ async function askOnNodes(
   turn: number,
 ): Promise<readonly CheckFinding[]> {
   const found: CheckFinding[] = [];
-  for (const [at, names] of runs.entries())
-    if (names.length > 0) found.push(...(await asking.askInRun(names, nodes, `${turn}.${at + 1}`)));
+  for (const [at, names] of runs.entries()) {
+    if (names.length === 0) continue;
+    if (nodes.length === 0) {
+      found.push(...names.map((name): CheckFinding => ({ name, each: 'node', unwell: [] })));
+      continue;
+    }
+    const { ran, why } = await asking.askInRun(names, nodes, `${turn}.${at + 1}`);
+    const answers =
+      ran === undefined
+        ? names.map((name): CheckFinding => ({ name, each: 'node', unwell: [], unasked: '' }))
+        : await Promise.all(names.map((name) => askCheck(asking, name, nodes, ran)));
+    found.push(...answers.map((one) => (one.unasked === undefined ? one : { ...one, unasked: why ?? one.unasked })));
+  }
   return found;
 }
 
 async function askInChild(
-  asking: Asking,
   run: SiteRun,
   plan: SitePlan,
   names: readonly string[],
   nodes: readonly number[],
   turn: string,
-): Promise<readonly CheckFinding[]> {
+): Promise<AskedInRun> {
   const { site, revision, cluster } = plan;
   const { run_id, input } = run.progress;
-  const unasked = (why: string) =>
-    names.map((name): CheckFinding => ({ name, each: 'node', unwell: [], unasked: why }));
-  if (cluster === undefined) return unasked('no cluster is linked to this site, whose nodes would ask');
-  if (nodes.length === 0) return names.map((name) => ({ name, each: 'node', unwell: [] }));
+  if (cluster === undefined) return { why: 'no cluster is linked to this site, whose nodes would ask' };
   const id = run.idOf(`${graphWorkflowId(cluster, run_id)}:checks:${turn}`);
   const child = await startChildOf('execute_graph', {
     id,
@@ -158,17 +169,19 @@ async function askInChild(
     summary: `checks ${names.join(', ')}`,
     attributes: run.attributesOf({ SiteName: site, StartedBy: run.startedBy, RunPhase: 'starting' }),
   });
-  const refusal = await child.result().then(
+  const why = await whyNotEnded(child.result());
+  return { ran: { workflow_id: id, run_id: child.run }, why };
+}
+
+/** Why a child has no result; undefined: it has one. @throws when nobody waits for it any more */
+export const whyNotEnded = (result: Promise<unknown>): Promise<string | undefined> =>
+  result.then(
     () => undefined,
     (error: unknown) => {
       if (CancellationScope.current().consideredCancelled || !(error instanceof TemporalFailure)) throw error;
       return stepError(error).message;
     },
   );
-  const ran = { workflow_id: id, run_id: child.run };
-  const found = await Promise.all(names.map((name) => askCheck(asking, name, nodes, ran)));
-  return found.map((one) => (one.unasked === undefined || refusal === undefined ? one : { ...one, unasked: refusal }));
-}
 
 const plannedIn = ({ checks }: Asking, name: string): PlannedCheck | undefined =>
   checks.find((one) => one.name === name);

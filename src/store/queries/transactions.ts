@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
+import { isMapping } from '../../core/data/plain-value.ts';
 import {
   type GraphOutcome,
   isTransactionOpen,
@@ -34,6 +35,8 @@ import {
 export interface RunTransactions {
   readonly run: TransactionRecord;
   readonly graphs: readonly TransactionRecord[];
+  /** Graphs in which its nodes ask the checks of its rollouts. */
+  readonly asking: readonly TransactionRecord[];
 }
 
 /** The configuration in effect when a graph was planned. */
@@ -75,7 +78,7 @@ export class TransactionStore {
           transactionOf(await insertRow(transaction, 'deploymentTransaction', { ...graph, parentId: stored.id })),
         );
       }
-      return { run: transactionOf(stored), graphs };
+      return { run: transactionOf(stored), graphs, asking: [] };
     });
   }
 
@@ -97,7 +100,33 @@ export class TransactionStore {
     return this.#session.read(async (db) => {
       const [run, ...graphs] = isId(id) ? await rowsOfRun(db, id) : [];
       if (run === undefined) throw rowNotFound('deploymentTransaction', id);
-      return { run: transactionOf(run), graphs: graphs.map(transactionOf) };
+      return runWith(run, graphs);
+    });
+  }
+
+  /**
+   * Adds graphs to a run in which its nodes ask checks. Repeating it for the same turn returns those that are still open: an execution that a
+   * reset has begun asks anew.
+   */
+  addAsking(id: number, turn: string, graphs: readonly NewAsking[]): Promise<readonly TransactionRecord[]> {
+    return this.#session.write(async (transaction) => {
+      const run = await holdRow(transaction, 'deploymentTransaction', id);
+      const { asking } = await runOf(transaction, run);
+      const made = asking.filter(
+        ({ input, status }) => isMapping(input) && input.turn === turn && isTransactionOpen(status),
+      );
+      if (made.length > 0) return made;
+      const { clusterId, force, workflowId, temporalRunId, startedBy } = transactionOf(run);
+      if (clusterId === null) throw rowNotFound('cluster', id);
+      const common = { ...{ clusterId, force, workflowId, temporalRunId, startedBy }, mode: 'check' } as const;
+      const rows = runRowsOf({
+        ...common,
+        graphs: graphs.map(({ input, ...one }) => ({ ...one, input: { ...input, turn } })),
+      });
+      const stored: TransactionRecord[] = [];
+      for (const row of rows.graphs)
+        stored.push(transactionOf(await insertRow(transaction, 'deploymentTransaction', { ...row, parentId: id })));
+      return stored;
     });
   }
 
@@ -240,6 +269,11 @@ export class TransactionStore {
   }
 }
 
+interface NewAsking {
+  readonly graphType: string;
+  readonly input: object;
+}
+
 /** How a run ended. */
 interface RunEnd {
   readonly status: TransactionEnd;
@@ -285,10 +319,18 @@ const endedOf = (db: Kysely<Tables>, cluster: number) =>
     .where('clusterId', '=', cluster)
     .where('status', 'not in', OPEN_TRANSACTION_STATUSES);
 
-const runOf = async (db: Kysely<Tables>, run: TransactionRow): Promise<RunTransactions> => ({
-  run: transactionOf(run),
-  graphs: (await graphsOf(db, run.id)).map(transactionOf),
-});
+const runOf = async (db: Kysely<Tables>, run: TransactionRow): Promise<RunTransactions> =>
+  runWith(run, await graphsOf(db, run.id));
+
+/** A graph has the mode of its run, unless it asks checks in one that changes nodes. */
+function runWith(run: TransactionRow, children: readonly TransactionRow[]): RunTransactions {
+  const isAsking = ({ mode }: TransactionRow): boolean => mode === 'check' && run.mode !== 'check';
+  return {
+    run: transactionOf(run),
+    graphs: children.filter((child) => !isAsking(child)).map(transactionOf),
+    asking: children.filter(isAsking).map(transactionOf),
+  };
+}
 
 /**
  * The run that a transaction is or belongs to, and its children in order. One statement, because every order that a node

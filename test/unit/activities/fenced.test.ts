@@ -45,6 +45,7 @@ const FENCES = {
   inspect_nodes: 'reads',
   load_graph_part: 'reads',
   find_tried: 'reads',
+  open_checks: 'fenced',
 } as const satisfies Record<keyof Activities, 'claims' | 'fenced' | 'reads'>;
 
 type Fenced = { [Name in keyof Activities]: (typeof FENCES)[Name] extends 'fenced' ? Name : never }[keyof Activities];
@@ -131,6 +132,7 @@ beforeEach(async () => {
       report: {} as RunReport,
     },
     plan_graph: { transaction, graph, room: 2_500 },
+    open_checks: { transaction, turn: '1.1', checks: { site: SITE, revision: 1, names: ['up'], nodes: ['n1'] } },
     record_tasks: { transaction, graph, sequence: 1, part: 0, rows: [row('a', 1, 'success')] },
     close_graph: { transaction, graph, outcome: 'success', nodes: {}, done: 0 },
     close_graph_run: { ...closing, transaction, outcome: 'success', report: graphReport({ transaction }) },

@@ -31,6 +31,20 @@ describeStore('TransactionStore', (backend) => {
     expect(await store.transactions.list({ statuses: [] })).toEqual([]);
   });
 
+  it('adds graphs in which nodes ask checks, once while they are open, apart from those of the run', async () => {
+    const store = await backend.fresh();
+    const { cluster } = await withCluster(store);
+    const { run, graphs } = await store.transactions.createRun({ clusterId: cluster.id, graphs: GRAPHS, force: true });
+    const asking = [{ graphType: 'checks', input: { asked: [] } }];
+    const first = await store.transactions.addAsking(run.id, '1.1', asking);
+    expect(first).toMatchObject([{ mode: 'check', force: true, parentId: run.id, input: { turn: '1.1', asked: [] } }]);
+    expect(await store.transactions.addAsking(run.id, '1.1', asking)).toEqual(first);
+    const [other] = await store.transactions.addAsking(run.id, '2.1', asking);
+    expect(await store.transactions.getRun(run.id)).toMatchObject({ graphs, asking: [first[0]!, other!] });
+    await store.transactions.update(first[0]!.id, { status: 'success' });
+    expect(await store.transactions.addAsking(run.id, '1.1', asking)).not.toMatchObject([{ id: first[0]!.id }]);
+  });
+
   it('reopens the graphs that ended with their run, but not those that had ended before', async () => {
     const store = await backend.fresh();
     const { cluster } = await withCluster(store);
