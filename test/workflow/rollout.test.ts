@@ -122,27 +122,30 @@ describe('a rollout', () => {
     },
   );
 
-  it('fails nodes whose checks are not well, or have no answer', async () => {
-    const site = checked({ first: 3, checks: ['metrics'], stop_at: { failed: 3 } });
-    site.overrides.run_check = async ({ nodes = [] }) => ({
-      unwell: [
-        { verdict: 'failed' as const, text: 'connection refused', nodes: [nodes.indexOf('n1')] },
-        { verdict: 'unknown' as const, text: 'no answer within 10 s', nodes: [nodes.indexOf('n3')] },
-      ].filter(({ nodes: [at] }) => at !== -1),
-    });
-    const run = await start(site);
-    const { result } = await run.ended();
-    expect(result).toMatchObject({ outcome: 'success_with_failures', nodes: { success: 3, failed: 2 } });
-    expect(result.failed).toMatchObject([
-      { node: 'n1', reason: 'check metrics: connection refused' },
-      { node: 'n3', reason: 'check metrics: no answer within 10 s' },
-    ]);
-    const { nodes } = site.closed[0]!.report.baremetal!;
-    expect(nodes.map(({ failure_kind }) => failure_kind)).toEqual([
-      ...['check-failed', undefined, 'check-unanswered', undefined, undefined],
-    ]);
-    expect(site.records.at(-1)).toBeDefined();
-  });
+  it.each([{ first: 3, stop_at: { failed: 3 } }, { stop_at: { percent: 100 } }])(
+    'fails nodes whose checks are not well, or have no answer: %j',
+    async (waves) => {
+      const site = checked({ ...waves, checks: ['metrics'] });
+      site.overrides.run_check = async ({ nodes = [] }) => ({
+        unwell: [
+          { verdict: 'failed' as const, text: 'connection refused', nodes: [nodes.indexOf('n1')] },
+          { verdict: 'unknown' as const, text: 'no answer within 10 s', nodes: [nodes.indexOf('n3')] },
+        ].filter(({ nodes: [at] }) => at !== -1),
+      });
+      const run = await start(site);
+      const { result } = await run.ended();
+      expect(result).toMatchObject({ outcome: 'success_with_failures', nodes: { success: 3, failed: 2 } });
+      expect(result.failed).toMatchObject([
+        { node: 'n1', reason: 'check metrics: connection refused' },
+        { node: 'n3', reason: 'check metrics: no answer within 10 s' },
+      ]);
+      const { nodes } = site.closed[0]!.report.baremetal!;
+      expect(nodes.map(({ failure_kind }) => failure_kind)).toEqual([
+        ...['check-failed', undefined, 'check-unanswered', undefined, undefined],
+      ]);
+      expect(site.records.at(-1)).toBeDefined();
+    },
+  );
 
   it('is held when nobody could ask, and fails no node for it', async () => {
     const site = checked({ first: 1, checks: ['metrics'] });

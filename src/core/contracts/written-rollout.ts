@@ -14,7 +14,9 @@ const amount = (what: string) =>
 /** `rollout` of a deployment group. */
 export const rolloutSchema = z
   .strictObject({
-    first: amount('Size of the first wave: a number of nodes, or a percentage of those that the run changes.'),
+    first: amount(
+      'Size of the first wave: a number of nodes, or a percentage of those that the run changes. Default: all nodes, in one wave.',
+    ).optional(),
     // biome-ignore lint/suspicious/noThenProperty: the word of the document
     then: z
       .union(

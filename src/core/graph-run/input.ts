@@ -122,21 +122,18 @@ const isStop = (value: unknown): boolean => {
   return key === 'failed' || (key === 'percent' && Number(at) <= 100);
 };
 
-const rollout: Shape<WrittenRollout> = objectOf<WrittenRollout>(
-  {
-    first: amount,
-    // biome-ignore lint/suspicious/noThenProperty: the word of the document
-    then: valueThat<Growth>(isGrowth, 'must be double, all, {add: …} or {by: …}'),
-    soak: valueThat<string>(
-      (value) => typeof value === 'string' && TIME.test(value) && secondsIn(value) !== undefined,
-      'must be a time such as "90s", "10m" or "2h", a week at most',
-    ),
-    stop_at: valueThat<StopAt>(isStop, 'must be {failed: N} or {percent: N}'),
-    order: withRule(listOf(oneOf(ORDER_KEYS), 1), orderProblem),
-    checks: listOf(name, 1, 10),
-  },
-  ['first'],
-);
+const rollout: Shape<WrittenRollout> = objectOf<WrittenRollout>({
+  first: amount,
+  // biome-ignore lint/suspicious/noThenProperty: the word of the document
+  then: valueThat<Growth>(isGrowth, 'must be double, all, {add: …} or {by: …}'),
+  soak: valueThat<string>(
+    (value) => typeof value === 'string' && TIME.test(value) && secondsIn(value) !== undefined,
+    'must be a time such as "90s", "10m" or "2h", a week at most',
+  ),
+  stop_at: valueThat<StopAt>(isStop, 'must be {failed: N} or {percent: N}'),
+  order: withRule(listOf(oneOf(ORDER_KEYS), 1), orderProblem),
+  checks: listOf(name, 1, 10),
+});
 
 /** Fields that choose the graphs of a run; at most one may be given. */
 const CHOICES = ['graphs', 'sequence', 'from', 'checks'] as const;

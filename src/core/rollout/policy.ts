@@ -41,7 +41,9 @@ export function orderProblem(keys: readonly OrderKey[]): string | undefined {
 }
 
 /** `rollout`, as people write it. */
-export interface WrittenRollout extends Pick<RolloutPolicy, 'first'> {
+export interface WrittenRollout {
+  /** Default: all nodes, in one wave. */
+  readonly first?: Amount;
   readonly then?: Growth;
   /** A time: `90s`, `10m`, `2h`. */
   readonly soak?: string;
@@ -53,7 +55,7 @@ export interface WrittenRollout extends Pick<RolloutPolicy, 'first'> {
 
 /** With what holds where nothing is written: a limit that nobody has set is the strictest. */
 export const policyOf = ({ first, then, soak, stop_at, checks = [] }: WrittenRollout): RolloutPolicy => ({
-  first,
+  first: first ?? '100%',
   growth: then ?? 'double',
   soak: soak === undefined ? 0 : (secondsIn(soak) ?? 0),
   stop_at: stop_at ?? { failed: 1 },

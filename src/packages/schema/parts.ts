@@ -54,7 +54,6 @@ const only = (key: string, shape: Shape): Shape => ({
 /** `rollout` of a role; src/core/contracts/written-rollout.ts describes it. */
 const ROLLOUT: Shape = {
   kind: 'mapping',
-  required: ['first'],
   keys: {
     first: amount,
     // biome-ignore lint/suspicious/noThenProperty: the word of the document

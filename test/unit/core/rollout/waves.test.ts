@@ -42,6 +42,9 @@ describe('waves', () => {
     );
   });
 
+  it('are one of all nodes where nobody says how large the first is', () =>
+    expect(sizesOf('checks: [metrics]', 7)).toEqual([7]));
+
   it('double, and stop at one failed node, where nothing else is written', () =>
     expect(policyOf({ first: 2, soak: '10m' })).toEqual({
       ...{ first: 2, growth: 'double', soak: 600, stop_at: { failed: 1 } },
