@@ -180,6 +180,7 @@ export interface GraphRunContract {
       readonly resume: OperatorNote;
       readonly retry_task: OperatorNote & TaskOnNode;
       readonly skip_task: OperatorNote & TaskOnNode;
+      readonly retry_node: RetryNodeRequest & { readonly tasks?: boolean };
     };
   readonly queries: {
     readonly status: GraphRunStatus;

@@ -127,6 +127,9 @@ async function failures(
 const whyOf = (cause: RootCause): string =>
   cause.task === null ? `node ${cause.node} was unreachable` : `${causeText(cause)} failed`;
 
+/** Its tasks have succeeded. */
+const UNWELL = 'Its checks were not well after its tasks';
+
 /** A node that becomes ready gets its pending roles and loses its earlier failure. */
 function nodeChange(row: NodeRecord, transition: NodeTransition, failure: string | undefined): NodeChange {
   const { status, pending_addition, pending_deletion, error_type, error_msg } = transition;
@@ -150,6 +153,6 @@ function nodeChange(row: NodeRecord, transition: NodeTransition, failure: string
       ...changes,
     };
   }
-  if (status === 'error') return { errorType: 'deploy', errorMsg: failure ?? null, ...changes };
+  if (status === 'error') return { errorType: 'deploy', errorMsg: failure ?? UNWELL, ...changes };
   return status === undefined ? changes : { errorType: null, errorMsg: null, ...changes };
 }

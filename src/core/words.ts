@@ -140,7 +140,7 @@ export const NODE_STEPS = [...CALLS, 'abort'] as const;
 /** Of a step that takes longer than 99 of 100 earlier ones; `stuck`: much longer. */
 export const LATE_PACES = ['slow', 'stuck'] as const;
 
-/** Operator actions on any run. `retry_node` is for site runs; `retry_task` and `skip_task` are for graph runs. */
+/** Operator actions on any run. `retry_task` and `skip_task` are for graph runs. */
 const RUN_ACTIONS = ['pause', 'resume', 'stop', 'cancel', 'approve', 'reject'] as const;
 export type RunAction = (typeof RUN_ACTIONS)[number];
 
@@ -154,7 +154,7 @@ export type RolloutAction = (typeof ROLLOUT_ACTIONS)[number];
 
 export const SITE_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_node', ...ROLLOUT_ACTIONS] as const;
 export type SiteRunAction = (typeof SITE_RUN_ACTIONS)[number];
-export const GRAPH_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_task', 'skip_task', ...ROLLOUT_ACTIONS] as const;
+export const GRAPH_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_task', 'skip_task', 'retry_node', ...ROLLOUT_ACTIONS] as const;
 export type GraphRunAction = (typeof GRAPH_RUN_ACTIONS)[number];
 
 /** `dry_run` only plans. In a `noop_run`, tasks report what they would change. */

@@ -230,10 +230,19 @@ describe('a run of graphs on nodes with a rollout', () => {
     expect(graph.began).toEqual(['get@1', 'use@1', 'check-1@1']);
     expect(graph.requests.at(-1)).toMatchObject({ run: expect.stringMatching(/^1001\b/), output: true, mode: 'apply' });
     expect(graph.closedGraphs).toMatchObject([{ graph: 1001, outcome: 'success', done: 1 }]);
-    await run.handle.executeUpdate('promote');
+    expect(rolloutOf(await statusOf(run))).toMatchObject({ unwell: ['node-1'] });
+    expect(await refusal(run.handle.executeUpdate('retry_node', { args: [{ node: '2' }] }))).toMatchObject({
+      type: 'TaskRequestRefused',
+    });
+    await run.handle.executeUpdate('retry_node', { args: [{ node: '1', tasks: true, by: 'nina' }] });
     const { result } = await run.ended();
     expect(result).toMatchObject({ outcome: 'success', graphs: [{ counts: { success: 10 } }] });
-    expect(asked[1]).toEqual([['1', '2', '3'], [1002]]);
+    expect(graph.began.slice(3, 6)).toEqual(['get@1', 'use@1', 'check-1@1']);
+    expect(asked.slice(1, 3)).toEqual([
+      [['1'], [1002]],
+      [['1', '2', '3'], [1003]],
+    ]);
+    expect(graph.closedGraphs.at(-1)!.nodes).toMatchObject({ 1: 'success' });
     await recordHistory(run.handle, 'execute_graph--rollout-checks-on-nodes');
   });
 

@@ -35,12 +35,21 @@ export interface GraphDrive {
   /** Why a request to the rollouts of the graph must be rejected now, or null. */
   whyNotOperate(action: RolloutAction, request: RolloutRequest): Rejection | null;
   operate(action: RolloutAction, request: RolloutRequest): void;
+  /** The same for the checks of a node that are to be asked again. */
+  whyNotRetryNode(request: RetryOfChecks): Rejection | null;
+  retryNode(request: RetryOfChecks): void;
   /** Whether every history has space for another request in addition to the remaining work. */
   hasCapacity(): boolean;
   /** Resolves when every part has applied the operators' requests about the whole run. */
   acknowledged(): Promise<void>;
   /** No `end`: it was cancelled, or failed for the `reason`. */
   run(): Promise<{ readonly end?: GraphEnd | undefined; readonly report: PartReport; readonly reason?: string }>;
+}
+
+/** A node by its id, and whether its tasks run again before. */
+interface RetryOfChecks {
+  readonly node: string;
+  readonly tasks?: boolean;
 }
 
 interface GraphDriveOptions {
@@ -115,6 +124,8 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
     },
     whyNotOperate: (action, request) => driver.objection(toRollout(action, request)),
     operate: (action, request) => driver.push(toRollout(action, request)),
+    whyNotRetryNode: (request) => driver.objection({ type: 'retry_node', ...request }),
+    retryNode: (request) => driver.push({ type: 'retry_node', ...request }),
     hasCapacity: () => driver.hasCapacityForRequest(),
     acknowledged: async () => undefined,
     async run() {
@@ -178,6 +189,8 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
     // A graph with rollouts is not split.
     whyNotOperate: () => ({ reason: 'rollout', why: NO_ROLLOUT }),
     operate: () => undefined,
+    whyNotRetryNode: () => ({ reason: 'rollout', why: NO_ROLLOUT }),
+    retryNode: () => undefined,
     // A request about the whole run is sent to each part.
     hasCapacity: () =>
       hasCapacityForRequest(workflowInfo().historyLength, 0, options.max_events) &&

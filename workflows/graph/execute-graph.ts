@@ -2,7 +2,7 @@ import type { SearchAttributePair } from '@temporalio/common';
 import { isCancellation, TemporalFailure, workflowInfo } from '@temporalio/workflow';
 import type { CloseGraph, OpenGraphRunAnswer } from '../../activities/graph-contract.ts';
 import { given } from '../../src/core/data/given.ts';
-import { lineOf, objectOf } from '../../src/core/data/shape.ts';
+import { flag, lineOf, objectOf } from '../../src/core/data/shape.ts';
 import {
   describeGraphRunFailure,
   describeRejection,
@@ -12,6 +12,7 @@ import {
   type GraphProgress,
   type GraphRunFailure,
   type GraphRunProgress,
+  type GraphRunStatus,
   hasCapacityForRequest,
   isRolloutHeld,
   NO_TASKS,
@@ -425,6 +426,28 @@ export const taskRequest = objectOf<TaskRequest>(
   ['task', 'node'],
 );
 
+type NodeRequest = OperatorNote & { readonly node: string; readonly tasks?: boolean };
+
+const nodeRequest = objectOf<NodeRequest>({ ...noteFields, node: lineOf(MAX.name), tasks: flag }, ['node']);
+
+const nodeUpdate = (run: GraphRun, status: () => GraphRunStatus) => ({
+  description:
+    'Asks the checks of a node again that are not well, with "tasks" after its tasks have run again: {"node": "NODE", "tasks": true, "reason": "..."}',
+  read: (payload: unknown) => readRequest(nodeRequest, payload),
+  validate({ node, tasks }: NodeRequest) {
+    validateCapacity(run, 'retry_node');
+    const rejection = run.drive === null ? NO_GRAPH : run.drive.whyNotRetryNode({ node, ...given({ tasks }) });
+    if (rejection !== null) throw refused(run.textOf(rejection));
+  },
+  handle(request: NodeRequest) {
+    const { node, tasks } = request;
+    run.drive!.retryNode({ node, ...given({ tasks }) });
+    run.progress.operator.push({ action: 'retry_node', at: isoTime(Date.now()), ...request });
+    run.show();
+    return status();
+  },
+});
+
 /** Sets the handlers for operators of a graph run: signals, updates and queries (docs/explain/design.md#the-temporal-surface). */
 function handleGraphOperators(run: GraphRun): void {
   const { progress, control } = run;
@@ -482,6 +505,7 @@ function handleGraphOperators(run: GraphRun): void {
         'skip_task',
         'Skips a task that has not started, or ignores the failure of one that failed: {"task": "NAME", "node": "NODE"}',
       ),
+      retry_node: nodeUpdate(run, status),
     },
     queries: {
       status: { description: 'Phase, n of m tasks, failing first.', answer: status },

@@ -164,11 +164,12 @@ export class PartDriver {
   }
 
   /** Why the operator's request must be rejected now, or null. Validators call this, so it changes nothing. */
-  objection(request: Extract<SchedulerEvent, { type: 'retry_task' | 'skip_task' | 'rollout' }>): Rejection | null {
+  objection(
+    request: Extract<SchedulerEvent, { type: 'retry_task' | 'retry_node' | 'skip_task' | 'rollout' }>,
+  ): Rejection | null {
     const rejection = rejectionOf(this.scheduler, request) ?? null;
-    return rejection === null && request.type === 'retry_task' && !this.#hasCapacity()
-      ? { reason: 'exhausted' }
-      : rejection;
+    const startsTasks = request.type === 'retry_task' || (request.type === 'retry_node' && request.tasks === true);
+    return rejection === null && startsTasks && !this.#hasCapacity() ? { reason: 'exhausted' } : rejection;
   }
 
   /** Whether the history has space for an operator's request in addition to the remaining work. */

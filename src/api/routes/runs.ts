@@ -116,7 +116,9 @@ export const serveRuns: RouteGroup = async (app, { operations: { runs, attempts,
     'POST /runs/:run/abort-rollout': (request) => runs.update(request.params.run, 'abort_rollout', rolloutOf(request)),
     async 'POST /runs/:run/nodes/:node/retry'(request) {
       const { run, node } = request.params;
-      return runs.update(run, 'retry_node', { node: await runs.nodeNamed(run, node), ...operatorOf(request) });
+      const { tasks } = request.body;
+      const about = { node: await runs.nodeNamed(run, node), ...given({ tasks }) };
+      return runs.update(run, 'retry_node', { ...about, ...operatorOf(request) });
     },
     'POST /runs/:run/nodes/:node/tasks/:task/retry': (request) => onTask(request, 'retry_task'),
     'POST /runs/:run/nodes/:node/tasks/:task/skip': (request) => onTask(request, 'skip_task'),

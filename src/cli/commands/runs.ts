@@ -335,17 +335,18 @@ function registerAct(group: CliCommand, session: Session, verb: RunDecision, act
 function registerRetries(group: CliCommand, session: Session): void {
   const { terminal } = session;
   group
-    .verb('retry', 'Retry a failed node of a run')
+    .verb('retry', 'Retry a failed node of a run; in a run of graphs, ask its checks again')
     .example('dc1 node-1 --reason "PSU replaced"')
     .argument('<run>', RUN)
     .argument('<node>', 'name of the node')
+    .option('--with-tasks', 'in a run of graphs: run its tasks again before its checks')
     .reason()
     .output()
-    .action(async (reference: string, node: string, flags: ActFlags) => {
+    .action(async (reference: string, node: string, flags: ActFlags & { readonly withTasks?: boolean }) => {
       const client = await session.client();
       const run = await findRun(client, reference);
       const params = { run: run.id, node };
-      const body = noteOf(session, flags);
+      const body = { ...noteOf(session, flags), ...given({ tasks: flags.withTasks }) };
       const status = await client.call('POST /runs/:run/nodes/:node/retry', { params, body });
       await printOne(terminal, flags, status, `node ${node} of run ${numberOf(run)} will be retried\n`);
     });

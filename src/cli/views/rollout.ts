@@ -52,8 +52,12 @@ function ofGraph(
   { rollouts = [] }: GraphRunStatus['graphs'][number],
 ): Shown[] {
   const run = transaction ?? 'RUN';
-  const retry = first && `sitewright run retry-task ${run} ${printable(taskText(first))}`;
-  return rollouts.map(({ role, ...rollout }) => ({ name: role, rollout, run, retry }));
+  const ofTask = first && `sitewright run retry-task ${run} ${printable(taskText(first))}`;
+  return rollouts.map(({ role, ...rollout }) => {
+    const [node] = rollout.unwell ?? [];
+    const retry = node === undefined ? ofTask : `sitewright run retry ${run} ${printable(node)}`;
+    return { name: role, rollout, run, retry };
+  });
 }
 
 function linesOf({ name, rollout, run, retry }: Shown, paint: Paint): string[] {

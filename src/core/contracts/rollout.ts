@@ -30,6 +30,10 @@ export const rolloutStatus = z.strictObject({
     .array(checkResult)
     .optional()
     .describe('The last answers to the checks of the rollout; absent until there are any.'),
+  unwell: z
+    .array(z.string())
+    .optional()
+    .describe('In a run of graphs: nodes whose checks were not well when they were asked last, ten at most.'),
 });
 
 const amount = z.union([z.int(), z.string()]);

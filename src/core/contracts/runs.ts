@@ -100,6 +100,15 @@ const rolloutBody = operatorBody
   })
   .meta({ id: 'RolloutRequest' });
 
+const nodeRetryBody = operatorBody
+  .extend({
+    tasks: z
+      .boolean()
+      .optional()
+      .describe('Of a run of graphs: its tasks run again before its checks are asked. Default: false.'),
+  })
+  .meta({ id: 'NodeRetryRequest' });
+
 const promotionBody = rolloutBody
   .extend({
     limit: z
@@ -447,7 +456,10 @@ export const runRoutes = tagged('runs', {
     ...steer,
     id: 'retryNode',
     summary: 'Retry a failed node of a run',
+    description:
+      'In a run of graphs a node whose checks are not well: they are asked again. A failed task has a retry of its own.',
     params: runNodeParams,
+    body: nodeRetryBody,
     answers: steered,
   },
   'POST /runs/:run/nodes/:node/tasks/:task/retry': {

@@ -6,7 +6,7 @@ import { utf8Length } from '../text/text.ts';
 import { explainGraphRunFailure } from './failure.ts';
 import { type GraphRunInput, modeOf } from './input.ts';
 import type { GraphRunProgress } from './progress.ts';
-import { statusOfGraph, warningsOf } from './status.ts';
+import { shownRollout, statusOfGraph, warningsOf } from './status.ts';
 
 const LIMIT_BYTES = 100_000;
 
@@ -18,9 +18,7 @@ export function reportGraphRun(progress: GraphRunProgress): GraphRunReport {
       ...(graph.plan === undefined ? {} : { plan: graph.plan.hash }),
       ...(graph.plan?.nothing_to_do === undefined ? {} : { nothing_to_do: graph.plan.nothing_to_do }),
       ...(graph.rollouts && {
-        rollouts: graph
-          .rollouts()
-          .map(({ name, status, policy }) => ({ role: name, ...status, policy: appliedPolicy(policy) })),
+        rollouts: graph.rollouts().map((one) => ({ ...shownRollout(graph, one), policy: appliedPolicy(one.policy) })),
       }),
       failed_tasks: graph.report?.failed_tasks ?? graph.statuses().flatMap((part) => part.failed),
       failed_nodes: graph.report?.failed_nodes ?? [],

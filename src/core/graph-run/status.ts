@@ -37,9 +37,15 @@ export function statusOfGraph(graph: GraphProgress, ended: boolean): GraphStatus
     ...(graph.started_at === undefined ? {} : { started_at: isoTime(graph.started_at) }),
     ...(graph.ended_at === undefined ? {} : { ended_at: isoTime(graph.ended_at) }),
     ...given({ reason: graph.reason }),
-    ...(graph.rollouts && { rollouts: graph.rollouts().map(({ name, status }) => ({ role: name, ...status })) }),
+    ...(graph.rollouts && { rollouts: graph.rollouts().map((one) => shownRollout(graph, one)) }),
   };
 }
+
+/** How the rollout of a role stands. */
+export const shownRollout = (
+  { nameOf = (node) => node }: GraphProgress,
+  { name, status, unwell }: ReturnType<NonNullable<GraphProgress['rollouts']>>[number],
+) => ({ role: name, ...status, ...(unwell.length > 0 && { unwell: unwell.map(nameOf) }) });
 
 /** Why a request to rollouts is refused where there are none. */
 export const NO_ROLLOUT = 'no role of the run has a rollout';

@@ -12,6 +12,8 @@ export interface RolloutDecisions {
   readonly looked: { readonly at: number; readonly unseen?: string } | null;
   /** The last answers to the checks of the opened waves. */
   readonly checked: CheckedWaves | null;
+  /** An operator wants the checks asked again, whatever holds the rollout. */
+  readonly again?: boolean;
   /** What an operator has vouched for: this many opened waves, with this many failed nodes. */
   readonly promoted: { readonly opened: number; readonly failed: number } | null;
   /** An operator's number of failed nodes in place of the policy's. */
@@ -79,12 +81,14 @@ export function nextWave(state: RolloutState, policy: Judged, now: number): Wave
   const { checks = [] } = policy;
   if (state.aborted) return { step: 'aborted' };
   if (state.out > 0) return { step: 'work' };
+  const until = state.lastResultAt + policy.soak * 1000;
+  if (state.again === true && checks.length > 0)
+    return policy.soak > 0 && now < until ? { step: 'soak', until } : { step: 'check' };
   if (state.waiting > 0) return mayStart(state, policy) ? { step: 'work' } : hold('limit');
   const isLast = opened === state.waves;
   const next: WaveStep = { step: isLast ? 'finished' : 'open' };
   if (state.promoted !== null && opened < state.promoted.opened && isForgiven(state)) return next;
   if (!isLast && state.failed >= limitOf(state, policy)) return hold('limit');
-  const until = state.lastResultAt + policy.soak * 1000;
   if (opened > 0 && policy.soak > 0) {
     if (now < until) return { step: 'soak', until };
     if (looked === null || looked.at < until) return { step: 'look' };

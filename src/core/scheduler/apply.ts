@@ -1,7 +1,15 @@
 import type { SchedulerCommand, SchedulerEvent } from './events.ts';
 import { pairOf, taskCount } from './graph.ts';
 import { permit, tellPermits } from './machine-permits.ts';
-import { approve, retryRejection, retryTask, skipRejection, skipTask } from './operator.ts';
+import {
+  approve,
+  retryNode,
+  retryNodeRejection,
+  retryRejection,
+  retryTask,
+  skipRejection,
+  skipTask,
+} from './operator.ts';
 import { flushOutbox, inOrder, receiveBatch } from './part-exchange.ts';
 import { changeLosses, setStatus, settleTouched } from './propagation.ts';
 import type { Rejection } from './rejection.ts';
@@ -72,6 +80,8 @@ export function rejectionOf(s: Scheduler, event: SchedulerEvent): Rejection | un
       return retryRejection(s, event);
     case 'skip_task':
       return skipRejection(s, event);
+    case 'retry_node':
+      return retryNodeRejection(s, event.node, event.tasks);
     case 'rollout': {
       const why = s.stopped ? 'the run is stopping' : whyNotOperateRollout(s, event.action, event.request, event.now);
       return why === null ? undefined : { reason: 'rollout', why };
@@ -115,6 +125,9 @@ function applyEvent(s: Scheduler, event: SchedulerEvent): void {
       return;
     case 'skip_task':
       skipTask(s, event);
+      return;
+    case 'retry_node':
+      retryNode(s, event.node, event.tasks);
       return;
     case 'received': {
       for (const message of inOrder(s.outbox!, event)) {

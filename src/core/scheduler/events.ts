@@ -38,6 +38,8 @@ export type SchedulerEvent =
   | { readonly type: 'approve'; readonly name: string }
   /** The operator retries a failed task. Tasks that were lost with it wait again. */
   | ({ readonly type: 'retry_task' } & TaskOnNode)
+  /** The operator has the checks of a node asked again that were not well. `tasks`: after its tasks have run again. */
+  | { readonly type: 'retry_node'; readonly node: string; readonly tasks?: boolean }
   /** The operator skips a task that has not run, or ignores the failure of one that failed. */
   | ({ readonly type: 'skip_task' } & TaskOnNode)
   /** There are permits for the machines of these nodes, by number. */

@@ -4,10 +4,10 @@ import type { TaskOnNode } from '../task-on-node.ts';
 import { awaitsApproval, setStatus } from './propagation.ts';
 import { addCandidate } from './ready.ts';
 import type { Rejection } from './rejection.ts';
-import { noteRetry } from './rollouts.ts';
+import { askAgain, noteRetry, whyNotRetryNode } from './rollouts.ts';
 import { release } from './slots.ts';
 import { isStopping, type Scheduler, taskAt } from './state.ts';
-import { code, statusOf } from './status.ts';
+import { code, isFinal, statusOf } from './status.ts';
 
 /** Lets the tasks of a name start that were held until an operator approves. */
 export function approve(s: Scheduler, name: string): void {
@@ -53,6 +53,29 @@ export function retryTask(s: Scheduler, asked: TaskOnNode): void {
   setStatus(s, task, code.waiting);
   s.touched.push(task);
   noteRetry(s, s.graph.nodeOf[task]!);
+}
+
+/** Why the checks of a node cannot be asked again now. */
+export function retryNodeRejection(s: Scheduler, node: string, tasks = false): Rejection | undefined {
+  if (s.stopped) return { reason: 'stopped' };
+  if (tasks && s.exhausted) return { reason: 'exhausted' };
+  const why = whyNotRetryNode(s, node);
+  return why === null ? undefined : { reason: 'rollout', why };
+}
+
+/** Has the checks of a node asked again; with `tasks` after all of its work has run again. What others have done after it stays done. */
+export function retryNode(s: Scheduler, node: string, tasks = false): void {
+  askAgain(s, node);
+  if (!tasks) return;
+  const number = s.nodeIndex.get(node)!;
+  s.reopening = true;
+  for (const task of s.tasksOfNode[number]!) {
+    if (s.noWork[task] === 1 || !isFinal(s.status[task]!)) continue;
+    s.forgivenAttempts[task] = s.attempts[task]!;
+    setStatus(s, task, code.waiting);
+    s.touched.push(task);
+  }
+  noteRetry(s, number);
 }
 
 /**

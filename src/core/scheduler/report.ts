@@ -3,7 +3,7 @@ import { causeText, type RootCause, type TaskOnNode } from '../task-on-node.ts';
 import { compareText } from '../text/text.ts';
 import { pairOf, taskCount } from './graph.ts';
 import { failedBit } from './part-messages.ts';
-import { hasFailedRollout, isUnjudged } from './rollouts.ts';
+import { hasFailedRollout, isUnjudged, isUnwell } from './rollouts.ts';
 import type { Scheduler } from './state.ts';
 import { isStopping, taskAt } from './state.ts';
 import type { NodeStatus, TaskStatus } from './status.ts';
@@ -58,6 +58,7 @@ export function nodeStatus(s: Scheduler, node: number): NodeStatus | undefined {
     if (!isFinal(c)) return undefined;
     undone ||= c === code.notReached;
   }
+  if (isUnwell(s, node)) return 'failed';
   return undone ? 'not_reached' : 'success';
 }
 

@@ -46,6 +46,27 @@ export function noteRetry({ rollouts }: Scheduler, node: number): void {
   if (rollouts?.ofNode.has(node)) rollouts.retried.add(node);
 }
 
+/** Why an operator cannot have the checks of a node asked again, or null. */
+export function whyNotRetryNode({ rollouts, nodeIndex }: Scheduler, node: string): string | null {
+  const number = nodeIndex.get(node);
+  const own = number === undefined ? undefined : rollouts?.ofNode.get(number);
+  if (number === undefined || own === undefined) return `no role of node ${node} has a rollout`;
+  if (isOver(own)) return 'its rollout is over';
+  return own.unwell.has(number) ? null : 'none of its checks has failed: retry a failed task by its name';
+}
+
+/** An operator has repaired a node of which a check is not well. It counts as failed until its checks are well. */
+export function askAgain({ rollouts, nodeIndex }: Scheduler, node: string): void {
+  const own = rollouts?.ofNode.get(nodeIndex.get(node)!);
+  if (own === undefined) return;
+  own.isChecking = false;
+  own.decisions = { ...own.decisions, again: true };
+}
+
+/** Whether a check of a node was not well when it was asked last. */
+export const isUnwell = ({ rollouts }: Scheduler, node: number): boolean =>
+  rollouts?.ofNode.get(node)?.unwell.has(node) ?? false;
+
 /** Decides about all rollouts of a run. Call it before anything starts; true: a wave was opened, and its tasks are touched. */
 export function judgeRollouts(s: Scheduler): boolean {
   const { rollouts } = s;
@@ -113,7 +134,7 @@ export function recordChecks(
   const one = s.rollouts?.all[rollout];
   if (one === undefined || !one.isChecking) return;
   one.isChecking = false;
-  one.decisions = { ...one.decisions, checked: { at, results: findings.map(resultOf) } };
+  one.decisions = { ...one.decisions, checked: { at, results: findings.map(resultOf) }, again: false };
   one.unwell = new Set(findings.flatMap(({ unwell }) => unwell.flatMap(({ nodes }) => nodes)));
 }
 
@@ -159,6 +180,7 @@ export const showRollouts = (s: Scheduler) =>
     name: one.plan.name,
     policy: one.plan.policy,
     status: showGroupRollout(stateOf(s, one), one.plan.policy, one.step, endOf(s, one)),
+    unwell: [...one.unwell].slice(0, 10).map((node) => s.graph.nodes[node]!),
   }));
 
 function endOf(s: Scheduler, one: GraphRollout): 'success' | 'stopped' | undefined {

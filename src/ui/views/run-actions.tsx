@@ -5,7 +5,7 @@ import type { RunFrame } from '../../core/contracts/run-tasks.ts';
 import type { Run } from '../../core/contracts/runs.ts';
 import type { PermitWait } from '../../core/permits/answer.ts';
 import { waitText } from '../../core/permits/wait-text.ts';
-import { type rolloutsIn, rolloutVerbs } from '../../core/rollout/rollout-steps.ts';
+import { rolloutsIn, rolloutVerbs } from '../../core/rollout/rollout-steps.ts';
 import { rolloutText } from '../../core/rollout/rollout-text.ts';
 import { numberOf } from '../../core/run/subject.ts';
 import { type RunDecision, type RunWork, WORK_AFTER, workOfGraphs, workOfSite } from '../../core/run-work.ts';
@@ -260,11 +260,15 @@ async function failedIn(run: Run, signal?: AbortSignal): Promise<readonly Failed
     return items.flatMap(({ name, state }) => (state === 'failed' ? [{ name, node: name }] : []));
   }
   const query = { statuses: 'failed', limit: 1000 };
-  const [{ items }, { node_names: names }] = await Promise.all([
+  const [{ items }, { node_names: names }, status] = await Promise.all([
     get(at('GET /runs/:run/tasks', { params, query }), signal),
     get(at('GET /runs/:run/counts', { params }), signal),
+    get(at('GET /runs/:run/status', { params }), signal),
   ]);
-  return items.map(({ task, node }) => ({ name: placeOf({ task, node }, names), node, task }));
+  return [
+    ...items.map(({ task, node }) => ({ name: placeOf({ task, node }, names), node, task })),
+    ...rolloutsIn(status).flatMap(({ rollout: { unwell = [] } }) => unwell.map((name) => ({ name, node: name }))),
+  ];
 }
 
 interface FailedInProps {

@@ -5,6 +5,7 @@ import {
   apply,
   createScheduler,
   keyOf,
+  nodeStatus,
   type Scheduler,
   type SchedulerCommand,
   type SchedulerEvent,
@@ -120,6 +121,40 @@ describe('a run with a rollout', () => {
     end('get@1');
     expect(startsIn(s, end('use@1'))).toEqual([]);
     expect(showRollouts(s)[0]!.status).toMatchObject({ state: 'held', why: 'limit', failed: 1, wave: 2 });
+  });
+
+  it('asks the checks of a node again, or runs its tasks again before, while nothing else starts', () => {
+    const { s, send, end } = begun({ first: 1, checks: ['metrics'], stop_at: { failed: 1 } });
+    const checked = (nodes: readonly number[]) =>
+      send({
+        ...{ type: 'checked', rollout: 0, at: s.now, now: (s.now += 1_000) },
+        findings: [
+          {
+            name: 'metrics',
+            each: 'node',
+            unwell: nodes.length > 0 ? [{ verdict: 'failed', text: '503', nodes }] : [],
+          },
+        ],
+      });
+    const asked = (commands: readonly SchedulerCommand[]) =>
+      commands.flatMap((one) => (one.type === 'check' ? [one.nodes] : []));
+    const status = () => showRollouts(s)[0]!.status;
+    end('balance@lb');
+    end('get@1');
+    expect(asked(end('use@1'))).toEqual([[0]]);
+    checked([0]);
+    expect([status(), nodeStatus(s, 0)]).toMatchObject([{ state: 'held', failed: 1, wave: 1 }, 'failed']);
+    for (const node of ['2', 'lb', '9'])
+      expect(send({ type: 'retry_node', node })).toMatchObject([{ rejection: { reason: 'rollout' } }]);
+    expect(asked(send({ type: 'retry_node', node: '1' }))).toEqual([[0]]);
+    expect(status()).toMatchObject({ state: 'checking', failed: 1 });
+    expect(startsIn(s, checked([0]))).toEqual([]);
+    expect(status()).toMatchObject({ state: 'held', failed: 1 });
+    expect(startsIn(s, send({ type: 'retry_node', node: '1', tasks: true }))).toEqual(['get@1']);
+    expect(startsIn(s, end('get@1'))).toEqual(['use@1']);
+    expect(asked(end('use@1'))).toEqual([[0]]);
+    expect(startsIn(s, checked([]))).toEqual(['get@2', 'get@3']);
+    expect([status(), nodeStatus(s, 0)]).toMatchObject([{ state: 'running', failed: 0, wave: 2 }, 'success']);
   });
 
   it('has the whole run wait for its limit in its last wave, and end as failed when nothing is left', () => {

@@ -44,7 +44,7 @@ describe('the border of workflows', () => {
   it('handles everything in the contract, and nothing else', () => {
     type Keys<Part extends keyof Handlers<GraphRunContract>> = keyof Handlers<GraphRunContract>[Part];
     expectTypeOf<Keys<'updates'>>().toEqualTypeOf<
-      'opened' | 'pause' | 'resume' | 'approve' | 'reject' | RolloutAction | 'retry_task' | 'skip_task'
+      'opened' | 'pause' | 'resume' | 'approve' | 'reject' | RolloutAction | 'retry_task' | 'skip_task' | 'retry_node'
     >();
     expectTypeOf<Keys<'signals'>>().toEqualTypeOf<
       | 'pause'
