@@ -45,9 +45,12 @@ export function createTaskEngine(options: EngineOptions = {}): Engine {
 /** Data converted once, to be part of many states. */
 export type PreparedData = Dict;
 
-/** Converts the data of a cluster or of a node; keep the result as long as the data does not change. */
+/**
+ * The data of a cluster or of a node, of which only what expressions look into is converted; keep the result as long as the data
+ * does not change.
+ */
 export function prepareData(data: Readonly<Record<string, unknown>>): PreparedData {
-  const value = fromHost(data, 'mutable');
+  const value = fromHost(data, 'lazy');
   return value instanceof Dict ? value : new Dict(false);
 }
 

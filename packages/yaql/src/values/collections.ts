@@ -61,13 +61,28 @@ function identityOf(object: object): number {
 export class Dict extends ValueObject {
   /** Frozen dicts hash by content; the others are mutable for Python and do not hash at all. */
   readonly frozen: boolean;
-  readonly #values_ = new Map<HashKey, Value>();
+  #content: Map<HashKey, Value> | null = null;
   /** The keys that are not identical to their hash key; most dicts have none. */
   #originals: Map<HashKey, Value> | null = null;
 
-  constructor(frozen: boolean) {
+  /** Gives the content to a dict that nobody has looked into. */
+  #fill: (() => Iterable<readonly [Value, Value]>) | null;
+
+  constructor(frozen: boolean, fill: (() => Iterable<readonly [Value, Value]>) | null = null) {
     super();
     this.frozen = frozen;
+    this.#fill = fill;
+  }
+
+  get #values_(): Map<HashKey, Value> {
+    const fill = this.#fill;
+    if (fill === null) return (this.#content ??= new Map());
+    this.#fill = null;
+    // No evaluation pays for it: which one comes first does not matter.
+    const { elements } = work;
+    for (const [key, value] of fill()) this.set(key, value);
+    work.elements = elements;
+    return (this.#content ??= new Map());
   }
 
   static of(entries: Iterable<readonly [Value, Value]>, frozen: boolean): Dict {

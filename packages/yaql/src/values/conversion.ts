@@ -4,15 +4,15 @@ import { type Value, ValueObject } from './kind.ts';
 import { Float } from './numbers.ts';
 import { DateTime } from './time.ts';
 
-/** How lists, dicts and sets of the host become values. */
-type Conversion = 'mutable' | 'immutable';
+/** How lists, dicts and sets of the host become values; `lazy`: mutable, each dict when it is first looked into. */
+type Conversion = 'mutable' | 'immutable' | 'lazy';
 
 /**
  * A value of the host as a value of the language. Plain objects and Maps become dicts, arrays lists, Sets sets, other
  * iterables one-shot iterators, Dates times in UTC; `undefined` and functions become null. Numbers without a fraction
  * are integers, beyond the safe range floats; use `Float` for a float like 1.0 and bigint for exact large integers.
  * Values of the language pass through. `immutable` is what expressions expect of their data unless input conversion
- * is off; `mutable` values do not hash.
+ * is off; `mutable` values do not hash. What is `lazy` must not change any more.
  */
 export function fromHost(value: unknown, conversion: Conversion = 'immutable'): Value {
   const frozen = conversion === 'immutable';
@@ -38,8 +38,12 @@ export function fromHost(value: unknown, conversion: Conversion = 'immutable'): 
     if (v instanceof Set) return new ValueSet([...v].map(convert), frozen);
     if (v instanceof Date) return new DateTime(BigInt(v.getTime()) * 1000n, 0n);
     if (Symbol.iterator in v) return lazyItems((v as Iterable<unknown>)[Symbol.iterator]());
+    if (conversion === 'lazy') return new Dict(false, () => entriesOf(v));
     return dict(Object.entries(v));
   };
+  function* entriesOf(v: object): Generator<readonly [Value, Value]> {
+    for (const [key, item] of Object.entries(v)) yield [key, convert(item)];
+  }
   const dict = (entries: Iterable<readonly [unknown, unknown]>): Dict => {
     const out = new Dict(frozen);
     for (const [key, item] of entries) out.set(convert(key), convert(item));
