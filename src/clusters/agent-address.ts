@@ -22,8 +22,23 @@ export function agentAddress(
   const site = agentSite(cluster);
   if (cluster.site === null) return { site, node: uidOf(node) };
   const { name, hostname } = node;
-  const own = name !== null && QUEUE_NAME.test(name) && !nodes.some((one) => one.name === name && one.id !== node.id);
+  const own = name !== null && QUEUE_NAME.test(name) && isOnlyOf(node, nodes);
   return { site, node: own ? name : (hostname ?? uidOf(node)) };
+}
+
+/** By nodes, the ids under each of their names, worked out once: each of many nodes asks about all of them. */
+const idsByName = new WeakMap<readonly NamedNode[], ReadonlyMap<string | null, ReadonlySet<number>>>();
+
+function isOnlyOf({ id, name }: NamedNode, nodes: readonly NamedNode[]): boolean {
+  let known = idsByName.get(nodes);
+  if (known === undefined) {
+    const found = new Map<string | null, Set<number>>();
+    for (const one of nodes) found.set(one.name, (found.get(one.name) ?? new Set()).add(one.id));
+    known = found;
+    idsByName.set(nodes, known);
+  }
+  const ids = known.get(name);
+  return ids === undefined || (ids.size === 1 && ids.has(id));
 }
 
 /** The site under which agents of a cluster's nodes are enrolled. */
