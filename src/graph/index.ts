@@ -58,7 +58,7 @@ export { type Fields, type GraphTask, normaliseTask, presentTask } from './tasks
 export { type DefinitionGraph, reachable, taskGraph } from './tasks/task-graph.ts';
 export { diffGraphs, diffText } from './view/diff-graphs.ts';
 export { DRAWN_FIELDS, type DrawOptions, drawGraph } from './view/draw-graph.ts';
-export { explainPlan } from './view/explain-plan.ts';
+export { explaining, explainPlan } from './view/explain-plan.ts';
 export { type GraphMap, type MapOptions, mapDot, mapGraph } from './view/graph-map.ts';
 export { type ListedGraph, listGraph } from './view/list-graph.ts';
 export { planDot, planText } from './view/plan-text.ts';

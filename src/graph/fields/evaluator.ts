@@ -267,15 +267,20 @@ export class NodeScope implements TemplateScope {
     return this.#work('c', expression, path, conditionValue) as string | boolean;
   }
 
+  /** What `make` gets from the expression, made once for all nodes that agree on what it reads. `use` tells makers apart. */
+  once<T>(use: string, expression: string, make: () => T): T {
+    const reads = this.#evaluator.resultKey(expression, this.#now, this.#before);
+    if (reads === null) return make();
+    const known = this.#evaluator.cached(use + reads);
+    if (known !== undefined) return known.value as T;
+    const value = make();
+    this.#evaluator.cache(use + reads, value);
+    return value;
+  }
+
   #work(use: string, expression: string, path: ValuePath, convert: (value: Value) => unknown): unknown {
     try {
-      const reads = this.#evaluator.resultKey(expression, this.#now, this.#before);
-      const key = reads === null ? null : use + reads;
-      const known = key === null ? undefined : this.#evaluator.cached(key);
-      if (known !== undefined) return known.value;
-      const value = convert(this.#raw(expression));
-      if (key !== null) this.#evaluator.cache(key, value);
-      return value;
+      return this.once(use, expression, () => convert(this.#raw(expression)));
     } catch (error) {
       throw atPath(this.#named(error, expression), path);
     }

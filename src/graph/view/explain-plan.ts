@@ -12,25 +12,37 @@ import type { Plan, TaskInstance } from '../plan.ts';
 import type { PlanInput } from '../plan-graph.ts';
 import { GraphProblemError } from '../problem.ts';
 
+/** The parts of an explanation: of a large plan, nobody keeps those of all nodes. */
+interface Explaining extends Omit<PlanExplanation, 'nodes'> {
+  /** By number of a node; undefined if it has no tasks. */
+  readonly ofNode: (node: number) => NodeExplanation | undefined;
+}
+
 /** Explains a plan made from `input`. Evaluates the parts of conditions again to show their values. */
 export function explainPlan(plan: Plan, input: PlanInput): PlanExplanation {
+  const { totals, ofNode, ...others } = explaining(plan, input);
+  return { totals, nodes: plan.nodes.flatMap((_, at) => ofNode(at) ?? []), ...others };
+}
+
+/** The same, node by node. */
+export function explaining(plan: Plan, input: PlanInput): Explaining {
   const values = new ConditionValues(input);
-  const nodes = plan.nodes.flatMap((node, at): NodeExplanation[] => {
-    const instances = plan.byNode[at]!.map((one) => plan.instances[one]!);
-    if (instances.length === 0) return [];
-    const runs = instances.filter(({ skip }) => skip === undefined).map((one) => runOf(plan, one, node, values));
-    const skipped = instances.filter(({ skip }) => skip !== undefined).map((one) => skipOf(plan, one, node, values));
-    return [{ node, runs, skipped }];
-  });
   const running = plan.instances.filter(({ skip }) => skip === undefined);
   return {
     totals: {
-      nodes: nodes.length,
+      nodes: plan.byNode.filter((tasks) => tasks.length > 0).length,
       tasks: plan.instances.length,
       running: running.length,
       first_time: running.filter(({ ranBefore, hasChanged }) => !ranBefore && !hasChanged).length,
     },
-    nodes,
+    ofNode: (at) => {
+      const node = plan.nodes[at]!;
+      const instances = plan.byNode[at]!.map((one) => plan.instances[one]!);
+      if (instances.length === 0) return undefined;
+      const runs = instances.filter(({ skip }) => skip === undefined).map((one) => runOf(plan, one, node, values));
+      const skipped = instances.filter(({ skip }) => skip !== undefined).map((one) => skipOf(plan, one, node, values));
+      return { node, runs, skipped };
+    },
     not_placed: plan.tasks.flatMap(({ merged, unplaced }) =>
       unplaced === undefined ? [] : [{ task: merged.task.id, reason: unplaced }],
     ),
@@ -106,7 +118,9 @@ class ConditionValues {
         );
     }
     return this.#paths(condition).flatMap(({ text, secret }) => {
-      const now = secret ? [notShown(text)] : shown(text, () => scope.evaluate(text, []));
+      const now = secret
+        ? [notShown(text)]
+        : scope.once('shown', text, () => shown(text, () => scope.evaluate(text, [])));
       return now.length === 0 || !scope.ranBefore
         ? now
         : [`${now[0]}${this.#isChanged(scope, text) ? ' (changed)' : ' (as before)'}`];
@@ -117,9 +131,12 @@ class ConditionValues {
     const scope = this.#evaluator.scope(task, node);
     return this.#paths(condition).flatMap(({ text, secret }) => {
       if (!this.#isChanged(scope, text)) return [];
-      const before = value(() => scope.evaluate(`old(${text})`, [])) ?? 'nothing';
-      const now = value(() => scope.evaluate(text, []));
-      return [secret ? `${text}: (not shown)` : `${text}: ${before} -> ${now ?? '?'}`];
+      if (secret) return [`${text}: (not shown)`];
+      return scope.once('change', text, () => {
+        const before = value(() => scope.evaluate(`old(${text})`, [])) ?? 'nothing';
+        const now = value(() => scope.evaluate(text, []));
+        return [`${text}: ${before} -> ${now ?? '?'}`];
+      });
     });
   }
 
