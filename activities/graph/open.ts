@@ -275,7 +275,7 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
     await closeRecord(store, closed, async (within) => {
       if (run.mode !== 'apply') return;
       const nodes = await within.nodes.list({ clusterId: subject.cluster });
-      await within.clusters.update(subject.cluster, { status: clusterStatusAfter(nodes, outcome) });
+      await within.clusters.change(subject.cluster, { status: clusterStatusAfter(nodes, outcome) });
     });
   }
   await pruneOldPlans(store, ended_at);

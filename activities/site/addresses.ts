@@ -77,6 +77,6 @@ async function keep(store: Store, cluster: number, name: string, ip: string | un
     const vips = isMapping(networkConfig.vips) ? { ...networkConfig.vips } : {};
     if (ip === undefined) delete vips[name];
     else vips[name] = { ipaddr: ip };
-    await within.clusters.update(cluster, { networkConfig: { ...networkConfig, vips } });
+    await within.clusters.change(cluster, { networkConfig: { ...networkConfig, vips } });
   });
 }

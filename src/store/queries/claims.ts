@@ -4,7 +4,7 @@ import { conflict } from '../failure.ts';
 import { InputCheck } from '../input.ts';
 import type { Session } from '../session.ts';
 import type { Tables } from '../tables.ts';
-import { assertRow, holdRow } from './identified-row.ts';
+import { assertRow, lockRow } from './identified-row.ts';
 import { CLOSING, generationAfter } from './run-sequence.ts';
 import { holdSite, readSite } from './site-row.ts';
 
@@ -140,8 +140,8 @@ const placeOf = (subject: RunSubject) =>
     ? { table: 'siteClaim' as 'claim', key: 'site' as 'subject', id: subject.site }
     : { table: 'clusterClaim' as 'claim', key: 'clusterId' as 'subject', id: subject.cluster };
 
-const holdSubject = (transaction: Transaction<Tables>, subject: RunSubject): Promise<object> =>
-  'site' in subject ? holdSite(transaction, subject.site) : holdRow(transaction, 'cluster', subject.cluster);
+const holdSubject = (transaction: Transaction<Tables>, subject: RunSubject): Promise<unknown> =>
+  'site' in subject ? holdSite(transaction, subject.site) : lockRow(transaction, 'cluster', subject.cluster);
 
 async function readClaim(db: Kysely<Tables>, subject: RunSubject): Promise<Claim | null> {
   const { table, key, id } = placeOf(subject);

@@ -9,7 +9,7 @@ import { matching } from './conditions.ts';
 import { dropContents } from './contents.ts';
 import { changedColumns, columnsWithout, newRow, recordOf } from './conversion.ts';
 import { createDefaultGraph } from './default-graph.ts';
-import { deleteRow, holdRow, insertRow, isId, readRow, rowNotFound, updateRow } from './identified-row.ts';
+import { deleteRow, insertRow, isId, lockRow, readRow, rowNotFound } from './identified-row.ts';
 import { releaseNodes } from './node-release.ts';
 import { removeTransactions } from './transaction-removal.ts';
 import { transactionsIn } from './transaction-row.ts';
@@ -59,7 +59,7 @@ export class ClusterStore {
     const row = newRow('cluster', check, cluster, { createdAt: now, updatedAt: now });
     check.done();
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'release', row.releaseId);
+      await lockRow(transaction, 'release', row.releaseId);
       const stored = await insertRow(transaction, 'cluster', row, () => taken(row.name));
       await createDefaultGraph(transaction, { kind: 'cluster', id: stored.id });
       return { ...recordOf('cluster', stored), primaries: {} };
@@ -104,14 +104,29 @@ export class ClusterStore {
   }
 
   /** @throws `conflict` when the name is taken; `not-found` for a release. */
-  async update(id: number, change: ClusterChange): Promise<ClusterDetails> {
+  update(id: number, change: ClusterChange): Promise<ClusterDetails> {
+    return this.#changed(id, change, async (transaction) =>
+      detailsOf(transaction, await readRow(transaction, 'cluster', id)),
+    );
+  }
+
+  /** The same without reading it: a large cluster has megabytes. */
+  change(id: number, change: ClusterChange): Promise<void> {
+    return this.#changed(id, change, async () => undefined);
+  }
+
+  async #changed<T>(
+    id: number,
+    change: ClusterChange,
+    read: (transaction: Transaction<Tables>) => Promise<T>,
+  ): Promise<T> {
     const check = new InputCheck();
     const columns = changedColumns('cluster', check, change);
     check.done();
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'cluster', id);
+      await lockRow(transaction, 'cluster', id);
       for (const release of [columns.releaseId, columns.pendingReleaseId]) {
-        if (release != null) await holdRow(transaction, 'release', release);
+        if (release != null) await lockRow(transaction, 'release', release);
       }
       if (columns.name !== undefined) {
         const named = transaction.selectFrom('cluster').select('id').where('name', '=', columns.name);
@@ -120,7 +135,12 @@ export class ClusterStore {
       }
       if (change.primaries !== undefined) await replacePrimaries(transaction, id, change.primaries);
       const updatedAt = new Date().toISOString();
-      return detailsOf(transaction, await updateRow(transaction, 'cluster', id, { ...columns, updatedAt }));
+      await transaction
+        .updateTable('cluster')
+        .set({ ...columns, updatedAt })
+        .where('id', '=', id)
+        .execute();
+      return read(transaction);
     });
   }
 
@@ -131,7 +151,7 @@ export class ClusterStore {
    */
   delete(id: number): Promise<void> {
     return this.#session.write(async (transaction) => {
-      const { name } = await holdRow(transaction, 'cluster', id);
+      const name = await lockRow(transaction, 'cluster', id);
       await assertUnclaimed(transaction, { cluster: id }, name);
       await assertNoOpenRun(transaction, id, name);
       await releaseNodes(transaction, id);

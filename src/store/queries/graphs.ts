@@ -8,7 +8,7 @@ import { matching } from './conditions.ts';
 import { changedColumns, recordOf } from './conversion.ts';
 import { newGraph } from './default-graph.ts';
 import { readTasks, replaceTasks, taskRowsOf } from './graph-tasks.ts';
-import { deleteRow, findRow, holdRow, insertRow, isId, readRow, updateRow } from './identified-row.ts';
+import { deleteRow, findRow, insertRow, isId, lockRow, readRow, updateRow } from './identified-row.ts';
 import { assertOwner, type GraphOwner, holdOwner, ownerColumn, ownerOf, reaching } from './owner-columns.ts';
 
 interface GraphRecord extends Omit<Stored<'graph'>, 'releaseId' | 'pluginId' | 'clusterId'> {
@@ -123,7 +123,7 @@ export class GraphStore {
   async update(id: number, content: GraphContent): Promise<StoredGraph> {
     const given = checked(content);
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'graph', id);
+      await lockRow(transaction, 'graph', id);
       return changeGraph(transaction, id, given);
     });
   }
@@ -147,7 +147,7 @@ export class GraphStore {
 
   delete(id: number): Promise<void> {
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'graph', id);
+      await lockRow(transaction, 'graph', id);
       await deleteRow(transaction, 'graph', id);
     });
   }

@@ -7,7 +7,7 @@ import type { Session } from '../session.ts';
 import type { Change, New, Row, Stored, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { changedColumns, newRow, recordOf } from './conversion.ts';
-import { deleteRow, holdRow, insertRow, listRows, readRow, updateRow } from './identified-row.ts';
+import { deleteRow, holdRow, insertRow, listRows, lockRow, readRow, updateRow } from './identified-row.ts';
 import { endMaintenance } from './maintenance.ts';
 import { forgetMembership, forgetTaskStates, releaseNodes } from './node-release.ts';
 
@@ -136,7 +136,7 @@ export class NodeStore {
       rolesOf.set(id, known);
     }
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'cluster', clusterId);
+      await lockRow(transaction, 'cluster', clusterId);
       const held: Row<'node'>[] = [];
       for (const id of [...rolesOf.keys()].sort((one, other) => one - other)) {
         held.push(await holdRow(transaction, 'node', id));
@@ -180,7 +180,7 @@ export class NodeStore {
   ): Promise<readonly NodeRecord[]> {
     const wanted = [...new Set(ids)].sort((one, other) => one - other);
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'cluster', clusterId);
+      await lockRow(transaction, 'cluster', clusterId);
       const check = new InputCheck();
       for (const id of wanted) {
         const node = await holdRow(transaction, 'node', id);
@@ -238,7 +238,7 @@ async function renewedByCluster(
   for (const { id, clusterId } of await listRows(transaction, 'node', { id: ids }))
     if (clusterId !== null) byCluster.set(clusterId, [...(byCluster.get(clusterId) ?? []), id]);
   const ordered = [...byCluster].sort(([one], [other]) => one - other);
-  for (const [clusterId] of ordered) await holdRow(transaction, 'cluster', clusterId);
+  for (const [clusterId] of ordered) await lockRow(transaction, 'cluster', clusterId);
   return new Map(ordered);
 }
 

@@ -1,6 +1,6 @@
 import { expressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely';
 import type { Tables } from '../tables.ts';
-import { assertRow, holdRow } from './identified-row.ts';
+import { assertRow, lockRow } from './identified-row.ts';
 
 /** Owner of a graph. */
 export interface GraphOwner {
@@ -41,7 +41,7 @@ export const assertOwner = (db: Kysely<Tables>, owner: GraphOwner): Promise<void
 
 /** Locks the owner's row for this transaction. @throws StoreError of kind `not-found` */
 export async function holdOwner(transaction: Transaction<Tables>, owner: GraphOwner): Promise<void> {
-  await holdRow(transaction, owner.kind, owner.id);
+  await lockRow(transaction, owner.kind, owner.id);
 }
 
 /** Condition: owned by the cluster, its release, or a plugin enabled in it. */

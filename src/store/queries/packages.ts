@@ -5,7 +5,7 @@ import { InputCheck } from '../input.ts';
 import type { Session } from '../session.ts';
 import type { New, Stored, Tables } from '../tables.ts';
 import { newRow, recordOf } from './conversion.ts';
-import { deleteRow, findRow, holdRow, listRows, readRow } from './identified-row.ts';
+import { deleteRow, findRow, holdRow, listRows, lockRow, readRow } from './identified-row.ts';
 import { clustersOfPlugins, clustersOfReleases } from './users-of.ts';
 
 /** A package that is installed, without its archive. */
@@ -101,8 +101,8 @@ export class PackageStore {
     return this.#session.write(async (transaction) => {
       const { name, version } = await holdRow(transaction, 'package', id);
       const { releaseIds, pluginIds } = await contentsOf(transaction, id);
-      for (const release of releaseIds) await holdRow(transaction, 'release', release);
-      for (const plugin of pluginIds) await holdRow(transaction, 'plugin', plugin);
+      for (const release of releaseIds) await lockRow(transaction, 'release', release);
+      for (const plugin of pluginIds) await lockRow(transaction, 'plugin', plugin);
       const users = new Map(
         [
           ...(await clustersOfReleases(transaction, releaseIds)),

@@ -4,7 +4,7 @@ import type { JsonFields } from '../page.ts';
 import type { Session } from '../session.ts';
 import type { New, Stored } from '../tables.ts';
 import { changedColumns, newRow, recordOf } from './conversion.ts';
-import { assertRow, deleteRow, holdRow } from './identified-row.ts';
+import { assertRow, deleteRow, holdRow, lockRow } from './identified-row.ts';
 import { clustersOfPlugins } from './users-of.ts';
 import { insertVersion, VersionedStore } from './versioned-store.ts';
 
@@ -59,8 +59,8 @@ export class PluginStore extends VersionedStore<'plugin'> {
     const row = newRow('clusterPlugin', check, { clusterId, pluginId, ...change }, {});
     check.done();
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'cluster', clusterId);
-      await holdRow(transaction, 'plugin', pluginId);
+      await lockRow(transaction, 'cluster', clusterId);
+      await lockRow(transaction, 'plugin', pluginId);
       const stored = await transaction
         .insertInto('clusterPlugin')
         .values(row)

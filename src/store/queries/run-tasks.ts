@@ -8,14 +8,18 @@ import type { New, Row, Stored, Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
 import { matching } from './conditions.ts';
 import { newRow, recordOf } from './conversion.ts';
-import { assertRow, holdRow } from './identified-row.ts';
+import { assertRow, lockRow } from './identified-row.ts';
 import { fetchPage, readPage, type Sorting } from './paging.ts';
 
 /** The outcome of one task on one node in one graph run. */
 export type TaskHistoryRow = Omit<Stored<'taskHistory'>, 'position' | 'sequence'>;
 
-/** A row of a plan, before anything ran. A task without work may start in its final status. Default `waiting`. */
-export type PlannedRow = TaskOnNode & Partial<Pick<TaskHistoryRow, 'status' | 'message' | 'custom'>>;
+/**
+ * A row of a plan, before anything ran. A task without work may start in its final status. Default `waiting`. `position`: in the whole
+ * plan; default: in the list.
+ */
+export type PlannedRow = TaskOnNode &
+  Partial<Pick<TaskHistoryRow, 'status' | 'message' | 'custom'> & Pick<HistoryRow, 'position'>>;
 
 /**
  * The state of a task. Writes may be repeated and may arrive late: the sequence decides which is newer. After a reset an
@@ -61,7 +65,7 @@ export class TaskHistoryStore {
   async plan(transactionId: number, rows: readonly PlannedRow[]): Promise<void> {
     const planned = plannedRowsOf(transactionId, rows);
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'deploymentTransaction', transactionId);
+      await lockRow(transaction, 'deploymentTransaction', transactionId);
       for (const batch of inBatches(planned)) {
         await transaction
           .insertInto('taskHistory')
@@ -76,7 +80,7 @@ export class TaskHistoryStore {
   async record(transactionId: number, writes: readonly HistoryWrite[]): Promise<void> {
     const rounds = oncePerRound(writtenRowsOf(transactionId, writes));
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'deploymentTransaction', transactionId);
+      await lockRow(transaction, 'deploymentTransaction', transactionId);
       for (const round of rounds) for (const batch of inBatches(round)) await merge(transaction, batch);
     });
   }

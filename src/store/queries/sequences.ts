@@ -6,7 +6,7 @@ import type { Session } from '../session.ts';
 import type { Change, New, Stored, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { changedColumns, newRow, recordOf } from './conversion.ts';
-import { deleteRow, findRow, holdRow, insertRow, isId, readRow, updateRow } from './identified-row.ts';
+import { deleteRow, findRow, holdRow, insertRow, isId, lockRow, readRow, updateRow } from './identified-row.ts';
 
 /** Graph types to run one after another. */
 export type SequenceRecord = Stored<'graphSequence'>;
@@ -32,7 +32,7 @@ export class SequenceStore {
     assertGraphs(check, sequence.graphs);
     check.done();
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'release', row.releaseId);
+      await lockRow(transaction, 'release', row.releaseId);
       await assertFree(transaction, row.releaseId, row.name);
       return recordOf('graphSequence', await insertRow(transaction, 'graphSequence', row));
     });
@@ -83,7 +83,7 @@ export class SequenceStore {
       const present = await holdRow(transaction, 'graphSequence', id);
       const { name: wanted = present.name } = columns;
       if (wanted !== present.name) {
-        await holdRow(transaction, 'release', present.releaseId);
+        await lockRow(transaction, 'release', present.releaseId);
         await assertFree(transaction, present.releaseId, wanted);
       }
       return recordOf('graphSequence', await updateRow(transaction, 'graphSequence', id, { ...columns, name: wanted }));
@@ -92,7 +92,7 @@ export class SequenceStore {
 
   delete(id: number): Promise<void> {
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'graphSequence', id);
+      await lockRow(transaction, 'graphSequence', id);
       await deleteRow(transaction, 'graphSequence', id);
     });
   }

@@ -4,7 +4,7 @@ import type { Session } from '../session.ts';
 import type { New, Stored } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { newRow, recordOf } from './conversion.ts';
-import { holdRow } from './identified-row.ts';
+import { lockRow } from './identified-row.ts';
 
 export type SettingsRevision = Stored<'settingsRevision'>;
 
@@ -32,7 +32,7 @@ export class SettingsRevisionStore {
     check.done();
     return this.#session.write(async (transaction) => {
       // Two changes at once get two numbers.
-      await holdRow(transaction, 'cluster', clusterId);
+      await lockRow(transaction, 'cluster', clusterId);
       const newest = await matching(transaction.selectFrom('settingsRevision').select('number'), { clusterId })
         .orderBy('number', 'desc')
         .limit(1)

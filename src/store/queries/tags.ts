@@ -4,7 +4,7 @@ import { InputCheck } from '../input.ts';
 import type { Session } from '../session.ts';
 import type { New, NewRow, Row, Stored, Tables } from '../tables.ts';
 import { changedColumns, newRow, recordOf } from './conversion.ts';
-import { assertRow, deleteRow, findRow, holdRow, insertRow, readRow, updateRow } from './identified-row.ts';
+import { assertRow, deleteRow, findRow, holdRow, insertRow, lockRow, readRow, updateRow } from './identified-row.ts';
 import {
   assertOwner,
   columnsOfOwner,
@@ -130,7 +130,7 @@ export class TagStore {
     const columns = changedColumns('tag', check, change);
     check.done();
     return this.#session.write(async (transaction) => {
-      const { name } = await holdRow(transaction, 'tag', id);
+      const name = await lockRow(transaction, 'tag', id);
       return tagOf(await updateRow(transaction, 'tag', id, { ...columns, name }));
     });
   }
@@ -148,7 +148,7 @@ export class TagStore {
       }
       await deleteRow(transaction, 'tag', id);
       for (const cluster of await clustersOf(transaction, tagOf(row).owner)) {
-        await holdRow(transaction, 'cluster', cluster);
+        await lockRow(transaction, 'cluster', cluster);
         await removeFromNodes(transaction, cluster, row.name);
       }
     });
@@ -168,7 +168,7 @@ export class TagStore {
    */
   assign(clusterId: number, assignments: readonly NewTagAssignment[]): Promise<void> {
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'cluster', clusterId);
+      await lockRow(transaction, 'cluster', clusterId);
       await addAssignments(transaction, clusterId, assignments);
     });
   }
@@ -176,7 +176,7 @@ export class TagStore {
   /** Removes the assignments that match the filter, and returns how many. An empty filter matches all. */
   unassign(clusterId: number, filter: TagAssignmentFilter): Promise<number> {
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'cluster', clusterId);
+      await lockRow(transaction, 'cluster', clusterId);
       return removeAssignments(transaction, clusterId, filter);
     });
   }

@@ -5,7 +5,7 @@ import type { Session } from '../session.ts';
 import type { Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
 import { dropContents, keepContent, packContent, readContents, unpackText } from './contents.ts';
-import { assertRow, holdRow } from './identified-row.ts';
+import { assertRow, lockRow } from './identified-row.ts';
 
 /** How a graph left its tasks: those that succeeded, all with the same state, and those of which only their node knows. */
 interface TaskStateWrite {
@@ -72,7 +72,7 @@ export class TaskStateStore {
       at,
     }));
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'cluster', clusterId);
+      await lockRow(transaction, 'cluster', clusterId);
       if (rows.length + begun.length === 0) return;
       const before = await contentsOf(transaction, clusterId);
       await keepContent(transaction, content);

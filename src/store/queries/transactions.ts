@@ -10,8 +10,8 @@ import { StoreError } from '../failure.ts';
 import type { Session } from '../session.ts';
 import type { Stored, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
-import { dropContents, keepContent, packContent, unpackText } from './contents.ts';
-import { assertRow, holdRow, insertRow, isId, listRows, rowNotFound, updateRow } from './identified-row.ts';
+import { dropContents, keepContent, type PackedContent, packContent, unpackText } from './contents.ts';
+import { assertRow, holdRow, insertRow, isId, listRows, lockRow, rowNotFound, updateRow } from './identified-row.ts';
 import { removeTransactions } from './transaction-removal.ts';
 import {
   type CheckedChange,
@@ -58,7 +58,7 @@ export class TransactionStore {
   async createRun(run: NewRun): Promise<RunTransactions> {
     const rows = runRowsOf(run);
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'cluster', run.clusterId);
+      await lockRow(transaction, 'cluster', run.clusterId);
       const { workflowId, temporalRunId } = rows.run;
       if (workflowId !== null && temporalRunId !== null) {
         const same = await findRunRow(transaction, workflowId, temporalRunId);
@@ -169,7 +169,7 @@ export class TransactionStore {
       });
     };
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'deploymentTransaction', run);
+      await lockRow(transaction, 'deploymentTransaction', run);
       for (const graph of await graphsOf(transaction, run))
         if (isTransactionOpen(graph.status)) await apply(transaction, graph, endOf(graph));
         else if (isOwn && (known.get(graph.id) ?? graph.status) !== graph.status)
@@ -189,7 +189,7 @@ export class TransactionStore {
   /** Opens the graphs again that `endGraphs` ended: their run, which seemed dead, continues after a reset. */
   reopenGraphs(run: number): Promise<void> {
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'deploymentTransaction', run);
+      await lockRow(transaction, 'deploymentTransaction', run);
       for (const graph of await graphsOf(transaction, run)) {
         if (!endedWithRun(graph)) continue;
         const status = graph.timeStart === null ? ('waiting' as const) : ('running' as const);
@@ -201,7 +201,7 @@ export class TransactionStore {
   /** Hides the transaction and its children. Repeating changes nothing. */
   hide(id: number): Promise<void> {
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'deploymentTransaction', id);
+      await lockRow(transaction, 'deploymentTransaction', id);
       await transaction
         .updateTable('deploymentTransaction')
         .set({ deletedAt: new Date().toISOString() })
@@ -217,7 +217,7 @@ export class TransactionStore {
    */
   delete(id: number, options: { readonly force?: boolean } = {}): Promise<void> {
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'deploymentTransaction', id);
+      await lockRow(transaction, 'deploymentTransaction', id);
       const { status } = await readTransaction(transaction, id);
       if (isTransactionOpen(status) && options.force !== true) {
         throw new StoreError({
@@ -231,25 +231,14 @@ export class TransactionStore {
     });
   }
 
-  /** Stores the text of a JSON value unchanged, so that numbers keep their spelling. Replaces an existing one. */
-  async putSnapshot(id: number, kind: SnapshotKind, text: string): Promise<void> {
+  /**
+   * Stores the text of a JSON value unchanged, so that numbers keep their spelling: of one transaction, or of several, which share
+   * it. Replaces an existing one.
+   */
+  async putSnapshot(of: number | readonly number[], kind: SnapshotKind, text: string): Promise<void> {
     const content = await packContent(text);
     return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'deploymentTransaction', id);
-      const before = await transaction
-        .selectFrom('transactionSnapshot')
-        .select('content')
-        .where('transactionId', '=', id)
-        .where('kind', '=', kind)
-        .executeTakeFirst();
-      if (before?.content === content.hash) return;
-      await keepContent(transaction, content);
-      await transaction
-        .insertInto('transactionSnapshot')
-        .values({ transactionId: id, kind, content: content.hash })
-        .onConflict((on) => on.columns(['transactionId', 'kind']).doUpdateSet({ content: content.hash }))
-        .execute();
-      if (before !== undefined) await dropContents(transaction, [before.content]);
+      for (const id of [of].flat()) await putContent(transaction, id, kind, content);
     });
   }
 
@@ -357,3 +346,26 @@ const findRunRow = (
   temporalRunId: string | undefined,
 ): Promise<TransactionRow | undefined> =>
   matching(transactionsIn(db), { workflowId, temporalRunId, parentId: null }).orderBy('id', 'desc').executeTakeFirst();
+
+async function putContent(
+  transaction: Transaction<Tables>,
+  transactionId: number,
+  kind: SnapshotKind,
+  content: PackedContent,
+): Promise<void> {
+  await lockRow(transaction, 'deploymentTransaction', transactionId);
+  const before = await transaction
+    .selectFrom('transactionSnapshot')
+    .select('content')
+    .where('transactionId', '=', transactionId)
+    .where('kind', '=', kind)
+    .executeTakeFirst();
+  if (before?.content === content.hash) return;
+  await keepContent(transaction, content);
+  await transaction
+    .insertInto('transactionSnapshot')
+    .values({ transactionId, kind, content: content.hash })
+    .onConflict((on) => on.columns(['transactionId', 'kind']).doUpdateSet({ content: content.hash }))
+    .execute();
+  if (before !== undefined) await dropContents(transaction, [before.content]);
+}
