@@ -1,17 +1,22 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { documentsForRollouts } from '../../src/clusters/newest-documents.ts';
-import { type PreparedRun, planReferenceOf, type StoredReference } from '../../src/clusters/planning/index.ts';
+import { type DocumentsForRollouts, documentsForRollouts } from '../../src/clusters/newest-documents.ts';
+import {
+  type PlanningWork,
+  type PreparedRange,
+  type PreparedRun,
+  planReferenceOf,
+  type StoredReference,
+} from '../../src/clusters/planning/index.ts';
 import { readClusterSources, readGraphLayers } from '../../src/clusters/read-sources.ts';
-import type { ClusterSources } from '../../src/clusters/sources.ts';
 import { applyRoleTags } from '../../src/clusters/tags/apply-role-tags.ts';
 import { nodesBehindRoles } from '../../src/clusters/tags/role-tag-changes.ts';
-import { type ClusterVersions, versionsOfCluster } from '../../src/clusters/versions.ts';
+import { versionsOfCluster } from '../../src/clusters/versions.ts';
 import { given } from '../../src/core/data/given.ts';
-import type { GraphRequest, GraphRunInput, PlanReference } from '../../src/core/graph-run/index.ts';
+import type { GraphRequest, GraphRunInput } from '../../src/core/graph-run/index.ts';
 import type { TaskOnNode } from '../../src/core/task-on-node.ts';
 import type { TaskStatus } from '../../src/core/words.ts';
 import type { GraphProblem } from '../../src/graph/index.ts';
-import type { RunTransactions, Store, TransactionRecord } from '../../src/store/index.ts';
+import type { Store, TransactionRecord } from '../../src/store/index.ts';
 import { CHECK_GRAPH, type CheckGraphRequest, checkLayer, graphsOfChecks } from '../check/node-checks.ts';
 import type { ActivityDependencies } from '../dependencies.ts';
 import { translated } from '../failures.ts';
@@ -73,78 +78,122 @@ async function plan(
   signal: AbortSignal | undefined,
 ): Promise<PlanGraphAnswer> {
   const { store } = deps;
-  const { child, ...run } = await graphOfRun(store, request);
-  if (child.graphType === null || run.run.clusterId === null)
+  const { child, run, graphs } = await graphOfRun(store, request);
+  const { graphType: type } = child;
+  const { clusterId } = run;
+  if (type === null || clusterId === null)
     throw ApplicationFailure.nonRetryable(`the cluster of run ${request.transaction} was deleted`, 'NoSuchGraph');
-  await proveTransaction(deps, run.run);
+  await proveTransaction(deps, run);
   // A plan is the same whatever limits and checks the documents have when it is run.
-  const { clusterId } = run.run;
-  const stored = await readClusterSources(store, clusterId);
-  const input = (run.run.input ?? {}) as Partial<GraphRunInput>;
-  const { checks, racks } = await documentsForRollouts(cache.find, stored, input.rollouts);
-  const inForce = async (plan: PlanReference): Promise<PlanReference> => ({
-    ...plan,
-    ...(plan.mode === 'apply' && (await isLimited(store, cache, clusterId)) && { limits: true as const }),
-    ...given({ checks }),
-  });
+  const inForce = async (
+    reference: StoredReference,
+    checks: DocumentsForRollouts['checks'],
+  ): Promise<PlanGraphAnswer> => {
+    const plan = planReferenceOf(reference);
+    const isUnderLimits = plan.mode === 'apply' && (await isLimited(store, cache, clusterId));
+    return { ok: true, plan: { ...plan, ...(isUnderLimits && { limits: true as const }), ...given({ checks }) } };
+  };
+  const { rollouts } = (run.input ?? {}) as Partial<GraphRunInput>;
   // The hash is written last: if it exists, everything else does.
   if (child.planHash !== null) {
-    const reference = (await store.plans.getReference(child.planHash)) as unknown as StoredReference;
-    return { ok: true, plan: await inForce(planReferenceOf(reference)) };
+    const { checks } = await documentsForRollouts(cache.find, await readClusterSources(store, clusterId), rollouts);
+    return inForce((await store.plans.getReference(child.planHash)) as unknown as StoredReference, checks);
   }
-  const asked = (child.input ?? {}) as Partial<GraphRequest & Pick<GraphRunInput, 'checks'>>;
-  const asks = asked.checks ?? input.checks;
-  const versions = await versionsOfCluster(store, run.run.clusterId);
-  const sources = (await deps.allocateTags?.(stored)) ?? stored;
-  if ('refused' in sources)
-    return { ok: false, failure: { kind: 'plan-refused', message: sources.refused, problems: [] } };
-  const layers =
-    asks !== undefined && child.graphType === CHECK_GRAPH
-      ? [await checkLayer(deps, cache, asks, clusterId, (asked as CheckGraphRequest).asked, signal)]
-      : await readGraphLayers(store, sources, child.graphType);
-  const done = input.from === undefined ? undefined : await tasksDone(store, input.from, child.graphType);
-  const { master_ip: masterIp, prefix, master_allowed: masterAllowed } = deps.settings;
-  const planned = await deps.planner.plan(
-    'run',
-    {
-      sources,
-      layers,
-      request: {
-        type: child.graphType,
-        mode: child.mode,
-        force: child.force,
-        ...given({
-          nodes: asked.nodes,
-          tasks: asked.tasks,
-          missed: asked.missed,
-          subgraphs: input.subgraphs,
-          max_nodes: input.max_nodes,
-          rollouts: input.rollouts,
-          done,
-        }),
-      },
-      ...(child.force && !asked.missed ? {} : { states: await store.taskStates.read(sources.cluster.id) }),
-      surroundings: given({ masterIp }),
-      ...given({ checks: checks?.checks, racks, prefix, masterAllowed }),
-      capacity: request.room,
-    },
-    signal,
-  );
+  /** Else it asks checks, beside those that the run was started for. */
+  const isOfRun = graphs.some(({ id }) => id === child.id);
+  let storage: PlanStorage | undefined;
+  let checks: DocumentsForRollouts['checks'];
+  const receiver = (behind: BehindPlan) => async (piece: PreparedRun | PreparedRange) => {
+    // Planning takes a while: a run that was stopped meanwhile does not wait for it.
+    signal?.throwIfAborted();
+    if (storage !== undefined) return storage.add(piece as PreparedRange);
+    await proveTransaction(deps, run);
+    storage = await storePlan(store, { run, child, isOfRun, behind }, piece as PreparedRun);
+  };
+  // No variable keeps the data of the cluster while a thread plans with its copy: it may have hundreds of megabytes.
+  const of = { run, child, clusterId, type, room: request.room };
+  const planned = await planningWork(deps, cache, of, signal).then(async (read) => {
+    if (!('work' in read)) return read;
+    ({ checks } = read);
+    return deps.planner.plan('run', read.work, signal, receiver(read.behind));
+  });
+  const refused = (message: string, problems: readonly string[] = []): PlanGraphAnswer => ({
+    ok: false,
+    failure: { kind: 'plan-refused', message, problems },
+  });
+  if ('refused' in planned) return refused(planned.refused);
   if (!planned.ok) {
     const errors = planned.problems.filter(({ severity }) => severity === 'error');
     if (planned.reason === 'no-graph')
-      return {
-        ok: false,
-        failure: { kind: 'graph-not-found', type: child.graphType, message: errors[0]!.message },
-      };
-    const message = `graph '${child.graphType}' cannot be run: ${errors.length} ${errors.length === 1 ? 'problem' : 'problems'}`;
-    return { ok: false, failure: { kind: 'plan-refused', message, problems: errors.slice(0, 50).map(problemText) } };
+      return { ok: false, failure: { kind: 'graph-not-found', type, message: errors[0]!.message } };
+    const message = `graph '${type}' cannot be run: ${errors.length} ${errors.length === 1 ? 'problem' : 'problems'}`;
+    return refused(message, errors.slice(0, 50).map(problemText));
   }
-  // Planning takes a while: a run that was stopped meanwhile does not wait for it.
   signal?.throwIfAborted();
-  await proveTransaction(deps, run.run);
-  await storePlan(store, run, child, planned.value, sources, versions);
-  return { ok: true, plan: await inForce(planReferenceOf(planned.value.reference)) };
+  await proveTransaction(deps, run);
+  await storage!.end();
+  return inForce(planned.value, checks);
+}
+
+interface Planned {
+  readonly run: TransactionRecord;
+  readonly child: TransactionRecord;
+  readonly clusterId: number;
+  readonly type: string;
+  readonly room: number | undefined;
+}
+
+/** What is stored beside a plan: the cluster as it was. */
+interface BehindPlan {
+  readonly cluster: number;
+  /** JSON texts. */
+  readonly settings: string;
+  readonly networks: string;
+  readonly versions: string;
+  readonly nodesBehindRoles: Parameters<typeof applyRoleTags>[2];
+}
+
+/** Reads everything that determines the plan. */
+async function planningWork(
+  deps: ActivityDependencies,
+  cache: SiteCache,
+  { run, child, clusterId, type, room }: Planned,
+  signal: AbortSignal | undefined,
+) {
+  const { store } = deps;
+  const stored = await readClusterSources(store, clusterId);
+  const input = (run.input ?? {}) as Partial<GraphRunInput>;
+  const { checks, racks } = await documentsForRollouts(cache.find, stored, input.rollouts);
+  const asked = (child.input ?? {}) as Partial<GraphRequest & Pick<GraphRunInput, 'checks'>>;
+  const asks = asked.checks ?? input.checks;
+  const versions = await versionsOfCluster(store, clusterId);
+  const sources = (await deps.allocateTags?.(stored)) ?? stored;
+  if ('refused' in sources) return sources;
+  const layers =
+    asks !== undefined && child.graphType === CHECK_GRAPH
+      ? [await checkLayer(deps, cache, asks, clusterId, (asked as CheckGraphRequest).asked, signal)]
+      : await readGraphLayers(store, sources, type);
+  const done = input.from === undefined ? undefined : await tasksDone(store, input.from, type);
+  const { nodes, tasks, missed } = asked;
+  const { subgraphs, max_nodes, rollouts } = input;
+  const { mode, force } = child;
+  const { master_ip: masterIp, prefix, master_allowed: masterAllowed } = deps.settings;
+  const work: PlanningWork = {
+    sources,
+    layers,
+    request: { type, mode, force, ...given({ nodes, tasks, missed, subgraphs, max_nodes, rollouts, done }) },
+    ...(force && !missed ? {} : { states: await store.taskStates.read(sources.cluster.id) }),
+    surroundings: given({ masterIp }),
+    ...given({ checks: checks?.checks, racks, prefix, masterAllowed, capacity: room }),
+  };
+  const behind: BehindPlan = {
+    cluster: sources.cluster.id,
+    settings: JSON.stringify(sources.cluster.settings),
+    networks: JSON.stringify(sources.cluster.networks),
+    versions: JSON.stringify(versions),
+    nodesBehindRoles: nodesBehindRoles(sources),
+  };
+  return { work, behind, checks };
 }
 
 function problemText({ path, message, hint }: GraphProblem): string {
@@ -152,38 +201,51 @@ function problemText({ path, message, hint }: GraphProblem): string {
   return text.length > 1_000 ? `${text.slice(0, 999)}…` : text;
 }
 
+interface PlanStorage {
+  add(range: PreparedRange): Promise<void>;
+  end(): Promise<void>;
+}
+
 /** Stores everything a run and its readers need, in an order that is safe if the process dies between two steps. */
 async function storePlan(
   store: Store,
-  { run, graphs }: RunTransactions,
-  child: TransactionRecord,
+  {
+    run,
+    child,
+    isOfRun,
+    behind,
+  }: Pick<Planned, 'run' | 'child'> & { readonly isOfRun: boolean; readonly behind: BehindPlan },
   prepared: PreparedRun,
-  sources: ClusterSources,
-  versions: ClusterVersions,
-): Promise<void> {
-  const { cluster } = sources;
+): Promise<PlanStorage> {
   const { hash } = prepared.reference;
-  await store.plans.put({ ...prepared, hash });
-  await store.taskHistory.plan(child.id, prepared.rows);
-  const isOfRun = graphs.some(({ id }) => id === child.id);
-  for (const transaction of isOfRun ? [child.id, run.id] : [child.id]) {
-    await store.transactions.putSnapshot(transaction, 'deployment_info', prepared.state);
-    await store.transactions.putSnapshot(transaction, 'cluster_settings', JSON.stringify(cluster.settings));
-    await store.transactions.putSnapshot(transaction, 'network_configuration', JSON.stringify(cluster.networks));
-  }
-  await store.transactions.putSnapshot(child.id, 'tasks', prepared.tasks);
-  await store.transactions.putSnapshot(child.id, 'task_digests', prepared.digests);
-  await store.transactions.putSnapshot(child.id, 'versions', JSON.stringify(versions));
-  if (child.mode === 'apply') {
-    await applyRoleTags(store, cluster.id, nodesBehindRoles(sources));
-    await store.clusters.update(cluster.id, { primaries: prepared.primaries, anyChoices: prepared.anyChoices });
-    await markNodesStarted(store, prepared);
-  }
-  await store.transactions.update(child.id, {
-    status: 'running',
-    planHash: hash,
-    timeStart: new Date().toISOString(),
-  });
+  const plan = await store.plans.write({ ...prepared, hash });
+  return {
+    add: async (range) => {
+      await plan.add(range);
+      await store.taskHistory.plan(child.id, range.rows);
+    },
+    end: async () => {
+      await plan.end();
+      const both = isOfRun ? [child.id, run.id] : [child.id];
+      await store.transactions.putSnapshot(both, 'deployment_info', prepared.state);
+      await store.transactions.putSnapshot(both, 'cluster_settings', behind.settings);
+      await store.transactions.putSnapshot(both, 'network_configuration', behind.networks);
+      await store.transactions.putSnapshot(child.id, 'tasks', prepared.tasks);
+      await store.transactions.putSnapshot(child.id, 'task_digests', prepared.digests);
+      await store.transactions.putSnapshot(child.id, 'versions', behind.versions);
+      if (child.mode === 'apply') {
+        const { primaries, anyChoices } = prepared;
+        await applyRoleTags(store, behind.cluster, behind.nodesBehindRoles);
+        await store.clusters.change(behind.cluster, { primaries, anyChoices });
+        await markNodesStarted(store, prepared);
+      }
+      await store.transactions.update(child.id, {
+        status: 'running',
+        planHash: hash,
+        timeStart: new Date().toISOString(),
+      });
+    },
+  };
 }
 
 /** Clears the last failure of the nodes on which tasks will run, and shows that work is in progress. */

@@ -16,7 +16,7 @@ export type { NodeChange, NodeFilter, NodeRecord } from './queries/nodes.ts';
 export type { GraphOwner } from './queries/owner-columns.ts';
 export type { PackageRecord, PackageStore } from './queries/packages.ts';
 export type { PermitRow } from './queries/permits.ts';
-export type { NewPlan, PlanStore } from './queries/plans.ts';
+export type { NewPlan, PlanRange, PlanStore } from './queries/plans.ts';
 export type { PluginRecord } from './queries/plugins.ts';
 export type { ReleaseRecord } from './queries/releases.ts';
 export { CLOSING, sequenceIn } from './queries/run-sequence.ts';

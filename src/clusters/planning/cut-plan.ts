@@ -6,16 +6,20 @@ import type { SchedulerGraph } from '../../core/scheduler/index.ts';
 import { taskKey } from '../../core/task-on-node.ts';
 import { goesToMaster } from '../../core/task-types/index.ts';
 import { MASTER } from '../../graph/index.ts';
-import type { NewPlan } from '../../store/index.ts';
+import type { NewPlan, PlanRange } from '../../store/index.ts';
 import { agentAddress, MAAS_CALLS, MASTER_AGENT } from '../agent-address.ts';
 import type { ClusterPlan } from '../plan-cluster.ts';
 import { type ClusterSources, nameOf, uidOf } from '../sources.ts';
 import { nothingToDo } from './nothing-to-do.ts';
 import { judging, taskOrder } from './task-orders.ts';
 
+type NewOrder = PlanRange['orders'][number];
+
 /** A plan split for execution: texts to store, and their reference for the workflow. */
-interface CutPlan extends Pick<NewPlan, 'parts' | 'coordination' | 'orders'> {
+interface CutPlan extends Pick<NewPlan, 'parts' | 'coordination'> {
   readonly reference: PlanReference;
+  /** What its agent needs for a task of the plan; undefined if it has no work. */
+  readonly orderOf: (task: number) => NewOrder | undefined;
 }
 
 /** Maximum size of a chunk in a payload, encoded as a JSON string. */
@@ -25,7 +29,8 @@ const CHUNK_BYTES = 150 * 1024;
 const MAX_WARNINGS = 20;
 
 /**
- * Splits a plan into parts of whole nodes, each small enough for one workflow, with queues and time limits.
+ * Splits a plan into parts of whole nodes, each small enough for one workflow, with queues and time limits. Orders are made when
+ * they are asked for, and again for each time: those of a large plan would take more memory than the plan.
  * @param capacity number of tasks for the run's own workflow; default: the same as for any workflow
  * @param prefix precedes the names of queues
  */
@@ -36,26 +41,30 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
     prefixed(prefix, nodeQueue(site, node));
   const agents = agentNames(sources, whole, queueOf);
   const judge = judging();
+  const judged = (task: number) => {
+    const node = whole.nodeOf[task]!;
+    return judge(plan.instances[task]!, whole.nodes[node]!, agents[node]!.node);
+  };
+  const orderOf = (task: number): NewOrder | undefined => {
+    if (whole.noWork[task] === 1) return undefined;
+    const instance = plan.instances[task]!;
+    const { node, site } = agents[whole.nodeOf[task]!]!;
+    return { node, task: instance.id, order: taskOrder(plan, instance, judged(task), site) };
+  };
   const worked: string[] = [];
-  const orders: NewPlan['orders'][number][] = [];
   const seconds = whole.nodeOf.map((node, task) => {
     if (whole.noWork[task] === 1) return 0;
-    const instance = plan.instances[task]!;
-    const { node: agent, site, name } = agents[node]!;
-    const judgement = judge(instance, whole.nodes[node]!, agent);
-    for (const problem of judgement.problems) {
-      const text = `${taskKey(instance.id, name)} ${problem}`;
-      if (worked.length < MAX_WARNINGS) worked.push(text);
-    }
-    orders.push({ node: agent, task: instance.id, order: taskOrder(plan, instance, judgement, site) });
+    const judgement = judged(task);
+    for (const problem of judgement.problems)
+      if (worked.length < MAX_WARNINGS)
+        worked.push(`${taskKey(plan.instances[task]!.id, agents[node]!.name)} ${problem}`);
     return judgement.seconds;
   });
   const types = whole.nodeOf.map((_, task) => plan.instances[task]!.type);
   const split = splitForExecution(whole, undefined, capacity);
   const graphs = split?.parts ?? (graph === null ? [] : [graph]);
   const maas = queueOf(MAAS_CALLS);
-  const executable = graphs.map((part) => executablePart(part, agents, types, seconds, maas));
-  const parts = executable.map((part) => chunksOf(JSON.stringify(part)));
+  const parts = graphs.map((part) => chunksOf(JSON.stringify(executablePart(part, agents, types, seconds, maas))));
   const coordination = split === null ? [] : chunksOf(JSON.stringify(split.coordination));
   const called = (id: number): string => nameOf(sources.nodes.find((one) => one.id === id)!);
   const missed = planned.leftOut.filter(({ node }) => planned.missed.includes(node));
@@ -69,11 +78,11 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
     tasks: whole.nodeOf.length,
     nodes: whole.nodes.length,
     mode: whole.mode,
-    parts: executable.map((part, at) => ({
+    parts: graphs.map((part, at) => ({
       chunks: parts[at]!.length,
-      tasks: part.graph.nodeOf.length,
-      skipped: part.graph.noWork.filter((none) => none === 1).length,
-      nodes: part.graph.nodes.length,
+      tasks: part.nodeOf.length,
+      skipped: part.noWork.filter((none) => none === 1).length,
+      nodes: part.nodes.length,
     })),
     coordination: split === null ? null : { chunks: coordination.length },
     ...given({ nothing_to_do: nothing }),
@@ -81,8 +90,11 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
   };
   const hash = createHash('sha256').update(JSON.stringify([body, planned.type, planned.metadata, planned.untouched]));
   for (const text of [...parts.flat(), ...coordination]) hash.update(text);
-  for (const order of orders) hash.update(JSON.stringify(order));
-  return { reference: { hash: hash.digest('hex'), ...body }, parts, coordination, orders };
+  for (const task of whole.nodeOf.keys()) {
+    const order = orderOf(task);
+    if (order !== undefined) hash.update(JSON.stringify(order));
+  }
+  return { reference: { hash: hash.digest('hex'), ...body }, parts, coordination, orderOf };
 }
 
 const EMPTY: SchedulerGraph = {

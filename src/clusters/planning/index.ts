@@ -7,15 +7,15 @@ import type { OpenPlanner, PlanningWork } from './planning-work.ts';
  *
  * ```ts
  * const planner = await openPlanner(settings.yaql.helpers);
- * const planned = await planner.plan('run', { sources, layers, request, states, surroundings: { masterIp } }, signal);
+ * const planned = await planner.plan('explanation', { sources, layers, request, states, surroundings: { masterIp } }, signal);
  * if (!planned.ok) refuse(planned.problems);
- * await store.plans.put({ ...planned.value, hash: planned.value.reference.hash });
+ * show(planned.value);
  * ```
  */
 export { loadTaskEngine } from './load-engine.ts';
 export { plannerHere } from './plan-here.ts';
-export type { PlanForm, PlanForms, Planner } from './planning-work.ts';
-export { type PreparedRun, planReferenceOf, type StoredReference } from './prepared-run.ts';
+export type { PlanForm, PlanForms, Planner, PlanningWork } from './planning-work.ts';
+export { type PreparedRange, type PreparedRun, planReferenceOf, type StoredReference } from './prepared-run.ts';
 
 /** Tasks times nodes of a plan that takes about a second: the recorded library on 100 nodes. */
 const MAX_IN_TURN = 20_000;
@@ -31,7 +31,7 @@ export async function openPlanner(helpers?: string): Promise<OpenPlanner> {
   await loadTaskEngine(helpers);
   const [small, large] = [openPlanningThread(helpers), openPlanningThread(helpers)];
   return {
-    plan: (form, work, signal) => (isLarge(work) ? large : small).plan(form, work, signal),
+    plan: (form, work, signal, receive) => (isLarge(work) ? large : small).plan(form, work, signal, receive),
     close: async () => void (await Promise.all([small.close(), large.close()])),
   };
 }

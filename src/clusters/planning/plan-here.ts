@@ -16,15 +16,24 @@ import { type ClusterPlan, planCluster } from '../plan-cluster.ts';
 import { plannedWaves } from '../role-rollouts.ts';
 import { oldStatesOf } from '../state/old-states.ts';
 import { nothingToDo } from './nothing-to-do.ts';
-import type { ExplainedPlan, PlanForm, PlanForms, Planner, PlanningAnswer, PlanningWork } from './planning-work.ts';
+import type {
+  ExplainedPlan,
+  PlanForm,
+  PlanForms,
+  Planner,
+  PlanningAnswer,
+  PlanningWork,
+  ReceivePrepared,
+} from './planning-work.ts';
 import { prepareRun } from './prepared-run.ts';
 
 /** Makes a plan in the caller's thread, which it blocks. */
-export function planHere<Form extends PlanForm>(
+export async function planHere<Form extends PlanForm>(
   form: Form,
   { sources, layers, request, states, surroundings, checks, racks, masterAllowed, capacity, prefix }: PlanningWork,
   engine?: Engine,
-): PlanningAnswer<Form> {
+  receive: ReceivePrepared = async () => undefined,
+): Promise<PlanningAnswer<Form>> {
   const made = planCluster(sources, layers, request, {
     surroundings,
     ...(states === undefined ? {} : { old: oldStatesOf(sources, states) }),
@@ -46,14 +55,19 @@ export function planHere<Form extends PlanForm>(
   // A run warns its operator; informational findings are only in the explanation for people.
   const shown = form === 'run' ? findings.filter(({ severity }) => severity !== 'info') : findings;
   const planned = { ...made, problems: [...made.problems, ...shown, ...denied, ...tooLarge] };
-  const make: { readonly [F in PlanForm]: () => PlanForms[F] } = {
-    run: () => prepareRun(sources, planned, capacity, prefix),
+  const make: { readonly [F in PlanForm]: () => PlanForms[F] | Promise<PlanForms[F]> } = {
+    run: async () => {
+      const { run, ranges } = prepareRun(sources, planned, capacity, prefix);
+      await receive(run);
+      for (const range of ranges) await receive(range);
+      return run.reference;
+    },
     explanation: () => explained(planned),
     text: () => explainedText(explained(planned)),
     dot: () => planDot(planned.plan),
     serialized: () => [...serializedText(planned.plan)].join(''),
   };
-  return { ok: true, value: make[form]() };
+  return { ok: true, value: await make[form]() };
 }
 
 /** Rollouts need all of a graph in one workflow. */
@@ -100,9 +114,9 @@ function notForced(planned: ClusterPlan): readonly GraphProblem[] {
 /** A planner without its own thread: for small plans, and for processes that may block. */
 export function plannerHere(engine?: Engine): Planner {
   return {
-    async plan(form, work, signal) {
+    async plan(form, work, signal, receive) {
       signal?.throwIfAborted();
-      return planHere(form, work, engine);
+      return planHere(form, work, engine, receive);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { given } from '../../core/data/given.ts';
 import { answerOf, Thread } from '../../platform/threads/thread.ts';
-import type { OpenPlanner, PlanForm, PlanningAnswer, PlanningWork } from './planning-work.ts';
+import type { OpenPlanner, PlanForm, PlanningAnswer, PlanningWork, ReceivePrepared } from './planning-work.ts';
 
 export interface PlanningData {
   /** Path of the module of helper functions. */
@@ -22,17 +22,17 @@ const WORK_MS = 300_000;
  * because planning does not check for it, and the next plan starts another.
  */
 export function openPlanningThread(helpers?: string): OpenPlanner {
-  const thread = new Thread<PlanningRequest, PlanningAnswer<PlanForm>>({
+  const thread = new Thread<PlanningRequest, PlanningAnswer<PlanForm>, Parameters<ReceivePrepared>[0]>({
     program: new URL('./planning-thread-main.ts', import.meta.url),
     makes: 'the plan',
     data: { helpers } satisfies PlanningData,
     maxMegabytes: MAX_MEGABYTES,
   });
   return {
-    async plan<Form extends PlanForm>(form: Form, work: PlanningWork, signal?: AbortSignal) {
-      const asked = await thread.ask({ form, work }, { workMs: WORK_MS, ...given({ signal }) });
+    plan<Form extends PlanForm>(form: Form, work: PlanningWork, signal?: AbortSignal, receive?: ReceivePrepared) {
+      const asked = thread.ask({ form, work }, { workMs: WORK_MS, ...given({ signal, receive }) });
       // A message has no type parameter: the answer has the requested form.
-      return answerOf(asked) as PlanningAnswer<Form>;
+      return asked.then((answer) => answerOf(answer) as PlanningAnswer<Form>);
     },
     close: () => thread.close(),
   };

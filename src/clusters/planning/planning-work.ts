@@ -7,7 +7,7 @@ import type { NodeLeftOut } from '../node-choice.ts';
 import type { ClusterPlanRequest } from '../plan-cluster.ts';
 import type { ClusterSources, StoredLayer } from '../sources.ts';
 import type { Surroundings } from '../state/cluster-state.ts';
-import type { PreparedRun } from './prepared-run.ts';
+import type { PreparedRange, PreparedRun, StoredReference } from './prepared-run.ts';
 
 export interface OpenPlanner extends Planner {
   close(): Promise<void>;
@@ -41,8 +41,8 @@ export interface ExplainedPlan extends PlanExplanation {
 
 /** The forms of a plan. The plan itself never leaves its thread. */
 export interface PlanForms {
-  /** Everything to store for a run. */
-  readonly run: PreparedRun;
+  /** Everything to store for a run has been received before. */
+  readonly run: StoredReference;
   readonly explanation: ExplainedPlan;
   /** The explanation as text. */
   readonly text: string;
@@ -59,7 +59,18 @@ export type PlanningAnswer<Form extends PlanForm> =
   /** `no-graph`: no layer has a task of this type. */
   | { readonly ok: false; readonly reason: 'no-graph' | 'refused'; readonly problems: readonly GraphProblem[] };
 
-/** Plans graphs. A refused plan is an answer. A rejection is a defect, or the reason of an aborted `signal`. */
+/** Of a run: first what is stored at once, then the ranges of its nodes. The next one is made when the promise of the one before is kept. */
+export type ReceivePrepared = (piece: PreparedRun | PreparedRange) => Promise<void>;
+
+/**
+ * Plans graphs. A refused plan is an answer. A rejection is a defect, the reason of an aborted `signal`, or that of `receive`, which gets
+ * what the plan of a `run` stores.
+ */
 export interface Planner {
-  plan<Form extends PlanForm>(form: Form, work: PlanningWork, signal?: AbortSignal): Promise<PlanningAnswer<Form>>;
+  plan<Form extends PlanForm>(
+    form: Form,
+    work: PlanningWork,
+    signal?: AbortSignal,
+    receive?: ReceivePrepared,
+  ): Promise<PlanningAnswer<Form>>;
 }

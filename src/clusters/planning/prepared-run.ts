@@ -1,8 +1,6 @@
-import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
 import type { PlanReference } from '../../core/graph-run/index.ts';
-import { taskKey } from '../../core/task-on-node.ts';
-import { explainPlan } from '../../graph/index.ts';
-import type { NewPlan, PlannedRow } from '../../store/index.ts';
+import { explaining } from '../../graph/index.ts';
+import type { NewPlan, PlannedRow, PlanRange } from '../../store/index.ts';
 import { nodeTransitions } from '../node-transitions.ts';
 import type { ClusterPlan } from '../plan-cluster.ts';
 import { plannedWaves } from '../role-rollouts.ts';
@@ -20,17 +18,9 @@ export interface StoredReference extends PlanReference {
 export const planReferenceOf = ({ node_transitions: _, untouched: __, ...reference }: StoredReference): PlanReference =>
   reference;
 
-/** The stored explanation for people: the result of `explainPlan` with the excluded nodes and all warnings. */
-interface StoredExplanation extends PlanExplanation {
-  readonly left_out: ClusterPlan['leftOut'];
-  readonly warnings: readonly string[];
-}
-
-/** Everything that a run stores of its plan, in stored form. */
+/** What a run stores of its plan at once, in stored form; what grows with its tasks comes in ranges. */
 export interface PreparedRun extends Omit<NewPlan, 'hash'> {
   readonly reference: StoredReference;
-  /** A row for every task on every node; tasks that will not run have their final status, with the reason. */
-  readonly rows: readonly PlannedRow[];
   /** JSON texts: the state used for the plan, and the merged tasks. */
   readonly state: string;
   readonly tasks: string;
@@ -43,29 +33,30 @@ export interface PreparedRun extends Omit<NewPlan, 'hash'> {
   readonly worksOn: readonly number[];
 }
 
-/** Converts a plan to its stored form. `capacity` and `prefix` as in `PlanningWork`. */
+/** What a run stores of some nodes of its plan. */
+export interface PreparedRange extends PlanRange {
+  /** A row for every task on every node; tasks that will not run have their final status, with the reason. */
+  readonly rows: readonly (PlannedRow & { readonly position: number })[];
+}
+
+/** So many tasks on nodes are together in a range, and those of its last node: small beside a plan, large beside a transaction of the store. */
+const TASKS_IN_RANGE = 5_000;
+
+/** Converts a plan to its stored form, range by range of its nodes. `capacity` and `prefix` as in `PlanningWork`. */
 export function prepareRun(
   sources: ClusterSources,
   planned: ClusterPlan,
   capacity?: number,
   prefix?: string,
-): PreparedRun {
-  const cut = cutPlan(sources, planned, capacity, prefix);
-  const explanation: StoredExplanation = {
-    ...explainPlan(planned.plan, planned.input),
-    ...plannedWaves(planned.graph),
-    left_out: planned.leftOut,
-    warnings: planned.problems.map(({ message, path }) => (path === undefined ? message : `${path}: ${message}`)),
-  };
-  return {
+): { readonly run: PreparedRun; readonly ranges: Iterable<PreparedRange> } {
+  const { orderOf, ...cut } = cutPlan(sources, planned, capacity, prefix);
+  const run: PreparedRun = {
     ...cut,
     reference: {
       ...cut.reference,
       node_transitions: nodeTransitions(planned.type, planned.metadata),
       untouched: planned.untouched,
     },
-    explanation: JSON.stringify(explanation),
-    rows: plannedRows(planned, explanation),
     state: JSON.stringify(planned.input.state),
     tasks: JSON.stringify(planned.plan.tasks.map(({ merged }) => merged.task)),
     digests: digestsOf(planned),
@@ -73,6 +64,43 @@ export function prepareRun(
     anyChoices: planned.anyChoices,
     worksOn: workedNodes(planned),
   };
+  return { run, ranges: rangesOf(planned, orderOf) };
+}
+
+function* rangesOf(planned: ClusterPlan, orderOf: ReturnType<typeof cutPlan>['orderOf']): Generator<PreparedRange> {
+  const { plan, input, graph, leftOut, problems } = planned;
+  const { totals, ofNode, ...others } = explaining(plan, input);
+  // The stored explanation for people: the result of `explainPlan` with the excluded nodes and all warnings.
+  const rest = {
+    ...others,
+    ...plannedWaves(graph),
+    left_out: leftOut,
+    warnings: problems.map(({ message, path }) => (path === undefined ? message : `${path}: ${message}`)),
+  };
+  let explanation = `{"totals":${JSON.stringify(totals)},"nodes":[`;
+  let [rows, orders]: [PreparedRange['rows'][number][], PlanRange['orders'][number][]] = [[], []];
+  let comma = '';
+  for (const [at, tasks] of plan.byNode.entries()) {
+    const explained = ofNode(at);
+    if (explained === undefined) continue;
+    explanation += comma + JSON.stringify(explained);
+    comma = ',';
+    const why = new Map(
+      explained.skipped.map(({ task, why: reason, values }) => [
+        task,
+        values.length === 0 ? reason : `${reason}; ${values.join(', ')}`,
+      ]),
+    );
+    for (const task of tasks) {
+      rows.push(plannedRow(planned, task, why));
+      const order = orderOf(task);
+      if (order !== undefined) orders.push(order);
+    }
+    if (rows.length < TASKS_IN_RANGE) continue;
+    yield { orders, rows, explanation };
+    [rows, orders, explanation] = [[], [], ''];
+  }
+  yield { orders, rows, explanation: `${explanation}],${JSON.stringify(rest).slice(1)}` };
 }
 
 function workedNodes({ graph }: ClusterPlan): number[] {
@@ -81,28 +109,29 @@ function workedNodes({ graph }: ClusterPlan): number[] {
   return [...works].filter((uid) => /^\d+$/.test(uid)).map(Number);
 }
 
-const digestsOf = ({ plan }: ClusterPlan): string =>
-  JSON.stringify(Object.fromEntries(plan.instances.map(({ id, task }) => [id, plan.tasks[task]!.digest])));
+function digestsOf({ plan }: ClusterPlan): string {
+  const digests = new Map<string, string>();
+  for (const { id, task } of plan.instances) digests.set(id, plan.tasks[task]!.digest);
+  return JSON.stringify(Object.fromEntries(digests));
+}
 
-function plannedRows({ plan, graph, only }: ClusterPlan, explanation: StoredExplanation): PlannedRow[] {
-  const why = new Map<string, string>();
-  for (const { node, skipped } of explanation.nodes)
-    for (const { task, why: reason, values } of skipped)
-      why.set(taskKey(task, node), values.length === 0 ? reason : `${reason}; ${values.join(', ')}`);
-  return plan.instances.map(({ id, node, type, skip, hasChanged }, task): PlannedRow => {
-    const uid = plan.nodes[node]!;
-    if (graph?.noWork[task] !== 1) return { node: uid, task: id, custom: { type } };
-    const left = only?.[task] === 0 ? 'done_before' : 'subgraph';
-    const reason = skip ?? left;
-    const message =
-      why.get(taskKey(id, uid)) ??
-      (reason === 'done_before' ? 'done in the run that this one continues' : 'not in the chosen part of the graph');
-    return {
-      node: uid,
-      task: id,
-      status: 'skipped',
-      message: message.slice(0, 1_000),
-      custom: { type, skipped: reason, ...(hasChanged && skip === 'condition' ? { missed: true } : {}) },
-    };
-  });
+function plannedRow(
+  { plan, graph, only }: ClusterPlan,
+  position: number,
+  why: ReadonlyMap<string, string>,
+): PreparedRange['rows'][number] {
+  const { id, node, type, skip, hasChanged } = plan.instances[position]!;
+  const row = { position, node: plan.nodes[node]!, task: id };
+  if (graph?.noWork[position] !== 1) return { ...row, custom: { type } };
+  const left = only?.[position] === 0 ? 'done_before' : 'subgraph';
+  const reason = skip ?? left;
+  const message =
+    why.get(id) ??
+    (reason === 'done_before' ? 'done in the run that this one continues' : 'not in the chosen part of the graph');
+  return {
+    ...row,
+    status: 'skipped',
+    message: message.slice(0, 1_000),
+    custom: { type, skipped: reason, ...(hasChanged && skip === 'condition' ? { missed: true } : {}) },
+  };
 }

@@ -1,6 +1,9 @@
 import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ThreadMessage, ThrownError } from './thread.ts';
+import type { ThreadMessage, ThreadRequest, ThrownError } from './thread.ts';
+
+/** Sends a piece of the answer. Resolves when the one before it has been received, so that few of them wait. */
+type SendPiece<Piece> = (piece: Piece) => Promise<void>;
 
 /**
  * Called once by the program of a `Thread`. `setUp` gets the thread's data and returns the handler of a request; if it
@@ -9,17 +12,30 @@ import type { ThreadMessage, ThrownError } from './thread.ts';
  * A thread that works for whoever asks (`givesWay`) takes a third of a core that its process's main thread wants, too: that thread
  * answers everyone. Not less, and not the plans of runs: on a busy machine they would stand still.
  */
-export function serveThread<Data, Request, Answer>(
-  setUp: (data: Data) => Promise<(request: Request) => Answer | Promise<Answer>>,
+export function serveThread<Data, Request, Answer, Piece = never>(
+  setUp: (data: Data) => Promise<(request: Request, send: SendPiece<Piece>) => Answer | Promise<Answer>>,
   { givesWay = false }: { readonly givesWay?: boolean } = {},
 ): void {
   if (givesWay) giveWay();
-  const send = (message: ThreadMessage<Answer>): void => parentPort!.postMessage(message);
+  const send = (message: ThreadMessage<Answer, Piece>): void => parentPort!.postMessage(message);
   const ready = setUp(workerData);
-  parentPort!.on('message', (request: Request) => {
+  let received = Promise.resolve();
+  let receive = (): void => undefined;
+  const sendPiece: SendPiece<Piece> = async (piece) => {
+    await received;
+    received = new Promise((resolve) => {
+      receive = resolve;
+    });
+    send({ piece });
+  };
+  parentPort!.on('message', (message: ThreadRequest<Request>) => {
+    if (message === 'received') return receive();
     ready
-      .then((handle) => handle(request))
-      .then((value) => send({ value }))
+      .then((handle) => handle(message.request, sendPiece))
+      .then(async (value) => {
+        await received;
+        send({ value });
+      })
       .catch((error: unknown) => send({ thrown: copyOf(error) }));
   });
   const isReady = (): void => send('ready');

@@ -14,7 +14,7 @@ export interface ThreadOptions {
   readonly youngMegabytes?: number;
 }
 
-interface AskOptions {
+interface AskOptions<Piece> {
   /** Cancels the request; ends the thread if it works on it. */
   readonly signal?: AbortSignal;
   /**
@@ -22,6 +22,8 @@ interface AskOptions {
    * busy machine gives to others counts.
    */
   readonly workMs?: number;
+  /** Gets what the program sends before its answer, piece by piece. If it rejects, so does the request. */
+  readonly receive?: (piece: Piece) => Promise<void>;
 }
 
 /** Why there is no answer; `died`: the thread ended unexpectedly. */
@@ -32,8 +34,15 @@ type Asked<Answer> =
   /** `error` is ready to throw; with `aborted`, it is the signal's reason. */
   | { readonly ok: false; readonly reason: ThreadFailure; readonly error: unknown };
 
-/** Messages of a thread: once `ready`, then one answer per request. */
-export type ThreadMessage<Answer> = 'ready' | { readonly value: Answer } | { readonly thrown: ThrownError };
+/** Messages of a thread: once `ready`, then one answer per request, which may have sent pieces before. */
+export type ThreadMessage<Answer, Piece> =
+  | 'ready'
+  | { readonly piece: Piece }
+  | { readonly value: Answer }
+  | { readonly thrown: ThrownError };
+
+/** Messages to a thread: a request, and that a piece has been received. */
+export type ThreadRequest<Request> = { readonly request: Request } | 'received';
 
 export interface ThrownError {
   readonly name: string;
@@ -41,8 +50,9 @@ export interface ThrownError {
   readonly stack: string | undefined;
 }
 
-interface Waiting<Request, Answer> extends AskOptions {
-  readonly request: Request;
+interface Waiting<Request, Answer, Piece> extends AskOptions<Piece> {
+  /** Dropped when the thread has its copy. */
+  request?: Request;
   readonly answer: (asked: Asked<Answer>) => void;
 }
 
@@ -57,10 +67,10 @@ const LOOK_MS = 10;
  * it has ended for any reason: only the request it worked on is lost. Requests and answers are copied
  * (`structuredClone`).
  */
-export class Thread<Request, Answer> {
+export class Thread<Request, Answer, Piece = never> {
   readonly #options: ThreadOptions;
-  readonly #queue: Waiting<Request, Answer>[] = [];
-  #running: Waiting<Request, Answer> | undefined;
+  readonly #queue: Waiting<Request, Answer, Piece>[] = [];
+  #running: Waiting<Request, Answer, Piece> | undefined;
   #worker: Worker | undefined;
   #ready = false;
   #timer: NodeJS.Timeout | undefined;
@@ -75,21 +85,21 @@ export class Thread<Request, Answer> {
     return this.#queue.length + (this.#running === undefined ? 0 : 1);
   }
 
-  /** Never rejects. */
-  async ask(request: Request, options: AskOptions = {}): Promise<Asked<Answer>> {
+  /** Never rejects. Keeps no request of which the thread has its copy. */
+  ask(request: Request, options: AskOptions<Piece> = {}): Promise<Asked<Answer>> {
     const { signal } = options;
-    if (signal?.aborted) return failed('aborted', signal.reason);
-    if (this.#closed) return this.#failed('closed', 'was not started: this process is ending');
-    let abort: (() => void) | undefined;
-    const asked = await new Promise<Asked<Answer>>((answer) => {
-      const waiting = { ...options, request, answer };
-      abort = () => this.#cancel(waiting);
-      signal?.addEventListener('abort', abort, { once: true });
-      this.#queue.push(waiting);
-      this.#next();
+    if (signal?.aborted) return Promise.resolve(failed('aborted', signal.reason));
+    if (this.#closed) return Promise.resolve(this.#failed('closed', 'was not started: this process is ending'));
+    let answer!: (asked: Asked<Answer>) => void;
+    const answered = new Promise<Asked<Answer>>((resolve) => {
+      answer = resolve;
     });
-    if (abort !== undefined) signal?.removeEventListener('abort', abort);
-    return asked;
+    const waiting: Waiting<Request, Answer, Piece> = { ...options, request, answer };
+    const abort = () => this.#cancel(waiting);
+    signal?.addEventListener('abort', abort, { once: true });
+    this.#queue.push(waiting);
+    this.#next();
+    return answered.finally(() => signal?.removeEventListener('abort', abort));
   }
 
   /** Ends the thread; all waiting requests fail with `closed`. */
@@ -116,7 +126,8 @@ export class Thread<Request, Answer> {
       const worker = this.#start();
       // Keep the process running while the thread works.
       worker.ref();
-      worker.postMessage(this.#running.request);
+      worker.postMessage({ request: this.#running.request as Request } satisfies ThreadRequest<Request>);
+      delete this.#running.request;
       if (this.#ready) this.#setDeadline();
     } catch (error) {
       this.#settle(failed('threw', error));
@@ -131,7 +142,7 @@ export class Thread<Request, Answer> {
     const died = (asked: Asked<Answer>) => {
       if (this.#worker === worker) this.#end(asked);
     };
-    worker.on('message', (message: ThreadMessage<Answer>) => {
+    worker.on('message', (message: ThreadMessage<Answer, Piece>) => {
       if (this.#worker === worker) this.#receive(message);
     });
     worker.on('error', (error: NodeJS.ErrnoException) =>
@@ -152,16 +163,28 @@ export class Thread<Request, Answer> {
       : `${maxMegabytes} MB`;
   }
 
-  #receive(message: ThreadMessage<Answer>): void {
+  #receive(message: ThreadMessage<Answer, Piece>): void {
     if (message === 'ready') {
       this.#ready = true;
       this.#setDeadline();
-    } else
+    } else if ('piece' in message) void this.#take(message.piece);
+    else
       this.#settle(
         'value' in message
           ? { ok: true, value: message.value }
           : failed('threw', Object.assign(new Error(), message.thrown)),
       );
+  }
+
+  async #take(piece: Piece): Promise<void> {
+    const [worker, running] = [this.#worker, this.#running];
+    const isCurrent = (): boolean => this.#worker === worker && this.#running === running;
+    try {
+      await running?.receive?.(piece);
+      if (isCurrent()) worker?.postMessage('received' satisfies ThreadRequest<Request>);
+    } catch (error) {
+      if (isCurrent()) this.#end(failed('threw', error));
+    }
   }
 
   #setDeadline(): void {
@@ -190,7 +213,7 @@ export class Thread<Request, Answer> {
     this.#next();
   }
 
-  #cancel(waiting: Waiting<Request, Answer>): void {
+  #cancel(waiting: Waiting<Request, Answer, Piece>): void {
     const aborted = failed('aborted', waiting.signal?.reason);
     const at = this.#queue.indexOf(waiting);
     if (at >= 0) this.#queue.splice(at, 1);

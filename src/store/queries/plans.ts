@@ -1,13 +1,11 @@
 import { Buffer } from 'node:buffer';
-import type { Transaction } from 'kysely';
 import { type TaskOnNode, taskKey } from '../../core/task-on-node.ts';
 import { notFound } from '../failure.ts';
 import { fromJson, InputCheck, storable } from '../input.ts';
 import type { Json } from '../page.ts';
 import type { Session } from '../session.ts';
-import type { Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
-import { packText, unpackText } from './contents.ts';
+import { packText, textPacker, unpackText } from './contents.ts';
 
 export interface NewPlan {
   /** The caller's hash of the content: equal hashes mean equal plans. */
@@ -18,10 +16,20 @@ export interface NewPlan {
   readonly parts: readonly (readonly string[])[];
   /** Chunks of the coordinator's input; empty for a single part. */
   readonly coordination: readonly string[];
-  /** The work of the agents: type, parameters, time limit, secrets … as any JSON. Each (node, task) pair once. */
+}
+
+/** What grows with the tasks of a plan, of some of its nodes. */
+export interface PlanRange {
+  /** The work of the agents: type, parameters, time limit, secrets … as any JSON. Each (node, task) pair once; all of a node in one range. */
   readonly orders: readonly (TaskOnNode & { readonly order: unknown })[];
-  /** JSON text of the plan with its explanation, for people and for reports. */
+  /** The next piece of the JSON text of the plan with its explanation, for people and for reports. */
   readonly explanation: string;
+}
+
+/** Adds to a plan range by range. Nothing is read of it before the end. */
+interface PlanWriter {
+  add(range: PlanRange): Promise<void>;
+  end(): Promise<void>;
 }
 
 /** Number of orders compressed together: more save space, fewer make single reads faster. */
@@ -30,7 +38,10 @@ const BLOCK = 16;
 /** Part number of the coordinator's chunks. */
 const COORDINATION = -1;
 
-/** Plans, cut for execution. A plan never changes once stored. An unknown hash is `not-found`. */
+/** Of a plan that is not complete. */
+const NO_EXPLANATION = new Uint8Array();
+
+/** Plans, cut for execution. A plan never changes once it is complete; until then it may be written again. An unknown hash is `not-found`. */
 export class PlanStore {
   readonly #session: Session;
 
@@ -38,32 +49,59 @@ export class PlanStore {
     this.#session = session;
   }
 
-  /** Stores the plan. If its hash exists, only marks it as used now. */
-  async put(plan: NewPlan): Promise<{ readonly created: boolean }> {
+  /** Begins a plan. If it is complete, it is marked as used now, and its writer writes nothing. */
+  async write(plan: NewPlan): Promise<PlanWriter> {
     const now = new Date().toISOString();
     const check = new InputCheck();
     const hash = check.key('hash', plan.hash);
     const reference = check.json('reference', plan.reference);
-    const orders = sortedOrders(check, plan.orders);
     check.done();
-    if (await this.#session.write((transaction) => markUsed(transaction, hash, now))) return { created: false };
-    const explanation = await packText(plan.explanation);
     const chunks = await packChunks(hash, plan);
-    const blocks = await packBlocks(hash, orders);
-    return this.#session.write(async (transaction) => {
-      const { numInsertedOrUpdatedRows } = await transaction
+    const isComplete = await this.#session.write(async (transaction) => {
+      const stored = await transaction
         .insertInto('plan')
-        .values({ hash, reference, explanation, createdAt: now, usedAt: now })
-        .onConflict((on) => on.column('hash').doNothing())
+        .values({ hash, reference, explanation: NO_EXPLANATION, createdAt: now, usedAt: now })
+        .onConflict((on) => on.column('hash').doUpdateSet({ usedAt: now }))
+        .returning(({ fn }) => fn<number>('length', ['explanation']).as('size'))
         .executeTakeFirstOrThrow();
-      if (numInsertedOrUpdatedRows !== 1n) {
-        await markUsed(transaction, hash, now);
-        return { created: false };
-      }
-      for (const batch of inBatches(chunks)) await transaction.insertInto('planChunk').values(batch).execute();
-      for (const batch of inBatches(blocks)) await transaction.insertInto('planOrderBlock').values(batch).execute();
-      return { created: true };
+      if (stored.size > 0) return true;
+      for (const batch of inBatches(chunks))
+        await transaction
+          .insertInto('planChunk')
+          .values(batch)
+          .onConflict((on) => on.doNothing())
+          .execute();
+      return false;
     });
+    return isComplete ? { add: nothing, end: nothing } : this.#writer(hash);
+  }
+
+  #writer(hash: string): PlanWriter {
+    const explanation = textPacker();
+    const seen = new Set<string>();
+    return {
+      add: async (range) => {
+        const check = new InputCheck();
+        const orders = sortedOrders(check, range.orders, seen);
+        check.done();
+        await explanation.add(range.explanation);
+        const blocks = await packBlocks(hash, orders);
+        await this.#session.write(async (transaction) => {
+          for (const batch of inBatches(blocks))
+            await transaction
+              .insertInto('planOrderBlock')
+              .values(batch)
+              .onConflict((on) => on.doNothing())
+              .execute();
+        });
+      },
+      end: async () => {
+        const bytes = await explanation.end();
+        await this.#session.write((transaction) =>
+          transaction.updateTable('plan').set({ explanation: bytes }).where('hash', '=', hash).execute(),
+        );
+      },
+    };
   }
 
   getReference(hash: string): Promise<Json> {
@@ -117,7 +155,7 @@ export class PlanStore {
     const row = await this.#session.read((db) =>
       db.selectFrom('plan').select('explanation').where('hash', '=', storable(hash)).executeTakeFirst(),
     );
-    if (row === undefined) throw planNotFound(hash);
+    if (row === undefined || row.explanation.length === 0) throw planNotFound(hash);
     return unpackText(row.explanation);
   }
 
@@ -150,27 +188,21 @@ export class PlanStore {
 
 const planNotFound = (hash: string) => notFound('plan', hash, 'Plan the graph again.');
 
-/** False when the plan is not stored. */
-async function markUsed(transaction: Transaction<Tables>, hash: string, usedAt: string): Promise<boolean> {
-  const { numUpdatedRows } = await transaction
-    .updateTable('plan')
-    .set({ usedAt })
-    .where('hash', '=', hash)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows > 0n;
-}
+const nothing = async (): Promise<void> => undefined;
 
 /** A task and the JSON text of its order. */
 type OrderText = readonly [task: string, order: string];
 
-/** Orders by node; those of a node in byte order, the databases' order of text. */
-function sortedOrders(check: InputCheck, orders: NewPlan['orders']): Map<string, OrderText[]> {
+/** Orders by node; those of a node in byte order, the databases' order of text. `seen` are the nodes of all ranges. */
+function sortedOrders(check: InputCheck, orders: PlanRange['orders'], seen: Set<string>): Map<string, OrderText[]> {
   const byNode = new Map<string, Map<string, string>>();
   for (const [index, { node, task, order }] of orders.entries()) {
     const path = `orders[${index}]`;
     const name = check.key(`${path}.node`, node);
     let ofNode = byNode.get(name);
     if (ofNode === undefined) {
+      if (seen.has(name)) check.refuse(path, `${name} has orders in two ranges.`, 'Give a node its orders together.');
+      seen.add(name);
       ofNode = new Map();
       byNode.set(name, ofNode);
     }

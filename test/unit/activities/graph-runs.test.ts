@@ -710,10 +710,8 @@ describe('a complete run', () => {
       reference: {},
       parts: [],
       coordination: [],
-      orders: [],
-      explanation: '{}',
     });
-    await world.store.plans.put(plan('unused'));
+    await world.store.plans.write(plan('unused'));
     const { started, graph } = await run(world, 'run-1');
     const { planHash } = await world.store.transactions.get(graph);
     const close = ({ transaction }: { readonly transaction: number }, run_id: string, ended_at: string) =>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { NewPlan } from '../../../src/store/index.ts';
+import type { NewPlan, PlanRange, Store } from '../../../src/store/index.ts';
 import { describeStore } from './backends.ts';
 import { withCluster, withRun } from './cluster-rig.ts';
 import { failureOf } from './failures.ts';
@@ -7,7 +7,7 @@ import { failureOf } from './failures.ts';
 /** Names whose order differs between UTF-16 and bytes, and around the ends of blocks. */
 const TASKS = [...Array.from({ length: 40 }, (_, n) => `task-${n}`), 'Ä', '\u{1F600}', '\uFFFD', 'A', 'z'];
 
-const plan = (hash: string): NewPlan => ({
+const plan = (hash: string): NewPlan & PlanRange => ({
   hash,
   reference: { hash, tasks: 2 },
   parts: [['{"a":', '1}'], ['"part two"']],
@@ -18,11 +18,22 @@ const plan = (hash: string): NewPlan => ({
   explanation: '{"why": 1.0}',
 });
 
+/** Writes a plan in one range. */
+async function put({ plans }: Store, one: NewPlan & PlanRange): Promise<void> {
+  const writer = await plans.write(one);
+  await writer.add(one);
+  await writer.end();
+}
+
 describeStore('PlanStore', (backend) => {
   it('returns each chunk of a plan', async () => {
-    const { plans } = await backend.fresh();
-    expect(await plans.put(plan('h'))).toEqual({ created: true });
-    expect(await plans.put(plan('h'))).toEqual({ created: false });
+    const store = await backend.fresh();
+    const { plans } = store;
+    // Written until it is complete, and never changed afterwards.
+    await (await plans.write(plan('h'))).add({ ...plan('h'), explanation: '{' });
+    expect(await failureOf(plans.getExplanation('h'))).toMatchObject({ kind: 'not-found' });
+    await put(store, plan('h'));
+    await put(store, { ...plan('h'), explanation: 'other', orders: [{ node: '3', task: 'A', order: {} }] });
     expect(await plans.getReference('h')).toEqual({ hash: 'h', tasks: 2 });
     expect(await plans.getExplanation('h')).toBe('{"why": 1.0}');
     expect((await plans.getChunk('h', 0, 0)) + (await plans.getChunk('h', 0, 1))).toBe('{"a":1}');
@@ -36,8 +47,9 @@ describeStore('PlanStore', (backend) => {
   });
 
   it('reports missing plans and states', async () => {
-    const { plans } = await backend.fresh();
-    await plans.put(plan('h'));
+    const store = await backend.fresh();
+    const { plans } = store;
+    await put(store, plan('h'));
     const missing = [
       plans.getReference('x'),
       plans.getExplanation('x'),
@@ -53,7 +65,10 @@ describeStore('PlanStore', (backend) => {
     for (const failure of await Promise.all(missing.map(failureOf)))
       expect(failure).toMatchObject({ kind: 'not-found' });
     const twice = [1, 2].map(() => ({ node: '1', task: 't', order: {} }));
-    expect(await failureOf(plans.put({ ...plan('i'), orders: twice }))).toMatchObject({ kind: 'invalid' });
+    expect(await failureOf(put(store, { ...plan('i'), orders: twice }))).toMatchObject({ kind: 'invalid' });
+    const apart = await plans.write(plan('j'));
+    await apart.add({ orders: twice.slice(1), explanation: '' });
+    expect(await failureOf(apart.add({ orders: twice.slice(1), explanation: '' }))).toMatchObject({ kind: 'invalid' });
   });
 
   it('prunes plans that no transaction refers to and that are not recent', async () => {
@@ -61,7 +76,7 @@ describeStore('PlanStore', (backend) => {
     const store = await backend.open(url);
     const { cluster } = await withCluster(store);
     const { graph } = await withRun(store, cluster.id);
-    for (const hash of ['used', 'unused']) await store.plans.put(plan(hash));
+    for (const hash of ['used', 'unused']) await put(store, plan(hash));
     await store.transactions.update(graph.id, { planHash: 'used' });
     expect(await store.plans.prune('2000-01-01T00:00:00Z')).toBe(0);
     expect(await store.plans.prune('2999-01-01T00:00:00Z')).toBe(1);

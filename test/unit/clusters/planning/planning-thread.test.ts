@@ -64,9 +64,18 @@ describe('a planning thread', () => {
     'returns the same %s as its caller would make',
     async (form: PlanForm) => {
       const work = workOf(recorded('tasks.normalized.json') as Fields[]);
-      const here = await plannerHere().plan(form, work);
-      expect(here.ok).toBe(true);
-      expect(await sameThread().plan(form, work)).toEqual(here);
+      const [here, there] = await Promise.all(
+        [plannerHere(), sameThread()].map(async (planner) => {
+          const pieces: unknown[] = [];
+          const answer = await planner.plan(form, work, undefined, async (piece) => void pieces.push(piece));
+          return { answer, pieces };
+        }),
+      );
+      expect(here).toMatchObject({
+        answer: { ok: true },
+        pieces: form === 'run' ? [{ parts: [[expect.any(String)]] }, {}] : [],
+      });
+      expect(there).toEqual(here);
     },
     60_000,
   );

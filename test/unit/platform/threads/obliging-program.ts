@@ -6,6 +6,7 @@ export type Deed =
   | { throw: string }
   | { exit: number }
   | { idle: number }
+  | { pieces: number }
   | 'hang'
   | 'hoard'
   | 'answer a function';
@@ -17,7 +18,7 @@ class OwnError extends Error {
 serveThread(
   async (greeting: string) => {
     if (greeting === 'refuse') throw new OwnError('not set up');
-    return (deed: Deed): unknown => {
+    return async (deed: Deed, send: (piece: number) => Promise<void>): Promise<unknown> => {
       if (deed === 'hang') for (;;);
       if (deed === 'hoard') for (const all: number[][] = []; ; ) all.push(new Array(100_000).fill(1));
       if (deed === 'answer a function') return () => undefined;
@@ -25,6 +26,10 @@ serveThread(
       if ('idle' in deed) {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, deed.idle);
         return 'idled';
+      }
+      if ('pieces' in deed) {
+        for (let piece = 1; piece <= deed.pieces; piece++) await send(piece);
+        return 'sent';
       }
       if ('exit' in deed) return process.exit(deed.exit);
       return [greeting, deed.echo];

@@ -4,10 +4,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { answerOf, Thread, type ThreadOptions } from '../../../../src/platform/threads/thread.ts';
 import type { Deed } from './obliging-program.ts';
 
-const open: Thread<Deed, unknown>[] = [];
+const open: Thread<Deed, unknown, number>[] = [];
 const thread = (more: Partial<ThreadOptions> = {}) => {
   const program = new URL('./obliging-program.ts', import.meta.url);
-  const one = new Thread<Deed, unknown>({ program, makes: 'the deed', data: 'hello', ...more });
+  const one = new Thread<Deed, unknown, number>({ program, makes: 'the deed', data: 'hello', ...more });
   open.push(one);
   return one;
 };
@@ -50,6 +50,24 @@ describe('a thread', () => {
     expect(() => answerOf(thrown)).toThrow('no');
     expect(await own.ask('answer a function')).toMatchObject({ reason: 'threw', error: { name: 'DataCloneError' } });
     expect(answerOf(await own.ask({ echo: 1 }))).toEqual(['hello', 1]);
+  });
+
+  it('sends pieces of its answer first, one while another is received', async () => {
+    const own = thread();
+    const received: number[] = [];
+    let [atOnce, most] = [0, 0];
+    const receive = async (piece: number) => {
+      most = Math.max(most, ++atOnce);
+      await new Promise(setImmediate);
+      received.push(piece);
+      atOnce -= 1;
+    };
+    expect(await own.ask({ pieces: 4 }, { receive })).toEqual({ ok: true, value: 'sent' });
+    expect([received, most]).toEqual([[1, 2, 3, 4], 1]);
+    const refusing = own.ask({ pieces: 2 }, { receive: () => Promise.reject(new Error('no more')) });
+    const next = own.ask({ pieces: 1 });
+    expect(await refusing).toMatchObject(failed('threw', 'no more'));
+    expect(await next).toEqual({ ok: true, value: 'sent' });
   });
 
   it('answers every request with the reason if its program cannot be set up', async () => {
