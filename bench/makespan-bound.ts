@@ -9,12 +9,14 @@ export interface LowerBound {
   readonly node: number;
   /** The same for a task that may run on a limited number of nodes at a time. */
   readonly limit: number;
+  /** The same for the work of all machines, of which so many may be out of service at a time. */
+  readonly places: number;
   /** The greatest of them. */
   readonly least: number;
 }
 
-/** @param durations by task */
-export function lowerBound(graph: SchedulerGraph, durations: readonly number[]): LowerBound {
+/** @param durations by task @param places how many machines may be out of service at a time; absent: all */
+export function lowerBound(graph: SchedulerGraph, durations: readonly number[], places?: number): LowerBound {
   const { heads, tails } = headsAndTails(graph, durations);
   const job = (task: number): Job => ({ head: heads[task]!, work: durations[task]!, tail: tails[task]! });
   const byNode: Job[][] = graph.nodes.map(() => []);
@@ -27,7 +29,9 @@ export function lowerBound(graph: SchedulerGraph, durations: readonly number[]):
   const path = Math.max(...heads.map((head, task) => head + durations[task]! + tails[task]!));
   const node = Math.max(...byNode.map(oneAtATime));
   const limit = Math.max(0, ...byName.map((jobs, name) => someAtATime(jobs, graph.nameLimit[name]!)));
-  return { path, node, limit, least: Math.max(path, node, limit) };
+  const jobs = graph.nameOf.flatMap((_, task) => (graph.noWork[task] === 1 ? [] : [job(task)]));
+  const machines = places === undefined ? 0 : someAtATime(jobs, places);
+  return { path, node, limit, places: machines, least: Math.max(path, node, limit, machines) };
 }
 
 interface Job {

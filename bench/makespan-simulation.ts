@@ -1,5 +1,7 @@
 /** Runs of a graph in which only tasks take time: how long they take by the order of the tasks alone. */
 
+import { allocate } from '../src/core/permits/allocate.ts';
+import type { Permit } from '../src/core/permits/may-touch.ts';
 import type { SchedulerCommand, SchedulerEvent, SchedulerGraph } from '../src/core/scheduler/index.ts';
 import { apply, createScheduler } from '../src/core/scheduler/index.ts';
 import { PriorityQueue } from '../src/core/scheduler/priority-queue.ts';
@@ -37,15 +39,19 @@ function chance(text: string): number {
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32 + 2 ** -33;
 }
 
-/** As in a run: each end is an event at its time. */
-export function makespan(graph: SchedulerGraph, durations: readonly number[]): number {
-  const s = createScheduler(graph);
+/** As in a run: each end is an event at its time. @param places how many machines may be out of service at a time; absent: nothing limits them */
+export function makespan(graph: SchedulerGraph, durations: readonly number[], places?: number): number {
+  const s = createScheduler(graph, { isLimited: places !== undefined });
+  const permits = permitsOf(graph, places ?? graph.nodes.length);
   const starts = startsOf(graph, durations);
   const running: Running[] = [];
   const queue = new PriorityQueue((at) => running[at]!.end);
   let now = 0;
   const send = (event: SchedulerEvent): void => {
-    for (const one of starts(apply(s, event), now)) queue.push(running.push(one) - 1);
+    const commands = apply(s, event);
+    for (const one of starts(commands, now)) queue.push(running.push(one) - 1);
+    const nodes = permits(commands);
+    if (nodes.length > 0) send({ type: 'permitted', nodes });
   };
   send({ type: 'begin' });
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
@@ -53,6 +59,32 @@ export function makespan(graph: SchedulerGraph, durations: readonly number[]): n
     send(ended(running[next]!));
   }
   return now;
+}
+
+/** Grants what a site with that limit leaves a run that is alone on it. Each node is a machine in service. */
+function permitsOf(graph: SchedulerGraph, places: number) {
+  const site = 'site';
+  const machines = new Map(graph.nodes.map((id) => [id, { rack: null, standing: 'in_service' as const }]));
+  const limits = { out_of_service: [{ per: 'site' as const, at_most: places }], at_once: [], windows: [], freezes: [] };
+  let held: readonly Permit[] = [];
+  return (commands: readonly SchedulerCommand[]): readonly number[] =>
+    commands.flatMap((command) => {
+      if (command.type !== 'permits') return [];
+      const back = new Set(
+        Object.values(command.back).flatMap((nodes) => nodes.map((node: number) => graph.nodes[node]!)),
+      );
+      held = held.filter(({ machine }) => !back.has(machine));
+      const me = {
+        run: 'run',
+        work: 'tasks' as const,
+        machines: command.wants.map((node) => graph.nodes[node]!),
+        since: 0,
+      };
+      const { granted } = allocate(me, [], { site, limits, machines, held, offset: () => 0 }, 0);
+      held = [...held, ...granted];
+      const has = new Set(granted.map(({ machine }) => machine));
+      return command.wants.filter((node) => has.has(graph.nodes[node]!));
+    });
 }
 
 /** As the reference: one visit after the other, node by node; an end is seen, and a task started, only in a visit. */

@@ -39,7 +39,15 @@ export function tellPermits(s: Scheduler): void {
   const told = wants.join();
   if (back.length === 0 && told === machines.told) return;
   machines.told = told;
-  s.commands.push({ type: 'permits', wants, back: returned(s, back) });
+  s.commands.push({ type: 'permits', wants: heaviestFirst(s, wants), back: returned(s, back) });
+}
+
+/** Where not all can be touched, those first from which the most work follows. */
+function heaviestFirst(s: Scheduler, nodes: readonly number[]): readonly number[] {
+  const rankOf = (node: number): number =>
+    Math.min(...s.slots.queues[node]!.flatMap(({ ready }) => (ready.size === 0 ? [] : s.graph.rank[ready.peek()!]!)));
+  const ranks = new Map(nodes.map((node) => [node, rankOf(node)]));
+  return nodes.toSorted((a, b) => ranks.get(a)! - ranks.get(b)!);
 }
 
 function returned(s: Scheduler, nodes: readonly number[]): ReturnedPermits {
