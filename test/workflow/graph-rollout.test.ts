@@ -160,11 +160,16 @@ describe('a run of graphs on nodes with a rollout', () => {
     });
   });
 
-  it('is held by an operator after its open wave', async () => {
+  it('is held by an operator after its open wave, and before by an agent that does not answer until it is retried', async () => {
     const graph = rolledOut({ first: 1 });
     graph.hold.add('use@1');
+    graph.silent.add('1');
     const rollouts = { compute: { first: 1 }, ceph: null };
     const run = await start(graph, { rollouts });
+    expect((await reaches(run, 'held')).graphs[0]).toMatchObject({ offline: ['1'], rollouts: [{ why: 'limit' }] });
+    graph.silent.clear();
+    await run.handle.executeUpdate('retry_node', { args: [{ node: '1' }] });
+    expect((await statusOf(run)).graphs[0]).toMatchObject({ offline: [] });
     const last = await graph.heldTask('use@1');
     await run.handle.executeUpdate('hold', { args: [{ by: 'nina' }] });
     last.finish(ok);

@@ -125,7 +125,10 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
     whyNotOperate: (action, request) => driver.objection(toRollout(action, request)),
     operate: (action, request) => driver.push(toRollout(action, request)),
     whyNotRetryNode: (request) => driver.objection({ type: 'retry_node', ...request }),
-    retryNode: (request) => driver.push({ type: 'retry_node', ...request }),
+    retryNode(request) {
+      graph.offline = graph.offline.filter((node) => node !== request.node);
+      driver.push({ type: 'retry_node', ...request });
+    },
     hasCapacity: () => driver.hasCapacityForRequest(),
     acknowledged: async () => undefined,
     async run() {

@@ -168,7 +168,7 @@ export class PartDriver {
     request: Extract<SchedulerEvent, { type: 'retry_task' | 'retry_node' | 'skip_task' | 'rollout' }>,
   ): Rejection | null {
     const rejection = rejectionOf(this.scheduler, request) ?? null;
-    const startsTasks = request.type === 'retry_task' || (request.type === 'retry_node' && request.tasks === true);
+    const startsTasks = request.type === 'retry_task' || request.type === 'retry_node';
     return rejection === null && startsTasks && !this.#hasCapacity() ? { reason: 'exhausted' } : rejection;
   }
 

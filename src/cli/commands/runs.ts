@@ -335,7 +335,7 @@ function registerAct(group: CliCommand, session: Session, verb: RunDecision, act
 function registerRetries(group: CliCommand, session: Session): void {
   const { terminal } = session;
   group
-    .verb('retry', 'Retry a failed node of a run; in a run of graphs, ask its checks again')
+    .verb('retry', 'Retry a failed node of a run; in a run of graphs, ask its agent or its checks again')
     .example('dc1 node-1 --reason "PSU replaced"')
     .argument('<run>', RUN)
     .argument('<node>', 'name of the node')

@@ -49,12 +49,12 @@ function ofGroup({ name, rollout }: Group, { failed }: Pick<RunStatus, 'failed'>
 
 function ofGraph(
   { transaction, failed: [first] }: GraphRunStatus,
-  { rollouts = [] }: GraphRunStatus['graphs'][number],
+  { rollouts = [], offline }: GraphRunStatus['graphs'][number],
 ): Shown[] {
   const run = transaction ?? 'RUN';
   const ofTask = first && `sitewright run retry-task ${run} ${printable(taskText(first))}`;
   return rollouts.map(({ role, ...rollout }) => {
-    const [node] = rollout.unwell ?? [];
+    const [node = first === undefined ? offline[0] : undefined] = rollout.unwell ?? [];
     const retry = node === undefined ? ofTask : `sitewright run retry ${run} ${printable(node)}`;
     return { name: role, rollout, run, retry };
   });

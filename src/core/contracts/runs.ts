@@ -457,7 +457,7 @@ export const runRoutes = tagged('runs', {
     id: 'retryNode',
     summary: 'Retry a failed node of a run',
     description:
-      'In a run of graphs a node whose checks are not well: they are asked again. A failed task has a retry of its own.',
+      'In a run of graphs a node whose agent did not answer before the run, or whose checks are not well: they are asked again. A failed task has a retry of its own.',
     params: runNodeParams,
     body: nodeRetryBody,
     answers: steered,

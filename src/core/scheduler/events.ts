@@ -38,7 +38,7 @@ export type SchedulerEvent =
   | { readonly type: 'approve'; readonly name: string }
   /** The operator retries a failed task. Tasks that were lost with it wait again. */
   | ({ readonly type: 'retry_task' } & TaskOnNode)
-  /** The operator has the checks of a node asked again that were not well. `tasks`: after its tasks have run again. */
+  /** The operator tries a node again that did not answer before the run, or whose checks were not well. `tasks`: its tasks run again before its checks. */
   | { readonly type: 'retry_node'; readonly node: string; readonly tasks?: boolean }
   /** The operator skips a task that has not run, or ignores the failure of one that failed. */
   | ({ readonly type: 'skip_task' } & TaskOnNode)

@@ -1,7 +1,7 @@
 /** Operator actions on single tasks of a running graph. */
 
 import type { TaskOnNode } from '../task-on-node.ts';
-import { awaitsApproval, setStatus } from './propagation.ts';
+import { awaitsApproval, changeLosses, setStatus } from './propagation.ts';
 import { addCandidate } from './ready.ts';
 import type { Rejection } from './rejection.ts';
 import { askAgain, noteRetry, whyNotRetryNode } from './rollouts.ts';
@@ -55,19 +55,32 @@ export function retryTask(s: Scheduler, asked: TaskOnNode): void {
   noteRetry(s, s.graph.nodeOf[task]!);
 }
 
-/** Why the checks of a node cannot be asked again now. */
+/** Why a node cannot be tried again now. One did not answer before the run; of others the checks are asked again. */
 export function retryNodeRejection(s: Scheduler, node: string, tasks = false): Rejection | undefined {
   if (s.stopped) return { reason: 'stopped' };
-  if (tasks && s.exhausted) return { reason: 'exhausted' };
+  const isOffline = s.offline[s.nodeIndex.get(node) ?? -1] === 1;
+  if ((tasks || isOffline) && s.exhausted) return { reason: 'exhausted' };
+  if (isOffline) return undefined;
   const why = whyNotRetryNode(s, node);
   return why === null ? undefined : { reason: 'rollout', why };
 }
 
-/** Has the checks of a node asked again; with `tasks` after all of its work has run again. What others have done after it stays done. */
+/**
+ * Lets the tasks of a node start that did not answer before the run. Has the checks of any other asked again; with `tasks` after all of
+ * its work has run again. What others have done after it stays done.
+ */
 export function retryNode(s: Scheduler, node: string, tasks = false): void {
+  const number = s.nodeIndex.get(node)!;
+  if (s.offline[number] === 1) {
+    s.offline[number] = 0;
+    s.reopening = true;
+    changeLosses(s, number, -1, -1);
+    s.touched.push(...s.tasksOfNode[number]!);
+    noteRetry(s, number);
+    return;
+  }
   askAgain(s, node);
   if (!tasks) return;
-  const number = s.nodeIndex.get(node)!;
   s.reopening = true;
   for (const task of s.tasksOfNode[number]!) {
     if (s.noWork[task] === 1 || !isFinal(s.status[task]!)) continue;

@@ -7,6 +7,7 @@ import type { PermitWait } from '../../core/permits/answer.ts';
 import { waitText } from '../../core/permits/wait-text.ts';
 import { rolloutsIn, rolloutVerbs } from '../../core/rollout/rollout-steps.ts';
 import { rolloutText } from '../../core/rollout/rollout-text.ts';
+import type { AnyRunStatus } from '../../core/run/status.ts';
 import { numberOf } from '../../core/run/subject.ts';
 import { type RunDecision, type RunWork, WORK_AFTER, workOfGraphs, workOfSite } from '../../core/run-work.ts';
 import { GRAPH_RUN_KIND } from '../../core/words.ts';
@@ -268,8 +269,13 @@ async function failedIn(run: Run, signal?: AbortSignal): Promise<readonly Failed
   return [
     ...items.map(({ task, node }) => ({ name: placeOf({ task, node }, names), node, task })),
     ...rolloutsIn(status).flatMap(({ rollout: { unwell = [] } }) => unwell.map((name) => ({ name, node: name }))),
+    ...offlineIn(status).map((node) => ({ name: names[node] ?? node, node })),
   ];
 }
+
+/** Nodes of running graphs that did not answer before they began. */
+const offlineIn = (status: AnyRunStatus): readonly string[] =>
+  'cluster' in status ? status.graphs.flatMap(({ offline, ended_at }) => (ended_at === undefined ? offline : [])) : [];
 
 interface FailedInProps {
   readonly run: Run;

@@ -157,6 +157,15 @@ describe('a run with a rollout', () => {
     expect([status(), nodeStatus(s, 0)]).toMatchObject([{ state: 'running', failed: 0, wave: 2 }, 'success']);
   });
 
+  it('tries a node again that did not answer before the run', () => {
+    const { s, send, first } = begun({ first: 1 }, ['1']);
+    expect(first).toEqual([]);
+    expect(showRollouts(s)[0]!.status).toMatchObject({ state: 'held', why: 'limit', failed: 1 });
+    expect(startsIn(s, send({ type: 'retry_node', node: '1' }))).toEqual(['get@1']);
+    expect(showRollouts(s)[0]!.status).toMatchObject({ state: 'running', failed: 1 });
+    expect(send({ type: 'retry_node', node: '1' })).toMatchObject([{ rejection: { reason: 'rollout' } }]);
+  });
+
   it('has the whole run wait for its limit in its last wave, and end as failed when nothing is left', () => {
     const { s, send, end } = begun({ first: 6 });
     for (const node of NODES.slice(1)) end(`get@${node}`, 'failed');
