@@ -2,7 +2,7 @@ export { type Alarms, auditedAlarms } from './alarms.ts';
 export { createGateway } from './gateway.ts';
 export { GatewayClient } from './gateway-client.ts';
 export { GatewayConnection, GatewayRefused } from './gateway-connection.ts';
-export { enrolNode, type NodeCredentials, readCredentials } from './node-credentials.ts';
+export { enrolNode, readCredentials } from './node-credentials.ts';
 export { issueTicket } from './node-ticket.ts';
 export { type Caller, OrderDesk } from './order-desk.ts';
 export type { OrderBook, PlannedTask, SourceFiles } from './ports.ts';

@@ -62,7 +62,7 @@ export type { NodeView } from './inventory/node-change.ts';
 export type { PluginWithTags } from './inventory/plugins.ts';
 export { isDeployable, vmwareAttributes } from './inventory/releases.ts';
 export type { InstalledPackage, PackageView } from './packages/packages.ts';
-export { asProblem, PROBLEM_CODES, type Problem, type ProblemCode, ProblemError, problem } from './problem.ts';
+export { asProblem, PROBLEM_CODES, type ProblemCode, ProblemError, problem } from './problem.ts';
 export { readerHere } from './reading/reader.ts';
 export { type OpenReader, openReader } from './reading/reading-thread.ts';
 export { type SignIn, SignInError, signIn } from './sign-in.ts';

@@ -60,12 +60,6 @@ function sshArguments(target: SshTarget): string[] {
 }
 
 /**
- * Wraps a script in one compound command, so that `sh` reads all of it before it runs anything: a truncated script must
- * not start.
- */
-export const whole = (script: string): string => `{\n${script}\nexit 0\n}\n`;
-
-/**
  * Runs a script on another machine with its `sh`. The script and all its data go through stdin, never through
  * arguments: ssh joins those and the remote shell splits them again.
  */
