@@ -128,14 +128,34 @@ function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   }
 }
 
-async function becomesEmpty(containment: Containment, withinMs: number, again?: () => void): Promise<boolean> {
+/** Its processes. Where no descriptor is free to look, it tries again for as long as a SIGKILL may take. */
+export async function processesOf(containment: Containment): Promise<readonly number[]> {
+  for (const end = performance.now() + KILL_WAIT_MS; ; ) {
+    try {
+      return containment.members();
+    } catch (error) {
+      if (performance.now() >= end) throw error;
+    }
+    await delay(POLL_MS);
+  }
+}
+
+async function becomesEmpty(containment: Containment, withinMs: number, kills = false): Promise<boolean> {
   const end = performance.now() + withinMs;
-  while (containment.members().length > 0) {
+  while ((await processesOf(containment)).length > 0) {
     if (performance.now() >= end) return false;
-    again?.();
+    if (kills) tryToKill(containment);
     await delay(POLL_MS);
   }
   return true;
+}
+
+function tryToKill(containment: Containment): void {
+  try {
+    containment.kill();
+  } catch {
+    // No descriptor is free to find them: the caller repeats it while there are any.
+  }
 }
 
 /** Sends TERM to every process, and KILL to those left after the grace period; returns the signals sent. */
@@ -144,13 +164,13 @@ export async function endAll(
   graceMs: number,
   cause: KillRecord['cause'],
 ): Promise<KillRecord> {
-  const found = containment.members();
+  const found = await processesOf(containment);
   const record = { cause, means: containment.means, found: found.length };
   if (found.length === 0) return { ...record, signal: null, survivors: 0 };
   if (graceMs > 0) {
     signalAll(found, 'SIGTERM');
     if (await becomesEmpty(containment, graceMs)) return { ...record, signal: 'SIGTERM', survivors: 0 };
   }
-  await becomesEmpty(containment, KILL_WAIT_MS, () => containment.kill());
-  return { ...record, signal: 'SIGKILL', survivors: containment.members().length };
+  await becomesEmpty(containment, KILL_WAIT_MS, true);
+  return { ...record, signal: 'SIGKILL', survivors: (await processesOf(containment)).length };
 }

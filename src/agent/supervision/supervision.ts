@@ -25,7 +25,7 @@ import { trySeparator } from '../output/try-separator.ts';
 import { systemFailure } from '../task-types/place-file.ts';
 import type { Runnable, TaskContext, TryEnd } from '../task-types/task-runner.ts';
 import { stoppedEnd } from '../task-types/task-runner.ts';
-import { type Containment, contain, endAll } from './containment.ts';
+import { type Containment, contain, endAll, processesOf } from './containment.ts';
 import { ownReaper } from './reaper.ts';
 import type { SupervisorMessage } from './supervisor-message.ts';
 import { runCommand } from './task-process.ts';
@@ -283,7 +283,7 @@ export class Supervision {
         startedAt,
         tries: this.#progress.tries,
         killed: this.#killed,
-        leftRunning: containment.members().length,
+        leftRunning: (await processesOf(containment)).length,
         summary: end.summary ?? {},
         output: { stdout, stderr },
       }),

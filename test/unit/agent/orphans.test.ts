@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { executionFolder } from '../../../src/agent/journal/execution.ts';
 import { Journal } from '../../../src/agent/journal/journal.ts';
+import { endAll } from '../../../src/agent/supervision/containment.ts';
 import { readProcess } from '../../../src/platform/processes/process-identity.ts';
 import { AgentRig } from '../../rig/agent.ts';
 
@@ -79,4 +80,31 @@ describe.skipIf(missing !== undefined)('without cgroups, whatever session and en
     for (const pid of left) process.kill(pid);
     await vi.waitFor(() => expect(readProcess(reaper!.pid)?.startTime).not.toBe(reaper!.startTime), 20_000);
   });
+});
+
+it('processes are ended though no descriptor is free at first to look for them', async () => {
+  let tries = 0;
+  let killed = false;
+  const everyOther = (): void => {
+    tries += 1;
+    if (tries % 2 === 1) throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+  };
+  const end = await endAll(
+    {
+      means: 'process-walk',
+      run: (start) => start(),
+      adopt: () => undefined,
+      members: () => {
+        everyOther();
+        return killed ? [] : [2 ** 30];
+      },
+      kill: () => {
+        killed = true;
+      },
+      close: () => undefined,
+    },
+    0,
+    'cancel',
+  );
+  expect(end).toMatchObject({ signal: 'SIGKILL', found: 1, survivors: 0 });
 });
