@@ -174,6 +174,18 @@ describe('a rehearsal of a site', () => {
     expect(held.outcome).toBe('stopped');
   });
 
+  it('goes beyond a freeze where the run may', async () => {
+    const store = await openEmpty();
+    const freezes = '{freezes: [{from: 2000-01-01, to: 2001-01-01, why: year end}]}';
+    const written = files(CONFIGURATION, node('n1'), document('sitewright/Limits/v1', 'limits', freezes));
+    const { site, diagnostics } = loadSite(written);
+    await store.sites.create({ name: 'dc1' });
+    await store.sites.addRevision('dc1', { files: written, resolved: site!, diagnostics });
+    const beyond = await rehearsalsOf(store).site('dc1', {}, { override_limits: 'its disk is dying' });
+    expect(beyond).toMatchObject({ outcome: 'success', report: { limits: { overridden: 'its disk is dying' } } });
+    expect(beyond.seconds).toBeLessThan(24 * 3600);
+  });
+
   it('shows a machine that fails to deploy, and what becomes of its group', async () => {
     const store = await openEmpty();
     await siteOf('stl1', store);

@@ -4,10 +4,11 @@ import type { ActivityDependencies, ActivitySettings } from '../../../activities
 import type { GraphRunReport, Rehearsal, RehearsalStep, RunReport } from '../../../src/core/contracts/index.ts';
 import { given } from '../../../src/core/data/given.ts';
 import { BEFORE_CHANGES } from '../../../src/core/run/index.ts';
+import { STARTED } from '../../../src/core/run/passed-on.ts';
 import { someOf } from '../../../src/core/text/text.ts';
 import type { RehearsalAnswer, RehearsalOrder, RehearsedMachine } from '../../../src/ops/rehearsals/order.ts';
 import type { Store, StoreCopy } from '../../../src/store/index.ts';
-import { graphWorkflowId, siteWorkflowId } from '../../../workflows/protocol.ts';
+import { ANSWERED, graphWorkflowId, siteWorkflowId } from '../../../workflows/protocol.ts';
 import { Installation, type Observer, QUEUE } from './installation.ts';
 import type { MaasPace } from './maas-port.ts';
 import { inVirtualTime, openWorld } from './open-world.ts';
@@ -79,11 +80,8 @@ async function live(
         ? graphWorkflowId(run.input.cluster, 'rehearsal')
         : siteWorkflowId(run.kind, run.input.site);
     const execution = temporal.start({
-      type: run.kind,
-      workflowId,
-      taskQueue: QUEUE,
-      args: [run.input],
-      memo: {},
+      ...{ type: run.kind, workflowId, taskQueue: QUEUE },
+      ...(await startOf(store, run.input, workflowId)),
     });
     const opening = temporal.update(execution, 'opened', []) as Promise<
       { ok: true } | { ok: false; failure: Extract<RehearsalAnswer, { kind: 'refused' }>['failure'] }
@@ -110,6 +108,15 @@ async function live(
   } finally {
     await store.close();
   }
+}
+
+/** Whoever rehearses a run beyond limits stands in for an API, which alone may start one. */
+async function startOf(store: Store, input: RehearsalOrder['run']['input'], workflowId: string) {
+  if (input.override_limits === undefined) return { args: [input], memo: {} };
+  const actor = input.started_by ?? 'rehearsal';
+  const entry = 'rehearsed-start';
+  await store.audit.append({ id: entry, actor, action: STARTED, target: `workflow/${workflowId}` });
+  return { args: [{ ...input, started_by: actor }], memo: { [ANSWERED]: entry } };
 }
 
 /** A machine as the simulated MAAS takes it. */
