@@ -286,7 +286,7 @@ class Draft {
           }
         }
       });
-      return { ...instance, requires: sets[0], requiredFor: sets[1] };
+      return { ...instance, requires: exact(sets[0]), requiredFor: exact(sets[1]) };
     });
     const byNode: number[][] = this.#resolver.nodes.map(() => []);
     for (const [at, { node }] of instances.entries()) byNode[node]!.push(at);
@@ -320,4 +320,8 @@ class Draft {
 }
 
 const NONE: readonly Relation[] = [];
+const NO_SETS: readonly number[] = [];
+
+/** Without the room that a list has to grow: there are two for each task on each node. */
+const exact = (list: readonly number[]): readonly number[] => (list.length === 0 ? NO_SETS : list.slice());
 const SELF = { on: 'self' } as const;

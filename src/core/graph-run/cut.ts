@@ -86,14 +86,15 @@ export function isTooLargeForRollouts(graph: SchedulerGraph, capacity: number = 
 export function countCrossings(graph: SchedulerGraph, partOf: readonly number[]): SchedulerGraph {
   const tasks = graph.nodeOf.length;
   const partOfTask = graph.nodeOf.map((node) => partOf[node]!);
-  /** By task and other part: predecessors of the task there. */
-  const needs = graph.nodeOf.map(() => new Map<number, number[]>());
+  /** By task and other part: predecessors of the task there. Most tasks have none. */
+  const needs: Map<number, number[]>[] = new Array(tasks);
   for (let from = 0; from < tasks; from++) {
     const part = partOfTask[from]!;
     for (const to of graph.successors[from]!) {
       if (to >= tasks || partOfTask[to] === part) continue;
-      const list = needs[to]!.get(part);
-      if (list === undefined) needs[to]!.set(part, [from]);
+      needs[to] ??= new Map();
+      const list = needs[to].get(part);
+      if (list === undefined) needs[to].set(part, [from]);
       else list.push(from);
     }
   }

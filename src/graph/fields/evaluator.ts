@@ -68,6 +68,7 @@ export class FieldEvaluator {
   readonly #oldSides = new Map<string, Side | null>();
   readonly #oldData = new Map<string, StateData>();
   readonly #numbers = new ValueNumbers();
+  readonly #expressions = new Map<string, number>();
   readonly #readSets = new Map<string, ReadSet>();
   readonly #splits = new Map<string, SplitExpression | null>();
   readonly #results = new Map<string, unknown>();
@@ -175,7 +176,17 @@ export class FieldEvaluator {
     if (reads === null) return null;
     const numbers = (part: Fields): string => reads.map((key) => this.#numbers.of(part, key)).join(',');
     const before = old === null ? '-' : `${old.of}:${numbers(old.readable)}`;
-    return `${numbers(now.readable)};${before};${expression}`;
+    return `${this.#numberOf(expression)};${numbers(now.readable)};${before}`;
+  }
+
+  /** Short: it is part of hundreds of thousands of keys. */
+  #numberOf(expression: string): number {
+    let number = this.#expressions.get(expression);
+    if (number === undefined) {
+      number = this.#expressions.size;
+      this.#expressions.set(expression, number);
+    }
+    return number;
   }
 
   cached(key: string): { readonly value: unknown } | undefined {

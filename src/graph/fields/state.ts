@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Float } from '@sitewright/yaql';
 import { isMapping } from '../../core/data/plain-value.ts';
 import { canonicalJson } from '../../documents/canonical-json.ts';
@@ -55,6 +56,9 @@ export function lookUp(common: Fields, own: Fields, path: readonly string[]): Fo
 const memberOf = (value: unknown, key: string): unknown =>
   isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 
+/** Longer texts are known by their hashes, which end with `=`, as no JSON does. */
+const LONG = 100;
+
 /** Numbers values, equal ones alike, so that nodes can be compared key by key. */
 export class ValueNumbers {
   readonly #numbers = new Map<string, number>();
@@ -71,8 +75,10 @@ export class ValueNumbers {
     let number = known.get(key);
     if (number === undefined) {
       const text = canonicalJson(exactText(part[key]));
-      number = this.#numbers.get(text) ?? this.#numbers.size + 1;
-      this.#numbers.set(text, number);
+      // Each of many nodes may have kilobytes of its own.
+      const name = text.length < LONG ? text : createHash('sha256').update(text).digest('base64');
+      number = this.#numbers.get(name) ?? this.#numbers.size + 1;
+      this.#numbers.set(name, number);
       known.set(key, number);
     }
     return number;

@@ -126,7 +126,8 @@ export class Linker {
     let set = this.#known.get(key);
     if (set === undefined) {
       set = this.targets.length;
-      this.targets.push({ instances: found, shared });
+      // Without the room that a list has to grow: there are hundreds of thousands.
+      this.targets.push({ instances: found.slice(), shared });
       this.#known.set(key, set);
     }
     return set;
