@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { type DocumentsForRollouts, documentsForRollouts } from '../../src/clusters/newest-documents.ts';
 import {
   type PlanningWork,
-  type PreparedRange,
+  type PreparedPiece,
   type PreparedRun,
   planReferenceOf,
   type StoredReference,
@@ -103,12 +103,12 @@ async function plan(
   const isOfRun = graphs.some(({ id }) => id === child.id);
   let storage: PlanStorage | undefined;
   let checks: DocumentsForRollouts['checks'];
-  const receiver = (behind: BehindPlan) => async (piece: PreparedRun | PreparedRange) => {
+  const receiver = (behind: BehindPlan) => async (piece: PreparedPiece) => {
     // Planning takes a while: a run that was stopped meanwhile does not wait for it.
     signal?.throwIfAborted();
-    if (storage !== undefined) return storage.add(piece as PreparedRange);
+    if (!('reference' in piece)) return storage!.add(piece);
     await proveTransaction(deps, run);
-    storage = await storePlan(store, { run, child, isOfRun, behind }, piece as PreparedRun);
+    storage = await storePlan(store, { run, child, isOfRun, behind }, piece);
   };
   // No variable keeps the data of the cluster while a thread plans with its copy: it may have hundreds of megabytes.
   const of = { run, child, clusterId, type, room: request.room };
@@ -202,7 +202,7 @@ function problemText({ path, message, hint }: GraphProblem): string {
 }
 
 interface PlanStorage {
-  add(range: PreparedRange): Promise<void>;
+  add(piece: Exclude<PreparedPiece, PreparedRun>): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -218,16 +218,18 @@ async function storePlan(
   prepared: PreparedRun,
 ): Promise<PlanStorage> {
   const { hash } = prepared.reference;
+  const both = isOfRun ? [child.id, run.id] : [child.id];
   const plan = await store.plans.write({ ...prepared, hash });
+  const state = await store.transactions.writeSnapshot(both, 'deployment_info');
   return {
-    add: async (range) => {
-      await plan.add(range);
-      await store.taskHistory.plan(child.id, range.rows);
+    add: async (piece) => {
+      if ('state' in piece) return state.add(piece.state);
+      await plan.add(piece);
+      await store.taskHistory.plan(child.id, piece.rows);
     },
     end: async () => {
       await plan.end();
-      const both = isOfRun ? [child.id, run.id] : [child.id];
-      await store.transactions.putSnapshot(both, 'deployment_info', prepared.state);
+      await state.end();
       await store.transactions.putSnapshot(both, 'cluster_settings', behind.settings);
       await store.transactions.putSnapshot(both, 'network_configuration', behind.networks);
       await store.transactions.putSnapshot(child.id, 'tasks', prepared.tasks);

@@ -15,7 +15,7 @@ import type { OpenPlanner, PlanningWork } from './planning-work.ts';
 export { loadTaskEngine } from './load-engine.ts';
 export { plannerHere } from './plan-here.ts';
 export type { PlanForm, PlanForms, Planner, PlanningWork } from './planning-work.ts';
-export { type PreparedRange, type PreparedRun, planReferenceOf, type StoredReference } from './prepared-run.ts';
+export { type PreparedPiece, type PreparedRun, planReferenceOf, type StoredReference } from './prepared-run.ts';
 
 /** Tasks times nodes of a plan that takes about a second: the recorded library on 100 nodes. */
 const MAX_IN_TURN = 20_000;

@@ -57,9 +57,8 @@ export async function planHere<Form extends PlanForm>(
   const planned = { ...made, problems: [...made.problems, ...shown, ...denied, ...tooLarge] };
   const make: { readonly [F in PlanForm]: () => PlanForms[F] | Promise<PlanForms[F]> } = {
     run: async () => {
-      const { run, ranges } = prepareRun(sources, planned, capacity, prefix);
-      await receive(run);
-      for (const range of ranges) await receive(range);
+      const { run, pieces } = prepareRun(sources, planned, capacity, prefix);
+      for (const piece of pieces) await receive(piece);
       return run.reference;
     },
     explanation: () => explained(planned),

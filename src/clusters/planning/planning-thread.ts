@@ -1,6 +1,7 @@
 import { given } from '../../core/data/given.ts';
 import { answerOf, Thread } from '../../platform/threads/thread.ts';
 import type { OpenPlanner, PlanForm, PlanningAnswer, PlanningWork, ReceivePrepared } from './planning-work.ts';
+import type { PreparedPiece } from './prepared-run.ts';
 
 export interface PlanningData {
   /** Path of the module of helper functions. */
@@ -13,7 +14,7 @@ export interface PlanningRequest {
 }
 
 /** Ten times the time for 1,000 nodes: budgets of the expressions end a hostile plan long before. */
-const MAX_MEGABYTES = 4_096;
+const MAX_MEGABYTES = 2_048;
 /** Of processor time. */
 const WORK_MS = 300_000;
 
@@ -22,7 +23,7 @@ const WORK_MS = 300_000;
  * because planning does not check for it, and the next plan starts another.
  */
 export function openPlanningThread(helpers?: string): OpenPlanner {
-  const thread = new Thread<PlanningRequest, PlanningAnswer<PlanForm>, Parameters<ReceivePrepared>[0]>({
+  const thread = new Thread<PlanningRequest, PlanningAnswer<PlanForm>, PreparedPiece>({
     program: new URL('./planning-thread-main.ts', import.meta.url),
     makes: 'the plan',
     data: { helpers } satisfies PlanningData,

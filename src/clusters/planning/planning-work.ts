@@ -7,7 +7,7 @@ import type { NodeLeftOut } from '../node-choice.ts';
 import type { ClusterPlanRequest } from '../plan-cluster.ts';
 import type { ClusterSources, StoredLayer } from '../sources.ts';
 import type { Surroundings } from '../state/cluster-state.ts';
-import type { PreparedRange, PreparedRun, StoredReference } from './prepared-run.ts';
+import type { PreparedPiece, StoredReference } from './prepared-run.ts';
 
 export interface OpenPlanner extends Planner {
   close(): Promise<void>;
@@ -59,8 +59,8 @@ export type PlanningAnswer<Form extends PlanForm> =
   /** `no-graph`: no layer has a task of this type. */
   | { readonly ok: false; readonly reason: 'no-graph' | 'refused'; readonly problems: readonly GraphProblem[] };
 
-/** Of a run: first what is stored at once, then the ranges of its nodes. The next one is made when the promise of the one before is kept. */
-export type ReceivePrepared = (piece: PreparedRun | PreparedRange) => Promise<void>;
+/** The next piece is made when the promise of the one before is kept. */
+export type ReceivePrepared = (piece: PreparedPiece) => Promise<void>;
 
 /**
  * Plans graphs. A refused plan is an answer. A rejection is a defect, the reason of an aborted `signal`, or that of `receive`, which gets

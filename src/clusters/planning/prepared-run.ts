@@ -21,8 +21,7 @@ export const planReferenceOf = ({ node_transitions: _, untouched: __, ...referen
 /** What a run stores of its plan at once, in stored form; what grows with its tasks comes in ranges. */
 export interface PreparedRun extends Omit<NewPlan, 'hash'> {
   readonly reference: StoredReference;
-  /** JSON texts: the state used for the plan, and the merged tasks. */
-  readonly state: string;
+  /** JSON text: the merged tasks. */
   readonly tasks: string;
   /** JSON text: by task, the digest of what it does, to keep with its success. */
   readonly digests: string;
@@ -33,22 +32,32 @@ export interface PreparedRun extends Omit<NewPlan, 'hash'> {
   readonly worksOn: readonly number[];
 }
 
+/** A piece of the JSON text of the state used for the plan. */
+interface PreparedState {
+  readonly state: string;
+}
+
 /** What a run stores of some nodes of its plan. */
 export interface PreparedRange extends PlanRange {
   /** A row for every task on every node; tasks that will not run have their final status, with the reason. */
   readonly rows: readonly (PlannedRow & { readonly position: number })[];
 }
 
+export type PreparedPiece = PreparedRun | PreparedState | PreparedRange;
+
 /** So many tasks on nodes are together in a range, and those of its last node: small beside a plan, large beside a transaction of the store. */
 const TASKS_IN_RANGE = 5_000;
 
-/** Converts a plan to its stored form, range by range of its nodes. `capacity` and `prefix` as in `PlanningWork`. */
+/** A piece of the state has at least so many characters. */
+const STATE_PIECE = 1_000_000;
+
+/** Converts a plan to its stored form, in pieces: the first is the run. `capacity` and `prefix` as in `PlanningWork`. */
 export function prepareRun(
   sources: ClusterSources,
   planned: ClusterPlan,
   capacity?: number,
   prefix?: string,
-): { readonly run: PreparedRun; readonly ranges: Iterable<PreparedRange> } {
+): { readonly run: PreparedRun; readonly pieces: Iterable<PreparedPiece> } {
   const { orderOf, ...cut } = cutPlan(sources, planned, capacity, prefix);
   const run: PreparedRun = {
     ...cut,
@@ -57,14 +66,46 @@ export function prepareRun(
       node_transitions: nodeTransitions(planned.type, planned.metadata),
       untouched: planned.untouched,
     },
-    state: JSON.stringify(planned.input.state),
     tasks: JSON.stringify(planned.plan.tasks.map(({ merged }) => merged.task)),
     digests: digestsOf(planned),
     primaries: planned.primaries,
     anyChoices: planned.anyChoices,
     worksOn: workedNodes(planned),
   };
-  return { run, ranges: rangesOf(planned, orderOf) };
+  const pieces = function* (): Generator<PreparedPiece> {
+    yield run;
+    let state = '';
+    for (const text of stateText(planned.input.state)) {
+      state += text;
+      if (state.length < STATE_PIECE) continue;
+      yield { state };
+      state = '';
+    }
+    yield { state };
+    yield* rangesOf(planned, orderOf);
+  };
+  return { run, pieces: pieces() };
+}
+
+/** As `JSON.stringify` gives it. */
+function* stateText({ common, nodes, facts }: ClusterPlan['input']['state']): Generator<string> {
+  yield `{"common":${JSON.stringify(common)},"nodes":`;
+  yield* mappingText(nodes);
+  if (facts !== undefined) {
+    yield `,"facts":{"common":${JSON.stringify(facts.common)},"nodes":`;
+    yield* mappingText(facts.nodes);
+    yield '}';
+  }
+  yield '}';
+}
+
+function* mappingText(mapping: Readonly<Record<string, object>>): Generator<string> {
+  let before = '{';
+  for (const [key, value] of Object.entries(mapping)) {
+    yield `${before}${JSON.stringify(key)}:${JSON.stringify(value)}`;
+    before = ',';
+  }
+  yield before === '{' ? '{}' : '}';
 }
 
 function* rangesOf(planned: ClusterPlan, orderOf: ReturnType<typeof cutPlan>['orderOf']): Generator<PreparedRange> {

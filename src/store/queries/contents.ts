@@ -44,6 +44,19 @@ export async function packContent(text: string): Promise<PackedContent> {
   return { hash: createHash('sha256').update(text).digest('hex'), bytes: await packText(text) };
 }
 
+/** The same of a text that comes in pieces. */
+export function contentPacker(): { add(piece: string): Promise<void>; end(): Promise<PackedContent> } {
+  const hash = createHash('sha256');
+  const packer = textPacker();
+  return {
+    add: (piece) => {
+      hash.update(piece);
+      return packer.add(piece);
+    },
+    end: async () => ({ hash: hash.digest('hex'), bytes: await packer.end() }),
+  };
+}
+
 /**
  * Stores a text unless it exists. Updating its hash to itself locks the row: a transaction that is dropping the text
  * waits for ours; if it came first, the text is stored again.

@@ -10,7 +10,7 @@ import { StoreError } from '../failure.ts';
 import type { Session } from '../session.ts';
 import type { Stored, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
-import { dropContents, keepContent, type PackedContent, packContent, unpackText } from './contents.ts';
+import { contentPacker, dropContents, keepContent, type PackedContent, packContent, unpackText } from './contents.ts';
 import { assertRow, holdRow, insertRow, isId, listRows, lockRow, rowNotFound, updateRow } from './identified-row.ts';
 import { removeTransactions } from './transaction-removal.ts';
 import {
@@ -41,6 +41,11 @@ export interface RunTransactions {
 
 /** The configuration in effect when a graph was planned. */
 export type SnapshotKind = Stored<'transactionSnapshot'>['kind'];
+
+interface SnapshotWriter {
+  add(piece: string): Promise<void>;
+  end(): Promise<void>;
+}
 
 /** An unknown id is `not-found` for every call but the lists. */
 export class TransactionStore {
@@ -236,7 +241,19 @@ export class TransactionStore {
    * it. Replaces an existing one.
    */
   async putSnapshot(of: number | readonly number[], kind: SnapshotKind, text: string): Promise<void> {
-    const content = await packContent(text);
+    return this.#putContent(of, kind, await packContent(text));
+  }
+
+  /** The same of a text that comes in pieces; stored when it ends. */
+  async writeSnapshot(of: readonly number[], kind: SnapshotKind): Promise<SnapshotWriter> {
+    const content = contentPacker();
+    return {
+      add: (piece) => content.add(piece),
+      end: async () => this.#putContent(of, kind, await content.end()),
+    };
+  }
+
+  #putContent(of: number | readonly number[], kind: SnapshotKind, content: PackedContent): Promise<void> {
     return this.#session.write(async (transaction) => {
       for (const id of [of].flat()) await putContent(transaction, id, kind, content);
     });

@@ -73,7 +73,7 @@ describe('a planning thread', () => {
       );
       expect(here).toMatchObject({
         answer: { ok: true },
-        pieces: form === 'run' ? [{ parts: [[expect.any(String)]] }, {}] : [],
+        pieces: form === 'run' ? [{ parts: [[expect.any(String)]] }, { state: expect.any(String) }, {}] : [],
       });
       expect(there).toEqual(here);
     },
