@@ -84,10 +84,6 @@ async function read(folder: string): Promise<Reading> {
   const { id, planHash } = graphs[0]!;
   const queries: Readonly<Record<string, (from: Store) => Promise<unknown>>> = {
     'one part': ({ plans }) => plans.getChunk(planHash!, 3, 0),
-    'an order': ({ taskHistory, plans }) =>
-      taskHistory
-        .page(id, { statuses: ['waiting'], limit: 1 })
-        .then(({ items: [row] }) => plans.getOrder(planHash!, `node-${row!.node}`, row!.task).catch(() => undefined)),
     reference: ({ plans }) => plans.getReference(planHash!),
     counts: ({ taskHistory }) => taskHistory.count(id),
     'counts by node': ({ taskHistory }) => taskHistory.countByNode(id),
