@@ -34,7 +34,7 @@ export type CoordinatorCommand =
  * Coordinates the parts of a split run: forwards messages between parts, counts joins and fault tolerance, grants permits
  * for limits, and detects the end. Owned by one driver and changed in place by `coordinate`.
  */
-interface Coordinator {
+export interface Coordinator {
   readonly plan: Coordination;
   readonly tolerance: ToleranceCount;
   permits: Permits;

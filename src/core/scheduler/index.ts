@@ -41,6 +41,8 @@ export { apply, rejectionOf, wouldRetry } from './apply.ts';
 export { compilePlan } from './compile.ts';
 export type { CoordinatorCommand, CoordinatorEvent } from './coordinator.ts';
 export { coordinate, createCoordinator, isQuiet, processedBy } from './coordinator.ts';
+export type { CoordinatorSnapshot } from './coordinator-snapshot.ts';
+export { keepCoordinator, restoreCoordinator } from './coordinator-snapshot.ts';
 export type { SchedulerCommand, SchedulerEvent } from './events.ts';
 export type { SchedulerGraph } from './graph.ts';
 export { keyOf, pairOf } from './graph.ts';

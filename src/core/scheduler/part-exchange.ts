@@ -15,7 +15,8 @@ import { NO_LOSS } from './tolerance.ts';
 /** Messages whose turn it is now that this one has come: of the coordinator that has the run, and once both sides know the same. */
 export function inOrder(outbox: Outbox, { message, by }: { readonly message: ToPart; readonly by: Sender }): ToPart[] {
   const { coordinator, inbox } = outbox;
-  if (coordinator?.run !== by.run) {
+  if (coordinator !== null && by.after?.includes(coordinator.run)) outbox.coordinator = by;
+  else if (coordinator?.run !== by.run && coordinator?.after?.includes(by.run) !== true) {
     // What a run has sent before its reset may arrive after what was sent since.
     const isLate = coordinator !== null && by.at < coordinator.at;
     if (isLate ? inbox.last === 0 && isInStep(outbox) : coordinator !== null) askToHearAll(outbox);

@@ -83,6 +83,8 @@ export interface ToPart {
 export interface Sender {
   readonly run: string;
   readonly at: number;
+  /** The executions that this one continues as new, and whose knowledge it has. Absent: none. */
+  readonly after?: readonly string[];
 }
 
 /** How a part ended that its coordinator has closed. */

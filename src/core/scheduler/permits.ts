@@ -13,15 +13,23 @@ export interface Permits {
   receive(part: number, demand: Counts, release: Counts): void;
   /** `[part, class, count]`: the permits to grant now, round-robin so that no part starves. */
   grant(): [number, number, number][];
+  keep(): KeptPermits;
 }
 
-export function createPermits(plan: Coordination): Permits {
+/** What each part wants and holds, and whose turn it is. */
+export interface KeptPermits {
+  /** `[part, demand, held]` */
+  readonly parts: readonly (readonly [number, Counts, Counts])[];
+  readonly turn: number;
+}
+
+export function createPermits(plan: Coordination, kept: KeptPermits = { parts: [], turn: 0 }): Permits {
   const limits = new Map(plan.classLimits);
   const demand = Array.from({ length: plan.parts }, () => new Map<number, number>());
   const held = Array.from({ length: plan.parts }, () => new Map<number, number>());
   const granted = new Map<number, number>();
   let busy = 0;
-  let turn = 0;
+  let { turn } = kept;
   const add = (counts: Map<number, number>, cls: number, change: number): void => {
     const next = (counts.get(cls) ?? 0) + change;
     if (next === 0) counts.delete(cls);
@@ -37,12 +45,20 @@ export function createPermits(plan: Coordination): Permits {
     (granted.get(cls) ?? 0) < (limits.get(cls) ?? Number.POSITIVE_INFINITY);
   const next = (part: number): number | undefined =>
     ascending(demand[part]!).find(([cls, wanted]) => wanted > 0 && isFree(cls))?.[0];
+  const correct = (part: number, wanted: Counts, holding: Counts): void => {
+    demand[part] = new Map(wanted);
+    for (const [cls, count] of [...held[part]!]) hold(part, cls, -count);
+    for (const [cls, count] of holding) hold(part, cls, count);
+  };
+  for (const [part, wanted, holding] of kept.parts) correct(part, wanted, holding);
   return {
-    correct(part, wanted, holding) {
-      demand[part] = new Map(wanted);
-      for (const [cls, count] of [...held[part]!]) hold(part, cls, -count);
-      for (const [cls, count] of holding) hold(part, cls, count);
-    },
+    correct,
+    keep: () => ({
+      parts: demand.flatMap((wanted, part) =>
+        wanted.size + held[part]!.size === 0 ? [] : [[part, [...wanted], [...held[part]!]] as const],
+      ),
+      turn,
+    }),
     receive(part, wanted, released) {
       for (const [cls, change] of wanted) add(demand[part]!, cls, change);
       for (const [cls, count] of released) hold(part, cls, -count);

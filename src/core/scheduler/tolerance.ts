@@ -19,6 +19,8 @@ export const ABSENT = 2;
 export interface ToleranceCount {
   /** @param loss one of the three above */
   set(node: number, loss: number): void;
+  /** `[node, loss]` of the nodes that have lost something. */
+  losses(): [number, number][];
   /** Why the run fails. */
   readonly verdict: Exclude<FailureCause, 'rollout'> | 'none';
   /**
@@ -74,6 +76,7 @@ export function countTolerance(graph: ToleratedGraph): ToleranceCount {
         if (failed[g]! > tolerance) exceeded++;
       }
     },
+    losses: () => [...losses.entries()].filter(([, loss]) => loss !== NO_LOSS),
     get verdict() {
       return critical > 0 ? 'critical' : exceeded > 0 ? 'tolerance' : 'none';
     },

@@ -5,6 +5,7 @@ import type {
   Scheduler,
   SchedulerCommand,
   SchedulerEvent,
+  Sender,
   ToPart,
 } from '../../../src/core/scheduler/index.ts';
 import {
@@ -13,10 +14,12 @@ import {
   createCoordinator,
   createScheduler,
   endOfPart,
+  keepCoordinator,
   keyOf,
   nodeStatus,
   pairOf,
   partition,
+  restoreCoordinator,
   restoreScheduler,
   rootCauses,
   takeSnapshot,
@@ -219,9 +222,9 @@ export function driveSplit(
   };
   let coordinator = createCoordinator(coordination, stamp);
   let run = 1;
-  const down: { readonly message: ToPart; readonly by: { readonly run: string; readonly at: number } }[][] = graphs.map(
-    () => [],
-  );
+  /** The executions of the coordinator since its last reset: each continues the one before as new. */
+  let chain = ['run 1'];
+  const down: { readonly message: ToPart; readonly by: Sender }[][] = graphs.map(() => []);
   const up: { readonly message: FromPart; readonly by: number }[][] = graphs.map(() => []);
   /** By part: its resets so far, and of which execution the coordinator has heard. */
   const execution = graphs.map(() => 0);
@@ -249,9 +252,16 @@ export function driveSplit(
   };
   const sendCoordinator = (event: CoordinatorEvent): void => {
     drawn = [];
+    if (disturb.restarts && pick(4) === 0) {
+      coordinator = restoreCoordinator(coordination, roundTrip(keepCoordinator(coordinator)), stamp);
+      chain.push(`run ${run}, continued ${chain.length}`);
+    }
     for (const command of coordinate(coordinator, event) as CoordinatorCommand[]) {
       if (command.type === 'send' && !ended.has(command.part))
-        down[command.part]!.push({ message: roundTrip(command.message), by: { run: `run ${run}`, at: run } });
+        down[command.part]!.push({
+          message: roundTrip(command.message),
+          by: { run: chain.at(-1)!, at: run, after: chain.slice(0, -1) },
+        });
       if (command.type === 'finish') result = command.why ?? command.result;
     }
     heard.push({ event, stamps: drawn });
@@ -266,6 +276,7 @@ export function driveSplit(
     }
     again = [];
     run++;
+    chain = [`run ${run}`];
     for (const { event } of later)
       if (
         disturb.resets === 'all' ||
