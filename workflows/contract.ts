@@ -14,6 +14,7 @@ import type {
   PartReport,
   PartStatus,
   PlanReference,
+  SomeCounts,
   TaskCounts,
 } from '../src/core/graph-run/index.ts';
 import type { Diagnostic } from '../src/core/problems/diagnostic.ts';
@@ -27,7 +28,18 @@ import type {
   SiteRunOutcome,
 } from '../src/core/run/index.ts';
 import type { SendNotice } from '../src/core/run/notice.ts';
-import type { FromPart, SchedulerEvent, SchedulerSnapshot, Sender, ToPart } from '../src/core/scheduler/index.ts';
+import type {
+  CoordinatorEvent,
+  CoordinatorSnapshot,
+  FromPart,
+  GraphEnd,
+  PartEnd,
+  Rejection,
+  SchedulerEvent,
+  SchedulerSnapshot,
+  Sender,
+  ToPart,
+} from '../src/core/scheduler/index.ts';
 import type {
   RunFailure,
   RunReport,
@@ -108,6 +120,53 @@ export interface FromPartSignal {
   readonly news: PartStatus;
 }
 
+/** What a run tells the coordinator of the parts of its graph, if that has a workflow of its own. */
+export interface ToCoordinatorSignal {
+  readonly graph: number;
+  readonly by: Sender;
+  readonly steering: Steering;
+  /** `[part, first run]` of those that were started. */
+  readonly started: readonly (readonly [number, string])[];
+  /** Of the parts that have ended; no `end`: not because they were told to. */
+  readonly ended: readonly { readonly part: number; readonly counts: TaskCounts; readonly end?: PartEnd }[];
+  readonly asked: readonly PartRequest[];
+  /** To be answered when every part has processed the requests so far. */
+  readonly acknowledge: readonly string[];
+}
+
+/** What the coordinator tells its run. */
+export interface FromCoordinatorSignal {
+  readonly graph: number;
+  /** Once all parts have begun. */
+  readonly started?: { readonly offline: readonly string[] };
+  /** Of all parts together. */
+  readonly status: PartStatus;
+  /** By part: counts that have changed, without zeros. */
+  readonly counts: readonly (readonly [number, SomeCounts])[];
+  /** Nothing runs, and nothing starts without an operator. */
+  readonly quiet: boolean;
+  readonly answers: readonly (readonly [id: string, rejection: Rejection | null])[];
+  /** `[part, it has continued as new]` of those that go on in another execution. */
+  readonly moved: readonly (readonly [number, boolean])[];
+}
+
+/** Of operators, about the whole run; as it is now. */
+export interface Steering {
+  readonly paused: boolean;
+  /** Stopped or cancelled. */
+  readonly stops: boolean;
+  /** Its parts are cancelled. */
+  readonly cancelled: boolean;
+  /** Names of tasks. */
+  readonly approved: readonly string[];
+}
+
+/** Of an operator, about a task. */
+export interface PartRequest extends TaskOnNode {
+  readonly id: string;
+  readonly type: 'retry_task' | 'skip_task';
+}
+
 /** Payload of `to_part`. */
 export interface ToPartSignal {
   readonly by: Sender;
@@ -171,7 +230,7 @@ export interface GraphRunContract {
     Rollouts &
     MaasSignals &
     ChildSignals &
-    ParentSignals & { readonly from_part: FromPartSignal };
+    ParentSignals & { readonly from_part: FromPartSignal; readonly from_coordinator: FromCoordinatorSignal };
   readonly opening: RunOpening<GraphRunFailure>;
   readonly updates: Openings &
     Approvals &
@@ -199,6 +258,16 @@ export interface WorkflowContracts extends Readonly<Record<SiteRunKind, SiteRunC
     readonly signals: MaasSignals & ParentSignals & { readonly to_part: ToPartSignal };
     readonly updates: None;
     readonly queries: { readonly status: PartStatus | null; readonly tree: readonly TreeNode[] };
+  };
+  readonly coordinate_parts: {
+    readonly input: CoordinatePartsInput;
+    readonly result: CoordinatedEnd;
+    readonly signals: ParentSignals & {
+      readonly to_coordinator: ToCoordinatorSignal;
+      readonly from_part: FromPartSignal;
+    };
+    readonly updates: None;
+    readonly queries: { readonly status: PartStatus };
   };
   readonly run_call: {
     readonly input: RunCallInput;
@@ -338,8 +407,74 @@ export interface RunGraphPartInput extends PartOf, TaskRun {
   readonly max_events?: number;
   /** It is the whole graph: it begins by itself, and tells nobody. */
   readonly alone?: true;
+  /** Workflow id of its coordinator. Absent: the run that has started it. */
+  readonly coordinator?: string;
   /** State of the previous run of this workflow, which continued as new. */
   readonly kept?: KeptGraphPart;
+}
+
+export interface CoordinatePartsInput {
+  readonly graph: number;
+  readonly plan: string;
+  readonly chunks: number;
+  readonly parts: PlanReference['parts'];
+  /** Workflow ids of the parts. */
+  readonly ids: readonly string[];
+  readonly hold: boolean;
+  /** Limit of events of this history, if it is not the default. */
+  readonly max_events?: number;
+  /** State of the previous run of this workflow, which continued as new. */
+  readonly kept?: KeptCoordination;
+}
+
+/** No `end`: it was cancelled. */
+export interface CoordinatedEnd {
+  readonly end?: GraphEnd;
+}
+
+export interface KeptCoordination {
+  readonly coordinator: KeptCoordinator;
+  /** Executions of this workflow, from the first one on. */
+  readonly runs: readonly string[];
+  readonly steering: Steering;
+  /** The run that it was last told by. */
+  readonly by: Sender | null;
+  readonly answers: FromCoordinatorSignal['answers'];
+  readonly moved: FromCoordinatorSignal['moved'];
+  readonly startedAt: number;
+  readonly reportedAt: number;
+}
+
+/** The state of the driver of a coordinator between two runs of its workflow, as plain JSON. */
+export interface KeptCoordinator {
+  readonly coordinator: CoordinatorSnapshot;
+  readonly peers: readonly KeptPeer[];
+  readonly inbox: readonly CoordinatorEvent[];
+  readonly waiting: readonly { readonly after: readonly number[] | null; readonly id: string }[];
+  readonly asked: readonly PartRequest[];
+  readonly seen: { readonly paused: boolean; readonly stopping: boolean; readonly approved: readonly string[] };
+  readonly names: readonly (readonly [string, string])[];
+  readonly offline: readonly string[] | null;
+}
+
+/** A part, as its coordinator knows it. */
+export interface KeptPeer {
+  readonly status: PartStatus;
+  /** Number of its newest signal. */
+  readonly newest: number;
+  /** Its first run, once it has started. */
+  readonly run: string | null;
+  /** The execution that it was last heard of, and those that it has replaced. */
+  readonly execution: string | null;
+  readonly replaced: readonly string[];
+  /** Signals that arrived before it was known whether they are its own. */
+  readonly early: readonly FromPartSignal[];
+  /** Of its nodes, those that do not answer; null before it has said so. */
+  readonly ready: readonly string[] | null;
+  readonly ended: boolean;
+  /** Number of the last message that paused, resumed or stopped it. */
+  readonly steered: number;
+  readonly requests: readonly (PartRequest & { readonly seq: number })[];
 }
 
 /** Results of a notice, by receiver. */

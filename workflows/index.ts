@@ -11,6 +11,7 @@ import { controlQueue, nodeQueue, prefixed } from './protocol.ts';
 import { callActivity, validInput } from './run/border.ts';
 import { failure } from './run/failures.ts';
 
+export { coordinate_parts } from './graph/coordinate-parts.ts';
 export { execute_graph } from './graph/execute-graph.ts';
 export { run_graph_part } from './graph/run-graph-part.ts';
 export { send_notice } from './run/notices.ts';

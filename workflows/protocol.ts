@@ -22,6 +22,8 @@ export const WORKFLOWS = {
   execute_graph: 'execute_graph',
   /** Child of execute_graph: one part of a big plan. */
   run_graph_part: 'run_graph_part',
+  /** Child of execute_graph: coordinates the parts of a very big plan. */
+  coordinate_parts: 'coordinate_parts',
   /** Child of a site workflow on big sites: one call on a slice of a group's nodes. */
   run_call: 'run_call',
   /** Started by runs: sends a notice to all that want it. */
@@ -43,6 +45,8 @@ export const SIGNALS = {
   graph_news: 'graph_news',
   from_part: 'from_part',
   to_part: 'to_part',
+  from_coordinator: 'from_coordinator',
+  to_coordinator: 'to_coordinator',
   /** From a worker: whether MAAS answers. */
   maas_silence: 'maas_silence',
   /** From a worker: a child whose end no one told the run. */

@@ -10,6 +10,7 @@ const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
 
 /** Situations the promise to runs in flight covers; a workflow change that breaks one needs a patch. */
 const SITUATIONS = [
+  'coordinate_parts--continued',
   'deploy_site--approved',
   'deploy_site--cancelled',
   'deploy_site--critical-failure',
@@ -41,6 +42,7 @@ const SITUATIONS = [
   'execute_graph--claim-lost-alone',
   'execute_graph--claim-lost-by-part',
   'execute_graph--claim-lost-parts',
+  'execute_graph--coordinated-apart',
   'execute_graph--failed',
   'execute_graph--failed-in-parts',
   'execute_graph--held',

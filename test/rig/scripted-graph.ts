@@ -52,6 +52,8 @@ export interface ScriptedGraphOptions {
   readonly offlineWaitSeconds?: number;
   /** Most events of one history, so that few tasks fill it. Without `partOf`, graphs it has no room for are split. */
   readonly maxEvents?: number;
+  /** Its parts have a coordinator in a workflow of its own. */
+  readonly apart?: boolean;
   /** The run needs permits. */
   readonly isLimited?: boolean;
   /** Of its rollouts. */
@@ -165,7 +167,10 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
     return {
       ...base,
       parts: split.parts.map((part, at) => count(part, chunk(String(at), executable(part)))),
-      coordination: { chunks: chunk('coordination', split.coordination) },
+      coordination: {
+        chunks: chunk('coordination', split.coordination),
+        ...(options.apart && { apart: true as const }),
+      },
     };
   }
 

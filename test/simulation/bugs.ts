@@ -476,7 +476,10 @@ export const BUGS: readonly Bug[] = [
     'workflows/run/border.ts',
     'the parts of a run that was reset signal the execution before',
     'workflows/run/border.ts',
-    ['getExternalWorkflowHandle(parent.workflowId)\n', 'getExternalWorkflowHandle(parent.workflowId, parent.runId)\n'],
+    [
+      'await signalById(parent.workflowId, name, payload);',
+      'await getExternalWorkflowHandle(parent.workflowId, parent.runId).signal(name, payload).catch(() => undefined);',
+    ],
   ),
   bug(
     ['cluster', 'cancel of a part'],

@@ -471,3 +471,36 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await run.ended();
   });
 });
+
+it('execute_graph with a coordinator in a workflow of its own, which continues as new, pauses, holds, retries and succeeds', async () => {
+  /** Tasks that wait for one another, in turn on either node: each end is a message from one part to the other. */
+  const names = Array.from({ length: 40 }, (_, at) => ({ id: `t${at}`, node: `n${1 + (at % 2)}`, type: 'shell' }));
+  const keyOf = (at: number) => `${names[at]!.id}@${names[at]!.node}`;
+  const long: NamedPlan = {
+    nodes: ['n1', 'n2'].map((id) => ({ id, kind: 'node' as const })),
+    tasks: names,
+    edges: names.slice(1).map((_, at) => [keyOf(at), keyOf(at + 1)]),
+  };
+  const partOf = (id: string) => (id === 'n1' ? 0 : 1);
+  const graph = scriptedGraph({ plans: { default: long }, partOf, apart: true, maxEvents: 600 });
+  graph.hold.add(keyOf(0));
+  graph.ends.set(keyOf(39), [failed(), ok]);
+  const run = await startGraphRun(rig, graph, [{ cluster: 1, hold_on_failure: true }]);
+  const task = await graph.heldTask(keyOf(0));
+  expect(await run.update('pause')).toMatchObject({ paused: {} });
+  task.finish();
+  expect(graph.began).toHaveLength(1);
+  await run.update('resume');
+  const held = await run.reaches(({ phase }) => phase === 'default: held');
+  expect(held).toMatchObject({ failed: [{ task: 't39', node: 'n2' }], failing_nodes: 1 });
+  expect(await refusal(run.update('retry_task', { task: 't39', node: 'n3' }))).toContain('n3');
+  await run.update('retry_task', { task: 't39', node: 'n2' });
+  expect((await run.ended()).result).toMatchObject({ outcome: 'success', graphs: [{ counts: { success: 40 } }] });
+  expect(graph.closedGraphs).toMatchObject([{ nodes: { n1: 'success', n2: 'success' } }]);
+  const history = await recordHistory(run.handle, 'execute_graph--coordinated-apart');
+  const messages = history.events!.filter((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes);
+  expect(messages.length).toBeLessThan(10);
+  const coordinator = rig.client.workflow.getHandle(`${run.handle.workflowId}/11.coordinator`);
+  const last = await recordHistory(coordinator, 'coordinate_parts--continued');
+  expect(last.events![0]!.workflowExecutionStartedEventAttributes!.continuedExecutionRunId).not.toBe('');
+});

@@ -18,7 +18,7 @@ import type { MaasSilence } from '../../src/core/run/index.ts';
 import { awaitingApproval, type GraphEnd, type Rejection, showRollouts } from '../../src/core/scheduler/index.ts';
 import type { TaskOnNode } from '../../src/core/task-on-node.ts';
 import type { RolloutAction } from '../../src/core/words.ts';
-import type { FromPartSignal, TaskRun } from '../contract.ts';
+import type { FromCoordinatorSignal, FromPartSignal, TaskRun } from '../contract.ts';
 import type { Control } from '../run/control.ts';
 import type { Asking } from '../site/wave-checks.ts';
 import { loadPart, PartDriver } from './part.ts';
@@ -27,6 +27,7 @@ import { PartsDriver, type RetryOrSkip } from './parts.ts';
 /** A running graph, as signals and updates reach it. */
 export interface GraphDrive {
   onSignal(signal: FromPartSignal): void;
+  onReport(signal: FromCoordinatorSignal): void;
   /** Whether MAAS answers the tasks of this workflow. */
   maasSilence(silence: MaasSilence): void;
   /** Why this workflow must reject the request, or null. Called before the update is accepted. */
@@ -41,7 +42,7 @@ export interface GraphDrive {
   /** Whether every history has space for another request in addition to the remaining work. */
   hasCapacity(): boolean;
   /** Resolves when every part has applied the operators' requests about the whole run. */
-  acknowledged(): Promise<void>;
+  acknowledged(): Promise<unknown>;
   /** No `end`: it was cancelled, or failed for the `reason`. */
   run(): Promise<{ readonly end?: GraphEnd | undefined; readonly report: PartReport; readonly reason?: string }>;
 }
@@ -84,7 +85,7 @@ interface GraphDriveOptions {
 export async function driveGraph(graph: GraphProgress, options: GraphDriveOptions): Promise<GraphDrive> {
   return options.plan.coordination === null
     ? driveHere(graph, options)
-    : driveInParts(graph, options, options.plan.coordination.chunks);
+    : driveInParts(graph, options, options.plan.coordination);
 }
 
 async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Promise<GraphDrive> {
@@ -116,6 +117,7 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
     ({ type: 'rollout', action, request, now: Date.now() }) as const;
   return {
     onSignal: () => undefined,
+    onReport: () => undefined,
     maasSilence: ({ since }) => driver.agents.maasSilence(since),
     objection: (type, { task, node }) => driver.objection({ type, task, node }),
     async ask(type, { task, node }) {
@@ -148,7 +150,11 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
   };
 }
 
-async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, chunks: number): Promise<GraphDrive> {
+async function driveInParts(
+  graph: GraphProgress,
+  options: GraphDriveOptions,
+  coordination: NonNullable<PlanReference['coordination']>,
+): Promise<GraphDrive> {
   const { plan, control, hold, tasks } = options;
   const driver = new PartsDriver(
     {
@@ -162,7 +168,7 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
       type: graph.type,
       attributes: options.attributes,
       parts: plan.parts,
-      coordinationChunks: chunks,
+      coordination,
       hold,
       approved: options.decided,
     },
@@ -182,6 +188,7 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
     driver.workflowIds().map((workflow_id, part) => ({ workflow_id, counts: driver.statuses()[part]!.counts }));
   return {
     onSignal: (signal) => driver.onSignal(signal),
+    onReport: (signal) => driver.onReport(signal),
     // Each part hears of its own.
     maasSilence: () => undefined,
     objection() {

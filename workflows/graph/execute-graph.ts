@@ -63,7 +63,7 @@ import type { Asking } from '../site/wave-checks.ts';
 import { askInGraphs } from './asking.ts';
 import { driveGraph, type GraphDrive } from './drive.ts';
 import type { RetryOrSkip } from './parts.ts';
-import { createNews, readFromPart } from './signals.ts';
+import { createNews, readFromCoordinator, readFromPart } from './signals.ts';
 
 type Opened = Extract<OpenGraphRunAnswer, { ok: true }>;
 
@@ -491,6 +491,7 @@ function handleGraphOperators(run: GraphRun): void {
       ...childGoneHandler(),
       ...probeHandler(),
       from_part: { read: readFromPart, handle: (signal) => run.drive?.onSignal(signal) },
+      from_coordinator: { read: readFromCoordinator, handle: (signal) => run.drive?.onReport(signal) },
     },
     updates: {
       opened: openedHandler(run),

@@ -18,7 +18,7 @@ import type {
   ToPartSignal,
   WorkflowContracts,
 } from '../contract.ts';
-import { assertStartedByRun, handle, probeHandler, signalParent } from '../run/border.ts';
+import { assertStartedByRun, handle, probeHandler, signalById, signalParent } from '../run/border.ts';
 import { Control } from '../run/control.ts';
 import { maasSilenceHandler } from '../run/operators.ts';
 import { Alarm, intervalOf, loadPart, PartDriver } from './part.ts';
@@ -26,6 +26,9 @@ import { createCourier, readToPart } from './signals.ts';
 
 /** Changed counts are reported less often the longer a part runs, to save history events. */
 const REPORT_SHARE = 0.1;
+
+/** The parent keeps the results of hundreds of parts. */
+const LISTED_OF_MANY = 10;
 
 /** Running agents answer sooner. */
 const SILENT_SECONDS = 3;
@@ -124,7 +127,10 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
         exchange.reported = { ...counts };
         return signal;
       },
-      (signal) => signalParent('from_part', signal),
+      (signal) =>
+        input.coordinator === undefined
+          ? signalParent('from_part', signal)
+          : signalById(input.coordinator, 'from_part', signal),
     );
     const hasChanged = (): boolean => {
       const { failed, running, waiting } = current.ledger.counts;
@@ -183,7 +189,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
       const toCurrentBuild = { initialVersioningBehavior: 'AUTO_UPGRADE' } as const;
       await makeContinueAsNewFunc<typeof run_graph_part>(toCurrentBuild)({ ...input, kept });
     }
-    return reportPart(current.scheduler, current.ledger);
+    return reportPart(current.scheduler, current.ledger, input.coordinator === undefined ? 100 : LISTED_OF_MANY);
   });
 
   /** Nodes that do not answer. Empty when the run is cancelled meanwhile, because nothing starts then. */

@@ -1,19 +1,58 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { GraphRunNews } from '../../src/core/contracts/site-run.ts';
 import { isMapping } from '../../src/core/data/plain-value.ts';
-import { limit, lineOf, listOf, objectOf, type Shape, valueThat } from '../../src/core/data/shape.ts';
+import { flag, limit, lineOf, listOf, objectOf, type Shape, valueThat } from '../../src/core/data/shape.ts';
 import type { GraphRunStatus } from '../../src/core/graph-run/index.ts';
 import { allOf, settledOf } from '../../src/core/graph-run/task-counts.ts';
 import { MAX } from '../../src/core/run/description.ts';
 import { type ReadRequest, readRequest } from '../../src/core/run/index.ts';
 import type { FromPart, Sender, ToPart } from '../../src/core/scheduler/index.ts';
 import type { TaskOnNode } from '../../src/core/task-on-node.ts';
-import type { FromPartSignal, ToPartSignal } from '../contract.ts';
+import type {
+  FromCoordinatorSignal,
+  FromPartSignal,
+  Steering,
+  ToCoordinatorSignal,
+  ToPartSignal,
+} from '../contract.ts';
 import { signalParent } from '../run/border.ts';
 
 /** Users may send these signals, too. One that could not be processed would block the workflow. */
 const messages = <M extends FromPart | ToPart>(): Shape<readonly M[]> =>
   listOf(valueThat<M>((value) => isMapping(value) && Number.isSafeInteger(value.seq), 'must be a message of a part'));
+
+const sender = objectOf<Sender>({ run: lineOf(MAX.name), at: limit, after: listOf(lineOf(MAX.name)) }, ['run', 'at']);
+const steering = objectOf<Steering>(
+  { paused: flag, stops: flag, cancelled: flag, approved: listOf(lineOf(MAX.name)) },
+  ['paused', 'stops', 'cancelled', 'approved'],
+);
+const ofPart = <T extends object>(what: string): Shape<readonly T[]> =>
+  listOf(valueThat<T>((value) => isMapping(value) || Array.isArray(value), what));
+
+const toCoordinator = objectOf<ToCoordinatorSignal>(
+  {
+    graph: limit,
+    by: sender,
+    steering,
+    started: ofPart('must be a part and its run'),
+    ended: ofPart('must be the end of a part'),
+    asked: ofPart('must be a request'),
+    acknowledge: listOf(lineOf(MAX.name)),
+  },
+  ['graph', 'by', 'steering', 'started', 'ended', 'asked', 'acknowledge'],
+);
+const fromCoordinator = objectOf<FromCoordinatorSignal>(
+  {
+    graph: limit,
+    started: objectOf({ offline: listOf(lineOf(MAX.name)) }),
+    status: valueThat((value) => isMapping(value) && isMapping(value.counts), 'must be the status of all parts'),
+    counts: ofPart('must be a part and its counts'),
+    quiet: flag,
+    answers: ofPart('must be an answer'),
+    moved: ofPart('must be a part'),
+  },
+  ['graph', 'status', 'counts', 'quiet', 'answers', 'moved'],
+);
 
 const fromPart = objectOf<FromPartSignal>(
   {
@@ -31,7 +70,7 @@ const fromPart = objectOf<FromPartSignal>(
 );
 const toPart = objectOf<ToPartSignal>(
   {
-    by: objectOf<Sender>({ run: lineOf(MAX.name), at: limit }, ['run', 'at']),
+    by: sender,
     messages: messages(),
     stop: valueThat<true>((value) => value === true, 'must be true'),
   },
@@ -39,6 +78,10 @@ const toPart = objectOf<ToPartSignal>(
 );
 
 export const readFromPart = (payload: unknown): ReadRequest<FromPartSignal> => readRequest(fromPart, payload);
+export const readToCoordinator = (payload: unknown): ReadRequest<ToCoordinatorSignal> =>
+  readRequest(toCoordinator, payload);
+export const readFromCoordinator = (payload: unknown): ReadRequest<FromCoordinatorSignal> =>
+  readRequest(fromCoordinator, payload);
 export const readToPart = (payload: unknown): ReadRequest<ToPartSignal> => readRequest(toPart, payload);
 
 /**

@@ -188,7 +188,7 @@ const planReference = recordOf<PlanReference>(
   {
     ...{ hash: text, tasks: whole, nodes: whole, mode: oneOf(GRAPH_RUN_MODES) },
     parts: listOf(recordOf({ chunks: whole, tasks: whole, skipped: whole, nodes: whole }, {})),
-    coordination: nullable(recordOf({ chunks: whole }, {})),
+    coordination: nullable(recordOf({ chunks: whole }, { apart: yes })),
     warnings: texts,
   },
   {

@@ -348,8 +348,12 @@ export async function startDetached<W extends WorkflowType>(
 /** Signals the parent workflow, in the execution that it has now: a reset changes it. Does nothing without a parent or if it has ended. */
 export async function signalParent<S extends SignalName>(name: S, payload: SignalPayload<S>): Promise<void> {
   const { parent } = workflowInfo();
-  if (parent === undefined) return;
-  await getExternalWorkflowHandle(parent.workflowId)
+  if (parent !== undefined) await signalById(parent.workflowId, name, payload);
+}
+
+/** Signals a workflow of the same run, in the execution that it has now. Does nothing if it has ended. */
+export async function signalById<S extends SignalName>(id: string, name: S, payload: SignalPayload<S>): Promise<void> {
+  await getExternalWorkflowHandle(id)
     .signal(name, payload)
     .catch(() => undefined);
 }

@@ -46,7 +46,7 @@ interface SteeredRun<Status> {
   /** Forwards the signal to children. */
   readonly forward?: (name: Steering) => void;
   /** Resolves when every part has applied the request. */
-  readonly settled?: () => Promise<void> | undefined;
+  readonly settled?: () => Promise<unknown> | undefined;
   /** Throws when the update must be rejected now. */
   readonly validate?: (name: 'pause' | 'resume') => void;
 }
@@ -210,7 +210,7 @@ export function approvalHandlers<Status>(
     /** Called when the run was rejected. */
     readonly rejected?: () => void;
     /** Resolves when every part has applied the request. */
-    readonly settled?: () => Promise<void> | undefined;
+    readonly settled?: () => Promise<unknown> | undefined;
   },
 ) {
   const { progress, control } = run;

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { controlQueue, nodeQueue, prefixed } from '../../../workflows/protocol.ts';
 import { given } from '../../core/data/given.ts';
-import { type ExecutablePart, type PlanReference, splitForExecution } from '../../core/graph-run/index.ts';
+import {
+  type ExecutablePart,
+  isCoordinatedApart,
+  type PlanReference,
+  splitForExecution,
+} from '../../core/graph-run/index.ts';
 import type { SchedulerGraph } from '../../core/scheduler/index.ts';
 import { taskKey } from '../../core/task-on-node.ts';
 import { goesToMaster } from '../../core/task-types/index.ts';
@@ -84,7 +89,10 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
       skipped: part.noWork.filter((none) => none === 1).length,
       nodes: part.nodes.length,
     })),
-    coordination: split === null ? null : { chunks: coordination.length },
+    coordination:
+      split === null
+        ? null
+        : { chunks: coordination.length, ...(isCoordinatedApart(parts.length) && { apart: true as const }) },
     ...given({ nothing_to_do: nothing }),
     warnings: shortened(warnings),
   };

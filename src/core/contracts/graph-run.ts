@@ -170,7 +170,10 @@ const planReference = z.strictObject({
     .array(z.strictObject({ chunks: z.int(), tasks: z.int(), skipped: z.int(), nodes: z.int() }))
     .describe('The parts that the plan is split into for execution, and the number of chunks in which each is loaded.'),
   coordination: z
-    .strictObject({ chunks: z.int() })
+    .strictObject({
+      chunks: z.int(),
+      apart: z.literal(true).optional().describe('In a workflow of its own; absent: in that of the run.'),
+    })
     .nullable()
     .describe('Of the coordinator of the parts; null for one part.'),
   nothing_to_do: nothingToDo.optional().describe('Present only if no task has work: the reasons.'),

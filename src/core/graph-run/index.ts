@@ -5,6 +5,7 @@ export type { GraphState } from '../words.ts';
 export {
   countCrossings,
   cutForExecution,
+  isCoordinatedApart,
   isTooLargeForRollouts,
   NODES_A_CHECK,
   splitForExecution,
@@ -36,7 +37,7 @@ export {
 export { type KeptRows, Ledger, restoreLedger } from './ledger.ts';
 export { createPace, intervalOfParts } from './pace.ts';
 export { mergeReports, type PartReport, reportPart } from './part-report.ts';
-export type { PartStatus } from './part-status.ts';
+export { mergeStatuses, type PartStatus } from './part-status.ts';
 export type { ExecutablePart, PlanReference } from './plan-reference.ts';
 export type { GraphProgress, GraphRunProgress } from './progress.ts';
 export { nothingToDoText, reasonOfGraph, recordsLost, reportGraphRun } from './report.ts';
@@ -49,7 +50,7 @@ export {
   statusOfGraphRun,
   withNames,
 } from './status.ts';
-export { doneOf, NO_TASKS, sumCounts, type TaskCounts } from './task-counts.ts';
+export { doneOf, NO_TASKS, type SomeCounts, sumCounts, type TaskCounts } from './task-counts.ts';
 export {
   isFinal,
   OUTPUT_CHARACTERS,

@@ -23,8 +23,12 @@ export interface PartReport {
   readonly end?: PartEnd;
 }
 
-/** Linear in the size of the part: for its end, not for each event. */
-export function reportPart(scheduler: Scheduler, ledger: Ledger): PartReport {
+/**
+ * Linear in the size of the part: for its end, not for each event.
+ *
+ * @param most tasks and nodes that it lists
+ */
+export function reportPart(scheduler: Scheduler, ledger: Ledger, most = 100): PartReport {
   const { graph } = scheduler;
   const nodes = Object.fromEntries(
     graph.nodes.map((id, n) => [id, nodeStatus(scheduler, n) ?? 'not_reached'] as const),
@@ -34,9 +38,9 @@ export function reportPart(scheduler: Scheduler, ledger: Ledger): PartReport {
   return {
     counts: ledger.status().counts,
     nodes,
-    failed_tasks: ledger.failed(100),
+    failed_tasks: ledger.failed(most),
     ...lostOf(ledger.lost()),
-    ...atMost(failedNodes(failures)),
+    ...atMost(failedNodes(failures), most),
     ...given({ end: endOfPart(scheduler) }),
   };
 }
@@ -69,10 +73,14 @@ function addCause(causes: RootCause[], cause: RootCause): void {
   if (causes.length < 8 && !causes.some((known) => isSameTask(known, cause))) causes.push(cause);
 }
 
-/** A report has a hundred of them; the store has all. */
-function atMost(nodes: readonly FailedNode[], before = 0): Pick<PartReport, 'failed_nodes' | 'nodes_omitted'> {
-  const omitted = before + Math.max(0, nodes.length - 100);
-  return { failed_nodes: nodes.slice(0, 100), ...(omitted > 0 && { nodes_omitted: omitted }) };
+/** The store has all. */
+function atMost(
+  nodes: readonly FailedNode[],
+  most: number,
+  before = 0,
+): Pick<PartReport, 'failed_nodes' | 'nodes_omitted'> {
+  const omitted = before + Math.max(0, nodes.length - most);
+  return { failed_nodes: nodes.slice(0, most), ...(omitted > 0 && { nodes_omitted: omitted }) };
 }
 
 const lostOf = (lost: number): Pick<PartReport, 'lost'> => (lost > 0 ? { lost } : {});
@@ -85,6 +93,6 @@ export function mergeReports(parts: readonly PartReport[], counts: TaskCounts): 
     nodes: Object.assign({}, ...parts.map((part) => part.nodes)) as PartReport['nodes'],
     failed_tasks: parts.flatMap((part) => part.failed_tasks).slice(0, 100),
     ...lostOf(parts.reduce((sum, { lost = 0 }) => sum + lost, 0)),
-    ...atMost(ownFailuresFirst(parts.flatMap((part) => part.failed_nodes)), omitted),
+    ...atMost(ownFailuresFirst(parts.flatMap((part) => part.failed_nodes)), 100, omitted),
   };
 }

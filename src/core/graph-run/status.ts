@@ -1,6 +1,5 @@
 import type { GraphRunStatus, GraphStatus } from '../contracts/graph-run.ts';
 import { given } from '../data/given.ts';
-import type { PermitWait } from '../permits/answer.ts';
 import { waitText } from '../permits/wait-text.ts';
 import { rolloutText } from '../rollout/rollout-text.ts';
 import {
@@ -15,7 +14,7 @@ import {
 } from '../run/index.ts';
 import { stateWord } from '../state-word.ts';
 import type { GraphState } from '../words.ts';
-import type { PartStatus } from './part-status.ts';
+import { type PartStatus, sumWaits } from './part-status.ts';
 import type { PlanReference } from './plan-reference.ts';
 import type { GraphProgress, GraphRunProgress } from './progress.ts';
 import { doneOf, endedCounts, NO_TASKS, sumCounts, type TaskCounts, workOf } from './task-counts.ts';
@@ -102,12 +101,8 @@ export const warningsOf = ({ graphs, warnings }: GraphRunProgress): string[] => 
 
 /** What nodes wait for: each limit once, with the nodes of all parts. */
 function waitsShown(parts: readonly PartStatus[]): Pick<GraphRunStatus, 'waits'> {
-  const waits = new Map<string, PermitWait>();
-  for (const wait of parts.flatMap((part) => part.waits ?? [])) {
-    const machines = wait.machines + (waits.get(wait.limit)?.machines ?? 0);
-    waits.set(wait.limit, { ...wait, machines });
-  }
-  return waits.size === 0 ? {} : { waits: [...waits.values()].map((wait) => ({ ...wait, behind: [...wait.behind] })) };
+  const waits = sumWaits(parts);
+  return waits.length === 0 ? {} : { waits: waits.map((wait) => ({ ...wait, behind: [...wait.behind] })) };
 }
 
 function silentNodes(graphs: readonly GraphProgress[]): string[] {

@@ -13,6 +13,7 @@ const LIMITS: readonly Limit[] = [
   { file: 'workflows/site/call.ts', is: 'NODES_IN_ONE_WORKFLOW = 400;', small: 'NODES_IN_ONE_WORKFLOW = 3;' },
   { file: 'workflows/site/call.ts', is: 'NODES_PER_SLICE = 250;', small: 'NODES_PER_SLICE = 2;' },
   { file: 'src/core/graph-run/cut.ts', is: 'TASKS_IN_ONE_WORKFLOW = 1_170;', small: 'TASKS_IN_ONE_WORKFLOW = 9;' },
+  { file: 'src/core/graph-run/cut.ts', is: 'PARTS_OF_ONE_RUN = 40;', small: 'PARTS_OF_ONE_RUN = 2;' },
   {
     file: 'src/core/graph-run/cut.ts',
     is: 'return work > Math.min(capacity, TASKS_IN_ONE_WORKFLOW);',

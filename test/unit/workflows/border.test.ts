@@ -57,6 +57,7 @@ describe('the border of workflows', () => {
       | 'child_gone'
       | 'probe'
       | 'from_part'
+      | 'from_coordinator'
     >();
     type Answer = ReturnType<Handlers<SiteRunContract>['updates']['retry_node']['handle']>;
     expectTypeOf<Answer>().toEqualTypeOf<RunStatus | Promise<RunStatus>>();
