@@ -12,66 +12,29 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import type { ExecutablePart, GraphActivities, PlanReference } from '../activities/graph-contract.ts';
 import { statusSinks } from '../activities/index.ts';
-import { splitForExecution } from '../src/core/graph-run/index.ts';
-import type { SchedulerGraph } from '../src/core/scheduler/index.ts';
-import { hasWork } from '../src/core/task-types/index.ts';
 import { ensureSearchAttributes } from '../src/platform/temporal/search-attributes.ts';
 import { bundleWorkflows } from '../worker/parts/workflow-bundle.ts';
 import { sideQueue } from '../workflows/protocol.ts';
 import { startBenchServer } from './dev-server.ts';
 import { type HistorySize, historySizes } from './history-sizes.ts';
 import { processorSeconds } from './processes.ts';
+import { executionOf } from './recorded-execution.ts';
 import { recordedRun } from './recorded-run.ts';
 
 const nodes = Number(process.argv[2] ?? 200);
 const rounds = Number(process.argv[3] ?? 3);
 const root = fileURLToPath(new URL('..', import.meta.url));
-const CHUNK = 150_000;
 
-const { graph, typeOf } = recordedRun(nodes, 'noop_run');
-const types = [...new Set(graph.nameOf.map((_name, task) => typeOf(task)))].filter(hasWork);
+const run = recordedRun(nodes, 'noop_run');
+const { graph } = run;
 const work = graph.noWork.filter((none) => none === 0).length;
-const split = splitForExecution(graph, ...(process.argv[4] === undefined ? [] : [Number(process.argv[4])]));
-if (split === null) throw new Error('that is a single workflow: use more nodes');
 const queueOf = (id: string): string => `node.bench.${id}`;
-
-const pieces = new Map<string, string[]>();
-const store = (piece: string, value: unknown): number => {
-  const text = JSON.stringify(value);
-  const chunks = Array.from({ length: Math.ceil(text.length / CHUNK) }, (_, at) =>
-    text.slice(at * CHUNK, (at + 1) * CHUNK),
-  );
-  pieces.set(piece, chunks);
-  return chunks.length;
-};
-const executable = (part: SchedulerGraph): ExecutablePart => ({
-  graph: part,
-  queues: part.nodes.map((id, n) => (part.sync[n] === 1 ? null : queueOf(id))),
-  // The comparison is between empty activities, so agents are not pinged.
-  controls: [],
-  master: 'bench',
-  agents: part.nodes,
-  types,
-  typeOf: part.nameOf.map(() => 0),
-  timeouts: [3600],
-  timeoutOf: part.nameOf.map(() => 0),
-});
-const reference: PlanReference = {
-  hash: 'bench',
-  tasks: graph.nameOf.length,
-  nodes: graph.nodes.length,
-  mode: 'noop_run',
-  parts: split.parts.map((part, at) => ({
-    chunks: store(String(at), executable(part)),
-    tasks: part.nameOf.length,
-    skipped: 0,
-    nodes: part.nodes.length,
-  })),
-  coordination: { chunks: store('coordination', split.coordination) },
-  warnings: [],
-};
+const { split, reference, activities, recorded } = executionOf(
+  run,
+  queueOf,
+  process.argv[4] === undefined ? undefined : Number(process.argv[4]),
+);
 /** Number of activities in the chain of each node, by child of the minimal set. */
 const bare = split.parts.map((part) =>
   part.nodes.flatMap((id, n) => {
@@ -79,34 +42,6 @@ const bare = split.parts.map((part) =>
     return part.sync[n] === 1 || tasks === 0 ? [] : [{ queue: queueOf(id), tasks }];
   }),
 );
-
-let recordedRows = 0;
-const activities: GraphActivities = {
-  open_graph_run: async ({ input }) => ({
-    ok: true,
-    transaction: 1,
-    cluster: { id: input.cluster, name: 'bench', site: 'bench' },
-    graphs: [{ transaction: 2, type: 'default' }],
-    warnings: [],
-    search_attributes: ['SiteName', 'RunPhase', 'GraphType', 'FailedNodes'],
-    notices: false,
-    approved_by_another: false,
-    execution: 'bench',
-    heartbeat_seconds: 30,
-    agent_heartbeat_seconds: 30,
-    offline_wait_seconds: 180,
-    busy_slack_seconds: 15,
-  }),
-  plan_graph: async () => ({ ok: true, plan: reference }),
-  open_checks: async () => ({ ok: false, why: 'the bench has no checks' }),
-  load_graph_part: async ({ part, chunk }) => ({ text: pieces.get(String(part))![chunk]! }),
-  record_tasks: async ({ rows }) => {
-    recordedRows += rows.length;
-  },
-  close_graph: async () => {},
-  find_tried: async () => ({ activities: [] }),
-  close_graph_run: async () => {},
-};
 
 const folder = await mkdtemp(join(tmpdir(), 'sitewright-bench-'));
 Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error } });
@@ -222,7 +157,7 @@ try {
         ratio_at_once: Math.round((own / inOneGo) * 100) / 100,
         ours: { ...describe(ours, histories), records: sum(histories, 'records') },
         bare: describe(theirs, bareHistories),
-        recorded_rows: recordedRows,
+        recorded_rows: recorded.rows,
         rss_mb: Math.round(process.memoryUsage.rss() / 1e6),
       },
       null,
