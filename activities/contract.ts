@@ -1,13 +1,16 @@
 import type { CheckFinding } from '../src/core/checks/wave-checks.ts';
-import type { ShownPlan } from '../src/core/contracts/site-run.ts';
-import type { NodeResult } from '../src/core/deployment/index.ts';
+import type { Pace, ShownPlan, SitePlan } from '../src/core/contracts/site-run.ts';
+import type { RunReport } from '../src/core/contracts/site-run-report.ts';
+import type { NodeResult } from '../src/core/deployment/baremetal.ts';
 import type { PermitAnswer } from '../src/core/permits/answer.ts';
 import type { PermitWork } from '../src/core/permits/limits.ts';
-import type { MaasSilence, SiteRunOutcome } from '../src/core/run/index.ts';
 import type { StartedWith } from '../src/core/run/passed-on.ts';
+import type { MaasSilence } from '../src/core/run/silence.ts';
 import type { AnyRunReport, AnyRunStatus } from '../src/core/run/status.ts';
 import type { RunSubject } from '../src/core/run/subject.ts';
-import type { NodeWrite, Pace, RunFailure, RunReport, SitePlan, SiteRunKind } from '../src/core/site-run/index.ts';
+import type { RunFailure } from '../src/core/site-run/failure.ts';
+import type { NodeWrite } from '../src/core/site-run/report.ts';
+import type { SiteRunKind, SiteRunOutcome } from '../src/core/words.ts';
 
 /**
  * The activities that site workflows may call. Types only: workflows import this file, activities implement it.

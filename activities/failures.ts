@@ -6,7 +6,7 @@ import {
   retryAfterSeconds,
 } from '@sitewright/maas';
 import { ApplicationFailure } from '@temporalio/activity';
-import type { NodeResult } from '../src/core/deployment/index.ts';
+import type { NodeResult } from '../src/core/deployment/baremetal.ts';
 import { pascalCase } from '../src/core/text/casing.ts';
 import { StoreError } from '../src/store/index.ts';
 

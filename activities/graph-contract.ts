@@ -1,19 +1,13 @@
-import type {
-  ChecksOnNodes,
-  ExecutablePart,
-  GraphRunInput,
-  GraphRunReport,
-  PlanningFailure,
-  PlanReference,
-  TaskEnd,
-  TaskRow,
-} from '../src/core/graph-run/index.ts';
+import type { GraphRunReport } from '../src/core/contracts/graph-run.ts';
+import type { PlanningFailure } from '../src/core/graph-run/failure.ts';
+import type { ChecksOnNodes, GraphRunInput } from '../src/core/graph-run/input.ts';
+import type { ExecutablePart, PlanReference } from '../src/core/graph-run/plan-reference.ts';
+import type { TaskEnd, TaskRow } from '../src/core/graph-run/task-end.ts';
 import type { Diagnostic } from '../src/core/problems/diagnostic.ts';
-import type { GraphRunOutcome } from '../src/core/run/index.ts';
 import type { StartedWith } from '../src/core/run/passed-on.ts';
-import type { NodeStatus } from '../src/core/scheduler/index.ts';
+import type { NodeStatus } from '../src/core/scheduler/status.ts';
 import type { ExecutionKey, RunTask } from '../src/core/task-on-node.ts';
-import type { GraphOutcome } from '../src/core/words.ts';
+import type { GraphOutcome, GraphRunOutcome } from '../src/core/words.ts';
 import type { OpenedRun, OpenedWithin } from './contract.ts';
 
 export type { ExecutablePart, PlanReference, RunTask, TaskEnd, TaskRow };

@@ -1,4 +1,4 @@
-import type { SchedulerGraph } from '../src/core/scheduler/index.ts';
+import type { SchedulerGraph } from '../src/core/scheduler/graph.ts';
 import { topologicalOrder } from '../src/core/scheduler/topology.ts';
 
 /** What no order of the tasks can beat, in the unit of the durations. */

@@ -2,9 +2,11 @@
 
 import { allocate } from '../src/core/permits/allocate.ts';
 import type { Permit } from '../src/core/permits/may-touch.ts';
-import type { SchedulerCommand, SchedulerEvent, SchedulerGraph } from '../src/core/scheduler/index.ts';
-import { apply, createScheduler } from '../src/core/scheduler/index.ts';
+import { apply } from '../src/core/scheduler/apply.ts';
+import type { SchedulerCommand, SchedulerEvent } from '../src/core/scheduler/events.ts';
+import type { SchedulerGraph } from '../src/core/scheduler/graph.ts';
 import { PriorityQueue } from '../src/core/scheduler/priority-queue.ts';
+import { createScheduler } from '../src/core/scheduler/state.ts';
 import type { RecordedRun } from './recorded-run.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { ExecutablePart, GraphActivities, PlanReference } from '../activities/graph-contract.ts';
-import { isCoordinatedApart, splitForExecution } from '../src/core/graph-run/index.ts';
-import type { SchedulerGraph } from '../src/core/scheduler/index.ts';
+import { isCoordinatedApart, splitForExecution } from '../src/core/graph-run/cut.ts';
+import type { SchedulerGraph } from '../src/core/scheduler/graph.ts';
 import { hasWork } from '../src/core/task-types/index.ts';
 import type { RecordedRun } from './recorded-run.ts';
 

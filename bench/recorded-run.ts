@@ -1,4 +1,4 @@
-import type { SchedulerGraph } from '../src/core/scheduler/index.ts';
+import type { SchedulerGraph } from '../src/core/scheduler/graph.ts';
 import type { GraphRunMode } from '../src/core/words.ts';
 import { planGraph, readPlanInput, schedulerGraph } from '../src/graph/index.ts';
 import { clusterOf, recorded } from './recorded-cluster.ts';

@@ -7,7 +7,7 @@ import './bounded.ts';
 import { loadavg } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { MaasConfigurationError } from '@sitewright/maas';
-import type { Rehearsal } from '../src/core/contracts/index.ts';
+import type { Rehearsal } from '../src/core/contracts/rehearsals.ts';
 import { createOperations } from '../src/ops/index.ts';
 import { openStore } from '../src/store/index.ts';
 import { resolvedRevision } from '../test/rig/resolved-revision.ts';

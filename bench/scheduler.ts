@@ -3,18 +3,16 @@
  * Usage: node bench/scheduler.ts [nodes [tasks per node]]
  */
 import './bounded.ts';
-import type { Scheduler, SchedulerCommand, SchedulerEvent } from '../src/core/scheduler/index.ts';
-import {
-  apply,
-  coordinate,
-  createCoordinator,
-  createScheduler,
-  endOfPart,
-  partition,
-  takeSnapshot,
-} from '../src/core/scheduler/index.ts';
+import { apply } from '../src/core/scheduler/apply.ts';
+import { coordinate, createCoordinator } from '../src/core/scheduler/coordinator.ts';
+import type { SchedulerCommand, SchedulerEvent } from '../src/core/scheduler/events.ts';
 import { compileNamed, type NamedPlan } from '../src/core/scheduler/named-plan.ts';
+import { endOfPart } from '../src/core/scheduler/part-exchange.ts';
+import { partition } from '../src/core/scheduler/partition.ts';
 import { simulate } from '../src/core/scheduler/simulate.ts';
+import { takeSnapshot } from '../src/core/scheduler/snapshot.ts';
+import type { Scheduler } from '../src/core/scheduler/state.ts';
+import { createScheduler } from '../src/core/scheduler/state.ts';
 import { blocksOfNodes } from '../test/rig/blocks-of-nodes.ts';
 
 /** A chain of tasks on each node, a join over all nodes after every tenth task, and limits for some tasks. */

@@ -45,7 +45,7 @@ const { createOperations } = await import('../src/ops/index.ts');
 const { createLogger } = await import('../src/platform/telemetry/log.ts');
 const { openStore } = await import('../src/store/index.ts');
 const { TaskLogs } = await import('../src/agent/output/task-logs.ts');
-const { graphRunName } = await import('../src/core/graph-run/index.ts');
+const { graphRunName } = await import('../src/core/graph-run/title.ts');
 const { environment } = await import('../test/api/fuel-graphs-rig.ts');
 const { recordingTerminal } = await import('../test/unit/cli/recording-terminal.ts');
 

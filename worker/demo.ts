@@ -6,7 +6,7 @@ import { CliError } from '../src/cli/shell/problem.ts';
 import type { Terminal } from '../src/cli/shell/terminal.ts';
 import { paintFor } from '../src/cli/views/paint.ts';
 import { reportText } from '../src/cli/views/report.ts';
-import type { RunReport } from '../src/core/site-run/index.ts';
+import type { RunReport } from '../src/core/contracts/site-run-report.ts';
 import { counted } from '../src/core/text/text.ts';
 import { loadSite, readDocumentFiles } from '../src/documents/index.ts';
 import { openOwnFolder } from '../src/platform/files/own-folder.ts';

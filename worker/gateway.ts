@@ -4,7 +4,7 @@ import type { Server } from 'node:tls';
 import type { Terminal } from '../src/cli/shell/terminal.ts';
 import { given } from '../src/core/data/given.ts';
 import { SetupError } from '../src/core/problems/refusal.ts';
-import { SigningKeys } from '../src/gateway/identity/index.ts';
+import { SigningKeys } from '../src/gateway/identity/signing-keys.ts';
 import { auditedAlarms, createGateway, sourceFilesBelow } from '../src/gateway/index.ts';
 import { withPackageSources } from '../src/ops/packages/package-sources.ts';
 import { keepMemoryOutOfCoreDumps } from '../src/platform/secrets/core-dumps.ts';

@@ -1,7 +1,7 @@
 import { checkMaas, MaasConfigurationError } from '@sitewright/maas';
 import { EXIT } from '../src/cli/shell/exit-codes.ts';
 import { CliError } from '../src/cli/shell/problem.ts';
-import type { MaasCheck } from '../src/core/contracts/index.ts';
+import type { MaasCheck } from '../src/core/contracts/service.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import { machinesWhenAsked } from './parts/services.ts';
 

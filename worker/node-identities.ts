@@ -2,7 +2,8 @@ import type { EnrolmentTicket } from '../src/agent/onboarding/enrolment-ticket.t
 import { type InstallationEnd, installOverSsh } from '../src/agent/onboarding/install-over-ssh.ts';
 import { parseSshTarget, type SshTarget, sshTargetProblem } from '../src/agent/onboarding/ssh-command.ts';
 import { given } from '../src/core/data/given.ts';
-import { type PinnedKey, SigningKeys } from '../src/gateway/identity/index.ts';
+import type { PinnedKey } from '../src/gateway/identity/proof.ts';
+import { SigningKeys } from '../src/gateway/identity/signing-keys.ts';
 import { issueTicket } from '../src/gateway/index.ts';
 import { addEncryptionKey } from '../src/platform/codec/encryption-keys.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';

@@ -1,54 +1,36 @@
 import type { AuditActivities, NodeCall, SiteActivities } from '../activities/contract.ts';
 import type { GraphActivities, NodeControlActivities, NodeTaskActivities } from '../activities/graph-contract.ts';
 import type { NoticeActivities } from '../activities/notice-contract.ts';
+import type { FailedTask, GraphRunReport, GraphRunStatus } from '../src/core/contracts/graph-run.ts';
 import type { NoticeDelivery } from '../src/core/contracts/notices.ts';
-import type { GraphRunNews, ShownPlan } from '../src/core/contracts/site-run.ts';
-import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
-import type {
-  FailedTask,
-  GraphRunFailure,
-  GraphRunInput,
-  GraphRunReport,
-  GraphRunStatus,
-  KeptRows,
-  PartReport,
-  PartStatus,
-  PlanReference,
-  SomeCounts,
-  TaskCounts,
-} from '../src/core/graph-run/index.ts';
+import type { Paused } from '../src/core/contracts/primitives.ts';
+import type { GraphRunNews, RunStatus, ShownPlan, TreeNode } from '../src/core/contracts/site-run.ts';
+import type { RunReport } from '../src/core/contracts/site-run-report.ts';
+import type { CallEnd, NodeResult } from '../src/core/deployment/baremetal.ts';
+import type { GraphRunFailure } from '../src/core/graph-run/failure.ts';
+import type { GraphRunInput } from '../src/core/graph-run/input.ts';
+import type { KeptRows } from '../src/core/graph-run/ledger.ts';
+import type { PartReport } from '../src/core/graph-run/part-report.ts';
+import type { PartStatus } from '../src/core/graph-run/part-status.ts';
+import type { PlanReference } from '../src/core/graph-run/plan-reference.ts';
+import type { SomeCounts, TaskCounts } from '../src/core/graph-run/task-counts.ts';
 import type { Diagnostic } from '../src/core/problems/diagnostic.ts';
 import type { RolloutRequest } from '../src/core/rollout/operate.ts';
-import type {
-  ApprovalRequest,
-  GraphRunOutcome,
-  MaasSilence,
-  OperatorNote,
-  Paused,
-  SiteRunOutcome,
-} from '../src/core/run/index.ts';
+import type { ApprovalRequest } from '../src/core/run/approval.ts';
 import type { SendNotice } from '../src/core/run/notice.ts';
-import type {
-  CoordinatorEvent,
-  CoordinatorSnapshot,
-  FromPart,
-  GraphEnd,
-  PartEnd,
-  Rejection,
-  SchedulerEvent,
-  SchedulerSnapshot,
-  Sender,
-  ToPart,
-} from '../src/core/scheduler/index.ts';
-import type {
-  RunFailure,
-  RunReport,
-  RunStatus,
-  SiteRunInput,
-  SiteRunKind,
-  TreeNode,
-} from '../src/core/site-run/index.ts';
+import type { OperatorNote } from '../src/core/run/operator.ts';
+import type { MaasSilence } from '../src/core/run/silence.ts';
+import type { CoordinatorEvent } from '../src/core/scheduler/coordinator.ts';
+import type { CoordinatorSnapshot } from '../src/core/scheduler/coordinator-snapshot.ts';
+import type { SchedulerEvent } from '../src/core/scheduler/events.ts';
+import type { FromPart, PartEnd, Sender, ToPart } from '../src/core/scheduler/part-messages.ts';
+import type { Rejection } from '../src/core/scheduler/rejection.ts';
+import type { SchedulerSnapshot } from '../src/core/scheduler/snapshot.ts';
+import type { GraphEnd } from '../src/core/scheduler/tolerance.ts';
+import type { RunFailure } from '../src/core/site-run/failure.ts';
+import type { SiteRunInput } from '../src/core/site-run/input.ts';
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
+import type { GraphRunOutcome, SiteRunKind, SiteRunOutcome } from '../src/core/words.ts';
 
 /**
  * Input, result, signals, updates and queries of each workflow, and all activities. Declared once, as types only, for

@@ -5,14 +5,10 @@ import type { StoredLayer } from '../../src/clusters/sources.ts';
 import type { Check } from '../../src/core/checks/check.ts';
 import { askingScript, MISSING_ANSWERS } from '../../src/core/checks/script.ts';
 import { given } from '../../src/core/data/given.ts';
-import {
-  type ChecksOnNodes,
-  type GraphRequest,
-  OUTPUT_CHARACTERS,
-  type TaskEnd,
-} from '../../src/core/graph-run/index.ts';
+import type { ChecksOnNodes, GraphRequest } from '../../src/core/graph-run/input.ts';
+import { OUTPUT_CHARACTERS, type TaskEnd } from '../../src/core/graph-run/task-end.ts';
 import { hasSystem } from '../../src/core/node-system.ts';
-import { type RequestRefused, requestRefused } from '../../src/core/run/index.ts';
+import { type RequestRefused, requestRefused } from '../../src/core/run/failure.ts';
 import type { ResolvedNode, ResolvedSite } from '../../src/documents/index.ts';
 import type { Store, TaskHistoryRow } from '../../src/store/index.ts';
 import type { ActivityDependencies } from '../dependencies.ts';

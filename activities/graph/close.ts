@@ -2,7 +2,8 @@ import type { NodeChange as NodeTransition } from '../../src/clusters/node-trans
 import type { StoredReference } from '../../src/clusters/planning/index.ts';
 import { nameOf } from '../../src/clusters/sources.ts';
 import { given } from '../../src/core/data/given.ts';
-import { doneOf, type TaskEnd } from '../../src/core/graph-run/index.ts';
+import { doneOf } from '../../src/core/graph-run/task-counts.ts';
+import type { TaskEnd } from '../../src/core/graph-run/task-end.ts';
 import { causeText, type RootCause, type TaskOnNode } from '../../src/core/task-on-node.ts';
 import { DONE_STATUSES, isTransactionOpen } from '../../src/core/words.ts';
 import type { NodeChange, NodeRecord, Store, TaskHistoryRow, TransactionRecord } from '../../src/store/index.ts';

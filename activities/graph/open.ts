@@ -3,18 +3,16 @@ import { findingsForRun } from '../../src/clusters/checks/run-findings.ts';
 import { clusterStatusAfter } from '../../src/clusters/node-transitions.ts';
 import { readClusterSources } from '../../src/clusters/read-sources.ts';
 import { requestedGraphs } from '../../src/clusters/requested-graphs.ts';
+import type { GraphRunReport } from '../../src/core/contracts/graph-run.ts';
 import { given } from '../../src/core/data/given.ts';
-import {
-  doneOf,
-  type GraphRunReport,
-  modeOf,
-  type PlanningFailure,
-  recordsLost,
-  titleOfGraphRun,
-} from '../../src/core/graph-run/index.ts';
+import type { PlanningFailure } from '../../src/core/graph-run/failure.ts';
+import { modeOf } from '../../src/core/graph-run/input.ts';
+import { recordsLost } from '../../src/core/graph-run/report.ts';
+import { doneOf } from '../../src/core/graph-run/task-counts.ts';
+import { titleOfGraphRun } from '../../src/core/graph-run/title.ts';
 import { type Diagnostic, isError } from '../../src/core/problems/diagnostic.ts';
-import { requestRefused } from '../../src/core/run/index.ts';
-import type { SiteRunInput } from '../../src/core/site-run/index.ts';
+import { requestRefused } from '../../src/core/run/failure.ts';
+import type { SiteRunInput } from '../../src/core/site-run/input.ts';
 import { GRAPH_RUN_KIND } from '../../src/core/words.ts';
 import { resultsOfRun } from '../../src/runs/check-results.ts';
 import { closeClaim, knownRun } from '../../src/runs/claims.ts';

@@ -12,7 +12,7 @@ import { applyRoleTags } from '../../src/clusters/tags/apply-role-tags.ts';
 import { nodesBehindRoles } from '../../src/clusters/tags/role-tag-changes.ts';
 import { versionsOfCluster } from '../../src/clusters/versions.ts';
 import { given } from '../../src/core/data/given.ts';
-import type { GraphRequest, GraphRunInput } from '../../src/core/graph-run/index.ts';
+import type { GraphRequest, GraphRunInput } from '../../src/core/graph-run/input.ts';
 import type { TaskOnNode } from '../../src/core/task-on-node.ts';
 import type { TaskStatus } from '../../src/core/words.ts';
 import type { GraphProblem } from '../../src/graph/index.ts';

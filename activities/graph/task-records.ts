@@ -1,6 +1,6 @@
 import { given } from '../../src/core/data/given.ts';
-import type { TaskEnd, TaskRow } from '../../src/core/graph-run/index.ts';
 import { percentOf } from '../../src/core/graph-run/task-counts.ts';
+import type { TaskEnd, TaskRow } from '../../src/core/graph-run/task-end.ts';
 import type { HistoryWrite, Store } from '../../src/store/index.ts';
 import type { ActivityDependencies } from '../dependencies.ts';
 import { translated } from '../failures.ts';

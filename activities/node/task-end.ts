@@ -9,7 +9,8 @@ import {
 } from '../../src/agent/index.ts';
 import { given } from '../../src/core/data/given.ts';
 import { isMapping } from '../../src/core/data/plain-value.ts';
-import { OUTPUT_CHARACTERS, readGraphRunName } from '../../src/core/graph-run/index.ts';
+import { OUTPUT_CHARACTERS } from '../../src/core/graph-run/task-end.ts';
+import { readGraphRunName } from '../../src/core/graph-run/title.ts';
 import type { TaskEnd } from '../graph-contract.ts';
 
 const MESSAGE_CHARACTERS = 300;

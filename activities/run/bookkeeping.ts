@@ -1,19 +1,13 @@
 import { maintenanceOfSite } from '../../src/clusters/maintenance.ts';
 import { notInDocuments } from '../../src/clusters/named-in-documents.ts';
+import type { RunReport } from '../../src/core/contracts/site-run-report.ts';
 import { given } from '../../src/core/data/given.ts';
 import type { RunDescription } from '../../src/core/run/description.ts';
 import { numberOf } from '../../src/core/run/subject.ts';
-import {
-  assembleReport,
-  describeRunFailure,
-  digestOfRecords,
-  NOT_REDEPLOYED,
-  type NodeRecord,
-  type RunFailure,
-  type RunReport,
-  redeployCommand,
-  type SiteRunInput,
-} from '../../src/core/site-run/index.ts';
+import { describeRunFailure, type RunFailure, redeployCommand } from '../../src/core/site-run/failure.ts';
+import type { SiteRunInput } from '../../src/core/site-run/input.ts';
+import { NOT_REDEPLOYED } from '../../src/core/site-run/redeployed.ts';
+import { assembleReport, digestOfRecords, type NodeRecord } from '../../src/core/site-run/report.ts';
 import type { SiteRunOutcome } from '../../src/core/words.ts';
 import { resultsOfRun } from '../../src/runs/check-results.ts';
 import { closeClaim, knownRun } from '../../src/runs/claims.ts';

@@ -1,5 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import type { MaasSilence } from '../../src/core/run/index.ts';
+import type { MaasSilence } from '../../src/core/run/silence.ts';
 
 /** An execution of a workflow, whose activities ask MAAS. */
 export interface Asking {

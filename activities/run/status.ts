@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { given } from '../../src/core/data/given.ts';
-import { CLAIM_LOST } from '../../src/core/run/index.ts';
+import { CLAIM_LOST } from '../../src/core/run/failure.ts';
 import { provenClaim } from '../../src/runs/claims.ts';
 import { showRecord } from '../../src/runs/life.ts';
 import { sequenceIn } from '../../src/store/index.ts';

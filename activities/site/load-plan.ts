@@ -5,12 +5,13 @@ import { notInDocuments } from '../../src/clusters/named-in-documents.ts';
 import { checksOfSite } from '../../src/clusters/package-checks.ts';
 import { enterMachines } from '../../src/clusters/site-machines.ts';
 import { plannedCheck } from '../../src/core/checks/check.ts';
+import type { SitePace, SitePlan } from '../../src/core/contracts/site-run.ts';
 import { given } from '../../src/core/data/given.ts';
 import { checkHolds } from '../../src/core/deployment/check-holds.ts';
-import type { GroupPlan } from '../../src/core/deployment/index.ts';
+import type { GroupPlan } from '../../src/core/deployment/group-plan.ts';
 import { planGroups } from '../../src/core/deployment/plan-groups.ts';
 import { targetedStrategy } from '../../src/core/deployment/strategy.ts';
-import { groupToWire, type SitePace, type SitePlan, toRanges } from '../../src/core/site-run/index.ts';
+import { groupToWire, toRanges } from '../../src/core/site-run/plan.ts';
 import {
   canonicalJson,
   type DeploymentConfiguration,

@@ -1,6 +1,6 @@
-import type { GroupPlan } from '../../src/core/deployment/index.ts';
+import type { GroupPlan } from '../../src/core/deployment/group-plan.ts';
 import { type MaintenanceNote, maintenanceText } from '../../src/core/maintenance.ts';
-import type { RunFailure } from '../../src/core/site-run/index.ts';
+import type { RunFailure } from '../../src/core/site-run/failure.ts';
 import { counted } from '../../src/core/text/text.ts';
 import type { ResolvedNode } from '../../src/documents/index.ts';
 

@@ -14,7 +14,8 @@ import {
 } from '@sitewright/maas';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { given } from '../../src/core/data/given.ts';
-import { IN_FLIGHT, type NodeResult } from '../../src/core/deployment/index.ts';
+import type { NodeResult } from '../../src/core/deployment/baremetal.ts';
+import { IN_FLIGHT } from '../../src/core/deployment/failures.ts';
 import { claimedName } from '../../src/core/run/claimed-name.ts';
 import type { ResolvedNode } from '../../src/documents/index.ts';
 import { type Store, unlessNotFound } from '../../src/store/index.ts';

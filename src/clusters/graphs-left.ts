@@ -1,6 +1,6 @@
 import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
-import type { GraphRequest } from '../core/graph-run/index.ts';
+import type { GraphRequest } from '../core/graph-run/input.ts';
 import { runAgain } from '../core/next-steps.ts';
 import { isTransactionOpen } from '../core/words.ts';
 import type { RunTransactions, Store } from '../store/index.ts';

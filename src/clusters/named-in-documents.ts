@@ -1,7 +1,7 @@
 import { checkHolds } from '../core/deployment/check-holds.ts';
 import { planGroups } from '../core/deployment/plan-groups.ts';
 import { targetedStrategy } from '../core/deployment/strategy.ts';
-import type { RunFailure } from '../core/site-run/index.ts';
+import type { RunFailure } from '../core/site-run/failure.ts';
 import { unknownName } from '../core/text/did-you-mean.ts';
 import type { ResolvedSite } from '../documents/index.ts';
 

@@ -1,11 +1,12 @@
 import { plannedCheck } from '../core/checks/check.ts';
-import type { OwnRollouts, PlanReference } from '../core/graph-run/index.ts';
+import type { OwnRollouts } from '../core/graph-run/input.ts';
+import type { PlanReference } from '../core/graph-run/plan-reference.ts';
 import type { ResolvedSite } from '../documents/index.ts';
 import type { ResolvedRevision, RevisionReference } from '../store/index.ts';
 import { checksOfPackages, withChecks } from './package-checks.ts';
 import { neededByRollouts } from './role-rollouts.ts';
 import type { ClusterSources } from './sources.ts';
-import { catalogueOfCluster } from './tags/index.ts';
+import { catalogueOfCluster } from './tags/of-sources.ts';
 
 /** Undefined: there is no such revision. */
 type Load = (site: string, reference: RevisionReference) => Promise<ResolvedRevision | undefined>;

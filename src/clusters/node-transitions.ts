@@ -1,6 +1,6 @@
 import { isMapping } from '../core/data/plain-value.ts';
 import { actionOf, type GraphAction } from '../core/graph-types.ts';
-import type { NodeStatus } from '../core/scheduler/index.ts';
+import type { NodeStatus } from '../core/scheduler/status.ts';
 import type { GraphRunOutcome } from '../core/words.ts';
 import type { Fields } from '../graph/index.ts';
 import type { GraphMetadata } from './graph-layers.ts';

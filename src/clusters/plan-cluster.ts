@@ -2,10 +2,12 @@ import type { Engine } from '@sitewright/yaql';
 import type { PlannedCheck } from '../core/checks/check.ts';
 import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
-import type { OwnRollouts } from '../core/graph-run/index.ts';
+import type { OwnRollouts } from '../core/graph-run/input.ts';
 import { actionOf } from '../core/graph-types.ts';
 import { calledText } from '../core/names.ts';
-import { type Links, type Refusal, type SchedulerGraph, type Subgraph, stillToDo } from '../core/scheduler/index.ts';
+import type { SchedulerGraph } from '../core/scheduler/graph.ts';
+import { type Links, stillToDo } from '../core/scheduler/links.ts';
+import type { Refusal, Subgraph } from '../core/scheduler/plan.ts';
 import { type TaskOnNode, taskKey, taskText } from '../core/task-on-node.ts';
 import { counted } from '../core/text/text.ts';
 import type { GraphRunMode } from '../core/words.ts';
@@ -33,7 +35,7 @@ import { rolloutsOfRoles } from './role-rollouts.ts';
 import { type ClusterSources, nameOf, type StoredLayer, uidOf } from './sources.ts';
 import { clusterState, type Surroundings } from './state/cluster-state.ts';
 import { tagCluster } from './tagged-cluster.ts';
-import { catalogueOfCluster } from './tags/index.ts';
+import { catalogueOfCluster } from './tags/of-sources.ts';
 
 /** A request to plan one graph of a cluster. */
 export interface ClusterPlanRequest {

@@ -20,7 +20,8 @@ import { stageTasksOf } from './plugin-tasks.ts';
 import { usesTagsEngine } from './settings.ts';
 import type { ClusterNode, ClusterSources, NodeFiles, PluginFacts, StoredLayer } from './sources.ts';
 import type { RoleTagChange } from './tags/apply-role-tags.ts';
-import { allRoles, catalogueOfCluster, roleTagChanges, tagsAfter, tagsOfRoles } from './tags/index.ts';
+import { allRoles, catalogueOfCluster, tagsOfRoles } from './tags/of-sources.ts';
+import { roleTagChanges, tagsAfter } from './tags/role-tag-changes.ts';
 
 /** The ports for data of clusters. */
 type ClusterPorts = Pick<Store, 'clusters' | 'releases' | 'plugins' | 'nodes' | 'nodeMaintenance' | 'tags' | 'graphs'>;

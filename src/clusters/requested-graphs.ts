@@ -1,8 +1,9 @@
-import { DEFAULT_GRAPHS, type GraphRequest, type GraphRunInput } from '../core/graph-run/index.ts';
+import { DEFAULT_GRAPHS, type GraphRequest, type GraphRunInput } from '../core/graph-run/input.ts';
 import { actionOf, namesOfType } from '../core/graph-types.ts';
 import { calledText } from '../core/names.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
-import { BEFORE_CHANGES, type RequestRefused, requestRefused } from '../core/run/index.ts';
+import { BEFORE_CHANGES } from '../core/run/approval.ts';
+import { type RequestRefused, requestRefused } from '../core/run/failure.ts';
 import { didYouMean, unknownName } from '../core/text/did-you-mean.ts';
 import { masterDenied, Problems, tasksSurelyForMaster } from '../graph/index.ts';
 import type { Store, StoreError } from '../store/index.ts';
@@ -11,7 +12,7 @@ import { readGraphsLeft } from './graphs-left.ts';
 import { namesIn, requestedInMaintenance } from './node-choice.ts';
 import { readGraphLayers } from './read-sources.ts';
 import type { ClusterSources } from './sources.ts';
-import { catalogueOfCluster } from './tags/index.ts';
+import { catalogueOfCluster } from './tags/of-sources.ts';
 
 type RequestedGraphs =
   | { readonly ok: true; readonly graphs: readonly GraphRequest[] }

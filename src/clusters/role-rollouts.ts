@@ -2,15 +2,16 @@ import type { PlannedCheck } from '../core/checks/check.ts';
 import type { PlanExplanation } from '../core/contracts/fuel/plan-explanation.ts';
 import { roleRolloutSchema } from '../core/contracts/written-rollout.ts';
 import { isMapping } from '../core/data/plain-value.ts';
-import type { OwnRollouts } from '../core/graph-run/index.ts';
+import type { OwnRollouts } from '../core/graph-run/input.ts';
 import { rolloutOrder } from '../core/rollout/order.ts';
 import { policyOf, type RolloutPolicy, type WrittenRollout } from '../core/rollout/policy.ts';
-import type { SchedulerGraph } from '../core/scheduler/index.ts';
+import type { SchedulerGraph } from '../core/scheduler/graph.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import { checkSchema, unplaced } from '../documents/index.ts';
 import type { Problems } from '../graph/index.ts';
 import { type ClusterNode, nameOf, uidOf } from './sources.ts';
-import { allRoles, type Catalogue } from './tags/index.ts';
+import type { Catalogue } from './tags/catalogue.ts';
+import { allRoles } from './tags/of-sources.ts';
 
 /** A role with a rollout, and the ids of its nodes in the order in which the rollout reaches them. */
 export interface RoleRollout {

@@ -1,7 +1,8 @@
 import { compareKeys } from '../core/text/text.ts';
 import type { TaggedNode } from '../graph/index.ts';
 import type { ClusterSources } from './sources.ts';
-import { catalogueOfCluster, resolveTaggedNodes } from './tags/index.ts';
+import { catalogueOfCluster } from './tags/of-sources.ts';
+import { resolveTaggedNodes } from './tags/tagged-nodes.ts';
 
 interface TaggedCluster {
   readonly nodes: readonly TaggedNode[];

@@ -3,7 +3,7 @@ import { createTicket } from '../core/next-steps.ts';
 import type { NodeIdentityStore, TokenRefusal } from '../store/index.ts';
 import type { Alarms } from './alarms.ts';
 import type { CertificateAuthority } from './identity/certificate-authority.ts';
-import { hashOfToken, type SigningKeys } from './identity/index.ts';
+import { hashOfToken, type SigningKeys } from './identity/signing-keys.ts';
 import { Refusal } from './refusal.ts';
 import type { EnrolmentAnswer } from './wire.ts';
 

@@ -3,7 +3,8 @@ import type { ControlJudge, ControlOrder, Execution, LogChunk, Order, OrderSourc
 import { given } from '../core/data/given.ts';
 import { type ExecutionKey, executionKey, type RunTask } from '../core/task-on-node.ts';
 import { type GatewayConnection, GatewayRefused, type OpenTransport } from './gateway-connection.ts';
-import { type ControlTarget, type Verdict, verifyControl, verifyOrder } from './identity/index.ts';
+import { type ControlTarget, verifyControl } from './identity/control-statement.ts';
+import { type Verdict, verifyOrder } from './identity/verify-order.ts';
 import {
   connectionOf,
   type NodeCredentials,

@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from '../platform/telemetry/log.ts';
 import { type GatewayRuleParts, GatewayRules, type KnownCaller, problemOf } from './gateway-rules.ts';
 import type { IssuedCertificate } from './identity/certificate-authority.ts';
-import { fingerprintOf } from './identity/index.ts';
+import { fingerprintOf } from './identity/key-pair.ts';
 import { Refusal } from './refusal.ts';
 import { LARGEST_CHUNK } from './wire.ts';
 

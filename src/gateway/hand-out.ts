@@ -1,6 +1,7 @@
 import type { ControlOrder, Order } from '../agent/index.ts';
 import type { ExecutionKey, RunTask } from '../core/task-on-node.ts';
-import type { ControlTarget, SigningKeys } from './identity/index.ts';
+import type { ControlTarget } from './identity/control-statement.ts';
+import type { SigningKeys } from './identity/signing-keys.ts';
 import { type Caller, OrderDesk, type OrderDeskParts } from './order-desk.ts';
 
 /** How long an order is valid: enough for clocks that are some minutes off. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { EnrolmentTicket } from '../agent/onboarding/enrolment-ticket.ts';
 import { PrivateFileError, readPrivate, writePrivate } from '../platform/files/private-file.ts';
 import { GatewayConnection, type OpenTransport } from './gateway-connection.ts';
-import { newKeyPair, privateKeyPem, renewalTime } from './identity/index.ts';
+import { newKeyPair, privateKeyPem, renewalTime } from './identity/key-pair.ts';
 import { enrolmentAnswer, orderKeysAnswer } from './wire.ts';
 
 const credentialsSchema = enrolmentAnswer.extend({ gateway: z.string(), key: z.string() });

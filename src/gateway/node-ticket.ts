@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { EnrolmentTicket } from '../agent/onboarding/enrolment-ticket.ts';
 import { readOrMakePrivate } from '../platform/files/private-file.ts';
 import type { NodeIdentityStore } from '../store/index.ts';
-import { hashOfToken, newEnrolmentToken } from './identity/index.ts';
+import { hashOfToken, newEnrolmentToken } from './identity/signing-keys.ts';
 
 interface TicketParts {
   /** The gateway's folder, with authority and keys. */

@@ -4,7 +4,7 @@ import type { ExecutionKey, RunTask } from '../core/task-on-node.ts';
 import type { SecretProvider } from '../platform/secrets/secret-provider.ts';
 import type { NodeIdentityStore } from '../store/index.ts';
 import type { Alarms } from './alarms.ts';
-import { executionHash, judgeGeneration } from './identity/index.ts';
+import { executionHash, judgeGeneration } from './identity/order.ts';
 import type { OrderBook, PlannedTask, SourceFiles } from './ports.ts';
 import { notYet, Refusal } from './refusal.ts';
 

@@ -1,6 +1,6 @@
 import type { ControlOrder, Execution, LogChunk } from '../agent/index.ts';
 import type { ExecutionKey } from '../core/task-on-node.ts';
-import type { judgeGeneration } from './identity/index.ts';
+import type { judgeGeneration } from './identity/order.ts';
 
 /** A task of a stored plan on a node, with the state of its run. */
 export interface PlannedTask {

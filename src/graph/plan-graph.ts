@@ -1,6 +1,6 @@
 import type { Engine } from '@sitewright/yaql';
 import type { ValuePath } from '../core/data/plain-value.ts';
-import type { Subgraph } from '../core/scheduler/index.ts';
+import type { Subgraph } from '../core/scheduler/plan.ts';
 import { goesToMaster, hasWork, onlyOrders } from '../core/task-types/index.ts';
 import { FieldEvaluator, type NodeScope } from './fields/evaluator.ts';
 import type { FormatValues } from './fields/python-format.ts';

@@ -1,4 +1,4 @@
-import type { Subgraph } from '../core/scheduler/index.ts';
+import type { Subgraph } from '../core/scheduler/plan.ts';
 import type { FaultTolerance, Placement } from './placing/place-tasks.ts';
 import type { GraphProblem } from './problem.ts';
 

@@ -1,7 +1,9 @@
 import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import type { RolloutPolicy } from '../core/rollout/policy.ts';
-import { compilePlan, type Links, type PlanLimits, type SchedulerPlan } from '../core/scheduler/index.ts';
+import { compilePlan } from '../core/scheduler/compile.ts';
+import type { Links } from '../core/scheduler/links.ts';
+import type { PlanLimits, SchedulerPlan } from '../core/scheduler/plan.ts';
 import { truthy } from './fields/truth.ts';
 import { linksOf } from './linking/order.ts';
 import type { Plan } from './plan.ts';

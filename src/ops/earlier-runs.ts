@@ -1,5 +1,5 @@
 import { isMapping } from '../core/data/plain-value.ts';
-import { DEFAULT_GRAPHS } from '../core/graph-run/index.ts';
+import { DEFAULT_GRAPHS } from '../core/graph-run/input.ts';
 import { type AnyRunStatus, isHeld } from '../core/run/status.ts';
 import { graphRunOf } from '../core/run/subject.ts';
 import type { RunRecord, Store } from '../store/index.ts';

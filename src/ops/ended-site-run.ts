@@ -1,8 +1,11 @@
+import type { GraphRunReport, GraphRunStatus, GraphStatus } from '../core/contracts/graph-run.ts';
+import type { RunStatus } from '../core/contracts/site-run.ts';
+import type { RunReport } from '../core/contracts/site-run-report.ts';
 import { given } from '../core/data/given.ts';
-import { countStates } from '../core/deployment/index.ts';
-import { type GraphRunReport, type GraphRunStatus, type GraphStatus, sumCounts } from '../core/graph-run/index.ts';
-import { type GraphRunOutcome, newestWarnings } from '../core/run/index.ts';
-import type { RunReport, RunStatus } from '../core/site-run/index.ts';
+import { countStates } from '../core/deployment/report.ts';
+import { sumCounts } from '../core/graph-run/task-counts.ts';
+import { newestWarnings } from '../core/run/progress.ts';
+import type { GraphRunOutcome } from '../core/words.ts';
 import type { RunRecord } from '../store/index.ts';
 
 /** The status of an ended run, from its report: Temporal may have deleted its history. */

@@ -11,7 +11,7 @@ import {
   resolveMachine,
 } from '@sitewright/maas';
 import { maintenanceOfSite } from '../clusters/maintenance.ts';
-import type { NodeStatuses } from '../core/contracts/index.ts';
+import type { NodeStatuses } from '../core/contracts/node-in-run.ts';
 import { given } from '../core/data/given.ts';
 import { checkStrategy, describeStrategyProblem } from '../core/deployment/check-strategy.ts';
 import { parseLabelEntry } from '../core/deployment/labels.ts';

@@ -1,7 +1,7 @@
-import type { GraphRunFailure } from '../core/graph-run/index.ts';
-import type { Explained, RequestRefused } from '../core/run/index.ts';
+import type { GraphRunFailure } from '../core/graph-run/failure.ts';
+import type { Explained, RequestRefused } from '../core/run/failure.ts';
 import { numberOf } from '../core/run/subject.ts';
-import type { RunFailure } from '../core/site-run/index.ts';
+import type { RunFailure } from '../core/site-run/failure.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import { StoreError } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';

@@ -10,24 +10,20 @@ import { prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.ts
 import { readGraphsLeft } from '../clusters/graphs-left.ts';
 import type { NodeReport } from '../core/contracts/site-run-report.ts';
 import { given } from '../core/data/given.ts';
-import { successesNeeded } from '../core/deployment/index.ts';
-import { treeOfGraphs } from '../core/graph-run/index.ts';
+import { successesNeeded } from '../core/deployment/criteria.ts';
+import { treeOfGraphs } from '../core/graph-run/tree.ts';
 import { continueRun, runAgain, statusOfRun } from '../core/next-steps.ts';
-import type { OperatorNote } from '../core/run/index.ts';
 import { lostReport } from '../core/run/lost-report.ts';
+import type { OperatorNote } from '../core/run/operator.ts';
 import { refusedId } from '../core/run/passed-on.ts';
 import type { AnyRunReport, AnyRunStatus } from '../core/run/status.ts';
 import { graphRunOf, numberOf } from '../core/run/subject.ts';
-import {
-  assembleReport,
-  explainRunFailure,
-  nodesOfRun,
-  parseSiteRunInput,
-  type SiteRunInput,
-  type SiteRunKind,
-  treeOfSiteRun,
-} from '../core/site-run/index.ts';
+import { explainRunFailure } from '../core/site-run/failure.ts';
+import { parseSiteRunInput, type SiteRunInput } from '../core/site-run/input.ts';
+import { assembleReport, nodesOfRun } from '../core/site-run/report.ts';
+import { treeOfSiteRun } from '../core/site-run/tree.ts';
 import type { TaskOnNode } from '../core/task-on-node.ts';
+import type { SiteRunKind } from '../core/words.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import { type FoundExecution, findExecution } from '../runs/find-execution.ts';
 import { wholeGraphReport } from '../runs/graph-report.ts';

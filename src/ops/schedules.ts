@@ -8,13 +8,13 @@ import {
 import { graphWorkflowId, prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.ts';
 import { readClusterSources } from '../clusters/read-sources.ts';
 import { requestedGraphs } from '../clusters/requested-graphs.ts';
-import type { Schedule } from '../core/contracts/index.ts';
+import type { Schedule } from '../core/contracts/schedules.ts';
 import { given } from '../core/data/given.ts';
 import { isMapping } from '../core/data/plain-value.ts';
-import { parseGraphRunInput } from '../core/graph-run/index.ts';
+import { parseGraphRunInput } from '../core/graph-run/input.ts';
 import type { RunDescription } from '../core/run/description.ts';
-import type { OperatorNote } from '../core/run/index.ts';
-import { parseSiteRunInput } from '../core/site-run/index.ts';
+import type { OperatorNote } from '../core/run/operator.ts';
+import { parseSiteRunInput } from '../core/site-run/input.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import { GRAPH_RUN_KIND, type OverlapPolicy, type ScheduledKind, SITE_RUN_KINDS } from '../core/words.ts';
 import { cronOf } from './cron-text.ts';

@@ -1,5 +1,5 @@
 import { keptResult, summaries } from '../core/checks/results.ts';
-import type { CheckSummary, KeptResult } from '../core/contracts/index.ts';
+import type { CheckSummary, KeptResult } from '../core/contracts/checks.ts';
 import { Service } from './service.ts';
 
 /** So many results that are not well are listed of a check. */

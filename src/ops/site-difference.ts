@@ -1,4 +1,4 @@
-import type { SiteDifference } from '../core/contracts/index.ts';
+import type { SiteDifference } from '../core/contracts/strategy.ts';
 import { canonicalJson, type ResolvedSite } from '../documents/index.ts';
 import { type Value, valueDifferences } from './value-differences.ts';
 

@@ -1,6 +1,6 @@
 import { driftOf, machineState } from '@sitewright/maas';
 import { maintenanceOfSite } from '../clusters/maintenance.ts';
-import type { SiteDrift } from '../core/contracts/index.ts';
+import type { SiteDrift } from '../core/contracts/site-drift.ts';
 import { given } from '../core/data/given.ts';
 import { outOfServiceOf } from '../core/node-system.ts';
 import { compareText } from '../core/text/text.ts';

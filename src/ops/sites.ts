@@ -1,11 +1,11 @@
 import { notInDocuments } from '../clusters/named-in-documents.ts';
 import { checksOfSite } from '../clusters/package-checks.ts';
 import { commitRevision, isNameAlone } from '../clusters/site-machines.ts';
-import type { SiteDifference, Strategy } from '../core/contracts/index.ts';
+import type { SiteDifference, Strategy } from '../core/contracts/strategy.ts';
 import { given } from '../core/data/given.ts';
 import { OUT_OF_SERVICE, type OutOfServiceNodes, outOfServiceNodes, outOfServiceOf } from '../core/node-system.ts';
 import { type Diagnostic, isError } from '../core/problems/diagnostic.ts';
-import type { SiteRunInput } from '../core/site-run/index.ts';
+import type { SiteRunInput } from '../core/site-run/input.ts';
 import type { GitSource } from '../core/sources/git-source.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import type { LoadedSite, RenderedSite, ResolvedSite, SourceFile } from '../documents/index.ts';

@@ -1,6 +1,7 @@
-import type { Strategy } from '../core/contracts/index.ts';
+import type { Strategy } from '../core/contracts/strategy.ts';
 import { together } from '../core/data/together.ts';
-import { stableOrder, successesNeeded } from '../core/deployment/index.ts';
+import { successesNeeded } from '../core/deployment/criteria.ts';
+import { stableOrder } from '../core/deployment/order.ts';
 import { failuresAllowed, waveSizes } from '../core/rollout/waves.ts';
 import { counted, someOf } from '../core/text/text.ts';
 import type { ResolvedSite } from '../documents/index.ts';

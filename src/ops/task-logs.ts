@@ -5,7 +5,7 @@ import { readClusterSources } from '../clusters/read-sources.ts';
 import { type ClusterNode, uidOf } from '../clusters/sources.ts';
 import type { RunLogPage } from '../core/contracts/runs.ts';
 import { given } from '../core/data/given.ts';
-import { graphRunName } from '../core/graph-run/index.ts';
+import { graphRunName } from '../core/graph-run/title.ts';
 import { showTasks } from '../core/next-steps.ts';
 import { graphRunOf } from '../core/run/subject.ts';
 import { type ExecutionKey, type TaskOnNode, taskText } from '../core/task-on-node.ts';

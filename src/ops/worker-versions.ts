@@ -1,6 +1,6 @@
-import type { WorkerVersion, WorkerVersionDetail } from '../core/contracts/index.ts';
+import type { WorkerVersion, WorkerVersionDetail } from '../core/contracts/worker.ts';
 import { given } from '../core/data/given.ts';
-import type { OperatorNote } from '../core/run/index.ts';
+import type { OperatorNote } from '../core/run/operator.ts';
 import { unknownName } from '../core/text/did-you-mean.ts';
 import {
   hasNoVersions,

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { CLAIM_LOST } from '../core/run/index.ts';
+import { CLAIM_LOST } from '../core/run/failure.ts';
 import { type RunSubject, subjectText } from '../core/run/subject.ts';
 
 /** Ends a run whose site or cluster is another's. */

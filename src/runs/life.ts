@@ -1,4 +1,4 @@
-import type { GraphRunReport } from '../core/contracts/index.ts';
+import type { GraphRunReport } from '../core/contracts/graph-run.ts';
 import { given } from '../core/data/given.ts';
 import { hasSystem } from '../core/node-system.ts';
 import { describedRun, type RunDescription } from '../core/run/description.ts';

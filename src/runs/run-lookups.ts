@@ -1,8 +1,8 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { ValueError } from '@temporalio/common';
 import { QUERIES } from '../../workflows/protocol.ts';
+import type { Paused } from '../core/contracts/primitives.ts';
 import { given } from '../core/data/given.ts';
-import type { Paused } from '../core/run/index.ts';
 import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import { sharedQuestions } from '../platform/temporal/shared-questions.ts';
 import { closedOutcome, type FoundExecution, findExecution, isOpenStatus } from './find-execution.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { MachineStatus } from '@sitewright/maas';
 import type { Seed } from '@sitewright/maas-simulator';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { Rehearsal } from '../../src/core/contracts/index.ts';
+import type { Rehearsal } from '../../src/core/contracts/rehearsals.ts';
 import type { RunReport } from '../../src/core/contracts/site-run-report.ts';
 import { readDocumentFiles } from '../../src/documents/index.ts';
 import { installationFile } from '../../src/platform/installation.ts';

@@ -20,6 +20,8 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
       existsSync(root + path),
   );
 
+const read = (path: string): string => readFileSync(root + path, 'utf8');
+
 describe('our files', () => {
   it('are found', () => expect(files).toContain('test/architecture/files.test.ts'));
 
@@ -30,10 +32,17 @@ describe('our files', () => {
     expect(files.filter((path) => !/^\.?[a-z0-9]+(-[a-z0-9]+)*$/.test(named(path)))).toEqual([]);
   });
 
+  it('hold something of their own, unless they are the door of a room or a package', () => {
+    const notOwn = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$|^(import|export (type )?[{*])[\s\S]*?;$/gm;
+    const inside = /^(src\/[\w-]+\/(?!index\.ts)|(workflows|activities|worker)\/)/;
+    const barrels = files.filter((path) => inside.test(path) && !/\S/.test(read(path).replace(notOwn, '')));
+    expect(barrels).toEqual([]);
+  });
+
   it('run in Node.js unchanged, types included', () => {
     const refused = files.flatMap((path) => {
       try {
-        stripTypeScriptTypes(readFileSync(root + path, 'utf8'));
+        stripTypeScriptTypes(read(path));
         return [];
       } catch (error) {
         return [`${path}: ${error}`];
@@ -44,6 +53,6 @@ describe('our files', () => {
 
   it('contain no path of the machine they were written on', () => {
     const homes = new RegExp(['/work', '/main|/ro', 'ot/|/ho', 'me/[a-z]+/'].join(''));
-    expect(files.filter((path) => homes.test(readFileSync(root + path, 'utf8')))).toEqual([]);
+    expect(files.filter((path) => homes.test(read(path)))).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUDGETS } from '../../src/core/contracts/budget.ts';
-import { graphRunName } from '../../src/core/graph-run/index.ts';
+import { graphRunName } from '../../src/core/graph-run/title.ts';
 import { freePort } from '../../src/platform/free-port.ts';
 import { type Answer, type AttackedSystem, attackedSystem, CANARY, curl } from '../rig/attacked-system.ts';
 

@@ -9,7 +9,7 @@ import { type Simulator, simulateMaas, simulatorKeys } from '@sitewright/maas-si
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { runCli } from '../../src/cli/shell/run-cli.ts';
-import type { SiteDrift } from '../../src/core/contracts/index.ts';
+import type { SiteDrift } from '../../src/core/contracts/site-drift.ts';
 import { loadSettings } from '../../src/platform/settings/load-settings.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { runCli } from '../../src/cli/shell/run-cli.ts';
 import { given } from '../../src/core/data/given.ts';
 import { CertificateAuthority } from '../../src/gateway/identity/certificate-authority.ts';
-import { newKeyPair, privateKeyPem } from '../../src/gateway/identity/index.ts';
+import { newKeyPair, privateKeyPem } from '../../src/gateway/identity/key-pair.ts';
 import { waitingRuns } from '../../src/ops/waiting-runs.ts';
 import { loadSettings } from '../../src/platform/settings/load-settings.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';

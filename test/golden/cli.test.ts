@@ -3,27 +3,25 @@ import { describe, expect, it } from 'vitest';
 import { reportText } from '../../src/cli/views/report.ts';
 import { statusText, treeText } from '../../src/cli/views/status.ts';
 import { strategyDot, strategyText } from '../../src/cli/views/strategy.ts';
-import type { RunReport, RunStatus, Strategy, TreeNode } from '../../src/core/contracts/index.ts';
+import type { RunStatus, TreeNode } from '../../src/core/contracts/site-run.ts';
+import type { RunReport } from '../../src/core/contracts/site-run-report.ts';
+import type { Strategy } from '../../src/core/contracts/strategy.ts';
 import {
-  type BaremetalState,
   endBaremetal,
   finishCall,
   finishNode,
   nextCall,
-  retryNode,
   startBaremetal,
   startNode,
-} from '../../src/core/deployment/index.ts';
+} from '../../src/core/deployment/baremetal.ts';
 import { planGroups } from '../../src/core/deployment/plan-groups.ts';
+import type { BaremetalState } from '../../src/core/deployment/progress.ts';
+import { retryNode } from '../../src/core/deployment/retry.ts';
 import type { SiteNode } from '../../src/core/deployment/strategy.ts';
-import {
-  fitReport,
-  groupToWire,
-  type RunProgress,
-  reportRun,
-  statusOf,
-  treeOfSiteRun,
-} from '../../src/core/site-run/index.ts';
+import { groupToWire } from '../../src/core/site-run/plan.ts';
+import { type RunProgress, reportRun, statusOf } from '../../src/core/site-run/progress.ts';
+import { fitReport } from '../../src/core/site-run/report.ts';
+import { treeOfSiteRun } from '../../src/core/site-run/tree.ts';
 import { viewStrategy } from '../../src/ops/strategy.ts';
 
 /** What people read, as they read it. A change of these texts is a deliberate act. */

@@ -1,22 +1,18 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import {
-  type BaremetalState,
-  deployRetried,
-  endRetry,
   finishCall,
   finishNode,
-  type GroupPlan,
-  judgeCriteria,
-  mayDeployRetried,
   type NextCall,
   nextCall,
   startBaremetal,
   startNode,
-  startRetry,
-  successesNeeded,
-} from '../../src/core/deployment/index.ts';
+} from '../../src/core/deployment/baremetal.ts';
+import { judgeCriteria, successesNeeded } from '../../src/core/deployment/criteria.ts';
+import type { GroupPlan } from '../../src/core/deployment/group-plan.ts';
 import { planGroups } from '../../src/core/deployment/plan-groups.ts';
+import type { BaremetalState } from '../../src/core/deployment/progress.ts';
+import { deployRetried, endRetry, mayDeployRetried, startRetry } from '../../src/core/deployment/retry.ts';
 import { type SimulatedOutcome, simulateStrategy } from '../../src/core/deployment/simulate.ts';
 import type { DeploymentStrategy, SiteNode } from '../../src/core/deployment/strategy.ts';
 import { illegalitiesOf } from '../rig/legal-deployment.ts';

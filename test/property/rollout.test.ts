@@ -2,27 +2,25 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { CheckFinding } from '../../src/core/checks/wave-checks.ts';
 import {
-  type BaremetalState,
-  deployRetried,
-  endRetry,
   finishCall,
   finishNode,
-  isRolloutHeld,
-  mayDeployRetried,
-  mayStartNode,
   type NextCall,
   type NodeResult,
   nextCall,
+  startBaremetal,
+  startNode,
+} from '../../src/core/deployment/baremetal.ts';
+import { planGroups } from '../../src/core/deployment/plan-groups.ts';
+import type { BaremetalState } from '../../src/core/deployment/progress.ts';
+import { deployRetried, endRetry, mayDeployRetried, startRetry, whyNotRetry } from '../../src/core/deployment/retry.ts';
+import {
+  isRolloutHeld,
+  mayStartNode,
   operateRollouts,
   recordChecks,
   recordLook,
-  startBaremetal,
-  startNode,
-  startRetry,
   whyNotOperateRollouts,
-  whyNotRetry,
-} from '../../src/core/deployment/index.ts';
-import { planGroups } from '../../src/core/deployment/plan-groups.ts';
+} from '../../src/core/deployment/rollout.ts';
 import type { WrittenRollout } from '../../src/core/rollout/policy.ts';
 import type { Call, RolloutAction } from '../../src/core/words.ts';
 import { writtenRollouts } from '../unit/core/rollout/written-rollouts.ts';

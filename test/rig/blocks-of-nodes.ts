@@ -1,4 +1,4 @@
-import type { SchedulerGraph } from '../../src/core/scheduler/index.ts';
+import type { SchedulerGraph } from '../../src/core/scheduler/graph.ts';
 
 /** The part of each node: blocks of about `size` nodes in plan order. */
 export function blocksOfNodes(graph: SchedulerGraph, size = 50): number[] {

@@ -1,5 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
-import type { GraphRunInput, GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/index.ts';
+import type { GraphRunReport, GraphRunStatus } from '../../src/core/contracts/graph-run.ts';
+import type { GraphRunInput } from '../../src/core/graph-run/input.ts';
 import { triedActivities } from '../../src/runs/run-lookups.ts';
 import { lookAgain } from './look-again.ts';
 import { type ScriptedGraph, type ScriptedGraphOptions, scriptedGraph } from './scripted-graph.ts';

@@ -13,9 +13,10 @@ import type {
   TaskEnd,
   TaskRow,
 } from '../../activities/graph-contract.ts';
-import { countCrossings, type PlanReference, splitForExecution } from '../../src/core/graph-run/index.ts';
-import { partition } from '../../src/core/scheduler/index.ts';
+import { countCrossings, splitForExecution } from '../../src/core/graph-run/cut.ts';
+import type { PlanReference } from '../../src/core/graph-run/plan-reference.ts';
 import { compileNamed, type NamedPlan } from '../../src/core/scheduler/named-plan.ts';
+import { partition } from '../../src/core/scheduler/partition.ts';
 import { taskKey } from '../../src/core/task-on-node.ts';
 import { PATIENT_HEARTBEAT_SECONDS, untilCancelled } from './scripted-site.ts';
 

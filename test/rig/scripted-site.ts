@@ -9,10 +9,12 @@ import type {
   OpenRunAnswer,
   SiteActivities,
 } from '../../activities/contract.ts';
-import type { NodeResult } from '../../src/core/deployment/index.ts';
+import type { SitePlan } from '../../src/core/contracts/site-run.ts';
+import type { NodeResult } from '../../src/core/deployment/baremetal.ts';
 import { planGroups } from '../../src/core/deployment/plan-groups.ts';
 import type { DeploymentStrategy, SiteNode } from '../../src/core/deployment/strategy.ts';
-import { assembleReport, groupToWire, type NodeRecord, type SitePlan } from '../../src/core/site-run/index.ts';
+import { groupToWire } from '../../src/core/site-run/plan.ts';
+import { assembleReport, type NodeRecord } from '../../src/core/site-run/report.ts';
 
 /**
  * A limit of heartbeats for activities whose calls a test counts. Temporal retries an activity whose worker stalls for

@@ -1,7 +1,8 @@
 import { type ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
 import { expect } from 'vitest';
-import type { RunReport, RunStatus } from '../../src/core/site-run/index.ts';
+import type { RunStatus } from '../../src/core/contracts/site-run.ts';
+import type { RunReport } from '../../src/core/contracts/site-run-report.ts';
 import { lookAgain } from './look-again.ts';
 import type { ScriptedSite } from './scripted-site.ts';
 import type { TemporalRig } from './temporal.ts';

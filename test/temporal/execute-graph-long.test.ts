@@ -1,7 +1,7 @@
 import type { ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure, WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { TreeNode } from '../../src/core/graph-run/index.ts';
+import type { TreeNode } from '../../src/core/contracts/site-run.ts';
 import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { failed, ok, scriptedGraph } from '../rig/scripted-graph.ts';

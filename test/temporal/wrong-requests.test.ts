@@ -1,6 +1,6 @@
 import type { WorkerOptions } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunStatus } from '../../src/core/site-run/index.ts';
+import type { RunStatus } from '../../src/core/contracts/site-run.ts';
 import { group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
 import { causeOf, reaches, startRun } from '../rig/site-workflow.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';

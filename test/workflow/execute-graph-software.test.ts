@@ -1,8 +1,9 @@
 import type { WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { RunStatus, TreeNode } from '../../src/core/contracts/site-run.ts';
+import type { RunReport } from '../../src/core/contracts/site-run-report.ts';
 import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
-import type { RunReport, RunStatus, TreeNode } from '../../src/core/site-run/index.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { lookUntil } from '../rig/look-again.ts';
 import { type EventId, type Events, resetRun } from '../rig/reset-run.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.ts';
 import { agentGone } from '../../activities/node/task.ts';
-import type { GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/index.ts';
+import type { GraphRunReport, GraphRunStatus } from '../../src/core/contracts/graph-run.ts';
 import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { startReconciler } from '../../src/runs/reconciler.ts';
 import { runLookups } from '../../src/runs/run-lookups.ts';

@@ -1,7 +1,9 @@
 import type { ApplicationFailure, WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
 import { CancelledFailure, WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type GraphRunReport, graphRunName, type TreeNode } from '../../src/core/graph-run/index.ts';
+import type { GraphRunReport } from '../../src/core/contracts/graph-run.ts';
+import type { TreeNode } from '../../src/core/contracts/site-run.ts';
+import { graphRunName } from '../../src/core/graph-run/title.ts';
 import type { SendNotice } from '../../src/core/run/notice.ts';
 import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { recordHistory } from '../rig/histories.ts';

@@ -1,7 +1,7 @@
 import { MachineStatus } from '@sitewright/maas';
 import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { RunReport } from '../../src/core/site-run/index.ts';
+import type { RunReport } from '../../src/core/contracts/site-run-report.ts';
 import { getRun } from '../../src/ops/workflow-calls.ts';
 import { closeGone } from '../../src/runs/life.ts';
 import { findEnd } from '../../src/runs/run-lookups.ts';

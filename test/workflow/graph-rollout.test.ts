@@ -1,6 +1,7 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GraphRunInput, GraphRunStatus } from '../../src/core/graph-run/index.ts';
+import type { GraphRunStatus } from '../../src/core/contracts/graph-run.ts';
+import type { GraphRunInput } from '../../src/core/graph-run/input.ts';
 import type { WrittenRollout } from '../../src/core/rollout/policy.ts';
 import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { recordHistory } from '../rig/histories.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CloseRun, NodesRecord } from '../../activities/contract.ts';
-import type { RunReport } from '../../src/core/site-run/index.ts';
+import type { RunReport } from '../../src/core/contracts/site-run-report.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
 import { group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
 import { startRun } from '../rig/site-workflow.ts';

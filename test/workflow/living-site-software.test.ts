@@ -1,9 +1,9 @@
 import { MachineStatus } from '@sitewright/maas';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import type { NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from '../../activities/graph-contract.ts';
-import type { Rehearsal } from '../../src/core/contracts/index.ts';
-import type { GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/index.ts';
-import type { RunReport } from '../../src/core/site-run/index.ts';
+import type { GraphRunReport, GraphRunStatus } from '../../src/core/contracts/graph-run.ts';
+import type { Rehearsal } from '../../src/core/contracts/rehearsals.ts';
+import type { RunReport } from '../../src/core/contracts/site-run-report.ts';
 import { normaliseTask } from '../../src/graph/index.ts';
 import { controlQueue, graphWorkflowId, nodeQueue } from '../../workflows/protocol.ts';
 import { apiOfSite } from '../api/api-rig.ts';

@@ -1,7 +1,8 @@
 import { MaasClient, MachineStatus } from '@sitewright/maas';
 import { simulatorKeys } from '@sitewright/maas-simulator';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { RunReport, RunStatus } from '../../src/core/site-run/index.ts';
+import type { RunStatus } from '../../src/core/contracts/site-run.ts';
+import type { RunReport } from '../../src/core/contracts/site-run-report.ts';
 import { type ApiRig, apiOfSite } from '../api/api-rig.ts';
 import { type LivingSite, livingSite } from '../rig/living-site.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';

@@ -1,7 +1,8 @@
 import { MachineStatus, openMachines } from '@sitewright/maas';
 import { simulatorKeys } from '@sitewright/maas-simulator';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { RunReport, RunStatus } from '../../src/core/site-run/index.ts';
+import type { RunStatus } from '../../src/core/contracts/site-run.ts';
+import type { RunReport } from '../../src/core/contracts/site-run-report.ts';
 import { takeOffLeft } from '../../src/ops/left-on-machines.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';

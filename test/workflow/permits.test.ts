@@ -1,9 +1,9 @@
 import { Context } from '@temporalio/activity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TakePermits } from '../../activities/contract.ts';
+import type { RunStatus } from '../../src/core/contracts/site-run.ts';
 import type { Group } from '../../src/core/deployment/strategy.ts';
 import type { PermitAnswer, PermitWait } from '../../src/core/permits/answer.ts';
-import type { RunStatus } from '../../src/core/site-run/index.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { lookAgain } from '../rig/look-again.ts';
 import { type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.ts';

@@ -1,7 +1,7 @@
 import { ApplicationFailure, type WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunStatus } from '../../src/core/contracts/site-run.ts';
 import type { Group } from '../../src/core/deployment/strategy.ts';
-import type { RunStatus } from '../../src/core/site-run/index.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { lookAgain } from '../rig/look-again.ts';
 import { failure, group, plainNodes, type ScriptedSite, scriptedSite, untilCancelled } from '../rig/scripted-site.ts';

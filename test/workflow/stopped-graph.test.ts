@@ -4,7 +4,7 @@ import { tsToMs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { AgentFacts, RunTask, TaskEnd } from '../../activities/graph-contract.ts';
 import { agentGone } from '../../activities/node/task.ts';
-import type { GraphRunStatus } from '../../src/core/graph-run/index.ts';
+import type { GraphRunStatus } from '../../src/core/contracts/graph-run.ts';
 import type { NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { eventually } from '../rig/agent-site.ts';
 import { recordHistory } from '../rig/histories.ts';

@@ -1,5 +1,5 @@
 import type { ApiClient } from '../../src/cli/shell/client.ts';
-import type { RunReport } from '../../src/core/site-run/index.ts';
+import type { RunReport } from '../../src/core/contracts/site-run-report.ts';
 import { counted } from '../../src/core/text/text.ts';
 
 type Node = NonNullable<RunReport['baremetal']>['nodes'][number];

@@ -1,5 +1,5 @@
 import { isMapping } from '../../src/core/data/plain-value.ts';
-import { graphRunName, readGraphRunName } from '../../src/core/graph-run/index.ts';
+import { graphRunName, readGraphRunName } from '../../src/core/graph-run/title.ts';
 import { type Store, StoreError, type TransactionRecord } from '../../src/store/index.ts';
 
 /**

@@ -1,7 +1,8 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { AskingGraph, CloseGraph } from '../../activities/graph-contract.ts';
-import { doneOf, NO_TASKS, type PartReport } from '../../src/core/graph-run/index.ts';
+import type { PartReport } from '../../src/core/graph-run/part-report.ts';
+import { doneOf, NO_TASKS } from '../../src/core/graph-run/task-counts.ts';
 import type { TaskRun } from '../contract.ts';
 import { bookkeeping, inquiry } from '../run/activity-options.ts';
 import { callActivity, startChildOf } from '../run/border.ts';

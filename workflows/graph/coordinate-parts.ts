@@ -1,6 +1,8 @@
 import { CancellationScope, log, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
 import { given } from '../../src/core/data/given.ts';
-import { intervalOfParts, mergeStatuses, type PartStatus, shouldContinue } from '../../src/core/graph-run/index.ts';
+import { shouldContinue } from '../../src/core/graph-run/history-capacity.ts';
+import { intervalOfParts } from '../../src/core/graph-run/pace.ts';
+import { mergeStatuses, type PartStatus } from '../../src/core/graph-run/part-status.ts';
 import type {
   CoordinatedEnd,
   CoordinatePartsInput,

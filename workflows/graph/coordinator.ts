@@ -1,21 +1,19 @@
-import { type PartStatus, type PlanReference, plannedCounts } from '../../src/core/graph-run/index.ts';
+import type { PartStatus } from '../../src/core/graph-run/part-status.ts';
+import type { PlanReference } from '../../src/core/graph-run/plan-reference.ts';
+import { plannedCounts } from '../../src/core/graph-run/status.ts';
 import {
-  type Coordination,
   type CoordinatorCommand,
   type CoordinatorEvent,
   coordinate,
   createCoordinator,
-  endIn,
-  type GraphEnd,
   isQuiet,
-  keepCoordinator,
-  type PartEnd,
   processedBy,
-  type Rejection,
-  restoreCoordinator,
-  type Sender,
-  type ToPart,
-} from '../../src/core/scheduler/index.ts';
+} from '../../src/core/scheduler/coordinator.ts';
+import { keepCoordinator, restoreCoordinator } from '../../src/core/scheduler/coordinator-snapshot.ts';
+import type { PartEnd, Sender, ToPart } from '../../src/core/scheduler/part-messages.ts';
+import type { Coordination } from '../../src/core/scheduler/partition.ts';
+import type { Rejection } from '../../src/core/scheduler/rejection.ts';
+import { endIn, type GraphEnd } from '../../src/core/scheduler/tolerance.ts';
 import { isSameTask, type TaskOnNode } from '../../src/core/task-on-node.ts';
 import type { FromPartSignal, KeptCoordinator, KeptPeer, PartRequest, Steering, ToPartSignal } from '../contract.ts';
 import { type Courier, createCourier } from './signals.ts';

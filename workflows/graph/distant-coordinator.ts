@@ -1,6 +1,11 @@
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
-import { NO_TASKS, type PartStatus, type PlanReference, plannedCounts } from '../../src/core/graph-run/index.ts';
-import type { GraphEnd, PartEnd, Rejection } from '../../src/core/scheduler/index.ts';
+import type { PartStatus } from '../../src/core/graph-run/part-status.ts';
+import type { PlanReference } from '../../src/core/graph-run/plan-reference.ts';
+import { plannedCounts } from '../../src/core/graph-run/status.ts';
+import { NO_TASKS } from '../../src/core/graph-run/task-counts.ts';
+import type { PartEnd } from '../../src/core/scheduler/part-messages.ts';
+import type { Rejection } from '../../src/core/scheduler/rejection.ts';
+import type { GraphEnd } from '../../src/core/scheduler/tolerance.ts';
 import { counted } from '../../src/core/text/text.ts';
 import type {
   CoordinatePartsInput,

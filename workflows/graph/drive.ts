@@ -1,21 +1,19 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import { given } from '../../src/core/data/given.ts';
-import {
-  type GraphProgress,
-  hasCapacityForRequest,
-  isRolloutHeld,
-  mergeReports,
-  NO_ROLLOUT,
-  type PartReport,
-  type PlanReference,
-  reportPart,
-  sumCounts,
-  treeOfPart,
-} from '../../src/core/graph-run/index.ts';
+import { hasCapacityForRequest } from '../../src/core/graph-run/history-capacity.ts';
+import { mergeReports, type PartReport, reportPart } from '../../src/core/graph-run/part-report.ts';
+import type { PlanReference } from '../../src/core/graph-run/plan-reference.ts';
+import type { GraphProgress } from '../../src/core/graph-run/progress.ts';
+import { isRolloutHeld, NO_ROLLOUT } from '../../src/core/graph-run/status.ts';
+import { sumCounts } from '../../src/core/graph-run/task-counts.ts';
+import { treeOfPart } from '../../src/core/graph-run/tree.ts';
 import type { RolloutRequest } from '../../src/core/rollout/operate.ts';
-import type { MaasSilence } from '../../src/core/run/index.ts';
-import { awaitingApproval, type GraphEnd, type Rejection, showRollouts } from '../../src/core/scheduler/index.ts';
+import type { MaasSilence } from '../../src/core/run/silence.ts';
+import { awaitingApproval } from '../../src/core/scheduler/operator.ts';
+import type { Rejection } from '../../src/core/scheduler/rejection.ts';
+import { showRollouts } from '../../src/core/scheduler/rollouts.ts';
+import type { GraphEnd } from '../../src/core/scheduler/tolerance.ts';
 import type { TaskOnNode } from '../../src/core/task-on-node.ts';
 import type { RolloutAction } from '../../src/core/words.ts';
 import type { FromCoordinatorSignal, FromPartSignal, TaskRun } from '../contract.ts';

@@ -1,52 +1,42 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { isCancellation, TemporalFailure, workflowInfo } from '@temporalio/workflow';
 import type { CloseGraph, OpenGraphRunAnswer } from '../../activities/graph-contract.ts';
+import type { GraphRunStatus } from '../../src/core/contracts/graph-run.ts';
 import { given } from '../../src/core/data/given.ts';
 import { flag, lineOf, objectOf } from '../../src/core/data/shape.ts';
 import {
   describeGraphRunFailure,
   describeRejection,
-  detailsOfGraphRun,
-  doneOf,
   explainGraphRunFailure,
-  type GraphProgress,
   type GraphRunFailure,
-  type GraphRunProgress,
-  type GraphRunStatus,
-  hasCapacityForRequest,
-  isRolloutHeld,
-  NO_TASKS,
-  nodeNameIn,
-  nothingToDoText,
-  type PartReport,
-  type PlanReference,
-  parseGraphRunInput,
-  reasonOfGraph,
-  recordsLost,
-  reportGraphRun,
-  statusOfGraphRun,
-  taskCapacity,
-  treeOfGraphRun,
-  withNames,
-} from '../../src/core/graph-run/index.ts';
-import { MAX, noteFields } from '../../src/core/run/description.ts';
+} from '../../src/core/graph-run/failure.ts';
+import { hasCapacityForRequest, taskCapacity } from '../../src/core/graph-run/history-capacity.ts';
+import { parseGraphRunInput } from '../../src/core/graph-run/input.ts';
+import type { PartReport } from '../../src/core/graph-run/part-report.ts';
+import type { PlanReference } from '../../src/core/graph-run/plan-reference.ts';
+import type { GraphProgress, GraphRunProgress } from '../../src/core/graph-run/progress.ts';
+import { nothingToDoText, reasonOfGraph, recordsLost, reportGraphRun } from '../../src/core/graph-run/report.ts';
 import {
-  BEFORE_CHANGES,
-  claimLost,
-  type GraphRunOutcome,
-  isoTime,
-  type MaasSilence,
-  type OperatorAction,
-  type OperatorNote,
-  type RunAction,
-  readRequest,
-  rejectionIn,
-  type StepError,
-} from '../../src/core/run/index.ts';
-import type { GraphEnd, Rejection, RunResult } from '../../src/core/scheduler/index.ts';
+  detailsOfGraphRun,
+  isRolloutHeld,
+  nodeNameIn,
+  statusOfGraphRun,
+  withNames,
+} from '../../src/core/graph-run/status.ts';
+import { doneOf, NO_TASKS } from '../../src/core/graph-run/task-counts.ts';
+import { treeOfGraphRun } from '../../src/core/graph-run/tree.ts';
+import { BEFORE_CHANGES, rejectionIn } from '../../src/core/run/approval.ts';
+import { MAX, noteFields } from '../../src/core/run/description.ts';
+import { claimLost, type StepError } from '../../src/core/run/failure.ts';
+import { type OperatorAction, type OperatorNote, readRequest } from '../../src/core/run/operator.ts';
+import { isoTime } from '../../src/core/run/progress.ts';
+import type { MaasSilence } from '../../src/core/run/silence.ts';
+import type { Rejection } from '../../src/core/scheduler/rejection.ts';
+import type { RunResult } from '../../src/core/scheduler/status.ts';
+import type { GraphEnd } from '../../src/core/scheduler/tolerance.ts';
 import { stateWord } from '../../src/core/state-word.ts';
 import type { TaskOnNode } from '../../src/core/task-on-node.ts';
-import type { GraphOutcome } from '../../src/core/words.ts';
+import type { GraphOutcome, GraphRunOutcome, RunAction } from '../../src/core/words.ts';
 import type { GraphRunContract, GraphRunResult, TaskRun, UpdateName } from '../contract.ts';
 import { bookkeeping, inquiry } from '../run/activity-options.ts';
 import { callActivity, childGoneHandler, handle, probeHandler } from '../run/border.ts';

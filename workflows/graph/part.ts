@@ -2,39 +2,26 @@ import { CancellationScope, isCancellation, sleep, workflowInfo } from '@tempora
 import type { LoadGraphPart, RecordTasks } from '../../activities/graph-contract.ts';
 import { given } from '../../src/core/data/given.ts';
 import {
-  createPace,
-  type ExecutablePart,
   HISTORY_FULL,
   hasCapacityForRequest,
   hasCapacityForRetry,
-  intervalOfParts,
-  isFinal,
-  Ledger,
-  outcomeOf,
-  type PartStatus,
-  restoreLedger,
   shouldContinue,
-  type TaskEnd,
-} from '../../src/core/graph-run/index.ts';
+} from '../../src/core/graph-run/history-capacity.ts';
+import { Ledger, restoreLedger } from '../../src/core/graph-run/ledger.ts';
+import { createPace, intervalOfParts } from '../../src/core/graph-run/pace.ts';
+import type { PartStatus } from '../../src/core/graph-run/part-status.ts';
+import type { ExecutablePart } from '../../src/core/graph-run/plan-reference.ts';
+import { isFinal, outcomeOf, type TaskEnd } from '../../src/core/graph-run/task-end.ts';
 import type { PermitWait } from '../../src/core/permits/answer.ts';
-import { claimLost } from '../../src/core/run/index.ts';
-import {
-  apply,
-  createScheduler,
-  endIn,
-  type GraphEnd,
-  pairOf,
-  type Rejection,
-  rejectionOf,
-  restoreScheduler,
-  type Scheduler,
-  type SchedulerCommand,
-  type SchedulerEvent,
-  type SchedulerGraph,
-  takeSnapshot,
-  workLeft,
-  wouldRetry,
-} from '../../src/core/scheduler/index.ts';
+import { claimLost } from '../../src/core/run/failure.ts';
+import { apply, rejectionOf, wouldRetry } from '../../src/core/scheduler/apply.ts';
+import type { SchedulerCommand, SchedulerEvent } from '../../src/core/scheduler/events.ts';
+import { pairOf, type SchedulerGraph } from '../../src/core/scheduler/graph.ts';
+import type { Rejection } from '../../src/core/scheduler/rejection.ts';
+import { workLeft } from '../../src/core/scheduler/rest.ts';
+import { restoreScheduler, takeSnapshot } from '../../src/core/scheduler/snapshot.ts';
+import { createScheduler, type Scheduler } from '../../src/core/scheduler/state.ts';
+import { endIn, type GraphEnd } from '../../src/core/scheduler/tolerance.ts';
 import { counted, someOf } from '../../src/core/text/text.ts';
 import type { KeptPart, PartOf, TaskRun } from '../contract.ts';
 import { bookkeeping } from '../run/activity-options.ts';

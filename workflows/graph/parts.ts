@@ -1,8 +1,11 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { CancellationScope, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import { given } from '../../src/core/data/given.ts';
-import type { PartReport, PartStatus, PlanReference } from '../../src/core/graph-run/index.ts';
-import type { GraphEnd, Rejection } from '../../src/core/scheduler/index.ts';
+import type { PartReport } from '../../src/core/graph-run/part-report.ts';
+import type { PartStatus } from '../../src/core/graph-run/part-status.ts';
+import type { PlanReference } from '../../src/core/graph-run/plan-reference.ts';
+import type { Rejection } from '../../src/core/scheduler/rejection.ts';
+import type { GraphEnd } from '../../src/core/scheduler/tolerance.ts';
 import type { TaskOnNode } from '../../src/core/task-on-node.ts';
 import { counted } from '../../src/core/text/text.ts';
 import type { FromCoordinatorSignal, FromPartSignal, PartRequest, RunGraphPartInput, Steering } from '../contract.ts';

@@ -7,8 +7,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { given } from '../../src/core/data/given.ts';
-import { type PartReport, reportPart, treeOfPart } from '../../src/core/graph-run/index.ts';
-import { awaitingApproval, type FromPart } from '../../src/core/scheduler/index.ts';
+import { type PartReport, reportPart } from '../../src/core/graph-run/part-report.ts';
+import { treeOfPart } from '../../src/core/graph-run/tree.ts';
+import { awaitingApproval } from '../../src/core/scheduler/operator.ts';
+import type { FromPart } from '../../src/core/scheduler/part-messages.ts';
 import { counted } from '../../src/core/text/text.ts';
 import type {
   Exchange,

@@ -1,12 +1,12 @@
 import { workflowInfo } from '@temporalio/workflow';
+import type { GraphRunStatus } from '../../src/core/contracts/graph-run.ts';
 import type { GraphRunNews } from '../../src/core/contracts/site-run.ts';
 import { isMapping } from '../../src/core/data/plain-value.ts';
 import { flag, limit, lineOf, listOf, objectOf, type Shape, valueThat } from '../../src/core/data/shape.ts';
-import type { GraphRunStatus } from '../../src/core/graph-run/index.ts';
 import { allOf, settledOf } from '../../src/core/graph-run/task-counts.ts';
 import { MAX } from '../../src/core/run/description.ts';
-import { type ReadRequest, readRequest } from '../../src/core/run/index.ts';
-import type { FromPart, Sender, ToPart } from '../../src/core/scheduler/index.ts';
+import { type ReadRequest, readRequest } from '../../src/core/run/operator.ts';
+import type { FromPart, Sender, ToPart } from '../../src/core/scheduler/part-messages.ts';
 import type { TaskOnNode } from '../../src/core/task-on-node.ts';
 import type {
   FromCoordinatorSignal,

@@ -9,9 +9,11 @@ import {
   Trigger,
 } from '@temporalio/workflow';
 import type { AgentFacts, RunTask } from '../../activities/graph-contract.ts';
-import { type ExecutablePart, graphRunName, type TaskEnd } from '../../src/core/graph-run/index.ts';
-import { describeSilence } from '../../src/core/run/index.ts';
-import { pairOf } from '../../src/core/scheduler/index.ts';
+import type { ExecutablePart } from '../../src/core/graph-run/plan-reference.ts';
+import type { TaskEnd } from '../../src/core/graph-run/task-end.ts';
+import { graphRunName } from '../../src/core/graph-run/title.ts';
+import { describeSilence } from '../../src/core/run/silence.ts';
+import { pairOf } from '../../src/core/scheduler/graph.ts';
 import { type ExecutionKey, executionKey } from '../../src/core/task-on-node.ts';
 import { goesToMaster } from '../../src/core/task-types/off-agent.ts';
 import type { Patience, TaskRun } from '../contract.ts';

@@ -1,5 +1,5 @@
 import { ActivityCancellationType, type ActivityOptions, workflowInfo } from '@temporalio/workflow';
-import type { Pace } from '../../src/core/site-run/index.ts';
+import type { Pace } from '../../src/core/contracts/site-run.ts';
 import { TASK_MARGIN_SECONDS } from '../../src/core/task-on-node.ts';
 import type { Patience } from '../contract.ts';
 import { sideQueue } from '../protocol.ts';

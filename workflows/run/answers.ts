@@ -21,7 +21,7 @@ import type {
   TaskEnd,
 } from '../../activities/graph-contract.ts';
 import type { PlannedCheck } from '../../src/core/checks/check.ts';
-import type { GroupWire } from '../../src/core/contracts/site-run.ts';
+import type { GroupWire, Pace, SitePace, SitePlan } from '../../src/core/contracts/site-run.ts';
 import { isMapping } from '../../src/core/data/plain-value.ts';
 import {
   checkShape,
@@ -36,19 +36,16 @@ import {
   valueThat,
   variantsOf,
 } from '../../src/core/data/shape.ts';
-import type { NodeResult } from '../../src/core/deployment/index.ts';
-import {
-  type ExecutablePart,
-  type PlanningFailure,
-  TASK_FAILURES,
-  TASK_OUTCOMES,
-} from '../../src/core/graph-run/index.ts';
+import type { NodeResult } from '../../src/core/deployment/baremetal.ts';
+import type { PlanningFailure } from '../../src/core/graph-run/failure.ts';
+import type { ExecutablePart } from '../../src/core/graph-run/plan-reference.ts';
+import { TASK_FAILURES, TASK_OUTCOMES } from '../../src/core/graph-run/task-end.ts';
 import { PERMIT_WAITS, type PermitAnswer, type PermitWait } from '../../src/core/permits/answer.ts';
 import type { Diagnostic } from '../../src/core/problems/diagnostic.ts';
 import { type Amount, type Growth, isAmount, type RolloutPolicy, type StopAt } from '../../src/core/rollout/policy.ts';
 import { describeFields } from '../../src/core/run/input.ts';
-import type { Coordination } from '../../src/core/scheduler/index.ts';
-import type { Pace, RunFailure, SitePace, SitePlan } from '../../src/core/site-run/index.ts';
+import type { Coordination } from '../../src/core/scheduler/partition.ts';
+import type { RunFailure } from '../../src/core/site-run/failure.ts';
 import { GRAPH_RUN_MODES } from '../../src/core/words.ts';
 import type { Activities, ActivityName } from '../contract.ts';
 import { failure } from './failures.ts';

@@ -24,8 +24,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { lineOf, objectOf } from '../../src/core/data/shape.ts';
-import { explainCommon, failureType, type ReadRequest, readRequest } from '../../src/core/run/index.ts';
+import { explainCommon, failureType } from '../../src/core/run/failure.ts';
 import type { ParsedRunInput } from '../../src/core/run/input.ts';
+import { type ReadRequest, readRequest } from '../../src/core/run/operator.ts';
 import { unknownName } from '../../src/core/text/did-you-mean.ts';
 import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../../src/core/words.ts';
 import type {

@@ -1,13 +1,10 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
+import type { Paused } from '../../src/core/contracts/primitives.ts';
 import { given } from '../../src/core/data/given.ts';
-import {
-  isoTime,
-  type MaasSilence,
-  type OperatorAction,
-  type OperatorNote,
-  type Paused,
-  type RunAction,
-} from '../../src/core/run/index.ts';
+import type { OperatorAction, OperatorNote } from '../../src/core/run/operator.ts';
+import { isoTime } from '../../src/core/run/progress.ts';
+import type { MaasSilence } from '../../src/core/run/silence.ts';
+import type { RunAction } from '../../src/core/words.ts';
 
 /**
  * Whether operators have paused, stopped or cancelled a run. A workflow waits only through `changed`, with one waiter

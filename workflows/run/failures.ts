@@ -1,5 +1,5 @@
 import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, TemporalFailure } from '@temporalio/workflow';
-import type { StepError } from '../../src/core/run/index.ts';
+import type { StepError } from '../../src/core/run/failure.ts';
 
 /**
  * The original error of a failed activity or child workflow, without Temporal's wrappers.

@@ -1,8 +1,9 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { given } from '../../src/core/data/given.ts';
-import { type AnyProgress, awaitingOf } from '../../src/core/run/index.ts';
+import { awaitingOf } from '../../src/core/run/approval.ts';
 import { parseRunInput } from '../../src/core/run/input.ts';
 import { type SendNotice, sendNoticeInput } from '../../src/core/run/notice.ts';
+import type { AnyProgress } from '../../src/core/run/progress.ts';
 import type { NoticeEvent } from '../../src/core/words.ts';
 import type { SentNotice } from '../contract.ts';
 import { prefixed } from '../protocol.ts';

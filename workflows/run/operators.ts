@@ -2,22 +2,17 @@ import { condition, patched } from '@temporalio/workflow';
 import { given } from '../../src/core/data/given.ts';
 import { lineOf, objectOf, positiveInteger } from '../../src/core/data/shape.ts';
 import type { RolloutRequest } from '../../src/core/rollout/operate.ts';
+import { type ApprovalRequest, approvalRequest, decide, namesOf, whyNotDecide } from '../../src/core/run/approval.ts';
 import { MAX, noteFields } from '../../src/core/run/description.ts';
 import {
-  type ApprovalRequest,
-  approvalRequest,
-  decide,
-  isoTime,
-  type MaasSilence,
-  namesOf,
   type OperatorAction,
   type OperatorNote,
   operatorNote,
   type ReadRequest,
   readRequest,
-  readSilence,
-  whyNotDecide,
-} from '../../src/core/run/index.ts';
+} from '../../src/core/run/operator.ts';
+import { isoTime } from '../../src/core/run/progress.ts';
+import { type MaasSilence, readSilence } from '../../src/core/run/silence.ts';
 import type { Decision, RolloutAction } from '../../src/core/words.ts';
 import type { RunOpening } from '../contract.ts';
 import { bookkeeping } from './activity-options.ts';

@@ -6,8 +6,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { NodeCall, TakePermits } from '../../activities/contract.ts';
+import type { SitePlan } from '../../src/core/contracts/site-run.ts';
 import type { PermitAnswer } from '../../src/core/permits/answer.ts';
-import type { SitePlan } from '../../src/core/site-run/index.ts';
 import { counted } from '../../src/core/text/text.ts';
 import { sideQueue } from '../protocol.ts';
 import type { SiteRun } from '../site/site-run.ts';

@@ -16,27 +16,18 @@ import {
 import type { OpenedRun, OpenedWithin, ShownRun } from '../../activities/contract.ts';
 import type { ShownPlan } from '../../src/core/contracts/site-run.ts';
 import { given } from '../../src/core/data/given.ts';
+import { reach, startHolds, undecided } from '../../src/core/run/approval.ts';
 import type { RunDescription } from '../../src/core/run/description.ts';
+import { claimLost, type Explained, failureType, type StepError } from '../../src/core/run/failure.ts';
 import { RUN_HELP } from '../../src/core/run/help.ts';
-import {
-  type AnyProgress,
-  addWarning,
-  claimLost,
-  type Explained,
-  failureType,
-  isoTime,
-  type MaasSilence,
-  type OperatorAction,
-  type RunAction,
-  reach,
-  type StepError,
-  startHolds,
-  undecided,
-} from '../../src/core/run/index.ts';
 import type { ParsedRunInput } from '../../src/core/run/input.ts';
 import { SURELY_WAITS_MS } from '../../src/core/run/opening.ts';
+import type { OperatorAction } from '../../src/core/run/operator.ts';
 import type { StartedWith } from '../../src/core/run/passed-on.ts';
+import { type AnyProgress, addWarning, isoTime } from '../../src/core/run/progress.ts';
+import type { MaasSilence } from '../../src/core/run/silence.ts';
 import { type RunSubject, subjectText } from '../../src/core/run/subject.ts';
+import type { RunAction } from '../../src/core/words.ts';
 import type { OpenedRow, RunOpening } from '../contract.ts';
 import { ANSWERED, type SearchAttributeName } from '../protocol.ts';
 import { isInvalidAnswer } from './answers.ts';

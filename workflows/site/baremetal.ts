@@ -1,40 +1,43 @@
 import { CancellationScope, createEventGroup, isCancellation, log, sleep } from '@temporalio/workflow';
 import type { AbortAnswer, TakePermits } from '../../activities/contract.ts';
+import type { SitePlan } from '../../src/core/contracts/site-run.ts';
 import { given } from '../../src/core/data/given.ts';
 import {
-  type BaremetalState,
   type CallEnd,
-  deployRetried,
-  describeBaremetal,
-  describeGroupFailure,
   endBaremetal,
-  endRetry,
-  failuresLeftIn,
   finishCall,
   finishNode,
-  finishRetriedCall,
   halts,
-  isRolloutHeld,
-  mayDeployRetried,
-  mayStartNode,
   type NextCall,
   type NodeResult,
   nextCall,
-  recordChecks,
-  recordLook,
-  recordNodes,
-  reportBaremetal,
-  retryNode,
-  returnPermits,
-  showAbort,
   startBaremetal,
   startNode,
-  startRetry,
   type WaveRest,
-  withPermits,
-} from '../../src/core/deployment/index.ts';
-import { CLAIM_LOST, undecided } from '../../src/core/run/index.ts';
-import { fromRanges, groupFromWire, type SitePlan } from '../../src/core/site-run/index.ts';
+} from '../../src/core/deployment/baremetal.ts';
+import { describeGroupFailure } from '../../src/core/deployment/failures.ts';
+import { returnPermits, withPermits } from '../../src/core/deployment/permits.ts';
+import type { BaremetalState } from '../../src/core/deployment/progress.ts';
+import { describeBaremetal, recordNodes, reportBaremetal } from '../../src/core/deployment/report.ts';
+import {
+  deployRetried,
+  endRetry,
+  finishRetriedCall,
+  mayDeployRetried,
+  retryNode,
+  showAbort,
+  startRetry,
+} from '../../src/core/deployment/retry.ts';
+import {
+  failuresLeftIn,
+  isRolloutHeld,
+  mayStartNode,
+  recordChecks,
+  recordLook,
+} from '../../src/core/deployment/rollout.ts';
+import { undecided } from '../../src/core/run/approval.ts';
+import { CLAIM_LOST } from '../../src/core/run/failure.ts';
+import { fromRanges, groupFromWire } from '../../src/core/site-run/plan.ts';
 import { counted } from '../../src/core/text/text.ts';
 import type { Call } from '../../src/core/words.ts';
 import type { CallRequest } from '../contract.ts';

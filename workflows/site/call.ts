@@ -12,9 +12,12 @@ import type { AbortAnswer, NodeCall } from '../../activities/contract.ts';
 import { given } from '../../src/core/data/given.ts';
 import { isMapping } from '../../src/core/data/plain-value.ts';
 import { limit, lineOf, listOf, objectOf, valueThat } from '../../src/core/data/shape.ts';
-import { type CallEnd, IN_FLIGHT, type NodeResult } from '../../src/core/deployment/index.ts';
+import type { CallEnd, NodeResult } from '../../src/core/deployment/baremetal.ts';
+import { IN_FLIGHT } from '../../src/core/deployment/failures.ts';
 import { MAX } from '../../src/core/run/description.ts';
-import { CLAIM_LOST, describeSilence, type ReadRequest, readRequest } from '../../src/core/run/index.ts';
+import { CLAIM_LOST } from '../../src/core/run/failure.ts';
+import { type ReadRequest, readRequest } from '../../src/core/run/operator.ts';
+import { describeSilence } from '../../src/core/run/silence.ts';
 import { counted } from '../../src/core/text/text.ts';
 import type {
   CallRequest,

@@ -2,49 +2,31 @@ import { isCancellation } from '@temporalio/workflow';
 import type { OpenRunAnswer } from '../../activities/contract.ts';
 import { given } from '../../src/core/data/given.ts';
 import { lineOf, objectOf } from '../../src/core/data/shape.ts';
-import {
-  type CallEnd,
-  countNodes,
-  endBaremetal,
-  halts,
-  operateRollouts,
-  whyNotOperateRollouts,
-  whyNotRetry,
-} from '../../src/core/deployment/index.ts';
+import { type CallEnd, endBaremetal, halts } from '../../src/core/deployment/baremetal.ts';
+import { countNodes } from '../../src/core/deployment/report.ts';
+import { whyNotRetry } from '../../src/core/deployment/retry.ts';
+import { operateRollouts, whyNotOperateRollouts } from '../../src/core/deployment/rollout.ts';
 import type { PermitWait } from '../../src/core/permits/answer.ts';
 import { MAX, noteFields } from '../../src/core/run/description.ts';
+import { claimLost, type StepError } from '../../src/core/run/failure.ts';
+import { type OperatorAction, readRequest } from '../../src/core/run/operator.ts';
+import { isoTime } from '../../src/core/run/progress.ts';
+import { describeRunFailure, type RunFailure, redeployCommand } from '../../src/core/site-run/failure.ts';
+import { parseSiteRunInput, type SiteRunInput } from '../../src/core/site-run/input.ts';
+import { showPlan } from '../../src/core/site-run/plan.ts';
 import {
-  claimLost,
-  isoTime,
-  type OperatorAction,
-  type RunAction,
-  readRequest,
-  type SiteRunOutcome,
-  type StepError,
-} from '../../src/core/run/index.ts';
-import {
-  describeRunFailure,
   detailsOf,
-  digestOfRecords,
   explainSiteRun,
-  fitReport,
   membersOf,
-  type NodeWrite,
-  outlineReport,
-  type PhaseName,
-  parseSiteRunInput,
-  type RunFailure,
   type RunProgress,
-  recordsOf,
-  redeployCommand,
   reportRun,
-  type SiteRunInput,
-  type SiteRunKind,
-  showPlan,
   statusOf,
-  treeOfSiteRun,
-} from '../../src/core/site-run/index.ts';
+} from '../../src/core/site-run/progress.ts';
+import { recordsOf } from '../../src/core/site-run/redeployed.ts';
+import { digestOfRecords, fitReport, type NodeWrite, outlineReport } from '../../src/core/site-run/report.ts';
+import { treeOfSiteRun } from '../../src/core/site-run/tree.ts';
 import { counted, utf8Length } from '../../src/core/text/text.ts';
+import type { PhaseName, RunAction, SiteRunKind, SiteRunOutcome } from '../../src/core/words.ts';
 import type { CallRequest, RetryNodeRequest, SiteRunContract, SiteRunResult } from '../contract.ts';
 import { readNews } from '../graph/signals.ts';
 import { prefixed } from '../protocol.ts';

@@ -1,4 +1,4 @@
-import type { TaskEnd, TaskOutcome } from '../../core/graph-run/index.ts';
+import type { TaskEnd, TaskOutcome } from '../../core/graph-run/task-end.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 
 /** The exhausted resource. */

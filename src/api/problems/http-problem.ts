@@ -1,7 +1,7 @@
-import type { ProblemBody } from '../../core/contracts/index.ts';
+import type { ProblemBody } from '../../core/contracts/problem.ts';
 import { given } from '../../core/data/given.ts';
 import type { Refusal } from '../../core/problems/refusal.ts';
-import { listSome } from '../../core/run/index.ts';
+import { listSome } from '../../core/run/failure.ts';
 import { withoutEnd } from '../../core/text/text.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../../ops/index.ts';
 

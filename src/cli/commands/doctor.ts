@@ -1,6 +1,6 @@
 import { summaryOfMaasCheck } from '@sitewright/maas/check-summary';
 import type { Finding } from '../../../worker/doctor.ts';
-import type { Health } from '../../core/contracts/index.ts';
+import type { Health } from '../../core/contracts/service.ts';
 import { given } from '../../core/data/given.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import type { CliCommand } from '../shell/command.ts';

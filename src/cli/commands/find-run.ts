@@ -1,4 +1,4 @@
-import type { Run } from '../../core/contracts/index.ts';
+import type { Run } from '../../core/contracts/runs.ts';
 import { numberOf, subjectOf } from '../../core/run/subject.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { ApiClient } from '../shell/client.ts';

@@ -1,4 +1,4 @@
-import type { Run } from '../../core/contracts/index.ts';
+import type { Run } from '../../core/contracts/runs.ts';
 import { showTasks } from '../../core/next-steps.ts';
 import { numberOf } from '../../core/run/subject.ts';
 import { readingsOf, type TaskOnNode } from '../../core/task-on-node.ts';

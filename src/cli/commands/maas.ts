@@ -1,5 +1,5 @@
 import type { MaasSimulateFlags } from '../../../worker/maas-simulate.ts';
-import type { MaasCheck } from '../../core/contracts/index.ts';
+import type { MaasCheck } from '../../core/contracts/service.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import type { CliCommand } from '../shell/command.ts';
 import { EXIT } from '../shell/exit-codes.ts';

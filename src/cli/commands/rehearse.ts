@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { Rehearsal } from '../../core/contracts/index.ts';
+import type { Rehearsal } from '../../core/contracts/rehearsals.ts';
 import { given } from '../../core/data/given.ts';
 import { SITE_RUN_KINDS } from '../../core/words.ts';
 import type { CliCommand } from '../shell/command.ts';

@@ -1,9 +1,9 @@
 import { Option } from 'commander';
-import type { RunDetail, StartRunBody } from '../../core/contracts/index.ts';
+import type { RunDetail, StartRunBody } from '../../core/contracts/runs.ts';
 import { given } from '../../core/data/given.ts';
-import type { GraphRunInput } from '../../core/graph-run/index.ts';
+import type { GraphRunInput } from '../../core/graph-run/input.ts';
 import { subjectOf } from '../../core/run/subject.ts';
-import type { SiteRunInput } from '../../core/site-run/index.ts';
+import type { SiteRunInput } from '../../core/site-run/input.ts';
 import type { CliCommand } from '../shell/command.ts';
 import { confirm } from '../shell/confirm.ts';
 import { usageError } from '../shell/problem.ts';

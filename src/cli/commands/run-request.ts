@@ -1,4 +1,5 @@
-import type { ClusterRehearsalBody, StartRunBody } from '../../core/contracts/index.ts';
+import type { ClusterRehearsalBody } from '../../core/contracts/rehearsals.ts';
+import type { StartRunBody } from '../../core/contracts/runs.ts';
 import { given } from '../../core/data/given.ts';
 import type { CliCommand } from '../shell/command.ts';
 import { readDataFile } from '../shell/data-file.ts';

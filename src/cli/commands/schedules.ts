@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { Schedule } from '../../core/contracts/index.ts';
+import type { Schedule } from '../../core/contracts/schedules.ts';
 import { given } from '../../core/data/given.ts';
 import { subjectOf } from '../../core/run/subject.ts';
 import { OVERLAP_POLICIES, type OverlapPolicy } from '../../core/words.ts';

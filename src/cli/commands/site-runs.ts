@@ -1,4 +1,4 @@
-import type { StartRunBody } from '../../core/contracts/index.ts';
+import type { StartRunBody } from '../../core/contracts/runs.ts';
 import { given } from '../../core/data/given.ts';
 import { counted } from '../../core/text/text.ts';
 import type { ApiClient } from '../shell/client.ts';

@@ -1,4 +1,4 @@
-import type { Revision } from '../../core/contracts/index.ts';
+import type { Revision } from '../../core/contracts/revisions.ts';
 import { given } from '../../core/data/given.ts';
 import { outOfServiceText } from '../../core/node-system.ts';
 import { counted } from '../../core/text/text.ts';

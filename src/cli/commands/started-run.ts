@@ -1,4 +1,4 @@
-import type { Run } from '../../core/contracts/index.ts';
+import type { Run } from '../../core/contracts/runs.ts';
 import { reportOfRun, showTasks, watchRun } from '../../core/next-steps.ts';
 import { numberOf, subjectOf } from '../../core/run/subject.ts';
 import { printable } from '../../core/text/control-characters.ts';

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Strategy } from '../../core/contracts/index.ts';
+import type { Strategy } from '../../core/contracts/strategy.ts';
 import type { CliCommand } from '../shell/command.ts';
 import { readDocuments } from '../shell/document-files.ts';
 import { EXIT } from '../shell/exit-codes.ts';

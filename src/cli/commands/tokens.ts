@@ -1,4 +1,4 @@
-import type { CreatedToken } from '../../core/contracts/index.ts';
+import type { CreatedToken } from '../../core/contracts/tokens.ts';
 import { given } from '../../core/data/given.ts';
 import { unchecked } from '../shell/client.ts';
 import type { CliCommand } from '../shell/command.ts';

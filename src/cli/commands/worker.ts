@@ -1,4 +1,4 @@
-import type { WorkerVersionDetail } from '../../core/contracts/index.ts';
+import type { WorkerVersionDetail } from '../../core/contracts/worker.ts';
 import { given } from '../../core/data/given.ts';
 import { counted } from '../../core/text/text.ts';
 import type { CliCommand } from '../shell/command.ts';

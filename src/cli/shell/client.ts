@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import type { Api } from '../../core/contracts/api.ts';
 import { BUDGETS } from '../../core/contracts/budget.ts';
-import type { ProblemBody } from '../../core/contracts/index.ts';
+import type { ProblemBody } from '../../core/contracts/problem.ts';
 import type { AnswerOf, AskOf, EventOf } from '../../core/contracts/route.ts';
 import { given } from '../../core/data/given.ts';
 import { withoutEnd } from '../../core/text/text.ts';

@@ -1,4 +1,6 @@
-import type { GraphRunStatus, RunDetail, RunStatus } from '../../core/contracts/index.ts';
+import type { GraphRunStatus } from '../../core/contracts/graph-run.ts';
+import type { RunDetail } from '../../core/contracts/runs.ts';
+import type { RunStatus } from '../../core/contracts/site-run.ts';
 import { taskText } from '../../core/task-on-node.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted } from '../../core/text/text.ts';

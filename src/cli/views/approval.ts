@@ -1,5 +1,6 @@
 import type { AwaitingApproval, Hold } from '../../core/contracts/approval.ts';
-import { describeAwaiting, keptByWaiting } from '../../core/run/index.ts';
+import { describeAwaiting } from '../../core/run/approval.ts';
+import { keptByWaiting } from '../../core/run/kept-plan.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import type { Paint } from './paint.ts';
 

@@ -1,4 +1,4 @@
-import type { GraphRunReport } from '../../core/contracts/index.ts';
+import type { GraphRunReport } from '../../core/contracts/graph-run.ts';
 import { rolloutText } from '../../core/rollout/rollout-text.ts';
 import { causeText, taskText } from '../../core/task-on-node.ts';
 import { printable } from '../../core/text/control-characters.ts';

@@ -1,4 +1,5 @@
-import type { NodeStatuses, Strategy } from '../../core/contracts/index.ts';
+import type { NodeStatuses } from '../../core/contracts/node-in-run.ts';
+import type { Strategy } from '../../core/contracts/strategy.ts';
 import { maintenanceText } from '../../core/maintenance.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { paintFor } from './paint.ts';

@@ -1,4 +1,4 @@
-import type { Rehearsal, RehearsalStep } from '../../core/contracts/index.ts';
+import type { Rehearsal, RehearsalStep } from '../../core/contracts/rehearsals.ts';
 import { together } from '../../core/data/together.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted } from '../../core/text/text.ts';

@@ -1,4 +1,4 @@
-import type { RunReport } from '../../core/contracts/index.ts';
+import type { RunReport } from '../../core/contracts/site-run-report.ts';
 import { rolloutText } from '../../core/rollout/rollout-text.ts';
 import { type Cause, causesOf, causesOfNodes } from '../../core/run/causes.ts';
 import { stateWord } from '../../core/state-word.ts';

@@ -1,5 +1,6 @@
-import type { GraphRunStatus, RunStatus } from '../../core/contracts/index.ts';
+import type { GraphRunStatus } from '../../core/contracts/graph-run.ts';
 import type { AppliedRollout, RolloutStatus } from '../../core/contracts/rollout.ts';
+import type { RunStatus } from '../../core/contracts/site-run.ts';
 import { nextOfHeldRollout } from '../../core/rollout/rollout-steps.ts';
 import { rolloutText } from '../../core/rollout/rollout-text.ts';
 import { taskText } from '../../core/task-on-node.ts';

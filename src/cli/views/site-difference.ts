@@ -1,4 +1,5 @@
-import type { SiteDifference, SiteDrift } from '../../core/contracts/index.ts';
+import type { SiteDrift } from '../../core/contracts/site-drift.ts';
+import type { SiteDifference } from '../../core/contracts/strategy.ts';
 import { together } from '../../core/data/together.ts';
 import { maintenanceText } from '../../core/maintenance.ts';
 import { OUT_OF_SERVICE, outOfServiceNodes, outOfServiceText } from '../../core/node-system.ts';

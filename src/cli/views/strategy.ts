@@ -1,4 +1,4 @@
-import type { Strategy } from '../../core/contracts/index.ts';
+import type { Strategy } from '../../core/contracts/strategy.ts';
 import { stepTimeText } from '../../core/run/late-text.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted, someOf } from '../../core/text/text.ts';

@@ -1,13 +1,9 @@
 import { createHash } from 'node:crypto';
 import { controlQueue, nodeQueue, prefixed } from '../../../workflows/protocol.ts';
 import { given } from '../../core/data/given.ts';
-import {
-  type ExecutablePart,
-  isCoordinatedApart,
-  type PlanReference,
-  splitForExecution,
-} from '../../core/graph-run/index.ts';
-import type { SchedulerGraph } from '../../core/scheduler/index.ts';
+import { isCoordinatedApart, splitForExecution } from '../../core/graph-run/cut.ts';
+import type { ExecutablePart, PlanReference } from '../../core/graph-run/plan-reference.ts';
+import type { SchedulerGraph } from '../../core/scheduler/graph.ts';
 import { taskKey } from '../../core/task-on-node.ts';
 import { goesToMaster } from '../../core/task-types/index.ts';
 import { MASTER } from '../../graph/index.ts';

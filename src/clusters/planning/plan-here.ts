@@ -1,6 +1,6 @@
 import type { Engine } from '@sitewright/yaql';
 import { given } from '../../core/data/given.ts';
-import { isTooLargeForRollouts } from '../../core/graph-run/index.ts';
+import { isTooLargeForRollouts } from '../../core/graph-run/cut.ts';
 import { goesToMaster } from '../../core/task-types/index.ts';
 import {
   explainPlan,

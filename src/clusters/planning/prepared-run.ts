@@ -1,4 +1,4 @@
-import type { PlanReference } from '../../core/graph-run/index.ts';
+import type { PlanReference } from '../../core/graph-run/plan-reference.ts';
 import { explaining } from '../../graph/index.ts';
 import type { NewPlan, PlannedRow, PlanRange } from '../../store/index.ts';
 import { nodeTransitions } from '../node-transitions.ts';

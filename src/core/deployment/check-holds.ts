@@ -1,4 +1,4 @@
-import { BEFORE_CHANGES } from '../run/index.ts';
+import { BEFORE_CHANGES } from '../run/approval.ts';
 import { unknownName } from '../text/did-you-mean.ts';
 import { counted } from '../text/text.ts';
 import type { GroupPlan } from './group-plan.ts';

@@ -1,5 +1,6 @@
-import type { SchedulerGraph, SplitRun } from '../scheduler/index.ts';
-import { partition } from '../scheduler/index.ts';
+import type { SchedulerGraph } from '../scheduler/graph.ts';
+import type { SplitRun } from '../scheduler/partition.ts';
+import { partition } from '../scheduler/partition.ts';
 
 /**
  * Most tasks with work in one workflow, where the ping of each node counts as a task. Even if each task ends alone,

@@ -1,6 +1,7 @@
 import { continueRun } from '../next-steps.ts';
-import { type AnyRunFailure, type Explained, explainCommon, listSome, type RequestRefused } from '../run/index.ts';
-import type { FailureCause, Rejection } from '../scheduler/index.ts';
+import { type AnyRunFailure, type Explained, explainCommon, listSome, type RequestRefused } from '../run/failure.ts';
+import type { Rejection } from '../scheduler/rejection.ts';
+import type { FailureCause } from '../scheduler/tolerance.ts';
 import { causeText, taskText } from '../task-on-node.ts';
 
 /** Why a run cannot start or continue, as found by planning. Each of the `problems` has its location and a hint. */

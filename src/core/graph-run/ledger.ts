@@ -1,6 +1,9 @@
 import type { FailedTask } from '../contracts/graph-run.ts';
 import { given } from '../data/given.ts';
-import { pairOf, type Scheduler, type SchedulerCommand, type SchedulerGraph, taskReports } from '../scheduler/index.ts';
+import type { SchedulerCommand } from '../scheduler/events.ts';
+import { pairOf, type SchedulerGraph } from '../scheduler/graph.ts';
+import { taskReports } from '../scheduler/report.ts';
+import type { Scheduler } from '../scheduler/state.ts';
 import type { TaskOnNode } from '../task-on-node.ts';
 import { utf8Length } from '../text/text.ts';
 import type { TaskStatus } from '../words.ts';

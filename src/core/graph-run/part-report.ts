@@ -1,7 +1,10 @@
 import type { FailedNode, FailedTask } from '../contracts/graph-run.ts';
 import { given } from '../data/given.ts';
-import type { NodeStatus, PartEnd, Scheduler } from '../scheduler/index.ts';
-import { endOfPart, nodeStatus, rootCauses, shownReports } from '../scheduler/index.ts';
+import { endOfPart } from '../scheduler/part-exchange.ts';
+import type { PartEnd } from '../scheduler/part-messages.ts';
+import { nodeStatus, rootCauses, shownReports } from '../scheduler/report.ts';
+import type { Scheduler } from '../scheduler/state.ts';
+import type { NodeStatus } from '../scheduler/status.ts';
 import { isSameTask, type RootCause, type TaskOnNode } from '../task-on-node.ts';
 import type { TaskStatus } from '../words.ts';
 import type { Ledger } from './ledger.ts';

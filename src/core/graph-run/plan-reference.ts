@@ -1,4 +1,4 @@
-import type { SchedulerGraph } from '../scheduler/index.ts';
+import type { SchedulerGraph } from '../scheduler/graph.ts';
 
 export type { PlanReference } from '../contracts/graph-run.ts';
 

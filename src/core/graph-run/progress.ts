@@ -1,6 +1,6 @@
 import type { GraphOperatorAction } from '../contracts/graph-run.ts';
-import type { AnyProgress } from '../run/index.ts';
-import type { showRollouts } from '../scheduler/index.ts';
+import type { AnyProgress } from '../run/progress.ts';
+import type { showRollouts } from '../scheduler/rollouts.ts';
 import type { GraphRunOutcome, GraphState } from '../words.ts';
 import type { GraphRunFailure } from './failure.ts';
 import type { GraphRunInput } from './input.ts';

@@ -1,7 +1,7 @@
 import type { FailedTask, GraphReport, GraphRunReport, NothingToDo } from '../contracts/graph-run.ts';
 import { given } from '../data/given.ts';
 import { appliedPolicy } from '../rollout/show.ts';
-import { reportAny } from '../run/index.ts';
+import { reportAny } from '../run/progress.ts';
 import { utf8Length } from '../text/text.ts';
 import { explainGraphRunFailure } from './failure.ts';
 import { type GraphRunInput, modeOf } from './input.ts';

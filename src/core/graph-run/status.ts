@@ -2,16 +2,9 @@ import type { GraphRunStatus, GraphStatus } from '../contracts/graph-run.ts';
 import { given } from '../data/given.ts';
 import { waitText } from '../permits/wait-text.ts';
 import { rolloutText } from '../rollout/rollout-text.ts';
-import {
-  awaitingShown,
-  cell,
-  detailsEnding,
-  detailsHeading,
-  isoTime,
-  newestWarnings,
-  silenceOf,
-  table,
-} from '../run/index.ts';
+import { awaitingShown } from '../run/approval.ts';
+import { cell, detailsEnding, detailsHeading, table } from '../run/details.ts';
+import { isoTime, newestWarnings, silenceOf } from '../run/progress.ts';
 import { stateWord } from '../state-word.ts';
 import type { GraphState } from '../words.ts';
 import { type PartStatus, sumWaits } from './part-status.ts';

@@ -1,9 +1,9 @@
 import type { GraphStatus } from '../contracts/graph-run.ts';
 import type { TreeNode } from '../contracts/site-run.ts';
 import { given } from '../data/given.ts';
-import { type Standing, standingOf, waitingDetail } from '../run/index.ts';
-import type { Scheduler } from '../scheduler/index.ts';
-import { shownReports } from '../scheduler/index.ts';
+import { type Standing, standingOf, waitingDetail } from '../run/progress.ts';
+import { shownReports } from '../scheduler/report.ts';
+import type { Scheduler } from '../scheduler/state.ts';
 import { stateWord } from '../state-word.ts';
 import { causeText, type RootCause, type TaskOnNode } from '../task-on-node.ts';
 import { counted } from '../text/text.ts';

@@ -1,4 +1,4 @@
-import { type AnyRunFailure, type Explained, explainCommon, listSome } from '../run/index.ts';
+import { type AnyRunFailure, type Explained, explainCommon, listSome } from '../run/failure.ts';
 import type { SiteRunKind } from '../words.ts';
 
 /** Why a run failed. The `type` of the workflow's failure in Temporal is the kind in PascalCase. */

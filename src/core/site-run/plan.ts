@@ -1,5 +1,5 @@
 import type { GroupWire, ShownPlan, SitePlan } from '../contracts/site-run.ts';
-import type { GroupPlan } from '../deployment/index.ts';
+import type { GroupPlan } from '../deployment/group-plan.ts';
 import { utf8Length } from '../text/text.ts';
 
 /** Indexes in their order as `[first, last, first, last, …]`: a thousand neighbours take two numbers. */

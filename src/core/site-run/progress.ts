@@ -1,30 +1,16 @@
 import type { RunStatus, SitePlan } from '../contracts/site-run.ts';
 import type { NodeReport, PhaseReport, RunReport, SiteOperatorAction } from '../contracts/site-run-report.ts';
 import { given } from '../data/given.ts';
-import {
-  type BaremetalState,
-  countNodes,
-  describeGroupFailure,
-  isRolledOut,
-  NO_NODES,
-  reportBaremetal,
-  showRollout,
-} from '../deployment/index.ts';
+import { describeGroupFailure } from '../deployment/failures.ts';
+import type { BaremetalState } from '../deployment/progress.ts';
+import { countNodes, NO_NODES, reportBaremetal } from '../deployment/report.ts';
+import { isRolledOut, showRollout } from '../deployment/rollout.ts';
 import type { PermitWait } from '../permits/answer.ts';
 import { waitText } from '../permits/wait-text.ts';
 import { rolloutText } from '../rollout/rollout-text.ts';
-import {
-  type AnyProgress,
-  awaitingOf,
-  awaitingShown,
-  cell,
-  detailsEnding,
-  detailsHeading,
-  newestWarnings,
-  reportAny,
-  silenceOf,
-  table,
-} from '../run/index.ts';
+import { awaitingOf, awaitingShown } from '../run/approval.ts';
+import { cell, detailsEnding, detailsHeading, table } from '../run/details.ts';
+import { type AnyProgress, newestWarnings, reportAny, silenceOf } from '../run/progress.ts';
 import { counted } from '../text/text.ts';
 import type { SiteRunKind, SiteRunOutcome } from '../words.ts';
 import { explainRunFailure, type RunFailure } from './failure.ts';

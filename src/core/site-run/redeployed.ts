@@ -1,6 +1,7 @@
 import type { NodeReport } from '../contracts/site-run-report.ts';
 import { given } from '../data/given.ts';
-import { type BaremetalState, recordNodes } from '../deployment/index.ts';
+import type { BaremetalState } from '../deployment/progress.ts';
+import { recordNodes } from '../deployment/report.ts';
 import type { SiteRunKind, SiteRunOutcome } from '../words.ts';
 import { MAX_NAMES, redeployCommand } from './failure.ts';
 import type { NodeWrite } from './report.ts';

@@ -1,6 +1,6 @@
 import type { ShownPlan } from '../contracts/site-run.ts';
 import type { BaremetalReport, NodeReport, RunReport } from '../contracts/site-run-report.ts';
-import { namesByState } from '../deployment/index.ts';
+import { namesByState } from '../deployment/report.ts';
 import { utf8Length } from '../text/text.ts';
 import { fromRanges, type IndexRanges } from './plan.ts';
 

@@ -1,7 +1,7 @@
 import type { RunStatus, TreeNode } from '../contracts/site-run.ts';
 import type { GroupReport, NodeReport, RunReport } from '../contracts/site-run-report.ts';
 import { given } from '../data/given.ts';
-import { type Standing, standingOf, waitingDetail } from '../run/index.ts';
+import { type Standing, standingOf, waitingDetail } from '../run/progress.ts';
 import { counted } from '../text/text.ts';
 
 /** Limit of nodes per group in a tree, failed ones first. The rest are only counted. */

@@ -1,6 +1,6 @@
 import type { ValuePath } from '../../core/data/plain-value.ts';
 import { checkStrategy, type StrategyProblem } from '../../core/deployment/check-strategy.ts';
-import { successesNeeded } from '../../core/deployment/index.ts';
+import { successesNeeded } from '../../core/deployment/criteria.ts';
 import { parseLabelEntry } from '../../core/deployment/labels.ts';
 import { selectNodes } from '../../core/deployment/selectors.ts';
 import type { DeploymentStrategy, Group, Selector, SiteNode } from '../../core/deployment/strategy.ts';

@@ -1,7 +1,7 @@
 import type { NetworkSettings } from '@sitewright/maas/machine-layout';
 import { type Check, checkOf } from '../../core/checks/check.ts';
 import { given } from '../../core/data/given.ts';
-import type { GroupPlan } from '../../core/deployment/index.ts';
+import type { GroupPlan } from '../../core/deployment/group-plan.ts';
 import { planGroups } from '../../core/deployment/plan-groups.ts';
 import { allAtOnceStrategy, type DeploymentStrategy } from '../../core/deployment/strategy.ts';
 import type { Limits } from '../../core/permits/limits.ts';

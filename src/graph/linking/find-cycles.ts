@@ -1,6 +1,6 @@
 import { DirectedGraph } from 'graphology';
 import { printPath } from '../../core/data/plain-value.ts';
-import type { Links } from '../../core/scheduler/index.ts';
+import type { Links } from '../../core/scheduler/links.ts';
 import { taskKey } from '../../core/task-on-node.ts';
 import type { Plan } from '../plan.ts';
 import type { GraphProblem } from '../problem.ts';

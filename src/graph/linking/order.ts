@@ -1,4 +1,4 @@
-import { type Join, type Links, linkTasks } from '../../core/scheduler/index.ts';
+import { type Join, type Links, linkTasks } from '../../core/scheduler/links.ts';
 import type { Plan } from '../plan.ts';
 
 /** The order of a plan's instances: single pairs, and "all of these before all of those". */

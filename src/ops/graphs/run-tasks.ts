@@ -1,7 +1,7 @@
 import { planReferenceOf, type StoredReference } from '../../clusters/planning/index.ts';
 import type { TreeNode } from '../../core/contracts/site-run.ts';
 import { given } from '../../core/data/given.ts';
-import { lostIn, NOTABLE, type PlanReference, TASKS_SHOWN, treeOfTasks } from '../../core/graph-run/index.ts';
+import type { PlanReference } from '../../core/graph-run/plan-reference.ts';
 import {
   allOf,
   doneOf,
@@ -12,6 +12,7 @@ import {
   type TaskCounts,
   workOf,
 } from '../../core/graph-run/task-counts.ts';
+import { lostIn, NOTABLE, TASKS_SHOWN, treeOfTasks } from '../../core/graph-run/tree.ts';
 import { graphRunOf } from '../../core/run/subject.ts';
 import { isTransactionOpen, type TaskStatus, type TransactionStatus } from '../../core/words.ts';
 import {

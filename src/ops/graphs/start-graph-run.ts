@@ -1,11 +1,8 @@
 import { graphWorkflowId } from '../../../workflows/protocol.ts';
 import { diagnosticOf } from '../../clusters/checks/run-findings.ts';
-import {
-  explainGraphRunFailure,
-  type GraphRunInput,
-  parseGraphRunInput,
-  titleOfGraphRun,
-} from '../../core/graph-run/index.ts';
+import { explainGraphRunFailure } from '../../core/graph-run/failure.ts';
+import { type GraphRunInput, parseGraphRunInput } from '../../core/graph-run/input.ts';
+import { titleOfGraphRun } from '../../core/graph-run/title.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { missingAgents } from '../agent-presence.ts';
 import type { OpsDependencies } from '../dependencies.ts';

@@ -1,4 +1,4 @@
-import type { Catalogue } from '../../clusters/tags/index.ts';
+import type { Catalogue } from '../../clusters/tags/catalogue.ts';
 import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 

@@ -1,5 +1,5 @@
 import type { ClusterVersionsAnswer } from '../../core/contracts/fuel/versions.ts';
-import type { GraphRequest } from '../../core/graph-run/index.ts';
+import type { GraphRequest } from '../../core/graph-run/input.ts';
 import { taskText } from '../../core/task-on-node.ts';
 import type { StorePorts, TransactionRecord } from '../../store/index.ts';
 

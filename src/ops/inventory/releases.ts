@@ -1,5 +1,5 @@
 import { pluginFits } from '../../clusters/plugin-fit.ts';
-import { tagsOfRole } from '../../clusters/tags/index.ts';
+import { tagsOfRole } from '../../clusters/tags/catalogue.ts';
 import { given } from '../../core/data/given.ts';
 import { calledText } from '../../core/names.ts';
 import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';

@@ -1,4 +1,4 @@
-import { type Catalogue, catalogueOf } from '../../clusters/tags/index.ts';
+import { type Catalogue, catalogueOf } from '../../clusters/tags/catalogue.ts';
 import type { JsonObject, Store } from '../../store/index.ts';
 import { objectOf } from './json-object.ts';
 

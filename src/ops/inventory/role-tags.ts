@@ -1,4 +1,5 @@
-import { type Catalogue, roleTagsAfter, tagsOnRoleChange } from '../../clusters/tags/index.ts';
+import type { Catalogue } from '../../clusters/tags/catalogue.ts';
+import { roleTagsAfter, tagsOnRoleChange } from '../../clusters/tags/role-tag-changes.ts';
 import type { NewTagAssignment, NodeRecord, StorePorts } from '../../store/index.ts';
 
 /** Roles of a node, including pending ones. */

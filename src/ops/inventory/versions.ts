@@ -1,6 +1,6 @@
 import { type ClusterVersions, type PartVersion, partVersion, versionsOfCluster } from '../../clusters/versions.ts';
 import type { ClusterVersionsAnswer } from '../../core/contracts/fuel/versions.ts';
-import type { GraphRequest } from '../../core/graph-run/index.ts';
+import type { GraphRequest } from '../../core/graph-run/input.ts';
 import { actionOf } from '../../core/graph-types.ts';
 import { isTransactionOpen, type TaskStatus, type VersionGap } from '../../core/words.ts';
 import type { NodeRecord, StorePorts, TransactionRecord } from '../../store/index.ts';

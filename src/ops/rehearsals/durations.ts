@@ -1,4 +1,5 @@
-import type { GraphRunReport, RunReport } from '../../core/contracts/index.ts';
+import type { GraphRunReport } from '../../core/contracts/graph-run.ts';
+import type { RunReport } from '../../core/contracts/site-run-report.ts';
 import { counted, spanText } from '../../core/text/text.ts';
 import { DEPLOYING_KINDS } from '../../core/words.ts';
 import type { DeploymentConfiguration } from '../../documents/index.ts';

@@ -3,25 +3,17 @@ import { clusterOfSite } from '../../clusters/cluster-of-site.ts';
 import { readClusterSources } from '../../clusters/read-sources.ts';
 import { requestedGraphs } from '../../clusters/requested-graphs.ts';
 import { uidOf } from '../../clusters/sources.ts';
-import type { Rehearsal, SiteRehearsalBody } from '../../core/contracts/index.ts';
+import type { Rehearsal, SiteRehearsalBody } from '../../core/contracts/rehearsals.ts';
 import { given } from '../../core/data/given.ts';
 import { isMapping } from '../../core/data/plain-value.ts';
-import {
-  explainGraphRunFailure,
-  type GraphRunFailure,
-  type GraphRunInput,
-  parseGraphRunInput,
-} from '../../core/graph-run/index.ts';
+import { explainGraphRunFailure, type GraphRunFailure } from '../../core/graph-run/failure.ts';
+import { type GraphRunInput, parseGraphRunInput } from '../../core/graph-run/input.ts';
 import { stepTimeText } from '../../core/run/late-text.ts';
-import {
-  explainRunFailure,
-  parseSiteRunInput,
-  type RunFailure,
-  type SiteRunInput,
-  type SiteRunKind,
-} from '../../core/site-run/index.ts';
+import { explainRunFailure, type RunFailure } from '../../core/site-run/failure.ts';
+import { parseSiteRunInput, type SiteRunInput } from '../../core/site-run/input.ts';
 import { findTaskType } from '../../core/task-types/index.ts';
 import { unknownName } from '../../core/text/did-you-mean.ts';
+import type { SiteRunKind } from '../../core/words.ts';
 import type { ResolvedNode } from '../../documents/index.ts';
 import type { GraphTask } from '../../graph/index.ts';
 import { StepTimes } from '../../runs/step-times.ts';

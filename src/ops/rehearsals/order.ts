@@ -1,6 +1,9 @@
-import type { Rehearsal } from '../../core/contracts/index.ts';
-import type { GraphRunFailure, GraphRunInput } from '../../core/graph-run/index.ts';
-import type { RunFailure, SiteRunInput, SiteRunKind } from '../../core/site-run/index.ts';
+import type { Rehearsal } from '../../core/contracts/rehearsals.ts';
+import type { GraphRunFailure } from '../../core/graph-run/failure.ts';
+import type { GraphRunInput } from '../../core/graph-run/input.ts';
+import type { RunFailure } from '../../core/site-run/failure.ts';
+import type { SiteRunInput } from '../../core/site-run/input.ts';
+import type { SiteRunKind } from '../../core/words.ts';
 import type { StoreCopy } from '../../store/index.ts';
 
 /** The run to live through. */

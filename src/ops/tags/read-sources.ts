@@ -1,7 +1,7 @@
 import { readClusterSources } from '../../clusters/read-sources.ts';
 import type { ClusterSources } from '../../clusters/sources.ts';
-import { allRoles, catalogueOfCluster, tagsAfter } from '../../clusters/tags/index.ts';
-import { nodesBehindRoles } from '../../clusters/tags/role-tag-changes.ts';
+import { allRoles, catalogueOfCluster } from '../../clusters/tags/of-sources.ts';
+import { nodesBehindRoles, tagsAfter } from '../../clusters/tags/role-tag-changes.ts';
 import type { NewTagAssignment } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { tagAllocator } from './tag-extension.ts';

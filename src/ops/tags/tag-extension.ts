@@ -1,4 +1,5 @@
-import { type Catalogue, isInstanceTag, tagNameProblem } from '../../clusters/tags/index.ts';
+import { type Catalogue, tagNameProblem } from '../../clusters/tags/catalogue.ts';
+import { isInstanceTag } from '../../graph/index.ts';
 import type { NewTagAssignment, Store } from '../../store/index.ts';
 import type { TagAllocator } from '../inventory/role-tags.ts';
 import { problem } from '../problem.ts';

@@ -1,6 +1,6 @@
 import type { ClusterNode } from '../../clusters/sources.ts';
 import { applyRoleTags } from '../../clusters/tags/apply-role-tags.ts';
-import { rolesHolding, tagNameProblem } from '../../clusters/tags/index.ts';
+import { rolesHolding, tagNameProblem } from '../../clusters/tags/catalogue.ts';
 import { nodesBehindRoles } from '../../clusters/tags/role-tag-changes.ts';
 import type { tagBody } from '../../core/contracts/fuel/tags.ts';
 import type { Wire } from '../../core/contracts/wire.ts';

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createTaskEngine, nodeState, prepareData, TaskScope, YaqlError } from '@sitewright/yaql';
-import { parseGraphRunInput } from '../../../src/core/graph-run/index.ts';
-import { operatorNote, readRequest, readSilence } from '../../../src/core/run/index.ts';
+import { parseGraphRunInput } from '../../../src/core/graph-run/input.ts';
+import { operatorNote, readRequest } from '../../../src/core/run/operator.ts';
+import { readSilence } from '../../../src/core/run/silence.ts';
 import { parseSiteRunInput } from '../../../src/core/site-run/input.ts';
 import { SITE_RUN_KINDS } from '../../../src/core/words.ts';
 import { parseYaml } from '../../../src/documents/index.ts';

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { openRegion } from '@sitewright/maas-simulator';
 import { type Execution, NotFound, Random, type VirtualTime, type WorkflowCode } from '@sitewright/temporal-simulator';
-import { doneOf, type GraphRunReport, graphRunName } from '../../../src/core/graph-run/index.ts';
+import type { GraphRunReport } from '../../../src/core/contracts/graph-run.ts';
+import { doneOf } from '../../../src/core/graph-run/task-counts.ts';
+import { graphRunName } from '../../../src/core/graph-run/title.ts';
 import { isTransactionOpen } from '../../../src/core/words.ts';
 import { normaliseTask } from '../../../src/graph/index.ts';
 import { Installation, type Observer, QUEUE } from '../../../worker/parts/rehearsals/installation.ts';

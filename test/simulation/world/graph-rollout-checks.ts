@@ -1,7 +1,7 @@
 import type { Execution } from '@sitewright/temporal-simulator';
 import type { ExecutablePart } from '../../../activities/graph-contract.ts';
 import { fromPayload } from '../../../packages/temporal-simulator/src/sdk.ts';
-import type { TaskEnd } from '../../../src/core/graph-run/index.ts';
+import type { TaskEnd } from '../../../src/core/graph-run/task-end.ts';
 import type { World } from '../../../worker/parts/rehearsals/world.ts';
 import { endedOf, isRequested, limitOf, wavesOf } from './rollout-checks.ts';
 

@@ -1,6 +1,6 @@
 import type { Execution } from '@sitewright/temporal-simulator';
 import { fromPayload } from '../../../packages/temporal-simulator/src/sdk.ts';
-import type { SitePlan } from '../../../src/core/site-run/index.ts';
+import type { SitePlan } from '../../../src/core/contracts/site-run.ts';
 import type { World } from '../../../worker/parts/rehearsals/world.ts';
 import type { CallRequest, SliceResult } from '../../../workflows/contract.ts';
 import type { GivenAnswer } from './hosts.ts';

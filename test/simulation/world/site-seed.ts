@@ -1,5 +1,5 @@
 import type { Random } from '@sitewright/temporal-simulator';
-import { successesNeeded } from '../../../src/core/deployment/index.ts';
+import { successesNeeded } from '../../../src/core/deployment/criteria.ts';
 import { selectNodes } from '../../../src/core/deployment/selectors.ts';
 import type { DeploymentStrategy, Group } from '../../../src/core/deployment/strategy.ts';
 import { isError } from '../../../src/core/problems/diagnostic.ts';

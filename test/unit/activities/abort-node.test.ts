@@ -7,7 +7,7 @@ import type { AbortAnswer, NodeCall } from '../../../activities/contract.ts';
 import type { ActivityDependencies } from '../../../activities/index.ts';
 import type { SiteCache } from '../../../activities/site/cache.ts';
 import { nodeActivities } from '../../../activities/site/node-calls.ts';
-import { IN_FLIGHT } from '../../../src/core/deployment/index.ts';
+import { IN_FLIGHT } from '../../../src/core/deployment/failures.ts';
 import { describeSilence } from '../../../src/core/run/silence.ts';
 
 const NOW = Date.now();

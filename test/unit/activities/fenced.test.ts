@@ -6,7 +6,7 @@ import type { GraphActivities } from '../../../activities/graph-contract.ts';
 import { type ActivityDependencies, createActivities } from '../../../activities/index.ts';
 import { assertMayStart, type Gate, mayChangeUntil, proveClaim } from '../../../activities/run/fencing.ts';
 import { plannerHere } from '../../../src/clusters/planning/index.ts';
-import type { RunReport } from '../../../src/core/site-run/index.ts';
+import type { RunReport } from '../../../src/core/contracts/site-run-report.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 import { AT, graphReport, row } from './graph-world.ts';
 

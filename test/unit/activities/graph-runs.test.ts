@@ -4,15 +4,13 @@ import { OrderRefused } from '../../../src/agent/index.ts';
 import { graphReportText } from '../../../src/cli/views/graph-report.ts';
 import { plannerHere } from '../../../src/clusters/planning/index.ts';
 import { readClusterSources, readGraphLayers } from '../../../src/clusters/read-sources.ts';
-import {
-  type ExecutablePart,
-  type GraphRunInput,
-  type GraphRunReport,
-  graphRunName,
-  NO_TASKS,
-  recordsLost,
-  type TaskRow,
-} from '../../../src/core/graph-run/index.ts';
+import type { GraphRunReport } from '../../../src/core/contracts/graph-run.ts';
+import type { GraphRunInput } from '../../../src/core/graph-run/input.ts';
+import type { ExecutablePart } from '../../../src/core/graph-run/plan-reference.ts';
+import { recordsLost } from '../../../src/core/graph-run/report.ts';
+import { NO_TASKS } from '../../../src/core/graph-run/task-counts.ts';
+import type { TaskRow } from '../../../src/core/graph-run/task-end.ts';
+import { graphRunName } from '../../../src/core/graph-run/title.ts';
 import type { RunTask } from '../../../src/core/task-on-node.ts';
 import { closeGone } from '../../../src/runs/life.ts';
 import { storeOrderBook } from '../../../worker/parts/gateway-orders.ts';

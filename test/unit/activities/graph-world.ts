@@ -9,7 +9,10 @@ import { taskRecordActivities } from '../../../activities/graph/task-records.ts'
 import type { GraphActivities, OpenGraphRunAnswer, PlanGraphAnswer } from '../../../activities/graph-contract.ts';
 import { SiteCache } from '../../../activities/site/cache.ts';
 import { type Planner, plannerHere } from '../../../src/clusters/planning/index.ts';
-import type { GraphRunInput, GraphRunReport, PlanReference, TaskRow } from '../../../src/core/graph-run/index.ts';
+import type { GraphRunReport } from '../../../src/core/contracts/graph-run.ts';
+import type { GraphRunInput } from '../../../src/core/graph-run/input.ts';
+import type { PlanReference } from '../../../src/core/graph-run/plan-reference.ts';
+import type { TaskRow } from '../../../src/core/graph-run/task-end.ts';
 import { type Fields, normaliseTask } from '../../../src/graph/index.ts';
 import { type GraphContent, openStore, type Store, type StorePorts } from '../../../src/store/index.ts';
 import { tagsByExtensions } from '../../../worker/parts/services.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { planCluster } from '../../../src/clusters/plan-cluster.ts';
 import { readClusterSources, readGraphLayers } from '../../../src/clusters/read-sources.ts';
 import { oldStatesOf } from '../../../src/clusters/state/old-states.ts';
-import type { ExecutablePart } from '../../../src/core/graph-run/index.ts';
+import type { ExecutablePart } from '../../../src/core/graph-run/plan-reference.ts';
 import { serializedGraph } from '../../rig/serialized-graph.ts';
 import { RELEASE_ROLES, RELEASE_TAGS } from '../clusters/six-nodes.ts';
 import { type Json, recorded, withChoice } from '../graph/recorded.ts';

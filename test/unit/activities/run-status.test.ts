@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { ShownRun } from '../../../activities/contract.ts';
 import { type ActivityDependencies, RunStatuses } from '../../../activities/index.ts';
+import type { RunStatus } from '../../../src/core/contracts/site-run.ts';
 import { given } from '../../../src/core/data/given.ts';
-import type { RunStatus } from '../../../src/core/site-run/index.ts';
 import { type ClaimHolder, type RunWrite, StoreError } from '../../../src/store/index.ts';
 
 const subject = { site: 'dc1' };

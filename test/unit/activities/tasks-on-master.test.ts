@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ExecutablePart } from '../../../src/core/graph-run/index.ts';
+import type { ExecutablePart } from '../../../src/core/graph-run/plan-reference.ts';
 import type { Diagnostic } from '../../../src/core/problems/diagnostic.ts';
 import type { OpsDependencies } from '../../../src/ops/dependencies.ts';
 import { GraphOperations } from '../../../src/ops/graphs/graphs.ts';

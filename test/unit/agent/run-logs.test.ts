@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TaskResult } from '../../../src/agent/index.ts';
 import { TaskLogs } from '../../../src/agent/output/task-logs.ts';
 import { type Api, createApi } from '../../../src/api/index.ts';
-import { graphRunName } from '../../../src/core/graph-run/index.ts';
+import { graphRunName } from '../../../src/core/graph-run/title.ts';
 import { createOperations } from '../../../src/ops/index.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 import { endStoredRun } from '../../rig/ended-run.ts';

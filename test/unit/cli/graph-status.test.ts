@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { graphChanges, graphStatusText } from '../../../src/cli/views/graph-status.ts';
 import { paintFor } from '../../../src/cli/views/paint.ts';
-import type { GraphRunStatus } from '../../../src/core/contracts/index.ts';
+import type { GraphRunStatus } from '../../../src/core/contracts/graph-run.ts';
 import { NO_TASKS } from '../../../src/core/graph-run/task-counts.ts';
 
 function statusOf(

@@ -4,7 +4,7 @@ import { createProgram } from '../../../src/cli/program.ts';
 import { rehearsalText } from '../../../src/cli/views/rehearsal.ts';
 import { API } from '../../../src/core/contracts/api.ts';
 import { BUDGETS } from '../../../src/core/contracts/budget.ts';
-import type { Rehearsal } from '../../../src/core/contracts/index.ts';
+import type { Rehearsal } from '../../../src/core/contracts/rehearsals.ts';
 import { cli, recordingTerminal } from './recording-terminal.ts';
 import { type StubApi, type StubRequest, stubApi } from './stub-api.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { documentsForRollouts } from '../../../src/clusters/newest-documents.ts';
 import { planCluster } from '../../../src/clusters/plan-cluster.ts';
 import { plannerHere } from '../../../src/clusters/planning/index.ts';
-import type { OwnRollouts } from '../../../src/core/graph-run/index.ts';
+import type { OwnRollouts } from '../../../src/core/graph-run/input.ts';
 import type { Fields } from '../../../src/graph/index.ts';
 import { layer, node, sixNodes } from './six-nodes.ts';
 

@@ -1,18 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { finishCall, finishNode, nextCall, startBaremetal } from '../../../src/core/deployment/baremetal.ts';
 import { checkHolds } from '../../../src/core/deployment/check-holds.ts';
-import { finishCall, finishNode, nextCall, startBaremetal } from '../../../src/core/deployment/index.ts';
-import { parseGraphRunInput } from '../../../src/core/graph-run/index.ts';
-import { awaitingOf, decide, reach, startHolds, whyNotDecide } from '../../../src/core/run/index.ts';
-import {
-  apply,
-  awaitingApproval,
-  createScheduler,
-  keyOf,
-  restoreScheduler,
-  takeSnapshot,
-} from '../../../src/core/scheduler/index.ts';
+import { parseGraphRunInput } from '../../../src/core/graph-run/input.ts';
+import { awaitingOf, decide, reach, startHolds, whyNotDecide } from '../../../src/core/run/approval.ts';
+import { apply } from '../../../src/core/scheduler/apply.ts';
+import { keyOf } from '../../../src/core/scheduler/graph.ts';
 import { compileNamed } from '../../../src/core/scheduler/named-plan.ts';
-import { parseSiteRunInput } from '../../../src/core/site-run/index.ts';
+import { awaitingApproval } from '../../../src/core/scheduler/operator.ts';
+import { restoreScheduler, takeSnapshot } from '../../../src/core/scheduler/snapshot.ts';
+import { createScheduler } from '../../../src/core/scheduler/state.ts';
+import { parseSiteRunInput } from '../../../src/core/site-run/input.ts';
 
 const NOW = '2026-11-01T10:00:00.000Z';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { titleOfGraphRun } from '../../../src/core/graph-run/index.ts';
+import { titleOfGraphRun } from '../../../src/core/graph-run/title.ts';
 
 const names = new Map([
   [1, 'node-1'],

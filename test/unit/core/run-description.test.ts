@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { parseGraphRunInput } from '../../../src/core/graph-run/index.ts';
+import { parseGraphRunInput } from '../../../src/core/graph-run/input.ts';
 import { describedRun } from '../../../src/core/run/description.ts';
-import { parseSiteRunInput } from '../../../src/core/site-run/index.ts';
+import { parseSiteRunInput } from '../../../src/core/site-run/input.ts';
 
 const good = { title: 'Racks 1–4', description: '# Why\n\nMore room.', labels: { team: 'storage', 'a/b.c-d_e': '' } };
 

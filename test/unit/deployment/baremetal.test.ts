@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type BaremetalState,
   finishCall,
   finishNode,
-  type GroupPlan,
   halts,
   type NodeResult,
   nextCall,
-  reportBaremetal,
-  retryNode,
   startBaremetal,
   startNode,
-  whyNotRetry,
-} from '../../../src/core/deployment/index.ts';
+} from '../../../src/core/deployment/baremetal.ts';
+import type { GroupPlan } from '../../../src/core/deployment/group-plan.ts';
+import type { BaremetalState } from '../../../src/core/deployment/progress.ts';
+import { reportBaremetal } from '../../../src/core/deployment/report.ts';
+import { retryNode, whyNotRetry } from '../../../src/core/deployment/retry.ts';
 
 const ok: NodeResult = { ok: true };
 const bad: NodeResult = {

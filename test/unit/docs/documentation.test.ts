@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../../src/cli/program.ts';
-import { parseGraphRunInput } from '../../../src/core/graph-run/index.ts';
+import { parseGraphRunInput } from '../../../src/core/graph-run/input.ts';
 import { searchAttributes } from '../../../src/platform/temporal/search-attributes.ts';
 import { readComposeFile } from '../../rig/compose-file.ts';
 import { recordingTerminal } from '../cli/recording-terminal.ts';

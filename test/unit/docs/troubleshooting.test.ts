@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { TASK_FAILURES, TASK_OUTCOMES } from '../../../src/core/graph-run/index.ts';
+import { TASK_FAILURES, TASK_OUTCOMES } from '../../../src/core/graph-run/task-end.ts';
 import { pascalCase } from '../../../src/core/text/casing.ts';
 import { PROBLEM_CODES } from '../../../src/ops/problem.ts';
 

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createCertificateRequest } from '../../../src/gateway/identity/certificate-request.ts';
-import { newKeyPair, privateKeyPem } from '../../../src/gateway/identity/index.ts';
+import { newKeyPair, privateKeyPem } from '../../../src/gateway/identity/key-pair.ts';
 import { GatewayConnection, GatewayRefused } from '../../../src/gateway/index.ts';
 import { nodeFiles, ownCredentials } from '../../../worker/parts/own-credentials.ts';
 import { GatewayRig } from './gateway-rig.ts';

@@ -8,7 +8,7 @@ import type { ControlOrder, Execution, LogChunk } from '../../../src/agent/index
 import type { EnrolmentTicket } from '../../../src/agent/onboarding/enrolment-ticket.ts';
 import type { ExecutionKey, RunTask } from '../../../src/core/task-on-node.ts';
 import { CertificateAuthority } from '../../../src/gateway/identity/certificate-authority.ts';
-import { newEnrolmentToken, SigningKeys } from '../../../src/gateway/identity/index.ts';
+import { newEnrolmentToken, SigningKeys } from '../../../src/gateway/identity/signing-keys.ts';
 import {
   auditedAlarms,
   createGateway,

@@ -11,7 +11,7 @@ import {
   RunHeld,
 } from '../../../src/agent/index.ts';
 import { CertificateAuthority } from '../../../src/gateway/identity/certificate-authority.ts';
-import { SigningKeys } from '../../../src/gateway/identity/index.ts';
+import { SigningKeys } from '../../../src/gateway/identity/signing-keys.ts';
 import {
   enrolNode,
   type GatewayClient,

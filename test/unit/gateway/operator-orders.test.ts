@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphRunName } from '../../../src/core/graph-run/index.ts';
+import { graphRunName } from '../../../src/core/graph-run/title.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 import { operatorOrders, storeControl } from '../../../worker/parts/operator-orders.ts';
 import { graphWorkflowId } from '../../../workflows/protocol.ts';

@@ -1,6 +1,6 @@
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { whyNotDecide } from '../../../src/core/run/index.ts';
+import { whyNotDecide } from '../../../src/core/run/approval.ts';
 import type { OpsDependencies } from '../../../src/ops/index.ts';
 import { ScheduleOperations } from '../../../src/ops/schedules.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';

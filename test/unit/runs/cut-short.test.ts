@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import type { RunReport } from '../../../src/core/contracts/site-run-report.ts';
 import { given } from '../../../src/core/data/given.ts';
 import { outOfServiceOf } from '../../../src/core/node-system.ts';
-import type { RunReport } from '../../../src/core/site-run/index.ts';
 import { closeGone } from '../../../src/runs/life.ts';
 import { describeStore } from '../store/backends.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { partition, tolerated } from '../../../src/core/scheduler/index.ts';
 import { compileNamed, type NamedPlan } from '../../../src/core/scheduler/named-plan.ts';
+import { partition } from '../../../src/core/scheduler/partition.ts';
 import { simulate } from '../../../src/core/scheduler/simulate.ts';
+import { tolerated } from '../../../src/core/scheduler/tolerance.ts';
 import { blocksOfNodes } from '../../rig/blocks-of-nodes.ts';
 import { planOf } from './run.ts';
 

@@ -1,32 +1,18 @@
-import type {
-  CoordinatorCommand,
-  CoordinatorEvent,
-  FromPart,
-  Scheduler,
-  SchedulerCommand,
-  SchedulerEvent,
-  Sender,
-  ToPart,
-} from '../../../src/core/scheduler/index.ts';
-import {
-  apply,
-  coordinate,
-  createCoordinator,
-  createScheduler,
-  endOfPart,
-  keepCoordinator,
-  keyOf,
-  nodeStatus,
-  pairOf,
-  partition,
-  restoreCoordinator,
-  restoreScheduler,
-  rootCauses,
-  takeSnapshot,
-  taskReports,
-} from '../../../src/core/scheduler/index.ts';
+import { apply } from '../../../src/core/scheduler/apply.ts';
+import type { CoordinatorCommand, CoordinatorEvent } from '../../../src/core/scheduler/coordinator.ts';
+import { coordinate, createCoordinator } from '../../../src/core/scheduler/coordinator.ts';
+import { keepCoordinator, restoreCoordinator } from '../../../src/core/scheduler/coordinator-snapshot.ts';
+import type { SchedulerCommand, SchedulerEvent } from '../../../src/core/scheduler/events.ts';
+import { keyOf, pairOf } from '../../../src/core/scheduler/graph.ts';
 import { compileNamed } from '../../../src/core/scheduler/named-plan.ts';
+import { endOfPart } from '../../../src/core/scheduler/part-exchange.ts';
+import type { FromPart, Sender, ToPart } from '../../../src/core/scheduler/part-messages.ts';
+import { partition } from '../../../src/core/scheduler/partition.ts';
+import { nodeStatus, rootCauses, taskReports } from '../../../src/core/scheduler/report.ts';
 import type { Simulation } from '../../../src/core/scheduler/simulate.ts';
+import { restoreScheduler, takeSnapshot } from '../../../src/core/scheduler/snapshot.ts';
+import type { Scheduler } from '../../../src/core/scheduler/state.ts';
+import { createScheduler } from '../../../src/core/scheduler/state.ts';
 import { causeText, taskText } from '../../../src/core/task-on-node.ts';
 import type { Observed } from './invariants.ts';
 

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { CoordinatorEvent, FromPart, SchedulerEvent, ToPart } from '../../../src/core/scheduler/index.ts';
-import {
-  apply,
-  coordinate,
-  createCoordinator,
-  createScheduler,
-  endOfPart,
-  keyOf,
-  partition,
-  taskReports,
-} from '../../../src/core/scheduler/index.ts';
+import { apply } from '../../../src/core/scheduler/apply.ts';
+import type { CoordinatorEvent } from '../../../src/core/scheduler/coordinator.ts';
+import { coordinate, createCoordinator } from '../../../src/core/scheduler/coordinator.ts';
+import type { SchedulerEvent } from '../../../src/core/scheduler/events.ts';
+import { keyOf } from '../../../src/core/scheduler/graph.ts';
 import { compileNamed, type NamedPlan } from '../../../src/core/scheduler/named-plan.ts';
+import { endOfPart } from '../../../src/core/scheduler/part-exchange.ts';
+import type { FromPart, ToPart } from '../../../src/core/scheduler/part-messages.ts';
+import { partition } from '../../../src/core/scheduler/partition.ts';
+import { taskReports } from '../../../src/core/scheduler/report.ts';
+import { createScheduler } from '../../../src/core/scheduler/state.ts';
 import { taskText } from '../../../src/core/task-on-node.ts';
 import { blocksOfNodes } from '../../rig/blocks-of-nodes.ts';
 import { numberIn, pair, planOf } from './run.ts';

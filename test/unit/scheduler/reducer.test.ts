@@ -1,15 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import {
-  progress,
-  rejectionOf,
-  restoreScheduler,
-  rootCauses,
-  stillToDo,
-  takeSnapshot,
-  taskReports,
-  wouldRetry,
-} from '../../../src/core/scheduler/index.ts';
+import { rejectionOf, wouldRetry } from '../../../src/core/scheduler/apply.ts';
+import { stillToDo } from '../../../src/core/scheduler/links.ts';
 import { compileNamed, type NamedPlan } from '../../../src/core/scheduler/named-plan.ts';
+import { progress, rootCauses, taskReports } from '../../../src/core/scheduler/report.ts';
+import { restoreScheduler, takeSnapshot } from '../../../src/core/scheduler/snapshot.ts';
 import { pair, planOf, run } from './run.ts';
 
 describe('attempts', () => {

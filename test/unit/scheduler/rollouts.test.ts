@@ -1,18 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WrittenRollout } from '../../../src/core/rollout/policy.ts';
-import {
-  apply,
-  createScheduler,
-  keyOf,
-  nodeStatus,
-  type Scheduler,
-  type SchedulerCommand,
-  type SchedulerEvent,
-  showRollouts,
-  taskReports,
-} from '../../../src/core/scheduler/index.ts';
+import { apply } from '../../../src/core/scheduler/apply.ts';
+import type { SchedulerCommand, SchedulerEvent } from '../../../src/core/scheduler/events.ts';
+import { keyOf } from '../../../src/core/scheduler/graph.ts';
 import { compileNamed, type NamedPlan } from '../../../src/core/scheduler/named-plan.ts';
+import { nodeStatus, taskReports } from '../../../src/core/scheduler/report.ts';
+import { showRollouts } from '../../../src/core/scheduler/rollouts.ts';
+import { createScheduler, type Scheduler } from '../../../src/core/scheduler/state.ts';
 import { ROLLOUT_ACTIONS } from '../../../src/core/words.ts';
 import { writtenRollouts } from '../core/rollout/written-rollouts.ts';
 import { choices } from './drive.ts';

@@ -1,11 +1,10 @@
-import type {
-  Scheduler,
-  SchedulerCommand,
-  SchedulerEvent,
-  SchedulerOptions,
-} from '../../../src/core/scheduler/index.ts';
-import { apply, createScheduler, keyOf, taskReports } from '../../../src/core/scheduler/index.ts';
+import { apply } from '../../../src/core/scheduler/apply.ts';
+import type { SchedulerCommand, SchedulerEvent } from '../../../src/core/scheduler/events.ts';
+import { keyOf } from '../../../src/core/scheduler/graph.ts';
 import { compileNamed, type NamedPlan } from '../../../src/core/scheduler/named-plan.ts';
+import { taskReports } from '../../../src/core/scheduler/report.ts';
+import type { Scheduler, SchedulerOptions } from '../../../src/core/scheduler/state.ts';
+import { createScheduler } from '../../../src/core/scheduler/state.ts';
 import { causeText, type TaskOnNode, taskText } from '../../../src/core/task-on-node.ts';
 
 /** A scheduler in a test's hands: the test ends tasks, and reads the scheduler's output. */

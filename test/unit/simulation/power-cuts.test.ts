@@ -8,7 +8,7 @@ import { Journal } from '../../../src/agent/journal/journal.ts';
 import type { OpenTransport } from '../../../src/gateway/gateway-connection.ts';
 import { GatewayRules } from '../../../src/gateway/gateway-rules.ts';
 import { CertificateAuthority } from '../../../src/gateway/identity/certificate-authority.ts';
-import { hashOfToken, SigningKeys } from '../../../src/gateway/identity/index.ts';
+import { hashOfToken, SigningKeys } from '../../../src/gateway/identity/signing-keys.ts';
 import { openStore } from '../../../src/store/index.ts';
 import { nodeFiles, ownCredentials } from '../../../worker/parts/own-credentials.ts';
 import { answerOf } from '../../simulation/world/gateway-port.ts';

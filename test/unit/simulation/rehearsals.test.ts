@@ -1,10 +1,10 @@
 import { MaasConfigurationError, openMachines, prepareMachine } from '@sitewright/maas';
 import { simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Rehearsal } from '../../../src/core/contracts/index.ts';
-import type { GraphRunInput } from '../../../src/core/graph-run/index.ts';
-import type { SiteRunInput, SiteRunKind } from '../../../src/core/site-run/index.ts';
-import type { TaskStatus } from '../../../src/core/words.ts';
+import type { Rehearsal } from '../../../src/core/contracts/rehearsals.ts';
+import type { GraphRunInput } from '../../../src/core/graph-run/input.ts';
+import type { SiteRunInput } from '../../../src/core/site-run/input.ts';
+import type { SiteRunKind, TaskStatus } from '../../../src/core/words.ts';
 import { loadSite, readDocumentFiles } from '../../../src/documents/index.ts';
 import { normaliseTask } from '../../../src/graph/index.ts';
 import { createOperations, type OpsDependencies } from '../../../src/ops/index.ts';

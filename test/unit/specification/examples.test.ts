@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dump, load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { catalogueOf, resolveTaggedNodes } from '../../../src/clusters/tags/index.ts';
+import { catalogueOf } from '../../../src/clusters/tags/catalogue.ts';
+import { resolveTaggedNodes } from '../../../src/clusters/tags/tagged-nodes.ts';
 import { simulateStrategy } from '../../../src/core/deployment/simulate.ts';
 import { parseStrategyData, parseYaml } from '../../../src/documents/index.ts';
 import { checkPackage, packageInstallation, packageTree } from '../../../src/packages/index.ts';

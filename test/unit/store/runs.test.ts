@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AnyRunStatus } from '../../../src/core/run/status.ts';
-import { releasedRecords } from '../../../src/core/site-run/index.ts';
+import { releasedRecords } from '../../../src/core/site-run/redeployed.ts';
 import type { RunNodeWrite, RunWrite } from '../../../src/store/index.ts';
 import { describeStore } from './backends.ts';
 import { failureOf } from './failures.ts';

@@ -2,10 +2,10 @@ import type { WorkflowClient } from '@temporalio/client';
 import { describe, expectTypeOf, it } from 'vitest';
 import type { OpenRunAnswer } from '../../../activities/contract.ts';
 import type { createActivities } from '../../../activities/index.ts';
-import type { GraphRunStatus } from '../../../src/core/graph-run/index.ts';
-import type { GraphRunAction, SiteRunAction } from '../../../src/core/run/index.ts';
-import type { RunStatus, SiteRunInput, SiteRunKind } from '../../../src/core/site-run/index.ts';
-import type { RolloutAction } from '../../../src/core/words.ts';
+import type { GraphRunStatus } from '../../../src/core/contracts/graph-run.ts';
+import type { RunStatus } from '../../../src/core/contracts/site-run.ts';
+import type { SiteRunInput } from '../../../src/core/site-run/input.ts';
+import type { GraphRunAction, RolloutAction, SiteRunAction, SiteRunKind } from '../../../src/core/words.ts';
 import { getRun, type RunHandle, startWorkflow } from '../../../src/ops/workflow-calls.ts';
 import type {
   Activities,

@@ -1,9 +1,11 @@
 import { openRegion, type ServedRegion } from '@sitewright/maas-simulator';
 import { type Execution, Random, type VirtualTime, type WorkflowCode } from '@sitewright/temporal-simulator';
 import type { ActivityDependencies, ActivitySettings } from '../../../activities/index.ts';
-import type { GraphRunReport, Rehearsal, RehearsalStep, RunReport } from '../../../src/core/contracts/index.ts';
+import type { GraphRunReport } from '../../../src/core/contracts/graph-run.ts';
+import type { Rehearsal, RehearsalStep } from '../../../src/core/contracts/rehearsals.ts';
+import type { RunReport } from '../../../src/core/contracts/site-run-report.ts';
 import { given } from '../../../src/core/data/given.ts';
-import { BEFORE_CHANGES } from '../../../src/core/run/index.ts';
+import { BEFORE_CHANGES } from '../../../src/core/run/approval.ts';
 import { STARTED } from '../../../src/core/run/passed-on.ts';
 import { someOf } from '../../../src/core/text/text.ts';
 import type { RehearsalAnswer, RehearsalOrder, RehearsedMachine } from '../../../src/ops/rehearsals/order.ts';

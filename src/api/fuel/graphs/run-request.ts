@@ -1,6 +1,6 @@
 import type { executionRoutes } from '../../../core/contracts/fuel/deployments.ts';
 import type { PartOf } from '../../../core/contracts/route.ts';
-import type { GraphRunInput, OwnRollouts } from '../../../core/graph-run/index.ts';
+import type { GraphRunInput, OwnRollouts } from '../../../core/graph-run/input.ts';
 import type { GraphRunMode } from '../../../core/words.ts';
 import type { DeploymentOptions } from '../../../ops/index.ts';
 import { RequestError } from '../../problems/transport-problem.ts';

@@ -6,7 +6,7 @@ import { checkLimits } from '../../../../src/clusters/checks/limits.ts';
 import { checkRestrictions, expandRestriction } from '../../../../src/clusters/checks/restrictions.ts';
 import { evaluateExpression } from '../../../../src/clusters/checks/settings-expression.ts';
 import type { ClusterNode, ClusterSources } from '../../../../src/clusters/sources.ts';
-import { type RoleMetadata, tagsOfRole } from '../../../../src/clusters/tags/index.ts';
+import { type RoleMetadata, tagsOfRole } from '../../../../src/clusters/tags/catalogue.ts';
 
 type Fixture = { model: string; fields: Record<string, never> }[];
 /** The base entry of the real release; js-yaml does not read the entries after it, nor `!!pairs`. */

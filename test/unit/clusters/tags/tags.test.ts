@@ -1,17 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { catalogueOf, rolesHolding, tagNameProblem, tagsOfRole } from '../../../../src/clusters/tags/catalogue.ts';
+import { tagsOnRoleChange } from '../../../../src/clusters/tags/role-tag-changes.ts';
 import {
   type ClusterNode,
-  catalogueOf,
-  isInstanceTag,
   resolveTaggedNodes,
-  rolesHolding,
   type TaggedNodesInput,
-  tagNameProblem,
-  tagsOfRole,
-  tagsOnRoleChange,
-} from '../../../../src/clusters/tags/index.ts';
-import { planGraph, readPlanInput } from '../../../../src/graph/index.ts';
+} from '../../../../src/clusters/tags/tagged-nodes.ts';
+import { isInstanceTag, planGraph, readPlanInput } from '../../../../src/graph/index.ts';
 import { tagsOfRelease } from '../../../../src/ops/inventory/releases.ts';
 
 const none = { roles: {}, tags: {} };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { countCrossings, cutForExecution, splitForExecution } from '../../../../src/core/graph-run/index.ts';
+import { countCrossings, cutForExecution, splitForExecution } from '../../../../src/core/graph-run/cut.ts';
 import { compileNamed } from '../../../../src/core/scheduler/named-plan.ts';
 
 function graphOf(tasksByNode: readonly number[], withoutWork = 0) {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
+import { TASKS_IN_ONE_WORKFLOW } from '../../../../src/core/graph-run/cut.ts';
 import {
   hasCapacityForRequest,
   hasCapacityForRetry,
-  TASKS_IN_ONE_WORKFLOW,
   taskCapacity,
-} from '../../../../src/core/graph-run/index.ts';
+} from '../../../../src/core/graph-run/history-capacity.ts';
 
 /** The cost of a task that ends alone, its share of the records included, and of one more attempt. */
 const ALONE = 7.5;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseGraphRunInput } from '../../../../src/core/graph-run/index.ts';
+import { parseGraphRunInput } from '../../../../src/core/graph-run/input.ts';
 
 it('all known fields are accepted unchanged', () => {
   const input = {

@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { GraphRunProgress } from '../../../../src/core/graph-run/index.ts';
-import { Ledger, reportGraphRun, restoreLedger } from '../../../../src/core/graph-run/index.ts';
+import { Ledger, restoreLedger } from '../../../../src/core/graph-run/ledger.ts';
+import type { GraphRunProgress } from '../../../../src/core/graph-run/progress.ts';
+import { reportGraphRun } from '../../../../src/core/graph-run/report.ts';
 import { doneOf, endedCounts, sumCounts, workOf } from '../../../../src/core/graph-run/task-counts.ts';
-import {
-  apply,
-  createScheduler,
-  restoreScheduler,
-  type SchedulerEvent,
-  takeSnapshot,
-} from '../../../../src/core/scheduler/index.ts';
+import { apply } from '../../../../src/core/scheduler/apply.ts';
+import type { SchedulerEvent } from '../../../../src/core/scheduler/events.ts';
 import { compileNamed } from '../../../../src/core/scheduler/named-plan.ts';
+import { restoreScheduler, takeSnapshot } from '../../../../src/core/scheduler/snapshot.ts';
+import { createScheduler } from '../../../../src/core/scheduler/state.ts';
 import { taskText } from '../../../../src/core/task-on-node.ts';
 import { numberIn } from '../../scheduler/run.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPace, intervalOfParts } from '../../../../src/core/graph-run/index.ts';
+import { createPace, intervalOfParts } from '../../../../src/core/graph-run/pace.ts';
 
 describe('the pace of a part', () => {
   const slackAfter = (turns: readonly number[], now: number, most: number): number => {

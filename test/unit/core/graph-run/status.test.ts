@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { type GraphProgress, type GraphState, statusOfGraphRun } from '../../../../src/core/graph-run/index.ts';
-import type { GraphRunOutcome } from '../../../../src/core/run/index.ts';
+import type { GraphProgress } from '../../../../src/core/graph-run/progress.ts';
+import { statusOfGraphRun } from '../../../../src/core/graph-run/status.ts';
+import type { GraphRunOutcome, GraphState } from '../../../../src/core/words.ts';
 
 /** The phase of a run whose graphs a, b … are in these states; `*`: it is being closed. */
 function phaseOf(states: readonly (GraphState | `${GraphState}*`)[], outcome?: GraphRunOutcome): string {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { explainRunFailure, type RunFailure } from '../../../../src/core/site-run/index.ts';
+import { explainRunFailure, type RunFailure } from '../../../../src/core/site-run/failure.ts';
 
 const run = { kind: 'deploy_site', site: 'dc1', left: [] } as const;
 

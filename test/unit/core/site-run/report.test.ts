@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { NodeReport, RunReport } from '../../../../src/core/contracts/site-run-report.ts';
 import { workOfSite } from '../../../../src/core/run-work.ts';
-import { assembleReport, fitReport, type NodeRecord, nodesOfRun } from '../../../../src/core/site-run/index.ts';
+import { assembleReport, fitReport, type NodeRecord, nodesOfRun } from '../../../../src/core/site-run/report.ts';
 
 const names = Array.from({ length: 100 }, (_, at) => `node-${at}`);
 const plan = { nodes: names, done: ['node-99'], total: 100 };

@@ -9,13 +9,8 @@ import {
   createCertificateRequest,
   readCertificateRequest,
 } from '../../../../src/gateway/identity/certificate-request.ts';
-import {
-  hashOfToken,
-  newEnrolmentToken,
-  newKeyPair,
-  privateKeyPem,
-  renewalTime,
-} from '../../../../src/gateway/identity/index.ts';
+import { newKeyPair, privateKeyPem, renewalTime } from '../../../../src/gateway/identity/key-pair.ts';
+import { hashOfToken, newEnrolmentToken } from '../../../../src/gateway/identity/signing-keys.ts';
 import { PrivateFileError, readPrivate } from '../../../../src/platform/files/private-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-identity-'));

@@ -3,8 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type ControlTarget, SigningKeys, verifyControl, verifyOrder } from '../../../../src/gateway/identity/index.ts';
+import { type ControlTarget, verifyControl } from '../../../../src/gateway/identity/control-statement.ts';
 import { signStatement } from '../../../../src/gateway/identity/proof.ts';
+import { SigningKeys } from '../../../../src/gateway/identity/signing-keys.ts';
+import { verifyOrder } from '../../../../src/gateway/identity/verify-order.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-control-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -6,9 +6,15 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Execution } from '../../../../src/agent/index.ts';
 import type { Order } from '../../../../src/agent/order-source.ts';
 import type { RunTask } from '../../../../src/core/task-on-node.ts';
-import { judgeGeneration, SigningKeys, verifyOrder } from '../../../../src/gateway/identity/index.ts';
-import { ORDER_PURPOSE, orderStatementSchema, type Statement } from '../../../../src/gateway/identity/order.ts';
+import {
+  judgeGeneration,
+  ORDER_PURPOSE,
+  orderStatementSchema,
+  type Statement,
+} from '../../../../src/gateway/identity/order.ts';
 import { readProof as readAny, signedBytes, writeProof } from '../../../../src/gateway/identity/proof.ts';
+import { SigningKeys } from '../../../../src/gateway/identity/signing-keys.ts';
+import { verifyOrder } from '../../../../src/gateway/identity/verify-order.ts';
 
 const readProof = (proof: string) => readAny(proof, orderStatementSchema);
 const orderBytes = (statement: Statement) => signedBytes(ORDER_PURPOSE, statement);
