@@ -1,4 +1,4 @@
-import type { SelectQueryBuilder, Transaction } from 'kysely';
+import { type SelectQueryBuilder, sql, type Transaction } from 'kysely';
 import type { TaskOnNode } from '../../core/task-on-node.ts';
 import type { TaskStatus } from '../../core/words.ts';
 import { InputCheck } from '../input.ts';
@@ -90,13 +90,15 @@ export class TaskHistoryStore {
     return this.#session.read(async (db) => {
       await assertRow(db, 'deploymentTransaction', transactionId);
       const rows = filtered(db.selectFrom('taskHistory').selectAll(), transactionId, filter);
-      return (await rows.orderBy('position').orderBy('node').orderBy('task').execute()).map(historyOf);
+      // As in pages: of some nodes, or all.
+      const place = filter.nodes === undefined ? sql.ref('position') : sql`+position`;
+      return (await rows.orderBy(place).orderBy('node').orderBy('task').execute()).map(historyOf);
     });
   }
 
   /** The same in pages. */
   async page(transactionId: number, filter: TaskHistoryFilter & PageRequest = {}): Promise<Page<TaskHistoryRow>> {
-    const page = readPage(filter, IN_ORDER);
+    const page = readPage(filter, { ...IN_ORDER, found: filter.nodes !== undefined });
     return this.#session.read(async (db) => {
       await assertRow(db, 'deploymentTransaction', transactionId);
       const rows = filtered(db.selectFrom('taskHistory').selectAll(), transactionId, filter);
