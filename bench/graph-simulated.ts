@@ -46,10 +46,13 @@ const counted = new Map<string, number>();
 
 /** Counts its last workflow tasks, and drops what nobody needs again. */
 function forget({ runId, turns, events }: Execution): void {
+  // Bytes are of another realm, or a buffer, which is asked for its JSON before the replacer sees it.
   const text = (value: unknown): number =>
-    JSON.stringify(value, (_key, one: unknown) =>
-      one instanceof Uint8Array ? Buffer.from(one).toString('latin1') : one,
-    ).length;
+    JSON.stringify(value, (_key, one: unknown) => {
+      if (ArrayBuffer.isView(one)) return ' '.repeat(one.byteLength);
+      const { type, data } = (one ?? {}) as { readonly type?: unknown; readonly data?: unknown };
+      return type === 'Buffer' && Array.isArray(data) ? ' '.repeat(data.length) : one;
+    }).length;
   const from = counted.get(runId) ?? 0;
   for (const turn of turns.slice(from)) {
     const own = turn.activations.flatMap(({ jobs, commands }) => [...jobs, ...commands]);
