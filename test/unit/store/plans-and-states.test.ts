@@ -46,6 +46,15 @@ describeStore('PlanStore', (backend) => {
     }
   });
 
+  it('returns an explanation that came in many pieces', async () => {
+    const { plans } = await backend.fresh();
+    const pieces = ['é', 'b', 'c'].map((letter) => letter.repeat(700_000));
+    const writer = await plans.write(plan('long'));
+    for (const explanation of pieces) await writer.add({ orders: [], explanation });
+    await writer.end();
+    expect((await plans.getExplanation('long')) === pieces.join('')).toBe(true);
+  });
+
   it('reports missing plans and states', async () => {
     const store = await backend.fresh();
     const { plans } = store;
