@@ -1,4 +1,5 @@
 /** The connections of many agents to their gateway, in one process of `bench/gateway.ts`. Ends with it. */
+import './bounded.ts';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
