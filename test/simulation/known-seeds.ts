@@ -284,6 +284,13 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
       'test/workflow/execute-graph-trouble.test.ts: a run that has lost its cluster, and that holds for its operator, > ends by itself, and starts nothing more: %s',
   },
   {
+    seed: 20261129443734,
+    showed:
+      'a run whose parts are coordinated apart could not be replayed after a reset: the ids of its requests had named the execution',
+    heldBy:
+      'test/workflow/execute-graph-trouble.test.ts: a run in parts that is reset to before most of what it has told them > goes on when a coordinator in a workflow of its own has answered an operator',
+  },
+  {
     seed: 20261129500210,
     showed:
       'a node started in a rollout at its limit when an operator had the failed one retried, where permits are needed',

@@ -284,6 +284,21 @@ describe('a run in parts that is reset to before most of what it has told them',
     await run.worker.stop();
   });
 
+  it('goes on when a coordinator in a workflow of its own has answered an operator', async () => {
+    const partOf = (id: string) => (id === 'n1' ? 0 : 1);
+    const graph = scriptedGraph({ plans: { default: chain }, partOf, apart: true });
+    graph.hold.add('a@n1');
+    const run = await startGraphRun(rig, graph);
+    const first = await graph.heldTask('a@n1');
+    await run.update('skip_task', { task: 'd', node: 'n2' });
+    await run.update('pause');
+    await run.update('resume');
+    const again = await resetTo(run, lastTask);
+    first.finish();
+    expect(await again.result()).toMatchObject({ outcome: 'success', graphs: [{ counts: { success: 3 } }] });
+    await run.worker.stop();
+  });
+
   it('goes on when someone resets a part, which then forgets what it has told', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
     const keyOf = (id: string) => `${id}@n${1 + (names.indexOf(id) % 2)}`;

@@ -1,5 +1,5 @@
 import type { SearchAttributePair } from '@temporalio/common';
-import { CancellationScope, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, getExternalWorkflowHandle, uuid4, workflowInfo } from '@temporalio/workflow';
 import { given } from '../../src/core/data/given.ts';
 import type { PartReport } from '../../src/core/graph-run/part-report.ts';
 import type { PartStatus } from '../../src/core/graph-run/part-status.ts';
@@ -146,7 +146,9 @@ export class PartsDriver {
 
   #answerTo(request: (id: string) => void): Promise<Rejection | null> {
     return new Promise((answer) => {
-      const id = `${workflowInfo().runId}/${++this.#requests}`;
+      // A coordinator in another workflow may answer what this one asked before a reset, and a replay must ask by the same id: chance does both.
+      const isDistant = this.#coordinator instanceof DistantCoordinator;
+      const id = isDistant ? uuid4() : String(++this.#requests);
       this.#answers.set(id, answer);
       request(id);
       this.#control.wake();
