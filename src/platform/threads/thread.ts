@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Worker } from 'node:worker_threads';
 import { runnableProgram } from './runnable-program.ts';
 
@@ -94,7 +95,9 @@ export class Thread<Request, Answer, Piece = never> {
     const answered = new Promise<Asked<Answer>>((resolve) => {
       answer = resolve;
     });
-    const waiting: Waiting<Request, Answer, Piece> = { ...options, request, answer };
+    // Messages of the thread come in the context of whoever started it: an activity must prove its own claim.
+    const receive = options.receive && { receive: AsyncLocalStorage.bind(options.receive) };
+    const waiting: Waiting<Request, Answer, Piece> = { ...options, ...receive, request, answer };
     const abort = () => this.#cancel(waiting);
     signal?.addEventListener('abort', abort, { once: true });
     this.#queue.push(waiting);

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -68,6 +69,15 @@ describe('a thread', () => {
     const next = own.ask({ pieces: 1 });
     expect(await refusing).toMatchObject(failed('threw', 'no more'));
     expect(await next).toEqual({ ok: true, value: 'sent' });
+  });
+
+  it('gives pieces to the caller that asked, whoever asked before', async () => {
+    const own = thread();
+    const caller = new AsyncLocalStorage<string>();
+    const received: (string | undefined)[] = [];
+    const receive = async () => void received.push(caller.getStore());
+    for (const name of ['first', 'second']) await caller.run(name, () => own.ask({ pieces: 1 }, { receive }));
+    expect(received).toEqual(['first', 'second']);
   });
 
   it('answers every request with the reason if its program cannot be set up', async () => {
