@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CamelCasePlugin, Kysely, type Transaction } from 'kysely';
+import { retryPauses } from '../core/retry-pauses.ts';
 import type { Backend } from './backend.ts';
 import { StoreError } from './failure.ts';
 import type { Tables } from './tables.ts';
@@ -40,6 +41,7 @@ export class Session {
 
   async #read<T>(query: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
     const deadline = performance.now() + this.backend.patience;
+    const nextPause = retryPauses(FIRST_PAUSE, LONGEST_PAUSE);
     for (let attempts = 1; ; attempts++) {
       this.#assertOpen();
       try {
@@ -50,7 +52,7 @@ export class Session {
           retry === 'transaction' ? performance.now() < deadline : retry === 'connection' && attempts < READ_ATTEMPTS;
         if (!again) throw new StoreError(failure, { cause: error });
       }
-      await delay(pauseAfter(attempts));
+      await delay(nextPause());
     }
   }
 
@@ -64,6 +66,7 @@ export class Session {
 
   async #write<T>(change: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
     const deadline = performance.now() + this.backend.patience;
+    const nextPause = retryPauses(FIRST_PAUSE, LONGEST_PAUSE);
     for (let attempts = 1; ; attempts++) {
       this.#assertOpen();
       let started = false;
@@ -88,7 +91,7 @@ export class Session {
             : retry === 'connection' && !started && attempts < READ_ATTEMPTS;
         if (!again) throw new StoreError(failure, { cause: error });
       }
-      await delay(pauseAfter(attempts));
+      await delay(nextPause());
     }
   }
 
@@ -184,10 +187,4 @@ class TransactionSession extends Session {
       throw error;
     }
   }
-}
-
-/** Doubles each time; half of it is random, so that processes do not collide again. */
-function pauseAfter(attempts: number): number {
-  const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (attempts - 1));
-  return longest / 2 + (Math.random() * longest) / 2;
 }
