@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { runnableProgram } from '../src/platform/threads/runnable-program.ts';
 import type { BystanderAnswer } from './bystander-main.ts';
+import { residentMegabytes } from './processes.ts';
 
 /** What a bystander of an API saw, and what its process used, since the watch or its last phase began. */
 export interface Seen {
@@ -64,7 +65,7 @@ export async function watchBystander(options: WatchOptions): Promise<Bystander> 
         ...percentiles(latencies),
         held: percentiles(held),
         failed,
-        megabytes: await peakMegabytes(pid),
+        megabytes: residentMegabytes(pid, 'VmHWM'),
       };
       await forgetPeak(pid);
       return seen;
@@ -79,12 +80,6 @@ function percentiles(latencies: readonly number[]): Pick<Seen, 'p50' | 'p95' | '
   const sorted = [...latencies].sort((a, b) => a - b);
   const at = (share: number): number => Math.round(sorted[Math.ceil(share * sorted.length) - 1] ?? 0);
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99), worst: at(1) };
-}
-
-/** The kernel keeps the peak; a process that is gone has none. */
-async function peakMegabytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Math.round(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024);
 }
 
 /** The peak begins again at what is resident now (proc(5), clear_refs). */

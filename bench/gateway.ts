@@ -16,7 +16,7 @@ import { CertificateAuthority } from '../src/gateway/identity/certificate-author
 import { newKeyPair, privateKeyPem } from '../src/gateway/identity/key-pair.ts';
 import { freePort } from '../src/platform/free-port.ts';
 import { openStore } from '../src/store/index.ts';
-import { processorSeconds, startProgram } from './processes.ts';
+import { processorSeconds, residentMegabytes, startProgram } from './processes.ts';
 
 const [agents = 10_000, idleSeconds = 60] = process.argv.slice(2).map(Number);
 const PROCESSES = 4;
@@ -68,9 +68,6 @@ const startGateway = () =>
 const pidOf = (program: { readonly pid: number }): number =>
   Number(readFileSync(`/proc/${program.pid}/task/${program.pid}/children`, 'utf8').trim().split(' ')[0]);
 
-const memoryMb = (pid: number, of: 'VmRSS' | 'VmHWM'): number =>
-  Math.round(Number(new RegExp(`${of}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
-
 const identities = enrolAll();
 const children: ChildProcess[] = [];
 for (let index = 0; index < PROCESSES; index++) {
@@ -105,7 +102,7 @@ const tenth = (value: number): number => Math.round(value * 10) / 10;
 let gateway = await startGateway();
 try {
   let pid = pidOf(gateway);
-  const alone = { rss_mb: memoryMb(pid, 'VmRSS') };
+  const alone = { rss_mb: residentMegabytes(pid, 'VmRSS') };
   const before = processorSeconds(pid);
   const began = Date.now();
   const first = await allAsk();
@@ -113,14 +110,14 @@ try {
     seconds_until_answered: spread(first.answeredAt, began),
     failed_tries: first.failed,
     processor_seconds: tenth(processorSeconds(pid) - before),
-    most_mb: memoryMb(pid, 'VmHWM'),
+    most_mb: residentMegabytes(pid, 'VmHWM'),
   };
   await delay(10_000);
   const rested = processorSeconds(pid);
   await delay(idleSeconds * 1000);
   const idle = {
     percent_of_a_core: tenth(((processorSeconds(pid) - rested) / idleSeconds) * 100),
-    rss_mb: memoryMb(pid, 'VmRSS'),
+    rss_mb: residentMegabytes(pid, 'VmRSS'),
   };
   process.kill(pid, 'SIGKILL');
   await gateway.stop();
@@ -140,7 +137,7 @@ try {
           seconds_until_answered: spread(second.answeredAt, back),
           failed_tries: second.failed,
           processor_seconds: tenth(processorSeconds(pid)),
-          most_mb: memoryMb(pid, 'VmHWM'),
+          most_mb: residentMegabytes(pid, 'VmHWM'),
         },
       },
       null,

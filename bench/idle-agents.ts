@@ -2,17 +2,16 @@
 // the flags of src/platform/temporal/dev-server.ts, and all agents in one process. Reads CPU time from /proc over the
 // idle seconds. Copy the result to bench/agents-results.md.
 import './bounded.ts';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startAgentHost } from '../test/rig/agent-host-process.ts';
 import { startBenchServer } from './dev-server.ts';
-import { processorSeconds } from './processes.ts';
+import { processorSeconds, residentMegabytes } from './processes.ts';
 
 const [agents = 1_000, seconds = 60] = process.argv.slice(2).map(Number);
-const rssMb = (pid: number): number =>
-  Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
+const rssMb = (pid: number): number => residentMegabytes(pid, 'VmRSS');
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-idle-'));
 const server = await startBenchServer(folder);

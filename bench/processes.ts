@@ -92,6 +92,16 @@ export function usageOf<Name extends string>(roots: Readonly<Record<Name, readon
 /** Processor seconds of one process alone. */
 export const processorSeconds = (pid: number): number => sumOf(statFields(pid).slice(11, 13)) / 100;
 
+/** Resident now (`VmRSS`), or the most since its start (`VmHWM`); 0 of a process that is gone. */
+export function residentMegabytes(pid: number, which: 'VmRSS' | 'VmHWM'): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Math.round(Number(new RegExp(`^${which}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) / 1024);
+  } catch {
+    return 0;
+  }
+}
+
 function readStat(pid: number): Stat | undefined {
   try {
     const fields = statFields(pid);

@@ -7,7 +7,7 @@
  */
 import './bounded.ts';
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +17,7 @@ import type { OpenGraphRunAnswer, PlanGraphAnswer } from '../activities/graph-co
 import { openPlanner } from '../src/clusters/planning/index.ts';
 import { openStore, type Store } from '../src/store/index.ts';
 import { storeActivities } from '../test/rig/store-activities.ts';
+import { residentMegabytes } from './processes.ts';
 import { LIBRARY, storeRecordedCluster } from './recorded-installation.ts';
 
 const ours = { workflowId: 'execute_graph:1:large', runId: 'large' };
@@ -36,8 +37,7 @@ interface Planning {
 
 type Reading = Readonly<Record<string, number>>;
 
-const peakOfProcess = async (): Promise<number> =>
-  Math.round(Number(/^VmHWM:\s+(\d+) kB$/m.exec(await readFile('/proc/self/status', 'utf8'))?.[1]) / 1024);
+const peakOfProcess = (): number => residentMegabytes(process.pid, 'VmHWM');
 
 const fileIn = (folder: string): string => join(folder, 'store.db');
 
@@ -60,7 +60,7 @@ async function plan(folder: string): Promise<Planning> {
     input: { cluster: 1, graphs: [{ type: LIBRARY }] },
   });
   if (!run.ok) throw new Error(JSON.stringify(run.failure));
-  const before = await peakOfProcess();
+  const before = peakOfProcess();
   const [from, cpu] = [performance.now(), process.cpuUsage()];
   const request = { transaction: run.transaction, graph: run.graphs[0]!.transaction, room: 1_000 };
   const planned: PlanGraphAnswer = await environment().run(activities.plan_graph, request);
@@ -70,7 +70,7 @@ async function plan(folder: string): Promise<Planning> {
   await planner.close();
   await opened.close();
   return {
-    ...{ seconds, processor: (user + system) / 1e6, before, peak: await peakOfProcess() },
+    ...{ seconds, processor: (user + system) / 1e6, before, peak: peakOfProcess() },
     ...{ tasks: planned.plan.tasks, parts: planned.plan.parts.length },
     reference: JSON.stringify(planned.plan).length / 1e3,
     database: (await stat(fileIn(folder))).size / 1e6,
@@ -83,7 +83,7 @@ async function read(folder: string): Promise<Reading> {
   const { graphs } = await opened.transactions.getRun(1);
   const { id, planHash } = graphs[0]!;
   const queries: Readonly<Record<string, (from: Store) => Promise<unknown>>> = {
-    'one part': ({ plans }) => plans.getChunk(planHash!, 3, 0),
+    'one part': ({ plans }) => plans.getChunk(planHash!, 0, 0),
     reference: ({ plans }) => plans.getReference(planHash!),
     counts: ({ taskHistory }) => taskHistory.count(id),
     'counts by node': ({ taskHistory }) => taskHistory.countByNode(id),
@@ -103,7 +103,7 @@ async function read(folder: string): Promise<Reading> {
     took[name] = times.sort((a, b) => a - b)[2]!;
   }
   await opened.close();
-  return { ...took, megabytes: await peakOfProcess() };
+  return { ...took, megabytes: peakOfProcess() };
 }
 
 /** Does one of these in a process of its own. */
