@@ -27,12 +27,11 @@ export interface Asking {
   askInRun(names: readonly string[], nodes: readonly number[], turn: string): Promise<AskedInRun>;
 }
 
-interface AskedInRun {
-  /** Where their answers are; absent: nobody could ask. */
-  readonly ran?: AskingRun;
-  /** Why nobody, or not everybody, could ask. */
-  readonly why?: string | undefined;
-}
+type AskedInRun =
+  /** Where their answers are, and why not everybody could ask. */
+  | { readonly ran: AskingRun; readonly why: string | undefined }
+  /** Why nobody could. */
+  | { readonly ran?: undefined; readonly why: string };
 
 /** In a run on a site, whose cluster has the nodes. */
 export const askingOfSite = (run: SiteRun, plan: SitePlan): Asking => ({
@@ -141,7 +140,7 @@ async function askOnNodes(
     const { ran, why } = await asking.askInRun(names, nodes, `${turn}.${at + 1}`);
     const answers =
       ran === undefined
-        ? names.map((name): CheckFinding => ({ name, each: 'node', unwell: [], unasked: '' }))
+        ? names.map((name): CheckFinding => ({ name, each: 'node', unwell: [], unasked: why }))
         : await Promise.all(names.map((name) => askCheck(asking, name, nodes, ran)));
     found.push(...answers.map((one) => (one.unasked === undefined ? one : { ...one, unasked: why ?? one.unasked })));
   }
