@@ -152,9 +152,9 @@ export default {
     ),
     rule(
       'core-is-pure',
-      'src/core runs inside workflows, browsers and tests alike: it imports nothing but itself. Move the code that needs a package or a Node built-in to the folder that owns that concern.',
+      'src/core runs inside workflows, browsers and tests alike: it imports nothing but itself, and zod/mini for its schemas. Move the code that needs a package or a Node built-in to the folder that owns that concern.',
       { path: '^src/core/', pathNot: '^src/core/contracts/' },
-      { pathNot: '^src/core/' },
+      { pathNot: ['^src/core/', 'node_modules/zod/mini/'] },
     ),
     rule(
       'contracts-are-schemas',
@@ -164,7 +164,7 @@ export default {
     ),
     rule(
       'no-schemas-in-workflows',
-      'zod does not belong into the workflow bundle: workflows and the rest of src/core take types from src/core/contracts (`import type`).',
+      'The schemas of the API and the whole of zod do not belong into the workflow bundle: workflows and the rest of src/core have theirs of zod/mini, and take types from src/core/contracts (`import type`).',
       { path: ['^workflows/', '^src/core/(?!contracts/)'] },
       { path: '^src/core/contracts/', dependencyTypesNot: ['type-only'] },
     ),
@@ -182,19 +182,25 @@ export default {
     ),
     rule(
       'workflows-are-deterministic',
-      'Each import of a workflow becomes part of every replay. Allowed: src/core, @temporalio/workflow and @temporalio/common, other workflow files. Put I/O into an activity and decisions into src/core.',
+      'Each import of a workflow becomes part of every replay. Allowed: src/core, the contracts of activities, zod/mini, @temporalio/workflow and @temporalio/common, other workflow files. Put I/O into an activity and decisions into src/core.',
       { path: '^workflows/' },
       {
-        pathNot: ['^workflows/', '^src/core/', 'node_modules/@temporalio/(workflow|common)/'],
+        pathNot: [
+          ...['^workflows/', '^src/core/', '^activities/(graph-|notice-)?contract'],
+          ...['node_modules/zod/mini/', 'node_modules/@temporalio/(workflow|common)/'],
+        ],
         dependencyTypesNot: ['type-only'],
       },
     ),
     rule(
       'workflows-see-types-only',
-      'A workflow may know the types of activities (activities/contract.ts) and nothing else outside.',
+      'A workflow may know the contracts of activities (activities/contract.ts) and nothing else outside.',
       { path: '^workflows/' },
       {
-        pathNot: ['^workflows/', '^src/core/', '^activities/(graph-|notice-)?contract', 'node_modules/@temporalio/'],
+        pathNot: [
+          ...['^workflows/', '^src/core/', '^activities/(graph-|notice-)?contract'],
+          ...['node_modules/zod/mini/', 'node_modules/@temporalio/'],
+        ],
       },
     ),
     rule(

@@ -1,12 +1,13 @@
 /** The only entry point of the workflow bundle. Its exports are the workflow types (workflows/protocol.ts), and the workflow for unknown types. */
 
 import { workflowInfo } from '@temporalio/workflow';
-import { lineOf, objectOf, positiveInteger } from '../src/core/data/shape.ts';
+import * as z from 'zod/mini';
+import { lineOf, optional, positiveInteger } from '../src/core/data/schema.ts';
 import { MAX } from '../src/core/run/description.ts';
 import { parseRunInput } from '../src/core/run/input.ts';
 import { unknownName } from '../src/core/text/did-you-mean.ts';
 import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../src/core/words.ts';
-import type { DrainAgent, DrainedAgent } from './contract.ts';
+import type { DrainedAgent } from './contract.ts';
 import { controlQueue, nodeQueue, prefixed } from './protocol.ts';
 import { callActivity, validInput } from './run/border.ts';
 import { failure } from './run/failures.ts';
@@ -22,11 +23,7 @@ export { deploy_site, redeploy_nodes, test_site, update_site } from './site/site
 const ANSWER_MS = 60_000;
 
 const name = lineOf(MAX.name);
-const drainAgent = objectOf<DrainAgent>({ site: name, node: name, prefix: name, wait_ms: positiveInteger }, [
-  'site',
-  'node',
-  'wait_ms',
-]);
+const drainAgent = z.strictObject({ site: name, node: name, wait_ms: positiveInteger, ...optional({ prefix: name }) });
 
 /**
  * Asks the agent of a node to take no new tasks and exit. Running tasks stay with its supervisor. `agent drain` has

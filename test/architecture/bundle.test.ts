@@ -83,10 +83,11 @@ function modulesOf(code: string): string[] {
   );
 }
 
-/** Modules that the SDK brings itself. */
-const SDK_PACKAGES = ['@temporalio/common', '@temporalio/workflow', 'nexus-rpc', 'ms', 'long'];
+/** Our schema library, and what the SDK brings itself. */
+const PACKAGES = ['zod', '@temporalio/common', '@temporalio/workflow', 'nexus-rpc', 'ms', 'long'];
 
 function mayBeInside(module: string): boolean {
-  if (module.startsWith('package ')) return SDK_PACKAGES.some((name) => module.startsWith(`package ${name}/`));
+  if (module.startsWith('package ')) return PACKAGES.some((name) => module.startsWith(`package ${name}/`));
+  if (/^activities\/((graph|notice)-)?contract\.ts$/.test(module)) return true;
   return /^(workflows|src\/core|src\/yaql)\//.test(module) || module.startsWith('webpack/');
 }

@@ -1,9 +1,11 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { isCancellation, TemporalFailure, workflowInfo } from '@temporalio/workflow';
+import * as z from 'zod/mini';
 import type { CloseGraph, OpenGraphRunAnswer } from '../../activities/graph-contract.ts';
 import type { GraphRunStatus } from '../../src/core/contracts/graph-run.ts';
+import type { Wire } from '../../src/core/contracts/wire.ts';
 import { given } from '../../src/core/data/given.ts';
-import { flag, lineOf, objectOf } from '../../src/core/data/shape.ts';
+import { flag, lineOf, optional } from '../../src/core/data/schema.ts';
 import {
   describeGraphRunFailure,
   describeRejection,
@@ -28,14 +30,13 @@ import { treeOfGraphRun } from '../../src/core/graph-run/tree.ts';
 import { BEFORE_CHANGES, rejectionIn } from '../../src/core/run/approval.ts';
 import { MAX, noteFields } from '../../src/core/run/description.ts';
 import { claimLost, type StepError } from '../../src/core/run/failure.ts';
-import { type OperatorAction, type OperatorNote, readRequest } from '../../src/core/run/operator.ts';
+import { type OperatorAction, readRequest } from '../../src/core/run/operator.ts';
 import { isoTime } from '../../src/core/run/progress.ts';
 import type { MaasSilence } from '../../src/core/run/silence.ts';
 import type { Rejection } from '../../src/core/scheduler/rejection.ts';
 import type { RunResult } from '../../src/core/scheduler/status.ts';
 import type { GraphEnd } from '../../src/core/scheduler/tolerance.ts';
 import { stateWord } from '../../src/core/state-word.ts';
-import type { TaskOnNode } from '../../src/core/task-on-node.ts';
 import type { GraphOutcome, GraphRunOutcome, RunAction } from '../../src/core/words.ts';
 import type { GraphRunContract, GraphRunResult, TaskRun, UpdateName } from '../contract.ts';
 import { bookkeeping, inquiry } from '../run/activity-options.ts';
@@ -405,20 +406,11 @@ const NOTHING_TO_DO: { readonly end: GraphEnd; readonly report: PartReport } = {
 };
 
 /** About a task of a running graph. */
-type TaskRequest = OperatorNote & TaskOnNode;
+export const taskRequest = z.strictObject({ task: lineOf(MAX.name), node: lineOf(MAX.name), ...noteFields });
+type TaskRequest = Wire<typeof taskRequest>;
 
-export const taskRequest = objectOf<TaskRequest>(
-  {
-    ...noteFields,
-    task: lineOf(MAX.name),
-    node: lineOf(MAX.name),
-  },
-  ['task', 'node'],
-);
-
-type NodeRequest = OperatorNote & { readonly node: string; readonly tasks?: boolean };
-
-const nodeRequest = objectOf<NodeRequest>({ ...noteFields, node: lineOf(MAX.name), tasks: flag }, ['node']);
+const nodeRequest = z.strictObject({ node: lineOf(MAX.name), ...optional({ tasks: flag }), ...noteFields });
+type NodeRequest = Wire<typeof nodeRequest>;
 
 const nodeUpdate = (run: GraphRun, status: () => GraphRunStatus) => ({
   description:

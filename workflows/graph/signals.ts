@@ -1,81 +1,68 @@
 import { workflowInfo } from '@temporalio/workflow';
+import * as z from 'zod/mini';
 import type { GraphRunStatus } from '../../src/core/contracts/graph-run.ts';
 import type { GraphRunNews } from '../../src/core/contracts/site-run.ts';
 import { isMapping } from '../../src/core/data/plain-value.ts';
-import { flag, limit, lineOf, listOf, objectOf, type Shape, valueThat } from '../../src/core/data/shape.ts';
+import { flag, limit, lineOf, optional, valueThat } from '../../src/core/data/schema.ts';
 import { allOf, settledOf } from '../../src/core/graph-run/task-counts.ts';
 import { MAX } from '../../src/core/run/description.ts';
 import { type ReadRequest, readRequest } from '../../src/core/run/operator.ts';
-import type { FromPart, Sender, ToPart } from '../../src/core/scheduler/part-messages.ts';
-import type { TaskOnNode } from '../../src/core/task-on-node.ts';
-import type {
-  FromCoordinatorSignal,
-  FromPartSignal,
-  Steering,
-  ToCoordinatorSignal,
-  ToPartSignal,
-} from '../contract.ts';
+import type { FromPart, ToPart } from '../../src/core/scheduler/part-messages.ts';
+import type { FromCoordinatorSignal, FromPartSignal, ToCoordinatorSignal, ToPartSignal } from '../contract.ts';
 import { signalParent } from '../run/border.ts';
 
+const name = lineOf(MAX.name);
+const names = z.array(name);
+
 /** Users may send these signals, too. One that could not be processed would block the workflow. */
-const messages = <M extends FromPart | ToPart>(): Shape<readonly M[]> =>
-  listOf(valueThat<M>((value) => isMapping(value) && Number.isSafeInteger(value.seq), 'must be a message of a part'));
+const messages = <M extends FromPart | ToPart>() =>
+  z.array(valueThat<M>((value) => isMapping(value) && Number.isSafeInteger(value.seq), 'must be a message of a part'));
 
-const sender = objectOf<Sender>({ run: lineOf(MAX.name), at: limit, after: listOf(lineOf(MAX.name)) }, ['run', 'at']);
-const steering = objectOf<Steering>(
-  { paused: flag, stops: flag, cancelled: flag, approved: listOf(lineOf(MAX.name)) },
-  ['paused', 'stops', 'cancelled', 'approved'],
-);
-const ofPart = <T extends object>(what: string): Shape<readonly T[]> =>
-  listOf(valueThat<T>((value) => isMapping(value) || Array.isArray(value), what));
+const yes = z.literal(true);
+const sender = z.strictObject({ run: name, at: limit, ...optional({ after: names }) });
+const steering = z.strictObject({ paused: flag, stops: flag, cancelled: flag, approved: names });
+const ofPart = <T extends object>(what: string) =>
+  z.array(valueThat<T>((value) => isMapping(value) || Array.isArray(value), what));
 
-const toCoordinator = objectOf<ToCoordinatorSignal>(
-  {
-    graph: limit,
-    by: sender,
-    steering,
-    started: ofPart('must be a part and its run'),
-    ended: ofPart('must be the end of a part'),
-    asked: ofPart('must be a request'),
-    acknowledge: listOf(lineOf(MAX.name)),
-  },
-  ['graph', 'by', 'steering', 'started', 'ended', 'asked', 'acknowledge'],
-);
-const fromCoordinator = objectOf<FromCoordinatorSignal>(
-  {
-    graph: limit,
-    started: objectOf({ offline: listOf(lineOf(MAX.name)) }),
-    status: valueThat((value) => isMapping(value) && isMapping(value.counts), 'must be the status of all parts'),
-    counts: ofPart('must be a part and its counts'),
-    quiet: flag,
-    answers: ofPart('must be an answer'),
-    moved: ofPart('must be a part'),
-  },
-  ['graph', 'status', 'counts', 'quiet', 'answers', 'moved'],
-);
+const toCoordinator = z.strictObject({
+  graph: limit,
+  by: sender,
+  steering,
+  started: ofPart<ToCoordinatorSignal['started'][number]>('must be a part and its run'),
+  ended: ofPart<ToCoordinatorSignal['ended'][number]>('must be the end of a part'),
+  asked: ofPart<ToCoordinatorSignal['asked'][number]>('must be a request'),
+  acknowledge: names,
+});
+const fromCoordinator = z.strictObject({
+  graph: limit,
+  status: valueThat<FromCoordinatorSignal['status']>(
+    (value) => isMapping(value) && isMapping(value.counts),
+    'must be the status of all parts',
+  ),
+  counts: ofPart<FromCoordinatorSignal['counts'][number]>('must be a part and its counts'),
+  quiet: flag,
+  answers: ofPart<FromCoordinatorSignal['answers'][number]>('must be an answer'),
+  moved: ofPart<FromCoordinatorSignal['moved'][number]>('must be a part'),
+  ...optional({ started: z.strictObject({ offline: names }) }),
+});
 
-const fromPart = objectOf<FromPartSignal>(
-  {
-    graph: limit,
-    part: limit,
-    run: lineOf(MAX.name),
-    by: objectOf({ run: lineOf(MAX.name), after: lineOf(MAX.name) }, ['run']),
-    seq: limit,
-    ready: objectOf({ offline: listOf(lineOf(MAX.name)) }),
-    continued: valueThat<true>((value) => value === true, 'must be true'),
-    messages: messages(),
-    news: valueThat((value) => isMapping(value) && isMapping(value.counts), 'must be the status of a part'),
-  },
-  ['graph', 'part', 'run', 'seq', 'messages', 'news'],
-);
-const toPart = objectOf<ToPartSignal>(
-  {
-    by: sender,
-    messages: messages(),
-    stop: valueThat<true>((value) => value === true, 'must be true'),
-  },
-  ['by', 'messages'],
-);
+const fromPart = z.strictObject({
+  graph: limit,
+  part: limit,
+  run: name,
+  seq: limit,
+  messages: messages<FromPart>(),
+  news: valueThat<FromPartSignal['news']>(
+    (value) => isMapping(value) && isMapping(value.counts),
+    'must be the status of a part',
+  ),
+  ...optional({
+    by: z.strictObject({ run: name, ...optional({ after: name }) }),
+    ready: z.strictObject({ offline: names }),
+    continued: yes,
+  }),
+});
+const toPart = z.strictObject({ by: sender, messages: messages<ToPart>(), ...optional({ stop: yes }) });
 
 export const readFromPart = (payload: unknown): ReadRequest<FromPartSignal> => readRequest(fromPart, payload);
 export const readToCoordinator = (payload: unknown): ReadRequest<ToCoordinatorSignal> =>
@@ -168,23 +155,18 @@ function newsOf({ phase, outcome, done, total, counts, failing_nodes, running, s
   return { phase: outcome ?? phase, done, total, counts, failing_nodes, running, silent };
 }
 
-const names = listOf(lineOf(2 * MAX.name));
-const tasks = listOf(objectOf<TaskOnNode>({ task: lineOf(MAX.name), node: lineOf(MAX.name) }, ['task', 'node']));
-const graphNews = objectOf<GraphRunNews>(
-  {
-    phase: lineOf(MAX.name),
-    done: limit,
-    total: limit,
-    counts: valueThat(
-      (value) => isMapping(value) && Object.values(value).every(Number.isSafeInteger),
-      'must be numbers of tasks by status',
-    ),
-    failing_nodes: limit,
-    running: tasks,
-    silent: names,
-  },
-  ['phase', 'done', 'total', 'counts', 'failing_nodes', 'running', 'silent'],
-);
+const graphNews = z.strictObject({
+  phase: name,
+  done: limit,
+  total: limit,
+  counts: valueThat<GraphRunNews['counts']>(
+    (value) => isMapping(value) && Object.values(value).every(Number.isSafeInteger),
+    'must be numbers of tasks by status',
+  ),
+  failing_nodes: limit,
+  running: z.array(z.strictObject({ task: name, node: name })),
+  silent: z.array(lineOf(2 * MAX.name)),
+});
 
 /** Users may send this signal, too. One that could not be processed would block the workflow. */
 export const readNews = (payload: unknown): ReadRequest<GraphRunNews> => readRequest(graphNews, payload);

@@ -23,7 +23,8 @@ import {
   WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
-import { lineOf, objectOf } from '../../src/core/data/shape.ts';
+import * as z from 'zod/mini';
+import { lineOf } from '../../src/core/data/schema.ts';
 import { explainCommon, failureType } from '../../src/core/run/failure.ts';
 import type { ParsedRunInput } from '../../src/core/run/input.ts';
 import { type ReadRequest, readRequest } from '../../src/core/run/operator.ts';
@@ -328,7 +329,7 @@ export const childGoneHandler = () => ({
   },
 });
 
-const childGone = objectOf<{ readonly id: string }>({ id: lineOf(1_000) }, ['id']);
+const childGone = z.strictObject({ id: lineOf(1_000) });
 
 /** Starts a workflow that goes on whatever becomes of this one. Resolves once it runs, or could not be started. */
 export async function startDetached<W extends WorkflowType>(

@@ -1,6 +1,7 @@
 import { condition, patched } from '@temporalio/workflow';
+import * as z from 'zod/mini';
 import { given } from '../../src/core/data/given.ts';
-import { lineOf, objectOf, positiveInteger } from '../../src/core/data/shape.ts';
+import { lineOf, optional, positiveInteger } from '../../src/core/data/schema.ts';
 import type { RolloutRequest } from '../../src/core/rollout/operate.ts';
 import { type ApprovalRequest, approvalRequest, decide, namesOf, whyNotDecide } from '../../src/core/run/approval.ts';
 import { MAX, noteFields } from '../../src/core/run/description.ts';
@@ -148,11 +149,11 @@ const ROLLOUT = {
     'Ends a rollout; what has started finishes, and its group fails: {"group": "...", "reason": "...", "by": "..."}. Without "group": each.',
 } as const;
 
-const rolloutFields = { ...noteFields, group: lineOf(MAX.name) };
+const onRollout = z.strictObject({ ...noteFields, ...optional({ group: lineOf(MAX.name) }) });
 const ROLLOUT_REQUESTS = {
-  promote: objectOf<OperatorNote & RolloutRequest>({ ...rolloutFields, limit: positiveInteger }),
-  hold: objectOf<OperatorNote & Pick<RolloutRequest, 'group'>>(rolloutFields),
-  abort_rollout: objectOf<OperatorNote & Pick<RolloutRequest, 'group'>>(rolloutFields),
+  promote: z.extend(onRollout, optional({ limit: positiveInteger })),
+  hold: onRollout,
+  abort_rollout: onRollout,
 } as const;
 
 /** The rollouts of a run, as its operators steer them. */
@@ -176,7 +177,7 @@ export function rolloutHandlers<Status>(
   const handlers = (action: RolloutAction) =>
     signalAndUpdate<OperatorNote & RolloutRequest, Status>(action, 'RolloutRefused', run, {
       description: ROLLOUT[action],
-      read: (payload) => readRequest<OperatorNote & RolloutRequest>(ROLLOUT_REQUESTS[action], payload),
+      read: (payload): ReadRequest<OperatorNote & RolloutRequest> => readRequest(ROLLOUT_REQUESTS[action], payload),
       whyNot: (request) => rollouts.whyNot(action, request),
       take: (request) => take(action, request),
       answer(request) {

@@ -8,10 +8,11 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import * as z from 'zod/mini';
 import type { AbortAnswer, NodeCall } from '../../activities/contract.ts';
 import { given } from '../../src/core/data/given.ts';
 import { isMapping } from '../../src/core/data/plain-value.ts';
-import { limit, lineOf, listOf, objectOf, valueThat } from '../../src/core/data/shape.ts';
+import { limit, lineOf, optional, valueThat } from '../../src/core/data/schema.ts';
 import type { CallEnd, NodeResult } from '../../src/core/deployment/baremetal.ts';
 import { IN_FLIGHT } from '../../src/core/deployment/failures.ts';
 import { MAX } from '../../src/core/run/description.ts';
@@ -351,20 +352,17 @@ const NODES_PER_SLICE = 250;
 /** How often a child reports progress. Each report costs the parent a signal and a workflow task. */
 export const PROGRESS_STEPS = 5;
 
-const sliceProgress = objectOf<SliceProgress>(
-  {
-    slice: lineOf(MAX.name),
-    started: listOf(limit),
-    aborting: listOf(limit),
-    finished: listOf(
-      valueThat<SliceProgress['finished'][number]>(
-        (value) => Array.isArray(value) && Number.isSafeInteger(value[0]) && isMapping(value[1]),
-        'must be the number of a node and its result',
-      ),
+const sliceProgress = z.strictObject({
+  slice: lineOf(MAX.name),
+  started: z.array(limit),
+  finished: z.array(
+    valueThat<SliceProgress['finished'][number]>(
+      (value) => Array.isArray(value) && Number.isSafeInteger(value[0]) && isMapping(value[1]),
+      'must be the number of a node and its result',
     ),
-  },
-  ['slice', 'started', 'finished'],
-);
+  ),
+  ...optional({ aborting: z.array(limit) }),
+});
 
 /** Users may send this signal, too. One that could not be processed would block the workflow. */
 export const readProgress = (payload: unknown): ReadRequest<SliceProgress> => readRequest(sliceProgress, payload);

@@ -1,7 +1,8 @@
 import { isCancellation } from '@temporalio/workflow';
+import * as z from 'zod/mini';
 import type { OpenRunAnswer } from '../../activities/contract.ts';
 import { given } from '../../src/core/data/given.ts';
-import { lineOf, objectOf } from '../../src/core/data/shape.ts';
+import { lineOf } from '../../src/core/data/schema.ts';
 import { type CallEnd, endBaremetal, halts } from '../../src/core/deployment/baremetal.ts';
 import { countNodes } from '../../src/core/deployment/report.ts';
 import { whyNotRetry } from '../../src/core/deployment/retry.ts';
@@ -27,7 +28,7 @@ import { digestOfRecords, fitReport, type NodeWrite, outlineReport } from '../..
 import { treeOfSiteRun } from '../../src/core/site-run/tree.ts';
 import { counted, utf8Length } from '../../src/core/text/text.ts';
 import type { PhaseName, RunAction, SiteRunKind, SiteRunOutcome } from '../../src/core/words.ts';
-import type { CallRequest, RetryNodeRequest, SiteRunContract, SiteRunResult } from '../contract.ts';
+import type { CallRequest, SiteRunContract, SiteRunResult } from '../contract.ts';
 import { readNews } from '../graph/signals.ts';
 import { prefixed } from '../protocol.ts';
 import { bookkeeping } from '../run/activity-options.ts';
@@ -335,7 +336,7 @@ function isDeployed({ kind, outcome, baremetal }: RunProgress): boolean {
   return whole && good && baremetal !== undefined && !halts(baremetal);
 }
 
-export const retryNode = objectOf<RetryNodeRequest>({ ...noteFields, node: lineOf(MAX.name) }, ['node']);
+export const retryNode = z.strictObject({ node: lineOf(MAX.name), ...noteFields });
 
 /** Sets the handlers for operators of a site run: signals, updates and queries (docs/explain/design.md#the-temporal-surface). */
 function handleSiteOperators(run: SiteRun): void {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkShape } from '../data/shape.ts';
+import { checkFields } from '../data/schema.ts';
 import { OUT_OF_SERVICE } from '../node-system.ts';
 import { holdNames } from '../run/approval.ts';
 import { branchProblem, folderProblem, gitUrlProblem, repositorySecretProblem } from '../sources/git-source.ts';
@@ -49,7 +49,7 @@ const source = z
 
 const newSourceBody = source.superRefine(
   ({ url, branch, folder, credential, webhook_secret, hold_before }, context) => {
-    const holds = hold_before && checkShape(holdNames, hold_before);
+    const holds = hold_before && checkFields(holdNames, hold_before);
     const problems = {
       url: gitUrlProblem(url),
       branch: branchProblem(branch),

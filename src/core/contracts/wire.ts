@@ -10,7 +10,7 @@ type Exact<T> = unknown extends T
     : { readonly [K in keyof T]: Exact<Exclude<T[K], undefined>> };
 
 /** The wire type of a schema; all our types of wire shapes use it. */
-export type Wire<S extends z.ZodType> = Exact<z.output<S>>;
+export type Wire<S extends z.core.$ZodType> = Exact<z.output<S>>;
 
 /** The same before defaults and conversions, as a caller writes it. */
 export type Sent<S extends z.ZodType> = Exact<z.input<S>>;

@@ -1,18 +1,13 @@
+import * as z from 'zod/mini';
+import type { Wire } from '../contracts/wire.ts';
+import { isMapping } from '../data/plain-value.ts';
+import { lineOf, listOf, number, optional, rule, text, valueThat } from '../data/schema.ts';
+
 /**
  * In what steps a change reaches the nodes of a deployment group, and when it stops by itself. src/documents has
  * checked what people write (`WrittenRollout`).
  */
-export interface RolloutPolicy {
-  /** Size of the first wave. */
-  readonly first: Amount;
-  /** In documents `then`. */
-  readonly growth: Growth;
-  /** How long a wave is left alone before it is judged, in seconds. */
-  readonly soak: number;
-  readonly stop_at: StopAt;
-  /** Names of the checks that must be well after each wave. */
-  readonly checks?: readonly string[];
-}
+export type RolloutPolicy = Wire<typeof rolloutPolicy>;
 
 /** A number of nodes, or a percentage of those that the rollout is to reach: `"10%"`. At least one node. */
 export type Amount = number | string;
@@ -40,18 +35,51 @@ export function orderProblem(keys: readonly OrderKey[]): string | undefined {
   return name >= 0 && name < keys.length - 1 ? 'must have name at its end: no two nodes have the same' : undefined;
 }
 
+const amount = valueThat<Amount>(isAmount, 'must be a number of nodes above 0, or a percentage');
+
+const growth = valueThat<Growth>((value) => {
+  if (!isMapping(value)) return value === 'all' || value === 'double';
+  const [[key, by] = []] = Object.entries(value);
+  return Object.keys(value).length === 1 && (key === 'add' || key === 'by') && isAmount(by);
+}, 'must be double, all, {add: …} or {by: …}');
+
+const stopAt = valueThat<StopAt>((value) => {
+  const [[key, at] = []] = Object.entries(isMapping(value) ? value : {});
+  if (!isMapping(value) || Object.keys(value).length !== 1 || !Number.isSafeInteger(at) || Number(at) < 1) return false;
+  return key === 'failed' || (key === 'percent' && Number(at) <= 100);
+}, 'must be {failed: N} or {percent: N}');
+
+export const rolloutPolicy = z.object({
+  /** Size of the first wave. */
+  first: amount,
+  /** In documents `then`. */
+  growth,
+  /** How long a wave is left alone before it is judged, in seconds. */
+  soak: number,
+  stop_at: stopAt,
+  /** Names of the checks that must be well after each wave. */
+  checks: z.optional(z.array(text)),
+});
+
 /** `rollout`, as people write it. */
-export interface WrittenRollout {
-  /** Default: all nodes, in one wave. */
-  readonly first?: Amount;
-  readonly then?: Growth;
-  /** A time: `90s`, `10m`, `2h`. */
-  readonly soak?: string;
-  readonly stop_at?: StopAt;
-  /** Default: the order of the documents. */
-  readonly order?: readonly OrderKey[];
-  readonly checks?: readonly string[];
-}
+export const writtenRollout = z.strictObject(
+  optional({
+    /** Default: all nodes, in one wave. */
+    first: amount,
+    // biome-ignore lint/suspicious/noThenProperty: the word of the document
+    then: growth,
+    /** A time: `90s`, `10m`, `2h`. */
+    soak: valueThat<string>(
+      (value) => typeof value === 'string' && TIME.test(value) && secondsIn(value) !== undefined,
+      'must be a time such as "90s", "10m" or "2h", a week at most',
+    ),
+    stop_at: stopAt,
+    /** Default: the order of the documents. */
+    order: listOf(z.enum(ORDER_KEYS), 1).check(rule(orderProblem)),
+    checks: listOf(lineOf(1_000), 1, 10),
+  }),
+);
+export type WrittenRollout = Wire<typeof writtenRollout>;
 
 /** With what holds where nothing is written: a limit that nobody has set is the strictest. */
 export const policyOf = ({ first, then, soak, stop_at, checks = [] }: WrittenRollout): RolloutPolicy => ({

@@ -1,7 +1,9 @@
+import * as z from 'zod/mini';
 import type { AwaitingApproval, Hold } from '../contracts/approval.ts';
+import type { Wire } from '../contracts/wire.ts';
 import { given } from '../data/given.ts';
 import { isMapping } from '../data/plain-value.ts';
-import { lineOf, listOf, objectOf, withRule } from '../data/shape.ts';
+import { lineOf, listOf, optional, rule } from '../data/schema.ts';
 import { unknownName } from '../text/did-you-mean.ts';
 import type { Decision } from '../words.ts';
 import { MAX, noteFields } from './description.ts';
@@ -11,21 +13,20 @@ import type { OperatorNote } from './operator.ts';
 export const BEFORE_CHANGES = '*';
 
 /** The field `hold_before` of a run's input. */
-export const holdNames = withRule(listOf(lineOf(MAX.name), 1, MAX.holds), (names) => {
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
-  return twice === undefined ? undefined : `names ${twice} twice`;
-});
-
-/** The field `responsible` of a run's input. */
-export const responsibleNames = listOf(lineOf(MAX.actor), 0, 1_000);
+export const holdNames = listOf(lineOf(MAX.name), 1, MAX.holds).check(
+  rule((names) => {
+    const twice = names.find((name, at) => names.indexOf(name) !== at);
+    return twice === undefined ? undefined : `names ${twice} twice`;
+  }),
+);
 
 /** An operator approves or rejects. */
-export interface ApprovalRequest extends OperatorNote {
+export const approvalRequest = z.strictObject({
+  ...noteFields,
   /** One of `hold_before`, also in advance. Absent: all that wait now. */
-  readonly before?: string;
-}
-
-export const approvalRequest = objectOf<ApprovalRequest>({ ...noteFields, before: lineOf(MAX.name) });
+  ...optional({ before: lineOf(MAX.name) }),
+});
+export type ApprovalRequest = Wire<typeof approvalRequest>;
 
 /** A run, as far as approvals go. */
 interface HeldRun {

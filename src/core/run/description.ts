@@ -1,6 +1,8 @@
+import type { ZodMiniObject } from 'zod/mini';
+import type { Wire } from '../contracts/wire.ts';
 import { given } from '../data/given.ts';
 import { isMapping } from '../data/plain-value.ts';
-import { lineOf, type Shape, textOf } from '../data/shape.ts';
+import { checkFields, lineOf, listOf, optional, textOf, valueThat } from '../data/schema.ts';
 
 /** Limits of characters in user input and of items in a list. Each way in checks them: API, command line, Temporal. */
 export const MAX = {
@@ -19,16 +21,6 @@ export const MAX = {
   names: 10_000,
 } as const;
 
-/** How the user who starts a run may describe it, so that others find it later. Each field is optional. */
-export interface RunDescription {
-  /** One line that lists of runs show; at most 200 characters. */
-  readonly title?: string;
-  /** Any text, as Markdown; at most 10,000 characters. */
-  readonly description?: string;
-  /** Names and values to search for, at most 50. */
-  readonly labels?: Readonly<Record<string, string>>;
-}
-
 /** Labels that Sitewright sets: lists and reports of graph runs read them. */
 const OWN_LABELS = ['cluster'];
 
@@ -36,18 +28,20 @@ const OWN_LABELS = ['cluster'];
 const LABEL_NAME = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/;
 const labelValue = lineOf(MAX.labelValue, 0);
 
-/** The fields of a description, for the input of every kind of run. */
-export const descriptionFields: { readonly [Key in keyof RunDescription]-?: Shape<NonNullable<RunDescription[Key]>> } =
-  {
-    title: lineOf(MAX.title),
-    description: textOf(MAX.description),
-    labels: {
-      problems: (value, path) => {
-        const message = labelsProblem(value);
-        return message === undefined ? [] : [{ kind: 'wrong', path, message }];
-      },
-    },
-  };
+/** How the user who starts a run may describe it, so that others find it later. */
+const descriptionFields = optional({
+  /** One line that lists of runs show; at most 200 characters. */
+  title: lineOf(MAX.title),
+  /** Any text, as Markdown; at most 10,000 characters. */
+  description: textOf(MAX.description),
+  /** Names and values to search for, at most 50. */
+  labels: valueThat<Readonly<Record<string, string>>>(
+    (value) => labelsProblem(value) === undefined,
+    (value) => labelsProblem(value) ?? '',
+  ),
+});
+
+export type RunDescription = Wire<ZodMiniObject<typeof descriptionFields>>;
 
 function labelsProblem(value: unknown): string | undefined {
   if (!isMapping(value)) return 'must be an object of names and texts, e.g. {"team":"storage"}';
@@ -61,13 +55,29 @@ function labelProblem(name: string, text: unknown): string | null {
   if (!LABEL_NAME.test(name))
     return `has the name ${JSON.stringify(name.slice(0, 80))}: write letters, digits and . _ / - (63 at most, the first a letter or digit)`;
   if (OWN_LABELS.includes(name)) return `cannot set '${name}': the name is reserved for Sitewright`;
-  if (labelValue.problems(text, []).length > 0)
+  if (!checkFields(labelValue, text).ok)
     return `must have one line of at most ${MAX.labelValue} characters for '${name}'`;
   return null;
 }
 
-/** Who starts a run, or asks something of it, and why. */
-export const noteFields = { by: lineOf(MAX.actor), reason: textOf(MAX.reason), entry: lineOf(MAX.actor) };
+/** In the input of every kind of run. */
+export const startFields = {
+  ...optional({
+    started_by: lineOf(MAX.actor),
+    /** Who made the schedule that starts the run, and who triggered it; set by the service. None of them may approve. */
+    responsible: listOf(lineOf(MAX.actor), 0, 1_000),
+    reason: textOf(MAX.reason),
+  }),
+  ...descriptionFields,
+};
+
+/** Who asks something of a run, and why. */
+export const noteFields = optional({
+  reason: textOf(MAX.reason),
+  by: lineOf(MAX.actor),
+  /** Entry of the audit trail with which an API passes it on. Absent: it came another way, and `by` is a claim. */
+  entry: lineOf(MAX.actor),
+});
 
 /** The title and labels that are stored with the run: the user's, with `own` as defaults and reserved labels. */
 export function describedRun(

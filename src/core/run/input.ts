@@ -1,26 +1,28 @@
+import type { core } from 'zod/mini';
+import type { Wire } from '../contracts/wire.ts';
 import { isMapping, printPath } from '../data/plain-value.ts';
-import { checkShape, type Shape, type ShapeProblem } from '../data/shape.ts';
+import { checkFields, type FieldProblem } from '../data/schema.ts';
 
 /** The input of a run, or all its problems. */
 export type ParsedRunInput<Input> =
   | { readonly ok: true; readonly input: Input }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Checks the arguments of a workflow: exactly one JSON object of the given shape. Reports every bad field. */
-export function parseRunInput<Input>(
-  shape: Shape<Input>,
+/** Checks the arguments of a workflow: exactly one JSON object of the given schema. Reports every bad field. */
+export function parseRunInput<S extends core.$ZodType>(
+  schema: S,
   args: readonly unknown[],
   example: string,
-): ParsedRunInput<Input> {
+): ParsedRunInput<Wire<S>> {
   if (args.length !== 1 || !isMapping(args[0]))
     return { ok: false, problems: [`input must be one JSON object, e.g. ${example}`] };
-  const result = checkShape(shape, args[0]);
+  const result = checkFields(schema, args[0]);
   if (result.ok) return { ok: true, input: result.value };
   return { ok: false, problems: describeFields(result.problems) };
 }
 
 /** One sentence for each problem of a JSON object that a user sent. */
-export const describeFields = (problems: readonly ShapeProblem[]): string[] =>
+export const describeFields = (problems: readonly FieldProblem[]): string[] =>
   problems.map(({ kind, path, message, hint }) => {
     const field = `field '${printPath(path)}'`;
     if (kind === 'missing') return `missing ${field}`;

@@ -1,5 +1,7 @@
+import * as z from 'zod/mini';
+import type { Wire } from '../contracts/wire.ts';
 import { isMapping } from '../data/plain-value.ts';
-import { lineOf, objectOf, oneOf, type Shape, valueThat } from '../data/shape.ts';
+import { checkFields, lineOf, optional, valueThat } from '../data/schema.ts';
 import { NOTICE_EVENTS, type NoticeEvent } from '../words.ts';
 import { MAX } from './description.ts';
 
@@ -10,21 +12,20 @@ interface NoticeAsked {
   readonly run: { readonly id: string } | null;
 }
 
-/** Input of `send_notice`: runs start it, and the API for tests. */
-export interface SendNotice {
-  readonly notice: NoticeAsked;
-  /** Only to this one, once: a test. Absent: to all that want it, until they have it. */
-  readonly only?: string;
-}
+const name = lineOf(MAX.name);
 
-const notice: Shape<NoticeAsked> = valueThat(
+const notice = valueThat<NoticeAsked>(
   (value) =>
     isMapping(value) &&
-    oneOf(NOTICE_EVENTS).problems(value.event, []).length === 0 &&
-    (value.event === 'test'
-      ? value.run === null
-      : isMapping(value.run) && lineOf(MAX.name).problems(value.run.id, []).length === 0),
+    NOTICE_EVENTS.some((event) => event === value.event) &&
+    (value.event === 'test' ? value.run === null : isMapping(value.run) && checkFields(name, value.run.id).ok),
   'must name an event, and the run by its id',
 );
 
-export const sendNoticeInput = objectOf<SendNotice>({ notice, only: lineOf(MAX.name) }, ['notice']);
+/** Input of `send_notice`: runs start it, and the API for tests. */
+export const sendNoticeInput = z.strictObject({
+  notice,
+  /** Only to this one, once: a test. Absent: to all that want it, until they have it. */
+  ...optional({ only: name }),
+});
+export type SendNotice = Wire<typeof sendNoticeInput>;

@@ -1,15 +1,13 @@
+import * as z from 'zod/mini';
+import type { Wire } from '../contracts/wire.ts';
 import { isMapping } from '../data/plain-value.ts';
-import { checkShape, objectOf, type Shape } from '../data/shape.ts';
+import { checkFields } from '../data/schema.ts';
 import { noteFields } from './description.ts';
 import { describeFields } from './input.ts';
 
 /** Who made a request, and why. Every field is optional. */
-export interface OperatorNote {
-  readonly reason?: string;
-  readonly by?: string;
-  /** Entry of the audit trail with which an API passes it on. Absent: it came another way, and `by` is a claim. */
-  readonly entry?: string;
-}
+export const operatorNote = z.strictObject(noteFields);
+export type OperatorNote = Wire<typeof operatorNote>;
 
 /** An operator's action on a run, as stored in its report. */
 export interface OperatorAction<Action extends string> extends OperatorNote {
@@ -22,8 +20,6 @@ export interface OperatorAction<Action extends string> extends OperatorNote {
   readonly limit?: number;
 }
 
-export const operatorNote = objectOf<OperatorNote>(noteFields);
-
 /** Payload of an operator's signal or update. */
 export interface ReadRequest<R> {
   /** The fields that fit. Absent when a required one is missing or wrong. */
@@ -33,17 +29,18 @@ export interface ReadRequest<R> {
 }
 
 /** Reads a request, in which every field that does not fit is a problem. A text alone is its reason. */
-export function readRequest<R>(shape: Shape<R>, raw: unknown): ReadRequest<R> {
+export function readRequest<S extends z.core.$ZodType>(schema: S, raw: unknown): ReadRequest<Wire<S>> {
   const given = typeof raw === 'string' ? { reason: raw } : (raw ?? {});
-  if (!isMapping(given)) return { ...fitting(shape, {}), problems: ['the payload must be one JSON object'] };
+  if (!isMapping(given)) return { ...fitting(schema, {}), problems: ['the payload must be one JSON object'] };
   const sent = Object.entries(given).filter(([, value]) => value !== '');
-  const found = shape.problems(Object.fromEntries(sent), []);
-  const unfit = new Set(found.map(({ path }) => path[0]));
+  const read = checkFields(schema, Object.fromEntries(sent));
+  if (read.ok) return { request: read.value, problems: [] };
+  const unfit = new Set(read.problems.map(({ path }) => path[0]));
   const rest = sent.filter(([name]) => !unfit.has(name));
-  return { ...fitting(shape, Object.fromEntries(rest)), problems: describeFields(found) };
+  return { ...fitting(schema, Object.fromEntries(rest)), problems: describeFields(read.problems) };
 }
 
-function fitting<R>(shape: Shape<R>, fields: object): { readonly request?: R } {
-  const read = checkShape(shape, fields);
+function fitting<S extends z.core.$ZodType>(schema: S, fields: object): { readonly request?: Wire<S> } {
+  const read = checkFields(schema, fields);
   return read.ok ? { request: read.value } : {};
 }

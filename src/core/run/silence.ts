@@ -1,23 +1,19 @@
-import { objectOf, type Shape, valueThat } from '../data/shape.ts';
+import * as z from 'zod/mini';
+import type { Wire } from '../contracts/wire.ts';
+import { valueThat } from '../data/schema.ts';
 import { type ReadRequest, readRequest } from './operator.ts';
 
 /** Observations of a worker about MAAS while steps of a run ask it. */
-export interface MaasSilence {
+const maasSilence = z.strictObject({
   /** ISO 8601, in UTC. Null: it answers, or nothing asks it. */
-  readonly since: string | null;
-}
+  since: valueThat<string | null>(
+    (value) => value === null || (typeof value === 'string' && !Number.isNaN(Date.parse(value))),
+    'must be a time or null',
+  ),
+});
+export type MaasSilence = Wire<typeof maasSilence>;
 
-const shape: Shape<MaasSilence> = objectOf<MaasSilence>(
-  {
-    since: valueThat(
-      (value) => value === null || (typeof value === 'string' && !Number.isNaN(Date.parse(value))),
-      'must be a time or null',
-    ),
-  },
-  ['since'],
-);
-
-export const readSilence = (payload: unknown): ReadRequest<MaasSilence> => readRequest(shape, payload);
+export const readSilence = (payload: unknown): ReadRequest<MaasSilence> => readRequest(maasSilence, payload);
 
 /** @param since ISO 8601, in UTC */
 export const describeSilence = (since: string): string => `MAAS has not answered since ${since.slice(11, 16)} UTC`;

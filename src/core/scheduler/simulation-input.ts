@@ -1,6 +1,7 @@
+import * as z from 'zod/mini';
 import { given } from '../data/given.ts';
-import { isMapping, kindOf, type Mapping, printPath } from '../data/plain-value.ts';
-import { checkShape, type Shape, valueThat } from '../data/shape.ts';
+import { isMapping, kindOf, printPath } from '../data/plain-value.ts';
+import { checkFields, valueThat } from '../data/schema.ts';
 import type { Diagnostic } from '../problems/diagnostic.ts';
 import { GRAPH_RUN_MODES } from '../words.ts';
 import type { NamedPlan } from './named-plan.ts';
@@ -17,8 +18,9 @@ type ReadSimulation =
  * fields (recorded cases have an `about`).
  */
 export function readSimulation(value: unknown): ReadSimulation {
-  const read = checkShape(simulation, value);
-  if (read.ok) return { ok: true, simulation: normalised(read.value) };
+  const read = checkFields(simulation, value);
+  // As it was sent: its other fields are those of cases.
+  if (read.ok) return { ok: true, simulation: normalised(value as Simulation) };
   const problems = read.problems.map(({ path, message, hint }): Diagnostic => {
     const place = printPath(path);
     return {
@@ -34,18 +36,16 @@ export function readSimulation(value: unknown): ReadSimulation {
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Null counts as absent. */
-const optional = <T>(shape: Shape<T>): Shape<T> => ({
-  problems: (value, path) => (isGiven(value) ? shape.problems(value, path) : []),
-});
-
 const mustBe = (wanted: string) => (value: unknown) => `must be ${wanted}, is ${kindOf(value)}`;
 const mustBeValue = (wanted: string) => (value: unknown) =>
   `must be ${wanted}, is ${value === undefined ? 'missing' : JSON.stringify(value)}`;
+const worded = (message: (value: unknown) => string, hint: string) => ({
+  error: ({ input }: { readonly input?: unknown }) => ({ message: message(input), hint }),
+});
 
-const text = valueThat((value) => typeof value === 'string', mustBe('text'), 'Put it into double quotes.');
-const flag = valueThat((value) => typeof value === 'boolean', mustBe('true or false'), 'Write true or false.');
-const count = valueThat(
+const text = z.string(worded(mustBe('text'), 'Put it into double quotes.'));
+const flag = z.boolean(worded(mustBe('true or false'), 'Write true or false.'));
+const count = valueThat<number>(
   (value) => Number.isInteger(value) && Number(value) >= 0,
   mustBeValue('a whole number of 0 or more'),
   'Omit it for the default.',
@@ -53,7 +53,7 @@ const count = valueThat(
 /** Equals the same strategy on each task of the name: accepts text as there, and refuses negative amounts. */
 const amount = valueThat(
   (value) => Number.isInteger(value) || typeof value === 'string',
-  () => 'must be a whole number',
+  'must be a whole number',
   'Use 0 for no limit.',
 );
 const edge = valueThat(
@@ -62,62 +62,40 @@ const edge = valueThat(
   'Write ["name@node", "name@node"].',
 );
 const word = (...words: readonly string[]) =>
-  valueThat(
-    (value) => words.some((one) => one === value),
-    mustBeValue(`one of ${words.join(', ')}`),
-    `Write "${words[0]}".`,
-  );
+  z.enum(words, worded(mustBeValue(`one of ${words.join(', ')}`), `Write "${words[0]}".`));
 
-const mapping = valueThat<Mapping>(isMapping, mustBe('an object'), 'Write {"…": …}.');
-
-const fields = <T = Mapping>(shapes: { readonly [Key in keyof T]?: Shape<unknown> }): Shape<T> => ({
-  problems: (value, path) =>
-    isMapping(value)
-      ? Object.entries<Shape<unknown> | undefined>(shapes).flatMap(
-          ([name, shape]) => shape?.problems(value[name], [...path, name]) ?? [],
-        )
-      : mapping.problems(value, path),
-});
-
-const each = (item: Shape<unknown>): Shape<readonly unknown[]> => ({
-  problems: (value, path) =>
-    Array.isArray(value)
-      ? value.flatMap((one, index) => item.problems(one, [...path, index]))
-      : [{ kind: 'wrong', path, message: mustBe('a list')(value), hint: 'Write […]; empty is [].' }],
-});
-
-const valuesOf = (item: Shape<unknown>): Shape<Mapping> => ({
-  problems: (value, path) =>
-    isMapping(value)
-      ? Object.entries(value).flatMap(([name, one]) => item.problems(one, [...path, name]))
-      : mapping.problems(value, path),
-});
+const anObject = worded(mustBe('an object'), 'Write {"…": …}.');
+const mapping = valueThat(isMapping, mustBe('an object'), 'Write {"…": …}.');
+const fields = <F extends z.core.$ZodShape>(shape: F) => z.object(shape, anObject);
+const each = <S extends z.core.$ZodType>(item: S) => z.array(item, worded(mustBe('a list'), 'Write […]; empty is [].'));
+const valuesOf = <S extends z.core.$ZodType>(item: S) => z.record(z.string(), item, anObject);
 
 const texts = each(text);
 
-const simulation = fields<Simulation>({
+/** Null counts as absent. */
+const simulation = fields({
   id: text,
-  nodes: each(fields({ id: text, kind: optional(word('node', 'sync')) })),
+  nodes: each(fields({ id: text, kind: z.nullish(word('node', 'sync')) })),
   tasks: each(
     fields({
       id: text,
       node: text,
-      type: optional(text),
-      fail_on_error: optional(flag),
-      strategy: optional(mapping),
-      retry: optional(fields({ count, interval: count })),
+      type: z.nullish(text),
+      fail_on_error: z.nullish(flag),
+      strategy: z.nullish(mapping),
+      retry: z.nullish(fields({ count, interval: count })),
     }),
   ),
-  edges: optional(each(edge)),
-  joins: optional(each(fields({ before: texts, after: texts }))),
-  limits: optional(fields({ max_nodes: optional(count), per_task: optional(valuesOf(amount)) })),
-  fault_tolerance_groups: optional(each(fields({ name: text, node_ids: texts }))),
-  subgraphs: optional(each(fields({ start: optional(texts), end: optional(texts) }))),
-  outcomes: optional(valuesOf(word('fail', 'fail_at_start'))),
-  offline: optional(texts),
-  only: optional(texts),
-  stop_after: optional(count),
-  mode: optional(word(...GRAPH_RUN_MODES)),
+  edges: z.nullish(each(edge)),
+  joins: z.nullish(each(fields({ before: texts, after: texts }))),
+  limits: z.nullish(fields({ max_nodes: z.nullish(count), per_task: z.nullish(valuesOf(amount)) })),
+  fault_tolerance_groups: z.nullish(each(fields({ name: text, node_ids: texts }))),
+  subgraphs: z.nullish(each(fields({ start: z.nullish(texts), end: z.nullish(texts) }))),
+  outcomes: z.nullish(valuesOf(word('fail', 'fail_at_start'))),
+  offline: z.nullish(texts),
+  only: z.nullish(texts),
+  stop_after: z.nullish(count),
+  mode: z.nullish(word(...GRAPH_RUN_MODES)),
 });
 
 /** Drops nulls, so that null means absent, and computes limits and tolerances. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
 import { isMapping, printPath, setKey, valueAt } from '../../../src/core/data/plain-value.ts';
-import { checkShape, flag, listOf, objectOf, textOf, withRule } from '../../../src/core/data/shape.ts';
+import { checkFields, flag, listOf, optional, rule, textOf } from '../../../src/core/data/schema.ts';
 import { type Diagnostic, firstOfEachKind, groupProblems, printOthers } from '../../../src/core/problems/diagnostic.ts';
 
 describe('values of users', () => {
@@ -32,22 +33,24 @@ describe('values of users', () => {
   });
 });
 
-describe('a shape', () => {
-  const shape = objectOf<{ name: string; flags?: readonly boolean[] }>(
-    {
-      name: textOf(20),
-      flags: withRule(listOf(flag, 1), (flags) => (flags.every(Boolean) ? undefined : 'must all be on')),
-    },
-    ['name'],
-  );
+describe('a schema', () => {
+  const schema = z.strictObject({
+    name: textOf(20),
+    ...optional({
+      flags: listOf(flag, 1).check(rule((flags) => (flags.every(Boolean) ? undefined : 'must all be on'))),
+    }),
+  });
 
-  it('returns a valid value unchanged', () => {
-    expect(checkShape(shape, { name: 'a', flags: [true] })).toEqual({ ok: true, value: { name: 'a', flags: [true] } });
+  it('returns the fields of a valid value', () => {
+    expect(checkFields(schema, { name: 'a', flags: [true] })).toEqual({
+      ok: true,
+      value: { name: 'a', flags: [true] },
+    });
   });
 
   it('reports all problems with their paths, and checks a rule only when the parts are valid', () => {
     const found = (value: unknown) => {
-      const result = checkShape(shape, value);
+      const result = checkFields(schema, value);
       return result.ok ? [] : result.problems.map(({ kind, path }) => `${kind} ${printPath(path)}`);
     };
     expect(found({ flags: [1, true, 'x'], nam: 'a' })).toEqual([

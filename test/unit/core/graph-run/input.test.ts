@@ -57,7 +57,7 @@ it.each([
   ],
   [
     [{ cluster: 1, subgraphs: [{ start: 'a' }, 3] }],
-    ["field 'subgraphs[0].start' must be a list", "field 'subgraphs[1]' must be an object"],
+    ["field 'subgraphs[0].start' must be a list", "field 'subgraphs[1]' must be an object, not a number"],
   ],
   [[{ cluster: 1, from: 2, sequence: 3 }], ["fields 'sequence' and 'from' exclude each other: give one of them"]],
   [[{ cluster: 1, __proto__: null, constructor: 1 }], [expect.stringContaining("unknown field 'constructor'")]],
